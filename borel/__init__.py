@@ -1,0 +1,136 @@
+"""borel: how much a privacy mechanism leaks, on general alphabets and under uncertain priors.
+
+Public names are listed in one table; a submodule is imported when one of its names is first used
+(PEP 562), so that ``import borel`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "Alphabet": "alphabets",
+    "Finite": "alphabets",
+    "Integers": "alphabets",
+    "Interval": "alphabets",
+    "Mixed": "alphabets",
+    "Product": "alphabets",
+    "Reals": "alphabets",
+    "Measure": "measures",
+    "Tail": "measures",
+    "mixture": "measures",
+    "pmf": "measures",
+    "beta": "families",
+    "cauchy": "families",
+    "exponential": "families",
+    "from_pymc": "families",
+    "from_scipy": "families",
+    "gamma": "families",
+    "geometric": "families",
+    "laplace": "families",
+    "normal": "families",
+    "poisson": "families",
+    "uniform": "families",
+    "Mechanism": "mechanism",
+    "Joint": "joint",
+    "Bound": "bound",
+    "Verdict": "bound",
+    "options": "settings",
+    "information_density": "leakage",
+    "pmc": "leakage",
+    "pml": "leakage",
+    "alip": "divergences",
+    "ldp": "divergences",
+    "lip": "divergences",
+    "maximal_leakage": "divergences",
+    "mutual_information": "divergences",
+    "const": "constants",
+    "pi": "constants",
+    "RandomBound": "posterior",
+    "Study": "study",
+    "audit": "audits",
+    "load": "audits",
+    "plot_epsilon": "plots",
+    "plot_law": "plots",
+    "plot_leakage": "plots",
+    "BorelError": "errors",
+    "InvalidInput": "errors",
+    "NotYet": "errors",
+    "OutsideAlphabet": "errors",
+    "Undecided": "errors",
+}
+_MODULES = ("errors", "guarantees", "mechanisms", "models", "priors", "testing")
+_NOT_YET = {
+    "binary_envelope": "leakage envelopes",
+    "entry": "databases of independent entries",
+    "envelope": "leakage envelopes",
+    "f_information": "f-information",
+    "iid": "databases of independent entries",
+    "maximal_cost_leakage": "maximal cost leakage",
+    "renyi": "Renyi divergences",
+    "total_variation": "total variation privacy",
+}
+
+__all__ = ["__version__", *sorted(_WHERE), *_MODULES, *sorted(_NOT_YET)]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        value = getattr(import_module(f"borel.{_WHERE[name]}"), name)
+    elif name in _MODULES:
+        value = import_module(f"borel.{name}")
+    elif name in _NOT_YET:
+        value = _missing(name)
+    else:
+        raise AttributeError(f"module 'borel' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def _missing(name: str) -> Any:
+    def not_yet(*args: Any, **kwargs: Any) -> Any:
+        from borel.errors import NotYet
+
+        raise NotYet(f"bl.{name}", missing=_NOT_YET[name])
+
+    not_yet.__name__ = name
+    not_yet.__doc__ = f"Raise `NotYet`: {_NOT_YET[name]} are not in this version."
+    return not_yet
+
+
+if TYPE_CHECKING:
+    from borel import errors, guarantees, mechanisms, models, priors, testing
+    from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product, Reals
+    from borel.audits import audit, load
+    from borel.bound import Bound, Verdict
+    from borel.constants import const, pi
+    from borel.divergences import alip, ldp, lip, maximal_leakage, mutual_information
+    from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
+    from borel.families import (
+        beta,
+        cauchy,
+        exponential,
+        from_pymc,
+        from_scipy,
+        gamma,
+        geometric,
+        laplace,
+        normal,
+        poisson,
+        uniform,
+    )
+    from borel.joint import Joint
+    from borel.leakage import information_density, pmc, pml
+    from borel.measures import Measure, Tail, mixture, pmf
+    from borel.mechanism import Mechanism
+    from borel.settings import options
+    from borel.plots import plot_epsilon, plot_law, plot_leakage
+    from borel.posterior import RandomBound
+    from borel.study import Study

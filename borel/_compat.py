@@ -1,0 +1,220 @@
+"""The bridge between the two stacks: PyMC 5 with ArviZ 0.x, and PyMC 6 with ArviZ 1.x.
+
+Everything past this file sees one container, `xarray.DataTree`, and one set of statistics, those of
+`arviz_stats` (the same on both stacks); an `InferenceData` never goes further. Nothing heavy is
+imported until it is called.
+"""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+__all__ = [
+    "as_datatree",
+    "ess_bulk",
+    "ess_mean",
+    "ess_quantile",
+    "ess_tail",
+    "eti",
+    "hdi",
+    "rhat",
+    "sample",
+]
+
+_SAMPLE_DIMS = ("chain", "draw")
+
+
+def as_datatree(data) -> xr.DataTree:
+    """Take any container of posterior draws as an `xarray.DataTree`.
+
+    Parameters
+    ----------
+    data : xarray.DataTree, arviz.InferenceData, str or os.PathLike
+        The draws, or the path of a ``.nc`` file that holds them; a file is read whole and closed.
+
+    Returns
+    -------
+    xarray.DataTree
+        With groups such as ``posterior``. A DataTree comes back as it is.
+
+    Raises
+    ------
+    TypeError
+        If `data` is none of these, or the path does not end in ``.nc``.
+    FileNotFoundError
+        If there is no such file.
+    """
+    import xarray as xr
+
+    if isinstance(data, xr.DataTree):
+        return data
+    if isinstance(data, (str, PathLike)):
+        if not fspath(data).endswith(".nc"):
+            raise TypeError(f"expected the path of a .nc file, got {fspath(data)!r}")
+        with xr.open_datatree(fspath(data), engine="h5netcdf") as tree:
+            return tree.load()
+    if hasattr(data, "to_datatree"):
+        return data.to_datatree()
+    hint = ""
+    if isinstance(data, (xr.Dataset, xr.DataArray)):
+        hint = "; wrap it: xarray.DataTree.from_dict({'posterior': dataset})"
+    elif isinstance(data, dict):
+        hint = "; wrap it: xarray.DataTree.from_dict(...), with a Dataset for each group"
+    raise TypeError(
+        f"expected an xarray.DataTree, an arviz.InferenceData or the path of a .nc file, "
+        f"got {type(data).__name__}{hint}"
+    )
+
+
+def hdi(draws: xr.DataArray, prob: float) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the ends of the shortest interval that holds a share `prob` of the draws.
+
+    Parameters
+    ----------
+    draws : xarray.DataArray, dims (chain, draw, ...)
+        Finite draws.
+    prob : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    lower, upper : xarray.DataArray, dims (...)
+        The ends. They are estimates, like every function of draws.
+
+    Raises
+    ------
+    ValueError
+        If a draw is infinite or NaN: lengths of intervals would then be meaningless.
+    """
+    return _interval("hdi", draws, prob)
+
+
+def eti(draws: xr.DataArray, prob: float) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the ends of the interval that leaves ``(1 - prob) / 2`` of the draws on either side.
+
+    Parameters, results and errors are those of `hdi`.
+    """
+    return _interval("eti", draws, prob)
+
+
+def rhat(draws: xr.DataArray) -> xr.DataArray:
+    """Return rank-normalised split R-hat over the dims chain and draw; NaN for constant draws.
+
+    Vehtari et al., "Rank-normalization, folding, and localization", *Bayesian Analysis* 16(2),
+    2021.
+    """
+    import arviz_stats as azs
+
+    return azs.rhat(_sampled(draws), sample_dims=list(_SAMPLE_DIMS))
+
+
+def ess_bulk(draws: xr.DataArray) -> xr.DataArray:
+    """Return the effective sample size for the bulk of the distribution (rank-normalised)."""
+    return _ess(draws, "bulk")
+
+
+def ess_tail(draws: xr.DataArray) -> xr.DataArray:
+    """Return the smaller effective sample size of the 5 % and the 95 % quantile."""
+    return _ess(draws, "tail")
+
+
+def ess_mean(draws: xr.DataArray) -> xr.DataArray:
+    """Return the effective sample size for the mean."""
+    return _ess(draws, "mean")
+
+
+def ess_quantile(draws: xr.DataArray, prob: float) -> xr.DataArray:
+    """Return the effective sample size for the quantile of order `prob`."""
+    return _ess(draws, "quantile", prob=prob)
+
+
+def sample(
+    model: pm.Model,
+    *,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    cores: int | None = None,
+    random_seed=None,
+    progressbar: bool = True,
+) -> xr.DataTree:
+    """Sample the posterior of a PyMC model with PyMC's own NUTS.
+
+    The sampler is named, because PyMC 6 would otherwise take another one when it is installed. The
+    same seed gives the same draws on one stack only.
+
+    Parameters
+    ----------
+    model : pymc.Model
+        The model.
+    draws, tune, chains : int
+        Draws kept a chain, draws spent on tuning, chains.
+    cores : int, optional
+        Processes; default PyMC's choice.
+    random_seed : int, sequence of int or numpy.random.Generator, optional
+        Seed.
+    progressbar : bool
+        Whether to show progress.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``posterior``, ``sample_stats``, ``observed_data``.
+    """
+    import pymc as pm
+
+    with model:
+        data = pm.sample(
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            cores=cores,
+            random_seed=random_seed,
+            progressbar=progressbar,
+            nuts_sampler="pymc",
+        )
+    return as_datatree(data)
+
+
+def _interval(kind, draws, prob):
+    import arviz_stats as azs
+    import numpy as np
+
+    draws = _sampled(draws)
+    if not 0 < prob < 1:
+        raise ValueError(f"prob must lie between 0 and 1, got {prob!r}")
+    infinite = int((~np.isfinite(draws)).sum())
+    if infinite:
+        raise ValueError(
+            f"{kind} needs finite draws, got {infinite} of {draws.size} infinite or NaN; "
+            f"give a quantile instead, by order statistics"
+        )
+    ends = getattr(azs, kind)(draws.astype(float), prob=prob, dim=list(_SAMPLE_DIMS))
+    (end,) = set(ends.dims) - set(draws.dims)  # "ci_bound" or "hdi", by the version of arviz_stats
+    return tuple(ends.isel({end: i}, drop=True) for i in (0, 1))
+
+
+def _ess(draws, method, **kwargs):
+    import arviz_stats as azs
+
+    return azs.ess(_sampled(draws), sample_dims=list(_SAMPLE_DIMS), method=method, **kwargs)
+
+
+def _sampled(draws):
+    """Check for a DataArray with the dims chain and draw, and put them first."""
+    import xarray as xr
+
+    if not isinstance(draws, xr.DataArray):
+        raise TypeError(f"draws must be an xarray.DataArray, got {type(draws).__name__}")
+    missing = [dim for dim in _SAMPLE_DIMS if dim not in draws.dims]
+    if missing:
+        raise ValueError(
+            f"draws must have the dims chain and draw, got {draws.dims}; "
+            f"for one chain, draws.expand_dims('chain')"
+        )
+    return draws.transpose(*_SAMPLE_DIMS, ...)

@@ -1,0 +1,489 @@
+"""Alphabets: standard Borel spaces, each with its base measure (counting, Lebesgue, or both)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product as cartesian
+from typing import Any
+
+import numpy as np
+
+from borel.errors import InvalidInput, NotYet, OutsideAlphabet
+
+
+class Alphabet:
+    """Base class: what a secret or an outcome may be.
+
+    Attributes
+    ----------
+    kind : str
+        ``"finite"``, ``"countable"``, ``"continuous"`` or ``"mixed"``: what the base measure is.
+    factors : tuple of Alphabet
+        The factors of a product; a single alphabet is its own only factor.
+    """
+
+    __array_ufunc__ = None
+    kind: str = ""
+
+    @property
+    def factors(self) -> tuple[Alphabet, ...]:
+        """The factors; a product has several."""
+        return (self,)
+
+    @property
+    def dim(self) -> int:
+        """Number of factors: a point of a product is a tuple of that many."""
+        return len(self.factors)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its points are numbers, so that a density can be evaluated on them."""
+        return True
+
+    def contains(self, point: Any) -> np.ndarray:
+        """Return which of an array of points lie in the alphabet."""
+        raise NotImplementedError
+
+    def check(self, point: Any, name: str = "y") -> None:
+        """Raise `OutsideAlphabet` unless every point lies in the alphabet."""
+        inside = np.asarray(self.contains(point))
+        if not inside.all():
+            values = np.asarray(point[0] if isinstance(point, tuple) else point, dtype=object)
+            shape = np.broadcast_shapes(values.shape, inside.shape)
+            bad = np.broadcast_to(values, shape)[~np.broadcast_to(inside, shape)]
+            if isinstance(point, tuple):
+                bad = [point]
+            raise OutsideAlphabet(
+                f"{name}", expected=f"a point of {self!r}", got=f"{bad[0]!r}", mend=self._hint()
+            )
+
+    def _hint(self) -> str:
+        return "pass labels of the alphabet, never positions."
+
+    def __mul__(self, other: Any) -> Alphabet:
+        """Return the product alphabet; products flatten."""
+        if not isinstance(other, Alphabet):
+            return NotImplemented
+        return Product((*self.factors, *other.factors))
+
+    def __pow__(self, n: int) -> Alphabet:
+        """Return the n-fold product with itself."""
+        if not (isinstance(n, (int, np.integer)) and n >= 1):
+            raise InvalidInput("A ** n", expected="an integer n >= 1", got=repr(n))
+        return self if n == 1 else Product(self.factors * int(n))
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<code>{escape(repr(self))}</code> <i>({self.kind})</i>"
+
+
+def _plain(label: Any) -> Any:
+    """Return a NumPy scalar as the Python object it stands for."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+class Finite(Alphabet):
+    """A finite alphabet of labels, with counting measure.
+
+    Parameters
+    ----------
+    labels : int or sequence
+        The labels; an int n means 0, ..., n - 1.
+
+    Raises
+    ------
+    InvalidInput
+        No label, a repeated label, or a count that is not positive.
+
+    Examples
+    --------
+    >>> Finite(["no", "yes"])
+    Finite(['no', 'yes'])
+    >>> Finite(3).labels
+    (0, 1, 2)
+    """
+
+    kind = "finite"
+
+    def __init__(self, labels: Any):
+        if isinstance(labels, (int, np.integer)) and not isinstance(labels, bool):
+            if labels < 1:
+                raise InvalidInput("Finite", expected="at least one label", got=repr(labels))
+            labels = range(int(labels))
+        elif isinstance(labels, (str, bytes)) or not hasattr(labels, "__iter__"):
+            raise InvalidInput(
+                "Finite", expected="a sequence of labels or a count", got=repr(labels)
+            )
+        self.labels: tuple = tuple(
+            tuple(_plain(part) for part in label) if isinstance(label, tuple) else _plain(label)
+            for label in labels
+        )
+        if not self.labels:
+            raise InvalidInput("Finite", expected="at least one label", got="none")
+        if len(self._position) < len(self.labels):
+            seen = [a for a in self._position if self.labels.count(a) > 1]
+            raise InvalidInput("Finite", expected="distinct labels", got=f"{seen[0]!r} twice")
+
+    @property
+    def size(self) -> int:
+        """Number of labels."""
+        return len(self.labels)
+
+    @cached_property
+    def _position(self) -> dict:
+        return {label: i for i, label in enumerate(self.labels)}
+
+    @cached_property
+    def numeric(self) -> bool:  # type: ignore[override]
+        """Whether every label is a number."""
+        return all(isinstance(a, (int, float)) and not isinstance(a, bool) for a in self.labels)
+
+    @property
+    def array(self) -> np.ndarray:
+        """The labels as a NumPy array (floats if numeric, else objects)."""
+        if self.numeric:
+            return np.array(self.labels)
+        out = np.empty(self.size, dtype=object)
+        out[:] = self.labels
+        return out
+
+    def positions(self, points: Any, name: str = "y") -> np.ndarray:
+        """Return the positions of labels, one label or an array of them."""
+        if isinstance(points, tuple) and points in self._position:
+            return np.array(self._position[points])
+        if isinstance(points, np.ndarray) and points.dtype.kind in "iuf" and self.numeric:
+            order = np.argsort(self.array, kind="stable")
+            place = np.searchsorted(self.array, points, sorter=order).clip(0, self.size - 1)
+            found = order[place]
+            if (self.array[found] == points).all():
+                return found
+        flat = _labels_of(points)
+        try:
+            found = [self._position[_plain(label)] for label in flat]
+        except (KeyError, TypeError):
+            bad = next(a for a in flat if not self._has(a))
+            raise OutsideAlphabet(
+                name, expected=f"a label of {self!r}", got=repr(_plain(bad)), mend=self._hint()
+            ) from None
+        shape = () if np.ndim(points) == 0 or isinstance(points, str) else (len(flat),)
+        return np.array(found).reshape(np.shape(points) if np.size(points) == len(flat) else shape)
+
+    def _has(self, label: Any) -> bool:
+        try:
+            return _plain(label) in self._position
+        except TypeError:
+            return False
+
+    def contains(self, point: Any) -> np.ndarray:
+        """Return which of some labels belong to the alphabet."""
+        if isinstance(point, tuple) and self._has(point):
+            return np.array(True)
+        return np.array([self._has(a) for a in _labels_of(point)])
+
+    def __repr__(self) -> str:
+        """Show the labels, the first few of many."""
+        if self.labels == tuple(range(self.size)):
+            return f"Finite({self.size})"
+        if self.size > 8:
+            head = ", ".join(repr(a) for a in self.labels[:4])
+            return f"Finite([{head}, ... {self.size} labels])"
+        return f"Finite({list(self.labels)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare labels, order included."""
+        return isinstance(other, Finite) and self.labels == other.labels
+
+    def __hash__(self) -> int:
+        """Hash the labels."""
+        return hash(self.labels)
+
+
+def _labels_of(points: Any) -> list:
+    if isinstance(points, (str, bytes, tuple)) or not hasattr(points, "__iter__"):
+        return [points]
+    if isinstance(points, np.ndarray) and points.ndim == 0:
+        return [points.item()]
+    return list(points.ravel()) if isinstance(points, np.ndarray) else list(points)
+
+
+@dataclass(frozen=True)
+class Integers(Alphabet):
+    """The integers from ``lower`` to ``upper`` (None is unbounded), with counting measure.
+
+    Examples
+    --------
+    >>> Integers(0, None)
+    Integers(0, None)
+    """
+
+    lower: int | None = None
+    upper: int | None = None
+
+    def __post_init__(self):
+        for name in ("lower", "upper"):
+            end = getattr(self, name)
+            if end is not None and end != int(end):
+                raise InvalidInput("Integers", expected=f"an integer {name} or None", got=repr(end))
+            object.__setattr__(self, name, None if end is None else int(end))
+        if self.lower is not None and self.upper is not None and self.lower > self.upper:
+            raise InvalidInput(
+                "Integers", expected="lower <= upper", got=f"({self.lower}, {self.upper})"
+            )
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """``"countable"``, or ``"finite"`` when both ends are given."""
+        return "countable" if self.lower is None or self.upper is None else "finite"
+
+    @property
+    def size(self) -> int:
+        """Number of points, when both ends are given."""
+        if self.lower is None or self.upper is None:
+            raise InvalidInput("Integers.size", expected="two finite ends", got=repr(self))
+        return self.upper - self.lower + 1
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """The points, when both ends are given."""
+        return tuple(range(self.lower, self.lower + self.size))  # type: ignore[operator]
+
+    @property
+    def array(self) -> np.ndarray:
+        """The points as an array, when both ends are given."""
+        return np.arange(self.lower, self.lower + self.size)  # type: ignore[operator]
+
+    def positions(self, points: Any, name: str = "y") -> np.ndarray:
+        """Return the positions of points, when both ends are given."""
+        self.check(points, name)
+        return np.asarray(points).astype(int) - self.lower
+
+    def contains(self, point: Any) -> np.ndarray:
+        """Return which of some numbers are integers within the ends."""
+        try:
+            values = np.asarray(point, dtype=float)
+        except (TypeError, ValueError):
+            return np.array(False)
+        inside = np.isfinite(values) & (values == np.floor(values))
+        if self.lower is not None:
+            inside &= values >= self.lower
+        if self.upper is not None:
+            inside &= values <= self.upper
+        return inside
+
+    def __repr__(self) -> str:
+        """Show the ends."""
+        return f"Integers({self.lower}, {self.upper})"
+
+
+@dataclass(frozen=True)
+class Interval(Alphabet):
+    """An interval with Lebesgue measure; its endpoints are null sets. None is unbounded.
+
+    Examples
+    --------
+    >>> Interval(0, 1)
+    Interval(0, 1)
+    >>> Interval(0, None).upper
+    inf
+    """
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    kind = "continuous"
+
+    def __init__(self, lower: float | None, upper: float | None):
+        low = -math.inf if lower is None else float(lower)
+        high = math.inf if upper is None else float(upper)
+        if not low < high:
+            raise InvalidInput("Interval", expected="lower < upper", got=f"({lower}, {upper})")
+        object.__setattr__(self, "lower", low)
+        object.__setattr__(self, "upper", high)
+
+    def contains(self, point: Any) -> np.ndarray:
+        """Return which of some numbers lie in the closed interval (finite ones)."""
+        try:
+            values = np.asarray(point, dtype=float)
+        except (TypeError, ValueError):
+            return np.array(False)
+        return np.isfinite(values) & (values >= self.lower) & (values <= self.upper)
+
+    def _hint(self) -> str:
+        return "pass finite numbers within the ends."
+
+    def __repr__(self) -> str:
+        """Show the ends."""
+        if math.isinf(self.lower) and math.isinf(self.upper):
+            return "Reals()"
+        return f"Interval({_end(self.lower)}, {_end(self.upper)})"
+
+
+def _end(value: float) -> str:
+    return "None" if math.isinf(value) else f"{value:.17g}"
+
+
+def Reals() -> Interval:  # noqa: N802 - a noun of the algebra
+    """Return the real line with Lebesgue measure.
+
+    Examples
+    --------
+    >>> Reals()
+    Reals()
+    """
+    return Interval(None, None)
+
+
+@dataclass(frozen=True)
+class Mixed(Alphabet):
+    """An interval with Lebesgue measure plus atoms (counting measure on them).
+
+    Parameters
+    ----------
+    interval : Interval
+        The Lebesgue part.
+    atoms : sequence of float
+        Points of positive mass, inside the interval or at its ends.
+
+    Examples
+    --------
+    >>> Mixed(Interval(0, 1), atoms=[0.0, 1.0])
+    Mixed(Interval(0, 1), atoms=[0.0, 1.0])
+    """
+
+    interval: Interval
+    atoms: tuple[float, ...] = ()
+    kind = "mixed"
+
+    def __post_init__(self):
+        if not isinstance(self.interval, Interval):
+            raise InvalidInput("Mixed", expected="an Interval", got=repr(self.interval))
+        atoms = tuple(float(a) for a in self.atoms)
+        if not atoms or len(set(atoms)) < len(atoms):
+            raise InvalidInput("Mixed", expected="distinct atoms, at least one", got=repr(atoms))
+        for atom in atoms:
+            if not self.interval.contains(atom):
+                raise InvalidInput("Mixed", expected=f"atoms in {self.interval}", got=repr(atom))
+        object.__setattr__(self, "atoms", tuple(sorted(atoms)))
+
+    def contains(self, point: Any) -> np.ndarray:
+        """Return which of some numbers lie in the interval (the atoms do)."""
+        return self.interval.contains(point)
+
+    def __repr__(self) -> str:
+        """Show the interval and the atoms."""
+        return f"Mixed({self.interval!r}, atoms={list(self.atoms)})"
+
+
+@dataclass(frozen=True)
+class Product(Alphabet):
+    """A product of alphabets; made by ``A * B`` and ``A ** n``, which flatten."""
+
+    parts: tuple[Alphabet, ...]
+
+    @property
+    def factors(self) -> tuple[Alphabet, ...]:
+        """The factors, none of which is a product."""
+        return self.parts
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """The kind all factors share, or ``"mixed"``."""
+        kinds = {a.kind for a in self.parts}
+        if len(kinds) == 1:
+            return kinds.pop()
+        return "countable" if kinds == {"finite", "countable"} else "mixed"
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every factor is numeric."""
+        return all(a.numeric for a in self.parts)
+
+    @property
+    def size(self) -> int:
+        """Number of points of a product of finite alphabets."""
+        return math.prod(a.size for a in self.parts)  # type: ignore[attr-defined]
+
+    @property
+    def labels(self) -> tuple[tuple, ...]:
+        """The points of a product of finite alphabets: tuples, the last factor fastest."""
+        return tuple(cartesian(*(a.labels for a in self.parts)))  # type: ignore[attr-defined]
+
+    @property
+    def array(self) -> np.ndarray:
+        """The points of a product of finite alphabets as an array of tuples."""
+        out = np.empty(self.size, dtype=object)
+        out[:] = self.labels
+        return out
+
+    def positions(self, points: Any, name: str = "y") -> np.ndarray:
+        """Return positions of points: a tuple with one label (or array) per factor."""
+        if isinstance(points, (list, np.ndarray)):  # labels of the product, as in `labels`
+            points = tuple(zip(*points, strict=True))
+            points = tuple(np.array(p) for p in points)
+        points = self.split(points, name)
+        place: Any = 0
+        for factor, part in zip(self.parts, points, strict=True):
+            place = place * factor.size + factor.positions(part, name)  # type: ignore[attr-defined]
+        return np.asarray(place)
+
+    def split(self, point: Any, name: str = "y") -> tuple:
+        """Check that a point is a tuple with one entry per factor."""
+        if not (isinstance(point, tuple) and len(point) == self.dim):
+            raise OutsideAlphabet(
+                name,
+                expected=f"a tuple of {self.dim}, one entry for each factor of {self!r}",
+                got=repr(point),
+            )
+        return point
+
+    def contains(self, point: Any) -> np.ndarray:
+        """Return which points lie in every factor."""
+        points = self.split(point)
+        inside = [f.contains(p) for f, p in zip(self.parts, points, strict=True)]
+        return np.logical_and.reduce(np.broadcast_arrays(*inside))
+
+    def __repr__(self) -> str:
+        """Show the factors."""
+        return " * ".join(repr(a) for a in self.parts)
+
+
+def includes(outer: Alphabet, inner: Alphabet) -> bool:
+    """Return whether every point of ``inner`` is (proved to be) a point of ``outer``."""
+    if outer == inner:
+        return True
+    if outer.dim != inner.dim:
+        return False
+    if outer.dim > 1:
+        return all(includes(a, b) for a, b in zip(outer.factors, inner.factors, strict=True))
+    if isinstance(outer, Finite) and isinstance(inner, Finite):
+        return set(inner.labels) <= set(outer.labels)
+    if isinstance(outer, Integers) and isinstance(inner, (Integers, Finite)):
+        if isinstance(inner, Finite):
+            return inner.numeric and bool(outer.contains(inner.array).all())
+        return (outer.lower is None or (inner.lower is not None and inner.lower >= outer.lower)) and (
+            outer.upper is None or (inner.upper is not None and inner.upper <= outer.upper)
+        )
+    if isinstance(outer, Mixed) and isinstance(inner, Mixed):
+        return includes(outer.interval, inner.interval) and set(inner.atoms) <= set(outer.atoms)
+    if isinstance(outer, Interval):
+        # the density of a kernel is a function of x: any point of the interval will do
+        if isinstance(inner, Interval):
+            return outer.lower <= inner.lower and inner.upper <= outer.upper
+        if isinstance(inner, Mixed):
+            return includes(outer, inner.interval)
+        if isinstance(inner, Finite) and inner.numeric:
+            return bool(outer.contains(inner.array).all())
+        if isinstance(inner, Integers) and inner.kind == "countable":
+            low = -math.inf if inner.lower is None else inner.lower
+            high = math.inf if inner.upper is None else inner.upper
+            return outer.lower <= low and high <= outer.upper
+    return False
+
+
+def points_of(alphabet: Alphabet, what: str) -> tuple:
+    """Return the labels of a finite alphabet, or say why there are none."""
+    if alphabet.kind != "finite":
+        raise NotYet(what, missing=f"an alphabet that is not finite: {alphabet!r}")
+    return alphabet.labels  # type: ignore[attr-defined]

@@ -1,0 +1,339 @@
+"""Bound and Verdict: a figure as an enclosure with its status, and what may be concluded from it.
+
+The promise of the library lives here: an estimate is never a guarantee. The status of a Bound is
+fixed by the constructor that made it, and nothing but those constructors makes Bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from borel.errors import InvalidInput, Undecided
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+STATUSES = ("exact", "certified", "conditional", "statistical", "estimate")
+"""The statuses, strongest first. ``undecided`` is an answer, not a rank."""
+
+_PROVED = ("exact", "certified", "conditional")
+
+
+class Ratio(NamedTuple):
+    """An enclosure of e^value; Fractions where the inputs were Fractions."""
+
+    lower: float | Fraction
+    upper: float | Fraction
+
+
+def weakest(statuses: Iterable[str]) -> str:
+    """Return the weakest of some statuses; ``undecided`` if any of them is.
+
+    Examples
+    --------
+    >>> weakest(["exact", "estimate", "certified"])
+    'estimate'
+    """
+    found = set(statuses)
+    if "undecided" in found:
+        return "undecided"
+    return max(found, key=STATUSES.index)
+
+
+@dataclass(frozen=True, eq=True)
+class Bound:
+    """An enclosure ``lower <= truth <= upper`` with a status and all that it rests on.
+
+    Make one with `Bound.exact`, `Bound.certified`, `Bound.conditional`, `Bound.statistical`,
+    `Bound.estimate` or `Bound.undecided`: the status says which code built it.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The enclosure. ``lower == inf`` is a proved infinity; ``upper == inf`` alone is ignorance.
+        For an estimate they are value -/+ error estimate and prove nothing.
+    status : str
+        One of `STATUSES`, or ``"undecided"``.
+    assumptions : tuple of str
+        What the enclosure rests on.
+    witness : dict or None
+        Where it comes from: the secret x, the outcome y, as plain data.
+    attained : bool or None
+        Whether the supremum is attained, or only approached; None if not known.
+    certificate : dict or None
+        What an independent checker verifies again.
+    units : str
+        ``"nats"``, or ``"probability"``, or ``"ratio"``.
+    reason : str
+        Why the figure is an estimate, or undecided, and what to do about it.
+    confidence : float or None
+        For ``statistical``: the probability with which the enclosure holds.
+
+    Notes
+    -----
+    There is no ``__float__``: a Bound is not a number. ``bound <= t`` is a `Verdict`.
+    ``==`` compares Bounds as data.
+
+    Examples
+    --------
+    >>> b = Bound.exact(0.25, 0.25)
+    >>> bool(b <= 0.3)
+    True
+    >>> Bound.estimate(0.25, 1e-9) <= 0.3
+    Verdict(undecided: an estimate proves nothing, ~0.25 +- 1e-09)
+    """
+
+    lower: float
+    upper: float
+    status: str
+    assumptions: tuple[str, ...] = ()
+    witness: dict | None = None
+    attained: bool | None = None
+    certificate: dict | None = None
+    units: str = "nats"
+    reason: str = ""
+    confidence: float | None = None
+    exact_ratio: Ratio | None = None
+
+    __array_ufunc__ = None
+
+    def __post_init__(self):
+        lower, upper = float(self.lower), float(self.upper)
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
+        object.__setattr__(self, "assumptions", tuple(self.assumptions))
+        if self.status not in (*STATUSES, "undecided"):
+            raise InvalidInput("Bound", expected=f"a status of {STATUSES}", got=repr(self.status))
+        if not lower <= upper:
+            raise InvalidInput(
+                "Bound", expected="lower <= upper, no NaN", got=f"[{lower!r}, {upper!r}]"
+            )
+        if self.status == "undecided" and not self.reason:
+            raise InvalidInput("Bound", expected="a reason for undecided", got="none")
+        if self.status == "statistical" and self.confidence is None:
+            raise InvalidInput("Bound", expected="a confidence for statistical", got="none")
+
+    # -- constructors: the status is which of them was called -------------------------------
+
+    @classmethod
+    def exact(cls, lower: float, upper: float, **about: Any) -> Bound:
+        """Enclose a closed form or a rational figure to rounding."""
+        return cls(lower, upper, "exact", **about)
+
+    @classmethod
+    def certified(cls, lower: float, upper: float, **about: Any) -> Bound:
+        """Enclose a figure with every step proved."""
+        return cls(lower, upper, "certified", **about)
+
+    @classmethod
+    def conditional(cls, lower: float, upper: float, **about: Any) -> Bound:
+        """Enclose a figure under the assumptions that are listed."""
+        if not about.get("assumptions"):
+            raise InvalidInput("Bound.conditional", expected="its assumptions", got="none")
+        return cls(lower, upper, "conditional", **about)
+
+    @classmethod
+    def statistical(cls, lower: float, upper: float, *, confidence: float, **about: Any) -> Bound:
+        """Enclose a figure with the stated confidence."""
+        return cls(lower, upper, "statistical", confidence=float(confidence), **about)
+
+    @classmethod
+    def estimate(cls, value: float, error: float, **about: Any) -> Bound:
+        """Report a value with an error estimate, which proves nothing."""
+        if not error >= 0 or math.isnan(value):
+            return cls.undecided(reason=f"the estimate came out as {value} +- {error}", **about)
+        lower, upper = (value, value) if math.isinf(value) else (value - error, value + error)
+        return cls(lower, upper, "estimate", **about)
+
+    @classmethod
+    def undecided(
+        cls, lower: float = 0.0, upper: float = math.inf, *, reason: str, **about: Any
+    ) -> Bound:
+        """Report true bounds that do not settle the question, with the reason."""
+        return cls(lower, upper, "undecided", reason=reason, **about)
+
+    # -- reading ----------------------------------------------------------------------------
+
+    @property
+    def width(self) -> float:
+        """``upper - lower``; 0 for a proved infinity."""
+        return 0.0 if self.lower == self.upper else self.upper - self.lower
+
+    @property
+    def value(self) -> float:
+        """The middle of the enclosure: a number to print or plot, never to prove with."""
+        if math.isinf(self.upper) or math.isinf(self.lower):
+            return self.lower if math.isinf(self.lower) else self.upper
+        return self.lower + (self.upper - self.lower) / 2
+
+    @property
+    def proved(self) -> bool:
+        """Whether the enclosure is proved, outright or under its assumptions."""
+        return self.status in _PROVED
+
+    @property
+    def ratio(self) -> Ratio:
+        """An enclosure of e^value; exact Fractions where the inputs were Fractions."""
+        if self.exact_ratio is not None:
+            return self.exact_ratio
+        return Ratio(_exp_outward(self.lower, -1), _exp_outward(self.upper, 1))
+
+    def about(self, **changes: Any) -> Bound:
+        """Return the same enclosure with other notes (witness, assumptions, reason, ...)."""
+        if forbidden := {"status", "lower", "upper"} & set(changes):
+            raise InvalidInput("Bound.about", expected="notes only", got=str(sorted(forbidden)))
+        return replace(self, **changes)
+
+    # -- comparing --------------------------------------------------------------------------
+
+    def __le__(self, threshold: float) -> Verdict:
+        """Compare: holds if ``upper <= threshold``, fails if ``lower > threshold``."""
+        return Verdict._compare(self, threshold, lambda b, t: b.upper <= t, lambda b, t: b.lower > t)
+
+    def __lt__(self, threshold: float) -> Verdict:
+        """Compare: holds if ``upper < threshold``, fails if ``lower >= threshold``."""
+        return Verdict._compare(self, threshold, lambda b, t: b.upper < t, lambda b, t: b.lower >= t)
+
+    def __ge__(self, threshold: float) -> Verdict:
+        """Compare: holds if ``lower >= threshold``, fails if ``upper < threshold``."""
+        return Verdict._compare(self, threshold, lambda b, t: b.lower >= t, lambda b, t: b.upper < t)
+
+    def __gt__(self, threshold: float) -> Verdict:
+        """Compare: holds if ``lower > threshold``, fails if ``upper <= threshold``."""
+        return Verdict._compare(self, threshold, lambda b, t: b.lower > t, lambda b, t: b.upper <= t)
+
+    def __float__(self):
+        """Refuse: an enclosure is not a number."""
+        raise TypeError(
+            "a Bound is an enclosure, not a number: use .lower, .upper, or .value to print or plot"
+        )
+
+    # -- showing ----------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        """Show the enclosure; an estimate as ``~value +- error``, never with ``<=``."""
+        if self.status == "estimate":
+            if math.isinf(self.value):
+                return f"~{self.value}"
+            return f"~{self.value:.10g} +- {(self.upper - self.lower) / 2:.1g}"
+        if self.lower == self.upper:
+            return _number(self.lower)
+        low, high = _number(self.lower), _number(self.upper)
+        return low if low == high else f"[{low}, {high}]"
+
+    def __repr__(self) -> str:
+        """Show the enclosure with its status, and the reason or the confidence."""
+        extra = f", confidence={self.confidence:g}" if self.confidence is not None else ""
+        why = f", reason: {self.reason}" if self.reason else ""
+        units = "" if self.units == "nats" else f" {self.units}"
+        return f"Bound({self}{units}, {self.status}{extra}{why})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        notes = "".join(f"<li>{escape(a)}</li>" for a in self.assumptions)
+        why = f"<div><i>{escape(self.reason)}</i></div>" if self.reason else ""
+        return (
+            f"<div><b>{escape(str(self))}</b> {escape(self.units)} "
+            f"<code>{escape(self.status)}</code>{why}<ul>{notes}</ul></div>"
+        )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a Bound lets one conclude: True, False, or None when it does not settle it.
+
+    Attributes
+    ----------
+    holds : bool or None
+        The answer; None when undecided.
+    bound : Bound
+        The figure it was read from.
+    witness : dict or None
+        The secret or outcome that decides, where there is one.
+    reason : str
+        Why it is undecided.
+
+    Notes
+    -----
+    ``bool(verdict)`` raises `Undecided` when ``holds`` is None. A ``statistical`` Bound answers
+    only through `at`.
+    """
+
+    holds: bool | None
+    bound: Bound
+    witness: dict | None = None
+    reason: str = ""
+    _statistically: bool | None = None
+
+    @classmethod
+    def _compare(cls, bound: Bound, threshold: Any, holds: Any, fails: Any) -> Verdict:
+        if isinstance(threshold, Bound) or not isinstance(threshold, (int, float, Fraction)):
+            try:
+                threshold = threshold.__index__()
+            except (AttributeError, TypeError):
+                raise InvalidInput(
+                    "comparing a Bound",
+                    expected="a number (nats)",
+                    got=type(threshold).__name__,
+                ) from None
+        if isinstance(threshold, float) and math.isnan(threshold):
+            raise InvalidInput("comparing a Bound", expected="a number (nats)", got="nan")
+        read = True if holds(bound, threshold) else False if fails(bound, threshold) else None
+        if bound.status == "estimate":
+            return cls(None, bound, bound.witness, "an estimate proves nothing")
+        if bound.status == "statistical":
+            return cls(
+                None,
+                bound,
+                bound.witness,
+                f"it holds with confidence {bound.confidence:g} only: ask .at(confidence=...)",
+                read,
+            )
+        why = "" if read is not None else bound.reason or "the threshold lies inside the enclosure"
+        return cls(read, bound, bound.witness, why)
+
+    def at(self, *, confidence: float) -> Verdict:
+        """Answer a statistical Bound at a confidence no higher than its own."""
+        if self.bound.status != "statistical":
+            return self
+        if not 0 < confidence < 1:
+            raise InvalidInput("Verdict.at", expected="0 < confidence < 1", got=repr(confidence))
+        assert self.bound.confidence is not None
+        if confidence > self.bound.confidence:
+            why = f"the Bound holds with confidence {self.bound.confidence:g}, not {confidence:g}"
+            return Verdict(None, self.bound, self.witness, why)
+        why = "" if self._statistically is not None else "the threshold lies inside the enclosure"
+        return Verdict(self._statistically, self.bound, self.witness, why, self._statistically)
+
+    def __bool__(self) -> bool:
+        """Return the answer, or raise `Undecided`."""
+        if self.holds is None:
+            raise Undecided(f"undecided: {self.reason}; the figure is {self.bound!r}")
+        return self.holds
+
+    def __repr__(self) -> str:
+        """Show the answer and the figure it was read from."""
+        if self.holds is None:
+            return f"Verdict(undecided: {self.reason}, {self.bound})"
+        return f"Verdict({self.holds}, {self.bound}, {self.bound.status})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.10g}"
+
+
+def _exp_outward(value: float, direction: int) -> float:
+    """Round e^value outwards; the libm exp is within 4 ulp (notes on rounding in engine)."""
+    if math.isinf(value):
+        return math.inf if value > 0 else 0.0
+    try:
+        power = math.exp(value)
+    except OverflowError:
+        return math.inf if direction > 0 else math.nextafter(math.inf, 0)
+    for _ in range(5):
+        power = math.nextafter(power, math.inf if direction > 0 else 0.0)
+    return power

@@ -1,0 +1,255 @@
+"""Densities: a user's function, traced to a graph where possible, frozen and checked."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed
+from borel.engine import fp
+from borel.engine.trace import Graph, Tracer, replay, trace
+from borel.errors import InvalidInput, NotTraceable
+
+_GOLDEN = 0.6180339887498949
+
+
+class Density:
+    """A density f(y|x), or p(x), as every engine sees it.
+
+    Parameters
+    ----------
+    function : callable
+        ``f(y, x)`` or ``p(x)``; elementwise on broadcastable arrays; a point of a product is a
+        tuple, one array per factor.
+    alphabets : dict
+        The alphabets of its arguments by name, in order: ``{"y": ..., "x": ...}``.
+    log : bool
+        Whether it returns the logarithm of the density.
+    parameters : dict
+        Numbers passed as keyword arguments.
+    graph : Graph, optional
+        A graph made elsewhere; then nothing is traced.
+
+    Attributes
+    ----------
+    graph : Graph or None
+        The expression graph; None when the function could not be traced.
+    opaque : str
+        Why not, naming the operation; empty for a traced density.
+    """
+
+    def __init__(
+        self,
+        function: Any,
+        alphabets: dict[str, Alphabet],
+        *,
+        log: bool = False,
+        parameters: dict[str, float] | None = None,
+        graph: Graph | None = None,
+        opaque: str = "",
+    ):
+        if graph is None and not callable(function):
+            raise InvalidInput(
+                "a density",
+                expected="a function of " + ", ".join(alphabets),
+                got=type(function).__name__,
+            )
+        self.function = function
+        self.alphabets = alphabets
+        self.log = log
+        self.parameters = dict(parameters or {})
+        self.graph = graph
+        self.opaque = opaque
+        if graph is None and not opaque:
+            names = tuple(_names(name, a) for name, a in alphabets.items())
+            try:
+                traced = trace(function, names, tuple(self.parameters))
+                self.graph = traced.bind(self.parameters)
+            except NotTraceable as error:
+                self.opaque = str(error)
+        self._captured = _captured_arrays(function) if self.graph is None else {}
+
+    def __getstate__(self) -> dict:
+        """Serialise the graph; only an opaque density needs its function."""
+        state = dict(self.__dict__)
+        if self.graph is not None:
+            state["function"] = None
+        return state
+
+    def raw(self, *points: Any) -> np.ndarray:
+        """Return what the function returns at broadcastable points, as float64."""
+        if self.graph is not None:
+            inputs = self.inputs(*points)
+            if any(isinstance(v, Tracer) for v in inputs.values()):
+                return replay(self.graph, inputs)
+            return fp.evaluate(self.graph, inputs)
+        self._check_captured()
+        arrays = [_as_arrays(p) for p in points]
+        with np.errstate(all="ignore"):
+            result = np.asarray(self.function(*arrays, **self.parameters))
+        shape = np.broadcast_shapes(
+            *(np.shape(a) for p in arrays for a in (p if isinstance(p, tuple) else (p,)))
+        )
+        if result.dtype.kind not in "biuf" or result.shape not in (shape, ()):
+            raise InvalidInput(
+                "a density",
+                expected=f"an elementwise function: numbers of shape {shape}",
+                got=f"dtype {result.dtype}, shape {result.shape}",
+                mend="write it with NumPy functions that work element by element on arrays.",
+            )
+        return np.broadcast_to(result.astype(float), shape)
+
+    def inputs(self, *points: Any) -> dict[str, Any]:
+        """Return the inputs of the graph by name, for one point per argument."""
+        named: dict[str, Any] = {}
+        for (name, alphabet), point in zip(self.alphabets.items(), points, strict=True):
+            names = _names(name, alphabet)
+            if isinstance(names, tuple):
+                named.update(zip(names, point, strict=True))
+            else:
+                named[names] = point
+        return named
+
+    def linear(self, *points: Any) -> np.ndarray:
+        """Return the density itself."""
+        values = self.raw(*points)
+        with np.errstate(over="ignore", under="ignore"):
+            return np.exp(values) if self.log else values
+
+    def logarithm(self, *points: Any) -> np.ndarray:
+        """Return the log-density; -inf where the density is 0."""
+        values = self.raw(*points)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return values if self.log else np.log(values)
+
+    def check(self, what: str) -> None:
+        """Raise `InvalidInput` if the density is negative, NaN or not elementwise at a probe."""
+        points = [probe(a) for a in self.alphabets.values()]
+        grids: list[Any] = []
+        for axis, point in enumerate(points):
+            parts = point if isinstance(point, tuple) else (point,)
+            shape = [1] * len(points)
+            shape[axis] = -1
+            shaped = tuple(np.reshape(p, shape) for p in parts)
+            grids.append(shaped if isinstance(point, tuple) else shaped[0])
+        values = self.raw(*grids)
+        bad = np.isnan(values) if self.log else np.isnan(values) | (values < 0)
+        if bad.any():
+            where = np.argwhere(bad)[0]
+            names = ", ".join(
+                f"{name} = {_at(point, i)}"
+                for name, point, i in zip(self.alphabets, points, where, strict=True)
+            )
+            raise InvalidInput(
+                what,
+                expected="a log-density, no NaN" if self.log else "a density >= 0, no NaN",
+                got=repr(float(values[tuple(where)])),
+                where=names,
+                mend="correct the function there, or shrink the alphabet.",
+            )
+        if self.graph is None:
+            self._check_elementwise(what, points, values)
+
+    def _check_elementwise(self, what: str, points: list, values: np.ndarray) -> None:
+        """Compare one call on a grid with calls point by point (a few of them)."""
+        rng = np.random.default_rng(0)
+        for _ in range(8):
+            place = tuple(int(rng.integers(n)) for n in values.shape)
+            single = [
+                tuple(np.asarray(p)[i : i + 1] for p in point)
+                if isinstance(point, tuple)
+                else np.asarray(point)[i : i + 1]
+                for point, i in zip(points, place, strict=True)
+            ]
+            alone = float(self.raw(*single).ravel()[0])
+            together = float(values[place])
+            if not (alone == together or abs(alone - together) <= 1e-9 * abs(alone)):
+                names = ", ".join(
+                    f"{name} = {_at(point, i)}"
+                    for name, point, i in zip(self.alphabets, points, place, strict=True)
+                )
+                raise InvalidInput(
+                    what,
+                    expected="an elementwise function (the value at a point depends on it alone)",
+                    got=f"{together!r} within an array but {alone!r} alone",
+                    where=names,
+                    mend="no sums, sorts or normalisations over the arrays y and x.",
+                )
+
+    def _check_captured(self) -> None:
+        for name, (array, digest) in self._captured.items():
+            if _digest(array) != digest:
+                raise InvalidInput(
+                    "a density that could not be traced",
+                    expected=f"the captured array {name!r} as it was in the constructor",
+                    got="other contents",
+                    mend="build the mechanism or measure again after changing the array, "
+                    "or capture a copy.",
+                )
+
+
+def _names(name: str, alphabet: Alphabet) -> str | tuple[str, ...]:
+    return name if alphabet.dim == 1 else tuple(f"{name}{i}" for i in range(alphabet.dim))
+
+
+def _as_arrays(point: Any) -> Any:
+    if isinstance(point, tuple):
+        return tuple(_as_arrays(p) for p in point)
+    return point if isinstance(point, Tracer) else np.asarray(point)
+
+
+def _at(point: Any, index: int) -> str:
+    if isinstance(point, tuple):
+        return "(" + ", ".join(f"{np.asarray(p)[index]:.17g}" for p in point) + ")"
+    return f"{np.asarray(point)[index]:.17g}"
+
+
+def probe(alphabet: Alphabet, count: int = 24) -> Any:
+    """Return points at which a density is checked: inside, spread, not at special places."""
+    if alphabet.dim > 1:
+        columns = [probe(a, count) for a in alphabet.factors]
+        length = max(len(c) for c in columns)
+        return tuple(np.resize(np.roll(c, i), length) for i, c in enumerate(columns))
+    if isinstance(alphabet, Finite):
+        return alphabet.array[:count]
+    if isinstance(alphabet, Integers):
+        low = alphabet.lower if alphabet.lower is not None else (alphabet.upper or 0) - 60
+        high = alphabet.upper if alphabet.upper is not None else low + 60
+        return np.unique(np.linspace(low, high, count).round())
+    if isinstance(alphabet, Mixed):
+        return probe(alphabet.interval, count)
+    assert isinstance(alphabet, Interval)
+    t = (np.arange(1, count + 1) * _GOLDEN) % 1.0
+    low, high = alphabet.lower, alphabet.upper
+    if np.isfinite(low) and np.isfinite(high):
+        return np.sort(low + (high - low) * t)
+    tail = t / (1 - t)
+    if np.isfinite(low):
+        return np.sort(low + tail)
+    if np.isfinite(high):
+        return np.sort(high - tail)
+    return np.sort(np.where(np.arange(count) % 2, tail, -tail))
+
+
+def _captured_arrays(function: Any) -> dict[str, tuple[np.ndarray, str]]:
+    """Return the arrays that a function can see, with their digests."""
+    found: dict[str, Any] = {}
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                found[name] = cell.cell_contents
+            except ValueError:  # an empty cell
+                continue
+        for name in code.co_names:
+            if name in function.__globals__:
+                found[name] = function.__globals__[name]
+        for i, value in enumerate(function.__defaults__ or ()):
+            found[f"default {i}"] = value
+    return {n: (a, _digest(a)) for n, a in found.items() if isinstance(a, np.ndarray)}
+
+
+def _digest(array: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()

@@ -1,0 +1,80 @@
+"""Arb balls (python-flint): closed forms evaluated to as many bits as asked, rounded outwards."""
+
+from __future__ import annotations
+
+import math
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Set Arb's working precision for a block; it is a global, so it is always put back."""
+    import flint
+
+    before = flint.ctx.prec
+    flint.ctx.prec = bits
+    try:
+        yield
+    finally:
+        flint.ctx.prec = before
+
+
+def ball(value: Any) -> Any:
+    """Return a number as an Arb ball: ints, floats and Fractions exactly."""
+    import flint
+
+    if isinstance(value, Fraction):
+        return flint.arb(flint.fmpq(value.numerator, value.denominator))
+    return flint.arb(value.item() if isinstance(value, np.generic) else value)
+
+
+def ends(value: Any) -> tuple[float, float]:
+    """Return floats below and above an Arb ball."""
+    if not value.is_finite():
+        return -math.inf, math.inf
+    low, high = value.lower(), value.upper()
+    lower, upper = float(low), float(high)
+    if ball(lower) > low:
+        lower = math.nextafter(lower, -math.inf)
+    if ball(upper) < high:
+        upper = math.nextafter(upper, math.inf)
+    # float() of a ball rounds its midpoint: step until the comparison is certain
+    while not ball(lower) <= low:
+        lower = math.nextafter(lower, -math.inf)
+    while not ball(upper) >= high:
+        upper = math.nextafter(upper, math.inf)
+    return lower, upper
+
+
+def enclose(formula: Callable[[], Any], *, bits: int = 128) -> tuple[float, float]:
+    """Evaluate a formula on balls, with more bits until the two floats are neighbours.
+
+    Examples
+    --------
+    >>> import math
+    >>> low, high = enclose(lambda: ball(2).log())
+    >>> low <= math.log(2) <= high
+    True
+    """
+    lower, upper = -math.inf, math.inf
+    for _ in range(4):
+        with precision(bits):
+            low, high = ends(formula())
+        lower, upper = max(lower, low), min(upper, high)
+        if upper <= math.nextafter(lower, math.inf):
+            break
+        bits *= 2
+    return lower, upper
+
+
+def outward(name: str, argument: float, direction: int) -> float:
+    """Return a bound on a method of Arb at a float: below for -1, above for +1."""
+    lower, upper = enclose(lambda: getattr(ball(argument), name)(), bits=80)
+    return lower if direction < 0 else upper

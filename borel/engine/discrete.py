@@ -1,0 +1,120 @@
+"""What the exact engines share: figures of a leakage with countably many values, as Bounds."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.bound import Bound, Ratio
+
+if TYPE_CHECKING:
+    from borel.laws import Values
+
+OUTSIDE = "outside the support: density 0, leakage 0 by convention"
+
+
+class DiscreteFigures:
+    """Figures from an engine that encloses values outcome by outcome.
+
+    An engine gives ``status``, ``reason``, ``assumptions``, ``law(kind)``, ``values_at(kind, y)``
+    and ``head_of_outcomes()``.
+    """
+
+    status: str
+    reason: str
+    assumptions: tuple[str, ...]
+
+    def law(self, kind: str) -> Values:
+        """Enclose the leakage at every outcome of a head, and the mass left over."""
+        raise NotImplementedError
+
+    def values_at(self, kind: str, y: Any) -> Values:
+        """Enclose the leakage at some outcomes."""
+        raise NotImplementedError
+
+    def head_of_outcomes(self) -> tuple[Any, bool]:
+        """Return the outcomes of the head, and whether they are all."""
+        raise NotImplementedError
+
+    def witness(self, kind: str, column: int) -> dict:
+        """Return where the value at an outcome of the head comes from."""
+        outcome = self.head_of_outcomes()[0][column]
+        return {"y": outcome.item() if isinstance(outcome, np.generic) else outcome}
+
+    def bound(self, low: float, high: float, **about: Any) -> Bound:
+        """Make a Bound with the status of this engine."""
+        about = {"assumptions": self.assumptions, **about}
+        if self.status == "estimate":
+            about.pop("exact_ratio", None)
+            if math.isinf(high) and not math.isinf(low):
+                return Bound.undecided(reason=self.reason, **about)
+            middle = low if low == high else (low + high) / 2
+            return Bound.estimate(
+                middle, 0.0 if low == high else (high - low) / 2, reason=self.reason, **about
+            )
+        make = {"exact": Bound.exact, "conditional": Bound.conditional}[self.status]
+        return make(low, high, **about)
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Return the leakage at one outcome."""
+        values = self.values_at(kind, y)
+        notes = self.assumptions + ((OUTSIDE,) if values.outside[0] else ())
+        ratio = Ratio(values.ratio_lower[0], values.ratio_upper[0])
+        return self.bound(
+            float(values.lower[0]), float(values.upper[0]), assumptions=notes, exact_ratio=ratio
+        )
+
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, str]:
+        """Return lower ends, upper ends and the status at many outcomes."""
+        values = self.values_at(kind, y)
+        return values.lower, values.upper, self.status
+
+    def sup(self, kind: str) -> Bound:
+        """Return the essential supremum over the outcomes."""
+        values = self.law(kind)
+        whole = self.head_of_outcomes()[1]
+        if values.exact:
+            best = max(range(len(values.lower)), key=lambda j: values.ratio_lower[j])
+            low, high = float(values.lower[best]), float(values.upper[best])
+            ratio = Ratio(values.ratio_lower[best], values.ratio_upper[best])
+        else:
+            best = int(np.argmax(values.lower))
+            low, high = float(values.lower.max()), float(values.upper.max())
+            ratio = Ratio(float(np.max(values.ratio_lower)), float(np.max(values.ratio_upper)))
+        if whole or low == math.inf:
+            return self.bound(low, high, exact_ratio=ratio, attained=True,
+                              witness=self.witness(kind, best))
+        return Bound.undecided(
+            low if self.status != "estimate" else 0.0,
+            math.inf,
+            reason=f"the outcomes beyond the first {len(values.lower)} (mass at most "
+            f"{values.leftover:.2g}) are not enclosed: that needs the certified engine",
+            assumptions=self.assumptions,
+            witness=self.witness(kind, best),
+        )
+
+    def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
+        """Return P{leakage > t}, or P{leakage >= t} if closed."""
+        low, high = self.law(kind).tail(t, closed=closed)
+        return self.bound(low, high, units="probability")
+
+    def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
+        """Return the quantile of the leakage at level s."""
+        low, high = self.law(kind).quantile(s, side=side)
+        return self.bound(low, high)
+
+    def mean(self, kind: str) -> Bound:
+        """Return the mean of the leakage."""
+        return self.bound(*self.law(kind).mean())
+
+    def exp_mean(self, kind: str) -> Bound:
+        """Return the mean of e^leakage."""
+        from borel.engine.rounding import fraction_down, fraction_up
+
+        low, high = self.law(kind).exp_mean()
+        if isinstance(low, Fraction):
+            return self.bound(fraction_down(low), fraction_up(high), units="ratio")
+        return self.bound(float(low), float(high), units="ratio")

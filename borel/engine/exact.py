@@ -1,0 +1,270 @@
+"""The exact engine for finite alphabets: one vectorised pass over the matrix, rounded outwards.
+
+Fractions in, exact ratios out. With floats, the prior and the kernel meant are every normalised
+ones within their relative rounding, and the enclosures cover them.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.bound import Bound, Ratio
+from borel.engine import rounding
+from borel.engine.discrete import DiscreteFigures
+from borel.engine.rounding import Enclosure, Scaled, log_fraction, log_ratio_bounds, ratio_bounds
+from borel.laws import VALUE_FIELDS, Values
+
+if TYPE_CHECKING:
+    from borel.joint import Joint
+
+_ONE = Scaled(np.ones(1), np.zeros(1), np.zeros(1, int), np.zeros(1))
+
+
+class FiniteEngine(DiscreteFigures):
+    """All figures of a finite joint.
+
+    Parameters
+    ----------
+    joint : Joint
+        With a finite prior and a matrix.
+    """
+
+    status = "exact"
+    reason = ""
+
+    def __init__(self, joint: Joint):
+        self.joint = joint
+        self.mechanism = joint.mechanism
+        self.assumptions = (*self.mechanism.assumptions,)
+        p = joint.probabilities
+        self.support = np.flatnonzero(np.asarray(p != 0, bool))
+        if joint.rational:
+            self._top, self._bottom = self._extremes(self.mechanism.matrix)
+        else:
+            self.matrix = self.mechanism.split.values
+            self._top, self._bottom = self._extremes(self.matrix)
+            self.assumptions += ("floats mean the normalised laws within their rounding",)
+
+    def _extremes(self, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the largest and the smallest entry of each column on the prior's support."""
+        rows = matrix if len(self.support) == len(matrix) else matrix[self.support]
+        return rows.max(axis=0), rows.min(axis=0)
+
+    @cached_property
+    def _marginal(self) -> Scaled:
+        p = np.asarray(self.joint.probabilities, float)
+        error = self.joint.prior.rounding + self.mechanism.rounding
+        return rounding.weighted_sum(p, self.mechanism.split, error)
+
+    @cached_property
+    def _exact_marginal(self) -> np.ndarray:
+        return self.joint.probabilities @ self.mechanism.matrix
+
+    def _entries(self, values: np.ndarray) -> Scaled:
+        return rounding.scaled(values, rounding.rounding_of(values, self.mechanism.rounding))
+
+    def law(self, kind: str) -> Values:
+        """Enclose PML or PMC at every outcome, with the law of the outcome."""
+        return self._pml if kind == "pml" else self._pmc
+
+    def values_at(self, kind: str, y: Any) -> Values:
+        """Return the part of `law` that belongs to some labels."""
+        chosen = np.atleast_1d(self.mechanism.outcome.positions(y))  # type: ignore[attr-defined]
+        law = self.law(kind)
+        columns = [getattr(law, name)[chosen] for name in VALUE_FIELDS]
+        return Values(*columns)
+
+    def head_of_outcomes(self) -> tuple[Any, bool]:
+        """Return the labels of the outcomes; they are all."""
+        return self.mechanism.outcome.labels, True  # type: ignore[attr-defined]
+
+    def witness(self, kind: str, column: int) -> dict:
+        """Return the outcome and the secret that attain PML, or PMC, there."""
+        rows = self.mechanism.matrix[self.support, column]
+        row = self.support[int(np.argmax(rows) if kind == "pml" else np.argmin(rows))]
+        return {"x": self.mechanism.secret.labels[row],  # type: ignore[attr-defined]
+                "y": self.mechanism.outcome.labels[column]}  # type: ignore[attr-defined]
+
+    @cached_property
+    def _pml(self) -> Values:
+        if self.joint.rational:
+            return self._rational(self._top, self._exact_marginal)
+        return self._enclosed(self._entries(self._top), self._marginal)
+
+    @cached_property
+    def _pmc(self) -> Values:
+        if self.joint.rational:
+            return self._rational(self._exact_marginal, self._bottom)
+        return self._enclosed(self._marginal, self._entries(self._bottom))
+
+    def _enclosed(self, num: Scaled, den: Scaled) -> Values:
+        outside = self._top == 0
+        infinite = (den.hi == 0) & ~outside
+        safe = Scaled(*(np.where(den.hi == 0, o, d) for o, d in zip(_ONE, den, strict=True)))
+        over = Scaled(*(np.where(num.hi == 0, o, n) for o, n in zip(_ONE, num, strict=True)))
+        log, ratio = log_ratio_bounds(over, safe), ratio_bounds(over, safe)
+
+        def settle(ends: Enclosure, least: float) -> tuple[np.ndarray, np.ndarray]:
+            # a divergence is >= 0; at an outcome outside the support it is 0 by convention
+            low, high = np.maximum(ends.lower, least), np.maximum(ends.upper, least)
+            low = np.where(infinite, np.inf, np.where(outside, least, low))
+            return low, np.where(infinite, np.inf, np.where(outside, least, high))
+
+        mass = self._masses
+        return Values(*settle(log, 0.0), *settle(ratio, 1.0), *mass, outside)
+
+    @cached_property
+    def _masses(self) -> tuple[np.ndarray, np.ndarray]:
+        one = Scaled(*(np.broadcast_to(o, self._marginal.hi.shape) for o in _ONE))
+        empty = self._marginal.hi == 0
+        safe = Scaled(*(np.where(empty, o, m) for o, m in zip(_ONE, self._marginal, strict=True)))
+        low, high = ratio_bounds(safe, one)
+        return np.where(empty, 0.0, low), np.where(empty, 0.0, np.minimum(high, 1.0))
+
+    def _rational(self, num: np.ndarray, den: np.ndarray) -> Values:
+        ratios = np.empty(len(num), dtype=object)
+        ends = np.zeros((2, len(num)))
+        outside = np.asarray(self._top == 0, bool)
+        for j, (a, b) in enumerate(zip(num, den, strict=True)):
+            if outside[j]:
+                ratios[j] = Fraction(1)
+            elif b == 0:
+                ratios[j], ends[:, j] = math.inf, math.inf
+            else:
+                ratios[j] = Fraction(a) / b
+                ends[:, j] = log_fraction(ratios[j])
+        mass = self._exact_marginal
+        return Values(ends[0], ends[1], ratios, ratios, mass, mass, outside)
+
+    # -- other measures ---------------------------------------------------------------------
+
+    def information_density(self, rows: np.ndarray, columns: np.ndarray) -> Enclosure:
+        """Enclose log f(y|x) / f_Y(y) at positions; -inf where f(y|x) = 0 < f_Y(y)."""
+        if self.joint.rational:
+            entries = self.mechanism.matrix[rows, columns]
+            den = np.broadcast_to(self._exact_marginal[columns], np.shape(entries))
+            out = np.zeros((2, *np.shape(entries)))
+            for index in np.ndindex(np.shape(entries)):
+                k, m = np.asarray(entries)[index], np.asarray(den)[index]
+                out[(slice(None), *index)] = (
+                    0.0 if m == 0 else -math.inf if k == 0 else log_fraction(Fraction(k) / m)
+                )
+            return Enclosure(out[0], out[1])
+        entries = np.atleast_1d(self.matrix[rows, columns])
+        den = Scaled(*(np.broadcast_to(v[columns], entries.shape) for v in self._marginal))
+        zero, empty = entries == 0, den.hi == 0
+        safe = Scaled(*(np.where(empty, o, d) for o, d in zip(_ONE, den, strict=True)))
+        low, high = log_ratio_bounds(self._entries(np.where(zero, 1.0, entries)), safe)
+        low = np.where(empty, 0.0, np.where(zero, -np.inf, low))
+        high = np.where(empty, 0.0, np.where(zero, -np.inf, high))
+        shape = np.shape(self.matrix[rows, columns])
+        return Enclosure(low.reshape(shape), high.reshape(shape))
+
+    def ldp(self) -> Bound:
+        """Enclose max over y of log max_x f(y|x) / min_x' f(y|x')."""
+        live = np.flatnonzero(np.asarray(self._top != 0, bool))
+        top, bottom = self._top[live], self._bottom[live]
+        if (bottom == 0).any():
+            j = live[int(np.argmax(np.asarray(bottom == 0, bool)))]
+            return self._bound(math.inf, math.inf, witness=self._pair(j))
+        if self.joint.rational:
+            ratios = [Fraction(a) / b for a, b in zip(top, bottom, strict=True)]
+            worst = max(ratios)
+            low, high = log_fraction(worst)
+            return self._bound(low, high, exact_ratio=Ratio(worst, worst),
+                               witness=self._pair(live[ratios.index(worst)]))
+        num, den = self._entries(top), self._entries(bottom)
+        log, ratio = log_ratio_bounds(num, den), ratio_bounds(num, den)
+        # where the two entries are one, or equal floats of one row, the ratio is at least 1
+        return self._bound(
+            max(float(log.lower.max()), 0.0), max(float(log.upper.max()), 0.0),
+            exact_ratio=Ratio(max(float(ratio.lower.max()), 1.0), float(ratio.upper.max())),
+            witness=self._pair(live[int(np.argmax(log.upper))]),
+        )
+
+    def _pair(self, column: Any) -> dict:
+        """Return the pair of secrets that an outcome tells apart best."""
+        rows = self.mechanism.matrix[self.support, column]
+        labels = self.mechanism.secret.labels  # type: ignore[attr-defined]
+        high, low = (self.support[int(f(rows))] for f in (np.argmax, np.argmin))
+        outcome = self.mechanism.outcome.labels[int(column)]  # type: ignore[attr-defined]
+        return {"x": labels[high], "x'": labels[low], "y": outcome}
+
+    def maximal_leakage(self) -> Bound:
+        """Enclose log of the sum over y of max_x f(y|x)."""
+        if self.joint.rational:
+            total = sum(self._top.tolist(), Fraction(0))
+            low, high = log_fraction(total)
+            return self._bound(low, high, exact_ratio=Ratio(total, total))
+        error = rounding.rounding_of(self._top, self.mechanism.rounding) * (1 + 1e-15)
+        pad = np.where(self._top > 0, self._top * error, 0.0)
+        with np.errstate(under="ignore"):
+            low, high = rounding.sum_outward(
+                self._top - pad * (1 + 4 * rounding.U) - rounding.TINY * (pad > 0),
+                self._top + pad * (1 + 4 * rounding.U) + rounding.TINY * (pad > 0),
+            )
+        # rounding of top -/+ pad itself: one more u each
+        ends = np.array([low, high]) * np.array([1 - 2.0**-52, 1 + 2.0**-52])
+        ends = np.maximum(ends, 1.0)
+        log = log_ratio_bounds(rounding.scaled(ends), _ONE)
+        return self._bound(
+            max(float(log.lower[0]), 0.0), float(log.upper[1]),
+            exact_ratio=Ratio(float(ends[0]), float(ends[1])),
+        )
+
+    def mutual_information(self) -> Bound:
+        """Enclose the sum of p(x) f(y|x) log f(y|x) / f_Y(y)."""
+        rows = self.support
+        if self.joint.rational:
+            p = self.joint.probabilities[rows]
+            k = self.mechanism.matrix[rows]
+            weight = p[:, None] * k
+            charged = np.argwhere(np.asarray(weight != 0, bool))
+            low = high = 0.0
+            terms_low, terms_high = [], []
+            for i, j in charged:
+                a, b = log_fraction(Fraction(k[i, j]) / self._exact_marginal[j])
+                w = weight[i, j]
+                terms_low.append(rounding.fraction_down(w * Fraction(a)))
+                terms_high.append(rounding.fraction_up(w * Fraction(b)))
+            low, high = rounding.sum_outward(np.array(terms_low), np.array(terms_high))
+            return self._bound(max(float(low), 0.0), max(float(high), 0.0))
+        p = np.asarray(self.joint.probabilities, float)[rows]
+        error = 2 * (self.joint.prior.rounding + self.mechanism.rounding) + 4 * rounding.U
+        lows, highs = [], []
+        columns = np.arange(self.matrix.shape[1])
+        for block in np.array_split(np.arange(len(rows)), max(1, self.matrix.size // 1_000_000)):
+            part = rows[block]
+            i_low, i_high = self.information_density(part[:, None], columns[None, :])
+            with np.errstate(under="ignore"):
+                w = p[block][:, None] * self.matrix[part]
+            w_low, w_high = w * (1 - error), w * (1 + error) + rounding.TINY
+            live = self.matrix[part] > 0
+            i_low, i_high = np.where(live, i_low, 0.0), np.where(live, i_high, 0.0)
+            ends = [np.minimum(w_low * i_low, w_high * i_low),
+                    np.maximum(w_low * i_high, w_high * i_high)]
+            ends[0] = np.where(live, ends[0] - np.abs(ends[0]) * 2.0**-52 - rounding.TINY, 0.0)
+            ends[1] = np.where(live, ends[1] + np.abs(ends[1]) * 2.0**-52 + rounding.TINY, 0.0)
+            a, b = rounding.sum_outward(ends[0].ravel(), ends[1].ravel())
+            lows.append(float(a))
+            highs.append(float(b))
+        low, high = rounding.sum_outward(np.array(lows), np.array(highs))
+        return self._bound(max(float(low), 0.0), max(float(high), 0.0))
+
+    def information_density_at(self, x: Any, y: Any) -> Enclosure:
+        """Enclose the information density at labels."""
+        rows = self.mechanism.secret.positions(x, "x")  # type: ignore[attr-defined]
+        columns = self.mechanism.outcome.positions(y, "y")  # type: ignore[attr-defined]
+        return self.information_density(*np.broadcast_arrays(rows, columns))
+
+    def lip(self) -> tuple[Bound, Bound]:
+        """Return the suprema of -i(x;y) and of i(x;y) over the support, PMC's and PML's."""
+        return self.sup("pmc"), self.sup("pml")
+
+    def _bound(self, low: float, high: float, **about: Any) -> Bound:
+        return self.bound(low, high, attained=True, **about)

@@ -1,0 +1,357 @@
+r"""Outward rounding with nothing but IEEE + - * /: double-double sums, quotients and logarithms.
+
+Every bound here follows from error-free transformations (Dekker 1971; Knuth's TwoSum): with
+u = 2**-53, ``two_sum`` and ``two_prod`` return a float and its *exact* rounding error, so a value
+is carried as hi + lo and rounded outwards once, at the end. No libm function is trusted.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+U = 2.0**-53
+TINY = 2.0**-1074
+NORMAL = 2.0**-1022
+_SPLITTER = 134217729.0  # 2**27 + 1
+_LN2_HI = float.fromhex("0x1.62E42FEFA3800p-1")  # 42 bits: times an exponent it is exact
+_LN2_LO = float.fromhex("0x1.EF35793C76730p-45")  # the rest of ln 2, to 2**-98
+_LOG_TERMS = 14
+
+
+class Scaled(NamedTuple):
+    """Positive numbers (hi + lo) * 2**exponent, with the relative error they may carry.
+
+    ``hi`` is in [1/4, 4) or 0; ``error`` bounds |truth / value - 1|.
+    """
+
+    hi: np.ndarray
+    lo: np.ndarray
+    exponent: np.ndarray
+    error: np.ndarray
+
+
+def two_sum(a, b):
+    """Return fl(a + b) and its exact error."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+def two_prod(a, b):
+    """Return fl(a * b) and its exact error (no overflow or underflow may occur)."""
+    p = a * b
+    t = _SPLITTER * a
+    ah = t - (t - a)
+    al = a - ah
+    t = _SPLITTER * b
+    bh = t - (t - b)
+    bl = b - bh
+    return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
+
+
+def floor_sum(hi, lo):
+    """Return the largest float found that is <= hi + lo, for exact hi and lo."""
+    s, e = two_sum(hi, lo)
+    return np.where(e < 0, np.nextafter(s, -np.inf), s)
+
+
+def ceil_sum(hi, lo):
+    """Return the smallest float found that is >= hi + lo, for exact hi and lo."""
+    s, e = two_sum(hi, lo)
+    return np.where(e > 0, np.nextafter(s, np.inf), s)
+
+
+def scaled(values: np.ndarray, error: np.ndarray | float = 0.0) -> Scaled:
+    """Bring positive floats (subnormal ones too) to a mantissa and an exponent, exactly."""
+    hi, exponent = np.frexp(np.asarray(values, float))
+    return Scaled(hi, np.zeros_like(hi), exponent, np.broadcast_to(error, hi.shape))
+
+
+def rounding_of(values: np.ndarray, relative: np.ndarray | float) -> np.ndarray:
+    """Bound the relative error of floats that stand for numbers rounded to them.
+
+    ``relative`` covers normal numbers; a subnormal may be off by half of 2**-1074.
+    """
+    values = np.asarray(values, float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        subnormal = np.where((values > 0) & (values < NORMAL), 0.5 * (TINY / values), 0.0)
+    return np.maximum(relative, subnormal)
+
+
+# -- sums of products -------------------------------------------------------------------------
+
+
+class Split(NamedTuple):
+    """A non-negative matrix with its leading bits on a common grid, column by column."""
+
+    values: np.ndarray
+    head: np.ndarray
+    tail: np.ndarray
+    top: np.ndarray
+    exponent: np.ndarray
+    bits: int
+
+
+def split(k: np.ndarray) -> Split:
+    """Split a matrix (n, m) once, so that many priors can be summed against it."""
+    top = k.max(axis=0)
+    bits = (53 - max(1, int(len(k) - 1).bit_length())) // 2
+    exponent = np.frexp(top)[1]
+    grid = np.ldexp(1.5, 52 + exponent - bits)
+    head = k + grid
+    head -= grid
+    return Split(k, head, k - head, top, exponent, bits)
+
+
+def weighted_sum(p: np.ndarray, k: Split, error: float) -> Scaled:
+    """Enclose p @ k for non-negative p (n,) and k (n, m) to a fraction of an ulp.
+
+    Parameters
+    ----------
+    p : ndarray
+        Non-negative floats, taken as they stand.
+    k : Split
+        The matrix, from `split`.
+    error : float
+        The relative error that products p k carry already; added to the result's.
+
+    Notes
+    -----
+    The leading bits of p and k are integers on a common grid, few enough that a BLAS product of
+    them is exact in any order of summation (Ozaki et al. 2012); the rest is small, and so is its
+    rounding. Columns where that is not good enough go to `_sum_exactly`.
+    """
+    n, m = k.values.shape
+    p_exp = np.frexp(p.max())[1]
+    grid = np.ldexp(1.5, 52 + p_exp - k.bits)
+    p1 = (p + grid) - grid
+    p2 = p - p1
+    with np.errstate(under="ignore", over="ignore"):
+        hi, lo = two_sum(p1 @ k.head, p2 @ k.head + p @ k.tail)
+        # |p2| <= 2**(p_exp-bits-1), |tail| <= 2**(exponent-bits-1); gamma of n + 4 terms, doubled
+        small_p, small_k = np.ldexp(1.0, p_exp - k.bits), np.ldexp(1.0, k.exponent - k.bits)
+        slack = 2 * (n + 4) * U * (n * small_p * k.top + 1.0001 * p.sum() * small_k)
+        # hi > 2**-900 and the exponents keep every product of the grid clear of underflow
+        good = (slack <= 0.2 * U * hi) & (hi > 2.0**-900) & (p_exp + k.exponent > -900)
+    mantissa, exponent = np.frexp(np.where(good, hi, 0.5))
+    low = np.ldexp(np.where(good, lo, 0.0), -exponent)
+    own = np.full(m, error + 0.2 * U + 4 * error * error)
+    result = Scaled(mantissa, low, exponent, own)
+    if not good.all():
+        bad = np.flatnonzero(~good)
+        chunk = max(1, 2_000_000 // n)
+        for part in (bad[i : i + chunk] for i in range(0, len(bad), chunk)):
+            slow = _sum_exactly(p, k.values[:, part], error)
+            for mine, new in zip(result, slow, strict=True):
+                mine[part] = new
+    return result
+
+
+def _sum_exactly(p: np.ndarray, k: np.ndarray, error: float) -> Scaled:
+    """`weighted_sum` for any range of magnitudes: exact products, scaled column by column."""
+    mp, ep = np.frexp(p)
+    mk, ek = np.frexp(k)
+    high, low = two_prod(mp[:, None], mk)
+    exponent = np.where(high > 0, ep[:, None] + ek, -(10**6))
+    shift = exponent.max(axis=0)
+    exponent = np.maximum(exponent - shift, -2000)
+    with np.errstate(under="ignore"):
+        high, low = np.ldexp(high, exponent), np.ldexp(low, exponent)
+    while len(high) > 1:  # pairwise, errors kept: relative error below (log2 n)**2 u**2
+        if len(high) % 2:
+            high = np.concatenate([high, np.zeros((1, high.shape[1]))])
+            low = np.concatenate([low, np.zeros((1, low.shape[1]))])
+        high, e = two_sum(high[0::2], high[1::2])
+        low = (low[0::2] + low[1::2]) + e
+    high, low = two_sum(high[0], low[0])
+    empty = shift <= -(10**6)
+    hi, extra = np.frexp(high)
+    lo = np.ldexp(low, -extra)
+    # the rounding of subnormal entries, relative to the term that holds them
+    coarse = np.zeros(k.shape[1])
+    for values, other in ((p[:, None], mk), (k, mp[:, None])):
+        coarse += np.where((values > 0) & (values < NORMAL) & (other > 0), 1.0, 0.0).sum(axis=0)
+    if coarse.any():
+        coarse = _subnormal_share(p, k, hi, extra + shift)
+    total = np.full(k.shape[1], error + 4 * error * error + 0.01 * U) + coarse
+    return Scaled(
+        np.where(empty, 0.0, hi), np.where(empty, 0.0, lo), np.where(empty, 0, extra + shift), total
+    )
+
+
+def _subnormal_share(p, k, hi, exponent) -> np.ndarray:
+    """Relative error of a sum of products by the absolute rounding of subnormal entries."""
+    ep, ek = np.frexp(p)[1][:, None], np.frexp(k)[1]
+    terms = np.zeros(k.shape[1])
+    with np.errstate(under="ignore", over="ignore"):
+        for values, powers in ((np.broadcast_to(p[:, None], k.shape), ek), (k, ep)):
+            mine = (values > 0) & (values < NORMAL) & (k > 0) & (p[:, None] > 0)
+            # half of 2**-1074 times the other factor (below 2**powers), doubled for safety
+            power = np.where(mine, np.maximum(powers - 1074 - exponent + 1, -1070), -5000)
+            terms += np.where(mine, np.ldexp(1.0, np.minimum(power, 1000)), 0.0).sum(axis=0)
+    return terms
+
+
+def sum_outward(low: np.ndarray, high: np.ndarray, axis: int = -1) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose sums of terms enclosed by low and high, rounding once at the end of each.
+
+    Infinite upper ends give an infinite sum; terms must not be -inf.
+    """
+    finite = np.where(np.isinf(high), 0.0, high)
+    infinite = np.isinf(high).any(axis=axis)
+    lower = _sum_dd(np.moveaxis(np.asarray(low, float), axis, 0), floor_sum)
+    upper = _sum_dd(np.moveaxis(np.asarray(finite, float), axis, 0), ceil_sum)
+    return lower, np.where(infinite, np.inf, upper)
+
+
+def _sum_dd(terms: np.ndarray, rounded) -> np.ndarray:
+    """Sum along axis 0 in double-double, then round outwards past the error that is left."""
+    n = len(terms)
+    size = np.abs(terms).sum(axis=0)
+    low = np.zeros_like(terms)
+    while len(terms) > 1:
+        if len(terms) % 2:
+            zero = np.zeros((1, *terms.shape[1:]))
+            terms, low = np.concatenate([terms, zero]), np.concatenate([low, zero])
+        terms, error = two_sum(terms[0::2], terms[1::2])
+        low = (low[0::2] + low[1::2]) + error
+    # each of the <= 2n additions of low parts errs by u |low|, and |low| <= n u size
+    slack = 4 * (n + 2) * n * U * U * size
+    sign = -1.0 if rounded is floor_sum else 1.0
+    return rounded(terms[0], low[0] + sign * slack * (1 + 4 * U))
+
+
+# -- quotients and logarithms -----------------------------------------------------------------
+
+
+class Enclosure(NamedTuple):
+    """Lower and upper ends, arrays of one shape."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+def quotient(num: Scaled, den: Scaled) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return num / den as (hi + lo) * 2**exponent, to a few u**2, before the inputs' errors."""
+    hi = num.hi / den.hi
+    product, e = two_prod(hi, den.hi)
+    lo = ((((num.hi - product) - e) + num.lo) - hi * den.lo) / den.hi
+    return hi, lo, num.exponent - den.exponent
+
+
+def ratio_bounds(num: Scaled, den: Scaled) -> Enclosure:
+    """Enclose num / den, the inputs' relative errors included."""
+    hi, lo, exponent = quotient(num, den)
+    total = (num.error + den.error) * (1 + 1e-15) + 4 * U * U
+    down = np.where(den.error < 0.4, hi * total * (1 + 4 * U), hi)
+    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        up = np.where(den.error < 0.4, hi * total / (1 - den.error) * (1 + 4 * U), np.inf)
+        low = np.maximum(floor_sum(hi, lo - down * (1 + 4 * U) - TINY), 0.0)
+        high = np.where(np.isinf(up), np.inf, ceil_sum(hi, lo + up * (1 + 4 * U) + TINY))
+        lower, upper = np.ldexp(low, exponent), np.ldexp(high, exponent)
+    # ldexp is exact unless it leaves the normal range: then step outwards
+    lower = np.where(np.isinf(lower), np.finfo(float).max, lower)
+    edge_low, edge_high = (lower < 2 * NORMAL), (upper < 2 * NORMAL)
+    lower = np.where(edge_low, np.maximum(np.nextafter(lower, -np.inf), 0.0), lower)
+    upper = np.where(edge_high, np.nextafter(upper, np.inf), upper)
+    return Enclosure(lower, upper)
+
+
+def log_ratio_bounds(num: Scaled, den: Scaled) -> Enclosure:
+    """Enclose log(num / den) in nats, the inputs' relative errors included."""
+    hi, lo, exponent = quotient(num, den)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # log(1 - e) >= -e / (1 - e) and log(1 + e) <= e, for each of the two errors
+        down = np.where(num.error < 1, num.error / (1 - num.error), np.inf) + den.error
+        up = num.error + np.where(den.error < 1, den.error / (1 - den.error), np.inf)
+    return _log_bounds(hi, lo, exponent, down + 4 * U * U, up + 4 * U * U)
+
+
+def _log_bounds(hi, lo, exponent, down, up) -> Enclosure:
+    """Enclose log((hi + lo) 2**exponent) widened by ``down`` and ``up``, rounding outwards once."""
+    log_hi, log_lo, error = log_scaled(hi, lo, exponent)
+    error = error + 2 * U * np.abs(log_lo)  # the rounding of log_lo - down itself
+    with np.errstate(invalid="ignore"):
+        low = floor_sum(log_hi, log_lo - (down + error) * (1 + 8 * U))
+        high = ceil_sum(log_hi, log_lo + (up + error) * (1 + 8 * U))
+    return Enclosure(np.where(np.isinf(down), -np.inf, low), np.where(np.isinf(up), np.inf, high))
+
+
+def log_scaled(hi, lo, exponent) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    r"""Return log((hi + lo) 2**exponent) as hi + lo with a bound on the absolute error.
+
+    Notes
+    -----
+    With m in [sqrt(1/2), sqrt 2] and s = (m - 1) / (m + 1), |s| < 0.1716,
+
+    .. math:: \log m = 2 s + 2 s \sum_{k \ge 1} s^{2k} / (2k + 1).
+
+    s is carried in double-double; the series is below 0.0101 |s|, so that its own rounding (under
+    20 u relative) and the dropped terms (below 2**-75 |s|) are less than 2**-54 |log m|.
+    """
+    m, shift = np.frexp(hi)
+    low = m < 0.7071067811865476
+    m = np.where(low, 2 * m, m)
+    shift = np.where(low, shift - 1, shift)
+    rest = np.ldexp(lo, -shift)
+    power = shift + exponent
+    den, den_lo = two_sum(m, 1.0)
+    num = m - 1.0  # exact: m is within a factor two of 1
+    s = num / den
+    product, e = two_prod(s, den)
+    s_lo = (((num - product) - e) + rest - s * (den_lo + rest)) / den
+    # 1/(1+s)^2-type cross terms of s_lo in the series are below 0.03 |s_lo|: kept in first order
+    z = s * s
+    series = np.zeros_like(s)
+    for k in range(_LOG_TERMS, 0, -1):
+        series = z * (1.0 / (2 * k + 1) + series)
+    small = 2 * s_lo * (1 + z) + 2 * s * series
+    a, b = two_sum(power * _LN2_HI, 2 * s)
+    hi_out, lo_out = two_sum(a, b + (small + power * _LN2_LO))
+    error = 2.0**-54 * np.abs(2 * s) + 8 * U * (np.abs(small) + np.abs(b))
+    error = error + np.abs(power) * 2.0**-96 + TINY
+    return hi_out, lo_out, error
+
+
+# -- rational numbers -------------------------------------------------------------------------
+
+
+def log_fraction(value: Fraction) -> tuple[float, float]:
+    """Enclose the logarithm of a positive Fraction in two floats at most a few ulp apart.
+
+    Examples
+    --------
+    >>> lower, upper = log_fraction(Fraction(10, 9))
+    >>> lower <= 0.10536051565782628 <= upper
+    True
+    """
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    mantissa = value / Fraction(2) ** exponent
+    hi = float(mantissa)  # int / int true division rounds correctly
+    lo = float(mantissa - Fraction(hi))
+    lower, upper = _log_bounds(
+        np.array([hi]), np.array([lo]), np.array([exponent]), np.array([2 * U * U]), 2 * U * U
+    )
+    return float(lower[0]), float(upper[0])
+
+
+def fraction_down(value: Fraction) -> float:
+    """Round a Fraction to a float below or equal."""
+    x = _to_float(value)
+    return x if Fraction(x) <= value else float(np.nextafter(x, -np.inf))
+
+
+def fraction_up(value: Fraction) -> float:
+    """Round a Fraction to a float above or equal."""
+    x = _to_float(value)
+    return x if np.isinf(x) or Fraction(x) >= value else float(np.nextafter(x, np.inf))
+
+
+def _to_float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float(np.finfo(float).max) if value > 0 else -float(np.finfo(float).max)

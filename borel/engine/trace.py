@@ -1,0 +1,295 @@
+"""Tracing: a density written with NumPy becomes an expression graph, once, in the constructor.
+
+The graph is a list of instructions in order of evaluation; every engine reads it. An operation
+that is not in the tables raises `NotTraceable`, naming it: each new function is opt-in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from borel.errors import NotTraceable
+
+UFUNCS = frozenset(
+    """add subtract multiply divide true_divide negative positive power float_power square sqrt
+    cbrt exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 absolute fabs sign reciprocal
+    sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh hypot
+    maximum minimum fmax fmin floor ceil trunc rint remainder floor_divide heaviside
+    less less_equal greater greater_equal equal not_equal
+    logical_and logical_or logical_not logical_xor bitwise_and bitwise_or invert
+    isfinite isnan isinf""".split()
+)
+"""NumPy ufuncs that a density may use."""
+
+_SYNONYMS = {"true_divide": "divide", "fabs": "absolute", "float_power": "power"}
+_LOGICAL = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
+
+
+@dataclass(frozen=True)
+class Graph:
+    """An expression graph: instructions in order, the last one the result.
+
+    Attributes
+    ----------
+    nodes : tuple
+        Each ``(operation, arguments)``: ``("input", (name,))``, ``("const", (value,))`` or
+        ``(function, indices of earlier nodes)``. Functions are named ``"exp"`` for NumPy's and
+        ``"special.gammaln"`` for SciPy's.
+    inputs : tuple of str
+        Names of the inputs: ``y`` and ``x``; ``y0, y1`` for a product; parameters by name.
+    """
+
+    nodes: tuple[tuple[str, tuple], ...]
+    inputs: tuple[str, ...]
+
+    @property
+    def operations(self) -> set[str]:
+        """Names of the functions that occur."""
+        return {op for op, _ in self.nodes} - {"input", "const"}
+
+    @property
+    def constants(self) -> list[float]:
+        """The numbers that occur."""
+        return [args[0] for op, args in self.nodes if op == "const"]
+
+    def to_json(self) -> dict:
+        """Return plain data: floats as hexadecimal strings, so that nothing is rounded."""
+        nodes = [
+            [op, [float(a).hex() for a in args] if op == "const" else list(args)]
+            for op, args in self.nodes
+        ]
+        return {"nodes": nodes, "inputs": list(self.inputs)}
+
+    @classmethod
+    def from_json(cls, data: dict) -> Graph:
+        """Read what `to_json` wrote."""
+        nodes = tuple(
+            (op, tuple(float.fromhex(a) for a in args) if op == "const" else tuple(args))
+            for op, args in data["nodes"]
+        )
+        return cls(nodes, tuple(data["inputs"]))
+
+    def bind(self, values: dict[str, float]) -> Graph:
+        """Return the graph with some inputs (parameters) replaced by numbers."""
+        nodes = tuple(
+            ("const", (float(values[args[0]]),)) if op == "input" and args[0] in values else
+            (op, args)
+            for op, args in self.nodes
+        )
+        return Graph(nodes, tuple(n for n in self.inputs if n not in values))
+
+
+class _Recorder:
+    """The list of instructions while a density runs; equal instructions are shared."""
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple[str, tuple]] = []
+        self._known: dict[Any, int] = {}
+
+    def add(self, op: str, args: tuple) -> Tracer:
+        key = (op, float(args[0]).hex()) if op == "const" else (op, args)
+        if key not in self._known:
+            self._known[key] = len(self.nodes)
+            self.nodes.append((op, args))
+        return Tracer(self, self._known[key])
+
+    def lift(self, value: Any, where: str) -> Tracer:
+        """Bring an argument into the graph: a tracer as it is, a number as a constant."""
+        if isinstance(value, Tracer):
+            if value._recorder is not self:
+                raise NotTraceable(f"{where}: a value of another density leaked into this one")
+            return value
+        if isinstance(value, Fraction):
+            value = float(value)
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            raise NotTraceable(f"{where}: an argument of type {type(value).__name__}")
+        if array.ndim:
+            raise NotTraceable(
+                f"{where}: a captured array of shape {array.shape}; a traced density is "
+                "elementwise in y and x, with numbers as constants"
+            )
+        return self.add("const", (float(array),))
+
+
+class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
+    """Stand in for y or x while a density is traced; records what is done to it."""
+
+    __slots__ = ("_index", "_recorder")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, recorder: _Recorder, index: int):
+        self._recorder = recorder
+        self._index = index
+
+    def _apply(self, name: str, arguments: tuple) -> Tracer:
+        lifted = [self._recorder.lift(a, name) for a in arguments]
+        return self._recorder.add(name, tuple(a._index for a in lifted))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Tracer:
+        name = ufunc.__name__
+        if method != "__call__" or ufunc.nout != 1:
+            raise NotTraceable(f"np.{name}.{method} is not elementwise with one result")
+        if kwargs:
+            raise NotTraceable(f"np.{name} with the arguments {sorted(kwargs)}")
+        name = _SYNONYMS.get(name, name)
+        if name in UFUNCS:
+            return self._apply(_LOGICAL.get(name, name), inputs)
+        if _is_special(ufunc):
+            return self._apply(f"special.{name}", inputs)
+        raise NotTraceable(f"the function {name} is not one that the graph knows")
+
+    def __array_function__(self, func: Any, types: Any, args: tuple, kwargs: dict) -> Tracer:
+        name = getattr(func, "__name__", str(func))
+        if name == "where" and len(args) == 3 and not kwargs:
+            return self._apply("where", args)
+        if name == "clip":
+            values = list(args) + [None] * (3 - len(args))
+            low = kwargs.pop("a_min", kwargs.pop("min", values[1]))
+            high = kwargs.pop("a_max", kwargs.pop("max", values[2]))
+            if not kwargs:
+                out = values[0]
+                out = out if low is None else np.maximum(out, low)
+                return out if high is None else np.minimum(out, high)
+        if name in ("ones_like", "zeros_like") and len(args) == 1 and not kwargs:
+            return self._recorder.lift(float(name == "ones_like"), name)
+        if name == "full_like" and len(args) == 2 and not kwargs:
+            return self._recorder.lift(args[1], name)
+        if name == "select" and len(args) >= 2 and not kwargs:
+            out: Any = args[2] if len(args) > 2 else 0.0
+            for condition, choice in zip(reversed(args[0]), reversed(args[1]), strict=True):
+                out = np.where(self._recorder.lift(condition, name), choice, out)
+            return self._recorder.lift(out, name)
+        raise NotTraceable(f"np.{name} is not one of the functions that the graph knows")
+
+    def astype(self, dtype: Any, **_: Any) -> Tracer:
+        """Return itself for a floating type; anything else would round."""
+        if np.dtype(dtype).kind != "f":
+            raise NotTraceable(f"astype({dtype!r})")
+        return self
+
+    def __abs__(self) -> Tracer:
+        """Record an absolute value."""
+        return np.absolute(self)
+
+    def _refuse(self, what: str) -> Any:
+        raise NotTraceable(
+            f"{what} of y or x: a density must stay elementwise array code "
+            "(np.where instead of if, np.exp instead of math.exp, no indexing by y or x)"
+        )
+
+    def __bool__(self) -> bool:
+        return self._refuse("the truth value")
+
+    def __float__(self) -> float:
+        return self._refuse("float(...)")
+
+    def __int__(self) -> int:
+        return self._refuse("int(...)")
+
+    def __index__(self) -> int:
+        return self._refuse("indexing by the value")
+
+    def __len__(self) -> int:
+        return self._refuse("len(...)")
+
+    def __iter__(self) -> Any:
+        return self._refuse("iteration")
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._refuse("indexing")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        return self._refuse("conversion to an array")
+
+    def __repr__(self) -> str:
+        """Show the position in the graph."""
+        return f"<traced value {self._index}>"
+
+
+def _is_special(ufunc: np.ufunc) -> bool:
+    import sys
+
+    special = sys.modules.get("scipy.special")  # if it is not loaded, the ufunc is not its own
+    return special is not None and getattr(special, ufunc.__name__, None) is ufunc
+
+
+def trace(function: Any, arguments: tuple[str | tuple[str, ...], ...], parameters: tuple[str, ...]) -> Graph:
+    """Run a density once on tracers and return its graph.
+
+    Parameters
+    ----------
+    function : callable
+        The density.
+    arguments : tuple
+        Names of its positional arguments; a tuple of names for a point of a product.
+    parameters : tuple of str
+        Names of its keyword arguments that stay open in the graph.
+
+    Raises
+    ------
+    NotTraceable
+        The density does something that the graph does not know; the message names it.
+    """
+    recorder = _Recorder()
+
+    def open_input(name: str | tuple[str, ...]) -> Any:
+        if isinstance(name, tuple):
+            return tuple(recorder.add("input", (part,)) for part in name)
+        return recorder.add("input", (name,))
+
+    traced = [open_input(name) for name in arguments]
+    keywords = {name: recorder.add("input", (name,)) for name in parameters}
+    try:
+        result = recorder.lift(function(*traced, **keywords), "the result")
+    except NotTraceable:
+        raise
+    except Exception as error:
+        raise NotTraceable(f"{type(error).__name__}: {error}") from error
+    last = result._index
+    if last != len(recorder.nodes) - 1:  # the result must stand last: drop what it does not need
+        return _prune(recorder.nodes, last, arguments, parameters)
+    return Graph(tuple(recorder.nodes), _names(arguments) + parameters)
+
+
+def _names(arguments: tuple) -> tuple[str, ...]:
+    flat: list[str] = []
+    for name in arguments:
+        flat.extend(name if isinstance(name, tuple) else (name,))
+    return tuple(flat)
+
+
+def _prune(nodes: list, last: int, arguments: tuple, parameters: tuple[str, ...]) -> Graph:
+    needed, stack = set(), [last]
+    while stack:
+        index = stack.pop()
+        if index not in needed:
+            needed.add(index)
+            op, args = nodes[index]
+            if op not in ("input", "const"):
+                stack.extend(args)
+    order = sorted(needed)
+    place = {old: new for new, old in enumerate(order)}
+    kept = tuple(
+        (op, args if op in ("input", "const") else tuple(place[a] for a in args))
+        for op, args in (nodes[i] for i in order)
+    )
+    return Graph(kept, _names(arguments) + parameters)
+
+
+def replay(graph: Graph, inputs: dict[str, Any]) -> Any:
+    """Record a graph again inside another trace, on tracers (or numbers) as inputs."""
+    recorder = next(v._recorder for v in inputs.values() if isinstance(v, Tracer))
+    values: list[Tracer] = []
+    for op, args in graph.nodes:
+        if op == "input":
+            values.append(recorder.lift(inputs[args[0]], "an inner density"))
+        elif op == "const":
+            values.append(recorder.add("const", args))
+        else:
+            values.append(recorder.add(op, tuple(values[a]._index for a in args)))
+    return values[-1]

@@ -1,0 +1,62 @@
+"""The errors of borel. Each says what was expected, what came, where, and how to mend it."""
+
+from __future__ import annotations
+
+
+class BorelError(Exception):
+    """Base class of every error that borel raises on purpose."""
+
+
+class InvalidInput(BorelError, ValueError):
+    """An alphabet, measure, mechanism or argument that is not what it should be.
+
+    Parameters
+    ----------
+    what : str
+        What was being built or asked.
+    expected, got : str
+        What was expected, and what came.
+    where : str, optional
+        Where: which row, which x, which y.
+    mend : str, optional
+        How to mend it.
+    """
+
+    def __init__(self, what: str, *, expected: str, got: str, where: str = "", mend: str = ""):
+        place = f" at {where}" if where else ""
+        advice = f" To mend it: {mend}" if mend else ""
+        super().__init__(f"{what}: expected {expected}, got {got}{place}.{advice}")
+
+
+class OutsideAlphabet(InvalidInput):
+    """A point that is not in the alphabet it was looked up in."""
+
+
+class NotTraceable(BorelError, TypeError):
+    """A density used an operation that the expression graph does not know."""
+
+
+class Undecided(BorelError):
+    """A verdict was used as a truth value although the Bound does not settle the question."""
+
+
+class NotYet(BorelError, NotImplementedError):
+    """Something of the design that this version does not have; the message names what is missing.
+
+    Parameters
+    ----------
+    what : str
+        What was asked.
+    missing : str
+        What is missing.
+    instead : str, optional
+        What can be done today.
+    """
+
+    def __init__(self, what: str, *, missing: str, instead: str = ""):
+        advice = f" Today: {instead}" if instead else ""
+        super().__init__(f"{what}: not yet in this version ({missing}).{advice}")
+
+
+class NotEnclosed(BorelError):
+    """An engine cannot enclose a figure and says why; the caller falls to a weaker one."""

@@ -1,0 +1,299 @@
+"""Named measures, with PyMC's names and supports: the density, one line beside its formula."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product, Reals
+from borel.errors import InvalidInput, NotYet
+from borel.measures import Measure, Tail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LOG_2PI = math.log(2 * math.pi)
+
+
+def _family(
+    name: str, on: Alphabet, density: Callable, tail: Tail | None = None, **parameters: Any
+) -> Measure:
+    """Make a named measure; parameters with axes (draws) make a batch of measures."""
+    import scipy.special  # noqa: F401 - so that its ufuncs are known to the tracer
+
+    values: dict[str, Any] = {}
+    for key, value in parameters.items():
+        array = np.asarray(getattr(value, "values", value), float)
+        if not np.isfinite(array).all():
+            raise InvalidInput(name, expected=f"a finite {key}", got=repr(value))
+        values[key] = array if array.ndim else float(array)
+    shown = ", ".join(f"{k}={v:g}" if np.ndim(v) == 0 else f"{k}=<array>" for k, v in values.items())
+    return Measure(
+        density, on, log=True, parameters=values, tail=tail, name=f"{name}({shown})", _check=False
+    )
+
+
+def _positive(name: str, **parameters: Any) -> None:
+    for key, value in parameters.items():
+        array = np.asarray(getattr(value, "values", value), float)
+        if not (array > 0).all():
+            raise InvalidInput(name, expected=f"{key} > 0", got=repr(value))
+
+
+def uniform(alphabet: Alphabet) -> Measure:
+    """Make the uniform measure on a finite alphabet or a bounded interval, or a product of them.
+
+    Examples
+    --------
+    >>> uniform(Interval(0, 2)).pdf(0.5)
+    array(0.5)
+    """
+    if not isinstance(alphabet, Alphabet):
+        raise InvalidInput("uniform", expected="an alphabet", got=repr(alphabet))
+    if alphabet.kind == "finite":
+        n = alphabet.size  # type: ignore[attr-defined]
+        return Measure(np.full(n, 1.0 / n), alphabet, name="uniform")
+    if isinstance(alphabet, Product):
+        out = uniform(alphabet.factors[0])
+        for factor in alphabet.factors[1:]:
+            out = out * uniform(factor)
+        return out
+    if isinstance(alphabet, Interval) and math.isfinite(alphabet.lower + alphabet.upper):
+        level = 1.0 / (alphabet.upper - alphabet.lower)
+        return Measure(lambda x: np.full_like(x, level), alphabet, name="uniform", _check=False)
+    raise InvalidInput(
+        "uniform", expected="a finite alphabet or a bounded interval", got=repr(alphabet)
+    )
+
+
+def normal(*, mu: Any = 0.0, sigma: Any = 1.0) -> Measure:
+    """Make the normal measure on the reals (scipy: ``norm(loc=mu, scale=sigma)``).
+
+    Examples
+    --------
+    >>> normal(mu=0, sigma=2)
+    Measure(normal(mu=0, sigma=2) on Reals())
+    """
+    _positive("normal", sigma=sigma)
+    return _family(
+        "normal",
+        Reals(),
+        lambda x, mu, sigma: -((x - mu) ** 2) / (2 * sigma**2) - np.log(sigma) - _LOG_2PI / 2,
+        mu=mu,
+        sigma=sigma,
+    )
+
+
+def laplace(*, mu: Any = 0.0, b: Any = 1.0) -> Measure:
+    """Make the Laplace measure on the reals (scipy: ``laplace(loc=mu, scale=b)``)."""
+    _positive("laplace", b=b)
+    return _family(
+        "laplace", Reals(), lambda x, mu, b: -np.abs(x - mu) / b - np.log(2 * b), mu=mu, b=b
+    )
+
+
+def cauchy(*, alpha: Any = 0.0, beta: Any = 1.0) -> Measure:
+    """Make the Cauchy measure on the reals (scipy: ``cauchy(loc=alpha, scale=beta)``)."""
+    _positive("cauchy", beta=beta)
+    return _family(
+        "cauchy",
+        Reals(),
+        lambda x, alpha, beta: -np.log(np.pi * beta) - np.log1p(((x - alpha) / beta) ** 2),
+        alpha=alpha,
+        beta=beta,
+    )
+
+
+def beta(*, alpha: Any = 1.0, beta: Any = 1.0) -> Measure:
+    """Make the beta measure on (0, 1) (scipy: ``beta(a=alpha, b=beta)``).
+
+    Examples
+    --------
+    >>> float(beta(alpha=2, beta=1).pdf(0.25))
+    0.5
+    """
+    from scipy.special import betaln
+
+    _positive("beta", alpha=alpha, beta=beta)
+    return _family(
+        "beta",
+        Interval(0, 1),
+        lambda x, alpha, beta: (
+            (alpha - 1) * np.log(x) + (beta - 1) * np.log1p(-x) - betaln(alpha, beta)
+        ),
+        alpha=alpha,
+        beta=beta,
+    )
+
+
+def gamma(*, alpha: Any = 1.0, beta: Any = 1.0) -> Measure:
+    """Make the gamma measure on (0, inf) (scipy: ``gamma(a=alpha, scale=1 / beta)``)."""
+    from scipy.special import gammaln
+
+    _positive("gamma", alpha=alpha, beta=beta)
+    return _family(
+        "gamma",
+        Interval(0, None),
+        lambda x, alpha, beta: (
+            alpha * np.log(beta) - gammaln(alpha) + (alpha - 1) * np.log(x) - beta * x
+        ),
+        alpha=alpha,
+        beta=beta,
+    )
+
+
+def exponential(*, lam: Any = 1.0) -> Measure:
+    """Make the exponential measure on (0, inf) (scipy: ``expon(scale=1 / lam)``)."""
+    _positive("exponential", lam=lam)
+    return _family(
+        "exponential", Interval(0, None), lambda x, lam: np.log(lam) - lam * x, lam=lam
+    )
+
+
+def poisson(*, mu: Any) -> Measure:
+    """Make the Poisson measure on the non-negative integers (scipy: ``poisson(mu)``).
+
+    Notes
+    -----
+    Tail: for n + 2 > mu the ratio of successive terms is at most mu / (n + 2), so that
+    P(X > n) <= p(n + 1) / (1 - mu / (n + 2)).
+    """
+    from scipy.special import gammaln
+
+    _positive("poisson", mu=mu)
+
+    def bound(n: int) -> float:
+        from borel.engine.arb import ball, enclose
+
+        if n + 2 <= float(mu) or n < 0:
+            return 1.0
+        m = float(mu)
+
+        def formula() -> Any:
+            term = (ball(n + 1) * ball(m).log() - ball(m) - ball(n + 2).lgamma()).exp()
+            return term / (1 - ball(m) / (n + 2))
+
+        return min(enclose(formula)[1], 1.0)
+
+    tail = Tail(bound, "ratio test of Poisson terms") if np.ndim(mu) == 0 else None
+    return _family(
+        "poisson",
+        Integers(0, None),
+        lambda x, mu: x * np.log(mu) - mu - gammaln(x + 1),
+        tail,
+        mu=mu,
+    )
+
+
+def geometric(*, p: Any) -> Measure:
+    """Make the geometric measure on 1, 2, ... (scipy: ``geom(p)``).
+
+    Notes
+    -----
+    Tail: P(X > n) = (1 - p)**n.
+    """
+    _positive("geometric", p=p)
+    if not (np.asarray(getattr(p, "values", p)) < 1).all():
+        raise InvalidInput("geometric", expected="0 < p < 1", got=repr(p))
+
+    def bound(n: int) -> float:
+        from borel.engine.arb import ball, enclose
+
+        return 1.0 if n < 1 else min(enclose(lambda: (1 - ball(float(p))) ** n)[1], 1.0)
+
+    tail = Tail(bound, "geometric series") if np.ndim(p) == 0 else None
+    return _family(
+        "geometric",
+        Integers(1, None),
+        lambda x, p: np.log(p) + (x - 1) * np.log1p(-p),
+        tail,
+        p=p,
+    )
+
+
+def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
+    """Make a measure from a frozen SciPy distribution, old style or new.
+
+    Parameters
+    ----------
+    distribution : frozen distribution
+        ``scipy.stats.beta(2, 5)`` or an object of the new infrastructure.
+    on : Alphabet, optional
+        The alphabet; its support if not given.
+
+    Notes
+    -----
+    SciPy's code cannot be traced, so that figures on a continuous alphabet are estimates.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from_scipy(stats.beta(2, 5)).on
+    Interval(0, 1)
+    """
+    if not (hasattr(distribution, "logpdf") or hasattr(distribution, "logpmf")):
+        raise InvalidInput(
+            "from_scipy", expected="a frozen SciPy distribution", got=type(distribution).__name__
+        )
+    discrete = is_discrete(distribution)
+    if on is None:
+        low, high = (float(end) for end in distribution.support())
+        if discrete:
+            ends = (int(low) if math.isfinite(low) else None,
+                    int(high) if math.isfinite(high) else None)
+            on = Integers(*ends)
+        else:
+            on = Interval(low, high)
+    log = distribution.logpmf if discrete else distribution.logpdf
+    name = getattr(getattr(distribution, "dist", None), "name", type(distribution).__name__)
+    return Measure(lambda x: log(np.asarray(x)), on, log=True, name=f"scipy {name}")
+
+
+def is_discrete(distribution: Any) -> bool:
+    """Return whether a SciPy distribution, old or new, is discrete."""
+    if hasattr(distribution, "dist"):
+        return hasattr(distribution.dist, "_pmf") or not hasattr(distribution.dist, "pdf")
+    try:
+        from scipy.stats._distribution_infrastructure import DiscreteDistribution
+    except ImportError:
+        return not hasattr(distribution, "logpdf")
+    return isinstance(distribution, DiscreteDistribution)
+
+
+def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
+    """Make a measure from a PyMC distribution, ``pm.Beta.dist(2, 5)``.
+
+    Parameters
+    ----------
+    variable : pytensor variable
+        What ``pm.<Distribution>.dist(...)`` returns, a scalar.
+    on : Alphabet
+        The alphabet. PyMC has no public support, so it is asked for unless it is one of the
+        table: Beta, Normal, Laplace, Gamma, Exponential, Uniform, Poisson, Bernoulli.
+
+    Notes
+    -----
+    Its log-density is compiled by PyTensor and cannot be traced, so that figures on a continuous
+    alphabet are estimates.
+    """
+    from borel._compat import compile_logp, support
+
+    if on is None:
+        on = support(variable)
+    log = compile_logp(variable)
+    name = getattr(getattr(variable, "owner", None), "op", None)
+    return Measure(log, on, log=True, name=f"PyMC {type(name).__name__.removesuffix('RV')}")
+
+
+def not_yet(name: str) -> NotYet:
+    """Name a family that is not there."""
+    return NotYet(name, missing="this family", instead="bl.Measure(density, on=...).")
+
+
+__all__ = [
+    "beta", "cauchy", "exponential", "from_pymc", "from_scipy", "gamma", "geometric", "laplace",
+    "normal", "poisson", "uniform",
+]
+_ = (Finite, Mixed)

@@ -1,0 +1,178 @@
+"""The joint law P_X x P_{Y|X}: a prior, or a set of priors, times a mechanism."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.engine.rounding import U
+from borel.errors import InvalidInput, NotYet
+from borel.measures import Measure, covers, require_no_underflow
+
+if TYPE_CHECKING:
+    from borel.bound import Verdict
+    from borel.mechanism import Mechanism
+
+
+class Joint:
+    """The joint law of (X, Y); made by ``prior * mech``.
+
+    Attributes
+    ----------
+    prior : Measure or a posterior over priors
+        The law of the secret.
+    mechanism : Mechanism
+        The kernel.
+
+    Raises
+    ------
+    InvalidInput
+        The prior has mass where the mechanism is undefined.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    Joint(Measure([0.5, 0.5] on Finite(2)) * Mechanism(2 x 2 matrix: Finite(2) -> Finite(2)))
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, prior: Any, mechanism: Mechanism):
+        if isinstance(prior, Measure) and not covers(mechanism.secret, prior):
+            raise InvalidInput(
+                "prior * mech",
+                expected=f"a prior within the secrets of the mechanism, {mechanism.secret!r}",
+                got=f"one on {prior.on!r}",
+                mend="give both the same labels; labels are matched, never positions.",
+            )
+        if isinstance(prior, Measure) and prior.batch:
+            raise InvalidInput(
+                "prior * mech", expected="one prior", got=f"a batch of shape {prior.batch}",
+                mend="wrap the draws: bl.priors.from_posterior(idata, build) * mech.",
+            )
+        self.prior = prior
+        self.mechanism = mechanism
+
+    @property
+    def secret(self) -> Any:
+        """The alphabet of the prior."""
+        return self.prior.on
+
+    @property
+    def outcome(self) -> Any:
+        """The alphabet of the outcome."""
+        return self.mechanism.outcome
+
+    @property
+    def finite(self) -> bool:
+        """Whether secret and outcome are finite."""
+        return self.mechanism.finite and getattr(self.prior, "_probabilities", None) is not None
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """The prior probabilities over the mechanism's secrets, for a finite joint."""
+        p = self.prior.at(self.mechanism.secret)
+        if self.rational or p.dtype != object:
+            return p
+        return np.asarray(p, float)
+
+    @property
+    def rational(self) -> bool:
+        """Whether prior and matrix are Fractions, so that ratios are exact."""
+        return self.finite and self.prior.rational and self.mechanism.rational
+
+    @cached_property
+    def marginal(self) -> Measure:
+        """P_Y, the law of the outcome (``mech @ prior``)."""
+        mechanism = self.mechanism
+        if self.finite:
+            if self.rational:
+                return Measure(self.probabilities @ mechanism.matrix, self.outcome)
+            p, k = np.asarray(self.probabilities, float), np.asarray(mechanism.matrix, float)
+            require_no_underflow("mech @ prior", p, k)
+            error = self.prior.rounding + mechanism.rounding + (len(p) + 2) * U
+            return Measure(p @ k, self.outcome, name="marginal", rounding=error)
+        if self.outcome.kind == "mixed":
+            raise NotYet("mech @ prior", missing="a marginal with atoms as a Measure",
+                         instead="the law of the leakage knows it: bl.pml(joint).tail(t).")
+        from borel.engine import engine_for
+
+        engine = engine_for(self)
+        return Measure(
+            lambda y: engine.log_marginal(y), self.outcome, log=True, name="marginal",
+            breaks=mechanism.breaks, _check=False,
+        )
+
+    def posterior(self, y: Any) -> Measure:
+        """Return P_{X|Y=y}, a Measure.
+
+        Raises
+        ------
+        OutsideAlphabet
+            y is not an outcome.
+        InvalidInput
+            The outcome has density 0.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+        >>> joint.posterior(0).probabilities
+        array([0.75, 0.25])
+        """
+        self.outcome.check(y)
+        if self.finite:
+            column = self.mechanism.matrix[:, int(self.outcome.positions(y))]
+            prior = self.probabilities
+            if not self.rational:
+                prior, column = np.asarray(prior, float), np.asarray(column, float)
+                require_no_underflow("joint.posterior", prior, column)
+            weights = prior * column
+            total = weights.sum()
+            if not total > 0:
+                raise InvalidInput("joint.posterior", expected="an outcome of positive density",
+                                   got="density 0", where=f"y = {y!r}")
+            error = 0.0
+            if not self.rational:
+                error = 2 * (self.prior.rounding + self.mechanism.rounding) + (len(prior) + 4) * U
+            return Measure(weights / total, self.mechanism.secret, rounding=error)
+        from borel.engine import engine_for
+
+        level = float(np.ravel(engine_for(self).log_marginal(y))[0])
+        if not level > -np.inf:
+            raise InvalidInput("joint.posterior", expected="an outcome of positive density",
+                               got="density 0", where=f"y = {y!r}")
+        prior, mechanism = self.prior, self.mechanism
+
+        def density(x: Any) -> Any:
+            return prior.logpdf(x) + mechanism.logpdf(y, x) - level
+
+        return Measure(density, self.secret, log=True, breaks=prior.breaks,
+                       name=f"posterior given {y!r}", _check=False)
+
+    def satisfies(self, guarantee: Any) -> Verdict:
+        """Return whether a guarantee holds: True, False, or undecided, with the Bound.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+        >>> bool(joint.satisfies(bl.guarantees.PML(0.5)))
+        True
+        """
+        return guarantee.holds_for(self)
+
+    def __repr__(self) -> str:
+        """Show the prior and the mechanism."""
+        return f"Joint({self.prior!r} * {self.mechanism!r})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return (
+            f"<div><code>{escape(repr(self))}</code><br>"
+            "<i>next: bl.pml(joint).sup(), bl.pmc(joint).sup(), bl.audit(joint)</i></div>"
+        )

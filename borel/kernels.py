@@ -1,0 +1,344 @@
+"""Operations on kernels: tabulation, checks, post-processing, composition, clipping.
+
+A composed matrix carries how far its entries may be off, relatively, so that Bounds cover it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from borel.alphabets import Alphabet, Finite, Interval, Mixed, Product, includes
+from borel.density import Density, probe
+from borel.engine.rounding import NORMAL, U
+from borel.errors import InvalidInput, NotEnclosed, NotYet
+from borel.measures import head_of, require_no_underflow, row_miss, rounding_allowed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.mechanism import Mechanism
+
+
+class Table(NamedTuple):
+    """A tabulated density: values (secrets, outcomes), their relative rounding, assumptions."""
+
+    values: np.ndarray
+    rounding: float
+    assumptions: tuple[str, ...]
+
+
+def first_point(alphabet: Alphabet) -> Any:
+    """Return some point of an alphabet."""
+    point = probe(alphabet, 1)
+    return tuple(p[0] for p in point) if isinstance(point, tuple) else point[0]
+
+
+def _points(alphabet: Alphabet, axis: int) -> Any:
+    """Return the points of a finite alphabet along one axis of a table."""
+    labels = alphabet.array  # type: ignore[attr-defined]
+    shape = (-1, 1) if axis == 0 else (1, -1)
+    if alphabet.dim == 1:
+        return np.asarray(labels).reshape(shape)
+    return tuple(np.array(c, float).reshape(shape) for c in zip(*labels, strict=True))
+
+
+def tabulate(density: Density, secret: Alphabet, outcome: Alphabet, what: str) -> Table:
+    """Tabulate a density on finite alphabets; an underflow to 0 is an error, not a zero."""
+    x, y = _points(secret, 0), _points(outcome, 1)
+    values = np.array(density.linear(y, x))
+    zeros = values < NORMAL
+    rounding, assumptions = 0.0, ("kernel: the float64 values of the density",)
+    lost = np.zeros(values.shape, bool)
+    if density.log:
+        lost = zeros & (density.raw(y, x) > -np.inf)
+    elif density.graph is not None:
+        try:
+            low, high = _enclose(density, y, x)
+            lost = zeros & (high > 0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                width = np.where(values > 0, (high - low) / values, 0.0)
+            if np.isfinite(width).all() and width.max() < 1e-9 and not lost.any():
+                rounding = float(width.max())
+                assumptions = ()
+        except NotEnclosed:
+            pass
+    elif zeros.any():
+        assumptions += ("zeros of a density that could not be traced are exact",)
+    if lost.any():
+        i, j = np.argwhere(lost)[0]
+        raise InvalidInput(
+            what,
+            expected="densities that float64 can hold (0 or at least 2.2e-308)",
+            got="an underflow",
+            where=f"x = {secret.labels[i]!r}, y = {outcome.labels[j]!r}",  # type: ignore[attr-defined]
+            mend="shrink the alphabets, or give a matrix of Fractions.",
+        )
+    return Table(values, rounding, assumptions)
+
+
+def _enclose(density: Density, y: Any, x: Any) -> tuple[np.ndarray, np.ndarray]:
+    from borel.engine import interval
+
+    assert density.graph is not None
+    boxes = {}
+    for name, value in density.inputs(y, x).items():
+        point = np.asarray(value, float)
+        boxes[name] = (point, point)
+    return interval.evaluate(density.graph, boxes)
+
+
+def check_rows(matrix: np.ndarray, secret: Alphabet, what: str, rounding: float = 0.0) -> float:
+    """Check that rows are laws; return how far they miss 1, relatively (0 for Fractions)."""
+    labels = secret.labels  # type: ignore[attr-defined]
+    if matrix.dtype == object:
+        for label, row in zip(labels, matrix, strict=True):
+            total = sum(row.tolist(), Fraction(0))
+            if min(row) < 0 or total != 1:
+                raise InvalidInput(
+                    what, expected="rows of Fractions >= 0 that sum to 1 exactly",
+                    got=f"a sum of {total}" if total != 1 else f"{min(row)}",
+                    where=f"secret {label!r}",
+                    mend="divide the row by its sum yourself; nothing is renormalised silently.",
+                )
+        return 0.0
+    bad = ~(matrix >= 0) | ~np.isfinite(matrix)
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        raise InvalidInput(what, expected="probabilities >= 0, finite",
+                           got=repr(float(matrix[i, j])),
+                           where=f"secret {labels[i]!r}, column {j}")
+    miss = row_miss(matrix)
+    allowed = rounding_allowed(matrix.shape[1]) + 2 * rounding
+    if (miss > allowed).any():
+        i = int(np.argmax(miss))
+        raise InvalidInput(
+            what, expected="rows that sum to 1 (to the rounding of floats)",
+            got=f"a sum of {float(matrix[i].sum())!r}", where=f"secret {labels[i]!r}",
+            mend="divide the row by its sum yourself; nothing is renormalised silently.",
+        )
+    return float(miss.max())
+
+
+def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
+    """Check that f(.|x) integrates to 1 at a few secrets; say what was checked."""
+    from borel.engine.quadrature import Axis, log_integral
+
+    density = mechanism.density
+    assert density is not None
+    points = probe(mechanism.secret, count)
+    count = len(points[0] if isinstance(points, tuple) else points)
+    outcome = mechanism.outcome
+    factors = [a.interval if isinstance(a, Mixed) else a for a in outcome.factors]
+
+    def secret_at(i: Any) -> Any:
+        if isinstance(points, tuple):
+            return tuple(np.asarray(p)[i] for p in points)
+        return np.asarray(points)[i]
+
+    if all(isinstance(a, Interval) for a in factors) and len(factors) <= 2:
+        axes = [
+            Axis(a.lower, a.upper, mechanism.breaks if len(factors) == 1 else ())  # type: ignore[attr-defined]
+            for a in factors
+        ]
+        middle = np.full((count, 1, len(factors)), np.nan)
+        if len(factors) == 1 and mechanism.secret.dim == 1 and factors[0].contains(points).all():
+            middle[:, 0, 0] = points  # noise sits at the secret: split there
+
+        def logf(i: np.ndarray, y: tuple[np.ndarray, ...]) -> np.ndarray:
+            return density.logarithm(y[0] if len(factors) == 1 else y, secret_at(i))
+
+        result = log_integral(logf, count, axes, points=middle, rtol=1e-8)
+        totals = np.exp(result.log_value)
+        settled = result.converged
+    elif outcome.kind == "finite":
+        y = _points(outcome, 1)
+        x = secret_at(np.arange(count)[:, None])
+        totals = density.linear(y, x).sum(axis=1)
+        settled = np.ones(count, bool)
+    elif outcome.kind == "countable" and outcome.dim == 1:
+        y = head_of(outcome, 4096).astype(float)[None, :]
+        x = secret_at(np.arange(count)[:, None])
+        totals = density.linear(y, x).sum(axis=1)
+        # what lies beyond the head is not known: a sum below 1 settles nothing
+        settled = totals > 1 - 1e-6
+    else:
+        return "declared"
+    for mass in mechanism.masses.values():
+        totals = totals + mass.linear(secret_at(np.arange(count)))
+    wrong = ~(np.abs(totals - 1) <= 1e-6) & (settled | (totals > 1 + 1e-6))
+    if wrong.any():
+        i = int(np.flatnonzero(wrong)[0])
+        raise InvalidInput(
+            repr(mechanism), expected="a density in y that integrates to 1 for every x",
+            got=f"about {float(totals[i]):.10g}", where=f"x = {secret_at(i)}",
+            mend="normalise it in y (not in x), or declare breaks=[...] where it jumps.",
+        )
+    return f"checked at {count} points"
+
+
+# -- composition ------------------------------------------------------------------------------
+
+
+def _make(matrix: np.ndarray, secret: Alphabet, outcome: Alphabet, rounding: float, name: str):
+    from borel.mechanism import Mechanism
+
+    return Mechanism._from_matrix(matrix, secret, outcome, name, rounding)
+
+
+def _numbers(first: Mechanism, second: Mechanism) -> tuple[np.ndarray, np.ndarray]:
+    """Return two matrices of one type: Fractions only if both are."""
+    a, b = first.matrix, second.matrix
+    if first.rational != second.rational:
+        a, b = np.asarray(a, float), np.asarray(b, float)
+    require_no_underflow("composition of mechanisms", a, b)
+    return a, b
+
+
+def _error(*mechanisms: Mechanism, terms: int) -> float:
+    """Relative rounding of sums of ``terms`` products of entries."""
+    if all(m.rational for m in mechanisms):
+        return 0.0
+    return (sum(max(m.rounding, U) for m in mechanisms) + (terms + 2) * U) * 1.0001
+
+
+def post_process(post: Mechanism, mechanism: Mechanism) -> Mechanism:
+    """P_{Z|X} = P_{Z|Y} o P_{Y|X}."""
+    if not includes(post.secret, mechanism.outcome):
+        raise InvalidInput(
+            "post @ mech", expected=f"a post-processing of {mechanism.outcome!r}",
+            got=f"one of {post.secret!r}",
+        )
+    if not (post.finite and mechanism.finite):
+        raise NotYet("post @ mech", missing="post-processing of alphabets that are not finite",
+                     instead="finite mechanisms; mech.push and mech.clip for noise.")
+    a, b = _numbers(mechanism, post)
+    rows = post.secret.positions(_label_array(mechanism.outcome), "y")  # type: ignore[attr-defined]
+    matrix = a @ b[rows]
+    rounding = _error(mechanism, post, terms=a.shape[1])
+    return _make(matrix, mechanism.secret, post.outcome, rounding, "")
+
+
+def _label_array(alphabet: Alphabet) -> Any:
+    if isinstance(alphabet, Product):
+        return list(alphabet.labels)
+    return alphabet.array if alphabet.numeric else list(alphabet.labels)  # type: ignore[attr-defined]
+
+
+def both(first: Mechanism, second: Mechanism) -> Mechanism:
+    """P_{Y1 Y2|X} = P_{Y1|X} P_{Y2|X}."""
+    if first.secret != second.secret:
+        raise InvalidInput("a & b", expected="mechanisms about one secret alphabet",
+                           got=f"{first.secret!r} and {second.secret!r}")
+    outcome = first.outcome * second.outcome
+    if first.finite and second.finite:
+        a, b = _numbers(first, second)
+        matrix = (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
+        return _make(matrix, first.secret, outcome, _error(first, second, terms=1), "")
+    if first.masses or second.masses or first.density is None or second.density is None:
+        raise NotYet("a & b", missing="a matrix with a density, or atoms, in one product")
+    from borel.mechanism import Mechanism
+
+    one, two, d = first.density, second.density, first.outcome.dim
+
+    def density(y: tuple, x: Any) -> Any:
+        left = y[:d] if d > 1 else y[0]
+        right = y[d:] if len(y) - d > 1 else y[d]
+        return one.logarithm(left, x) + two.logarithm(right, x)
+
+    return Mechanism(density, secret=first.secret, outcome=outcome, log=True)
+
+
+def adaptive(first: Mechanism, second: Callable[[Any], Mechanism]) -> Mechanism:
+    """P_{Y1 Y2|X} = P_{Y1|X} P_{Y2|X,Y1}, the second mechanism chosen by y1."""
+    if not first.finite:
+        raise NotYet("mech.then", missing="a first outcome that is not finite",
+                     instead="a & b, when the second does not depend on y1.")
+    chosen = [second(label) for label in first.outcome.labels]  # type: ignore[attr-defined]
+    for label, mechanism in zip(first.outcome.labels, chosen, strict=True):  # type: ignore[attr-defined]
+        if not mechanism.finite or mechanism.secret != first.secret or (
+            mechanism.outcome != chosen[0].outcome
+        ):
+            raise InvalidInput(
+                "mech.then",
+                expected=f"finite mechanisms from {first.secret!r} to {chosen[0].outcome!r}",
+                got=repr(mechanism), where=f"y1 = {label!r}",
+            )
+    columns = []
+    for j, mechanism in enumerate(chosen):
+        a, b = _numbers(first, mechanism)
+        columns.append(a[:, j : j + 1] * b)
+    rounding = max(_error(first, m, terms=1) for m in chosen)
+    outcome = first.outcome * chosen[0].outcome
+    return _make(np.concatenate(columns, axis=1), first.secret, outcome, rounding, "")
+
+
+def push(mechanism: Mechanism, function: Callable, outcome: Any) -> Mechanism:
+    """P of function(Y) given X."""
+    if not mechanism.finite:
+        raise NotYet("mech.push", missing="a push-forward of an outcome that is not finite",
+                     instead="mech.clip(lower, upper) for noise with a known distribution function.")
+    images = [function(label) for label in mechanism.outcome.labels]  # type: ignore[attr-defined]
+    if outcome is None:
+        outcome = Finite(list(dict.fromkeys(images)))
+    elif not isinstance(outcome, Alphabet):
+        outcome = Finite(outcome)
+    places = [int(outcome.positions(image, "y")) for image in images]
+    a = mechanism.matrix
+    matrix = np.full((len(a), outcome.size), Fraction(0) if mechanism.rational else 0.0, a.dtype)
+    for j, place in enumerate(places):
+        matrix[:, place] = matrix[:, place] + a[:, j]
+    rounding = 0.0 if mechanism.rational else mechanism.rounding + len(places) * U
+    return _make(matrix, mechanism.secret, outcome, rounding, "")
+
+
+def restrict(mechanism: Mechanism, event: Callable) -> Mechanism:
+    """P of Y given X, conditioned on an event of outcomes."""
+    if not mechanism.finite:
+        raise NotYet("mech.restrict", missing="conditioning an outcome that is not finite")
+    labels = mechanism.outcome.labels  # type: ignore[attr-defined]
+    keep = [j for j, label in enumerate(labels) if bool(event(label))]
+    if not keep:
+        raise InvalidInput("mech.restrict", expected="an event with outcomes", got="none")
+    a = mechanism.matrix[:, keep]
+    totals = a.sum(axis=1)
+    for label, total in zip(mechanism.secret.labels, totals, strict=True):  # type: ignore[attr-defined]
+        if not total > 0:
+            raise InvalidInput("mech.restrict", expected="an event of positive mass for every x",
+                               got="mass 0", where=f"x = {label!r}")
+    rounding = 0.0 if mechanism.rational else 2 * mechanism.rounding + (len(keep) + 4) * U
+    outcome = Finite([labels[j] for j in keep])
+    return _make(a / totals[:, None], mechanism.secret, outcome, rounding, "")
+
+
+def clip(mechanism: Mechanism, lower: float, upper: float) -> Mechanism:
+    """P of min(max(Y, lower), upper) given X, for a mechanism whose distribution function is known."""
+    outcome = mechanism.outcome
+    if not lower < upper:
+        raise InvalidInput("mech.clip", expected="lower < upper", got=f"({lower}, {upper})")
+    if mechanism.cdf is None or not isinstance(outcome, Interval) or mechanism.density is None:
+        raise NotYet("mech.clip", missing=f"a distribution function of {mechanism!r}",
+                     instead="bl.mechanisms.laplace and .gaussian have one.")
+    if not (outcome.lower <= lower and upper <= outcome.upper):
+        raise InvalidInput("mech.clip", expected=f"ends within {outcome!r}",
+                           got=f"({lower}, {upper})")
+    from borel.mechanism import Mechanism
+
+    inner, cdf, sf = mechanism.density, mechanism.cdf, mechanism.survival
+    out = Mechanism(
+        lambda y, x: inner.linear(y, x),
+        secret=mechanism.secret,
+        outcome=Mixed(Interval(lower, upper), atoms=(lower, upper)),
+        masses={
+            lower: lambda x: cdf.linear(np.full_like(x, lower), x),
+            upper: lambda x: sf.linear(np.full_like(x, upper), x),
+        },
+        breaks=mechanism.breaks,
+        name=f"{mechanism.name} clipped to [{lower:g}, {upper:g}]",
+    )
+    if mechanism.sampler is not None:
+        draw = mechanism.sampler
+        out.sampler = lambda x, rng: np.clip(draw(x, rng), lower, upper)
+    return out

@@ -1,0 +1,192 @@
+"""The law of a leakage with countably many values: tail, quantiles, means, as enclosures.
+
+A value is known to lie in [lower, upper] and has a mass in [mass_lower, mass_upper]; mass that is
+not accounted for (the outcomes beyond a head) lies in [0, leftover] and may have any value >= 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from borel.engine.rounding import fraction_down, fraction_up, sum_outward
+from borel.errors import InvalidInput
+
+
+VALUE_FIELDS = (
+    "lower",
+    "upper",
+    "ratio_lower",
+    "ratio_upper",
+    "mass_lower",
+    "mass_upper",
+    "outside",
+)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Enclosed values of a leakage over outcomes, with their enclosed masses.
+
+    Attributes
+    ----------
+    lower, upper : ndarray (m,)
+        Enclosures, in nats.
+    ratio_lower, ratio_upper : ndarray (m,)
+        Enclosures of e^value (Fractions if ``exact``).
+    mass_lower, mass_upper : ndarray (m,)
+        Enclosures of the probabilities of the outcomes (Fractions if ``exact``).
+    outside : ndarray of bool (m,)
+        Outcomes of density 0, where the leakage is 0 by convention.
+    leftover : float
+        Mass of the outcomes that are not among these, at most.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    ratio_lower: np.ndarray
+    ratio_upper: np.ndarray
+    mass_lower: np.ndarray
+    mass_upper: np.ndarray
+    outside: np.ndarray
+    leftover: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether ratios and masses are Fractions."""
+        return self.ratio_lower.dtype == object
+
+    def above(self, t: Any, *, closed: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Return which values are certainly, and which are possibly, > t (>= t if closed)."""
+        if self.exact:
+            sure = np.array([_log_above(r, t, closed) for r in self.ratio_lower], bool)
+            return sure, sure
+        if closed:
+            return self.lower >= t, self.upper >= t
+        return self.lower > t, self.upper > t
+
+    def tail(self, t: Any, *, closed: bool = False) -> tuple[float, float]:
+        """Enclose P{value > t}, or P{value >= t}."""
+        sure, possible = self.above(t, closed=closed)
+        if self.exact:
+            p = sum(self.mass_lower[sure].tolist(), Fraction(0))
+            return fraction_down(p), fraction_up(p)
+        low, _ = _total(self.mass_lower[sure], self.mass_upper[sure])
+        _, high = _total(self.mass_lower[possible], self.mass_upper[possible])
+        sure_not, _ = _total(self.mass_lower[~possible], self.mass_upper[~possible])
+        high = min(math.nextafter(high + self.leftover, math.inf) if self.leftover else high,
+                   math.nextafter(1.0 - sure_not, math.inf), 1.0)
+        return max(low, 0.0), max(high, low)
+
+    def quantile(self, s: Any, *, side: str = "left") -> tuple[float, float]:
+        """Enclose inf{t : cdf(t) >= s}; with side="right", sup{t : cdf(t) <= s}."""
+        if side not in ("left", "right"):
+            raise InvalidInput("quantile", expected='side="left" or "right"', got=repr(side))
+        inside = 0 < s <= 1 if side == "left" else 0 <= s < 1
+        if not inside:
+            raise InvalidInput(
+                "quantile", expected="0 < s <= 1 (side left) or 0 <= s < 1 (side right)",
+                got=f"s = {s!r}", mend="s = 1 - delta.",
+            )
+        if self.exact:
+            return self._exact_quantile(Fraction(s), side)
+        # cdf >= L, a step function of the upper ends; cdf <= U, one of the lower ends
+        upper = self._first(self.upper, self.mass_lower, float(s), side, down=True)
+        lower = self._first(self.lower, self.mass_upper, float(s), side, down=False)
+        return max(lower, 0.0), max(upper, lower)
+
+    def _first(self, ends: np.ndarray, masses: np.ndarray, s: float, side: str, *, down: bool):
+        """Return the first end at which the accumulated mass reaches s (exceeds it: right)."""
+        charged = masses > 0
+        ends, masses = ends[charged], masses[charged]
+        order = np.argsort(ends, kind="stable")
+        total = np.cumsum(masses[order])
+        slack = (len(total) + 2) * 2.0**-52
+        total = total * (1 - slack) if down else total * (1 + slack) + self.leftover * (1 + slack)
+        reached = total >= s if side == "left" else total > s
+        if not down and self.leftover and (self.leftover >= s):
+            return 0.0
+        if reached.any():
+            return float(ends[order][np.argmax(reached)])
+        # rounding kept the masses from reaching s: it is the last value, unless mass is missing
+        if down and self.leftover:
+            return math.inf
+        return float(ends.max()) if len(ends) else 0.0
+
+    def _exact_quantile(self, s: Fraction, side: str) -> tuple[float, float]:
+        order = sorted(
+            (i for i in range(len(self.mass_lower)) if self.mass_lower[i] > 0),
+            key=lambda i: self.ratio_lower[i],
+        )
+        total = Fraction(0)
+        for n, i in enumerate(order):
+            total += self.mass_lower[i]
+            if n + 1 < len(order) and self.ratio_lower[order[n + 1]] == self.ratio_lower[i]:
+                continue
+            if total >= s if side == "left" else total > s:
+                return float(self.lower[i]), float(self.upper[i])
+        return float(self.lower[order[-1]]), float(self.upper[order[-1]])
+
+    def mean(self) -> tuple[float, float]:
+        """Enclose the mean of the values."""
+        return self._expectation(self.lower, self.upper)
+
+    def exp_mean(self) -> tuple[Any, Any]:
+        """Enclose the mean of e^value; Fractions where the ratios are exact and finite."""
+        if self.exact and not any(r == math.inf for r in self.ratio_upper):
+            pairs = zip(self.mass_lower, self.ratio_lower, strict=True)
+            p = sum((m * r for m, r in pairs), Fraction(0))
+            return p, p
+        return self._expectation(np.asarray(self.ratio_lower, float),
+                                 np.asarray(self.ratio_upper, float))
+
+    def _expectation(self, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+        if self.exact:
+            m_low = np.array([fraction_down(m) for m in self.mass_lower])
+            m_high = np.array([fraction_up(m) for m in self.mass_upper])
+        else:
+            m_low, m_high = self.mass_lower, self.mass_upper
+        charged = m_high > 0
+        with np.errstate(invalid="ignore", over="ignore"):
+            lower = np.where(m_low > 0, m_low * low, 0.0)[charged]
+            upper = (m_high * high)[charged]
+            lower = lower - np.abs(lower) * 2.0**-52
+            upper = upper + np.abs(upper) * 2.0**-52
+        if np.isinf(lower).any():
+            return math.inf, math.inf
+        total = _total(lower, upper)
+        return total if not self.leftover else (total[0], math.inf)
+
+
+def _total(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    if not len(low):
+        return 0.0, 0.0
+    lower, upper = sum_outward(np.asarray(low, float), np.asarray(high, float))
+    return float(lower), float(upper)
+
+
+def _log_above(ratio: Any, t: Any, closed: bool) -> bool:
+    """Decide log(ratio) > t for a rational ratio: a log of a rational is no other rational."""
+    if ratio == math.inf:
+        return True
+    if ratio == 0:
+        return False
+    if ratio == 1:
+        return 0 >= t if closed else 0 > t
+    if t in (math.inf, -math.inf):
+        return t < 0
+    from borel.engine.arb import ball, precision
+
+    bits = 64
+    while True:  # ends: log(ratio) is transcendental, t is rational, so they differ
+        with precision(bits):
+            gap = ball(ratio).log() - ball(t)
+            if gap > 0:
+                return True
+            if gap < 0:
+                return False
+        bits *= 2

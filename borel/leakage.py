@@ -1,0 +1,396 @@
+"""Leakage as a random variable: PML and PMC of a joint, at an outcome and in law."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.alphabets import Finite, Product
+from borel.bound import Bound
+from borel.engine import engine_for
+from borel.errors import InvalidInput
+from borel.joint import Joint
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_NAMES = {"pml": "pointwise maximal leakage", "pmc": "pointwise maximal cost"}
+VERSION = "a figure at one outcome is about the version of the density given"
+
+
+class LeakageVariable:
+    """PML or PMC as a function of the outcome, with a law under P_Y. Lazy; it caches.
+
+    Made by `pml` and `pmc`. All figures are in nats, with the status of the engine that made them
+    (`exact` for finite and countable alphabets and for closed forms, `estimate` otherwise).
+
+    Parameters
+    ----------
+    joint : Joint
+        The joint law.
+    kind : {"pml", "pmc"}
+        Which leakage.
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, joint: Joint, kind: str):
+        self.joint = joint
+        self.kind = kind
+        self._cache: dict[Any, Any] = {}
+
+    def _engine(self) -> Any:
+        return engine_for(self.joint)
+
+    def _closed(self, what: str, *arguments: Any) -> Bound | None:
+        """Return a closed form's Bound, if the mechanism has one and they are switched on."""
+        forms = self.joint.mechanism.closed_forms
+        if forms is None or not settings.current().closed_forms:
+            return None
+        return getattr(forms, what)(self.kind, self.joint, *arguments)
+
+    def _cached(self, key: Any, compute: Any) -> Any:
+        key = (key, settings.current())
+        if key not in self._cache:
+            self._cache[key] = compute()
+        return self._cache[key]
+
+    def __call__(self, y: Any) -> Bound | xr.Dataset:
+        """Return the leakage at one outcome, a Bound, or at many, a Dataset.
+
+        Parameters
+        ----------
+        y : label or array of labels
+            Outcomes; for a product alphabet a tuple with one label or array per factor.
+
+        Returns
+        -------
+        Bound or Dataset
+            A Bound for one outcome; for many, ``lower``, ``upper`` and ``status`` over ``y``.
+
+        Raises
+        ------
+        OutsideAlphabet
+            An outcome that is not in the alphabet.
+
+        Notes
+        -----
+        An outcome of density 0 inside the alphabet has leakage 0, marked "outside the support".
+        On a continuous alphabet a figure at one y is about the version of the density given.
+        """
+        outcome = self.joint.outcome
+        if _is_single(outcome, y):
+            outcome.check(y)
+            found = self._closed("at", y)
+            if found is None:
+                found = self._engine().at(self.kind, y)
+            if outcome.kind in ("continuous", "mixed"):
+                found = found.about(assumptions=(*found.assumptions, VERSION))
+            return found
+        return self._dataset(y)
+
+    def _dataset(self, y: Any) -> xr.Dataset:
+        import xarray as xr
+
+        outcome = self.joint.outcome
+        points = tuple(np.ravel(p) for p in y) if isinstance(y, tuple) else _flat(outcome, y)
+        outcome.check(points)
+        lower, upper, status = self._engine().curve(self.kind, points)
+        statuses = np.broadcast_to(np.asarray(status), lower.shape)
+        if isinstance(points, tuple):
+            coords: dict[str, Any] = {f"y{i}": ("y", p) for i, p in enumerate(points)}
+        else:
+            coords = {"y": _coordinate(points)}
+        data = {
+            "lower": ("y", lower, {"units": "nats"}),
+            "upper": ("y", upper, {"units": "nats"}),
+            "status": ("y", statuses.astype(str)),
+        }
+        return xr.Dataset(data, coords, {"quantity": _NAMES[self.kind], "units": "nats"})
+
+    def sup(self) -> Bound:
+        """Return the essential supremum over Y: the epsilon of epsilon-PML, or epsilon-PMC.
+
+        Returns
+        -------
+        Bound
+            In nats, with the witness outcome where it is known.
+        """
+        return self._cached("sup", lambda: self._closed("sup") or self._engine().sup(self.kind))
+
+    def tail(self, t: float, *, closed: bool = False) -> Bound:
+        """Return P{leakage > t} under P_Y; with ``closed=True``, P{leakage >= t}.
+
+        Parameters
+        ----------
+        t : float
+            Threshold, in nats.
+        closed : bool
+            Whether the threshold counts.
+
+        Returns
+        -------
+        Bound
+            A probability. With Fractions in, ties at atoms are decided exactly.
+        """
+        _number(t, "t")
+        return self._cached(
+            ("tail", t, closed), lambda: self._engine().tail(self.kind, t, closed=closed)
+        )
+
+    def cdf(self, t: float) -> Bound:
+        """Return P{leakage <= t} under P_Y."""
+        above = self.tail(t)
+        low, high = 1.0 - above.upper, 1.0 - above.lower
+        if above.proved:  # each subtraction rounds once
+            low = max(float(np.nextafter(low, -1.0)), 0.0) if above.upper != 1.0 else 0.0
+            high = min(float(np.nextafter(high, 2.0)), 1.0) if above.lower != 0.0 else 1.0
+        from dataclasses import replace
+
+        return replace(above, lower=low, upper=high)
+
+    def quantile(self, s: Any, *, side: str = "left") -> Bound:
+        """Return inf{t : P{leakage <= t} >= s}; with ``side="right"``, sup{t : ... <= s}.
+
+        Parameters
+        ----------
+        s : float or Fraction
+            Level, 1 - delta. A float means its binary64 value: at an atom, give a Fraction.
+        side : {"left", "right"}
+            Which quantile; they differ at the levels where the law jumps.
+
+        Returns
+        -------
+        Bound
+            In nats.
+
+        Examples
+        --------
+        >>> from fractions import Fraction as F
+        >>> import borel as bl
+        >>> mech = bl.Mechanism.from_matrix([[F(9, 10), F(1, 10)], [F(1), F(0)]])
+        >>> joint = bl.pmf([F(1, 2), F(1, 2)]) * mech
+        >>> bl.pml(joint).quantile(F(95, 100)), bl.pml(joint).quantile(F(95, 100), side="right")
+        (Bound(0.05129329439, exact), Bound(0.6931471806, exact))
+        """
+        _number(s, "s")
+        return self._cached(
+            ("quantile", s, side), lambda: self._engine().quantile(self.kind, s, side=side)
+        )
+
+    def mean(self) -> Bound:
+        """Return the mean of the leakage under P_Y, in nats."""
+        return self._cached("mean", lambda: self._engine().mean(self.kind))
+
+    def exp_mean(self) -> Bound:
+        """Return E e^leakage under P_Y; for PML its logarithm is maximal leakage."""
+        return self._cached("exp_mean", lambda: self._engine().exp_mean(self.kind))
+
+    def plot(self, **kwargs: Any) -> Any:
+        """Plot the leakage against the outcome, with its band (see `borel.plot_leakage`)."""
+        from borel.plots import plot_leakage
+
+        return plot_leakage(self, **kwargs)
+
+    def __repr__(self) -> str:
+        """Show which leakage, and of what."""
+        return f"LeakageVariable({self.kind} of {self.joint!r})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return (
+            f"<div><b>{_NAMES[self.kind]}</b> of <code>{escape(repr(self.joint))}</code><br>"
+            "<i>next: ell(y), ell.sup(), ell.tail(t), ell.quantile(s), ell.plot()</i></div>"
+        )
+
+
+class InformationDensity:
+    """The information density i(x;y) = log f(y|x) / f_Y(y), a function of x and y, in nats."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, joint: Joint):
+        self.joint = joint
+
+    def __call__(self, x: Any, y: Any) -> Bound | xr.Dataset:
+        """Return i(x;y) at one pair, a Bound, or on the grid of many x and y, a Dataset."""
+        import xarray as xr
+
+        joint = self.joint
+        single = _is_single(joint.mechanism.secret, x), _is_single(joint.outcome, y)
+        joint.mechanism.secret.check(x, "x")
+        joint.outcome.check(y, "y")
+        engine = engine_for(joint)
+        if all(single):
+            low, high = engine.information_density_at(x, y)
+            low, high = float(np.ravel(low)[0]), float(np.ravel(high)[0])
+            return _signed_bound(engine, low, high)
+        if isinstance(x, tuple) or isinstance(y, tuple):
+            raise InvalidInput("information_density", expected="one point of a product at a time",
+                               got="arrays")
+        xs = _flat(joint.mechanism.secret, [x] if single[0] else x)
+        ys = _flat(joint.outcome, [y] if single[1] else y)
+        grid = np.meshgrid(np.arange(len(xs)), np.arange(len(ys)), indexing="ij")
+        low, high = engine.information_density_at(xs[grid[0]], ys[grid[1]])
+        status = np.full(low.shape, engine.status)
+        return xr.Dataset(
+            {"lower": (("x", "y"), low), "upper": (("x", "y"), high),
+             "status": (("x", "y"), status)},
+            {"x": _coordinate(xs), "y": _coordinate(ys)},
+            {"quantity": "information density", "units": "nats"},
+        )
+
+    def __repr__(self) -> str:
+        """Show of what."""
+        return f"InformationDensity({self.joint!r})"
+
+
+def _signed_bound(engine: Any, low: float, high: float) -> Bound:
+    if engine.status == "estimate":
+        if np.isinf(low) or np.isinf(high):
+            return Bound.estimate(low, 0.0, reason=engine.reason)
+        return Bound.estimate((low + high) / 2, (high - low) / 2, reason=engine.reason)
+    make = {"exact": Bound.exact, "conditional": Bound.conditional}[engine.status]
+    return make(low, high, assumptions=engine.assumptions)
+
+
+def _number(value: Any, name: str) -> None:
+    try:
+        bad = bool(value != value)
+        value < 0  # noqa: B015 - it must be comparable
+    except (TypeError, ValueError):
+        bad = True
+    if bad:
+        raise InvalidInput(f"leakage.{name}", expected="a number", got=repr(value))
+
+
+def _is_single(alphabet: Any, y: Any) -> bool:
+    """Return whether y is one outcome rather than an array of them."""
+    if isinstance(alphabet, Product):
+        return isinstance(y, tuple) and all(
+            _is_single(f, p) for f, p in zip(alphabet.factors, y, strict=False)
+        )
+    if isinstance(alphabet, Finite):
+        return isinstance(y, (str, bytes, tuple)) or np.ndim(y) == 0
+    return np.ndim(y) == 0
+
+
+def _flat(alphabet: Any, y: Any) -> np.ndarray:
+    """Return outcomes as a flat array: numbers, or objects for labels and tuples."""
+    values = getattr(y, "values", y)
+    if alphabet.dim > 1 or not alphabet.numeric:
+        flat = list(values.ravel()) if isinstance(values, np.ndarray) else list(values)
+        out = np.empty(len(flat), dtype=object)
+        out[:] = flat
+        return out
+    return np.ravel(np.asarray(values))
+
+
+def _coordinate(points: np.ndarray) -> Any:
+    if points.dtype == object and not any(isinstance(p, tuple) for p in points):
+        return list(points)
+    return [str(p) for p in points] if points.dtype == object else points
+
+
+def _require_joint(joint: Any, name: str) -> None:
+    if not isinstance(joint, Joint):
+        raise InvalidInput(name, expected="a joint, prior * mech", got=type(joint).__name__,
+                           mend="write bl." + name + "(prior * mech).")
+
+
+def pml(joint: Any) -> Any:
+    r"""Return the pointwise maximal leakage of a joint, a `LeakageVariable`.
+
+    .. math:: \ell(X \to y) = D_\infty(P_{X|Y=y} \| P_X)
+              = \log \operatorname{ess\,sup}_{x} f(y|x) / f_Y(y)
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior * mech``. With a posterior over priors, a posterior leakage comes back.
+
+    Returns
+    -------
+    LeakageVariable
+        Non-negative, in nats.
+
+    References
+    ----------
+    Saeidian, Cervia, Oechtering, Skoglund, "Pointwise Maximal Leakage", Definition 1, Theorem 1.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> bl.pml(joint).sup()
+    Bound(0.4054651081, exact)
+    """
+    return _leakage(joint, "pml")
+
+
+def pmc(joint: Any) -> Any:
+    r"""Return the pointwise maximal cost of a joint, a `LeakageVariable`.
+
+    .. math:: \Lambda(X \to y) = D_\infty(P_X \| P_{X|Y=y})
+              = \log f_Y(y) / \operatorname{ess\,inf}_{x} f(y|x)
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior * mech``. With a posterior over priors, a posterior leakage comes back.
+
+    Returns
+    -------
+    LeakageVariable
+        Non-negative, in nats; infinite where some secrets make the outcome impossible.
+
+    References
+    ----------
+    Saeidian, Grosse, Sadeghi, Skoglund, Oechtering, "Information Density Bounds for Privacy",
+    Definition 11, Theorem 4.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> bl.pmc(joint).sup()
+    Bound(0.6931471806, exact)
+    """
+    return _leakage(joint, "pmc")
+
+
+def _leakage(joint: Any, kind: str) -> Any:
+    _require_joint(joint, kind)
+    special = getattr(joint.prior, "leakage_of", None)  # a posterior over priors knows its own
+    if special is not None:
+        return special(joint, kind)
+    return LeakageVariable(joint, kind)
+
+
+def information_density(joint: Joint) -> InformationDensity:
+    r"""Return the information density of a joint, a function of x and y.
+
+    .. math:: i(x; y) = \log f(y|x) / f_Y(y)
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior * mech``.
+
+    Returns
+    -------
+    InformationDensity
+        In nats; -inf where the secret makes the outcome impossible.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> bl.information_density(joint)(0, 1)
+    Bound(-0.6931471806, exact)
+    """
+    _require_joint(joint, "information_density")
+    return InformationDensity(joint)

@@ -1,0 +1,393 @@
+"""Mechanisms: kernels P_{Y|X}, given by a density f(y|x), by a matrix, or by another library."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import kernels
+from borel.alphabets import Alphabet, Finite, Interval, Mixed
+from borel.density import Density
+from borel.engine.rounding import U, Split, split
+from borel.errors import InvalidInput, NotYet
+from borel.measures import Measure, as_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Mechanism:
+    """A privacy mechanism: for every secret x, the law of the outcome Y.
+
+    Parameters
+    ----------
+    density : callable
+        ``f(y, x)``, as in f(y|x): elementwise on broadcastable arrays, with respect to the base
+        measure of ``outcome``; a point of a product is a tuple, one array per factor.
+    secret, outcome : Alphabet
+        The alphabets of x and y.
+    log : bool
+        Whether ``density`` returns log f(y|x).
+    masses : dict, optional
+        For a `Mixed` outcome: for each atom, the function ``x -> P(Y = atom | X = x)``;
+        ``density`` is then the Lebesgue part only.
+    breaks : sequence of float
+        Outcomes or secrets where the density jumps or has a kink.
+    params : dict
+        Numbers passed to ``density`` as keyword arguments; xarray DataArrays give every figure
+        their dimensions.
+    name : str
+        What to call it.
+
+    Raises
+    ------
+    InvalidInput
+        A density that is negative, NaN, not elementwise, or not a law of Y for some x.
+
+    Notes
+    -----
+    The density is traced once, here, into an expression graph; captured values are frozen. A
+    function that cannot be traced is *opaque*: its figures on continuous alphabets are estimates.
+
+    Examples
+    --------
+    >>> import numpy as np, borel as bl
+    >>> bl.Mechanism(
+    ...     lambda y, x: np.exp(-abs(y - x)) / 2, secret=bl.Interval(0, 1), outcome=bl.Reals()
+    ... )
+    Mechanism(density: Interval(0, 1) -> Reals())
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(
+        self,
+        density: Any,
+        *,
+        secret: Alphabet,
+        outcome: Alphabet,
+        log: bool = False,
+        masses: dict[float, Callable] | None = None,
+        breaks: Sequence[float] = (),
+        params: dict[str, Any] | None = None,
+        name: str = "",
+    ):
+        for role, alphabet in (("secret", secret), ("outcome", outcome)):
+            if not isinstance(alphabet, Alphabet):
+                raise InvalidInput("Mechanism", expected=f"{role}=<an alphabet>",
+                                   got=repr(alphabet))
+        self.secret, self.outcome, self.name = secret, outcome, name
+        self.breaks = tuple(float(b) for b in breaks)
+        self.params = dict(params or {})
+        self.closed_forms: Any = None
+        self.reference_prior: Measure | None = None
+        self.cdf: Density | None = None
+        self.survival: Density | None = None
+        self.sampler: Callable | None = None
+        self.normalisation = "declared"
+        self.assumptions: tuple[str, ...] = ()
+        self._matrix: np.ndarray | None = None
+        self.rounding = 0.0
+        self.masses: dict[float, Density] = {}
+        self.density: Density | None = None
+        if density is None:
+            return
+        if not (secret.numeric and outcome.numeric):
+            raise InvalidInput(
+                "Mechanism", expected="numeric labels for a density",
+                got=repr(secret if not secret.numeric else outcome),
+                mend="give the matrix: bl.Mechanism.from_matrix(K, secret=..., outcome=...).",
+            )
+        self.density = Density(
+            density, {"y": outcome, "x": secret}, log=log, parameters=self.params
+        )
+        self.density.check(repr(self))
+        if isinstance(outcome, Mixed):
+            self.masses = {
+                float(a): Density(f, {"x": secret}) for a, f in (masses or {}).items()
+            }
+            if set(self.masses) != set(outcome.atoms):
+                raise InvalidInput(repr(self), expected=f"masses for the atoms {outcome.atoms}",
+                                   got=str(sorted(self.masses)))
+        elif masses:
+            raise InvalidInput(repr(self), expected="a Mixed outcome for masses", got=repr(outcome))
+        if secret.kind == outcome.kind == "finite":
+            table = kernels.tabulate(self.density, secret, outcome, repr(self))
+            self._set_matrix(table.values, table.rounding)
+            self.assumptions = table.assumptions
+        else:
+            self.normalisation = kernels.check_normalised(self)
+
+    @classmethod
+    def from_matrix(
+        cls, matrix: Any, *, secret: Any = None, outcome: Any = None, name: str = ""
+    ) -> Mechanism:
+        """Make a mechanism from its matrix: row = secret x, column = outcome y.
+
+        Parameters
+        ----------
+        matrix : array_like (n, m) or DataArray
+            ``P(y|x)``; Fractions (or integers) make exact ratios. A DataArray brings its labels.
+        secret, outcome : Alphabet or sequence of labels, optional
+            0, ..., n - 1 and 0, ..., m - 1 if not given.
+
+        Raises
+        ------
+        InvalidInput
+            A shape that does not match, negative or NaN entries, rows that do not sum to 1.
+
+        Examples
+        --------
+        >>> Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], secret=["no", "yes"])
+        Mechanism(2 x 2 matrix: Finite(['no', 'yes']) -> Finite(2))
+        """
+        return cls._from_matrix(matrix, secret, outcome, name)
+
+    @classmethod
+    def _from_matrix(
+        cls, matrix: Any, secret: Any, outcome: Any, name: str = "", rounding: float = 0.0
+    ) -> Mechanism:
+        """Make a mechanism from a matrix whose entries may be off by a relative ``rounding``."""
+        if hasattr(matrix, "dims") and hasattr(matrix, "coords") and matrix.ndim == 2:
+            first, second = matrix.dims
+            if secret is None and first in matrix.coords:
+                secret = list(matrix[first].values)
+            if outcome is None and second in matrix.coords:
+                outcome = list(matrix[second].values)
+        values, _ = as_numbers(matrix)
+        if values.ndim != 2 or 0 in values.shape:
+            raise InvalidInput("from_matrix", expected="a matrix, rows x and columns y",
+                               got=f"shape {values.shape}")
+        alphabets = []
+        for role, given, size in (("secret", secret, values.shape[0]),
+                                  ("outcome", outcome, values.shape[1])):
+            alphabet = given if isinstance(given, Alphabet) else Finite(
+                size if given is None else given)
+            if alphabet.kind != "finite" or alphabet.size != size:  # type: ignore[attr-defined]
+                raise InvalidInput(
+                    "from_matrix", expected=f"a finite {role} alphabet of {size} labels",
+                    got=repr(alphabet), mend="rows are secrets, columns are outcomes.",
+                )
+            alphabets.append(alphabet)
+        out = cls(None, secret=alphabets[0], outcome=alphabets[1], name=name)
+        out._set_matrix(values, rounding)
+        return out
+
+    @classmethod
+    def from_scipy(
+        cls, family: Callable, *, secret: Alphabet, outcome: Alphabet, name: str = ""
+    ) -> Mechanism:
+        """Make a mechanism from ``x -> frozen SciPy distribution``.
+
+        Parameters
+        ----------
+        family : callable
+            Takes an array x and returns a frozen distribution with that batch shape.
+
+        Examples
+        --------
+        >>> from scipy import stats
+        >>> import borel as bl
+        >>> bl.Mechanism.from_scipy(
+        ...     lambda x: stats.norm(x, 1), secret=bl.Reals(), outcome=bl.Reals()
+        ... ).name
+        'scipy norm'
+        """
+        from borel.families import is_discrete
+
+        probe = family(np.asarray(0.5) if secret.kind == "continuous" else np.asarray(
+            kernels.first_point(secret)))
+        log = "logpmf" if is_discrete(probe) else "logpdf"
+        named = getattr(getattr(probe, "dist", None), "name", type(probe).__name__)
+
+        def density(y: Any, x: Any) -> Any:
+            return getattr(family(np.asarray(x)), log)(np.asarray(y))
+
+        return cls(density, secret=secret, outcome=outcome, log=True,
+                   name=name or f"scipy {named}")
+
+    @classmethod
+    def from_pymc(
+        cls, family: Callable, *, secret: Alphabet, outcome: Alphabet, name: str = ""
+    ) -> Mechanism:
+        """Make a mechanism from ``x -> pm.<Distribution>.dist(...)``; compiled by PyTensor.
+
+        Parameters
+        ----------
+        family : callable
+            Takes a scalar tensor x and returns a PyMC distribution.
+        """
+        from borel._compat import compile_logp
+
+        log = compile_logp(family, discrete=outcome.kind in ("finite", "countable"))
+        return cls(log, secret=secret, outcome=outcome, log=True, name=name or "PyMC kernel")
+
+    # -- what engines read ------------------------------------------------------------------
+
+    def _set_matrix(self, values: np.ndarray, rounding: float) -> None:
+        self._matrix = values
+        miss = kernels.check_rows(values, self.secret, repr(self), rounding)
+        if values.dtype == object:
+            self.rounding = 0.0
+        else:
+            self.rounding = max(U, miss, rounding)
+        self.normalisation = "proved: the rows sum to 1"
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The matrix P(y|x), shape (secrets, outcomes), of a finite mechanism."""
+        if self._matrix is None:
+            raise NotYet("Mechanism.matrix", missing=f"{self!r} is not finite",
+                         instead="evaluate the density: mech.pdf(y, x).")
+        return self._matrix
+
+    @property
+    def finite(self) -> bool:
+        """Whether secret and outcome are both finite."""
+        return self._matrix is not None
+
+    @property
+    def rational(self) -> bool:
+        """Whether the matrix holds Fractions."""
+        return self._matrix is not None and self._matrix.dtype == object
+
+    @cached_property
+    def split(self) -> Split:
+        """The matrix prepared for exact sums, once for all priors."""
+        return split(np.ascontiguousarray(self.matrix, dtype=float))
+
+    def pdf(self, y: Any, x: Any) -> np.ndarray:
+        """Return f(y|x) at broadcastable labels y and x (the mass, at an atom)."""
+        if self._matrix is not None:
+            rows = self.secret.positions(x, "x")  # type: ignore[attr-defined]
+            columns = self.outcome.positions(y, "y")  # type: ignore[attr-defined]
+            return self._matrix[rows, columns]
+        self.outcome.check(y, "y")
+        self.secret.check(x, "x")
+        return self._density_or_mass(y, x)
+
+    def _density_or_mass(self, y: Any, x: Any) -> np.ndarray:
+        assert self.density is not None
+        out = self.density.linear(y, x)
+        for atom, mass in self.masses.items():
+            out = np.where(np.asarray(y) == atom, mass.linear(x), out)
+        return out
+
+    def logpdf(self, y: Any, x: Any) -> np.ndarray:
+        """Return log f(y|x) (the log-mass, at an atom); -inf where it is 0."""
+        if self.density is not None and not self.masses and self._matrix is None:
+            return self.density.logarithm(y, x)
+        with np.errstate(divide="ignore"):
+            return np.log(np.asarray(self.pdf(y, x), float))
+
+    # -- the algebra ------------------------------------------------------------------------
+
+    def __matmul__(self, other: Any) -> Any:
+        """``mech @ prior`` is the law of Y; ``post @ mech`` releases g(Y) (post-processing)."""
+        if isinstance(other, Measure):
+            return (other * self).marginal
+        if isinstance(other, Mechanism):
+            return kernels.post_process(self, other)
+        return NotImplemented
+
+    def __mul__(self, other: Any) -> Any:
+        """Refuse: the joint is ``prior * mech``."""
+        raise TypeError("mech * prior: write prior * mech for the joint, mech @ prior for P_Y")
+
+    def __and__(self, other: Any) -> Mechanism:
+        """Release two outcomes about one X, independently given X."""
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        return kernels.both(self, other)
+
+    def then(self, second: Callable[[Any], Mechanism]) -> Mechanism:
+        """Release y1 from this mechanism, then y2 from ``second(y1)`` (adaptive composition)."""
+        return kernels.adaptive(self, second)
+
+    def push(self, function: Callable[[Any], Any], *, outcome: Any = None) -> Mechanism:
+        """Release ``function(y)`` instead of y (deterministic post-processing).
+
+        Parameters
+        ----------
+        function : callable
+            Takes a label of the outcome and returns the new one.
+        outcome : Alphabet, optional
+            The new alphabet; the labels met, in order, if not given.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> mech = bl.Mechanism.from_matrix([[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]])
+        >>> mech.push(lambda y: y == 2, outcome=[False, True]).matrix
+        array([[0.75, 0.25],
+               [0.5 , 0.5 ]])
+        """
+        return kernels.push(self, function, outcome)
+
+    def clip(self, lower: float, upper: float) -> Mechanism:
+        """Release the outcome clipped to [lower, upper]: atoms appear at the two ends."""
+        return kernels.clip(self, float(lower), float(upper))
+
+    def restrict(self, event: Callable[[Any], Any]) -> Mechanism:
+        """Condition every P_{Y|X=x} on an event of outcomes, given by its indicator."""
+        return kernels.restrict(self, event)
+
+    def sample(self, x: Any, *, rng: Any = None) -> np.ndarray:
+        """Draw one outcome for each secret.
+
+        Parameters
+        ----------
+        x : array_like of labels
+            The secrets.
+        rng : Generator or int, optional
+            Passed to ``np.random.default_rng``.
+
+        Returns
+        -------
+        ndarray
+            Outcomes, the shape of ``x``.
+        """
+        generator = np.random.default_rng(rng)
+        if self._matrix is not None:
+            rows = self.secret.positions(x, "x")  # type: ignore[attr-defined]
+            law = np.asarray(self._matrix, float)[rows]
+            u = generator.random((*np.shape(rows), 1))
+            chosen = (np.cumsum(law, axis=-1) < u * law.sum(axis=-1, keepdims=True)).sum(axis=-1)
+            return self.outcome.array[chosen.clip(0, law.shape[-1] - 1)]  # type: ignore[attr-defined]
+        self.secret.check(x, "x")
+        if self.sampler is None:
+            raise NotYet(
+                "Mechanism.sample", missing=f"a sampler for {self!r}",
+                instead="finite mechanisms, bl.mechanisms.laplace and .gaussian can be sampled.",
+            )
+        return np.asarray(self.sampler(np.asarray(x, float), generator))
+
+    # -- showing ----------------------------------------------------------------------------
+
+    @property
+    def opaque(self) -> str:
+        """Why the density could not be traced; empty if it was, or if there is a matrix."""
+        return self.density.opaque if self.density is not None else ""
+
+    def __repr__(self) -> str:
+        """Show the alphabets, and whether it is a matrix, a density, or opaque."""
+        if self._matrix is not None and self.density is None:
+            what = self.name or f"{self._matrix.shape[0]} x {self._matrix.shape[1]} matrix"
+        else:
+            what = self.name or "density"
+        why = f"; opaque: {self.opaque}" if self.opaque else ""
+        return f"Mechanism({what}: {self.secret!r} -> {self.outcome!r}{why})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        step = "next: prior * mech, then bl.pml(joint), bl.pmc(joint)"
+        return (
+            f"<div><code>{escape(repr(self))}</code><br>normalised: "
+            f"{escape(self.normalisation)}<br><i>{step}</i></div>"
+        )
+
+
+_ = Interval

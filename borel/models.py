@@ -1,0 +1,30 @@
+"""The shelf of models: functions, one idea a file, that return a `pymc.Model` or exact draws.
+
+The files lie in the repository's folder ``models/``, which a wheel carries as ``borel/_models``.
+This module makes either a place to import from, so that
+``from borel.models.categorical import dirichlet_multinomial`` works in a checkout and in an
+installation alike. Importing it does not import PyMC, and no model runs at import.
+"""
+
+# pyright: reportMissingImports=false
+# (the files below are found through __path__, which a type checker does not run)
+
+from pathlib import Path
+
+_INSTALLED = Path(__file__).with_name("_models")
+__path__ = [str(_INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[1] / "models")]
+
+from borel.models.beta_binomial import beta_posterior, grouped_proportions  # noqa: E402
+from borel.models.categorical import dirichlet_multinomial, dirichlet_posterior  # noqa: E402
+from borel.models.randomised_response import privatised_multinomial  # noqa: E402
+from borel.models.rating import binned_beta, scaled_beta  # noqa: E402
+
+__all__ = [
+    "beta_posterior",
+    "binned_beta",
+    "dirichlet_multinomial",
+    "dirichlet_posterior",
+    "grouped_proportions",
+    "privatised_multinomial",
+    "scaled_beta",
+]

@@ -1,0 +1,91 @@
+"""The options of a computation, as a context: ``with bl.options(tol=1e-8): ...``."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+from borel.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENGINES = ("auto", "exact", "certified", "estimate")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a figure may cost and who may compute it.
+
+    Parameters
+    ----------
+    tol : float
+        Width, in nats, at which an enclosure or an estimate is good enough.
+    budget : float
+        Seconds that one figure may take.
+    engine : {"auto", "exact", "certified", "estimate"}
+        ``auto`` takes the exact engine, else the certified one, else the estimate.
+    seed : int
+        Seed of every random choice (quasi-random starting points).
+    closed_forms : bool
+        Whether a mechanism's closed forms are used; switched off, the engine computes alone.
+    """
+
+    tol: float = 1e-8
+    budget: float = 60.0
+    engine: str = "auto"
+    seed: int = 0
+    closed_forms: bool = True
+
+    def __post_init__(self):
+        if not self.tol > 0:
+            raise InvalidInput("options", expected="tol > 0 (nats)", got=f"tol={self.tol!r}")
+        if not self.budget > 0:
+            raise InvalidInput(
+                "options", expected="budget > 0 (seconds)", got=f"budget={self.budget!r}"
+            )
+        if self.engine not in ENGINES:
+            raise InvalidInput(
+                "options", expected=f"engine in {ENGINES}", got=f"engine={self.engine!r}"
+            )
+
+
+_CURRENT: ContextVar[Options] = ContextVar("borel_options", default=Options())  # noqa: B039
+
+
+def current() -> Options:
+    """Return the options in force here."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def options(**changes) -> Iterator[Options]:
+    """Set options for the block that follows.
+
+    Parameters
+    ----------
+    **changes
+        Fields of `Options`: ``tol``, ``budget``, ``engine``, ``seed``, ``closed_forms``.
+
+    Raises
+    ------
+    InvalidInput
+        An unknown option, or a value out of range.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> with bl.options(tol=1e-6) as chosen:
+    ...     chosen.tol
+    1e-06
+    """
+    known = {field.name for field in fields(Options)}
+    if unknown := sorted(set(changes) - known):
+        raise InvalidInput("options", expected=f"one of {sorted(known)}", got=", ".join(unknown))
+    token = _CURRENT.set(replace(current(), **changes))
+    try:
+        yield current()
+    finally:
+        _CURRENT.reset(token)

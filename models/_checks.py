@@ -1,0 +1,259 @@
+"""What the models ask of their data.
+
+Every error says what was expected, what came, where, and how to mend it.
+"""
+
+import operator
+
+import numpy as np
+import xarray as xr
+
+__all__ = [
+    "aligned",
+    "concentration",
+    "counts",
+    "draw_shape",
+    "exact_draws",
+    "labelled",
+    "positive_pair",
+    "stochastic",
+]
+
+_ROUNDING = 1e-12  # how far the sum of a row of floats may be from 1
+
+
+def labelled(values, name):
+    """Split array-like values from the labels they carry.
+
+    Parameters
+    ----------
+    values : array_like, pandas.Series or xarray.DataArray
+        The values.
+    name : str
+        What the caller calls them; used in the errors.
+
+    Returns
+    -------
+    array : numpy.ndarray
+        The values alone.
+    labels : list of (list or None)
+        One entry an axis: its labels, or None where the axis carries none.
+    """
+    if hasattr(values, "to_xarray") and not isinstance(values, xr.DataArray):
+        values = values.to_xarray()  # a pandas.Series
+    if isinstance(values, xr.DataArray):
+        indexes = values.indexes
+        own = [list(indexes[dim]) if dim in indexes else None for dim in values.dims]
+        return values.values, own
+    if isinstance(values, (xr.Dataset, dict)):
+        raise TypeError(
+            f"{name} must be an array, a Series or a DataArray, got {type(values).__name__}; "
+            f"pass its values as {name} and its keys as labels"
+        )
+    array = np.asarray(values)
+    return array, [None] * array.ndim
+
+
+def _labels(asked, size, name):
+    """Return `size` distinct labels: those asked for, else 0, ..., size - 1."""
+    if asked is None:
+        return list(range(size))
+    asked = asked.tolist() if isinstance(asked, np.ndarray) else list(asked)
+    if len(asked) != size:
+        raise ValueError(
+            f"{name} must hold {size} labels, one a row of the data, got {len(asked)}: {asked}"
+        )
+    repeated = [label for i, label in enumerate(asked) if label in asked[:i]]
+    if repeated:
+        raise ValueError(
+            f"{name} must be distinct, got {repeated[0]!r} more than once; "
+            f"merge its rows, or rename it"
+        )
+    return asked
+
+
+def aligned(array, own, asked, name, asked_name, axis=0):
+    """Put `array` in the order of the labels `asked`, when it carries labels of its own.
+
+    Returns
+    -------
+    array : numpy.ndarray
+        The values in the order of the labels.
+    labels : list
+        The labels `asked`, else the array's own, else 0, 1, ...
+    """
+    size = array.shape[axis]
+    if own is None or asked is None:
+        return array, _labels(
+            own if asked is None else asked, size, asked_name if own is None else name
+        )
+    own, asked = _labels(own, size, f"the labels of {name}"), list(asked)
+    missing = [label for label in asked if label not in own]
+    extra = [label for label in own if label not in asked]
+    if missing or extra:
+        raise ValueError(
+            f"{name} and {asked_name} must hold the same labels; only in {asked_name}: "
+            f"{missing}, only in {name}: {extra}; add the missing ones (a count "
+            f"never seen is 0), drop the others, or pass a plain array to go by position"
+        )
+    asked = _labels(asked, size, asked_name)
+    return np.take(array, [own.index(label) for label in asked], axis=axis), asked
+
+
+def counts(values, name, *, at_least=1, scalar=False):
+    """Check counts: whole numbers, not negative, in one dimension.
+
+    Parameters
+    ----------
+    values : array_like, pandas.Series or xarray.DataArray, shape (n,)
+        The counts.
+    name : str
+        What the caller calls them.
+    at_least : int
+        The smallest n allowed.
+    scalar : bool
+        Whether a single number is welcome too.
+
+    Returns
+    -------
+    array : numpy.ndarray of int64, shape (n,), or () for a single number
+        The counts.
+    labels : list or None
+        The labels they carry.
+    """
+    array, own = labelled(values, name)
+    if array.dtype == bool or not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
+        raise TypeError(
+            f"{name} must be counts, got values of type {array.dtype}; "
+            f"count the answers first, for example with "
+            f"np.unique(answers, return_counts=True)"
+        )
+    if array.ndim > 1 or (array.ndim == 0 and not scalar):
+        raise ValueError(
+            f"{name} must have one dimension, got shape {array.shape}; pass one count a category"
+        )
+    if array.ndim == 1 and len(array) < at_least:
+        raise ValueError(
+            f"{name} must hold at least {at_least} counts, got {len(array)}: {array.tolist()}"
+        )
+    own = own[0] if own else None
+    bad = ~np.isfinite(array) | (array < 0) | (array != np.round(array))
+    if bad.any():
+        raise ValueError(
+            f"{name} must be whole numbers >= 0, got {_first(array, bad, own)}; "
+            f"pass counts, not proportions, and drop what is missing before you count"
+        )
+    return array.astype(np.int64), own
+
+
+def concentration(values, size, name):
+    """Check positive finite numbers, one or `size` of them; return an array of shape (size,)."""
+    array, _ = labelled(values, name)
+    try:
+        array = np.broadcast_to(array.astype(float), (size,))
+    except ValueError as error:
+        raise ValueError(
+            f"{name} must be one number or {size} numbers, got shape {array.shape}"
+        ) from error
+    bad = ~np.isfinite(array) | (array <= 0)
+    if bad.any():
+        raise ValueError(
+            f"{name} must be positive and finite, got {_first(array, bad)}; 1 is the uniform prior"
+        )
+    return array.copy()
+
+
+def positive_pair(values, name, meaning):
+    """Check a pair of positive finite numbers; `meaning` says what they are."""
+    pair = np.asarray(values, dtype=float)
+    if pair.shape != (2,) or not np.all(np.isfinite(pair)) or not np.all(pair > 0):
+        raise ValueError(f"{name} must be two positive finite numbers, {meaning}, got {values!r}")
+    return float(pair[0]), float(pair[1])
+
+
+def stochastic(kernel, name):
+    """Check a row-stochastic matrix: kernel[x, y] = P(y | x), one row a secret.
+
+    Rows may miss 1 by the rounding of floats (1e-12); nothing is renormalised.
+
+    Returns
+    -------
+    array : numpy.ndarray, shape (secrets, outcomes)
+        The kernel.
+    rows, columns : list or None
+        The labels it carries.
+    """
+    array, own = labelled(kernel, name)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(
+            f"{name} must be a matrix with a row a secret and a column an outcome, "
+            f"got shape {array.shape}"
+        )
+    array = array.astype(float)
+    bad = ~np.isfinite(array) | (array < 0)
+    if bad.any():
+        x, y = (int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            f"{name} must hold probabilities >= 0, got {array[x, y]} at row {x}, column {y}"
+        )
+    sums = array.sum(axis=1)
+    off = np.abs(sums - 1) > _ROUNDING
+    if off.any():
+        x = int(np.argmax(off))
+        columns = np.all(np.abs(array.sum(axis=0) - 1) <= _ROUNDING)
+        mend = (
+            f"the columns sum to 1: pass {name}.T"
+            if columns
+            else f"{name}[x, y] is P(y | x); for weights, divide each row by its sum"
+        )
+        raise ValueError(f"every row of {name} must sum to 1, got {sums[x]} at row {x}; {mend}")
+    return array, own[0], own[1]
+
+
+def draw_shape(draws, chains):
+    """Check the shape (chains, draws) of a posterior."""
+    for name, value in (("chains", chains), ("draws", draws)):
+        try:
+            positive = operator.index(value) > 0
+        except TypeError:
+            positive = False
+        if not positive:
+            raise ValueError(f"{name} must be a positive integer, got {value!r}")
+    return operator.index(chains), operator.index(draws)
+
+
+def exact_draws(posterior, observed, coords):
+    """Wrap independent posterior draws, and the data they rest on, in a DataTree.
+
+    Parameters
+    ----------
+    posterior : dict
+        Name -> (dims after chain and draw, array with leading axes chain, draw).
+    observed : dict
+        Name -> (dims, array).
+    coords : dict
+        Dimension -> labels.
+
+    Returns
+    -------
+    xarray.DataTree
+        Its posterior group has the attribute ``borel_draws = "exact"``: the draws are independent
+        and come from the posterior itself, so R-hat and ESS have nothing to say about them.
+    """
+    chains, draws = next(iter(posterior.values()))[1].shape[:2]
+    index = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    drawn = {name: (("chain", "draw", *dims), array) for name, (dims, array) in posterior.items()}
+    return xr.DataTree.from_dict(
+        {
+            "posterior": xr.Dataset(drawn, {**index, **coords}, {"borel_draws": "exact"}),
+            "observed_data": xr.Dataset(observed, coords),
+        }
+    )
+
+
+def _first(array, bad, own=None):
+    """Say the first bad entry and where it stands."""
+    if array.ndim == 0:
+        return f"{array.item()}"
+    i = int(np.argmax(bad))
+    return f"{array[i].item()} at position {i}" + ("" if own is None else f" (label {own[i]!r})")
