@@ -49,7 +49,7 @@ _WHERE = {
     "mutual_information": "divergences",
     "const": "constants",
     "pi": "constants",
-    "RandomBound": "posterior",
+    "RandomBound": "priors.random_bound",
     "Study": "study",
     "audit": "audits",
     "load": "audits",
@@ -132,5 +132,5 @@ if TYPE_CHECKING:
     from borel.mechanism import Mechanism
     from borel.settings import options
     from borel.plots import plot_epsilon, plot_law, plot_leakage
-    from borel.posterior import RandomBound
+    from borel.priors.random_bound import RandomBound
     from borel.study import Study

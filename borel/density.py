@@ -120,6 +120,10 @@ class Density:
 
     def logarithm(self, *points: Any) -> np.ndarray:
         """Return the log-density; -inf where the density is 0."""
+        if self.graph is not None and not self.log:
+            inputs = self.inputs(*points)
+            if not any(isinstance(v, Tracer) for v in inputs.values()):
+                return fp.evaluate_log(self.graph, inputs)
         values = self.raw(*points)
         with np.errstate(divide="ignore", invalid="ignore"):
             return values if self.log else np.log(values)

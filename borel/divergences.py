@@ -8,6 +8,7 @@ from borel.bound import Bound, weakest
 from borel.engine import engine_for
 from borel.errors import NotYet
 from borel.leakage import _require_joint, pmc, pml
+from borel.mechanisms.family import JointFamily
 
 if TYPE_CHECKING:
     from borel.joint import Joint
@@ -22,6 +23,8 @@ class Alip(NamedTuple):
 
 def _engine(joint: Any, name: str, method: str) -> Any:
     """Return the engine's own method for a measure, or say that it is not there yet."""
+    if isinstance(joint, JointFamily):
+        return lambda: joint.each(lambda one: _engine(one, name, method)(), name)
     _require_joint(joint, name)
     if getattr(joint.prior, "leakage_of", None) is not None:
         raise NotYet(f"bl.{name} over a posterior of priors", missing="this measure over draws",
@@ -93,7 +96,8 @@ def alip(joint: Joint) -> Alip:
     >>> alip(joint).upper
     Bound(0.4054651081, exact)
     """
-    _require_joint(joint, "alip")
+    if not isinstance(joint, JointFamily):
+        _require_joint(joint, "alip")
     return Alip(pmc(joint).sup(), pml(joint).sup())
 
 
@@ -122,6 +126,8 @@ def lip(joint: Joint) -> Bound:
     >>> lip(joint)
     Bound(0.6931471806, exact)
     """
+    if isinstance(joint, JointFamily):
+        return joint.each(lip, "lip")  # type: ignore[return-value]
     return _larger(*alip(joint))
 
 

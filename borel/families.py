@@ -30,9 +30,11 @@ def _family(
             raise InvalidInput(name, expected=f"a finite {key}", got=repr(value))
         values[key] = array if array.ndim else float(array)
     shown = ", ".join(f"{k}={v:g}" if np.ndim(v) == 0 else f"{k}=<array>" for k, v in values.items())
-    return Measure(
+    out = Measure(
         density, on, log=True, parameters=values, tail=tail, name=f"{name}({shown})", _check=False
     )
+    out.family = (name, values)
+    return out
 
 
 def _positive(name: str, **parameters: Any) -> None:
@@ -54,7 +56,9 @@ def uniform(alphabet: Alphabet) -> Measure:
         raise InvalidInput("uniform", expected="an alphabet", got=repr(alphabet))
     if alphabet.kind == "finite":
         n = alphabet.size  # type: ignore[attr-defined]
-        return Measure(np.full(n, 1.0 / n), alphabet, name="uniform")
+        out = Measure(np.full(n, 1.0 / n), alphabet, name="uniform")
+        out.family = ("uniform", {})
+        return out
     if isinstance(alphabet, Product):
         out = uniform(alphabet.factors[0])
         for factor in alphabet.factors[1:]:
@@ -62,7 +66,9 @@ def uniform(alphabet: Alphabet) -> Measure:
         return out
     if isinstance(alphabet, Interval) and math.isfinite(alphabet.lower + alphabet.upper):
         level = 1.0 / (alphabet.upper - alphabet.lower)
-        return Measure(lambda x: np.full_like(x, level), alphabet, name="uniform", _check=False)
+        out = Measure(lambda x: np.full_like(x, level), alphabet, name="uniform", _check=False)
+        out.family = ("uniform", {})
+        return out
     raise InvalidInput(
         "uniform", expected="a finite alphabet or a bounded interval", got=repr(alphabet)
     )

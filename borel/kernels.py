@@ -124,7 +124,8 @@ def check_rows(matrix: np.ndarray, secret: Alphabet, what: str, rounding: float 
 
 def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
     """Check that f(.|x) integrates to 1 at a few secrets; say what was checked."""
-    from borel.engine.quadrature import Axis, log_integral
+    from borel.engine.quadrature import log_integral
+    from borel.engine.search import Axis
 
     density = mechanism.density
     assert density is not None

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from borel.engine.rounding import fraction_down, fraction_up, sum_outward
+from borel.engine.rounding import TINY, fraction_down, fraction_up, sum_outward
 from borel.errors import InvalidInput
 
 
@@ -84,14 +84,7 @@ class Values:
 
     def quantile(self, s: Any, *, side: str = "left") -> tuple[float, float]:
         """Enclose inf{t : cdf(t) >= s}; with side="right", sup{t : cdf(t) <= s}."""
-        if side not in ("left", "right"):
-            raise InvalidInput("quantile", expected='side="left" or "right"', got=repr(side))
-        inside = 0 < s <= 1 if side == "left" else 0 <= s < 1
-        if not inside:
-            raise InvalidInput(
-                "quantile", expected="0 < s <= 1 (side left) or 0 <= s < 1 (side right)",
-                got=f"s = {s!r}", mend="s = 1 - delta.",
-            )
+        check_level(s, side)
         if self.exact:
             return self._exact_quantile(Fraction(s), side)
         # cdf >= L, a step function of the upper ends; cdf <= U, one of the lower ends
@@ -115,7 +108,8 @@ class Values:
         # rounding kept the masses from reaching s: it is the last value, unless mass is missing
         if down and self.leftover:
             return math.inf
-        return float(ends.max()) if len(ends) else 0.0
+        possible = self.mass_upper > 0  # a mass may be positive though its lower end is 0
+        return float((self.upper if down else self.lower)[possible].max(initial=0.0))
 
     def _exact_quantile(self, s: Fraction, side: str) -> tuple[float, float]:
         order = sorted(
@@ -137,12 +131,13 @@ class Values:
 
     def exp_mean(self) -> tuple[Any, Any]:
         """Enclose the mean of e^value; Fractions where the ratios are exact and finite."""
-        if self.exact and not any(r == math.inf for r in self.ratio_upper):
-            pairs = zip(self.mass_lower, self.ratio_lower, strict=True)
-            p = sum((m * r for m, r in pairs), Fraction(0))
-            return p, p
-        return self._expectation(np.asarray(self.ratio_lower, float),
-                                 np.asarray(self.ratio_upper, float))
+        if not self.exact:
+            return self._expectation(self.ratio_lower, self.ratio_upper)
+        pairs = [(m, r) for m, r in zip(self.mass_lower, self.ratio_lower, strict=True) if m > 0]
+        if any(r == math.inf for _, r in pairs):
+            return math.inf, math.inf
+        p = sum((m * r for m, r in pairs), Fraction(0))
+        return p, p
 
     def _expectation(self, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
         if self.exact:
@@ -154,12 +149,27 @@ class Values:
         with np.errstate(invalid="ignore", over="ignore"):
             lower = np.where(m_low > 0, m_low * low, 0.0)[charged]
             upper = (m_high * high)[charged]
-            lower = lower - np.abs(lower) * 2.0**-52
-            upper = upper + np.abs(upper) * 2.0**-52
-        if np.isinf(lower).any():
+        if np.isposinf(np.where(self.mass_lower > 0, low, 0.0)).any():
             return math.inf, math.inf
+        # each product rounds once, and an underflow loses at most 2**-1075
+        lower = np.maximum(lower - (np.abs(lower) * 2.0**-52 + TINY), 0.0)
+        upper = upper + (np.abs(upper) * 2.0**-52 + TINY)
         total = _total(lower, upper)
         return total if not self.leftover else (total[0], math.inf)
+
+
+def check_level(s: Any, side: str) -> None:
+    """Check the level and the side of a quantile."""
+    if side not in ("left", "right"):
+        raise InvalidInput("quantile", expected='side="left" or "right"', got=repr(side))
+    inside = 0 < s <= 1 if side == "left" else 0 <= s < 1
+    if not inside:
+        raise InvalidInput(
+            "quantile",
+            expected="0 < s <= 1 (side left) or 0 <= s < 1 (side right)",
+            got=f"s = {s!r}",
+            mend="s = 1 - delta.",
+        )
 
 
 def _total(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:

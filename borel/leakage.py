@@ -10,8 +10,9 @@ from borel import settings
 from borel.alphabets import Finite, Product
 from borel.bound import Bound
 from borel.engine import engine_for
-from borel.errors import InvalidInput
+from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
+from borel.mechanisms.family import JointFamily, LeakageFamily
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -44,12 +45,13 @@ class LeakageVariable:
     def _engine(self) -> Any:
         return engine_for(self.joint)
 
-    def _closed(self, what: str, *arguments: Any) -> Bound | None:
+    def _closed(self, what: str, *arguments: Any, **options: Any) -> Bound | None:
         """Return a closed form's Bound, if the mechanism has one and they are switched on."""
         forms = self.joint.mechanism.closed_forms
         if forms is None or not settings.current().closed_forms:
             return None
-        return getattr(forms, what)(self.kind, self.joint, *arguments)
+        form = getattr(forms, what, None)  # laws are optional: what is missing is computed
+        return None if form is None else form(self.kind, self.joint, *arguments, **options)
 
     def _cached(self, key: Any, compute: Any) -> Any:
         key = (key, settings.current())
@@ -97,7 +99,9 @@ class LeakageVariable:
         outcome = self.joint.outcome
         points = tuple(np.ravel(p) for p in y) if isinstance(y, tuple) else _flat(outcome, y)
         outcome.check(points)
-        lower, upper, status = self._engine().curve(self.kind, points)
+        lower, upper, status = self._closed_curve(points) or self._engine().curve(
+            self.kind, points
+        )
         statuses = np.broadcast_to(np.asarray(status), lower.shape)
         if isinstance(points, tuple):
             coords: dict[str, Any] = {f"y{i}": ("y", p) for i, p in enumerate(points)}
@@ -109,6 +113,19 @@ class LeakageVariable:
             "status": ("y", statuses.astype(str)),
         }
         return xr.Dataset(data, coords, {"quantity": _NAMES[self.kind], "units": "nats"})
+
+    def _closed_curve(self, points: Any) -> tuple | None:
+        """Return the closed form's ends and statuses at many outcomes, if it has all of them."""
+        if isinstance(points, tuple):
+            return None
+        bounds = []
+        for y in points:
+            found = self._closed("at", y)
+            if found is None:
+                return None
+            bounds.append(found)
+        ends = np.array([(b.lower, b.upper) for b in bounds]).reshape(-1, 2)
+        return ends[:, 0], ends[:, 1], [b.status for b in bounds]
 
     def sup(self) -> Bound:
         """Return the essential supremum over Y: the epsilon of epsilon-PML, or epsilon-PMC.
@@ -137,7 +154,9 @@ class LeakageVariable:
         """
         _number(t, "t")
         return self._cached(
-            ("tail", t, closed), lambda: self._engine().tail(self.kind, t, closed=closed)
+            ("tail", t, closed),
+            lambda: self._closed("tail", t, closed=closed)
+            or self._engine().tail(self.kind, t, closed=closed),
         )
 
     def cdf(self, t: float) -> Bound:
@@ -177,16 +196,22 @@ class LeakageVariable:
         """
         _number(s, "s")
         return self._cached(
-            ("quantile", s, side), lambda: self._engine().quantile(self.kind, s, side=side)
+            ("quantile", s, side),
+            lambda: self._closed("quantile", s, side=side)
+            or self._engine().quantile(self.kind, s, side=side),
         )
 
     def mean(self) -> Bound:
         """Return the mean of the leakage under P_Y, in nats."""
-        return self._cached("mean", lambda: self._engine().mean(self.kind))
+        return self._cached(
+            "mean", lambda: self._closed("mean") or self._engine().mean(self.kind)
+        )
 
     def exp_mean(self) -> Bound:
         """Return E e^leakage under P_Y; for PML its logarithm is maximal leakage."""
-        return self._cached("exp_mean", lambda: self._engine().exp_mean(self.kind))
+        return self._cached(
+            "exp_mean", lambda: self._closed("exp_mean") or self._engine().exp_mean(self.kind)
+        )
 
     def plot(self, **kwargs: Any) -> Any:
         """Plot the leakage against the outcome, with its band (see `borel.plot_leakage`)."""
@@ -363,6 +388,8 @@ def pmc(joint: Any) -> Any:
 
 
 def _leakage(joint: Any, kind: str) -> Any:
+    if isinstance(joint, JointFamily):
+        return LeakageFamily(joint, lambda one: _leakage(one, kind))
     _require_joint(joint, kind)
     special = getattr(joint.prior, "leakage_of", None)  # a posterior over priors knows its own
     if special is not None:
@@ -392,5 +419,8 @@ def information_density(joint: Joint) -> InformationDensity:
     >>> bl.information_density(joint)(0, 1)
     Bound(-0.6931471806, exact)
     """
+    if isinstance(joint, JointFamily):
+        raise NotYet("information_density", missing="a family of mechanisms",
+                     instead="one joint at a time: joint.joints.sel(...).item().")
     _require_joint(joint, "information_density")
     return InformationDensity(joint)

@@ -62,6 +62,18 @@ class Mechanism:
 
     __array_ufunc__ = None
 
+    def __new__(cls, *args: Any, params: dict[str, Any] | None = None, **kwargs: Any) -> Any:
+        """Make a `MechanismFamily` when a parameter is a DataArray, else a mechanism."""
+        arrays = {n: v for n, v in (params or {}).items() if getattr(v, "dims", ())}
+        if not arrays:
+            return super().__new__(cls)
+        from borel.mechanisms.family import MechanismFamily
+
+        fixed = {n: v for n, v in (params or {}).items() if n not in arrays}
+        return MechanismFamily(
+            lambda **each: cls(*args, params={**fixed, **each}, **kwargs), arrays
+        )
+
     def __init__(
         self,
         density: Any,

@@ -1,0 +1,117 @@
+"""The papers' claims as data, each with the code that computes it: ``borel reproduce``.
+
+Nothing here holds a result: every figure is computed when it is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from borel.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from borel.bound import Bound
+
+CLAIMS = {
+    "counterexamples": "Examples 8 and 9: bounded PMC, unbounded PML",
+}
+"""Names of the claims, each a module of this package, with what they say."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One figure of a paper, by theorem and by computation.
+
+    Attributes
+    ----------
+    id : str
+        A name, unique among the rows.
+    source : str
+        Paper and number.
+    statement : str
+        What the paper says.
+    quantity : str
+        The figure compared.
+    closed_form : Bound
+        The figure by the theorem, evaluated in Arb.
+    engine : Bound
+        What the engine makes of it with closed forms switched off.
+    agrees : bool or None
+        Whether the two enclosures meet; None when the engine does not settle the figure. An
+        estimate may agree or not: it proves nothing.
+    note : str
+        The comparison, or the conclusion, in words.
+    """
+
+    id: str
+    source: str
+    statement: str
+    quantity: str
+    closed_form: Bound
+    engine: Bound
+    agrees: bool | None
+    note: str = ""
+
+
+def agreement(theorem: Bound, engine: Bound) -> bool | None:
+    """Return whether two enclosures meet; None if they do but the engine's is undecided."""
+    meet = engine.lower <= theorem.upper and theorem.lower <= engine.upper
+    return None if meet and engine.status == "undecided" else meet
+
+
+def reproduce(name: str) -> list[Claim]:
+    """Compute the rows of a claim.
+
+    Raises
+    ------
+    InvalidInput
+        A name that is not in `CLAIMS`.
+    """
+    if name not in CLAIMS:
+        raise InvalidInput("reproduce", expected=f"one of {sorted(CLAIMS)}", got=repr(name))
+    return import_module(f"borel.claims.{name}").rows()
+
+
+def render(rows: Sequence[Claim]) -> Any:
+    """Return a rich table of claims, for the command line.
+
+    Parameters
+    ----------
+    rows : sequence of Claim
+        What `reproduce` returned.
+
+    Returns
+    -------
+    rich renderable
+        One line a figure: theorem and engine, each with its status, and the comparison.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="Claims, computed")
+    for heading in ("source", "quantity", "by theorem", "by the engine", "agrees", "note"):
+        table.add_column(heading, overflow="fold")
+    words = {True: "yes", False: "NO", None: "undecided"}
+    source = None
+    for row in rows:
+        if row.source != source:
+            table.add_section()
+        shown, source = row.source if row.source != source else "", row.source
+        cells = (
+            shown,
+            row.quantity,
+            _shown(row.closed_form),
+            _shown(row.engine),
+            words[row.agrees],
+            row.note,
+        )
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def _shown(bound: Bound) -> str:
+    return f"{bound} ({bound.status})"

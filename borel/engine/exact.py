@@ -17,10 +17,20 @@ from borel.bound import Bound, Ratio
 from borel.engine import rounding
 from borel.engine.discrete import DiscreteFigures
 from borel.engine.rounding import Enclosure, Scaled, log_fraction, log_ratio_bounds, ratio_bounds
+from borel.errors import InvalidInput
 from borel.laws import VALUE_FIELDS, Values
 
 if TYPE_CHECKING:
     from borel.joint import Joint
+
+def _require_floats(what: str, values: np.ndarray, floats: np.ndarray) -> None:
+    """Raise if a positive Fraction became 0 as a float: a lost mass is not a zero."""
+    if values.dtype == object and (np.asarray(values != 0, bool) & (floats == 0)).any():
+        raise InvalidInput(
+            "prior * mech", expected=f"entries of {what} that float64 can hold",
+            got="a Fraction below 5e-324 beside floats", mend="give both as Fractions.",
+        )
+
 
 _ONE = Scaled(np.ones(1), np.zeros(1), np.zeros(1, int), np.zeros(1))
 
@@ -47,6 +57,11 @@ class FiniteEngine(DiscreteFigures):
             self._top, self._bottom = self._extremes(self.mechanism.matrix)
         else:
             self.matrix = self.mechanism.split.values
+            _require_floats("the prior", joint.prior.at(self.mechanism.secret), p)
+            _require_floats("the matrix", self.mechanism.matrix, self.matrix)
+            # Fractions beside floats are rounded to floats too
+            self._prior_rounding = max(joint.prior.rounding, rounding.U)
+            self._kernel_rounding = max(self.mechanism.rounding, rounding.U)
             self._top, self._bottom = self._extremes(self.matrix)
             self.assumptions += ("floats mean the normalised laws within their rounding",)
 
@@ -58,7 +73,7 @@ class FiniteEngine(DiscreteFigures):
     @cached_property
     def _marginal(self) -> Scaled:
         p = np.asarray(self.joint.probabilities, float)
-        error = self.joint.prior.rounding + self.mechanism.rounding
+        error = self._prior_rounding + self._kernel_rounding
         return rounding.weighted_sum(p, self.mechanism.split, error)
 
     @cached_property
@@ -66,7 +81,7 @@ class FiniteEngine(DiscreteFigures):
         return self.joint.probabilities @ self.mechanism.matrix
 
     def _entries(self, values: np.ndarray) -> Scaled:
-        return rounding.scaled(values, rounding.rounding_of(values, self.mechanism.rounding))
+        return rounding.scaled(values, rounding.rounding_of(values, self._kernel_rounding))
 
     def law(self, kind: str) -> Values:
         """Enclose PML or PMC at every outcome, with the law of the outcome."""
@@ -201,7 +216,7 @@ class FiniteEngine(DiscreteFigures):
             total = sum(self._top.tolist(), Fraction(0))
             low, high = log_fraction(total)
             return self._bound(low, high, exact_ratio=Ratio(total, total))
-        error = rounding.rounding_of(self._top, self.mechanism.rounding) * (1 + 1e-15)
+        error = rounding.rounding_of(self._top, self._kernel_rounding) * (1 + 1e-15)
         pad = np.where(self._top > 0, self._top * error, 0.0)
         with np.errstate(under="ignore"):
             low, high = rounding.sum_outward(
@@ -235,7 +250,7 @@ class FiniteEngine(DiscreteFigures):
             low, high = rounding.sum_outward(np.array(terms_low), np.array(terms_high))
             return self._bound(max(float(low), 0.0), max(float(high), 0.0))
         p = np.asarray(self.joint.probabilities, float)[rows]
-        error = 2 * (self.joint.prior.rounding + self.mechanism.rounding) + 4 * rounding.U
+        error = 2 * (self._prior_rounding + self._kernel_rounding) + 4 * rounding.U
         lows, highs = [], []
         columns = np.arange(self.matrix.shape[1])
         for block in np.array_split(np.arange(len(rows)), max(1, self.matrix.size // 1_000_000)):

@@ -7,6 +7,7 @@ is carried as hi + lo and rounded outwards once, at the end. No libm function is
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -290,7 +291,7 @@ def log_scaled(hi, lo, exponent) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     .. math:: \log m = 2 s + 2 s \sum_{k \ge 1} s^{2k} / (2k + 1).
 
     s is carried in double-double; the series is below 0.0101 |s|, so that its own rounding (under
-    20 u relative) and the dropped terms (below 2**-75 |s|) are less than 2**-54 |log m|.
+    20 u relative) and the dropped terms (below 2**-75 |s|) are less than 2**-55 |2 s|.
     """
     m, shift = np.frexp(hi)
     low = m < 0.7071067811865476
@@ -311,7 +312,7 @@ def log_scaled(hi, lo, exponent) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     small = 2 * s_lo * (1 + z) + 2 * s * series
     a, b = two_sum(power * _LN2_HI, 2 * s)
     hi_out, lo_out = two_sum(a, b + (small + power * _LN2_LO))
-    error = 2.0**-54 * np.abs(2 * s) + 8 * U * (np.abs(small) + np.abs(b))
+    error = 2.0**-55 * np.abs(2 * s) + 8 * U * (np.abs(small) + np.abs(b))
     error = error + np.abs(power) * 2.0**-96 + TINY
     return hi_out, lo_out, error
 
@@ -328,6 +329,13 @@ def log_fraction(value: Fraction) -> tuple[float, float]:
     >>> lower <= 0.10536051565782628 <= upper
     True
     """
+    s = (value - 1) / (value + 1)
+    if abs(s) < Fraction(1, 2**16):
+        # near 1 the relative error counts: log value = 2 s (1 + s^2/3 + ...), the rest of the
+        # series below s^4 / (5 (1 - s^2)); 0 is exact
+        near = 2 * s * (1 + s * s / 3)
+        far = near + 2 * s * (s**4 / (5 * (1 - s * s)))
+        return fraction_down(min(near, far)), fraction_up(max(near, far))
     exponent = value.numerator.bit_length() - value.denominator.bit_length()
     mantissa = value / Fraction(2) ** exponent
     hi = float(mantissa)  # int / int true division rounds correctly
@@ -341,13 +349,13 @@ def log_fraction(value: Fraction) -> tuple[float, float]:
 def fraction_down(value: Fraction) -> float:
     """Round a Fraction to a float below or equal."""
     x = _to_float(value)
-    return x if Fraction(x) <= value else float(np.nextafter(x, -np.inf))
+    return x if Fraction(x) <= value else math.nextafter(x, -math.inf)
 
 
 def fraction_up(value: Fraction) -> float:
     """Round a Fraction to a float above or equal."""
     x = _to_float(value)
-    return x if np.isinf(x) or Fraction(x) >= value else float(np.nextafter(x, np.inf))
+    return x if math.isinf(x) or Fraction(x) >= value else math.nextafter(x, math.inf)
 
 
 def _to_float(value: Fraction) -> float:

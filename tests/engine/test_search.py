@@ -120,6 +120,20 @@ def test_ends_and_breaks_are_never_evaluated(peak):
     np.testing.assert_array_equal(found.argument, [[peak]] * 2)
 
 
+@pytest.mark.parametrize("height", [0.5, 2.0])
+def test_brackets_do_not_cross_breaks(height):
+    met = []
+
+    def logf(i, x):
+        met.extend(c for c in breaks if (x[0] == c).any())
+        near = np.abs(x[0][..., None] - np.array(breaks)).min(axis=-1)
+        return -height * near + 0 * i
+
+    breaks = tuple(np.linspace(0.013, 0.987, 41))
+    maximise(logf, 1, [Axis(0, 1, breaks)], starts=np.array(breaks).reshape(1, -1, 1))
+    assert not met
+
+
 @pytest.mark.parametrize(
     ("logf", "limit"),
     [

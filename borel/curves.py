@@ -1,0 +1,228 @@
+"""What the plots show, as data: leakage against the outcome, and the law of the leakage."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.alphabets import Finite, Integers, Interval, Mixed
+from borel.bound import weakest
+from borel.errors import NotYet
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from borel.mechanism import Mechanism
+
+POINTS = 201
+_LAW_POINTS = 129
+_FAR = 1e-4
+
+
+def leakage_curve(variable: Any, outcomes: Any = None, *, prob: float = 0.95) -> xr.Dataset:
+    """Return the leakage over outcomes with its band.
+
+    Parameters
+    ----------
+    variable : LeakageVariable or PosteriorLeakage
+        ``bl.pml(joint)`` or ``bl.pmc(joint)``.
+    outcomes : array of labels, optional
+        Where; all labels of a finite alphabet, else about 200 points where the outcomes lie.
+    prob : float
+        Posterior mass of the band, under a posterior over priors.
+
+    Returns
+    -------
+    Dataset
+        ``lower``, ``upper`` over ``y``, in nats, and ``status``, or under a posterior ``median``.
+
+    Raises
+    ------
+    NotYet
+        Products of alphabets that are not finite.
+    """
+    joint = variable.joint
+    points = outcome_points(joint) if outcomes is None else outcomes
+    if hasattr(variable, "curve"):  # a posterior over priors
+        found = variable.curve(points, prob)
+        status = "quantiles over the posterior draws"
+    else:
+        found = variable(points)
+        status = weakest(map(str, np.unique(found["status"].values)))
+    found = found.assign_coords(y=_labels(found["y"].values))
+    return found.assign_attrs(
+        kind=variable.kind, outcome_kind=joint.outcome.kind, status=status, units="nats",
+        atoms=[float(a) for a in getattr(joint.outcome, "atoms", ())],
+    )
+
+
+def law_curve(variable: Any) -> xr.Dataset:
+    """Return the cumulative law of the leakage, P{leakage <= t}, with its enclosure.
+
+    Parameters
+    ----------
+    variable : LeakageVariable
+        ``bl.pml(joint)`` or ``bl.pmc(joint)``.
+
+    Returns
+    -------
+    Dataset
+        ``lower``, ``upper`` over ``t`` (nats), and ``status``. For few values, t holds all of them;
+        else a grid, as far as `borel.options` ``budget`` reaches.
+
+    Raises
+    ------
+    NotYet
+        A leakage over a posterior of priors.
+    """
+    import xarray as xr
+
+    if hasattr(variable, "curve"):
+        variable.cdf(0.0)  # raises, and says what can be asked instead
+    order = _thresholds(variable)
+    start, found = time.monotonic(), {}
+    for t in order:
+        found[t] = variable.cdf(t)
+        if time.monotonic() - start > settings.current().budget and len(found) >= 3:
+            break
+    ts = sorted(found)
+    bounds = [found[t] for t in ts]
+    return xr.Dataset(
+        {"lower": ("t", [b.lower for b in bounds], {"units": "probability"}),
+         "upper": ("t", [b.upper for b in bounds], {"units": "probability"}),
+         "status": ("t", [b.status for b in bounds])},
+        {"t": ("t", ts, {"units": "nats"})},
+        {"kind": variable.kind, "status": weakest(b.status for b in bounds),
+         "discrete": int(variable.joint.outcome.kind in ("finite", "countable"))},
+    )
+
+
+def _thresholds(variable: Any) -> list[float]:
+    """Return where to ask for the law: at its steps, or on a grid, coarse points first."""
+    joint = variable.joint
+    if joint.outcome.kind in ("finite", "countable"):
+        ends = variable(outcome_points(joint))
+        steps = np.unique(np.concatenate([ends["lower"].values, ends["upper"].values]))
+        steps = steps[np.isfinite(steps)]
+        if len(steps) <= 2 * _LAW_POINTS:
+            return [0.0, *(float(t) for t in steps if t > 0)]
+        top = float(steps[-1])
+    else:
+        sup = variable.sup()
+        top = sup.upper
+        if not np.isfinite(top):  # as far as the outcomes of a plot reach
+            values = variable(outcome_points(joint))["lower"].values
+            top = float(np.max(values[np.isfinite(values)], initial=1.0))
+    grid = np.linspace(0.0, top * 1.02 if top > 0 else 1.0, _LAW_POINTS)
+    depth = int(np.log2(_LAW_POINTS - 1))
+    strides = [2**k for k in range(depth, -1, -1)]
+    return list(dict.fromkeys(float(t) for s in strides for t in grid[::s]))
+
+
+def _labels(values: np.ndarray) -> np.ndarray:
+    """Return outcomes as a coordinate that a file can hold: numbers, or strings."""
+    if values.dtype.kind in "iuf":
+        return values
+    return np.array([str(v) for v in values])
+
+
+# -- where the outcomes lie -----------------------------------------------------------------
+
+
+def outcome_points(joint: Any) -> Any:
+    """Return outcomes to plot at: every label, or about 200 points that hold most of the mass.
+
+    The choice is for display; nothing is claimed from it.
+    """
+    outcome = joint.outcome
+    if outcome.kind == "finite":
+        return list(outcome.labels)
+    if outcome.dim > 1 or joint.secret.dim > 1:
+        raise NotYet("a curve over outcomes", missing="products of alphabets that are not finite")
+    law = _rough_law(joint)
+    if isinstance(outcome, Integers):
+        ys, mass = law
+        low, high = _central(ys, mass)
+        inside = ys[(ys >= low) & (ys <= high)].astype(int)
+        return inside[:: max(1, -(-len(inside) // POINTS))]
+    interval = outcome.interval if isinstance(outcome, Mixed) else outcome
+    assert isinstance(interval, Interval)
+    low, high = interval.lower, interval.upper
+    if not (np.isfinite(low) and np.isfinite(high)):
+        near, far = _central(*law)
+        low, high = max(low, near), min(high, far)
+    inner = low + (high - low) * (np.arange(POINTS) + 0.5) / POINTS
+    atoms = [a for a in getattr(outcome, "atoms", ()) if low <= a <= high]
+    return np.unique(np.concatenate([inner, atoms]))
+
+
+def _central(points: np.ndarray, mass: np.ndarray) -> tuple[float, float]:
+    """Return the ends between which all but a little of the mass lies."""
+    total = np.cumsum(mass)
+    if not total[-1] > 0:
+        return float(points[0]), float(points[-1])
+    low = points[np.searchsorted(total, _FAR * total[-1])]
+    high = points[min(np.searchsorted(total, (1 - _FAR) * total[-1]), len(points) - 1)]
+    if low == high:
+        low, high = low - 1.0, high + 1.0
+    return float(low), float(high)
+
+
+def _rough_law(joint: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return outcomes and their rough masses, averaged over secrets spread over the prior."""
+    xs = _typical_secrets(joint)
+    outcome = joint.outcome
+    if isinstance(outcome, Integers):
+        head = np.unique((np.round(xs)[:, None] + np.arange(-2048, 2049)).ravel())
+        ys = head[np.asarray(outcome.contains(head), bool)]
+        return ys, _average(joint.mechanism, ys, xs)
+    interval = outcome.interval if isinstance(outcome, Mixed) else outcome
+    ys = _wide(interval, centres=xs[:: max(1, len(xs) // 4)])
+    weights = np.gradient(ys)
+    return ys, _average(joint.mechanism, ys, xs) * weights
+
+
+def _average(mechanism: Mechanism, ys: np.ndarray, xs: np.ndarray) -> np.ndarray:
+    assert mechanism.density is not None
+    with np.errstate(all="ignore"):
+        values = np.asarray(mechanism.density.linear(ys[:, None], xs[None, :]), float)
+    return np.nan_to_num(np.where(np.isfinite(values), values, 0.0)).mean(axis=1)
+
+
+def _typical_secrets(joint: Any) -> np.ndarray:
+    """Return at most 33 secrets, spread over the mass of the prior."""
+    prior = getattr(joint.prior, "_template", joint.prior)
+    secret = prior.on
+    if isinstance(secret, Finite) or secret.kind == "finite":
+        return _thin(np.asarray(secret.array, float))
+    if isinstance(secret, Integers):
+        xs = np.arange(-2048, 2049)
+        xs = xs[np.asarray(secret.contains(xs), bool)].astype(float)
+        weights = np.ones(len(xs))
+    else:
+        interval = secret.interval if isinstance(secret, Mixed) else secret
+        xs = _wide(interval, count=40001)
+        weights = np.gradient(xs)
+    with np.errstate(all="ignore"):
+        density = np.asarray(prior.pdf(xs[:, None] if prior.batch else xs), float)
+    density = np.nan_to_num(density.reshape(len(xs), -1).mean(axis=1), posinf=0.0)
+    low, high = _central(xs, density * weights)
+    return _thin(xs[(xs >= low) & (xs <= high)])
+
+
+def _thin(points: np.ndarray, count: int = 33) -> np.ndarray:
+    return points[np.linspace(0, len(points) - 1, min(count, len(points))).round().astype(int)]
+
+
+def _wide(interval: Interval, count: int = 4001, centres: Any = (0.0,)) -> np.ndarray:
+    """Return points over an interval; sinh-spaced around some centres where it is unbounded."""
+    low, high = interval.lower, interval.upper
+    if np.isfinite(low) and np.isfinite(high):
+        return low + (high - low) * (np.arange(count) + 0.5) / count
+    spread = np.sinh(np.linspace(-16.0, 16.0, count)) * 1e-2
+    ends = [end for end in (low, high) if np.isfinite(end)]
+    points = np.unique(np.concatenate([c + spread for c in (*np.asarray(centres), *ends)]))
+    return points[(points > low) & (points < high)]

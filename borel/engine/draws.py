@@ -1,0 +1,129 @@
+"""Leakage over many priors at once: blocks of draws against one kernel, never (draw, x, y).
+
+Finite alphabets give an enclosure for each draw (a BLAS product with its rounding bound); integrals
+over continuous priors are quadrature sums, estimates.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.engine import rounding
+from borel.engine.rounding import U, Scaled, log_ratio_bounds
+from borel.errors import NotYet
+from borel.measures import rounding_allowed
+
+if TYPE_CHECKING:
+    from borel.joint import Joint
+    from borel.measures import Measure
+
+
+def draws_engine(joint: Joint) -> Any:
+    """Return the engine for a joint with a random prior."""
+    if joint.mechanism.finite and joint.prior.on.kind == "finite":
+        return FiniteDraws(joint)
+    from borel.engine.estimate_draws import EstimateDraws
+
+    if joint.prior.on.dim > 1 or joint.outcome.dim > 1:
+        raise NotYet("learnt * mech", missing="products of alphabets that are not finite")
+    return EstimateDraws(joint)
+
+
+class FiniteDraws:
+    """Enclosures of PML or PMC for every draw of a finite prior."""
+
+    status = "exact"
+    reason = ""
+
+    def __init__(self, joint: Joint):
+        self.joint = joint
+        self.matrix = np.ascontiguousarray(joint.mechanism.matrix, dtype=float)
+        self.assumptions = (
+            *joint.mechanism.assumptions,
+            "floats mean the normalised laws within their rounding",
+        )
+
+    @cached_property
+    def _whole(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.matrix.max(axis=0), self.matrix.min(axis=0)
+
+    def sup(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the supremum over outcomes for every draw, shape (draws,) each."""
+        return self._over_draws(kind, slice(None), reduce=True)
+
+    def at(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the leakage at one outcome for every draw."""
+        column = int(self.joint.outcome.positions(y))
+        return self._over_draws(kind, slice(column, column + 1), reduce=True)
+
+    def at_many(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the leakage at outcomes for every draw, shape (draws, outcomes) each."""
+        columns = self.joint.outcome.positions(ys if ys.dtype != object else list(ys))
+        return self._over_draws(kind, np.asarray(columns), reduce=False)
+
+    def _over_draws(self, kind: str, columns: Any, *, reduce: bool):
+        ends: tuple[list, list] = ([], [])
+        for _, prior in self.joint.prior.blocks():
+            found = self._block(kind, prior, columns, reduce)
+            for mine, new in zip(ends, found, strict=True):
+                mine.append(new)
+        return np.concatenate(ends[0]), np.concatenate(ends[1])
+
+    def _block(self, kind: str, prior: Measure, columns: Any, reduce: bool):
+        p = np.asarray(prior.at(self.joint.mechanism.secret), float)
+        if (p > 0).all():
+            top, bottom = (extreme[columns] for extreme in self._whole)
+            return self._enclose(kind, p, columns, top, bottom, reduce)
+        # the extremes run over the support of each draw: one pass per support that occurs
+        support, which = np.unique(p > 0, axis=0, return_inverse=True)
+        which = np.ravel(which)
+        out: Any = None
+        for i, rows in enumerate(support):
+            mine = which == i
+            part = self.matrix[rows][:, columns]
+            low, high = self._enclose(
+                kind, p[mine], columns, part.max(axis=0), part.min(axis=0), reduce
+            )
+            if out is None:
+                shape = (len(p), *low.shape[1:])
+                out = np.empty(shape), np.empty(shape)
+            out[0][mine], out[1][mine] = low, high
+        return out
+
+    def _enclose(self, kind, p, columns, top, bottom, reduce: bool):
+        marginal = p @ self.matrix[:, columns]
+        n = p.shape[1]
+        miss = float(np.abs(p.sum(axis=1) - 1.0).max()) + n * U
+        # the prior's rounding, the kernel's, and that of a product of n terms in any order
+        error = min(miss, rounding_allowed(n) + n * U) + self.joint.mechanism.rounding
+        error = (error + (n + 4) * U) * 1.0001
+        extreme = top if kind == "pml" else bottom
+        own = rounding.rounding_of(extreme, self.joint.mechanism.rounding)
+        live = top > 0
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratio = extreme / marginal if kind == "pml" else marginal / extreme
+        ratio = np.where(live, ratio, 1.0)
+        # float64 lost the marginal, or the quotient: nothing is claimed for these
+        lost = live & (marginal < 2.0**-960) | live & ~(ratio >= 2.0**-900) & (extreme > 0)
+        infinite = live & (extreme == 0)
+        relative = np.broadcast_to(np.where(live, own + error + 2 * U, 0.0), ratio.shape)
+        settled = np.where(lost | infinite | ~np.isfinite(ratio), 1.0, ratio)
+        if reduce and not (lost.any() or infinite.any() or ~np.isfinite(ratio).any()):
+            best = settled.argmax(axis=1)
+            rows = np.arange(len(best))
+            # the largest upper end need not be at the largest ratio: take the largest error too
+            return _logs(settled[rows, best], relative.max(axis=1), least=0.0)
+        low, high = _logs(settled, relative, least=0.0)
+        over = ~np.isfinite(ratio) & ~infinite
+        low = np.where(infinite, np.inf, np.where(lost | over, 0.0, low))
+        high = np.where(infinite | lost | over, np.inf, high)
+        return (low.max(axis=1), high.max(axis=1)) if reduce else (low, high)
+
+
+def _logs(ratio: np.ndarray, error: np.ndarray, *, least: float) -> tuple[np.ndarray, np.ndarray]:
+    one = Scaled(np.ones(1), np.zeros(1), np.zeros(1, int), np.zeros(1))
+    low, high = log_ratio_bounds(rounding.scaled(ratio, error), one)
+    return np.maximum(low, least), np.maximum(high, least)

@@ -1,0 +1,126 @@
+"""Closed forms: what a theorem says about one mechanism, evaluated in Arb and rounded outwards.
+
+A closed form is used only where its hypotheses hold. The prior is recognised by the family that
+made it (`Measure.family`), never by its name: a measure derived from it, or one with the same
+density that a user wrote, does not match, and the engine computes.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.bound import Bound
+from borel.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.joint import Joint
+
+JOURNAL = "Information Density Bounds for Privacy"
+
+
+class ClosedForms:
+    """The closed forms of a mechanism: each method returns a Bound, or None.
+
+    None means that the hypotheses of the theorem are not met: then the engine computes. A
+    subclass may also have ``tail(kind, joint, t, closed=...)``, ``quantile(kind, joint, s,
+    side=...)``, ``mean(kind, joint)`` and ``exp_mean(kind, joint)``; what it does not have goes
+    to the engine.
+    """
+
+    def at(self, kind: str, joint: Joint, y: Any) -> Bound | None:
+        """Return the leakage at one outcome."""
+        return None
+
+    def sup(self, kind: str, joint: Joint) -> Bound | None:
+        """Return the essential supremum of the leakage over the outcomes."""
+        return None
+
+
+def figure(formula: Callable[[], Any], theorem: str, **about: Any) -> Bound:
+    """Make the exact Bound of a leakage: a formula on Arb balls, rounded outwards, never below 0.
+
+    Parameters
+    ----------
+    formula : callable
+        Returns an Arb ball, in nats; it is called again with more bits until two floats suffice.
+    theorem : str
+        What proves it: paper and number.
+    **about
+        Other fields of `Bound`.
+
+    Examples
+    --------
+    >>> from borel.engine.arb import ball
+    >>> figure(lambda: ball(2).log(), "log 2")
+    Bound(0.6931471806, exact)
+    """
+    from borel.engine.arb import enclose
+
+    low, high = enclose(formula)
+    return proved(max(low, 0.0), max(high, 0.0), theorem, **about)
+
+
+def probability(formula: Callable[[], Any], theorem: str) -> Bound:
+    """Make the exact Bound of a probability."""
+    from borel.engine.arb import enclose
+
+    low, high = enclose(formula)
+    return proved(min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0), theorem, units="probability")
+
+
+def proved(low: float, high: float, theorem: str, **about: Any) -> Bound:
+    """Make an exact Bound that names its theorem."""
+    assumptions = (f"closed form: {theorem}", *about.pop("assumptions", ()))
+    return Bound.exact(low, high, assumptions=assumptions, **about)
+
+
+def infinite(theorem: str, *, attained: bool) -> Bound:
+    """Make the exact Bound of a proved infinity."""
+    return proved(math.inf, math.inf, theorem, attained=attained)
+
+
+def family_of(prior: Any) -> tuple[str, dict[str, Any]]:
+    """Return the named family of a prior and its parameters; ``("", {})`` if it has none."""
+    return getattr(prior, "family", None) or ("", {})
+
+
+def number(what: str, name: str, value: Any) -> float:
+    """Return a parameter as a finite float, or say what was expected."""
+    exact = isinstance(value, (int, Fraction, np.integer)) and not isinstance(value, bool)
+    real = exact or isinstance(value, (float, np.floating)) or _is_scalar_array(value)
+    try:
+        out = float(value) if real else math.nan
+    except OverflowError:
+        out = math.inf
+    if not math.isfinite(out):
+        raise InvalidInput(
+            what,
+            expected=f"{name} = a finite number, or a DataArray with named dimensions",
+            got=repr(value),
+        )
+    if exact and Fraction(out) != (value if isinstance(value, Fraction) else int(value)):
+        raise InvalidInput(
+            what,
+            expected=f"{name} as a float, since the density is one of floats",
+            got=repr(value),
+            mend=f"write {name}={out!r}: its binary64 value is meant.",
+        )
+    return out
+
+
+def _is_scalar_array(value: Any) -> bool:
+    return getattr(value, "shape", None) == () and value.dtype.kind in "fiu"
+
+
+def positive(what: str, name: str, value: Any) -> float:
+    """Return a parameter as a finite float > 0, or say what was expected."""
+    out = number(what, name, value)
+    if not out > 0:
+        raise InvalidInput(what, expected=f"{name} > 0", got=repr(value))
+    return out

@@ -1,0 +1,171 @@
+"""The Clayton copula mixed with independence: bounded PMC, unbounded PML."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.alphabets import Interval
+from borel.errors import InvalidInput
+from borel.families import uniform
+from borel.mechanism import Mechanism
+from borel.mechanisms.closed import JOURNAL, ClosedForms, family_of, figure, infinite, positive
+from borel.mechanisms.family import over_arrays
+
+if TYPE_CHECKING:
+    from borel.bound import Bound
+    from borel.joint import Joint
+
+_UNIT = Interval(0, 1)
+_LEAST = 5e-324  # stands for 0, a null set, so that the corner (0, 0) has a number too
+
+
+@over_arrays
+def clayton(*, eta: Any, theta: Any = 1.0) -> Mechanism:
+    r"""Make the mechanism of Example 9: an outcome with a Clayton copula, or an independent one.
+
+    .. math:: f(y|x) = \eta + (1 - \eta)\, c_\theta(x, y), \qquad
+              c_\theta(x, y) = (1 + \theta)(x y)^{-\theta - 1}
+              (x^{-\theta} + y^{-\theta} - 1)^{-2 - 1/\theta}
+
+    on the unit square: with probability eta the outcome is uniform and independent of x.
+
+    Parameters
+    ----------
+    eta : float or DataArray
+        The weight of independence, inside (0, 1).
+    theta : float or DataArray
+        The copula's parameter, > 0. The paper has theta = 1.
+
+    Returns
+    -------
+    Mechanism
+        From (0, 1) to (0, 1), with ``reference_prior``, the uniform one; a `MechanismFamily`
+        when a parameter is a DataArray.
+
+    Raises
+    ------
+    InvalidInput
+        ``eta`` outside (0, 1), ``theta`` <= 0, NaN.
+
+    Notes
+    -----
+    Closed forms for the uniform prior, proved in `ClaytonForms`: PMC is log(1 / eta) at every y;
+    PML(y) is log(eta + (1 - eta) c*(y)) with the largest c*(y) of c_theta(., y); sup PML is
+    infinite. The density is evaluated in logarithms, stable down to the ends of the square.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Example 9.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> mech = clayton(eta=0.1)
+    >>> joint = mech.reference_prior * mech
+    >>> bl.pmc(joint).sup(), bl.pml(joint).sup()
+    (Bound(2.302585093, exact), Bound(inf, exact))
+    """
+    eta, theta = positive("clayton", "eta", eta), positive("clayton", "theta", theta)
+    if not eta < 1:
+        raise InvalidInput("clayton", expected="eta inside (0, 1)", got=repr(eta))
+
+    def log_density(y: Any, x: Any) -> Any:
+        # with s, t = -theta log x, -theta log y and n <= m the smaller and larger of them,
+        # log(e^s + e^t - 1) = m + log1p(e^(n - m) - e^-m), a difference that never cancels
+        s, t = -theta * np.log(np.maximum(x, _LEAST)), -theta * np.log(np.maximum(y, _LEAST))
+        n, m = np.minimum(s, t), np.maximum(s, t)
+        log_sum = np.log1p(-np.exp(n - m) * np.expm1(-n))
+        log_copula = math.log1p(theta) + (1 + 1 / theta) * n - m - (2 + 1 / theta) * log_sum
+        return np.logaddexp(math.log(eta), math.log1p(-eta) + log_copula)
+
+    out = Mechanism(
+        log_density,
+        secret=_UNIT,
+        outcome=_UNIT,
+        log=True,
+        name=f"clayton(eta={eta:g}, theta={theta:g})",
+    )
+    out.normalisation = "proved: a copula density has uniform marginals, and so has the mixture"
+    out.reference_prior = uniform(_UNIT)
+    out.closed_forms = ClaytonForms(eta, theta)
+    return out
+
+
+_THEOREM = f"{JOURNAL}, Example 9"
+
+
+@dataclass(frozen=True)
+class ClaytonForms(ClosedForms):
+    r"""Example 9 for the uniform prior on (0, 1) and any theta > 0.
+
+    Notes
+    -----
+    Proof. The marginals of a copula are uniform, so f_Y = 1.
+
+    *PMC.* As x goes to 0, c(x, y) is equivalent to :math:`(1+\theta) x^\theta y^{-\theta-1}` and
+    goes to 0; so the essential infimum of f(y|x) is eta, approached and not attained, and
+    :math:`\Lambda(y) = \log(1/\eta)` at every y (the paper: at most).
+
+    *PML.* With w = x^-theta and A = y^-theta - 1, x d/dx log c(x, y) has the sign of
+    theta w - (1 + theta) A, which decreases in x: c(., y) has one mode, at
+    w = A (1 + theta) / theta if that is above 1, that is if
+    :math:`y^\theta < (1+\theta)/(1+2\theta)`, and there
+
+    .. math:: c^*(y) = \theta \Big(\frac{1+\theta}{1+2\theta}\Big)^{2 + 1/\theta}
+              \frac{1}{y (1 - y^\theta)};
+
+    otherwise c(., y) increases, up to its limit at x = 1, :math:`c^*(y) = (1+\theta) y^\theta`.
+    For theta = 1: 8 / (27 y (1 - y)) below y = 2/3, and 2 y above. The first form goes to
+    infinity as y goes to 0, on sets of positive probability, and so does PML.
+    Tested in ``tests/mechanisms/test_copula.py``.
+    """
+
+    eta: float
+    theta: float
+
+    def _applies(self, joint: Joint) -> bool:
+        return family_of(joint.prior)[0] == "uniform" and joint.prior.on == _UNIT
+
+    def at(self, kind: str, joint: Joint, y: Any) -> Bound | None:
+        """Return the leakage at one outcome inside (0, 1); at 0 the theorem says nothing."""
+        y = float(y)
+        if not (self._applies(joint) and 0 < y <= 1):
+            return None
+        if kind == "pmc":
+            return self._cost()
+        from borel.engine.arb import ball
+
+        def leakage() -> Any:
+            return (ball(self.eta) + (1 - ball(self.eta)) * self._largest(ball(y))).log()
+
+        return figure(leakage, _THEOREM)
+
+    def _largest(self, y: Any) -> Any:
+        """Return the essential supremum over x of c(x, y); both forms where they cannot be told."""
+        from borel.engine.arb import ball
+
+        theta = ball(self.theta)
+        power = y**theta
+        edge = (1 + theta) / (1 + 2 * theta)
+        limit = (1 + theta) * power
+        if power > edge:
+            return limit
+        mode = theta * edge ** (2 + 1 / theta) / (y * (1 - power))
+        return mode if power < edge else mode.union(limit)
+
+    def sup(self, kind: str, joint: Joint) -> Bound | None:
+        """Return the supremum: log(1 / eta) of PMC, infinity of PML."""
+        if not self._applies(joint):
+            return None
+        if kind == "pmc":
+            return self._cost(attained=True)
+        return infinite(_THEOREM, attained=False)
+
+    def _cost(self, **about: Any) -> Bound:
+        from borel.engine.arb import ball
+
+        return figure(lambda: -ball(self.eta).log(), _THEOREM, **about)

@@ -1,0 +1,315 @@
+"""Plots: leakage against the outcome, the law of the leakage, the posterior of epsilon.
+
+Each draws data that an audit also keeps, says its status in the title, and shows what is infinite.
+Matplotlib is imported when a plot is drawn; its settings are left as they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#595959"
+"""Colours that stay apart for the colour-blind and in grey (Okabe and Ito)."""
+_NAMES = {"pml": "PML", "pmc": "PMC"}
+_MANY = 30
+
+
+def plot_leakage(
+    variable: Any, *, outcomes: Any = None, prob: float = 0.95, ax: Axes | None = None
+) -> Axes:
+    """Plot a leakage against the outcome, with its band.
+
+    The band is the enclosure; for an estimate, its error; under a posterior over priors, the
+    equal-tailed interval of posterior mass `prob`. An infinite leakage is an arrow at the top.
+
+    Parameters
+    ----------
+    variable : LeakageVariable or PosteriorLeakage
+        ``bl.pml(joint)`` or ``bl.pmc(joint)``.
+    outcomes : array of labels, optional
+        Where; default all labels, or about 200 points where the outcomes lie.
+    prob : float
+        Posterior mass of the band, under a posterior.
+    ax : Axes, optional
+        Where to draw; default a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes: outcome against nats.
+
+    Raises
+    ------
+    OutsideAlphabet
+        An outcome that is not in the alphabet.
+    NotYet
+        Products of alphabets that are not finite.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> plot_leakage(bl.pml(joint), ax=blank_axes()).get_title()
+    'PML against the outcome (exact)'
+    """
+    from borel.curves import leakage_curve
+
+    _require(variable, "plot_leakage", "joint", "bl.pml(joint) or bl.pmc(joint)")
+    return draw_curve(leakage_curve(variable, outcomes, prob=prob), _axes(ax))
+
+
+def plot_law(variable: Any, *, ax: Axes | None = None) -> Axes:
+    """Plot the law of a leakage: P{leakage <= t} against t, with its enclosure.
+
+    Parameters
+    ----------
+    variable : LeakageVariable
+        ``bl.pml(joint)`` or ``bl.pmc(joint)``.
+    ax : Axes, optional
+        Where to draw; default a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes: nats against probability.
+
+    Raises
+    ------
+    NotYet
+        A leakage over a posterior of priors: its law is not in this version.
+    """
+    from borel.curves import law_curve
+
+    _require(variable, "plot_law", "joint", "bl.pml(joint) or bl.pmc(joint)")
+    return draw_law(law_curve(variable), _axes(ax))
+
+
+def plot_epsilon(random_bound: Any, *, prob: float = 0.95, ax: Axes | None = None) -> Axes:
+    """Plot the posterior of epsilon as a histogram of its draws, with a credible interval.
+
+    Parameters
+    ----------
+    random_bound : RandomBound
+        ``bl.pml(learnt * mech).sup()``.
+    prob : float
+        Posterior mass of the interval: the shortest, or, when some draws are infinite, the one
+        that ends at a quantile.
+    ax : Axes, optional
+        Where to draw; default a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes: nats against the share of the draws.
+    """
+    _require(random_bound, "plot_epsilon", "draws", "a RandomBound, bl.pml(learnt * mech).sup()")
+    return draw_epsilon(random_bound, _axes(ax), prob=prob)
+
+
+def blank_axes(width: float = 6.4, height: float = 3.6) -> Axes:
+    """Return the axes of a figure of its own, which pyplot knows nothing of."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure.add_subplot()
+
+
+# -- drawing what is computed ---------------------------------------------------------------
+
+
+def draw_curve(curve: xr.Dataset, ax: Axes) -> Axes:
+    """Draw what `borel.curves.leakage_curve` returned."""
+    kind = _NAMES[curve.attrs["kind"]]
+    low, high = curve["lower"].values, curve["upper"].values
+    middle = curve["median"].values if "median" in curve else _middle(low, high)
+    if curve.attrs["outcome_kind"] in ("finite", "countable"):
+        x = _draw_points(curve, low, middle, high, ax)
+    else:
+        x = curve["y"].values.astype(float)
+        _draw_line(curve, x, low, middle, high, ax)
+    _mark_infinite(ax, x, low, high, np.concatenate([low, middle, high]))
+    ax.set_xlabel("outcome y")
+    ax.set_ylabel(f"{kind} (nats)")
+    _finish(ax, f"{kind} against the outcome ({curve.attrs['status']})")
+    if "median" in curve or curve.attrs["status"] == "estimate":
+        _legend(ax)
+    return ax
+
+
+def _band_name(curve: xr.Dataset) -> str:
+    if "median" in curve:
+        return f"{100 * curve.attrs['prob']:g} % credible band"
+    return "error estimate" if curve.attrs["status"] == "estimate" else "enclosure"
+
+
+def _draw_points(curve: xr.Dataset, low: Any, middle: Any, high: Any, ax: Axes) -> np.ndarray:
+    labels = curve["y"].values
+    numeric = labels.dtype.kind in "iuf" and len(labels) > _MANY
+    x = labels.astype(float) if numeric else np.arange(len(labels), dtype=float)
+    finite = np.isfinite(low) & np.isfinite(high)
+    ends = middle[finite] - low[finite], high[finite] - middle[finite]
+    spread = np.maximum(np.array(ends), 0.0)
+    name = "posterior median" if "median" in curve else "leakage"
+    ax.errorbar(x[finite], middle[finite], yerr=spread, fmt="o", color=BLUE, ecolor=ORANGE,
+                capsize=4, markersize=5 if len(x) <= _MANY else 3,
+                label=f"{name}, {_band_name(curve)}")
+    if not numeric:
+        keep = range(0, len(labels), max(1, -(-len(labels) // _MANY)))
+        names = [str(labels[i]) for i in keep]
+        turned = sum(map(len, names)) > 50
+        ax.set_xticks([x[i] for i in keep], names, rotation=45 if turned else 0,
+                      ha="right" if turned else "center")
+        ax.set_xlim(-0.6, len(labels) - 0.4)
+    return x
+
+
+def _draw_line(curve: xr.Dataset, x: Any, low: Any, middle: Any, high: Any, ax: Axes) -> None:
+    atoms = np.isin(x, np.asarray(curve.attrs.get("atoms", ()), float))
+    finite = np.isfinite(low) & np.isfinite(high) & ~atoms
+    gap = np.where(finite, middle, np.nan)  # a line breaks where the leakage is infinite
+    name = "posterior median" if "median" in curve else "leakage"
+    ax.fill_between(x, np.where(finite, low, np.nan), np.where(finite, high, np.nan),
+                    color=ORANGE, alpha=0.35, linewidth=0, label=_band_name(curve))
+    ax.plot(x, gap, color=BLUE, linewidth=1.6, label=name)
+    at = atoms & np.isfinite(high)
+    if at.any():
+        ax.plot(x[at], middle[at], "D", color=BLUE, markersize=6, label="at an atom")
+
+
+def draw_law(law: xr.Dataset, ax: Axes) -> Axes:
+    """Draw what `borel.curves.law_curve` returned."""
+    kind, t = _NAMES[law.attrs["kind"]], law["t"].values
+    low, high = law["lower"].values, law["upper"].values
+    end = float(t[-1]) * 1.05 + 1e-9 if t[-1] > 0 else 1.0
+    ts = np.append(t, end)
+    low, high = np.append(low, low[-1]), np.append(high, high[-1])
+    ax.fill_between(ts, low, high, step="post", color=ORANGE, alpha=0.35, linewidth=0,
+                    label="error estimate" if law.attrs["status"] == "estimate" else "enclosure")
+    ax.step(ts, (low + high) / 2, where="post", color=BLUE, linewidth=1.6)
+    ax.set_xlim(0, end)
+    ax.set_ylim(-0.03, 1.05)
+    if high[-1] < 1 - 1e-6:
+        ax.annotate(f"{1 - high[-1]:.3g} of the probability lies further out, up to inf",
+                    (end, high[-1]), xytext=(-6, 10), textcoords="offset points", ha="right",
+                    va="bottom", color=GREY, fontsize="small")
+    ax.set_xlabel("t (nats)")
+    ax.set_ylabel(f"P{{{kind} <= t}}")
+    under = ", under the mean prior" if law.attrs.get("under") else ""
+    return _finish(ax, f"Law of {kind} over outcomes{under} ({law.attrs['status']})")
+
+
+def draw_epsilon(figure: Any, ax: Axes, *, prob: float = 0.95) -> Axes:
+    """Draw the posterior of a `RandomBound`."""
+    low, high = (figure.draws[end].values.ravel() for end in ("lower", "upper"))
+    values = _middle(low, high)
+    finite = values[np.isfinite(values)]
+    ax.set_xlabel(f"{figure.name} (nats)")
+    ax.set_ylabel("share of the draws")
+    if figure.trouble:
+        ax.text(0.5, 0.92, _wrapped(f"undecided: {figure.trouble}"), transform=ax.transAxes,
+                ha="center", va="top", fontsize="small", color=ORANGE, zorder=5,
+                bbox={"facecolor": "white", "alpha": 0.85, "linewidth": 0})
+    if finite.size:
+        spread = float(finite.max() - finite.min())
+        flat = spread <= 1e-9 * max(1.0, abs(float(finite[0])))
+        middle = float(finite.mean())
+        bins = np.linspace(middle - 0.5, middle + 0.5, 42) if flat else min(60, 8 + finite.size // 40)
+        weights = np.full(finite.size, 1 / values.size)
+        ax.hist(finite, bins=bins, weights=weights, color=BLUE, alpha=0.75)  # type: ignore[arg-type]
+        if not figure.trouble:
+            _draw_interval(figure, ax, prob)
+    infinite = 1 - finite.size / values.size if values.size else 0.0
+    if infinite > 0:
+        ax.text(0.98, 0.55, f"infinite in {infinite:.3g} of the draws \u2192 inf",
+                transform=ax.transAxes, ha="right", va="top", color=ORANGE, fontsize="small")
+    status = "undecided" if figure.trouble else f"each draw: {figure.status}"
+    return _finish(ax, f"Posterior of the {figure.name} ({status})")
+
+
+def _draw_interval(figure: Any, ax: Axes, prob: float) -> None:
+    region = figure.hdi(prob)
+    share = f"{100 * prob:g} %"
+    if region.upper.status == "undecided":  # infinite draws: an interval that ends at a quantile
+        end = figure.quantile(prob)
+        if np.isfinite(end.upper):
+            ax.axvline(end.upper, color=ORANGE, linestyle="--",
+                       label=f"{share} quantile, at most {end.upper:.4g}")
+            _legend(ax)
+        return
+    low, high = region.lower.value, region.upper.value
+    ax.axvspan(low, high, color=ORANGE, alpha=0.2, linewidth=0, zorder=0,
+               label=f"{share} HDI ~[{low:.4g}, {high:.4g}] (estimate)")
+    for end in (low, high):
+        ax.axvline(end, color=ORANGE, linewidth=1.2)
+    _legend(ax)
+
+
+# -- the pieces -----------------------------------------------------------------------------
+
+
+def _require(value: Any, what: str, attribute: str, expected: str) -> None:
+    if not hasattr(value, attribute):
+        raise InvalidInput(what, expected=expected, got=type(value).__name__)
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(6.4, 3.6), layout="constrained")[1]
+
+
+def _middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(high), low + (high - low) / 2, high)
+
+
+def _mark_infinite(ax: Axes, x: Any, low: Any, high: Any, shown: np.ndarray) -> None:
+    """Put arrows at the top: ``inf`` where it is infinite, ``no upper bound`` where unknown."""
+    finite = shown[np.isfinite(shown)]
+    top = float(finite.max()) * 1.18 if finite.size and finite.max() > 0 else 1.0
+    ax.set_ylim(-0.04 * top, top)
+    for where, words, colour in (
+        (np.isinf(low), "inf", ORANGE),
+        (np.isinf(high) & ~np.isinf(low), "no upper bound", GREY),
+    ):
+        if not where.any():
+            continue
+        ax.plot(x[where], np.full(where.sum(), 0.93 * top), "^", color=colour, markersize=8,
+                clip_on=False)
+        few = np.flatnonzero(where)[:: max(1, int(where.sum()) // 6)]
+        for i in few:
+            ax.annotate(words, (x[i], 0.93 * top), xytext=(0, -8), textcoords="offset points",
+                        ha="center", va="top", fontsize="small", color=colour)
+
+
+def _legend(ax: Axes) -> None:
+    """Put the legend under the axes, where it hides nothing."""
+    ax.legend(frameon=False, fontsize="small", ncols=3, loc="upper center",
+              bbox_to_anchor=(0.5, -0.2))
+
+
+def _finish(ax: Axes, title: str) -> Axes:
+    ax.set_title(title, loc="left", fontsize="medium")
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.grid(axis="y", color="0.92", linewidth=0.8)
+    ax.set_axisbelow(True)
+    return ax
+
+
+def _wrapped(text: str) -> str:
+    from textwrap import fill
+
+    return fill(text, 70)

@@ -1,0 +1,292 @@
+"""RandomBound: a figure that is random over posterior draws, and what may be claimed of its law.
+
+Quantiles come with order-statistic intervals, probabilities with Clopper-Pearson intervals. With
+Markov chain draws their sizes are effective sample sizes, which is asymptotic, and listed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from borel import _compat
+from borel.bound import Bound, Verdict
+from borel.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+EXACT_DRAWS = "independent exact posterior draws"
+ASYMPTOTIC = "asymptotic: effective sample size of the Markov chain draws"
+
+
+class Region(NamedTuple):
+    """The two ends of an interval of posterior mass, each a Bound."""
+
+    lower: Bound
+    upper: Bound
+
+
+class RandomBound:
+    """A Bound for every posterior draw.
+
+    Attributes
+    ----------
+    draws : Dataset
+        ``lower``, ``upper`` and ``status`` over (chain, draw).
+    name : str
+        What it is.
+    trouble : str
+        Why nothing may be claimed from the draws (R-hat, ESS, none), with the remedy; or empty.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> data = bl.models.dirichlet_posterior([30, 70], random_seed=1)
+    >>> learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
+    >>> mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> epsilon = bl.pml(learnt * mech).sup()
+    >>> epsilon.cdf(0.8).status
+    'statistical'
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, draws: xr.Dataset, *, name: str, exact_draws: bool, trouble: str,
+                 assumptions: tuple[str, ...] = (), reason: str = ""):
+        self.draws = draws
+        self.name = name
+        self.exact_draws = exact_draws
+        self.assumptions = assumptions
+        self.reason = reason
+        self._trouble = trouble
+        self._own: str | None = None
+
+    @classmethod
+    def from_draws(cls, lower: np.ndarray, upper: np.ndarray, *, status: str, **about: Any):
+        """Make one from enclosures of shape (chain, draw)."""
+        import xarray as xr
+
+        dims = ("chain", "draw")
+        draws = xr.Dataset(
+            {
+                "lower": (dims, lower, {"units": "nats"}),
+                "upper": (dims, upper, {"units": "nats"}),
+                "status": (dims, np.full(lower.shape, status)),
+            },
+            {"chain": np.arange(lower.shape[0]), "draw": np.arange(lower.shape[1])},
+            {"quantity": about["name"], "units": "nats", "status": status},
+        )
+        return cls(draws, **about)
+
+    @classmethod
+    def empty(cls, name: str, trouble: str) -> RandomBound:
+        """Make one without draws: every figure is undecided."""
+        zero = np.zeros((0, 0))
+        return cls.from_draws(zero, zero, status="exact", name=name, exact_draws=False,
+                              trouble=trouble)
+
+    # -- what the draws allow ---------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Number of draws."""
+        return self.draws["lower"].size
+
+    @property
+    def status(self) -> str:
+        """The status of each draw's Bound."""
+        return self.draws.attrs["status"]
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing may be claimed: of the parameters, or of this figure's own draws."""
+        if self._trouble or self.exact_draws:
+            return self._trouble
+        if self._own is None:
+            from borel.priors.posterior import REMEDY, diagnose
+
+            found = diagnose(self._middle(), self.name)
+            self._own = found + REMEDY if found else ""
+        return self._own
+
+    def _middle(self) -> xr.DataArray:
+        low, high = self.draws["lower"], self.draws["upper"]
+        return low.copy(data=np.where(np.isfinite(high), low + (high - low) / 2, np.inf))
+
+    def _effective(self, ess: Any) -> float:
+        """Return the number of independent draws these are worth."""
+        if self.exact_draws:
+            return float(self.size)
+        values = self._middle()
+        finite = np.isfinite(values.values)
+        if not finite.all():  # ranks decide: an infinity is only the largest value
+            cap = float(values.values[finite].max(initial=0.0)) * 2 + 1
+            values = values.copy(data=np.minimum(values.values, cap))
+        if float(values.max()) == float(values.min()):
+            return float(self.size)
+        worth = float(ess(values))
+        return float(min(max(worth if np.isfinite(worth) else 1.0, 1.0), self.size))
+
+    def _made(self, low: float, high: float, confidence: float, **about: Any) -> Bound:
+        notes = (*self.assumptions, EXACT_DRAWS if self.exact_draws else ASYMPTOTIC)
+        notes += about.pop("notes", ())
+        if self.status == "estimate":
+            reason = f"over estimates of each draw: {self.reason}"
+            if math.isinf(low) or math.isinf(high):
+                return Bound.undecided(reason=reason, assumptions=notes, **about)
+            middle = low + (high - low) / 2
+            return Bound.estimate(middle, max(high - middle, middle - low), reason=reason,
+                                  assumptions=notes, **about)
+        return Bound.statistical(low, high, confidence=confidence, assumptions=notes, **about)
+
+    def _refused(self, **about: Any) -> Bound:
+        return Bound.undecided(reason=self.trouble, assumptions=self.assumptions, **about)
+
+    # -- figures ----------------------------------------------------------------------------
+
+    def quantile(self, q: float, *, confidence: float = 0.95) -> Bound:
+        """Return a posterior quantile, with its Monte Carlo error.
+
+        Parameters
+        ----------
+        q : float
+            Level in (0, 1): the smallest epsilon that some set of priors of posterior mass q has.
+        confidence : float
+            Probability with which the interval covers the quantile.
+
+        Returns
+        -------
+        Bound
+            ``statistical``: order statistics whose ranks are binomial quantiles; undecided when
+            the draws are in trouble; an estimate when each draw's figure is one.
+        """
+        _inside("quantile", "q", q)
+        _inside("quantile", "confidence", confidence)
+        if self.trouble:
+            return self._refused()
+        from scipy.stats import binom
+
+        n = self._effective(lambda v: _compat.ess_quantile(v, q))
+        whole = max(1, math.floor(n))
+        alpha = 1 - confidence
+        # P(X_(l) <= quantile <= X_(u)) >= 1 - alpha when B ~ Bin(n, q) lies in [l, u - 1]
+        low_rank = int(binom.ppf(alpha / 2, whole, q))
+        high_rank = int(binom.ppf(1 - alpha / 2, whole, q)) + 1
+        size = self.size
+        lower = np.sort(self.draws["lower"].values, axis=None)
+        upper = np.sort(self.draws["upper"].values, axis=None)
+        first = math.floor(low_rank * size / whole)
+        last = math.ceil(high_rank * size / whole)
+        low = float(lower[first - 1]) if first >= 1 else 0.0
+        high = float(upper[last - 1]) if last <= size else math.inf
+        return self._made(low, max(high, low), confidence)
+
+    def cdf(self, t: float, *, confidence: float = 0.95) -> Bound:
+        """Return the posterior probability that the figure is at most t: P(guarantee holds).
+
+        Parameters
+        ----------
+        t : float
+            Threshold, in nats.
+        confidence : float
+            Probability with which the interval covers.
+
+        Returns
+        -------
+        Bound
+            A probability, ``statistical`` (Clopper-Pearson).
+        """
+        if not isinstance(t, (int, float, np.number)) or math.isnan(t):
+            raise InvalidInput("RandomBound.cdf", expected="a number (nats)", got=repr(t))
+        _inside("cdf", "confidence", confidence)
+        about = {"units": "probability"}
+        if self.trouble:
+            return Bound.undecided(0.0, 1.0, reason=self.trouble, assumptions=self.assumptions,
+                                   **about)
+        from scipy.stats import beta
+
+        sure = self.draws["upper"] <= t
+        possible = self.draws["lower"] <= t
+        n = self._effective(lambda v: _indicator_ess(v, sure))
+        alpha = (1 - confidence) / 2
+        k_low, k_high = (float(e.mean()) * n for e in (sure, possible))
+        low = float(beta.ppf(alpha, k_low, n - k_low + 1)) if k_low > 0 else 0.0
+        high = float(beta.ppf(1 - alpha, k_high + 1, n - k_high)) if k_high < n else 1.0
+        return self._made(low, max(low, high), confidence, **about)
+
+    def mean(self, *, confidence: float = 0.95) -> Bound:
+        """Return the posterior mean with its Monte Carlo error (asymptotically normal)."""
+        _inside("mean", "confidence", confidence)
+        if self.trouble:
+            return self._refused()
+        from scipy.stats import norm
+
+        low, high = (self.draws[k].values for k in ("lower", "upper"))
+        if np.isinf(high).any():
+            return Bound.undecided(
+                reason=f"{int(np.isinf(high).sum())} of {self.size} draws have no finite bound",
+                assumptions=self.assumptions,
+            )
+        n = self._effective(_compat.ess_mean)
+        error = float(norm.ppf((1 + confidence) / 2)) * float(np.std(high, ddof=1)) / math.sqrt(n)
+        notes = ("asymptotic: normal approximation of the mean",)
+        return self._made(max(0.0, float(low.mean()) - error), float(high.mean()) + error,
+                          confidence, notes=notes)
+
+    def hdi(self, prob: float = 0.95) -> Region:
+        """Return the shortest interval of posterior mass ``prob``.
+
+        Returns
+        -------
+        Region
+            ``lower`` and ``upper``: estimates, whose error is the spread over two halves of the
+            draws; no interval for an HDI end is proved.
+        """
+        _inside("hdi", "prob", prob)
+        if self.trouble:
+            return Region(self._refused(), self._refused())
+        values = self._middle()
+        if not np.isfinite(values.values).all():
+            why = "a shortest interval needs finite draws: use .quantile"
+            return Region(*(Bound.undecided(reason=why) for _ in range(2)))
+        ends = _compat.hdi(values, prob)
+        half = values.sizes["draw"] // 2
+        parts = [values.isel(draw=slice(None, half)), values.isel(draw=slice(half, None))]
+        spread = [_compat.hdi(part, prob) for part in parts] if half >= 2 else [ends, ends]
+        bounds = []
+        for i, end in enumerate(ends):
+            error = max(abs(float(s[i]) - float(end)) for s in spread)
+            bounds.append(Bound.estimate(float(end), error, assumptions=self.assumptions,
+                                         reason="an end of a shortest interval over draws"))
+        return Region(*bounds)
+
+    def __le__(self, t: float) -> Verdict:
+        """Return an undecided verdict: it holds with some posterior probability; see `cdf`."""
+        share = self.cdf(t)
+        return Verdict(None, share, reason=f"it is random: it holds with posterior probability "
+                       f"{share}; ask .cdf({t!r})")
+
+    def __repr__(self) -> str:
+        """Show what it is, the draws, and a few quantiles."""
+        chains, draws = self.draws["lower"].shape
+        if self.trouble:
+            return f"RandomBound({self.name}: undecided, {self.trouble})"
+        middle = np.quantile(self._middle().values, [0.05, 0.5, 0.95], method="inverted_cdf")
+        shown = ", ".join(f"{m:.4g}" for m in middle)
+        return (f"RandomBound({self.name}: {chains} x {draws} draws, "
+                f"~ 5 %, 50 %, 95 % quantiles {shown}; each draw {self.status})")
+
+
+def _indicator_ess(values: Any, event: Any) -> float:
+    """ESS of an indicator; of the figure itself when the indicator is constant."""
+    if bool(event.all()) or not bool(event.any()):
+        return float(_compat.ess_mean(values))
+    return float(_compat.ess_mean(event.astype(float)))
+
+
+def _inside(what: str, name: str, value: Any) -> None:
+    if not (isinstance(value, (int, float)) and 0 < value < 1):
+        raise InvalidInput(f"RandomBound.{what}", expected=f"0 < {name} < 1", got=repr(value))

@@ -1,0 +1,314 @@
+"""Audits on disk: Bounds to and from an xarray.DataTree, without a bit lost, and `bl.load`."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.bound import Bound, Ratio
+from borel.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from borel.priors.random_bound import RandomBound
+
+RESULT = "result.nc"
+_NOTES = ("assumptions", "witness", "attained", "certificate", "units", "reason", "confidence",
+          "exact_ratio")
+
+
+# -- one Bound ------------------------------------------------------------------------------
+
+
+def to_plain(value: Any) -> Any:
+    """Return JSON data for a note of a Bound; Fractions, tuples and infinities are tagged."""
+    if isinstance(value, np.ndarray):
+        return {"__array__": [to_plain(v) for v in value.tolist()]}
+    if isinstance(value, np.generic):
+        return to_plain(value.item())
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"__float__": repr(value)}
+    if isinstance(value, Fraction):
+        return {"__fraction__": f"{value.numerator}/{value.denominator}"}
+    if isinstance(value, tuple):
+        return {"__tuple__": [to_plain(v) for v in value]}
+    if isinstance(value, list):
+        return [to_plain(v) for v in value]
+    if isinstance(value, dict):
+        return {"__dict__": [[to_plain(k), to_plain(v)] for k, v in value.items()]}
+    raise InvalidInput("saving a Bound", expected="notes that are plain data",
+                       got=f"{type(value).__name__} {value!r:.80}")
+
+
+def from_plain(data: Any) -> Any:
+    """Return what `to_plain` was given."""
+    if isinstance(data, list):
+        return [from_plain(v) for v in data]
+    if not isinstance(data, dict):
+        return data
+    ((tag, inner),) = data.items()
+    if tag == "__float__":
+        return float(inner)
+    if tag == "__fraction__":
+        return Fraction(inner)
+    if tag == "__tuple__":
+        return tuple(from_plain(v) for v in inner)
+    if tag == "__array__":
+        return np.array(from_plain(inner))
+    return {from_plain(k): from_plain(v) for k, v in inner}
+
+
+def pack(bound: Bound, **attrs: str) -> xr.Dataset:
+    """Return a Bound as a Dataset: ``lower``, ``upper``, ``status``; its notes as JSON."""
+    import xarray as xr
+
+    notes = {name: to_plain(getattr(bound, name)) for name in _NOTES}
+    data = {
+        "lower": ((), bound.lower, {"units": bound.units}),
+        "upper": ((), bound.upper, {"units": bound.units}),
+        "status": ((), bound.status),
+    }
+    return xr.Dataset(data, attrs={"bound": json.dumps(notes), **attrs})
+
+
+def unpack(dataset: xr.Dataset) -> Bound:
+    """Return the Bound that `pack` was given."""
+    notes = {name: from_plain(v) for name, v in json.loads(dataset.attrs["bound"]).items()}
+    if notes["exact_ratio"] is not None:
+        notes["exact_ratio"] = Ratio(*notes["exact_ratio"])
+    status = str(dataset["status"].item())
+    return Bound(float(dataset["lower"]), float(dataset["upper"]), status, **notes)
+
+
+# -- many, on disk --------------------------------------------------------------------------
+
+
+def write(tree: xr.DataTree, path: Path) -> None:
+    """Write a DataTree in one step: the file is the old one, or the whole new one."""
+    handle, temporary = tempfile.mkstemp(suffix=".nc", dir=path.parent, prefix=".writing-")
+    os.close(handle)
+    try:
+        tree.to_netcdf(temporary, engine="h5netcdf")
+        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp's files are their owner's alone
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read(path: str | os.PathLike) -> xr.DataTree:
+    """Read a ``.nc`` file whole.
+
+    Raises
+    ------
+    InvalidInput
+        No such file, or one that cannot be read.
+    """
+    from borel import _compat
+
+    path = Path(path)
+    if path.is_dir():
+        path = path / RESULT
+    try:
+        return _compat.as_datatree(path)
+    except FileNotFoundError:
+        raise InvalidInput("bl.load", expected="the result of an audit, a .nc file or its folder",
+                           got=f"no file {path}") from None
+    except (OSError, TypeError, ValueError, KeyError) as error:
+        raise InvalidInput("bl.load", expected="a .nc file written by bl.audit",
+                           got=f"{path}, which cannot be read ({error})") from error
+
+
+def writable(folder: str | os.PathLike) -> Path:
+    """Make a folder if need be, and check that files can be written to it.
+
+    Raises
+    ------
+    InvalidInput
+        It cannot be made, or not written to; the message says why.
+    """
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".writable-"):
+            pass
+    except OSError as error:
+        raise InvalidInput(
+            "the output folder", expected="a folder that can be written to",
+            got=f"{folder} ({error.strerror or error})", mend="give another with --output.",
+        ) from error
+    return folder
+
+
+def load(source: Any) -> Audit:
+    """Read an audit: its figures are Bounds again, equal to those that were computed.
+
+    Parameters
+    ----------
+    source : path or DataTree
+        The ``result.nc`` of an audit, its folder, or what `borel.audit` returned.
+
+    Returns
+    -------
+    Audit
+        A mapping from names to Bounds, with ``.tree``, ``.table()`` and ``.report(path)``.
+
+    Raises
+    ------
+    InvalidInput
+        No such file, a file that cannot be read, or one that is not an audit.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> bl.load(bl.audit(joint))["pml"]
+    Bound(0.4054651081, exact)
+    """
+    import xarray as xr
+
+    tree = source if isinstance(source, xr.DataTree) else read(source)
+    if tree.attrs.get("creation_library") != "borel":
+        raise InvalidInput("bl.load", expected="the result of bl.audit",
+                           got="a file that is not one")
+    return Audit(tree)
+
+
+class Audit(Mapping):
+    """The figures of an audit by name, each a Bound; made by `load`.
+
+    Names are paths in the tree: ``"pml"``, ``"pml/quantile-0.95"``, ``"guarantees/..."``.
+
+    Attributes
+    ----------
+    tree : DataTree
+        Everything: figures, curves, laws, draws.
+    """
+
+    def __init__(self, tree: xr.DataTree):
+        self.tree = tree
+        nodes = {node.path.strip("/"): node for node in tree.subtree}
+        self._bounds = {name: unpack(node.to_dataset(inherit=False)) for name, node in nodes.items()
+                        if "bound" in node.attrs}
+
+    def __getitem__(self, name: str) -> Bound:
+        """Return a figure.
+
+        Raises
+        ------
+        KeyError
+            No such figure; the message lists those there are, or why this one is missing.
+        """
+        if name in self._bounds:
+            return self._bounds[name]
+        why = self.missing.get(name)
+        raise KeyError(f"{name}: {why}" if why else
+                       f"no figure {name!r}; there are {', '.join(self._bounds)}")
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._bounds)
+
+    def __len__(self) -> int:
+        """Count the figures."""
+        return len(self._bounds)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the audit was finished."""
+        return bool(self.tree.attrs["complete"])
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """The figures that this version could not compute, and why."""
+        nodes = {node.path.strip("/"): node.attrs.get("not_yet") for node in self.tree.subtree}
+        return {name: str(why) for name, why in nodes.items() if why}
+
+    def random(self, name: str) -> RandomBound:
+        """Return the figure over posterior draws: ``random("pml").cdf(0.5)``.
+
+        Raises
+        ------
+        KeyError
+            The audit was of one prior, or holds no such figure.
+        """
+        found = self.dataset(f"{name}/draws")
+        if found is None:
+            raise KeyError(f"no posterior draws of {name!r} in this audit")
+        return random_bound(found)
+
+    def dataset(self, path: str) -> xr.Dataset | None:
+        """Return a curve, a law or draws, as in ``dataset("pml/curve")``; None if there is none."""
+        nodes = {node.path.strip("/"): node for node in self.tree.subtree}
+        if path not in nodes or not nodes[path].data_vars:
+            return None
+        return nodes[path].to_dataset(inherit=False)
+
+    def table(self) -> pd.DataFrame:
+        """Return the table of the report: bound, status and a sentence for each figure."""
+        import pandas as pd
+
+        from borel.tables import rows
+
+        found = rows(self)
+        return pd.DataFrame(
+            {"bound": [r.figure for r in found], "status": [r.status for r in found],
+             "meaning": [r.sentence for r in found]},
+            index=pd.Index([r.label for r in found], name="measure"),
+        )
+
+    def report(self, path: str | os.PathLike) -> Path:
+        """Write the report, one self-contained HTML file, and return its path."""
+        from borel.report import write_report
+
+        return write_report(self, path)
+
+    def __repr__(self) -> str:
+        """Show the table as text."""
+        from borel.tables import rows
+
+        lines = [f"Audit: {self.tree.attrs['title']} (weakest status: {self.tree.attrs['status']})"]
+        lines += [f"  {r.label}: {r.figure} ({r.status})" for r in rows(self)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from borel.tables import html_table, rows
+
+        return html_table(rows(self))
+
+
+# -- random figures -------------------------------------------------------------------------
+
+
+def pack_random(figure: RandomBound) -> xr.Dataset:
+    """Return the draws of a random figure with all that `random_bound` needs."""
+    about = {"name": figure.name, "exact_draws": figure.exact_draws, "trouble": figure.trouble,
+             "assumptions": to_plain(figure.assumptions), "reason": figure.reason}
+    return figure.draws.assign_attrs(random=json.dumps(about))
+
+
+def random_bound(draws: xr.Dataset) -> RandomBound:
+    """Return the random figure that `pack_random` was given."""
+    from borel.priors.random_bound import RandomBound
+
+    about = json.loads(draws.attrs["random"])
+    about["assumptions"] = from_plain(about["assumptions"])
+    return RandomBound(draws, **about)

@@ -1,0 +1,303 @@
+"""The table of an audit: for each figure its bound, its status, and what it means in one sentence.
+
+The sentences keep the promise: a figure that is an estimate is called an estimate, one that is not
+decided gives its reason, and nothing else says "at most".
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from borel.bound import Bound
+
+if TYPE_CHECKING:
+    from borel.store import Audit
+
+STATUS_WORDS = {
+    "exact": "a closed form or exact arithmetic; the enclosure covers all rounding",
+    "certified": "every step of the enclosure is proved, and a checker can verify it again",
+    "conditional": "proved if the assumptions that are listed hold",
+    "statistical": "holds with the confidence that is stated, over the randomness of the draws",
+    "estimate": "a value with an error estimate; it proves nothing",
+    "undecided": "the bounds are true, but do not settle the question; the reason is given",
+    "not in this version": "this version cannot compute the figure; the reason is given",
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a measure is called, and what a bound on it says.
+
+    ``{f}`` stands for the factor e^bound, ``{v}`` for nats and ``{b}`` for bits.
+    """
+
+    label: str
+    name: str
+    holds: str
+    about: str
+    infinite: str
+
+
+CLAIMS = {
+    "pml": Claim(
+        "PML",
+        "pointwise maximal leakage",
+        "no event about the secret becomes more than {f} times as probable once the outcome is "
+        "seen",
+        "seeing the outcome makes an event about the secret at most about {f} times as probable",
+        "some outcomes make an event about the secret more probable by more than any factor",
+    ),
+    "pmc": Claim(
+        "PMC",
+        "pointwise maximal cost",
+        "no event about the secret becomes more than {f} times less probable once the outcome is "
+        "seen",
+        "seeing the outcome makes an event about the secret at most about {f} times less probable",
+        "some outcomes make an event about the secret less probable by more than any factor: they "
+        "rule secrets out, or nearly so",
+    ),
+    "ldp": Claim(
+        "LDP",
+        "local differential privacy",
+        "no outcome is more than {f} times as likely under one secret as under another",
+        "an outcome is at most about {f} times as likely under one secret as under another",
+        "some outcomes are more likely under one secret than under another by more than any factor",
+    ),
+    "lip": Claim(
+        "LIP",
+        "local information privacy",
+        "seeing the outcome changes the probability of any event about the secret by a factor of "
+        "{f} at most, up or down",
+        "seeing the outcome changes the probability of an event about the secret by a factor of "
+        "about {f} at most, up or down",
+        "some outcomes change the probability of an event about the secret by more than any factor",
+    ),
+    "mutual_information": Claim(
+        "Mutual information",
+        "mutual information",
+        "on average the outcome tells {v} nats ({b} bits) about the secret, or less",
+        "on average the outcome tells about {v} nats ({b} bits) about the secret",
+        "on average the outcome tells more about the secret than any number of bits",
+    ),
+    "maximal_leakage": Claim(
+        "Maximal leakage",
+        "maximal leakage",
+        "guessing any function of the secret succeeds no more than {f} times as often once the "
+        "outcome is seen",
+        "guessing a function of the secret succeeds at most about {f} times as often once the "
+        "outcome is seen",
+        "guessing some function of the secret succeeds more often by more than any factor",
+    ),
+}
+"""Each is what the measure means operationally; PML and PMC: "Information Density Bounds for
+Privacy", Definition 11 and Theorem 4; ``event`` is one of positive prior probability."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Attributes
+    ----------
+    name, label : str
+        The name of the figure in the tree, and what to call it.
+    bound : Bound or None
+        None when this version cannot compute it.
+    sentence : str
+        What it means.
+    """
+
+    name: str
+    label: str
+    bound: Bound | None
+    sentence: str
+
+    @property
+    def status(self) -> str:
+        """The status, in a word or a few."""
+        return "not in this version" if self.bound is None else self.bound.status
+
+    @property
+    def figure(self) -> str:
+        """The bound as text: ``~v +- e`` for an estimate; with units other than nats named."""
+        if self.bound is None:
+            return "-"
+        if self.bound.units == "nats":
+            return f"{self.bound} nats"
+        if self.bound.units == "probability":
+            return f"probability {self.bound}"
+        return f"{self.bound} {self.bound.units}"
+
+
+def rows(audit: Audit) -> list[Row]:
+    """Return the rows of an audit: the measures first, then the guarantees."""
+    found = []
+    for node in audit.tree.subtree:
+        name, attrs = node.path.strip("/"), node.attrs
+        if attrs.get("in_table") != 1:
+            continue
+        context = json.loads(attrs.get("context", "{}"))
+        if "not_yet" in attrs:
+            why = str(attrs["not_yet"])
+            found.append(Row(name, attrs["label"], None, why[0].upper() + why[1:]))
+        else:
+            bound = audit[name]
+            found.append(Row(name, attrs["label"], bound, sentence(name, bound, context)))
+    order = {name: i for i, name in enumerate(json.loads(audit.tree.attrs["order"]))}
+    return sorted(found, key=lambda row: order.get(row.name, len(order)))
+
+
+def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> str:
+    """Return what a Bound means, in a plain sentence.
+
+    Parameters
+    ----------
+    name : str
+        A measure of `CLAIMS`, or any other name with a ``guarantee`` in the context.
+    bound : Bound
+        The figure.
+    context : dict, optional
+        ``quantile``: it is that quantile over a posterior of priors; ``under``: what the sentence
+        starts with, such as the fixed prior it was computed under; ``guarantee`` and ``holds``: it decides that guarantee;
+        ``probability_of``: it is the posterior probability of that guarantee.
+
+    Returns
+    -------
+    str
+        With the word "estimate" for an estimate, the reason and the remedy for "undecided", the
+        confidence for "statistical", and "posterior probability" for posterior figures.
+    """
+    context = context or {}
+    if "probability_of" in context:
+        return _probability(bound, context["probability_of"])
+    if "guarantee" in context:
+        text, plain = _verdict(bound, context["guarantee"], context["holds"]), False
+    else:
+        text = _measure(CLAIMS[name.split("/", maxsplit=1)[0]], bound, context.get("quantile"))
+        plain = True
+    if "under" in context:
+        text = f"{context['under']}: {text[0].lower() if plain else text[0]}{text[1:]}"
+    return text
+
+
+def _measure(claim: Claim, bound: Bound, level: float | None) -> str:
+    if bound.status == "undecided":
+        return _undecided(bound)
+    posterior = "" if level is None else f"with posterior probability {_percent(level)} or more, "
+    if bound.status == "estimate":
+        if math.isinf(bound.value):
+            body = claim.infinite
+        else:
+            body = claim.about.format(**_numbers(bound.value, nearest=True))
+        return f"An estimate, which proves nothing: {posterior}{body}."
+    if bound.lower == math.inf and claim.infinite:
+        body = claim.infinite
+        if level is not None:
+            posterior = f"with posterior probability more than {_percent(1 - level)}, "
+    elif bound.upper == math.inf:
+        low = _numbers(bound.lower, nearest=True)["v"]
+        body, posterior = f"the figure is {low} nats or more, and no bound from above is known", ""
+    elif bound.upper <= 1e-12 and claim.label != "Mutual information":
+        body = "the outcome tells nothing about the secret"
+    else:
+        body = claim.holds.format(**_numbers(bound.upper, ratio=bound.ratio.upper))
+    return _qualified(bound, posterior + body)
+
+
+def _qualified(bound: Bound, body: str) -> str:
+    """Say what the sentence rests on: assumptions, or a confidence."""
+    if bound.status == "conditional":
+        body = f"if the assumptions listed hold, {body}"
+    if bound.status == "statistical":
+        body += f" (confidence {_percent(bound.confidence or 0.0)} over the draws)"
+    return body[0].upper() + body[1:] + "."
+
+
+def _undecided(bound: Bound) -> str:
+    reason = bound.reason.rstrip(". ")
+    known = ""
+    if bound.units == "nats" and bound.lower > 0:
+        known = f" What is known: {_numbers(bound.lower, nearest=True)['v']} nats or more."
+    return f"Not decided: {reason}.{known}"
+
+
+def _verdict(bound: Bound, guarantee: str, holds: str) -> str:
+    if holds == "yes":
+        return _qualified(bound, f"{guarantee} holds")
+    if holds == "no":
+        return _qualified(bound, f"{guarantee} does not hold")
+    if bound.status == "estimate":
+        return (f"Not decided: the figure is an estimate, which proves neither that {guarantee} "
+                f"holds nor that it fails.")
+    if bound.status == "undecided":
+        return _undecided(bound)
+    return f"Not decided: the threshold of {guarantee} lies inside the enclosure."
+
+
+def _probability(bound: Bound, guarantee: str) -> str:
+    if bound.status == "undecided":
+        return _undecided(bound)
+    if bound.status == "estimate":
+        return (f"An estimate, which proves nothing: {guarantee} holds with posterior probability "
+                f"of about {bound.value:.3g}.")
+    return _qualified(bound, f"the posterior probability that {guarantee} holds is {bound.lower:.3g}"
+                      f" or more")
+
+
+def _numbers(value: float, *, ratio: Any = None, nearest: bool = False) -> dict[str, str]:
+    """Return a level in nats as a factor, in nats and in bits; rounded up unless ``nearest``."""
+    if ratio is None:
+        ratio = math.inf if value > 709 else math.exp(value)
+    if math.isinf(ratio):  # beyond a float: say the level
+        return {"f": f"e^{value:.6g}", "v": f"{value:.4g}", "b": f"{value / math.log(2):.4g}"}
+    up = not nearest
+    return {"f": short(ratio, up=up), "v": short(value, up=up),
+            "b": short(value / math.log(2), up=up)}
+
+
+def short(value: float | Fraction, *, up: bool) -> str:
+    """Return 4 significant digits, rounded up (or to nearest) to within 1e-12 of the value.
+
+    Examples
+    --------
+    >>> short(1.50001, up=True), short(1.5000000000000002, up=True), short(1.50001, up=False)
+    ('1.501', '1.5', '1.5')
+    """
+    if isinstance(value, Fraction):
+        exact = Context(prec=40, rounding=ROUND_CEILING).divide(
+            Decimal(value.numerator), Decimal(value.denominator))
+    else:
+        exact = Decimal(value)
+    if up:
+        exact *= 1 - Decimal("1e-12")
+    rounding = ROUND_CEILING if up else None
+    text = Context(prec=4, rounding=rounding).plus(exact)
+    number = float(text)
+    if number != 0 and not 1e-4 <= abs(number) < 1e6:
+        return f"{text.normalize():e}"
+    return f"{text.normalize():f}"
+
+
+def _percent(share: float) -> str:
+    shown = Context(prec=6, rounding=ROUND_FLOOR).multiply(Decimal(repr(float(share))), 100)
+    return f"{shown.normalize():f} %"
+
+
+def html_table(found: list[Row]) -> str:
+    """Return the rows as a plain HTML table, for notebooks."""
+    from html import escape
+
+    body = "".join(
+        f"<tr><th style='text-align:left'>{escape(r.label)}</th><td>{escape(r.figure)}</td>"
+        f"<td><code>{escape(r.status)}</code></td>"
+        f"<td style='text-align:left'>{escape(r.sentence)}</td></tr>"
+        for r in found
+    )
+    head = "".join(f"<th style='text-align:left'>{h}</th>"
+                   for h in ("measure", "bound", "status", "what it means"))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
