@@ -137,13 +137,17 @@ class Finite(Alphabet):
         return {label: i for i, label in enumerate(self.labels)}
 
     @cached_property
+    def _order(self) -> np.ndarray:
+        return np.argsort(self.array, kind="stable")
+
+    @cached_property
     def numeric(self) -> bool:  # type: ignore[override]
         """Whether every label is a number."""
         return all(isinstance(a, (int, float)) and not isinstance(a, bool) for a in self.labels)
 
-    @property
+    @cached_property
     def array(self) -> np.ndarray:
-        """The labels as a NumPy array (floats if numeric, else objects)."""
+        """The labels as a NumPy array (numbers if numeric, else objects); do not write to it."""
         if self.numeric:
             return np.array(self.labels)
         out = np.empty(self.size, dtype=object)
@@ -155,7 +159,7 @@ class Finite(Alphabet):
         if isinstance(points, tuple) and points in self._position:
             return np.array(self._position[points])
         if isinstance(points, np.ndarray) and points.dtype.kind in "iuf" and self.numeric:
-            order = np.argsort(self.array, kind="stable")
+            order = self._order
             place = np.searchsorted(self.array, points, sorter=order).clip(0, self.size - 1)
             found = order[place]
             if (self.array[found] == points).all():

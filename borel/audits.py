@@ -7,24 +7,20 @@ an interrupted audit loses one unit at most and goes on from there.
 from __future__ import annotations
 
 import json
-import re
 import time
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from borel import divergences, settings
+from borel import settings
 from borel.bound import weakest
-from borel.curves import law_curve, leakage_curve
-from borel.errors import InvalidInput, NotYet
+from borel.errors import InvalidInput
 from borel.fingerprint import changed, prior_key, study_key
-from borel.leakage import pmc, pml
-from borel.store import Audit, RESULT, load, pack, pack_random, random_bound, read, writable, write
+from borel.store import RESULT, Audit, load, writable, write
 from borel.study import Study, as_study
-from borel.tables import CLAIMS
+from borel.units import Nodes, Unit, is_random, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,15 +29,13 @@ if TYPE_CHECKING:
 
     from borel.joint import Joint
 
-__all__ = ["Audit", "Interrupted", "audit", "load"]
+__all__ = ["Audit", "Interrupted", "ResumeWarning", "audit", "load"]
 
 DRAWS = "prior.nc"
-LEVEL = 0.95
-"""The posterior quantile of epsilon that a report gives, and the mass of its credible interval."""
-_QUANTILES = ("0.5", "0.9", "0.95", "0.99")
-_MEAN = "the mean of the posterior draws of the prior (one fixed prior)"
 
-Nodes = dict[str, "xr.Dataset"]
+
+class ResumeWarning(UserWarning):
+    """What changed since the audit that is resumed, and what is therefore computed again."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -50,14 +44,6 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, message: str, tree: xr.DataTree | None = None):
         super().__init__(message)
         self.tree = tree
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One step of an audit: the name of its main node, and the function that computes its nodes."""
-
-    name: str
-    compute: Callable[[], Nodes]
 
 
 def audit(
@@ -156,8 +142,10 @@ class _Job:
         done = f"{len(self.units) - len(self.left)} of {len(self.units)} steps"
         if self.folder is None:
             return f"interrupted after {done}: they are in the .tree of this exception"
-        return (f"interrupted after {done}, kept in {self.folder / RESULT}. To go on from there: "
-                f"--resume, or bl.audit(study, output={str(self.folder)!r}, resume=True)")
+        return (
+            f"interrupted after {done}, kept in {self.folder / RESULT}. To go on from there: "
+            f"--resume, or bl.audit(study, output={str(self.folder)!r}, resume=True)"
+        )
 
     def save(self) -> None:
         """Write what there is, in one step."""
@@ -170,8 +158,11 @@ class _Job:
         import xarray as xr
 
         wanted = [unit.name for unit in self.units]
-        kept = {name: node for name, node in self.nodes.items()
-                if any(name == w or name.startswith(f"{w}/") for w in wanted)}
+        kept = {
+            name: node
+            for name, node in self.nodes.items()
+            if any(name == w or name.startswith(f"{w}/") for w in wanted)
+        }
         root = xr.Dataset(attrs=self._attrs(kept))
         return xr.DataTree.from_dict({"/": root, **{f"/{n}": d for n, d in kept.items()}})
 
@@ -179,15 +170,18 @@ class _Job:
         from borel import __version__
 
         study = self.study
-        statuses = [str(node["status"].item()) for node in kept.values()
-                    if node.attrs.get("in_table") == 1 and "bound" in node.attrs]
+        statuses = [
+            str(node["status"].item())
+            for node in kept.values()
+            if node.attrs.get("in_table") == 1 and "bound" in node.attrs
+        ]
         return {
             "title": study.title,
             "about": study.about,
             "mechanism": repr(self.joint.mechanism),
             "normalisation": str(self.joint.mechanism.normalisation),
             "prior": repr(self.joint.prior),
-            "posterior": int(_random(self.joint)),
+            "posterior": int(is_random(self.joint)),
             "status": weakest(statuses) if statuses else "undecided",
             "units": "nats",
             "complete": int(not self.left),
@@ -198,136 +192,6 @@ class _Job:
             "creation_library": "borel",
             "creation_library_version": __version__,
         }
-
-
-# -- what an audit consists of --------------------------------------------------------------
-
-
-def units(study: Study, joint: Joint, nodes: Nodes) -> Iterator[Unit]:
-    """Yield the units of a study: figures first, then guarantees, then laws and curves."""
-    leakages = {"pml": pml, "pmc": pmc}
-    variables = {kind: leakages[kind](joint) for kind in study.report if kind in leakages}
-    random = _random(joint)
-    for name in study.report:
-        if name not in variables:
-            yield _figure(name, joint)
-        elif random:
-            yield _guard(name, lambda n=name: _random_nodes(n, variables[n].sup()), CLAIMS[name])
-        else:
-            yield _guard(name, lambda n=name: {n: _node(variables[n].sup(), CLAIMS[n])},
-                         CLAIMS[name])
-    for guarantee in study.guarantees:
-        yield _guarantee(guarantee, joint, nodes)
-    for kind, variable in variables.items():
-        law = (lambda k=kind: _law_nodes(k, _fixed(joint, k), _MEAN)) if random else (
-            lambda k=kind, v=variable: _law_nodes(k, v, ""))
-        yield _guard(f"{kind}/law", law)
-        yield _guard(f"{kind}/curve",
-                     lambda k=kind, v=variable: {f"{k}/curve": leakage_curve(v, prob=LEVEL)})
-
-
-def _guard(name: str, compute: Callable[[], Nodes], claim: Any = None, label: str = "") -> Unit:
-    """Make a unit that says so when this version cannot compute it."""
-
-    def guarded() -> Nodes:
-        import xarray as xr
-
-        try:
-            return compute()
-        except NotYet as error:
-            attrs: dict[str, Any] = {"not_yet": str(error)}
-            if claim is not None or label:
-                attrs |= {"label": label or claim.label, "in_table": 1}
-            return {name: xr.Dataset(attrs=attrs)}
-
-    return Unit(name, guarded)
-
-
-def _node(bound: Any, claim: Any = None, *, label: str = "", **context: Any) -> xr.Dataset:
-    """Return the Dataset of a Bound that stands in the table."""
-    attrs: dict[str, Any] = {"label": label or claim.label, "in_table": 1}
-    if claim is not None:
-        attrs["long_name"] = claim.name
-    return pack(bound, context=json.dumps(context), **attrs)
-
-
-def _figure(name: str, joint: Joint) -> Unit:
-    measure, claim = getattr(divergences, name), CLAIMS[name]
-
-    def compute() -> Nodes:
-        if _random(joint):
-            found = measure(_mean_joint(joint))
-            return {name: _node(found, claim, label=f"{claim.label} under the mean prior",
-                                under=f"Under {_MEAN}")}
-        return {name: _node(measure(joint), claim)}
-
-    return _guard(name, compute, claim)
-
-
-def _random_nodes(name: str, epsilon: Any) -> Nodes:
-    """Return the posterior of epsilon: its draws, a quantile for the table, and its HDI."""
-    claim = CLAIMS[name]
-    region = epsilon.hdi(LEVEL)
-    return {
-        name: _node(epsilon.quantile(LEVEL), claim, quantile=LEVEL,
-                    label=f"{claim.label}, {100 * LEVEL:g} % posterior quantile"),
-        f"{name}/draws": pack_random(epsilon),
-        f"{name}/median": pack(epsilon.quantile(0.5)),
-        f"{name}/hdi-lower": pack(region.lower),
-        f"{name}/hdi-upper": pack(region.upper),
-    }
-
-
-def _law_nodes(kind: str, variable: Any, under: str) -> Nodes:
-    """Return the cdf of the leakage, and its quantiles."""
-    from fractions import Fraction
-
-    nodes = {f"{kind}/law": law_curve(variable).assign_attrs(under=under)}
-    for level in _QUANTILES:
-        s = Fraction(level) if variable.joint.rational else float(level)
-        nodes[f"{kind}/law/quantile-{level}"] = pack(variable.quantile(s))
-    return nodes
-
-
-def _guarantee(guarantee: Any, joint: Joint, nodes: Nodes) -> Unit:
-    label = repr(guarantee)
-    name = "guarantees/" + re.sub(r"[^A-Za-z0-9.]+", "-", label).strip("-")
-    kind = {"PML": "pml", "PMC": "pmc"}.get(type(guarantee).__name__)
-
-    def compute() -> Nodes:
-        if _random(joint) and kind and guarantee.delta == 0:
-            stored = nodes.get(f"{kind}/draws")
-            leakage = {"pml": pml, "pmc": pmc}[kind]
-            epsilon = random_bound(stored) if stored is not None else leakage(joint).sup()
-            share = epsilon.cdf(float(guarantee.epsilon))
-            return {name: _node(share, label=f"P({label})", probability_of=label)}
-        if _random(joint) and type(guarantee).__name__ != "LDP":
-            raise NotYet(f"the posterior probability of {label}",
-                         missing="this guarantee over a posterior of priors",
-                         instead="PML and PMC with delta = 0, and LDP.")
-        # LDP depends on a prior through its support: that of the mean contains every draw's
-        subject = _mean_joint(joint) if _random(joint) else joint
-        verdict = subject.satisfies(guarantee)
-        holds = {True: "yes", False: "no", None: "undecided"}[verdict.holds]
-        about = {"under": "On the union of the supports of the draws"} if _random(joint) else {}
-        return {name: _node(verdict.bound, label=label, guarantee=label, holds=holds, **about)}
-
-    return _guard(name, compute, label=label)
-
-
-def _random(joint: Joint) -> bool:
-    return getattr(joint.prior, "leakage_of", None) is not None
-
-
-def _mean_joint(joint: Joint) -> Joint:
-    cache = joint.__dict__.setdefault("_mean_joint", [])
-    if not cache:
-        cache.append(joint.prior.mean_prior() * joint.mechanism)
-    return cache[0]
-
-
-def _fixed(joint: Joint, kind: str) -> Any:
-    return {"pml": pml, "pmc": pmc}[kind](_mean_joint(joint))
 
 
 # -- resuming -------------------------------------------------------------------------------
@@ -346,8 +210,10 @@ def _previous(folder: Path, resume: bool) -> xr.DataTree | None:
         return None
     if not resume and not before.attrs["complete"]:
         raise InvalidInput(
-            "the output folder", expected="no unfinished audit in it",
-            got=f"one in {path}", mend="go on with --resume (resume=True), or delete it.",
+            "the output folder",
+            expected="no unfinished audit in it",
+            got=f"one in {path}",
+            mend="go on with --resume (resume=True), or delete it.",
         )
     return before if resume else None
 
@@ -362,13 +228,19 @@ def _draws(study: Study, folder: Path | None, resume: bool) -> xr.DataTree:
         kept = _compat.as_datatree(path)
         if kept.attrs.get("borel_prior_key") == key:
             return kept
-        warnings.warn("resuming: the prior function, its build or its seed changed: the prior is "
-                      "sampled again", stacklevel=3)
+        warnings.warn(
+            "resuming: the prior function, its build or its seed changed: the prior is "
+            "sampled again",
+            ResumeWarning,
+            stacklevel=3,
+        )
     try:
         draws = study.draws()
     except KeyboardInterrupt:
-        raise Interrupted("interrupted while the prior was sampled: none of its draws are kept, "
-                          "since fewer draws than asked for are another posterior") from None
+        raise Interrupted(
+            "interrupted while the prior was sampled: none of its draws are kept, "
+            "since fewer draws than asked for are another posterior"
+        ) from None
     if path is not None:
         draws = draws.copy()
         draws.attrs["borel_prior_key"] = key
@@ -381,8 +253,11 @@ def _kept(before: xr.DataTree | None, key: dict[str, str]) -> Nodes:
     if before is None:
         return {}
     if differing := changed(json.loads(before.attrs["key"]), key):
-        warnings.warn(f"resuming: {', '.join(differing)} changed; every figure is computed again",
-                      stacklevel=4)
+        warnings.warn(
+            f"resuming: {', '.join(differing)} changed; every figure is computed again",
+            ResumeWarning,
+            stacklevel=3,
+        )
         return {}
     nodes = {node.path.strip("/"): node.to_dataset(inherit=False) for node in before.subtree}
     return {name: node for name, node in nodes.items() if name and (node.attrs or node.variables)}
@@ -403,8 +278,12 @@ def _bar(total: int, wanted: bool | None) -> Iterator[Callable[[int, str], None]
     if wanted is False or (wanted is None and not console.is_terminal):
         yield lambda done, name: None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-               TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     progress = Progress(*columns, console=console, transient=True)
     task = progress.add_task("audit", total=total)
     timer = Timer(1.0, progress.start)

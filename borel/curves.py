@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 POINTS = 201
 _LAW_POINTS = 129
 _FAR = 1e-4
+_BESIDE = 1e-9
 
 
 def leakage_curve(variable: Any, outcomes: Any = None, *, prob: float = 0.95) -> xr.Dataset:
@@ -54,7 +55,10 @@ def leakage_curve(variable: Any, outcomes: Any = None, *, prob: float = 0.95) ->
         status = weakest(map(str, np.unique(found["status"].values)))
     found = found.assign_coords(y=_labels(found["y"].values))
     return found.assign_attrs(
-        kind=variable.kind, outcome_kind=joint.outcome.kind, status=status, units="nats",
+        kind=variable.kind,
+        outcome_kind=joint.outcome.kind,
+        status=status,
+        units="nats",
         atoms=[float(a) for a in getattr(joint.outcome, "atoms", ())],
     )
 
@@ -70,8 +74,9 @@ def law_curve(variable: Any) -> xr.Dataset:
     Returns
     -------
     Dataset
-        ``lower``, ``upper`` over ``t`` (nats), and ``status``. For few values, t holds all of them;
-        else a grid, as far as `borel.options` ``budget`` reaches.
+        ``lower``, ``upper`` over ``t`` (nats), and ``status``. For few outcomes ``t`` lies just
+        before and just after each jump of the law; else it is a grid, as fine as `borel.options`
+        ``budget`` allows. Between two points the law is monotone.
 
     Raises
     ------
@@ -91,25 +96,35 @@ def law_curve(variable: Any) -> xr.Dataset:
     ts = sorted(found)
     bounds = [found[t] for t in ts]
     return xr.Dataset(
-        {"lower": ("t", [b.lower for b in bounds], {"units": "probability"}),
-         "upper": ("t", [b.upper for b in bounds], {"units": "probability"}),
-         "status": ("t", [b.status for b in bounds])},
+        {
+            "lower": ("t", [b.lower for b in bounds], {"units": "probability"}),
+            "upper": ("t", [b.upper for b in bounds], {"units": "probability"}),
+            "status": ("t", [b.status for b in bounds]),
+        },
         {"t": ("t", ts, {"units": "nats"})},
-        {"kind": variable.kind, "status": weakest(b.status for b in bounds),
-         "discrete": int(variable.joint.outcome.kind in ("finite", "countable"))},
+        {
+            "kind": variable.kind,
+            "status": weakest(b.status for b in bounds),
+            "outcome_kind": variable.joint.outcome.kind,
+        },
     )
 
 
 def _thresholds(variable: Any) -> list[float]:
-    """Return where to ask for the law: at its steps, or on a grid, coarse points first."""
+    """Return where to ask for the law: around each jump, or on a grid.
+
+    A grid comes in an order that stays even when it is cut short: coarse points first.
+    """
     joint = variable.joint
     if joint.outcome.kind in ("finite", "countable"):
         ends = variable(outcome_points(joint))
-        steps = np.unique(np.concatenate([ends["lower"].values, ends["upper"].values]))
-        steps = steps[np.isfinite(steps)]
-        if len(steps) <= 2 * _LAW_POINTS:
-            return [0.0, *(float(t) for t in steps if t > 0)]
-        top = float(steps[-1])
+        values = np.concatenate([ends["lower"].values, ends["upper"].values])
+        values = np.unique(values[np.isfinite(values)])
+        if len(values) <= 2 * _LAW_POINTS:
+            # beside a jump, so that the rounding of the values does not blur the law
+            around = np.concatenate([values * (1 - _BESIDE) - _BESIDE, values * (1 + _BESIDE)])
+            return [0.0, *(float(t) for t in np.unique(around + _BESIDE / 2) if t > 0)]
+        top = float(values[-1])
     else:
         sup = variable.sup()
         top = sup.upper

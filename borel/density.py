@@ -66,7 +66,8 @@ class Density:
             names = tuple(_names(name, a) for name, a in alphabets.items())
             try:
                 traced = trace(function, names, tuple(self.parameters))
-                self.graph = traced.bind(self.parameters)
+                single = {n: v for n, v in self.parameters.items() if np.ndim(v) == 0}
+                self.graph = traced.bind(single)
             except NotTraceable as error:
                 self.opaque = str(error)
         self._captured = _captured_arrays(function) if self.graph is None else {}
@@ -84,13 +85,15 @@ class Density:
             inputs = self.inputs(*points)
             if any(isinstance(v, Tracer) for v in inputs.values()):
                 return replay(self.graph, inputs)
-            return fp.evaluate(self.graph, inputs)
+            return fp.evaluate(self.graph, inputs | self._batch(points))
         self._check_captured()
         arrays = [_as_arrays(p) for p in points]
         with np.errstate(all="ignore"):
-            result = np.asarray(self.function(*arrays, **self.parameters))
+            parameters = self.parameters | self._batch(points)
+            result = np.asarray(self.function(*arrays, **parameters))
         shape = np.broadcast_shapes(
-            *(np.shape(a) for p in arrays for a in (p if isinstance(p, tuple) else (p,)))
+            *(np.shape(a) for p in arrays for a in (p if isinstance(p, tuple) else (p,))),
+            *(np.shape(v) for v in parameters.values()),
         )
         if result.dtype.kind not in "biuf" or result.shape not in (shape, ()):
             raise InvalidInput(
@@ -112,6 +115,16 @@ class Density:
                 named[names] = point
         return named
 
+    def _batch(self, points: tuple) -> dict[str, np.ndarray]:
+        """Return the array parameters (draws), with axes added for the points behind them."""
+        flat = [a for p in points for a in (p if isinstance(p, tuple) else (p,))]
+        behind = max(np.ndim(a) for a in flat)
+        return {
+            name: np.reshape(value, (*np.shape(value), *(1,) * behind))
+            for name, value in self.parameters.items()
+            if np.ndim(value)
+        }
+
     def linear(self, *points: Any) -> np.ndarray:
         """Return the density itself."""
         values = self.raw(*points)
@@ -123,7 +136,7 @@ class Density:
         if self.graph is not None and not self.log:
             inputs = self.inputs(*points)
             if not any(isinstance(v, Tracer) for v in inputs.values()):
-                return fp.evaluate_log(self.graph, inputs)
+                return fp.evaluate_log(self.graph, inputs | self._batch(points))
         values = self.raw(*points)
         with np.errstate(divide="ignore", invalid="ignore"):
             return values if self.log else np.log(values)

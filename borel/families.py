@@ -31,7 +31,7 @@ def _family(
         values[key] = array if array.ndim else float(array)
     shown = ", ".join(f"{k}={v:g}" if np.ndim(v) == 0 else f"{k}=<array>" for k, v in values.items())
     out = Measure(
-        density, on, log=True, parameters=values, tail=tail, name=f"{name}({shown})", _check=False
+        density, on, log=True, params=values, tail=tail, name=f"{name}({shown})", _check=False
     )
     out.family = (name, values)
     return out

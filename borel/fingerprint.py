@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.alphabets import Finite
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -101,19 +103,24 @@ def _mechanism(mechanism: Mechanism) -> str:
     matrix = mechanism.matrix if mechanism.finite else np.zeros(0)
     masses = [(atom, _density(mass)) for atom, mass in sorted(mechanism.masses.items())]
     alphabets = [_alphabet(a) for a in (mechanism.secret, mechanism.outcome)]
-    return digest(*alphabets, matrix, _density(mechanism.density), masses, mechanism.breaks)
+    forms = type(mechanism.closed_forms).__name__
+    return digest(*alphabets, matrix, _density(mechanism.density), masses, mechanism.breaks, forms)
 
 
 def _measure(measure: Measure) -> str:
     p = measure._probabilities
     return digest(
-        _alphabet(measure.on), np.zeros(0) if p is None else p, _density(measure.density),
-        sorted(measure.masses.items()), measure.breaks,
+        _alphabet(measure.on),
+        np.zeros(0) if p is None else p,
+        _density(measure.density),
+        sorted(measure.masses.items()),
+        measure.breaks,
     )
 
 
 def _alphabet(alphabet: Any) -> str:
-    return digest(*(repr(getattr(a, "labels", None) or a) for a in alphabet.factors))
+    # the repr of a long list of labels is abridged
+    return digest(*(a.labels if isinstance(a, Finite) else repr(a) for a in alphabet.factors))
 
 
 def _dataset(dataset: xr.Dataset) -> str:

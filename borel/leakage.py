@@ -275,7 +275,9 @@ class InformationDensity:
 
 def _signed_bound(engine: Any, low: float, high: float) -> Bound:
     if engine.status == "estimate":
-        if np.isinf(low) or np.isinf(high):
+        if low != high and (np.isinf(low) or np.isinf(high)):
+            return Bound.undecided(low, high, reason=engine.reason or "the estimate diverged")
+        if np.isinf(low):
             return Bound.estimate(low, 0.0, reason=engine.reason)
         return Bound.estimate((low + high) / 2, (high - low) / 2, reason=engine.reason)
     make = {"exact": Bound.exact, "conditional": Bound.conditional}[engine.status]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +57,9 @@ class Measure:
         An integrable function above the density; kept for the certified engine.
     masses : dict, optional
         For a `Mixed` alphabet: the mass of each atom.
+    params : dict, optional
+        Numbers passed to ``density`` as keyword arguments. Arrays make a batch of measures, one
+        for each posterior draw (see `borel.priors.from_posterior`).
 
     Raises
     ------
@@ -81,7 +85,7 @@ class Measure:
         tail: Callable[[int], float] | Tail | None = None,
         envelope: Any = None,
         masses: dict[float, float] | None = None,
-        parameters: dict[str, Any] | None = None,
+        params: dict[str, Any] | None = None,
         name: str = "",
         rounding: float = 0.0,
         _check: bool = True,
@@ -110,7 +114,8 @@ class Measure:
                 "Measure", expected="numeric labels for a density", got=repr(on),
                 mend="give the probabilities: bl.pmf([...], on=alphabet).",
             )
-        given = parameters or {}
+        given = {k: np.asarray(getattr(v, "values", v), float) for k, v in (params or {}).items()}
+        given = {k: v if v.ndim else float(v) for k, v in given.items()}
         self.batch = np.broadcast_shapes(*(np.shape(v) for v in given.values())) if given else ()
         self.density = Density(density, {"x": on}, log=log, parameters=given)
         if _check and not self.batch:
@@ -133,7 +138,7 @@ class Measure:
             )
         return self._probabilities
 
-    @property
+    @cached_property
     def rounding(self) -> float:
         """How far the probabilities may be off, relatively: their own rounding, or more."""
         if self.rational:

@@ -270,6 +270,11 @@ class Mechanism:
         """The matrix prepared for exact sums, once for all priors."""
         return split(np.ascontiguousarray(self.matrix, dtype=float))
 
+    @cached_property
+    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        """The largest and the smallest entry of every column, over all secrets."""
+        return self.matrix.max(axis=0), self.matrix.min(axis=0)
+
     def pdf(self, y: Any, x: Any) -> np.ndarray:
         """Return f(y|x) at broadcastable labels y and x (the mass, at an atom)."""
         if self._matrix is not None:

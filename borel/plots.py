@@ -160,15 +160,27 @@ def _draw_points(curve: xr.Dataset, low: Any, middle: Any, high: Any, ax: Axes) 
     ends = middle[finite] - low[finite], high[finite] - middle[finite]
     spread = np.maximum(np.array(ends), 0.0)
     name = "posterior median" if "median" in curve else "leakage"
-    ax.errorbar(x[finite], middle[finite], yerr=spread, fmt="o", color=BLUE, ecolor=ORANGE,
-                capsize=4, markersize=5 if len(x) <= _MANY else 3,
-                label=f"{name}, {_band_name(curve)}")
+    ax.errorbar(
+        x[finite],
+        middle[finite],
+        yerr=spread,
+        fmt="o",
+        color=BLUE,
+        ecolor=ORANGE,
+        capsize=4,
+        markersize=5 if len(x) <= _MANY else 3,
+        label=f"{name}, {_band_name(curve)}",
+    )
     if not numeric:
         keep = range(0, len(labels), max(1, -(-len(labels) // _MANY)))
         names = [str(labels[i]) for i in keep]
         turned = sum(map(len, names)) > 50
-        ax.set_xticks([x[i] for i in keep], names, rotation=45 if turned else 0,
-                      ha="right" if turned else "center")
+        ax.set_xticks(
+            [x[i] for i in keep],
+            names,
+            rotation=45 if turned else 0,
+            ha="right" if turned else "center",
+        )
         ax.set_xlim(-0.6, len(labels) - 0.4)
     return x
 
@@ -178,8 +190,15 @@ def _draw_line(curve: xr.Dataset, x: Any, low: Any, middle: Any, high: Any, ax: 
     finite = np.isfinite(low) & np.isfinite(high) & ~atoms
     gap = np.where(finite, middle, np.nan)  # a line breaks where the leakage is infinite
     name = "posterior median" if "median" in curve else "leakage"
-    ax.fill_between(x, np.where(finite, low, np.nan), np.where(finite, high, np.nan),
-                    color=ORANGE, alpha=0.35, linewidth=0, label=_band_name(curve))
+    ax.fill_between(
+        x,
+        np.where(finite, low, np.nan),
+        np.where(finite, high, np.nan),
+        color=ORANGE,
+        alpha=0.35,
+        linewidth=0,
+        label=_band_name(curve),
+    )
     ax.plot(x, gap, color=BLUE, linewidth=1.6, label=name)
     at = atoms & np.isfinite(high)
     if at.any():
@@ -190,19 +209,23 @@ def draw_law(law: xr.Dataset, ax: Axes) -> Axes:
     """Draw what `borel.curves.law_curve` returned."""
     kind, t = _NAMES[law.attrs["kind"]], law["t"].values
     low, high = law["lower"].values, law["upper"].values
-    end = float(t[-1]) * 1.05 + 1e-9 if t[-1] > 0 else 1.0
-    ts = np.append(t, end)
-    low, high = np.append(low, low[-1]), np.append(high, high[-1])
-    ax.fill_between(ts, low, high, step="post", color=ORANGE, alpha=0.35, linewidth=0,
-                    label="error estimate" if law.attrs["status"] == "estimate" else "enclosure")
-    ax.step(ts, (low + high) / 2, where="post", color=BLUE, linewidth=1.6)
-    ax.set_xlim(0, end)
+    line = (low + high) / 2
+    # between two points the law is known to be monotone, no more
+    high = np.append(high[1:], high[-1])
+    if law.attrs["outcome_kind"] == "finite":  # past its last finite jump it is constant
+        t = np.append(t, 1.05 * t[-1] if t[-1] > 0 else 1.0)
+        low, line, high = (np.append(v, v[-1]) for v in (low, line, high))
+    ax.fill_between(t, low, high, step="post", color=ORANGE, alpha=0.35, linewidth=0)
+    discrete = law.attrs["outcome_kind"] in ("finite", "countable")
+    ax.plot(t, line, drawstyle="steps-post" if discrete else "default", color=BLUE, linewidth=1.6)
+    ax.set_xlim(0, t[-1])
     ax.set_ylim(-0.03, 1.05)
-    if high[-1] < 1 - 1e-6:
-        ax.annotate(f"{1 - high[-1]:.3g} of the probability lies further out, up to inf",
-                    (end, high[-1]), xytext=(-6, 10), textcoords="offset points", ha="right",
-                    va="bottom", color=GREY, fontsize="small")
-    ax.set_xlabel("t (nats)")
+    beyond = 1 - high[-1]
+    ax.set_xlabel(
+        "t (nats)"
+        if beyond <= 1e-6
+        else f"t (nats); probability {beyond:.3g} lies further out, up to inf"
+    )
     ax.set_ylabel(f"P{{{kind} <= t}}")
     under = ", under the mean prior" if law.attrs.get("under") else ""
     return _finish(ax, f"Law of {kind} over outcomes{under} ({law.attrs['status']})")
@@ -213,27 +236,58 @@ def draw_epsilon(figure: Any, ax: Axes, *, prob: float = 0.95) -> Axes:
     low, high = (figure.draws[end].values.ravel() for end in ("lower", "upper"))
     values = _middle(low, high)
     finite = values[np.isfinite(values)]
-    ax.set_xlabel(f"{figure.name} (nats)")
+    name = figure.name.replace("pml", "PML").replace("pmc", "PMC")
+    ax.set_xlabel(f"{name} (nats)")
     ax.set_ylabel("share of the draws")
     if figure.trouble:
-        ax.text(0.5, 0.92, _wrapped(f"undecided: {figure.trouble}"), transform=ax.transAxes,
-                ha="center", va="top", fontsize="small", color=ORANGE, zorder=5,
-                bbox={"facecolor": "white", "alpha": 0.85, "linewidth": 0})
+        ax.text(
+            0.5,
+            0.92,
+            _wrapped(f"undecided: {figure.trouble}"),
+            transform=ax.transAxes,
+            ha="center",
+            va="top",
+            fontsize="small",
+            color=ORANGE,
+            zorder=5,
+            bbox={"facecolor": "white", "alpha": 0.85, "linewidth": 0},
+        )
     if finite.size:
         spread = float(finite.max() - finite.min())
         flat = spread <= 1e-9 * max(1.0, abs(float(finite[0])))
         middle = float(finite.mean())
-        bins = np.linspace(middle - 0.5, middle + 0.5, 42) if flat else min(60, 8 + finite.size // 40)
+        bins = (
+            np.linspace(middle - 0.5, middle + 0.5, 42) if flat else min(60, 8 + finite.size // 40)
+        )
         weights = np.full(finite.size, 1 / values.size)
         ax.hist(finite, bins=bins, weights=weights, color=BLUE, alpha=0.75)  # type: ignore[arg-type]
         if not figure.trouble:
             _draw_interval(figure, ax, prob)
-    infinite = 1 - finite.size / values.size if values.size else 0.0
-    if infinite > 0:
-        ax.text(0.98, 0.55, f"infinite in {infinite:.3g} of the draws \u2192 inf",
-                transform=ax.transAxes, ha="right", va="top", color=ORANGE, fontsize="small")
+    if finite.size < values.size:
+        _draw_infinite(ax, finite, 1 - finite.size / values.size)
     status = "undecided" if figure.trouble else f"each draw: {figure.status}"
-    return _finish(ax, f"Posterior of the {figure.name} ({status})")
+    return _finish(ax, f"Posterior of the {name} ({status})")
+
+
+def _draw_infinite(ax: Axes, finite: np.ndarray, share: float) -> None:
+    """Draw the share of infinite draws as a bar of its own, to the right, named inf."""
+    start, end = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    width = 0.06 * (end - start or 1.0)
+    place = end + 3 * width
+    ax.bar([place], [share], width=width, color=ORANGE, alpha=0.8)
+    ax.annotate(
+        f"inf: {100 * share:.3g} % of the draws",
+        (place, share),
+        xytext=(0, 3),
+        textcoords="offset points",
+        ha="right" if finite.size else "center",
+        color=ORANGE,
+        fontsize="small",
+    )
+    ticks = [t for t in ax.get_xticks() if start - width <= t <= end + width] if finite.size else []
+    ax.set_xticks([*ticks, place], [*(f"{t:.4g}" for t in ticks), "inf"])
+    if not finite.size:
+        ax.set_xlim(place - 0.5, place + 0.5)
 
 
 def _draw_interval(figure: Any, ax: Axes, prob: float) -> None:
@@ -242,13 +296,24 @@ def _draw_interval(figure: Any, ax: Axes, prob: float) -> None:
     if region.upper.status == "undecided":  # infinite draws: an interval that ends at a quantile
         end = figure.quantile(prob)
         if np.isfinite(end.upper):
-            ax.axvline(end.upper, color=ORANGE, linestyle="--",
-                       label=f"{share} quantile, at most {end.upper:.4g}")
+            ax.axvline(
+                end.upper,
+                color=ORANGE,
+                linestyle="--",
+                label=f"{share} quantile, at most {end.upper:.4g}",
+            )
             _legend(ax)
         return
     low, high = region.lower.value, region.upper.value
-    ax.axvspan(low, high, color=ORANGE, alpha=0.2, linewidth=0, zorder=0,
-               label=f"{share} HDI ~[{low:.4g}, {high:.4g}] (estimate)")
+    ax.axvspan(
+        low,
+        high,
+        color=ORANGE,
+        alpha=0.2,
+        linewidth=0,
+        zorder=0,
+        label=f"{share} HDI ~[{low:.4g}, {high:.4g}] (estimate)",
+    )
     for end in (low, high):
         ax.axvline(end, color=ORANGE, linewidth=1.2)
     _legend(ax)
@@ -280,24 +345,35 @@ def _mark_infinite(ax: Axes, x: Any, low: Any, high: Any, shown: np.ndarray) -> 
     finite = shown[np.isfinite(shown)]
     top = float(finite.max()) * 1.18 if finite.size and finite.max() > 0 else 1.0
     ax.set_ylim(-0.04 * top, top)
-    for where, words, colour in (
-        (np.isinf(low), "inf", ORANGE),
-        (np.isinf(high) & ~np.isinf(low), "no upper bound", GREY),
+    for where, words, colour, labels in (
+        (np.isinf(low), "inf", ORANGE, 6),
+        (np.isinf(high) & ~np.isinf(low), "no upper bound", GREY, 2),
     ):
-        if not where.any():
+        places = np.flatnonzero(where)
+        if not len(places):
             continue
-        ax.plot(x[where], np.full(where.sum(), 0.93 * top), "^", color=colour, markersize=8,
-                clip_on=False)
-        few = np.flatnonzero(where)[:: max(1, int(where.sum()) // 6)]
-        for i in few:
-            ax.annotate(words, (x[i], 0.93 * top), xytext=(0, -8), textcoords="offset points",
-                        ha="center", va="top", fontsize="small", color=colour)
+        arrows = places[:: -(-len(places) // _MANY)]
+        ax.plot(x[arrows], np.full(len(arrows), 0.93 * top), "^", color=colour, markersize=8)
+        known = arrows[np.isfinite(low[arrows])]
+        ax.vlines(x[known], low[known], 0.93 * top, color=colour, linewidth=0.8)
+        for i in places[:: -(-len(places) // labels)]:
+            ax.annotate(
+                words,
+                (x[i], 0.93 * top),
+                xytext=(0, -8),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontsize="small",
+                color=colour,
+            )
 
 
 def _legend(ax: Axes) -> None:
     """Put the legend under the axes, where it hides nothing."""
-    ax.legend(frameon=False, fontsize="small", ncols=3, loc="upper center",
-              bbox_to_anchor=(0.5, -0.2))
+    ax.legend(
+        frameon=False, fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2)
+    )
 
 
 def _finish(ax: Axes, title: str) -> Axes:

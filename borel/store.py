@@ -23,8 +23,16 @@ if TYPE_CHECKING:
     from borel.priors.random_bound import RandomBound
 
 RESULT = "result.nc"
-_NOTES = ("assumptions", "witness", "attained", "certificate", "units", "reason", "confidence",
-          "exact_ratio")
+_NOTES = (
+    "assumptions",
+    "witness",
+    "attained",
+    "certificate",
+    "units",
+    "reason",
+    "confidence",
+    "exact_ratio",
+)
 
 
 # -- one Bound ------------------------------------------------------------------------------
@@ -48,8 +56,11 @@ def to_plain(value: Any) -> Any:
         return [to_plain(v) for v in value]
     if isinstance(value, dict):
         return {"__dict__": [[to_plain(k), to_plain(v)] for k, v in value.items()]}
-    raise InvalidInput("saving a Bound", expected="notes that are plain data",
-                       got=f"{type(value).__name__} {value!r:.80}")
+    raise InvalidInput(
+        "saving a Bound",
+        expected="notes that are plain data",
+        got=f"{type(value).__name__} {value!r:.80}",
+    )
 
 
 def from_plain(data: Any) -> Any:
@@ -70,7 +81,7 @@ def from_plain(data: Any) -> Any:
     return {from_plain(k): from_plain(v) for k, v in inner}
 
 
-def pack(bound: Bound, **attrs: str) -> xr.Dataset:
+def pack(bound: Bound, **attrs: Any) -> xr.Dataset:
     """Return a Bound as a Dataset: ``lower``, ``upper``, ``status``; its notes as JSON."""
     import xarray as xr
 
@@ -130,11 +141,17 @@ def read(path: str | os.PathLike) -> xr.DataTree:
     try:
         return _compat.as_datatree(path)
     except FileNotFoundError:
-        raise InvalidInput("bl.load", expected="the result of an audit, a .nc file or its folder",
-                           got=f"no file {path}") from None
+        raise InvalidInput(
+            "bl.load",
+            expected="the result of an audit, a .nc file or its folder",
+            got=f"no file {path}",
+        ) from None
     except (OSError, TypeError, ValueError, KeyError) as error:
-        raise InvalidInput("bl.load", expected="a .nc file written by bl.audit",
-                           got=f"{path}, which cannot be read ({error})") from error
+        raise InvalidInput(
+            "bl.load",
+            expected="a .nc file written by bl.audit",
+            got=f"{path}, which cannot be read ({error})",
+        ) from error
 
 
 def writable(folder: str | os.PathLike) -> Path:
@@ -152,8 +169,10 @@ def writable(folder: str | os.PathLike) -> Path:
             pass
     except OSError as error:
         raise InvalidInput(
-            "the output folder", expected="a folder that can be written to",
-            got=f"{folder} ({error.strerror or error})", mend="give another with --output.",
+            "the output folder",
+            expected="a folder that can be written to",
+            got=f"{folder} ({error.strerror or error})",
+            mend="give another with --output.",
         ) from error
     return folder
 
@@ -187,8 +206,9 @@ def load(source: Any) -> Audit:
 
     tree = source if isinstance(source, xr.DataTree) else read(source)
     if tree.attrs.get("creation_library") != "borel":
-        raise InvalidInput("bl.load", expected="the result of bl.audit",
-                           got="a file that is not one")
+        raise InvalidInput(
+            "bl.load", expected="the result of bl.audit", got="a file that is not one"
+        )
     return Audit(tree)
 
 
@@ -206,8 +226,11 @@ class Audit(Mapping):
     def __init__(self, tree: xr.DataTree):
         self.tree = tree
         nodes = {node.path.strip("/"): node for node in tree.subtree}
-        self._bounds = {name: unpack(node.to_dataset(inherit=False)) for name, node in nodes.items()
-                        if "bound" in node.attrs}
+        self._bounds = {
+            name: unpack(node.to_dataset(inherit=False))
+            for name, node in nodes.items()
+            if "bound" in node.attrs
+        }
 
     def __getitem__(self, name: str) -> Bound:
         """Return a figure.
@@ -220,8 +243,9 @@ class Audit(Mapping):
         if name in self._bounds:
             return self._bounds[name]
         why = self.missing.get(name)
-        raise KeyError(f"{name}: {why}" if why else
-                       f"no figure {name!r}; there are {', '.join(self._bounds)}")
+        raise KeyError(
+            f"{name}: {why}" if why else f"no figure {name!r}; there are {', '.join(self._bounds)}"
+        )
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
@@ -270,8 +294,11 @@ class Audit(Mapping):
 
         found = rows(self)
         return pd.DataFrame(
-            {"bound": [r.figure for r in found], "status": [r.status for r in found],
-             "meaning": [r.sentence for r in found]},
+            {
+                "bound": [r.figure for r in found],
+                "status": [r.status for r in found],
+                "meaning": [r.sentence for r in found],
+            },
             index=pd.Index([r.label for r in found], name="measure"),
         )
 
@@ -300,8 +327,13 @@ class Audit(Mapping):
 
 def pack_random(figure: RandomBound) -> xr.Dataset:
     """Return the draws of a random figure with all that `random_bound` needs."""
-    about = {"name": figure.name, "exact_draws": figure.exact_draws, "trouble": figure.trouble,
-             "assumptions": to_plain(figure.assumptions), "reason": figure.reason}
+    about = {
+        "name": figure.name,
+        "exact_draws": figure.exact_draws,
+        "trouble": figure.trouble,
+        "assumptions": to_plain(figure.assumptions),
+        "reason": figure.reason,
+    }
     return figure.draws.assign_attrs(random=json.dumps(about))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from borel.errors import BorelError, InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import xarray as xr
 
@@ -83,13 +83,13 @@ class Study:
     mechanism: Any
     prior: Any
     build: Callable[[Any], Any] | None = None
-    report: tuple[str, ...] = REPORT
-    guarantees: tuple = ()
+    report: Sequence[str] = REPORT
+    guarantees: Sequence[Any] = ()
     seed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
     about: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self):  # noqa: D105 - validates, as the class says
         from borel import settings
         from borel.mechanism import Mechanism
 
@@ -97,7 +97,9 @@ class Study:
             raise InvalidInput("Study", expected="title=<some words>", got=repr(self.title))
         if not isinstance(self.mechanism, Mechanism):
             raise InvalidInput(
-                "Study", expected="mechanism=<a Mechanism>", got=type(self.mechanism).__name__,
+                "Study",
+                expected="mechanism=<a Mechanism>",
+                got=type(self.mechanism).__name__,
                 mend="make one with bl.Mechanism(...) or bl.mechanisms.",
             )
         self._check_prior()
@@ -116,39 +118,48 @@ class Study:
 
         if isinstance(self.prior, (Measure, PosteriorPriors)):
             if self.build is not None:
-                raise InvalidInput("Study", expected="build= only with a function as prior",
-                                   got=f"build= with {self.prior!r}")
+                raise InvalidInput(
+                    "Study",
+                    expected="build= only with a function as prior",
+                    got=f"build= with {self.prior!r}",
+                )
             return
         if not callable(self.prior):
             raise InvalidInput(
-                "Study", expected="prior=<a Measure, a posterior over priors, or a function>",
+                "Study",
+                expected="prior=<a Measure, a posterior over priors, or a function>",
                 got=type(self.prior).__name__,
                 mend="for draws, give prior=bl.priors.from_posterior(draws, build).",
             )
         if not callable(self.build):
             raise InvalidInput(
-                "Study", expected="build=<a function> beside a function as prior",
+                "Study",
+                expected="build=<a function> beside a function as prior",
                 got=repr(self.build),
-                mend='the prior function returns draws; say how a prior is made of them: '
-                     'build=lambda draw: bl.pmf(draw["p"]).',
+                mend="the prior function returns draws; say how a prior is made of them: "
+                'build=lambda draw: bl.pmf(draw["p"]).',
             )
 
     def _checked_report(self) -> tuple[str, ...]:
         asked = (self.report,) if isinstance(self.report, str) else tuple(self.report)
         unknown = [name for name in asked if name not in FIGURES]
         if unknown or not asked:
-            raise InvalidInput("Study", expected=f"report=<some of {', '.join(FIGURES)}>",
-                               got=", ".join(map(repr, unknown)) or "nothing")
+            raise InvalidInput(
+                "Study",
+                expected=f"report=<some of {', '.join(FIGURES)}>",
+                got=", ".join(map(repr, unknown)) or "nothing",
+            )
         return tuple(dict.fromkeys(asked))
 
     def _checked_guarantees(self) -> tuple:
-        asked = self.guarantees
+        asked: Any = self.guarantees
         if hasattr(asked, "holds_for"):
             asked = (asked,)
         for guarantee in asked:
             if not hasattr(guarantee, "holds_for"):
-                raise InvalidInput("Study", expected="guarantees from bl.guarantees",
-                                   got=repr(guarantee))
+                raise InvalidInput(
+                    "Study", expected="guarantees from bl.guarantees", got=repr(guarantee)
+                )
         return tuple(asked)
 
     @property
@@ -190,8 +201,10 @@ class Study:
                 f"build= for the prior made of them."
             ) from error
         if "posterior" not in tree.children:
-            raise StudyError(f"the prior function of {self.title!r}: expected a posterior group, "
-                             f"got groups {sorted(tree.children)}")
+            raise StudyError(
+                f"the prior function of {self.title!r}: expected a posterior group, "
+                f"got groups {sorted(tree.children)}"
+            )
         return tree
 
     def joint(self, draws: xr.DataTree | None = None) -> Joint:
@@ -201,7 +214,14 @@ class Study:
         from borel.priors.posterior import from_posterior
 
         assert self.build is not None
-        return from_posterior(self.draws() if draws is None else draws, self.build) * self.mechanism
+        draws = self.draws() if draws is None else draws
+        try:
+            return from_posterior(draws, self.build) * self.mechanism
+        except Exception as error:
+            place = getattr(getattr(self.build, "__code__", None), "co_filename", "")
+            if _frames(error, place):
+                raise StudyError(_told(error, place, "the build of the study")) from error
+            raise
 
     def __repr__(self) -> str:
         """Show the title, the prior and the mechanism."""
@@ -226,8 +246,9 @@ def as_study(subject: Any) -> Study:
         return subject
     if isinstance(subject, Joint):
         return Study(title="Audit of a release", mechanism=subject.mechanism, prior=subject.prior)
-    raise InvalidInput("bl.audit", expected="a Study, or a joint prior * mech",
-                       got=type(subject).__name__)
+    raise InvalidInput(
+        "bl.audit", expected="a Study, or a joint prior * mech", got=type(subject).__name__
+    )
 
 
 def load_study(path: str | Path) -> dict[str, Study]:
@@ -263,9 +284,11 @@ def load_study(path: str | Path) -> dict[str, Study]:
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         text = (getattr(error, "text", None) or "").strip()
-        raise StudyError(f"the study {path} is not Python: "
-                         f"{'line ' + str(line) + ': ' if line else ''}"
-                         f"{getattr(error, 'msg', error)}{': ' + text if text else ''}") from error
+        raise StudyError(
+            f"the study {path} is not Python: "
+            f"{'line ' + str(line) + ': ' if line else ''}"
+            f"{getattr(error, 'msg', error)}{': ' + text if text else ''}"
+        ) from error
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -293,20 +316,26 @@ def _studies(module: ModuleType, path: Path) -> dict[str, Study]:
     got = "no such name" if found is None else f"{type(found).__name__} {found!r:.80}"
     raise StudyError(
         f"no study in {path}: expected `study = bl.Study(...)`, or "
-        f"`studies = {{\"name\": bl.Study(...)}}`, got {got}. `borel init` writes one to start from."
+        f'`studies = {{"name": bl.Study(...)}}`, got {got}. `borel init` writes one to start from.'
     )
 
 
 def _told(error: BaseException, filename: str, what: str) -> str:
     """Say which line of the user's file raised what."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == filename]
+    frames = _frames(error, filename)
     where = ""
     if frames:
         where = f", line {frames[-1].lineno}"
         if frames[-1].line:
             where += f", `{frames[-1].line.strip()}`"
+    words = str(error) or "no message"
     kind = "" if isinstance(error, BorelError) else f"{type(error).__name__}: "
-    return f"{what}{where}, raised {kind}{error}"
+    return f"{what}{where}, raised {kind}{words}"
+
+
+def _frames(error: BaseException, filename: str) -> list[traceback.FrameSummary]:
+    """Return the calls that an error went through in a file, the innermost last."""
+    return [f for f in traceback.extract_tb(error.__traceback__) if f.filename == filename]
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,8 @@ CLAIMS = {
         "pointwise maximal leakage",
         "no event about the secret becomes more than {f} times as probable once the outcome is "
         "seen",
-        "seeing the outcome makes an event about the secret at most about {f} times as probable",
+        "the largest factor by which an outcome makes an event about the secret more probable is "
+        "about {f}",
         "some outcomes make an event about the secret more probable by more than any factor",
     ),
     "pmc": Claim(
@@ -57,7 +58,8 @@ CLAIMS = {
         "pointwise maximal cost",
         "no event about the secret becomes more than {f} times less probable once the outcome is "
         "seen",
-        "seeing the outcome makes an event about the secret at most about {f} times less probable",
+        "the largest factor by which an outcome makes an event about the secret less probable is "
+        "about {f}",
         "some outcomes make an event about the secret less probable by more than any factor: they "
         "rule secrets out, or nearly so",
     ),
@@ -65,7 +67,7 @@ CLAIMS = {
         "LDP",
         "local differential privacy",
         "no outcome is more than {f} times as likely under one secret as under another",
-        "an outcome is at most about {f} times as likely under one secret as under another",
+        "the largest factor between the likelihoods of an outcome under two secrets is about {f}",
         "some outcomes are more likely under one secret than under another by more than any factor",
     ),
     "lip": Claim(
@@ -73,8 +75,8 @@ CLAIMS = {
         "local information privacy",
         "seeing the outcome changes the probability of any event about the secret by a factor of "
         "{f} at most, up or down",
-        "seeing the outcome changes the probability of an event about the secret by a factor of "
-        "about {f} at most, up or down",
+        "the largest factor by which an outcome changes the probability of an event about the "
+        "secret, up or down, is about {f}",
         "some outcomes change the probability of an event about the secret by more than any factor",
     ),
     "mutual_information": Claim(
@@ -89,8 +91,8 @@ CLAIMS = {
         "maximal leakage",
         "guessing any function of the secret succeeds no more than {f} times as often once the "
         "outcome is seen",
-        "guessing a function of the secret succeeds at most about {f} times as often once the "
-        "outcome is seen",
+        "the largest factor by which the outcome helps to guess a function of the secret is about "
+        "{f}",
         "guessing some function of the secret succeeds more often by more than any factor",
     ),
 }
@@ -128,7 +130,7 @@ class Row:
         if self.bound is None:
             return "-"
         if self.bound.units == "nats":
-            return f"{self.bound} nats"
+            return f"{self.bound} nats" if self.bound.lower < math.inf else str(self.bound)
         if self.bound.units == "probability":
             return f"probability {self.bound}"
         return f"{self.bound} {self.bound.units}"
@@ -143,8 +145,7 @@ def rows(audit: Audit) -> list[Row]:
             continue
         context = json.loads(attrs.get("context", "{}"))
         if "not_yet" in attrs:
-            why = str(attrs["not_yet"])
-            found.append(Row(name, attrs["label"], None, why[0].upper() + why[1:]))
+            found.append(Row(name, attrs["label"], None, str(attrs["not_yet"])))
         else:
             bound = audit[name]
             found.append(Row(name, attrs["label"], bound, sentence(name, bound, context)))
@@ -163,8 +164,8 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
         The figure.
     context : dict, optional
         ``quantile``: it is that quantile over a posterior of priors; ``under``: what the sentence
-        starts with, such as the fixed prior it was computed under; ``guarantee`` and ``holds``: it decides that guarantee;
-        ``probability_of``: it is the posterior probability of that guarantee.
+        starts with, such as the fixed prior it was computed under; ``guarantee`` and ``holds``: it
+        decides that guarantee; ``probability_of``: it is the posterior probability of that one.
 
     Returns
     -------
@@ -193,19 +194,22 @@ def _measure(claim: Claim, bound: Bound, level: float | None) -> str:
         if math.isinf(bound.value):
             body = claim.infinite
         else:
-            body = claim.about.format(**_numbers(bound.value, nearest=True))
+            body = claim.about.format(**_numbers(bound.value, "nearest"))
+        if level is not None:
+            posterior = f"with posterior probability {_percent(level)}, "
+            body = body.replace(" is about ", " stays below about ")
         return f"An estimate, which proves nothing: {posterior}{body}."
     if bound.lower == math.inf and claim.infinite:
         body = claim.infinite
         if level is not None:
             posterior = f"with posterior probability more than {_percent(1 - level)}, "
     elif bound.upper == math.inf:
-        low = _numbers(bound.lower, nearest=True)["v"]
+        low = short(bound.lower, "down")
         body, posterior = f"the figure is {low} nats or more, and no bound from above is known", ""
     elif bound.upper <= 1e-12 and claim.label != "Mutual information":
         body = "the outcome tells nothing about the secret"
     else:
-        body = claim.holds.format(**_numbers(bound.upper, ratio=bound.ratio.upper))
+        body = claim.holds.format(**_numbers(bound.upper, "up", bound.ratio.upper))
     return _qualified(bound, posterior + body)
 
 
@@ -222,7 +226,7 @@ def _undecided(bound: Bound) -> str:
     reason = bound.reason.rstrip(". ")
     known = ""
     if bound.units == "nats" and bound.lower > 0:
-        known = f" What is known: {_numbers(bound.lower, nearest=True)['v']} nats or more."
+        known = f" What is known: {short(bound.lower, 'down')} nats or more."
     return f"Not decided: {reason}.{known}"
 
 
@@ -232,8 +236,10 @@ def _verdict(bound: Bound, guarantee: str, holds: str) -> str:
     if holds == "no":
         return _qualified(bound, f"{guarantee} does not hold")
     if bound.status == "estimate":
-        return (f"Not decided: the figure is an estimate, which proves neither that {guarantee} "
-                f"holds nor that it fails.")
+        return (
+            f"Not decided: the figure is an estimate, which proves neither that {guarantee} "
+            f"holds nor that it fails."
+        )
     if bound.status == "undecided":
         return _undecided(bound)
     return f"Not decided: the threshold of {guarantee} lies inside the enclosure."
@@ -243,44 +249,46 @@ def _probability(bound: Bound, guarantee: str) -> str:
     if bound.status == "undecided":
         return _undecided(bound)
     if bound.status == "estimate":
-        return (f"An estimate, which proves nothing: {guarantee} holds with posterior probability "
-                f"of about {bound.value:.3g}.")
-    return _qualified(bound, f"the posterior probability that {guarantee} holds is {bound.lower:.3g}"
-                      f" or more")
+        return (
+            f"An estimate, which proves nothing: {guarantee} holds with posterior probability "
+            f"of about {short(bound.value, 'nearest')}."
+        )
+    low = short(bound.lower, "down")
+    return _qualified(bound, f"the posterior probability that {guarantee} holds is {low} or more")
 
 
-def _numbers(value: float, *, ratio: Any = None, nearest: bool = False) -> dict[str, str]:
-    """Return a level in nats as a factor, in nats and in bits; rounded up unless ``nearest``."""
+def _numbers(value: float, rounding: str, ratio: Any = None) -> dict[str, str]:
+    """Return a level in nats as a factor, in nats and in bits."""
     if ratio is None:
         ratio = math.inf if value > 709 else math.exp(value)
-    if math.isinf(ratio):  # beyond a float: say the level
-        return {"f": f"e^{value:.6g}", "v": f"{value:.4g}", "b": f"{value / math.log(2):.4g}"}
-    up = not nearest
-    return {"f": short(ratio, up=up), "v": short(value, up=up),
-            "b": short(value / math.log(2), up=up)}
+    bits = short(value / math.log(2), rounding)
+    # a factor beyond a float is given by its level
+    factor = f"e^{short(value, rounding)}" if math.isinf(ratio) else short(ratio, rounding)
+    return {"f": factor, "v": short(value, rounding), "b": bits}
 
 
-def short(value: float | Fraction, *, up: bool) -> str:
-    """Return 4 significant digits, rounded up (or to nearest) to within 1e-12 of the value.
+_ROUNDING = {"up": ROUND_CEILING, "down": ROUND_FLOOR, "nearest": ROUND_HALF_EVEN}
+
+
+def short(value: float | Fraction, rounding: str) -> str:
+    """Return 4 significant digits, rounded ``up``, ``down`` or to ``nearest``.
+
+    Rounding up or down starts 1e-12 of the value further in, so that 1.5000000000000002 is 1.5.
 
     Examples
     --------
-    >>> short(1.50001, up=True), short(1.5000000000000002, up=True), short(1.50001, up=False)
+    >>> short(1.50001, "up"), short(1.5000000000000002, "up"), short(1.50099, "down")
     ('1.501', '1.5', '1.5')
     """
+    wide = Context(prec=40)
     if isinstance(value, Fraction):
-        exact = Context(prec=40, rounding=ROUND_CEILING).divide(
-            Decimal(value.numerator), Decimal(value.denominator))
+        exact = wide.divide(Decimal(value.numerator), Decimal(value.denominator))
     else:
         exact = Decimal(value)
-    if up:
-        exact *= 1 - Decimal("1e-12")
-    rounding = ROUND_CEILING if up else None
-    text = Context(prec=4, rounding=rounding).plus(exact)
-    number = float(text)
-    if number != 0 and not 1e-4 <= abs(number) < 1e6:
-        return f"{text.normalize():e}"
-    return f"{text.normalize():f}"
+    slack = {"up": Decimal("-1e-12"), "down": Decimal("1e-12"), "nearest": Decimal(0)}[rounding]
+    shown = Context(prec=4, rounding=_ROUNDING[rounding]).plus(wide.multiply(exact, 1 + slack))
+    plain = shown == 0 or Decimal("1e-4") <= abs(shown) < 10**6
+    return f"{shown.normalize():f}" if plain else f"{shown.normalize():e}"
 
 
 def _percent(share: float) -> str:
@@ -298,6 +306,8 @@ def html_table(found: list[Row]) -> str:
         f"<td style='text-align:left'>{escape(r.sentence)}</td></tr>"
         for r in found
     )
-    head = "".join(f"<th style='text-align:left'>{h}</th>"
-                   for h in ("measure", "bound", "status", "what it means"))
+    head = "".join(
+        f"<th style='text-align:left'>{h}</th>"
+        for h in ("measure", "bound", "status", "what it means")
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

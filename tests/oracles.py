@@ -10,6 +10,7 @@ from fractions import Fraction as F
 from functools import wraps
 
 import flint
+from hypothesis import strategies as st
 
 INF = math.inf
 BITS = 300
@@ -234,7 +235,9 @@ def contains(lower, number, upper):
     """Say if two ends, floats or Fractions, enclose a Fraction (or infinity)."""
     if number == INF:
         return upper == INF
-    return lower != INF and F(lower) <= number and (upper == INF or number <= F(upper))
+    if lower == INF or upper == -INF:
+        return False
+    return (lower == -INF or F(lower) <= number) and (upper == INF or number <= F(upper))
 
 
 def width_in_ulps(lower, upper, truth, at_least=0.0):
@@ -296,3 +299,89 @@ def floats(values):
     if isinstance(values[0], list):
         return [floats(row) for row in values]
     return [float(v) for v in values]
+
+
+# -- the same for hypothesis ----------------------------------------------------------------------
+
+_WEIGHTS = {
+    "plain": st.integers(1, 30),
+    "fine": st.integers(1, 2**60),
+    "zeros": st.sampled_from([0, 0, 1, 2, 3]),
+    "ties": st.sampled_from([1, 2]),
+}
+
+
+@st.composite
+def laws(draw, n, styles=("plain", "fine", "zeros", "ties", "onehot", "tiny")):
+    """Laws on n points; two in three have zeros, ties, one point, or subnormal masses."""
+    style = draw(st.sampled_from(styles))
+    if n == 1:
+        return [F(1)]
+    if style in ("onehot", "tiny"):
+        heavy = draw(st.integers(0, n - 1))
+        tiny = [F(0)] * n
+        if style == "tiny":
+            exponents = st.integers(200, 320)
+            tiny = [F(draw(st.integers(0, 9)), 10 ** draw(exponents)) for _ in range(n)]
+        tiny[heavy] = 1 - sum((t for i, t in enumerate(tiny) if i != heavy), F(0))
+        return tiny
+    weights = draw(st.lists(_WEIGHTS[style], min_size=n, max_size=n))
+    if sum(weights) == 0:
+        weights[draw(st.integers(0, n - 1))] = 1
+    return [F(w, sum(weights)) for w in weights]
+
+
+@st.composite
+def kernels(draw, n, m):
+    """Rows of a mechanism: every row of its own style, or all rows equal."""
+    if draw(st.integers(0, 9)) == 0:
+        return [draw(laws(m))] * n
+    return [draw(laws(m)) for _ in range(n)]
+
+
+SIZES = st.integers(1, 4)
+
+
+@st.composite
+def joints(draw):
+    """A prior and the rows of a mechanism."""
+    n, m = draw(SIZES), draw(SIZES)
+    return draw(laws(n)), draw(kernels(n, m))
+
+
+def is_special(p, K):
+    """Say if a joint has a zero, a tie, a one-hot row or a subnormal somewhere."""
+    entries = [v for row in [p, *K] for v in row]
+    return any(
+        v == 0 or v == 1 or v < F(1, 2**1022) for v in entries
+    ) or any(len(set(row)) < len(row) for row in [p, *K])
+
+
+# -- inequalities between truths that are known to lie in Bounds -----------------------------------
+
+
+def total(*ends):
+    """Sum floats exactly, infinities included."""
+    return INF if INF in ends else sum(map(F, ends), F(0))
+
+
+def not_above(small, *large):
+    """Assert small <= sum of large: refuted only if the enclosures exclude it; exact by ratios."""
+    assert small.lower <= total(*(b.upper for b in large)), (small, large)
+    bounds = (small, *large)
+    if all(isinstance(b.ratio.lower, F) or b.ratio.lower == INF for b in bounds):
+        product = F(1)
+        for b in large:
+            product = INF if INF in (product, b.ratio.upper) else product * b.ratio.upper
+        assert small.ratio.lower <= product, (small, large)
+
+
+def the_same(one, *others):
+    """Assert that a truth equals the sum of others: their enclosures meet; exact by ratios."""
+    lower, upper = total(*(b.lower for b in others)), total(*(b.upper for b in others))
+    assert one.lower <= upper and lower <= one.upper, (one, others)
+    if all(isinstance(b.ratio.lower, F) for b in (one, *others)):
+        product = F(1)
+        for b in others:
+            product *= b.ratio.lower
+        assert one.ratio.lower == product, (one, others)

@@ -247,8 +247,9 @@ class CountableEngine(DiscreteFigures):
         with np.errstate(divide="ignore"):
             return np.log((low + high) / 2).reshape(np.shape(y))
 
-    def information_density(self, x: np.ndarray, y: np.ndarray) -> Enclosure:
-        """Enclose log f(y|x) / f_Y(y) at equally shaped labels."""
+    def information_density_at(self, x: Any, y: Any) -> Enclosure:
+        """Enclose log f(y|x) / f_Y(y) at labels."""
+        x, y = np.broadcast_arrays(np.asarray(x), np.asarray(y))
         ys, inverse = np.unique(y, return_inverse=True)
         marginal = self.column(ys)[0]
         xf, yf = np.asarray(x, float), np.asarray(y, float)

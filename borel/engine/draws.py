@@ -102,6 +102,11 @@ class FiniteDraws:
         error = (error + (n + 4) * U) * 1.0001
         extreme = top if kind == "pml" else bottom
         own = rounding.rounding_of(extreme, self.joint.mechanism.rounding)
+        if reduce and extreme.min() > 0 and marginal.min() > 2.0**-900:
+            # the usual case, without masks: the largest ratio, widened by the largest error
+            ratio = (extreme / marginal if kind == "pml" else marginal / extreme).max(axis=1)
+            if np.isfinite(ratio).all():
+                return _logs(ratio, np.full(len(ratio), own.max() + error + 2 * U), least=0.0)
         live = top > 0
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = extreme / marginal if kind == "pml" else marginal / extreme
@@ -111,11 +116,6 @@ class FiniteDraws:
         infinite = live & (extreme == 0)
         relative = np.broadcast_to(np.where(live, own + error + 2 * U, 0.0), ratio.shape)
         settled = np.where(lost | infinite | ~np.isfinite(ratio), 1.0, ratio)
-        if reduce and not (lost.any() or infinite.any() or ~np.isfinite(ratio).any()):
-            best = settled.argmax(axis=1)
-            rows = np.arange(len(best))
-            # the largest upper end need not be at the largest ratio: take the largest error too
-            return _logs(settled[rows, best], relative.max(axis=1), least=0.0)
         low, high = _logs(settled, relative, least=0.0)
         over = ~np.isfinite(ratio) & ~infinite
         low = np.where(infinite, np.inf, np.where(lost | over, 0.0, low))

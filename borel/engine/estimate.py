@@ -160,7 +160,10 @@ class Pointwise:
             bottom = np.where(low.diverges, -np.inf, -low.value)
             errors[0], errors[1] = high.error, low.error
             start = maximise(weighted, n, self.axes, rounds=1)
-            points = np.concatenate([high.candidates, start.candidates], axis=1)
+            # in a plane the kernel may be largest along a ridge that leaves the prior's mass
+            points = start.candidates
+            if len(self.axes) == 1:
+                points = np.concatenate([high.candidates, points], axis=1)
             lost = high.undefined | low.undefined
             rtol = min(1e-10, settings.current().tol) if len(self.axes) == 1 else 1e-8
             # a log-density of size L is known to eps L only: asking for more is asking for noise
@@ -176,7 +179,7 @@ class Pointwise:
                     part, len(mine), self.axes, points=points[mine], rtol=rtol * 10.0**step
                 )
                 marginal[mine], errors[2, mine] = total.log_value, total.relative_error
-                lost[mine] |= total.undefined
+                lost[mine] |= total.undefined | (total.relative_error > 0.1)
             # f_Y lies between the extremes of f: where float64 says otherwise, it has failed
             slack = 1e-6 + 1e-12 * np.abs(top)
             lost |= ~(marginal <= top + slack) | ~(marginal >= bottom - slack)

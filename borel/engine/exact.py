@@ -35,6 +35,14 @@ def _require_floats(what: str, values: np.ndarray, floats: np.ndarray) -> None:
 _ONE = Scaled(np.ones(1), np.zeros(1), np.zeros(1, int), np.zeros(1))
 
 
+def _nonzero(values: Scaled) -> Scaled:
+    """Put 1 where a number is 0, so that it may be divided by."""
+    zero = values.hi == 0
+    if not zero.any():
+        return values
+    return Scaled(*(np.where(zero, o, v) for o, v in zip(_ONE, values, strict=True)))
+
+
 class FiniteEngine(DiscreteFigures):
     """All figures of a finite joint.
 
@@ -51,6 +59,7 @@ class FiniteEngine(DiscreteFigures):
         self.joint = joint
         self.mechanism = joint.mechanism
         self.assumptions = (*self.mechanism.assumptions,)
+        self._log_cache: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         p = joint.probabilities
         self.support = np.flatnonzero(np.asarray(p != 0, bool))
         if joint.rational:
@@ -67,7 +76,9 @@ class FiniteEngine(DiscreteFigures):
 
     def _extremes(self, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the largest and the smallest entry of each column on the prior's support."""
-        rows = matrix if len(self.support) == len(matrix) else matrix[self.support]
+        if len(self.support) == len(matrix):
+            return self.mechanism.extremes
+        rows = matrix[self.support]
         return rows.max(axis=0), rows.min(axis=0)
 
     @cached_property
@@ -109,36 +120,57 @@ class FiniteEngine(DiscreteFigures):
     def _pml(self) -> Values:
         if self.joint.rational:
             return self._rational(self._top, self._exact_marginal)
-        return self._enclosed(self._entries(self._top), self._marginal)
+        return self._enclosed("pml")
 
     @cached_property
     def _pmc(self) -> Values:
         if self.joint.rational:
             return self._rational(self._exact_marginal, self._bottom)
-        return self._enclosed(self._marginal, self._entries(self._bottom))
+        return self._enclosed("pmc")
 
-    def _enclosed(self, num: Scaled, den: Scaled) -> Values:
+    def _pair_of(self, kind: str) -> tuple[Scaled, Scaled]:
+        """Return numerator and denominator of e^leakage, in floats."""
+        if kind == "pml":
+            return self._entries(self._top), self._marginal
+        return self._marginal, self._entries(self._bottom)
+
+    def _settled(self, kind: str, enclose: Any, least: float) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the leakage (or its ratio); exact infinities and conventions put in."""
+        num, den = self._pair_of(kind)
+        if num.hi.all() and den.hi.all():
+            low, high = enclose(num, den)
+            # a divergence is >= 0
+            return np.maximum(low, least), np.maximum(high, least)
         outside = self._top == 0
         infinite = (den.hi == 0) & ~outside
-        safe = Scaled(*(np.where(den.hi == 0, o, d) for o, d in zip(_ONE, den, strict=True)))
-        over = Scaled(*(np.where(num.hi == 0, o, n) for o, n in zip(_ONE, num, strict=True)))
-        log, ratio = log_ratio_bounds(over, safe), ratio_bounds(over, safe)
+        low, high = enclose(_nonzero(num), _nonzero(den))
+        # at an outcome outside the support the leakage is 0 by convention
+        low = np.where(outside, least, np.maximum(low, least))
+        high = np.where(outside, least, np.maximum(high, least))
+        return np.where(infinite, np.inf, low), np.where(infinite, np.inf, high)
 
-        def settle(ends: Enclosure, least: float) -> tuple[np.ndarray, np.ndarray]:
-            # a divergence is >= 0; at an outcome outside the support it is 0 by convention
-            low, high = np.maximum(ends.lower, least), np.maximum(ends.upper, least)
-            low = np.where(infinite, np.inf, np.where(outside, least, low))
-            return low, np.where(infinite, np.inf, np.where(outside, least, high))
+    def _logs(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the leakage at every outcome, in nats."""
+        if kind not in self._log_cache:
+            self._log_cache[kind] = self._settled(kind, log_ratio_bounds, 0.0)
+        return self._log_cache[kind]
 
-        mass = self._masses
-        return Values(*settle(log, 0.0), *settle(ratio, 1.0), *mass, outside)
+    def _enclosed(self, kind: str) -> Values:
+        ratios = self._settled(kind, ratio_bounds, 1.0)
+        return Values(*self._logs(kind), *ratios, *self._masses, self._top == 0)
+
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, str]:
+        """Return lower ends, upper ends and the status at many outcomes."""
+        if self.joint.rational:
+            return super().curve(kind, y)
+        low, high = self._logs(kind)
+        chosen = self.mechanism.outcome.positions(y)  # type: ignore[attr-defined]
+        return low[chosen], high[chosen], self.status
 
     @cached_property
     def _masses(self) -> tuple[np.ndarray, np.ndarray]:
-        one = Scaled(*(np.broadcast_to(o, self._marginal.hi.shape) for o in _ONE))
         empty = self._marginal.hi == 0
-        safe = Scaled(*(np.where(empty, o, m) for o, m in zip(_ONE, self._marginal, strict=True)))
-        low, high = ratio_bounds(safe, one)
+        low, high = ratio_bounds(_nonzero(self._marginal), _ONE)
         return np.where(empty, 0.0, low), np.where(empty, 0.0, np.minimum(high, 1.0))
 
     def _rational(self, num: np.ndarray, den: np.ndarray) -> Values:
@@ -173,8 +205,7 @@ class FiniteEngine(DiscreteFigures):
         entries = np.atleast_1d(self.matrix[rows, columns])
         den = Scaled(*(np.broadcast_to(v[columns], entries.shape) for v in self._marginal))
         zero, empty = entries == 0, den.hi == 0
-        safe = Scaled(*(np.where(empty, o, d) for o, d in zip(_ONE, den, strict=True)))
-        low, high = log_ratio_bounds(self._entries(np.where(zero, 1.0, entries)), safe)
+        low, high = log_ratio_bounds(self._entries(np.where(zero, 1.0, entries)), _nonzero(den))
         low = np.where(empty, 0.0, np.where(zero, -np.inf, low))
         high = np.where(empty, 0.0, np.where(zero, -np.inf, high))
         shape = np.shape(self.matrix[rows, columns])

@@ -11,13 +11,21 @@ import numpy as np
 from borel.alphabets import Interval
 from borel.errors import InvalidInput
 from borel.families import uniform
-from borel.mechanism import Mechanism
-from borel.mechanisms.closed import JOURNAL, ClosedForms, family_of, figure, infinite, positive
+from borel.mechanisms.closed import (
+    JOURNAL,
+    ClosedForms,
+    family_of,
+    figure,
+    infinite,
+    positive,
+    proved_kernel,
+)
 from borel.mechanisms.family import over_arrays
 
 if TYPE_CHECKING:
     from borel.bound import Bound
     from borel.joint import Joint
+    from borel.mechanism import Mechanism
 
 _UNIT = Interval(0, 1)
 _LEAST = 5e-324  # stands for 0, a null set, so that the corner (0, 0) has a number too
@@ -82,14 +90,13 @@ def clayton(*, eta: Any, theta: Any = 1.0) -> Mechanism:
         log_copula = math.log1p(theta) + (1 + 1 / theta) * n - m - (2 + 1 / theta) * log_sum
         return np.logaddexp(math.log(eta), math.log1p(-eta) + log_copula)
 
-    out = Mechanism(
+    out = proved_kernel(
         log_density,
         secret=_UNIT,
         outcome=_UNIT,
-        log=True,
         name=f"clayton(eta={eta:g}, theta={theta:g})",
+        normalisation="a copula density has uniform marginals, and so has the mixture",
     )
-    out.normalisation = "proved: a copula density has uniform marginals, and so has the mixture"
     out.reference_prior = uniform(_UNIT)
     out.closed_forms = ClaytonForms(eta, theta)
     return out

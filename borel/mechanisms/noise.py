@@ -12,7 +12,6 @@ import numpy as np
 from borel.alphabets import Alphabet, Interval, Reals
 from borel.density import Density
 from borel.errors import InvalidInput
-from borel.mechanism import Mechanism
 from borel.mechanisms.closed import (
     JOURNAL,
     ClosedForms,
@@ -22,12 +21,16 @@ from borel.mechanisms.closed import (
     positive,
     probability,
     proved,
+    proved_kernel,
 )
 from borel.mechanisms.family import over_arrays
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.bound import Bound
     from borel.joint import Joint
+    from borel.mechanism import Mechanism
 
 _LOG_2PI = math.log(2 * math.pi)
 _LINE = Reals()
@@ -85,11 +88,10 @@ def laplace(*, b: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE) -> M
         half = np.exp(-np.abs(z)) / 2
         return np.where(z < 0, half, 1 - half)
 
-    out = _noise(f"laplace(b={b:g})", log_density, secret, outcome)
+    out = _noise("laplace", f"(b={b:g})", log_density, secret, outcome)
     out.cdf = Density(lambda y, x: tail((y - x) / b), {"y": outcome, "x": secret})
     out.survival = Density(lambda y, x: tail((x - y) / b), {"y": outcome, "x": secret})
     out.sampler = partial(_draw_laplace, b)
-    out.normalisation = "proved: the Laplace density integrates to 1 for every location"
     out.closed_forms = LaplaceForms(b)
     return out
 
@@ -145,17 +147,16 @@ def gaussian(*, sigma: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE)
     def log_density(y: Any, x: Any) -> Any:
         return -(((y - x) / sigma) ** 2) / 2 - (np.log(sigma) + _LOG_2PI / 2)
 
-    out = _noise(f"gaussian(sigma={sigma:g})", log_density, secret, outcome)
+    out = _noise("gaussian", f"(sigma={sigma:g})", log_density, secret, outcome)
     ndtr = scipy.special.ndtr
     out.cdf = Density(lambda y, x: ndtr((y - x) / sigma), {"y": outcome, "x": secret})
     out.survival = Density(lambda y, x: ndtr((x - y) / sigma), {"y": outcome, "x": secret})
     out.sampler = partial(_draw_normal, sigma)
-    out.normalisation = "proved: the normal density integrates to 1 for every location"
     out.closed_forms = GaussianForms(sigma)
     return out
 
 
-def _noise(name: str, log_density: Any, secret: Any, outcome: Any) -> Mechanism:
+def _noise(name: str, shown: str, log_density: Callable, secret: Any, outcome: Any) -> Mechanism:
     if not (isinstance(secret, Alphabet) and secret.numeric and secret.dim == 1):
         raise InvalidInput(name, expected="secret = an alphabet of numbers", got=repr(secret))
     if outcome != _LINE:
@@ -165,7 +166,13 @@ def _noise(name: str, log_density: Any, secret: Any, outcome: Any) -> Mechanism:
             got=repr(outcome),
             mend="clip it: mech.clip(lower, upper).",
         )
-    return Mechanism(log_density, secret=secret, outcome=outcome, log=True, name=name)
+    return proved_kernel(
+        log_density,
+        secret=secret,
+        outcome=outcome,
+        name=name + shown,
+        normalisation=f"the {name} density integrates to 1 at every location",
+    )
 
 
 def _draw_laplace(b: float, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 import borel as bl
 
 PRIORS = ("plain", "zeros", "ties", "onehot", "uniform", "fine", "skewed")
-COUNT = 25  # mechanisms for each pair of a style of mechanism and a style of prior
+COUNT = 32  # mechanisms for each pair of a style of mechanism and a style of prior
 
 
 def joint_of(p, K):

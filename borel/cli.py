@@ -1,0 +1,245 @@
+"""The command line: ``borel audit``, ``borel init``, ``borel reproduce``, ``borel check``.
+
+A user's error is one message on the error stream and exit code 2; Ctrl-C is 130.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from borel.errors import BorelError, NotYet
+
+if TYPE_CHECKING:
+    from borel.tables import Row
+
+app = typer.Typer(
+    help="How much does a privacy mechanism leak?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+REPORT = "report.html"
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from borel import __version__
+
+        print(f"borel {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Tell how much a privacy mechanism leaks: PML, PMC and other measures, with their status."""
+
+
+@app.command()
+def audit(
+    study: Annotated[Path, typer.Argument(help="A Python file with `study = bl.Study(...)`.")],
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for the results; default STUDY-audit beside it.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an audit, without sampling again.")
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="No progress bar, no table; errors only.")
+    ] = False,
+) -> None:
+    """Audit a study: a table, result.nc with every figure, and report.html."""
+    with _errors():
+        folder = output if output is not None else study.with_name(f"{study.stem}-audit")
+        for name, one, place in _studies(study, folder):
+            _audit(one, place, resume=resume, quiet=quiet, name=name)
+
+
+@app.command()
+def init(
+    path: Annotated[Path, typer.Argument(help="Where to write it.")] = Path("study.py"),
+) -> None:
+    """Write a commented study to start from."""
+    with _errors():
+        text = resources.files("borel").joinpath("starter.py").read_text(encoding="utf-8")
+        try:
+            with path.open("x", encoding="utf-8") as file:  # never over another file
+                file.write(text)
+        except FileExistsError:
+            raise BorelError(
+                f"{path} is there already, and is left as it is; name another file: borel init PATH"
+            ) from None
+        except OSError as error:
+            raise BorelError(f"{path} cannot be written: {error.strerror or error}") from error
+        print(f"wrote {path}; next: borel audit {path}")
+
+
+@app.command()
+def reproduce(
+    claims: Annotated[
+        list[str] | None, typer.Argument(help="Names of claims; default all of them.")
+    ] = None,
+) -> None:
+    """Compute the papers' claims, and compare them with what the theorems say."""
+    with _errors():
+        from rich.console import Console
+
+        from borel.claims import CLAIMS, render
+        from borel.claims import reproduce as compute
+
+        if unknown := [name for name in claims or () if name not in CLAIMS]:
+            known = "; ".join(f"{name} ({words})" for name, words in CLAIMS.items())
+            raise BorelError(f"no claim {', '.join(unknown)}; there are: {known}")
+        failed = []
+        for name in claims or CLAIMS:
+            rows = compute(name)
+            _console(Console).print(render(rows))
+            failed += [row.id for row in rows if row.agrees is False]
+        if failed:
+            _say(f"these do not agree with the paper: {', '.join(failed)}")
+            raise typer.Exit(1)
+
+
+@app.command()
+def check(
+    result: Annotated[Path, typer.Argument(help="The result.nc of an audit.")],
+) -> None:
+    """Verify the certificates of a result again (not in this version)."""
+    with _errors():
+        raise NotYet(
+            f"borel check {result}",
+            missing="certificates, which the certified engine will write",
+            instead="borel audit computes every figure again, with its status.",
+        )
+
+
+# -- the steps of an audit ------------------------------------------------------------------
+
+
+def _studies(path: Path, folder: Path) -> Iterator[tuple[str, Any, Path]]:
+    """Yield the studies of a file with their folders; those are checked before anything runs."""
+    from borel.store import writable
+    from borel.study import StudyError, load_study
+
+    if not path.is_file():
+        why = "it is not a file" if path.exists() else "no such file"
+        raise StudyError(f"the study {path} cannot be read: {why}")
+    there = folder.exists()
+    writable(folder)
+    try:
+        found = load_study(path)
+    except BorelError:
+        if not there:
+            folder.rmdir()
+        raise
+    for name, one in found.items():
+        yield name, one, folder if len(found) == 1 else writable(folder / name)
+
+
+def _audit(study: Any, folder: Path, *, resume: bool, quiet: bool, name: str) -> None:
+    from rich.console import Console
+
+    from borel.audits import ResumeWarning
+    from borel.audits import audit as run
+    from borel.store import load
+    from borel.tables import rows
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ResumeWarning)
+        warnings.showwarning = _show(warnings.showwarning)
+        tree = run(study, output=folder, resume=resume, progress=False if quiet else None)
+    result = load(tree)
+    report = result.report(folder / REPORT)
+    if not quiet:
+        console = _console(Console)
+        console.print(
+            _table(f"{study.title} (weakest status: {tree.attrs['status']})", rows(result))
+        )
+        console.print(
+            f"figures: {folder / 'result.nc'}\nreport:  {report}",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def _show(before: Callable[..., Any]) -> Callable[..., Any]:
+    """Show a warning of ours as one line, and any other as before."""
+    from borel.audits import ResumeWarning
+
+    def show(message: Any, category: Any, *args: Any, **kwargs: Any) -> None:
+        if issubclass(category, ResumeWarning):
+            _say(str(message))
+        else:
+            before(message, category, *args, **kwargs)
+
+    return show
+
+
+def _table(title: str, rows: list[Row]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title), title_justify="left", show_lines=True, expand=True)
+    table.add_column("measure", ratio=3)
+    table.add_column("bound", ratio=4, overflow="fold")
+    table.add_column("status", ratio=2, min_width=11)
+    table.add_column("what it means", ratio=8)
+    for row in rows:
+        table.add_row(*map(Text, (row.label, row.figure, row.status, row.sentence)))
+    return table
+
+
+def _console(make: Any) -> Any:
+    """Return the console of the output; a wide one when it is not a terminal."""
+    console = make()
+    return console if console.is_terminal else make(width=120)
+
+
+# -- errors ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Turn errors into one message and an exit code."""
+    try:
+        yield
+    except BorelError as error:
+        if os.environ.get("BOREL_TRACEBACK"):
+            raise
+        _say(str(error))
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt as error:
+        _say(str(error) or "interrupted")
+        raise typer.Exit(130) from None
+    except (typer.Exit, typer.Abort):
+        raise
+    except Exception as error:
+        if os.environ.get("BOREL_TRACEBACK"):
+            raise
+        _say(
+            f"an error of borel itself, or of the mechanism's own code: {type(error).__name__}: "
+            f"{error}. What was computed is kept; BOREL_TRACEBACK=1 shows where it happened."
+        )
+        raise typer.Exit(1) from None
+
+
+def _say(message: str) -> None:
+    print(f"borel: {message}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    app()

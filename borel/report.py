@@ -1,0 +1,192 @@
+"""The report: one HTML file that needs nothing else, made of an audit that is already computed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from importlib import resources
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from borel.errors import InvalidInput
+from borel.fingerprint import PARTS
+from borel.plots import blank_axes, draw_curve, draw_epsilon, draw_law
+from borel.tables import CLAIMS, STATUS_WORDS, rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.bound import Bound
+    from borel.store import Audit
+
+_TEMPLATE = "report.html.j2"
+_DPI = 160
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot of the report: the image as a data URI, its alternative text, its caption."""
+
+    source: str
+    alt: str
+    caption: str
+
+
+def write_report(audit: Audit, path: str | os.PathLike) -> Path:
+    """Write the report of an audit.
+
+    Parameters
+    ----------
+    audit : Audit
+        What `borel.load` returned; it may be unfinished, and the report then says so.
+    path : path
+        The HTML file.
+
+    Returns
+    -------
+    Path
+        The file: self-contained, with plots and style inside.
+
+    Raises
+    ------
+    InvalidInput
+        A file that cannot be written.
+    """
+    path = Path(path)
+    text = render(audit)
+    try:
+        handle, temporary = tempfile.mkstemp(suffix=".html", dir=path.parent, prefix=".writing-")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise InvalidInput(
+            "the report",
+            expected="a file that can be written",
+            got=f"{path} ({error.strerror or error})",
+        ) from error
+    return path
+
+
+def render(audit: Audit) -> str:
+    """Return the report as HTML; every text of the study is escaped."""
+    from jinja2 import Environment, StrictUndefined
+
+    source = resources.files("borel").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    found = rows(audit)
+    measures = [row for row in found if not row.name.startswith("guarantees/")]
+    statuses = {row.status for row in found} | {b.status for b in audit.values()}
+    return environment.from_string(source).render(
+        about=audit.tree.attrs,
+        complete=audit.complete,
+        measures=measures,
+        guarantees=[row for row in found if row not in measures],
+        plots=plots(audit),
+        quantiles=_quantiles(audit),
+        posteriors=_posteriors(audit),
+        legend=[(s, words) for s, words in STATUS_WORDS.items() if s in statuses],
+        assumptions=_notes(audit, lambda b: b.assumptions),
+        reasons=_notes(audit, lambda b: (b.reason,) if b.reason else ()),
+        key=_key(audit),
+    )
+
+
+# -- plots ----------------------------------------------------------------------------------
+
+
+def plots(audit: Audit) -> list[Plot]:
+    """Return the plots of what the audit holds."""
+    found = []
+    for kind in ("pml", "pmc"):
+        label = CLAIMS[kind].label
+        if (curve := audit.dataset(f"{kind}/curve")) is not None:
+            ax = draw_curve(curve, blank_axes())
+            found.append(_plot(ax, f"{label} at each outcome. {_band(curve.attrs['status'])}"))
+        if audit.dataset(f"{kind}/draws") is not None:
+            ax = draw_epsilon(audit.random(kind), blank_axes())
+            found.append(_plot(ax, f"Posterior of the epsilon of {label}: {_POSTERIOR}"))
+        if (law := audit.dataset(f"{kind}/law")) is not None:
+            ax = draw_law(law, blank_axes())
+            under = f", under {law.attrs['under']}" if law.attrs["under"] else ""
+            caption = f"the probability that an outcome leaks t nats or less{under}."
+            band = _band(law.attrs["status"])
+            found.append(_plot(ax, f"Law of {label}: {caption} {band}"))
+    return found
+
+
+_POSTERIOR = (
+    "how the worst case over outcomes varies with what the data leave open about the prior. The "
+    "shaded interval holds 95 % of the posterior probability; its ends are an estimate."
+)
+
+
+def _band(status: str) -> str:
+    if status == "estimate":
+        return "The band is an error estimate; it proves nothing."
+    if status == "undecided":
+        return "Where the figure is not decided, the plot shows what is known."
+    if status.startswith("quantiles"):
+        return "Medians and bands are quantiles over the posterior draws, themselves estimates."
+    return f"The band, often too thin to see, is an enclosure (status: {status})."
+
+
+def _plot(ax: Any, caption: str) -> Plot:
+    buffer = BytesIO()
+    ax.figure.savefig(buffer, format="png", dpi=_DPI, metadata={"Software": None})
+    data = base64.b64encode(buffer.getvalue()).decode()
+    alt = f"Plot: {ax.get_title(loc='left')}; {ax.get_xlabel()} against {ax.get_ylabel()}."
+    return Plot(f"data:image/png;base64,{data}", alt, caption)
+
+
+# -- what lies beside the table -------------------------------------------------------------
+
+
+def _quantiles(audit: Audit) -> list[tuple[str, list[tuple[str, Bound]]]]:
+    """Return the quantiles of each law: a heading, and (level, Bound)."""
+    found = []
+    for kind in ("pml", "pmc"):
+        law = audit.dataset(f"{kind}/law")
+        prefix = f"{kind}/law/quantile-"
+        levels = [(n.removeprefix(prefix), b) for n, b in audit.items() if n.startswith(prefix)]
+        if levels and law is not None:
+            under = f" under {law.attrs['under']}" if law.attrs["under"] else ""
+            found.append((f"{CLAIMS[kind].label}{under}", levels))
+    return found
+
+
+def _posteriors(audit: Audit) -> list[tuple[str, list[tuple[str, Bound]]]]:
+    """Return the posterior of each epsilon in a few figures."""
+    names = {
+        "median": "median",
+        "hdi-lower": "95 % HDI, lower end",
+        "hdi-upper": "95 % HDI, upper end",
+    }
+    found = []
+    for kind in ("pml", "pmc"):
+        if f"{kind}/median" in audit:
+            figures = [("95 % quantile", audit[kind])]
+            figures += [(words, audit[f"{kind}/{n}"]) for n, words in names.items()]
+            found.append((CLAIMS[kind].label, figures))
+    return found
+
+
+def _notes(audit: Audit, read: Callable[[Bound], tuple[str, ...]]) -> list[tuple[str, str]]:
+    """Return assumptions or reasons, each with the figures of the table that it belongs to."""
+    found: dict[str, list[str]] = {}
+    for row in rows(audit):
+        for note in read(row.bound) if row.bound is not None else ():
+            found.setdefault(note, []).append(row.label)
+    return [(note, ", ".join(labels)) for note, labels in found.items()]
+
+
+def _key(audit: Audit) -> list[tuple[str, str]]:
+    parts = json.loads(audit.tree.attrs["key"])
+    return [(words, parts[part]) for part, words in PARTS.items() if parts.get(part)]

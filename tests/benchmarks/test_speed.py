@@ -1,0 +1,91 @@
+"""Speed as ratios within one process. Run with ``pytest -m benchmark -s tests/benchmarks``.
+
+Each test prints its ratio and asserts nothing about time: a table to read, not a gate.
+"""
+
+import statistics
+import time
+
+import numpy as np
+import pytest
+
+import borel as bl
+from borel.engine import engine_for
+
+pytestmark = pytest.mark.benchmark
+
+
+def median_seconds(function, repeat=15):
+    """Median time of a call, the first one apart."""
+    function()
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def show(name, ours, theirs, target):
+    print(f"\n{name}: {1e3 * ours:.2f} ms against {1e3 * theirs:.2f} ms, ratio "
+          f"{ours / theirs:.2f} (target {target})")
+
+
+def test_all_values_of_a_thousand_by_a_thousand():
+    """PML and PMC at every outcome, enclosed, against the three NumPy reductions."""
+    rng = np.random.default_rng(0)
+    matrix = rng.dirichlet(np.ones(1000), size=1000)
+    mechanism = bl.Mechanism.from_matrix(matrix)
+    priors = [bl.pmf(rng.dirichlet(np.ones(1000))) for _ in range(20)]
+    turn = iter(range(10**6))
+
+    def ours():
+        joint = priors[next(turn) % 20] * mechanism  # a new joint every time: nothing is cached
+        engine = engine_for(joint)
+        return engine.curve("pml", outcomes), engine.curve("pmc", outcomes)
+
+    outcomes = np.arange(1000)
+    plain = [np.asarray(p.probabilities, float) for p in priors]
+
+    def theirs():
+        p = plain[next(turn) % 20]
+        return matrix.max(0), matrix.min(0), p @ matrix
+
+    show("1000 x 1000, all PML and PMC", median_seconds(ours), median_seconds(theirs), "3")
+    cold = median_seconds(
+        lambda: bl.pml(priors[0] * bl.Mechanism.from_matrix(matrix)).sup(), repeat=3
+    )
+    print(f"  with a mechanism built and checked anew each time: {1e3 * cold:.1f} ms")
+
+
+def best_blocked_loop(p, matrix):
+    """The loop to beat: blocks of draws, one product each, the supremum before the logarithm."""
+    top = matrix.max(axis=0)
+    best = None
+    for block in (8, 64, 200, 1000, 10_000):
+        def run(block=block):
+            out = np.empty(len(p))
+            for start in range(0, len(p), block):
+                marginal = p[start : start + block] @ matrix
+                out[start : start + block] = np.log((top / marginal).max(axis=1))
+            return out
+
+        seconds = median_seconds(run)
+        best = min(best, seconds) if best else seconds
+    return best
+
+
+def test_a_thousand_draws_of_200_by_200():
+    """The supremum of PML for every draw, against the best blocked NumPy loop."""
+    import xarray as xr
+
+    rng = np.random.default_rng(1)
+    matrix = rng.dirichlet(np.ones(200), size=200)
+    p = rng.dirichlet(np.ones(200), size=(4, 250))
+    data = xr.Dataset({"p": (("chain", "draw", "x"), p)}, attrs={"borel_draws": "exact"})
+    learnt = bl.priors.from_posterior(
+        xr.DataTree.from_dict({"posterior": data}), lambda draw: bl.pmf(draw["p"])
+    )
+    mechanism = bl.Mechanism.from_matrix(matrix)
+    ours = median_seconds(lambda: bl.pml(learnt * mechanism).sup())
+    show("1000 draws x 200 x 200", ours, best_blocked_loop(p.reshape(-1, 200), matrix), "2")
