@@ -218,3 +218,78 @@ def _sampled(draws):
             f"for one chain, draws.expand_dims('chain')"
         )
     return draws.transpose(*_SAMPLE_DIMS, ...)
+
+
+def compile_logp(distribution, *, discrete=False):
+    """Compile the log-density of a PyMC distribution to a function of NumPy arrays.
+
+    Parameters
+    ----------
+    distribution : pytensor variable, or callable
+        ``pm.Beta.dist(2, 5)``, for a function of its value; or a function of a scalar tensor x,
+        ``lambda x: pm.Normal.dist(x, 1)``, for a function of y and x.
+    discrete : bool
+        Whether the value is an integer.
+
+    Returns
+    -------
+    callable
+        Takes broadcastable arrays and returns their broadcast shape. It is compiled at the first
+        call, on a scalar graph that is then vectorised (PyTensor refuses to broadcast at run time).
+    """
+    import numpy as np
+
+    compiled = []
+
+    def compile_it():
+        import pymc as pm
+        import pytensor
+        import pytensor.tensor as pt
+        from pytensor.graph.replace import vectorize_graph
+
+        y = pt.scalar("y", dtype="int64" if discrete else "float64")
+        scalars = [y]
+        variable = distribution
+        if not hasattr(distribution, "owner"):
+            scalars.append(pt.dscalar("x"))
+            variable = distribution(scalars[1])
+        batch = [v.type.clone(shape=(None,))(v.name) for v in scalars]
+        log = pm.logp(_in_float64(variable), y)
+        graph = vectorize_graph(log, dict(zip(scalars, batch, strict=True)))
+        return pytensor.function(batch, graph, on_unused_input="ignore")
+
+    def log_density(*points):
+        if not compiled:
+            compiled.append(compile_it())
+        arrays = np.broadcast_arrays(*points)
+        flat = [np.ravel(a).astype(float) for a in arrays]
+        if discrete:
+            flat[0] = flat[0].astype("int64")
+        return np.asarray(compiled[0](*flat)).reshape(arrays[0].shape)
+
+    return log_density
+
+
+def _in_float64(variable):
+    """Return the graph with its float32 constants in float64.
+
+    PyTensor stores 2.0 as float32, and then takes its logarithm in float32: an error of 1e-8.
+    """
+    import pytensor.tensor as pt
+    from pytensor.graph.replace import clone_replace
+
+    try:
+        from pytensor.graph.traversal import ancestors
+    except ImportError:  # PyTensor 2.3x
+        from pytensor.graph.basic import ancestors
+
+    # a small integer parameter of a continuous law is widened too: log(int8) is float32 there
+    kinds = {"float32", "int8", "int16"} if "float" in variable.type.dtype else {"float32"}
+    narrow = {
+        v: pt.constant(v.data, dtype="float64")
+        for v in ancestors([variable])
+        if isinstance(v, pt.TensorConstant) and v.type.dtype in kinds
+    }
+    if not narrow:
+        return variable
+    return clone_replace(variable, replace=narrow, rebuild_strict=False)

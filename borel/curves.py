@@ -49,7 +49,8 @@ def leakage_curve(variable: Any, outcomes: Any = None, *, prob: float = 0.95) ->
     points = outcome_points(joint) if outcomes is None else outcomes
     if hasattr(variable, "curve"):  # a posterior over priors
         found = variable.curve(points, prob)
-        status = "quantiles over the posterior draws"
+        trouble = joint.prior.trouble
+        status = "undecided: see the draws" if trouble else "quantiles over the posterior draws"
     else:
         found = variable(points)
         status = weakest(map(str, np.unique(found["status"].values)))
@@ -219,13 +220,22 @@ def _typical_secrets(joint: Any) -> np.ndarray:
         weights = np.ones(len(xs))
     else:
         interval = secret.interval if isinstance(secret, Mixed) else secret
-        xs = _wide(interval, count=40001)
+        xs = _wide(interval)
+        for _ in range(3):  # the largest density seen shows where to look closer
+            best = xs[np.argmax(_log_density(prior, xs))]
+            xs = _wide(interval, centres=(best,))
         weights = np.gradient(xs)
-    with np.errstate(all="ignore"):
-        density = np.asarray(prior.pdf(xs[:, None] if prior.batch else xs), float)
-    density = np.nan_to_num(density.reshape(len(xs), -1).mean(axis=1), posinf=0.0)
+    density = np.exp(_log_density(prior, xs))
     low, high = _central(xs, density * weights)
     return _thin(xs[(xs >= low) & (xs <= high)])
+
+
+def _log_density(prior: Any, xs: np.ndarray) -> np.ndarray:
+    """Return the log-density of a prior, or its mean over the first draws of a posterior."""
+    with np.errstate(all="ignore"):
+        values = np.asarray(prior.logpdf(xs[:, None] if prior.batch else xs), float)
+    values = values.reshape(len(xs), -1)
+    return np.where(np.isfinite(values), values, -1e300).mean(axis=1)
 
 
 def _thin(points: np.ndarray, count: int = 33) -> np.ndarray:

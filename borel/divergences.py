@@ -26,9 +26,11 @@ def _engine(joint: Any, name: str, method: str) -> Any:
     if isinstance(joint, JointFamily):
         return lambda: joint.each(lambda one: _engine(one, name, method)(), name)
     _require_joint(joint, name)
-    if getattr(joint.prior, "leakage_of", None) is not None:
-        raise NotYet(f"bl.{name} over a posterior of priors", missing="this measure over draws",
-                     instead="bl.pml and bl.pmc of learnt * mech.")
+    if getattr(joint.prior, "figure_of", None) is not None:
+        if name not in ("ldp", "mutual_information"):
+            raise NotYet(f"bl.{name} over a posterior of priors", missing="this measure over draws",
+                         instead="bl.pml, bl.pmc, bl.ldp, bl.lip, bl.mutual_information.")
+        return lambda: joint.prior.figure_of(joint, name)
     found = getattr(engine_for(joint), method, None)
     if found is None:
         raise NotYet(
@@ -128,6 +130,9 @@ def lip(joint: Joint) -> Bound:
     """
     if isinstance(joint, JointFamily):
         return joint.each(lip, "lip")  # type: ignore[return-value]
+    _require_joint(joint, "lip")
+    if getattr(joint.prior, "figure_of", None) is not None:
+        return joint.prior.figure_of(joint, "lip")
     return _larger(*alip(joint))
 
 
@@ -135,8 +140,6 @@ def _larger(first: Bound, second: Bound) -> Bound:
     """Return the larger of two figures, as weak as the weaker of them."""
     big = first if (first.upper, first.lower) >= (second.upper, second.lower) else second
     status = weakest([first.status, second.status])
-    if first.lower > second.upper and first.proved and second.proved:
-        return first
     about: dict[str, Any] = {
         "assumptions": tuple(dict.fromkeys(first.assumptions + second.assumptions)),
         "witness": big.witness,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product, Reals
-from borel.errors import InvalidInput, NotYet
+from borel.alphabets import Alphabet, Finite, Integers, Interval, Product, Reals
+from borel.errors import InvalidInput
 from borel.measures import Measure, Tail
 
 if TYPE_CHECKING:
@@ -276,30 +276,64 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
     variable : pytensor variable
         What ``pm.<Distribution>.dist(...)`` returns, a scalar.
     on : Alphabet
-        The alphabet. PyMC has no public support, so it is asked for unless it is one of the
-        table: Beta, Normal, Laplace, Gamma, Exponential, Uniform, Poisson, Bernoulli.
+        The alphabet. PyMC has no public support, so it is asked for unless the distribution is
+        in a table of common ones (`support`).
 
     Notes
     -----
     Its log-density is compiled by PyTensor and cannot be traced, so that figures on a continuous
     alphabet are estimates.
     """
-    from borel._compat import compile_logp, support
+    from borel._compat import compile_logp
 
+    if getattr(variable, "owner", None) is None:
+        raise InvalidInput("from_pymc", expected="a PyMC distribution, pm.Beta.dist(2, 5)",
+                           got=type(variable).__name__)
     if on is None:
         on = support(variable)
-    log = compile_logp(variable)
-    name = getattr(getattr(variable, "owner", None), "op", None)
-    return Measure(log, on, log=True, name=f"PyMC {type(name).__name__.removesuffix('RV')}")
+    log = compile_logp(variable, discrete=on.kind in ("finite", "countable"))
+    return Measure(log, on, log=True, name=f"PyMC {_op_name(variable)}")
 
 
-def not_yet(name: str) -> NotYet:
-    """Name a family that is not there."""
-    return NotYet(name, missing="this family", instead="bl.Measure(density, on=...).")
+def _op_name(variable: Any) -> str:
+    return type(variable.owner.op).__name__.removesuffix("RV")
+
+
+_SUPPORTS: dict[str, Alphabet] = {
+    **dict.fromkeys(
+        ("Normal", "Laplace", "StudentT", "Cauchy", "Logistic", "Gumbel", "SkewNormal"), Reals()
+    ),
+    **dict.fromkeys(("Beta", "Kumaraswamy", "LogitNormal"), Interval(0, 1)),
+    **dict.fromkeys(
+        ("Gamma", "Exponential", "HalfNormal", "HalfCauchy", "InverseGamma", "LogNormal",
+         "Weibull"),
+        Interval(0, None),
+    ),
+    **dict.fromkeys(("Poisson", "NegativeBinomial"), Integers(0, None)),
+    "Geometric": Integers(1, None),
+    "Bernoulli": Finite(2),
+}
+
+
+def support(variable: Any) -> Alphabet:
+    """Return the support of a PyMC distribution, from a table of those whose support is fixed.
+
+    Raises
+    ------
+    InvalidInput
+        A distribution that is not in the table: PyMC has no public support to ask.
+    """
+    name = _op_name(variable)
+    if name == "Uniform":
+        low, high = (float(end.eval()) for end in variable.owner.inputs[-2:])
+        return Interval(low, high)
+    if name not in _SUPPORTS:
+        raise InvalidInput("from_pymc", expected="on=<the alphabet it lives on>", got=f"none, {name}",
+                           mend="PyMC has no public support: say on=bl.Interval(...), for example.")
+    return _SUPPORTS[name]
 
 
 __all__ = [
     "beta", "cauchy", "exponential", "from_pymc", "from_scipy", "gamma", "geometric", "laplace",
     "normal", "poisson", "uniform",
 ]
-_ = (Finite, Mixed)

@@ -286,7 +286,7 @@ def _signed_bound(engine: Any, low: float, high: float) -> Bound:
 
 def _number(value: Any, name: str) -> None:
     try:
-        bad = bool(value != value)
+        bad = isinstance(value, Bound) or bool(value != value)
         value < 0  # noqa: B015 - it must be comparable
     except (TypeError, ValueError):
         bad = True

@@ -133,6 +133,8 @@ def _band(status: str) -> str:
         return "The band is an error estimate; it proves nothing."
     if status == "undecided":
         return "Where the figure is not decided, the plot shows what is known."
+    if status.startswith("undecided:"):
+        return "It shows quantiles over draws from which nothing may be claimed."
     if status.startswith("quantiles"):
         return "Medians and bands are quantiles over the posterior draws, themselves estimates."
     return f"The band, often too thin to see, is an enclosure (status: {status})."

@@ -174,6 +174,8 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
         confidence for "statistical", and "posterior probability" for posterior figures.
     """
     context = context or {}
+    if bound.status == "undecided":
+        return _undecided(bound)
     if "probability_of" in context:
         return _probability(bound, context["probability_of"])
     if "guarantee" in context:
@@ -187,8 +189,6 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
 
 
 def _measure(claim: Claim, bound: Bound, level: float | None) -> str:
-    if bound.status == "undecided":
-        return _undecided(bound)
     posterior = "" if level is None else f"with posterior probability {_percent(level)} or more, "
     if bound.status == "estimate":
         if math.isinf(bound.value):
@@ -240,14 +240,10 @@ def _verdict(bound: Bound, guarantee: str, holds: str) -> str:
             f"Not decided: the figure is an estimate, which proves neither that {guarantee} "
             f"holds nor that it fails."
         )
-    if bound.status == "undecided":
-        return _undecided(bound)
     return f"Not decided: the threshold of {guarantee} lies inside the enclosure."
 
 
 def _probability(bound: Bound, guarantee: str) -> str:
-    if bound.status == "undecided":
-        return _undecided(bound)
     if bound.status == "estimate":
         return (
             f"An estimate, which proves nothing: {guarantee} holds with posterior probability "

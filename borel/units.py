@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel import divergences
+from borel.bound import Bound
 from borel.curves import law_curve, leakage_curve
 from borel.errors import NotYet
 from borel.leakage import pmc, pml
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from borel.bound import Bound
     from borel.joint import Joint
     from borel.study import Study
 
@@ -54,16 +54,22 @@ def units(study: Study, joint: Joint, nodes: Nodes) -> Iterator[Unit]:
         yield _curve(variable)
 
 
+class _Refused(Exception):
+    """The posterior draws allow no claim; the message says why."""
+
+
 def _guard(name: str, compute: Callable[[], Nodes], label: str = "") -> Unit:
-    """Make a unit that says so when this version cannot compute it; in the table, with a label."""
+    """Make a unit that says so when it is refused or not in this version; a row if labelled."""
 
     def guarded() -> Nodes:
         import xarray as xr
 
+        row = {"label": label, "in_table": 1} if label else {}
         try:
             return compute()
-        except NotYet as error:
-            row = {"label": label, "in_table": 1} if label else {}
+        except (_Refused, NotYet) as error:
+            if label and isinstance(error, _Refused):
+                return {name: pack(Bound.undecided(reason=str(error)), context="{}", **row)}
             return {name: xr.Dataset(attrs={"not_yet": str(error), **row})}
 
     return Unit(name, guarded)
@@ -87,7 +93,13 @@ def _supremum(variable: Any) -> Unit:
 
 def _curve(variable: Any) -> Unit:
     name = f"{variable.kind}/curve"
-    return _guard(name, lambda: {name: leakage_curve(variable, prob=LEVEL)})
+
+    def compute() -> Nodes:
+        if is_random(variable.joint) and not variable.joint.prior.size:
+            raise _Refused(variable.joint.prior.trouble)
+        return {name: leakage_curve(variable, prob=LEVEL)}
+
+    return _guard(name, compute)
 
 
 def _law(variable: Any) -> Unit:
@@ -180,13 +192,15 @@ def is_random(joint: Joint) -> bool:
 
 def _mean_joint(joint: Joint, what: str) -> Joint:
     """Return the joint under the mean of the draws of a finite prior."""
+    prior: Any = joint.prior
+    if prior.trouble:
+        raise _Refused(prior.trouble)
     if joint.secret is None or joint.secret.kind != "finite":
         raise NotYet(
             f"{what} over a posterior of priors",
             missing=f"priors on {joint.secret!r}, which is not finite",
             instead="the same figure under one prior.",
         )
-    prior: Any = joint.prior
     cache = joint.__dict__.setdefault("_mean_joint", [])
     if not cache:
         cache.append(prior.mean_prior() * joint.mechanism)

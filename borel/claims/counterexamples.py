@@ -2,7 +2,9 @@
 
 On finite alphabets a PMC guarantee implies a PML guarantee. The first preprint of "Information
 Density Bounds for Privacy" (Theorems 5 and 6) carried that over to general alphabets; the journal
-version refutes it by two examples, which are computed here by theorem and by the engine.
+version refutes it by two examples, which are computed here by theorem and by the engine. In both
+the joint law and the product of its marginals are absolutely continuous with respect to each
+other (information densities are finite), as the theorems suppose.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ def rows() -> list[Claim]:
 def example_8(outcomes: Sequence[int] = OUTCOMES) -> list[Claim]:
     """Compute Example 8: reveal or resample on the non-negative integers."""
     mechanism = bl.mechanisms.countable()
+    assert mechanism.reference_prior is not None
     joint = mechanism.reference_prior * mechanism
     source = f"{JOURNAL}, Example 8"
     table = _Table("example-8", source, joint)

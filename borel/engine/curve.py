@@ -146,6 +146,13 @@ class Curve:
         """Return where float64 still resolves the leakage (nodes, by panel)."""
         return ~self._noisy(self.values, kind)
 
+    def weights(self) -> np.ndarray:
+        """Return weights with which sums over nodes are integrals dy."""
+        half = (self.stop - self.start) / 2
+        s = (self.start + half)[:, None] + half[:, None] * _T
+        p = np.broadcast_to(self.piece[:, None], s.shape)
+        return half[:, None] * _W * np.exp(self.chart.log_jacobian(p, s))
+
     def integral(self, integrand: np.ndarray) -> tuple[float, float]:
         """Integrate node values (per coordinate s) over all panels, with an error estimate."""
         half = (self.stop - self.start) / 2

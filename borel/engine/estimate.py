@@ -181,8 +181,9 @@ class Pointwise:
                 marginal[mine], errors[2, mine] = total.log_value, total.relative_error
                 lost[mine] |= total.undefined | (total.relative_error > 0.1)
             # f_Y lies between the extremes of f: where float64 says otherwise, it has failed
-            slack = 1e-6 + 1e-12 * np.abs(top)
-            lost |= ~(marginal <= top + slack) | ~(marginal >= bottom - slack)
+            with np.errstate(invalid="ignore"):
+                slack = 1e-6 + 1e-12 * np.where(np.isfinite(top), np.abs(top), 0.0)
+                lost |= ~(marginal <= top + slack) | ~(marginal >= bottom - slack)
             errors[:, lost] = np.nan
         if self.atoms is not None:
             top, bottom, marginal = self._with_atoms(ys, n, top, bottom, marginal)

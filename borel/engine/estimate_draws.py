@@ -142,6 +142,44 @@ class EstimateDraws:
         ys = np.asarray(ys, float)
         return self._ends(*self._values(kind, ys, np.zeros(0)))
 
+    def ldp(self) -> tuple[np.ndarray, np.ndarray]:
+        """Estimate the LDP level: it depends on the support only, which all draws share."""
+        from borel.engine import engine_for
+
+        bound = engine_for(self._one).ldp()
+        n = self.joint.prior.size
+        return np.full(n, bound.lower), np.full(n, bound.upper)
+
+    def mutual_information(self) -> tuple[np.ndarray, np.ndarray]:
+        """Estimate the mutual information for every draw, on the nodes of the curve."""
+        from borel.engine import engine_for
+
+        if self.joint.outcome.kind != "continuous":
+            raise NotYet("learnt * mech", missing="mutual information with atoms of the outcome")
+        curve: Curve = engine_for(self._one)._curve
+        weights = curve.weights()
+        charged = weights * np.where(curve.values["live"] > 0, 1.0, 0.0) > 0
+        ys, dy = curve.values["y"][charged], weights[charged]
+        extra = np.array(list(curve.chart.axis.breaks))
+        found = []
+        for panels in (_PANELS, _PANELS // 2):
+            x, w = self._nodes(panels, extra)
+            with np.errstate(under="ignore", invalid="ignore", divide="ignore"):
+                log_table = self._kernel(ys[None, :], x[:, None])
+                table = np.exp(log_table)
+                table = np.where(np.isnan(table), 0.0, table)
+                rows = np.where(table > 0, table * log_table, 0.0) @ dy
+            values = []
+            for _, prior in self.joint.prior.blocks(max(1, 4_000_000 // len(x))):
+                p = np.asarray(prior.density.linear(x)) * w
+                marginal = p @ table
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    terms = np.where(marginal > 0, marginal * np.log(marginal), 0.0)
+                values.append(p @ rows - terms @ dy)
+            found.append(np.concatenate(values))
+        value, error = np.maximum(found[0], 0.0), np.abs(found[0] - found[1]) + 1e-8
+        return self._ends(value, error)
+
     def sup(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
         """Estimate the supremum over outcomes for every draw, as value -/+ error."""
         outcome = self.joint.outcome

@@ -258,13 +258,20 @@ class ContinuousOutcomes(EstimateEngine):
         curve = self._curve
         y, mass = curve.values["y"], curve.values["mass"]
         charged = mass > 1e-13 * mass.max()
-        values = np.zeros(y.shape)
-        values[charged] = np.exp(self.point.divergence(y[charged]))
+        values, doubt = np.zeros(y.shape), np.zeros(y.shape)
+        with np.errstate(over="ignore"):
+            found = np.exp(self.point.divergence(y[charged]))
+        # the divergence lies in [0, PML]: where quadrature failed, take the middle and say so
+        ceiling = np.where(np.isfinite(curve.values["pml"]), curve.values["pml"], 0.0)[charged]
+        failed = ~np.isfinite(found)
+        values[charged] = np.where(failed, ceiling / 2, np.minimum(found, ceiling))
+        doubt[charged] = np.where(failed, ceiling / 2, 0.0)
 
         def at_atoms(pieces: Any) -> np.ndarray:
             return np.exp(pieces.marginal + self.point.divergence(self.atoms))
 
-        found = self._expectation("mutual information", values, at_atoms)
+        found = self._expectation("pml", values, at_atoms)
         if found.status != "estimate":
             return found
-        return self._estimate(found.value, (found.upper - found.lower) / 2 + 1e-9)
+        half = (found.upper - found.lower) / 2 + curve.integral(doubt * mass)[0]
+        return self._estimate(found.value, half + 1e-9)

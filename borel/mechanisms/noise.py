@@ -81,7 +81,7 @@ def laplace(*, b: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE) -> M
     b = positive("laplace", "b", b)
 
     def log_density(y: Any, x: Any) -> Any:
-        return -np.abs(y - x) / b - np.log(2 * b)
+        return -np.abs(y - x) / b - (math.log(2) + math.log(b))
 
     def tail(z: Any) -> Any:
         """Return P{noise <= z b} for any sign of z, without overflow."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from borel.alphabets import Alphabet, Finite
 from borel.bound import Bound, Ratio
-from borel.engine.rounding import NORMAL, log_fraction
+from borel.engine.rounding import NORMAL, log_fraction, rounding_of
 from borel.errors import InvalidInput
 from borel.measures import Measure
 from borel.mechanism import Mechanism
@@ -97,16 +97,16 @@ def _alphabet(k: Any, secret: Any) -> Alphabet:
     if k is not None and not (isinstance(k, (int, np.integer)) and not isinstance(k, bool)):
         raise InvalidInput(what, expected="an integer k >= 2", got=repr(k))
     if secret is None:
-        alphabet: Alphabet = Finite(int(k)) if k >= 1 else Finite(1)
-    else:
-        alphabet = secret if isinstance(secret, Alphabet) else Finite(secret)
+        assert k is not None
+        secret = Finite(max(int(k), 1))
+    alphabet = secret if isinstance(secret, Alphabet) else Finite(secret)
     if alphabet.kind != "finite":
         raise InvalidInput(what, expected="a finite secret", got=repr(alphabet))
     size = alphabet.size  # type: ignore[attr-defined]
-    if k is not None and k != size and secret is not None:
-        raise InvalidInput(what, expected=f"k = {size}, the size of {alphabet!r}", got=repr(k))
     if size < 2:
-        raise InvalidInput(what, expected="k >= 2 labels", got=repr(k if secret is None else size))
+        raise InvalidInput(what, expected="k >= 2 labels", got=repr(size if k is None else k))
+    if k is not None and k != size:
+        raise InvalidInput(what, expected=f"k = {size}, the size of {alphabet!r}", got=repr(k))
     return alphabet
 
 
@@ -298,5 +298,5 @@ def _mass(prior: Measure, p: Any) -> Masses:
     value = Fraction(p)
     if prior.rational:
         return Masses(value, value)
-    error = Fraction(prior.rounding)
+    error = Fraction(float(rounding_of(np.asarray(p, float), prior.rounding)))
     return Masses(value * (1 - error), min(value / (1 - error), Fraction(1)))

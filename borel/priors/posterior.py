@@ -232,6 +232,14 @@ class PosteriorPriors:
         """Return the leakage of a joint with this random prior."""
         return PosteriorLeakage(joint, kind)
 
+    def figure_of(self, joint: Joint, name: str) -> RandomBound:
+        """Return a measure of a joint with this random prior: one figure for each draw."""
+        variables = {kind: PosteriorLeakage(joint, kind) for kind in ("pml", "pmc")}
+        if name == "lip":
+            first, second = (v.sup() for v in variables.values())
+            return first.larger(second, name="LIP")
+        return variables["pml"]._random(name, lambda engine: getattr(engine, name)(), name)
+
     def __repr__(self) -> str:
         """Show the number of draws, whether they are exact, and the alphabet."""
         chains, draws = self.shape

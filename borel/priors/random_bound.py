@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import _compat
-from borel.bound import Bound, Verdict
+from borel.bound import Bound, Verdict, weakest
 from borel.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -87,6 +87,19 @@ class RandomBound:
         zero = np.zeros((0, 0))
         return cls.from_draws(zero, zero, status="exact", name=name, exact_draws=False,
                               trouble=trouble)
+
+    def larger(self, other: RandomBound, *, name: str) -> RandomBound:
+        """Return the larger of two figures, draw by draw."""
+        low, high = (
+            np.maximum(self.draws[end].values, other.draws[end].values)
+            for end in ("lower", "upper")
+        )
+        return RandomBound.from_draws(
+            low, high, status=weakest([self.status, other.status]), name=name,
+            exact_draws=self.exact_draws, trouble=self._trouble or other._trouble,
+            assumptions=tuple(dict.fromkeys(self.assumptions + other.assumptions)),
+            reason=self.reason or other.reason,
+        )
 
     # -- what the draws allow ---------------------------------------------------------------
 

@@ -101,3 +101,11 @@ def test_an_unknown_claim_is_named():
     assert "counterexamples" in CLAIMS
     with pytest.raises(bl.InvalidInput, match="counterexamples"):
         reproduce("nothing")
+
+
+@pytest.mark.slow
+def test_every_row():
+    rows = reproduce("counterexamples")
+    assert not [r.id for r in rows if r.agrees is False]
+    assert len({r.id for r in rows}) == len(rows)
+    assert sum(r.note.startswith("refuted:") for r in rows) == 8

@@ -219,9 +219,6 @@ def test_the_certified_engine_says_not_yet():
 
 
 def test_opaque_densities_say_why():
-    def density(y, x):
-        return np.exp(-np.abs(np.subtract(y, x))) / 2 if np.shape(y) is not None else None
-
     def peeking(y, x):
         if np.any(np.asarray(y) > 1e300):
             return np.zeros(np.broadcast_shapes(np.shape(y), np.shape(x)))
@@ -231,4 +228,4 @@ def test_opaque_densities_say_why():
     assert mechanism.opaque
     bound = bl.pml(bl.uniform(UNIT) * mechanism)(0.5)
     assert bound.status == "estimate" and "opaque" in bound.reason
-    assert not bl.Mechanism(density, secret=UNIT, outcome=bl.Reals()).opaque
+    assert not laplace(1.0).opaque

@@ -232,3 +232,36 @@ def test_the_band_over_outcomes():
     band = bl.pml(joint).curve([0, 1], prob=0.9)
     assert (band["lower"] <= band["median"]).all() and (band["median"] <= band["upper"]).all()
     assert band["median"].dims == ("y",)
+
+
+def test_the_other_measures_of_every_draw_enclose_the_single_ones():
+    """LDP, LIP and mutual information over draws contain what the exact engine says of one."""
+    rng = np.random.default_rng(11)
+    p = rng.dirichlet([0.4, 2, 3], size=(2, 20))
+    p[0, 0] = [0.5, 0.5, 0.0]
+    mechanism = bl.Mechanism.from_matrix(rng.dirichlet([0.6] * 5, size=3))
+    joint = learn(tree(exact=True, p=(("x",), p))) * mechanism
+    for measure in (bl.ldp, bl.lip, bl.mutual_information):
+        draws = measure(joint).draws
+        assert draws.attrs["status"] == "exact"
+        for place in np.ndindex(2, 20):
+            one = measure(bl.pmf(p[place]) * mechanism)
+            low, high = float(draws["lower"][place]), float(draws["upper"][place])
+            assert max(low, one.lower) <= min(high, one.upper)
+            assert high - low <= 1e-12
+
+
+def test_the_other_measures_of_random_densities_agree_with_single_priors():
+    rng = np.random.default_rng(12)
+    a, b = rng.gamma(200, 0.01, (2, 6)), rng.gamma(300, 0.01, (2, 6))
+    learnt = bl.priors.from_posterior(
+        tree(exact=True, a=((), a), b=((), b)),
+        lambda draw: bl.beta(alpha=draw["a"], beta=draw["b"]),
+    )
+    mechanism = bl.mechanisms.laplace(b=0.5, secret=bl.Interval(0, 1))
+    for measure in (bl.ldp, bl.lip, bl.mutual_information):
+        draws = measure(learnt * mechanism).draws
+        one = measure(bl.beta(alpha=a[1, 2], beta=b[1, 2]) * mechanism)
+        middle = float(draws["lower"][1, 2] + draws["upper"][1, 2]) / 2
+        assert draws.attrs["status"] == "estimate"
+        assert abs(middle - one.value) <= 1e-6

@@ -1,0 +1,281 @@
+"""The command line: what it writes, what it says, and its exit codes."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import borel as bl
+from borel.cli import app
+
+ROOT = Path(__file__).parents[1]
+STUDY = """
+import borel as bl
+study = bl.Study(
+    title="A [bold] study",
+    mechanism=bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]]),
+    prior=bl.pmf([0.5, 0.5]),
+)
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    path = tmp_path / "one.py"
+    path.write_text(STUDY)
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(a) for a in arguments])
+
+
+def borel(*arguments, **kwargs):
+    """Run it as a user does, in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-m", "borel.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+        **kwargs,
+    )
+
+
+def test_the_version():
+    assert run("--version").output == f"borel {bl.__version__}\n"
+
+
+def test_audit_writes_a_table_a_result_and_a_report(study):
+    done = run("audit", study)
+    assert done.exit_code == 0, done.output
+    folder = study.with_name("one-audit")
+    assert sorted(p.name for p in folder.iterdir()) == ["report.html", "result.nc"]
+    mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    assert bl.load(folder)["pml"] == bl.pml(bl.pmf([0.5, 0.5]) * mech).sup()
+    for words in ("A [bold] study", "0.4054651081", "exact", "No event about the"):
+        assert words in " ".join(done.output.split())
+
+
+def test_quiet_and_output(study, tmp_path):
+    done = run("audit", study, "--output", tmp_path / "there", "--quiet")
+    assert (done.exit_code, done.output) == (0, "")
+    assert (tmp_path / "there" / "report.html").exists()
+
+
+def test_several_studies(study):
+    study.write_text(STUDY + "studies = {'first': study, 'second': study}")
+    assert run("audit", study, "--quiet").exit_code == 0
+    folder = study.with_name("one-audit")
+    assert sorted(p.name for p in folder.iterdir()) == ["first", "second"]
+    assert bl.load(folder / "second").complete
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 / 0", "one.py, line 1, `1 / 0`, raised ZeroDivisionError: division by zero"),
+        ("x = (", "is not Python: line 1"),
+        ("", "no study in"),
+    ],
+)
+def test_a_study_that_is_wrong(study, text, message):
+    study.write_text(text)
+    done = run("audit", study)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("borel: ")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not study.with_name("one-audit").exists()
+
+
+def test_no_study_file(tmp_path):
+    done = run("audit", tmp_path / "none.py")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "none.py cannot be read: no such file" in done.stderr
+    done = run("audit", tmp_path)
+    assert "cannot be read: it is not a file" in done.stderr
+
+
+def test_the_output_folder_is_checked_before_the_study_runs(study, tmp_path):
+    study.write_text("open('ran', 'w')" + STUDY)
+    (tmp_path / "file").write_text("")
+    done = borel("audit", study, "--output", tmp_path / "file", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("borel: the output folder: expected a folder that can be written")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "ran").exists()
+
+
+SLOW = """
+import os, signal, time
+import borel as bl
+
+def prior(seed):
+    open("calls", "a").write("x")
+    return bl.models.dirichlet_posterior([30, 70], draws=50, random_seed=seed)
+
+
+study = bl.Study(
+    title="Slow", mechanism=bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]]),
+    prior=prior, build=lambda draw: bl.pmf(draw["p"]),
+)
+
+if not os.path.exists("second"):
+    import borel.divergences
+    def interrupted(joint):
+        open("second", "w").close()
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)
+    borel.divergences.lip = interrupted
+"""
+
+
+def test_ctrl_c_keeps_what_there_is_and_resume_goes_on(tmp_path):
+    (tmp_path / "slow.py").write_text(SLOW)
+    first = borel("audit", "slow.py", cwd=tmp_path)
+    assert first.returncode == 130, first.stderr
+    assert "interrupted after 3 of 9 steps, kept in slow-audit/result.nc" in first.stderr
+    assert "--resume" in first.stderr
+    assert "Traceback" not in first.stderr
+    assert not bl.load(tmp_path / "slow-audit").complete
+    plain = borel("audit", "slow.py", cwd=tmp_path)
+    assert plain.returncode == 2
+    assert "no unfinished audit" in plain.stderr
+    second = borel("audit", "slow.py", "--resume", cwd=tmp_path)
+    assert second.returncode == 0, second.stderr
+    assert bl.load(tmp_path / "slow-audit").complete
+    assert (tmp_path / "calls").read_text() == "x"
+
+
+def test_resume_says_what_changed(study):
+    run("audit", study, "--quiet")
+    study.write_text(STUDY.replace("[0.5, 0.5]", "[0.25, 0.75]"))
+    done = run("audit", study, "--resume", "--quiet")
+    assert done.exit_code == 0
+    assert done.stderr == "borel: resuming: the prior changed; every figure is computed again\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize(("seconds", "shown"), [(2.5, True), (0.0, False)])
+def test_a_bar_appears_after_a_second_in_a_terminal(seconds, shown):
+    import pty
+
+    code = (
+        "import time, borel as bl; from borel.audits import _bar\n"
+        "with _bar(3, None) as tick:\n"
+        f"    tick(1, 'a slow figure'); time.sleep({seconds})\n"
+    )
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
+    started = subprocess.Popen(
+        [sys.executable, "-c", code], stderr=follower, stdout=subprocess.DEVNULL, env=environment
+    )
+    os.close(follower)
+    written = b""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            piece = os.read(leader, 4096)
+        except OSError:  # the other end was closed
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(leader)
+    assert started.wait() == 0
+    assert (b"a slow figure" in written) is shown
+
+
+def test_no_bar_when_not_a_terminal(study):
+    assert run("audit", study).stderr == ""
+
+
+def test_init_writes_a_study_that_runs(tmp_path):
+    path = tmp_path / "mine.py"
+    done = run("init", path)
+    assert done.exit_code == 0
+    assert f"borel audit {path}" in done.output
+    audited = borel("audit", path, cwd=tmp_path)
+    assert audited.returncode == 0, audited.stderr
+    assert audited.stderr == ""
+    assert "PML(0.75) holds" in audited.stdout
+    before = path.read_text()
+    again = run("init", path)
+    assert again.exit_code == 2
+    assert "is there already, and is left as it is" in again.stderr
+    assert path.read_text() == before
+    assert run("init", tmp_path / "no folder" / "study.py").exit_code == 2
+
+
+def test_check_is_not_yet():
+    done = run("check", "result.nc")
+    assert done.exit_code == 2
+    assert "not yet in this version" in done.stderr
+    assert "certified engine" in done.stderr
+
+
+def test_reproduce_lists_the_claims_it_knows():
+    from borel.claims import CLAIMS
+
+    done = run("reproduce", "nothing")
+    assert done.exit_code == 2
+    assert "no claim nothing; there are: " in done.stderr
+    assert all(name in done.stderr for name in CLAIMS)
+
+
+def test_reproduce_computes_and_fails_when_a_claim_does_not_agree(monkeypatch):
+    from borel import claims
+
+    def rows(name, agrees):
+        exact = bl.Bound.exact(1.0, 1.0)
+        return [claims.Claim("id-1", "source", "statement", "q", exact, exact, agrees)]
+
+    monkeypatch.setattr("borel.claims.reproduce", lambda name: rows(name, True))
+    done = run("reproduce")
+    assert done.exit_code == 0
+    assert "source" in done.output
+    monkeypatch.setattr("borel.claims.reproduce", lambda name: rows(name, False))
+    done = run("reproduce")
+    assert done.exit_code == 1
+    assert "do not agree with the paper: id-1" in done.stderr
+
+
+def test_errors_of_borel_itself_are_told_apart(study, monkeypatch):
+    def broken(joint):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("borel.divergences.lip", broken)
+    done = run("audit", study)
+    assert done.exit_code == 1
+    assert "ZeroDivisionError: a bug. What was computed is kept" in done.stderr
+    monkeypatch.setenv("BOREL_TRACEBACK", "1")
+    assert isinstance(run("audit", study, "--resume").exception, ZeroDivisionError)
+
+
+def test_importing_borel_is_light():
+    code = (
+        "import sys, borel; heavy = ('pymc', 'arviz', 'scipy.stats', 'pandas', 'matplotlib', "
+        "'xarray', 'numpy', 'rich', 'typer'); print([m for m in heavy if m in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_importing_borel_is_quick():
+    code = "import time; t = time.perf_counter(); import borel; print(time.perf_counter() - t)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    times = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                             env=environment, check=True).stdout)
+        for _ in range(5)
+    ]  # fmt: skip
+    assert min(times) <= 0.05

@@ -1,0 +1,129 @@
+"""Divergences of finite joints, and the larger of two figures: closed forms and statuses."""
+
+import math
+from fractions import Fraction as F
+
+import oracles as o
+import pytest
+
+import borel as bl
+from borel.bound import Bound
+from borel.divergences import _larger
+
+HALF = F(1, 2)
+
+
+def joint(p, K):
+    return bl.pmf(p) * bl.Mechanism.from_matrix(K)
+
+
+@pytest.mark.parametrize("build", [lambda v: v, o.floats], ids=["fractions", "floats"])
+def test_the_prior_counts_through_its_support_only(build):
+    K = [[F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)], [F(0), F(1)]]
+    part, whole = [F(1, 3), F(2, 3), F(0)], [F(1, 3), F(1, 3), F(1, 3)]
+    for p, ldp, capacity in ((part, F(2), F(5, 4)), (whole, math.inf, F(3, 2))):
+        made = joint(build(p), build(K))
+        assert o.encloses(bl.ldp(made), ldp)
+        assert o.encloses(bl.maximal_leakage(made), capacity)
+    again = joint(build([F(1, 1000), F(999, 1000), F(0)]), build(K))
+    assert bl.ldp(again).ratio == bl.ldp(joint(build(part), build(K))).ratio
+
+
+def test_lip_is_under_the_product_of_the_marginals():
+    """Erratum 7: Y = X on a uniform bit has infinite PMC, so that LIP is infinite, not log 2."""
+    identity = joint([HALF, HALF], [[F(1), F(0)], [F(0), F(1)]])
+    assert bl.lip(identity).lower == math.inf
+    assert bl.alip(identity).upper.ratio == (2, 2)
+    assert bl.alip(identity).lower.lower == math.inf
+
+
+def test_mutual_information_of_a_symmetric_channel():
+    flip = F(1, 10)
+    found = bl.mutual_information(joint([HALF, HALF], [[1 - flip, flip], [flip, 1 - flip]]))
+
+    def truth():
+        return o.log(F(2)) + sum(o.ball(v) * o.log(v) for v in (flip, 1 - flip))
+
+    assert o.between(found.lower, truth, found.upper) and found.width < 1e-15
+
+
+def test_witnesses_attain_what_they_witness():
+    K = [[F(1, 2), F(1, 4), F(1, 4)], [F(1, 8), F(3, 8), F(1, 2)], [F(1, 3), F(1, 3), F(1, 3)]]
+    p = [F(1, 5), F(2, 5), F(2, 5)]
+    mech = bl.Mechanism.from_matrix(K, secret=list("abc"), outcome=list("rst"))
+    made = bl.pmf(p, on=bl.Finite(list("abc"))) * mech
+    where = bl.ldp(made).witness
+    x, other, y = ("abc".index(where["x"]), "abc".index(where["x'"]), "rst".index(where["y"]))
+    assert K[x][y] / K[other][y] == o.ldp(p, K)
+    for kind in ("pml", "pmc"):
+        where = getattr(bl, kind)(made).sup().witness
+        x, y = "abc".index(where["x"]), "rst".index(where["y"])
+        density = o.density(p, K, x, y)
+        assert (density if kind == "pml" else 1 / density) == o.sup(kind, p, K)
+
+
+# -- the larger of two figures --------------------------------------------------------------------------
+
+
+ONE = Bound.exact(1.0, 1.1)
+
+
+@pytest.mark.parametrize(
+    ("other", "status", "ends"),
+    [
+        (Bound.exact(0.5, 1.05), "exact", (1.0, 1.1)),
+        (Bound.certified(0.5, 1.05), "certified", (1.0, 1.1)),
+        (Bound.conditional(1.05, 2.0, assumptions=("a",)), "conditional", (1.05, 2.0)),
+        (Bound.statistical(1.05, 2.0, confidence=0.9), "statistical", (1.05, 2.0)),
+        (Bound.estimate(1.5, 0.5), "estimate", (1.0, 2.0)),
+    ],
+)
+def test_the_larger_figure_is_as_weak_as_the_weaker(other, status, ends):
+    for found in (_larger(ONE, other), _larger(other, ONE)):
+        assert found.status == status
+        assert (found.lower, found.upper) == pytest.approx(ends)
+        assert set(other.assumptions) <= set(found.assumptions)
+        assert found.confidence == other.confidence
+
+
+def test_the_larger_of_a_figure_and_an_unknown_one():
+    unknown = Bound.undecided(0.0, math.inf, reason="not enclosed")
+    for found in (_larger(ONE, unknown), _larger(unknown, ONE)):
+        assert found.status == "undecided" and found.reason == "not enclosed"
+        assert found.lower == 1.0 and found.upper == math.inf
+    infinite = Bound.exact(math.inf, math.inf)
+    for found in (_larger(infinite, unknown), _larger(unknown, infinite)):
+        assert found.lower == math.inf and found.proved
+    guess = Bound.estimate(math.inf, 0.0)
+    for found in (_larger(ONE, guess), _larger(guess, ONE)):
+        assert not found.proved
+
+
+def test_an_estimate_below_a_proved_figure_does_not_weaken_into_a_proof():
+    low = Bound.estimate(0.1, 0.01)
+    for found in (_larger(ONE, low), _larger(low, ONE)):
+        assert found.status == "estimate"
+        with pytest.raises(bl.Undecided):
+            bool(found <= 5)
+
+
+def test_two_statistical_figures_share_their_confidence():
+    a, b = Bound.statistical(1.0, 2.0, confidence=0.95), Bound.statistical(1.5, 1.6, confidence=0.9)
+    assert _larger(a, b).confidence == pytest.approx(0.85)
+    assert _larger(b, a).confidence == pytest.approx(0.85)
+
+
+def test_two_statistical_figures_far_apart_still_share_their_confidence():
+    """That the first is the larger is itself only known with both confidences."""
+    a, b = Bound.statistical(3.0, 4.0, confidence=0.95), Bound.statistical(1.5, 1.6, confidence=0.9)
+    assert _larger(a, b).confidence == pytest.approx(0.85)
+    assert _larger(b, a).confidence == pytest.approx(0.85)
+
+
+def test_a_proved_figure_far_above_another_does_not_need_its_assumptions():
+    a = Bound.exact(3.0, 3.1)
+    b = Bound.conditional(1.0, 1.1, assumptions=("a tail",))
+    for found in (_larger(a, b), _larger(b, a)):
+        assert (found.lower, found.upper) == (3.0, 3.1)
+        assert found.status == "conditional"  # the order of the two rests on the assumption
+        assert "a tail" in found.assumptions

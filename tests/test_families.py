@@ -1,0 +1,95 @@
+"""Named measures: ours = SciPy's = PyMC's, in one table; supports; bad parameters."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import borel as bl
+from borel.errors import InvalidInput
+
+TABLE = {
+    "normal": (bl.normal, {"mu": 0.3, "sigma": 2.0}, stats.norm(0.3, 2.0), [-1.0, 0.2, 5.0]),
+    "laplace": (bl.laplace, {"mu": 0.3, "b": 2.0}, stats.laplace(0.3, 2.0), [-1.0, 0.2, 5.0]),
+    "cauchy": (bl.cauchy, {"alpha": 0.3, "beta": 2.0}, stats.cauchy(0.3, 2.0), [-1.0, 0.2, 50.0]),
+    "beta": (bl.beta, {"alpha": 2.0, "beta": 5.0}, stats.beta(2.0, 5.0), [0.1, 0.5, 0.99]),
+    "gamma": (bl.gamma, {"alpha": 2.0, "beta": 5.0}, stats.gamma(2.0, scale=0.2), [0.1, 1.0, 3.0]),
+    "exponential": (bl.exponential, {"lam": 4.0}, stats.expon(scale=0.25), [0.1, 1.0, 3.0]),
+    "poisson": (bl.poisson, {"mu": 3.5}, stats.poisson(3.5), [0, 3, 20]),
+    "geometric": (bl.geometric, {"p": 0.3}, stats.geom(0.3), [1, 3, 20]),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_ours_is_scipys(name):
+    family, parameters, scipys, points = TABLE[name]
+    ours = family(**parameters)
+    log = scipys.logpdf if hasattr(scipys.dist, "pdf") else scipys.logpmf
+    np.testing.assert_allclose(ours.logpdf(np.array(points)), log(points), rtol=1e-12)
+    assert ours.density.graph is not None
+    through = bl.from_scipy(scipys)
+    assert through.on == ours.on
+    np.testing.assert_allclose(through.logpdf(np.array(points)), log(points), rtol=1e-12)
+
+
+PYMC = {
+    "Normal": (lambda pm: pm.Normal.dist(0.3, 2.0), stats.norm(0.3, 2.0), bl.Reals()),
+    "Beta": (lambda pm: pm.Beta.dist(2.0, 5.0), stats.beta(2.0, 5.0), bl.Interval(0, 1)),
+    "Uniform": (lambda pm: pm.Uniform.dist(-1, 3), stats.uniform(-1, 4), bl.Interval(-1, 3)),
+    "Poisson": (lambda pm: pm.Poisson.dist(3.5), stats.poisson(3.5), bl.Integers(0, None)),
+}
+
+
+@pytest.mark.parametrize("name", PYMC)
+def test_pymcs_is_scipys(name):
+    import pymc as pm
+
+    make, scipys, alphabet = PYMC[name]
+    measure = bl.from_pymc(make(pm))
+    assert measure.on == alphabet
+    points = np.array([0, 2, 5]) if name == "Poisson" else np.array([0.1, 0.5, 0.9])
+    log = scipys.logpmf if name == "Poisson" else scipys.logpdf
+    np.testing.assert_allclose(measure.logpdf(points), log(points), rtol=1e-9)
+    assert measure.density.opaque
+
+
+def test_a_pymc_mechanism_is_the_same_kernel():
+    import pymc as pm
+
+    joint = bl.uniform(bl.Interval(0, 1)) * bl.Mechanism.from_pymc(
+        lambda x: pm.Laplace.dist(x, 0.5), secret=bl.Interval(0, 1), outcome=bl.Reals()
+    )
+    ours = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=0.5)
+    with bl.options(closed_forms=False):
+        found, truth = bl.pml(joint)(0.3), bl.pml(ours)(0.3)
+    assert found.status == "estimate" and "opaque" in found.reason
+    assert abs(found.value - truth.value) <= 1e-8
+
+
+def test_a_pymc_distribution_without_a_known_support_asks_for_one():
+    import pymc as pm
+
+    with pytest.raises(InvalidInput, match="on="):
+        bl.from_pymc(pm.Triangular.dist(0, 1, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("family", "parameters"),
+    [
+        (bl.normal, {"sigma": 0.0}),
+        (bl.beta, {"alpha": -1.0}),
+        (bl.gamma, {"beta": np.nan}),
+        (bl.poisson, {"mu": 0.0}),
+        (bl.geometric, {"p": 1.0}),
+        (bl.uniform, {"alphabet": bl.Reals()}),
+    ],
+)
+def test_bad_parameters_are_named(family, parameters):
+    with pytest.raises(InvalidInput, match="expected"):
+        family(**parameters)
+
+
+def test_a_proved_tail_bounds_the_truth():
+    for measure, law in ((bl.poisson(mu=3.5), stats.poisson(3.5)), (bl.geometric(p=0.3), stats.geom(0.3))):
+        for n in (5, 12, 40):
+            assert law.sf(n) <= measure.tail.bound(n) * (1 + 1e-12)
+            assert measure.tail.bound(n) <= 3 * law.sf(n)

@@ -1,0 +1,256 @@
+"""The public face of leakage: labels, the support, products, refusals, worked examples."""
+
+import math
+from fractions import Fraction as F
+
+import numpy as np
+import oracles as o
+import pytest
+
+import borel as bl
+
+HALF = F(1, 2)
+EXAMPLE_3 = [
+    [F(0), F(0), HALF, HALF],
+    [F(0), F(0), HALF, HALF],
+    [F(0), F(1, 5), F(2, 5), F(2, 5)],
+    [F(1, 5), F(0), F(2, 5), F(2, 5)],
+]
+UNIFORM = [F(1, 4)] * 4
+
+
+# -- the envelope draft, Example 3 ------------------------------------------------------------------
+
+
+def test_example_3_with_fractions():
+    """At 1 - delta = 9/10 the law jumps: log 10/9 on the left, log 4 on the right."""
+    leak = bl.pml(bl.pmf(UNIFORM) * bl.Mechanism.from_matrix(EXAMPLE_3))
+    left, right = leak.quantile(F(9, 10)), leak.quantile(F(9, 10), side="right")
+    assert o.encloses(left, F(10, 9)) and left.width < 1e-15
+    assert o.encloses(right, F(4)) and right.width < 1e-15
+    assert left.status == right.status == "exact"
+    assert leak.sup().ratio == (4, 4)
+    assert leak.sup().witness in ({"x": 3, "y": 0}, {"x": 2, "y": 1})
+    found = leak.tail(math.log(2))
+    assert found.lower <= 0.1 <= found.upper and found.units == "probability"
+
+
+@pytest.mark.parametrize("level", [0.9, F(9, 10), 1 - 0.1])
+def test_example_3_with_floats_covers_both_sides(level):
+    leak = bl.pml(bl.pmf([0.25] * 4) * bl.Mechanism.from_matrix(o.floats(EXAMPLE_3)))
+    found = leak.quantile(level)
+    for side in (F(10, 9), F(4)):
+        assert o.between(found.lower, lambda r=side: o.log(r), found.upper)
+
+
+@pytest.mark.parametrize("level", [F(9, 10) - F(1, 10**6), F(9, 10) + F(1, 10**6)])
+def test_example_3_away_from_the_jump(level):
+    for build in (lambda v: v, o.floats):
+        joint = bl.pmf(build(UNIFORM)) * bl.Mechanism.from_matrix(build(EXAMPLE_3))
+        found = bl.pml(joint).quantile(level)
+        assert o.encloses(found, F(10, 9) if level < F(9, 10) else F(4)) and found.width < 1e-13
+
+
+# -- closed forms ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+@pytest.mark.parametrize("ratio", [F(1), F(3), F(10**6)])
+def test_randomised_response(k, ratio):
+    """Keep with odds ``ratio``: PML = log k r / (r + k - 1), PMC = log (r + k - 1) / k, LDP log r."""
+    total = ratio + k - 1
+    K = [[(ratio if x == y else 1) / total for y in range(k)] for x in range(k)]
+    joint = bl.pmf([F(1, k)] * k) * bl.Mechanism.from_matrix(K)
+    for y in range(k):
+        assert bl.pml(joint)(y).ratio == (k * ratio / total,) * 2
+        assert bl.pmc(joint)(y).ratio == (total / k,) * 2
+    assert bl.ldp(joint).ratio == (ratio, ratio)
+
+
+def test_extremes():
+    identity = bl.Mechanism.from_matrix([[int(x == y) for y in range(3)] for x in range(3)])
+    prior = bl.pmf([F(1, 2), F(1, 3), F(1, 6)])
+    joint = prior * identity
+    assert bl.pml(joint).sup().ratio == (6, 6)
+    assert bl.pmc(joint).sup().lower == bl.ldp(joint).lower == math.inf
+    assert bl.maximal_leakage(joint).ratio == (3, 3)
+    useless = prior * bl.Mechanism.from_matrix([[1], [1], [1]])
+    for figure in (bl.pml(useless).sup(), bl.pmc(useless).sup(), bl.ldp(useless),
+                   bl.maximal_leakage(useless)):
+        assert figure.lower == figure.upper == 0
+    certain = bl.pmf([0, 1, 0]) * identity
+    assert bl.pml(certain).sup().upper == bl.pmc(certain).sup().upper == bl.ldp(certain).upper == 0
+
+
+# -- the support -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("build", [lambda v: v, o.floats], ids=["fractions", "floats"])
+def test_an_outcome_of_density_0(build):
+    K = build([[HALF, HALF, F(0)], [F(1), F(0), F(0)], [F(0), F(0), F(1)]])
+    joint = bl.pmf(build([HALF, HALF, F(0)])) * bl.Mechanism.from_matrix(K)
+    for kind in (bl.pml, bl.pmc):
+        bound = kind(joint)(2)
+        assert bound.lower == bound.upper == 0 and bound.ratio == (1, 1)
+        assert any("outside the support" in a for a in bound.assumptions)
+        assert not any("outside the support" in a for a in kind(joint)(0).assumptions)
+        assert kind(joint)([0, 2]).lower[1] == 0
+    # the secret without mass does not make outcome 0 impossible
+    assert o.encloses(bl.pmc(joint)(0), F(3, 2))
+
+
+def test_outside_the_alphabet_is_an_error():
+    joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.5, 0.5], [0.25, 0.75]])
+    leak = bl.pml(joint)
+    for y in (2, -1, 0.5, "0", None, [0, 5], np.nan):
+        with pytest.raises(bl.OutsideAlphabet):
+            leak(y)
+    with pytest.raises(bl.OutsideAlphabet):
+        bl.information_density(joint)(2, 0)
+    with pytest.raises(bl.OutsideAlphabet):
+        joint.posterior(2)
+
+
+# -- labels, never positions ---------------------------------------------------------------------------
+
+
+def test_labels_never_positions():
+    mech = bl.Mechanism.from_matrix(
+        [[F(9, 10), F(1, 10)], [F(2, 10), F(8, 10)]], secret=[1, 0], outcome=[5, 0]
+    )
+    joint = bl.pmf([F(1, 4), F(3, 4)], on=bl.Finite([0, 1])) * mech  # P(1) = 3/4
+    p, K = [F(3, 4), F(1, 4)], [[F(9, 10), F(1, 10)], [F(2, 10), F(8, 10)]]
+    assert bl.pml(joint)(5).ratio == (o.pml(p, K, 0),) * 2
+    assert bl.pml(joint)(0).ratio == (o.pml(p, K, 1),) * 2
+    assert o.encloses(bl.information_density(joint)(1, 5), o.density(p, K, 0, 0))
+    assert o.encloses(bl.information_density(joint)(0, 5), o.density(p, K, 1, 0))
+    with pytest.raises(bl.OutsideAlphabet):
+        bl.pml(joint)(1)
+    found = joint.posterior(5)
+    assert found.pdf(1) == o.posterior(p, K, 0)[0]
+
+
+def test_a_dataset_over_y_in_the_order_asked_for():
+    labels = ["a", "b", "c"]
+    K = [[F(1, 2), F(1, 4), F(1, 4)], [F(1, 8), F(1, 8), F(3, 4)]]
+    joint = bl.pmf([HALF, HALF]) * bl.Mechanism.from_matrix(K, outcome=labels)
+    data = bl.pml(joint)(["c", "a", "c"])
+    assert set(data.data_vars) == {"lower", "upper", "status"} and data.sizes == {"y": 3}
+    assert [str(v) for v in data.y.values] == ["c", "a", "c"]
+    for i, y in enumerate("cac"):
+        bound = bl.pml(joint)(y)
+        assert float(data.lower[i]) == bound.lower and float(data.upper[i]) == bound.upper
+    assert set(data.status.values) == {"exact"} and data.attrs["units"] == "nats"
+    density = bl.information_density(joint)([0, 1], labels)
+    assert density.lower.shape == (2, 3)
+    assert float(density.sel(x=1, y="c").lower) == bl.information_density(joint)(1, "c").lower
+
+
+def test_a_prior_on_fewer_labels_and_on_others():
+    K = [[HALF, HALF], [F(1, 4), F(3, 4)], [F(0), F(1)]]
+    mech = bl.Mechanism.from_matrix(K, secret=["a", "b", "c"])
+    joint = bl.pmf([F(1, 3), F(2, 3)], on=bl.Finite(["b", "a"])) * mech
+    assert bl.pmc(joint)(0).ratio == (o.pmc([F(2, 3), F(1, 3)], K[:2], 0),) * 2
+    with pytest.raises(bl.InvalidInput, match="labels"):
+        bl.pmf([0.5, 0.5], on=bl.Finite(["a", "z"])) * mech
+
+
+def test_product_alphabets():
+    one = bl.Mechanism.from_matrix([[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]], outcome=["n", "y"])
+    two = bl.Mechanism.from_matrix([[F(1, 2), F(1, 2)], [F(1), F(0)]])
+    joint = bl.pmf([HALF, HALF]) * (one & two)
+    rows = o.both(*(m.matrix.tolist() for m in (one, two)))
+    for j, label in enumerate(joint.mechanism.outcome.labels):
+        assert bl.pml(joint)(label).ratio == (o.pml([HALF, HALF], rows, j),) * 2
+    assert bl.pml(joint)(("y", 0)).ratio == (o.pml([HALF, HALF], rows, 2),) * 2
+    for wrong in ("y", ("y",), ("y", 0, 0), (0, "y"), ("y", 2)):
+        with pytest.raises(bl.InvalidInput):
+            bl.pml(joint)(wrong)
+    data = bl.pml(joint)((["y", "n"], [0, 1]))
+    assert data.sizes["y"] == 2 and list(data.y0.values) == ["y", "n"]
+    assert float(data.lower[0]) == bl.pml(joint)(("y", 0)).lower
+    three = bl.pmf([HALF, HALF]) * (one & two & one)
+    assert three.outcome.dim == 3 and bl.pml(three)(("y", 0, "y")).status == "exact"
+
+
+# -- refusals ----------------------------------------------------------------------------------------
+
+
+MECH = bl.Mechanism.from_matrix([[0.5, 0.5], [0.25, 0.75]])
+PRIOR = bl.pmf([0.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: np.array([0.5, 0.5]) * MECH,
+        lambda: np.array([0.5, 0.5]) @ MECH,
+        lambda: MECH * np.array([0.5, 0.5]),
+        lambda: np.array([0.5, 0.5]) * PRIOR,
+        lambda: np.float64(0.5) * MECH,
+        lambda: [0.5, 0.5] * MECH,
+        lambda: np.exp(bl.pml(PRIOR * MECH)),
+        lambda: np.array([1.0]) * bl.pml(PRIOR * MECH).sup(),
+    ],
+)
+def test_arrays_are_not_priors(wrong):
+    with pytest.raises(TypeError):
+        wrong()
+
+
+@pytest.mark.parametrize("wrong", [lambda: PRIOR @ MECH, lambda: MECH * PRIOR])
+def test_the_wrong_operator_raises_with_the_right_one(wrong):
+    with pytest.raises((TypeError, bl.BorelError), match=r"prior \* mech|mech @ prior"):
+        wrong()
+
+
+@pytest.mark.parametrize("wrong", [PRIOR, MECH, 0.5, None, np.eye(2)])
+def test_leakage_of_what_is_no_joint(wrong):
+    for function in (bl.pml, bl.pmc, bl.ldp, bl.lip, bl.alip, bl.information_density,
+                     bl.maximal_leakage, bl.mutual_information):
+        with pytest.raises(bl.InvalidInput):
+            function(wrong)
+
+
+def test_thresholds_and_levels_are_numbers():
+    leak = bl.pml(PRIOR * MECH)
+    for wrong in (math.nan, "0.5", None, np.nan, leak.sup()):
+        with pytest.raises(bl.InvalidInput):
+            leak.tail(wrong)
+        with pytest.raises(bl.InvalidInput):
+            leak.quantile(wrong)
+    for wrong in (0, 1.5, -0.1):
+        with pytest.raises(bl.InvalidInput):
+            leak.quantile(wrong)
+    with pytest.raises(bl.InvalidInput):
+        leak.quantile(1, side="right")
+    with pytest.raises(bl.InvalidInput):
+        leak.quantile(0.5, side="middle")
+
+
+# -- caches do not mix -----------------------------------------------------------------------------
+
+
+def test_figures_are_cached_and_kept_apart():
+    leak = bl.pml(bl.pmf(UNIFORM) * bl.Mechanism.from_matrix(EXAMPLE_3))
+    assert leak.sup() is leak.sup()
+    assert leak.tail(0.5) != leak.tail(1.5)
+    ties = leak.tail(0, closed=True), leak.tail(0)
+    assert ties[0].lower == 1 == ties[1].lower
+    assert leak.quantile(F(9, 10)) != leak.quantile(F(9, 10), side="right")
+
+
+def test_the_matrix_is_not_the_users_array():
+    """Changing the arrays afterwards changes nothing."""
+    K, p = np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([0.5, 0.5])
+    joint = bl.pmf(p) * bl.Mechanism.from_matrix(K)
+    K[:], p[:] = 0.5, [1.0, 0.0]
+    assert o.encloses(bl.pml(joint)(0), F(4, 3))
+    given = joint.mechanism.matrix
+    try:
+        given[0, 0] = 0.9
+    except ValueError:
+        pass
+    assert o.encloses(bl.pml(joint)(0), F(4, 3))
+    fresh = bl.pmf([0.5, 0.5]) * joint.mechanism
+    assert o.encloses(bl.pml(fresh)(0), F(4, 3))

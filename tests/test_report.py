@@ -1,0 +1,108 @@
+"""The report: one file that needs nothing else, escaped, complete."""
+
+import base64
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import borel as bl
+from borel.report import render
+
+MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+
+
+def audit(**changes):
+    given = {"title": "A study", "mechanism": MECH, "prior": bl.pmf([0.25, 0.75])}
+    return bl.load(bl.audit(bl.Study(**{**given, **changes})))
+
+
+def posterior(**changes):
+    data = bl.models.dirichlet_posterior([30, 70], draws=100, random_seed=1)
+    learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
+    return audit(prior=learnt, guarantees=[bl.guarantees.PML(0.6)], **changes)
+
+
+class Parsed(HTMLParser):
+    """Elements with their attributes, whether they nest, and the text."""
+
+    VOID = ("meta", "img", "br", "link")
+
+    def __init__(self, html):
+        super().__init__()
+        self.elements, self.open, self.text = [], [], []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.mark.parametrize("make", [audit, posterior])
+def test_the_report_is_self_contained(make):
+    html = render(make())
+    page = Parsed(html)
+    assert page.open == []
+    images = [attrs for tag, attrs in page.elements if tag == "img"]
+    assert len(images) >= 4
+    for image in images:
+        assert image["src"].startswith("data:image/png;base64,")
+        assert base64.b64decode(image["src"].split(",")[1]).startswith(b"\x89PNG")
+        assert len(image["alt"]) > 20
+    assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in page.elements}
+    assert not re.search(r"https?:|@import|url\(", html)
+
+
+def test_the_report_says_all_that_the_table_says():
+    found = posterior()
+    text = " ".join(" ".join(Parsed(render(found)).text).split())
+    for _, row in found.table().iterrows():
+        assert row["meaning"] in text
+        assert row["bound"] in text
+    for words in ("floats mean the normalised laws", "independent exact posterior draws"):
+        assert words in text
+    for words in (
+        "A study",
+        bl.__version__,
+        "Options(",
+        "95 % HDI, upper end",
+        "P(PML(0.6) holds)",
+    ):
+        assert words in text
+
+
+def test_reasons_and_unfinished_audits_are_shown():
+    tree = bl.models.dirichlet_posterior([30, 70], draws=100, chains=1, random_seed=1)
+    tree["posterior"].attrs.clear()
+    learnt = bl.priors.from_posterior(tree, lambda draw: bl.pmf(draw["p"]))
+    found = audit(prior=learnt)
+    found.tree.attrs["complete"] = 0
+    text = " ".join(Parsed(render(found)).text)
+    assert "This audit is unfinished." in text
+    assert "Why some figures are not proved" in text
+    assert "one chain only, R-hat needs two or more" in text
+    assert "nothing may be claimed" in text
+
+
+def test_texts_of_the_study_are_escaped():
+    evil = "<script>alert(1)</script>"
+    mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], outcome=[evil, "b"], name=evil)
+    page = Parsed(render(audit(title=evil, about=evil, mechanism=mech)))
+    assert "script" not in {tag for tag, _ in page.elements}
+    assert evil in " ".join(page.text)
+
+
+def test_writing_the_report(tmp_path):
+    path = audit().report(tmp_path / "report.html")
+    assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    with pytest.raises(bl.InvalidInput, match=r"the report: expected a file that can be written"):
+        audit().report(tmp_path / "no folder" / "report.html")
