@@ -57,7 +57,7 @@ def plot_leakage(
     --------
     >>> import borel as bl
     >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
-    >>> plot_leakage(bl.pml(joint), ax=blank_axes()).get_title()
+    >>> plot_leakage(bl.pml(joint), ax=blank_axes()).get_title(loc="left")
     'PML against the outcome (exact)'
     """
     from borel.curves import leakage_curve
