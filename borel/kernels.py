@@ -14,7 +14,7 @@ from borel.alphabets import Alphabet, Finite, Interval, Mixed, Product, includes
 from borel.density import Density, probe
 from borel.engine.rounding import NORMAL, U
 from borel.errors import InvalidInput, NotEnclosed, NotYet
-from borel.measures import head_of, require_no_underflow, row_miss, rounding_allowed
+from borel.measures import head_of, require_no_underflow, rounding_allowed, row_miss
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,8 +124,8 @@ def check_rows(matrix: np.ndarray, secret: Alphabet, what: str, rounding: float 
 
 def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
     """Check that f(.|x) integrates to 1 at a few secrets; say what was checked."""
+    from borel.engine.charts import Axis
     from borel.engine.quadrature import log_integral
-    from borel.engine.search import Axis
 
     density = mechanism.density
     assert density is not None

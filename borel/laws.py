@@ -16,7 +16,6 @@ import numpy as np
 from borel.engine.rounding import TINY, fraction_down, fraction_up, sum_outward
 from borel.errors import InvalidInput
 
-
 VALUE_FIELDS = (
     "lower",
     "upper",

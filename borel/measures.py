@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +17,6 @@ from borel.errors import InvalidInput, NotYet
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import xarray as xr
 
 
 @dataclass(frozen=True)
@@ -152,15 +150,19 @@ class Measure:
         return self._probabilities is not None and self._probabilities.dtype == object
 
     def at(self, alphabet: Alphabet) -> np.ndarray:
-        """Return the probabilities of the labels of a larger finite alphabet, zeros added."""
+        """Return the probabilities of the labels of another finite alphabet, zeros added.
+
+        It must hold every label that has mass; a label without mass may be missing.
+        """
         if alphabet == self.on:
             return self.probabilities
-        positions = alphabet.positions(  # type: ignore[attr-defined]
-            np.array(list(self.on.labels)) if self.on.numeric else list(self.on.labels), "x"  # type: ignore[attr-defined]
-        )
+        labels = list(self.on.labels)  # type: ignore[attr-defined]
+        charged = np.asarray(self.probabilities != 0, bool).reshape(-1, len(labels)).any(axis=0)
         zero: Any = Fraction(0) if self.rational else 0.0
         out = np.full((*self.batch, alphabet.size), zero, self.probabilities.dtype)  # type: ignore[attr-defined]
-        out[..., positions] = self.probabilities
+        kept = [label for label, c in zip(labels, charged, strict=True) if c]
+        positions = np.asarray(alphabet.positions(kept, "x"))  # type: ignore[attr-defined]
+        out[..., positions] = self.probabilities[..., charged]
         return out
 
     # -- densities --------------------------------------------------------------------------
@@ -295,8 +297,8 @@ def head_of(on: Alphabet, count: int) -> np.ndarray:
 
 def _total(density: Any, on: Alphabet, breaks: tuple[float, ...]) -> float:
     """Estimate the integral of a density: a check of the constructor, not a proof."""
+    from borel.engine.charts import Axis
     from borel.engine.quadrature import log_integral
-    from borel.engine.search import Axis
 
     factors = [a.interval if isinstance(a, Mixed) else a for a in on.factors]
     if not all(isinstance(a, Interval) for a in factors):

@@ -16,7 +16,7 @@ INF = math.inf
 BITS = 300
 
 
-# -- definitions --------------------------------------------------------------------------------
+# -- definitions ---------------------------------------------------------------------------------
 
 
 def support(p):
@@ -145,14 +145,16 @@ def mutual_information(p, K):
     return total
 
 
-# -- composition --------------------------------------------------------------------------------
+# -- composition ---------------------------------------------------------------------------------
 
 
 def compose(first, second):
     """Rows of P_{Z|X} from rows of P_{Y|X} and P_{Z|Y}."""
     return [
-        [sum((a * row[z] for a, row in zip(rows, second, strict=True)), F(0))
-         for z in range(len(second[0]))]
+        [
+            sum((a * row[z] for a, row in zip(rows, second, strict=True)), F(0))
+            for z in range(len(second[0]))
+        ]
         for rows in first
     ]
 
@@ -168,7 +170,7 @@ def posterior(p, K, y):
     return [px * row[y] / mass for px, row in zip(p, K, strict=True)]
 
 
-# -- Arb ----------------------------------------------------------------------------------------
+# -- Arb -----------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -245,7 +247,7 @@ def width_in_ulps(lower, upper, truth, at_least=0.0):
     return (F(upper) - F(lower)) / F(math.ulp(max(float(truth), at_least)))
 
 
-# -- random laws --------------------------------------------------------------------------------
+# -- random laws ---------------------------------------------------------------------------------
 
 
 def law(rng, n, style):
@@ -265,7 +267,8 @@ def law(rng, n, style):
         heavy = int(rng.integers(n))
         tiny = [
             F(int(rng.integers(1, 10)), 10 ** int(rng.integers(depth[0] + 1, depth[1])) * 10 * n)
-            if rng.random() < 0.8 else F(0)
+            if rng.random() < 0.8
+            else F(0)
             for _ in range(n)
         ]
         tiny = [t if t == 0 or t > F(1, 10**322) else F(1, 10**322) for t in tiny]
@@ -290,7 +293,7 @@ def mechanism(rng, n, m, style):
         return [list(row) for _ in range(n)]
     if style == "zero column":
         hole = int(rng.integers(m + 1))
-        return [r[:hole] + [F(0)] + r[hole:] for r in mechanism(rng, n, m, "zeros")]
+        return [[*r[:hole], F(0), *r[hole:]] for r in mechanism(rng, n, m, "zeros")]
     return [law(rng, m, style) for _ in range(n)]
 
 
@@ -301,7 +304,7 @@ def floats(values):
     return [float(v) for v in values]
 
 
-# -- the same for hypothesis ----------------------------------------------------------------------
+# -- the same for hypothesis ---------------------------------------------------------------------
 
 _WEIGHTS = {
     "plain": st.integers(1, 30),
@@ -352,12 +355,12 @@ def joints(draw):
 def is_special(p, K):
     """Say if a joint has a zero, a tie, a one-hot row or a subnormal somewhere."""
     entries = [v for row in [p, *K] for v in row]
-    return any(
-        v == 0 or v == 1 or v < F(1, 2**1022) for v in entries
-    ) or any(len(set(row)) < len(row) for row in [p, *K])
+    return any(v == 0 or v == 1 or v < F(1, 2**1022) for v in entries) or any(
+        len(set(row)) < len(row) for row in [p, *K]
+    )
 
 
-# -- inequalities between truths that are known to lie in Bounds -----------------------------------
+# -- inequalities between truths that are known to lie in Bounds ---------------------------------
 
 
 def total(*ends):

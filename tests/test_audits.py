@@ -393,3 +393,51 @@ def test_keys_of_mechanisms_see_density_and_labels():
     uniform = [1 / 20] * 20
     keys = [key(m, bl.pmf(uniform, on=m.secret))["mechanism"] for m in (one, other)]
     assert keys[0] != keys[1]
+
+
+def test_keys_of_what_cannot_be_traced_see_the_function():
+    from borel.fingerprint import study_key
+
+    def noise(scale):
+        def density(y, x):
+            return np.exp(-np.abs(np.asarray(y) - np.asarray(x)) / scale) / (2 * scale)
+
+        return bl.Mechanism(density, secret=bl.Interval(0, 1), outcome=bl.Reals())
+
+    assert noise(1.0).opaque
+    flat = bl.uniform(bl.Interval(0, 1))
+    keys = [
+        study_key(bl.Study(title="T", mechanism=noise(s), prior=flat), None)["mechanism"]
+        for s in (1.0, 1.0, 2.0)
+    ]
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_keys_of_functions_of_every_sort():
+    from functools import partial
+
+    import pandas as pd
+
+    from borel.fingerprint import function_key
+
+    def sample(seed, data=None, n=1):
+        return data
+
+    assert function_key(partial(sample, n=1)) != function_key(partial(sample, n=2))
+    series = [pd.Series([1, 2]), pd.Series([1, 3])]
+    assert len({function_key(partial(sample, data=s)) for s in series}) == 2
+    sets = [{"a", "b"}, {"b", "a"}, {"a", "c"}]
+    assert len({function_key(partial(sample, data=s)) for s in sets}) == 2
+    objects = [object(), object()]  # no data to be seen: only their type counts
+    assert len({function_key(partial(sample, data=o)) for o in objects}) == 1
+    lists = [np.array([F(1, 2)], dtype=object), np.array([F(1, 3)], dtype=object)]
+    assert len({function_key(partial(sample, data=a)) for a in lists}) == 2
+
+    class Sampler:
+        def __call__(self, seed):
+            return None
+
+        def method(self, seed):
+            return None
+
+    assert function_key(Sampler()) != function_key(Sampler().method)

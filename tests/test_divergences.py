@@ -62,7 +62,7 @@ def test_witnesses_attain_what_they_witness():
         assert (density if kind == "pml" else 1 / density) == o.sup(kind, p, K)
 
 
-# -- the larger of two figures --------------------------------------------------------------------------
+# -- the larger of two figures -------------------------------------------------------------------
 
 
 ONE = Bound.exact(1.0, 1.1)

@@ -51,8 +51,12 @@ def test_pmc_ldp_lip_alip(joint):
     assert joint.satisfies(g.PMC(0.06, delta=0.051)).holds is True
     assert joint.satisfies(g.PMC(0.06, delta=0.049)).holds is False
     fair = bl.pmf([HALF, HALF]) * bl.Mechanism.from_matrix([[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]])
-    assert fair.satisfies(g.LDP(1.0987)).holds is True and fair.satisfies(g.LDP(1.0986)).holds is False
-    assert fair.satisfies(g.LIP(0.6932)).holds is True and fair.satisfies(g.LIP(0.6931)).holds is False
+    assert (
+        fair.satisfies(g.LDP(1.0987)).holds is True and fair.satisfies(g.LDP(1.0986)).holds is False
+    )
+    assert (
+        fair.satisfies(g.LIP(0.6932)).holds is True and fair.satisfies(g.LIP(0.6931)).holds is False
+    )
     assert fair.satisfies(g.ALIP(0.6932, 0.4055)).holds is True
     assert fair.satisfies(g.ALIP(0.6931, 0.4055)).holds is False
     assert fair.satisfies(g.ALIP(0.6932, 0.4054)).holds is False
@@ -74,10 +78,19 @@ def test_fractions_are_levels_too():
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: g.PML(-0.1), lambda: g.PML(math.nan), lambda: g.PML("1"), lambda: g.PML(None),
-        lambda: g.PML(0.1, delta=1.0), lambda: g.PML(0.1, delta=-0.1),
-        lambda: g.PML(0.1, delta=math.nan), lambda: g.PMC(-1), lambda: g.LDP(-1),
-        lambda: g.LIP(-1), lambda: g.ALIP(-1, 1), lambda: g.ALIP(1, -1), lambda: g.ALIP(1, math.nan),
+        lambda: g.PML(-0.1),
+        lambda: g.PML(math.nan),
+        lambda: g.PML("1"),
+        lambda: g.PML(None),
+        lambda: g.PML(0.1, delta=1.0),
+        lambda: g.PML(0.1, delta=-0.1),
+        lambda: g.PML(0.1, delta=math.nan),
+        lambda: g.PMC(-1),
+        lambda: g.LDP(-1),
+        lambda: g.LIP(-1),
+        lambda: g.ALIP(-1, 1),
+        lambda: g.ALIP(1, -1),
+        lambda: g.ALIP(1, math.nan),
     ],
 )
 def test_levels_out_of_range(wrong):
@@ -90,7 +103,8 @@ def test_an_estimate_satisfies_nothing():
 
     mech = bl.Mechanism(
         lambda y, x: np.where(y == 1, np.sin(x) ** 2, np.cos(x) ** 2),
-        secret=bl.Integers(0, None), outcome=bl.Finite(2),
+        secret=bl.Integers(0, None),
+        outcome=bl.Finite(2),
     )
     verdict = (bl.poisson(mu=2.0) * mech).satisfies(g.PML(50.0))
     assert verdict.holds is None and verdict.reason

@@ -19,7 +19,7 @@ EXAMPLE_3 = [
 UNIFORM = [F(1, 4)] * 4
 
 
-# -- the envelope draft, Example 3 ------------------------------------------------------------------
+# -- the envelope draft, Example 3 ---------------------------------------------------------------
 
 
 def test_example_3_with_fractions():
@@ -51,7 +51,7 @@ def test_example_3_away_from_the_jump(level):
         assert o.encloses(found, F(10, 9) if level < F(9, 10) else F(4)) and found.width < 1e-13
 
 
-# -- closed forms ------------------------------------------------------------------------------------
+# -- closed forms --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [2, 3, 7])
@@ -75,14 +75,18 @@ def test_extremes():
     assert bl.pmc(joint).sup().lower == bl.ldp(joint).lower == math.inf
     assert bl.maximal_leakage(joint).ratio == (3, 3)
     useless = prior * bl.Mechanism.from_matrix([[1], [1], [1]])
-    for figure in (bl.pml(useless).sup(), bl.pmc(useless).sup(), bl.ldp(useless),
-                   bl.maximal_leakage(useless)):
+    for figure in (
+        bl.pml(useless).sup(),
+        bl.pmc(useless).sup(),
+        bl.ldp(useless),
+        bl.maximal_leakage(useless),
+    ):
         assert figure.lower == figure.upper == 0
     certain = bl.pmf([0, 1, 0]) * identity
     assert bl.pml(certain).sup().upper == bl.pmc(certain).sup().upper == bl.ldp(certain).upper == 0
 
 
-# -- the support -------------------------------------------------------------------------------------
+# -- the support ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("build", [lambda v: v, o.floats], ids=["fractions", "floats"])
@@ -111,7 +115,7 @@ def test_outside_the_alphabet_is_an_error():
         joint.posterior(2)
 
 
-# -- labels, never positions ---------------------------------------------------------------------------
+# -- labels, never positions ---------------------------------------------------------------------
 
 
 def test_labels_never_positions():
@@ -173,7 +177,7 @@ def test_product_alphabets():
     assert three.outcome.dim == 3 and bl.pml(three)(("y", 0, "y")).status == "exact"
 
 
-# -- refusals ----------------------------------------------------------------------------------------
+# -- refusals ------------------------------------------------------------------------------------
 
 
 MECH = bl.Mechanism.from_matrix([[0.5, 0.5], [0.25, 0.75]])
@@ -206,8 +210,16 @@ def test_the_wrong_operator_raises_with_the_right_one(wrong):
 
 @pytest.mark.parametrize("wrong", [PRIOR, MECH, 0.5, None, np.eye(2)])
 def test_leakage_of_what_is_no_joint(wrong):
-    for function in (bl.pml, bl.pmc, bl.ldp, bl.lip, bl.alip, bl.information_density,
-                     bl.maximal_leakage, bl.mutual_information):
+    for function in (
+        bl.pml,
+        bl.pmc,
+        bl.ldp,
+        bl.lip,
+        bl.alip,
+        bl.information_density,
+        bl.maximal_leakage,
+        bl.mutual_information,
+    ):
         with pytest.raises(bl.InvalidInput):
             function(wrong)
 
@@ -228,7 +240,7 @@ def test_thresholds_and_levels_are_numbers():
         leak.quantile(0.5, side="middle")
 
 
-# -- caches do not mix -----------------------------------------------------------------------------
+# -- caches do not mix ---------------------------------------------------------------------------
 
 
 def test_figures_are_cached_and_kept_apart():

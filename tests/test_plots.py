@@ -252,3 +252,37 @@ def test_the_outcomes_of_a_countable_release():
     points = outcome_points(bl.poisson(mu=3.0) * mech)
     assert set(range(-3, 8)) <= set(points)
     assert len(points) < 100
+
+
+def test_secrets_of_every_sort_have_outcomes_to_plot():
+    from borel.curves import outcome_points
+
+    def noise(secret):
+        return bl.Mechanism(lambda y, x: np.exp(-2 * abs(y - x)), secret=secret, outcome=bl.Reals())
+
+    few = bl.pmf([0.5, 0.5], on=bl.Finite([2.0, 3.0]))
+    counted = bl.poisson(mu=50.0)
+    parts = bl.Interval(0, 1), bl.Mixed(bl.Interval(0, 1), atoms=[0.5])
+    mixed = bl.Measure(lambda x: 0.5 + 0 * x, on=parts[1], masses={0.5: 0.5})
+    for prior, middle in ((few, 2.5), (counted, 50.0), (mixed, 0.5)):
+        points = outcome_points(prior * noise(prior.on))
+        assert points[0] < middle < points[-1]
+        assert points[-1] - points[0] < 150
+
+
+def test_a_law_with_too_many_values_is_asked_on_a_grid(ax):
+    n = 400
+    matrix = np.random.default_rng(0).dirichlet(np.ones(n), size=2)
+    joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix(matrix)
+    plot_law(bl.pml(joint), ax=ax)
+    assert len(ax.lines[0].get_xdata()) <= 131
+
+
+def test_a_law_stops_when_the_budget_is_spent():
+    from borel.curves import law_curve
+
+    joint = bl.uniform(bl.Interval(0, 1)) * NOISE
+    with bl.options(budget=1e-6):
+        law = law_curve(bl.pml(joint))
+    assert law.sizes["t"] == 3
+    assert law["t"].values[0] == 0.0

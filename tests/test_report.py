@@ -4,6 +4,7 @@ import base64
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 import borel as bl
@@ -46,7 +47,14 @@ class Parsed(HTMLParser):
         self.text.append(data)
 
 
-@pytest.mark.parametrize("make", [audit, posterior])
+def continuous():
+    mech = bl.Mechanism(
+        lambda y, x: np.exp(-2 * abs(y - x)), secret=bl.Interval(0, 1), outcome=bl.Reals()
+    )
+    return audit(mechanism=mech, prior=bl.uniform(bl.Interval(0, 1)), options={"budget": 5.0})
+
+
+@pytest.mark.parametrize("make", [audit, posterior, continuous])
 def test_the_report_is_self_contained(make):
     html = render(make())
     page = Parsed(html)
@@ -106,3 +114,9 @@ def test_writing_the_report(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
     with pytest.raises(bl.InvalidInput, match=r"the report: expected a file that can be written"):
         audit().report(tmp_path / "no folder" / "report.html")
+
+
+def test_captions_of_estimates_say_that_they_prove_nothing():
+    text = " ".join(Parsed(render(continuous())).text)
+    assert "The band is an error estimate; it proves nothing." in text
+    assert "a value with an error estimate; it proves nothing" in text

@@ -7,7 +7,6 @@ Without a graph that the interval interpreter knows, the same sums in float64 ar
 
 from __future__ import annotations
 
-
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 

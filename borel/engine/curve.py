@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.polynomial import legendre
 
-from borel.engine.search import Axis, Chart
+from borel.engine.charts import Axis, Chart
 
 if TYPE_CHECKING:
     from collections.abc import Callable

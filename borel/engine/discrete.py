@@ -55,6 +55,13 @@ class DiscreteFigures:
             return Bound.estimate(
                 middle, 0.0 if low == high else (high - low) / 2, reason=self.reason, **about
             )
+        if math.isinf(high) and not math.isinf(low):
+            # upper == inf alone is ignorance: true, but it settles nothing
+            about.pop("exact_ratio", None)
+            return Bound.undecided(
+                low, high, reason="the enclosure is open above: float64 or the head of the "
+                "alphabet does not resolve the densities there", **about,
+            )
         make = {"exact": Bound.exact, "conditional": Bound.conditional}[self.status]
         return make(low, high, **about)
 

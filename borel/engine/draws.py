@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine import rounding
-from borel.engine.rounding import U, Scaled, log_ratio_bounds
+from borel.engine.rounding import Scaled, U, log_ratio_bounds
 from borel.errors import NotYet
 from borel.measures import rounding_allowed
 

@@ -13,10 +13,11 @@ import numpy as np
 
 from borel import settings
 from borel.alphabets import Interval, Mixed
+from borel.engine.charts import Axis
 from borel.engine.discrete import DiscreteFigures
 from borel.engine.quadrature import log_integral
 from borel.engine.rounding import Enclosure
-from borel.engine.search import Axis, maximise
+from borel.engine.search import maximise
 from borel.errors import NotYet
 from borel.laws import Values
 from borel.measures import head_of

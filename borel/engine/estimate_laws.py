@@ -10,10 +10,11 @@ import numpy as np
 
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
+from borel.engine.charts import Axis
 from borel.engine.curve import Curve
 from borel.engine.discrete import OUTSIDE
 from borel.engine.estimate import EstimateEngine
-from borel.engine.search import Axis, maximise
+from borel.engine.search import maximise
 from borel.errors import NotYet
 from borel.laws import check_level
 

@@ -19,7 +19,9 @@ def step(at, high=0.75, secret=N0):
     """Y = 1 with probability ``high`` from ``at`` on, and 1 - ``high`` before."""
 
     def density(y, x):
-        return np.where(y == 1, np.where(x >= at, high, 1 - high), np.where(x >= at, 1 - high, high))
+        return np.where(
+            y == 1, np.where(x >= at, high, 1 - high), np.where(x >= at, 1 - high, high)
+        )
 
     return bl.Mechanism(density, secret=secret, outcome=BIT)
 
@@ -28,7 +30,8 @@ def halves(secret=N1):
     """Y = 1 with probability 2**-(x + 1)."""
     return bl.Mechanism(
         lambda y, x: np.where(y == 1, 0.5 ** (x + 1), 1 - 0.5 ** (x + 1)),
-        secret=secret, outcome=BIT,
+        secret=secret,
+        outcome=BIT,
     )
 
 
@@ -52,6 +55,7 @@ def inside(bound, truth):
 def test_a_poisson_prior_and_a_step(mu, at, high):
     joint = bl.poisson(mu=mu) * step(at, high)
     for y, f in ((1, high), (0, 1 - high)):
+
         def marginal(f=f):
             return o.ball(1 - f) * poisson_below(mu, at) + o.ball(f) * (1 - poisson_below(mu, at))
 
@@ -82,8 +86,9 @@ def test_a_geometric_prior_and_halves(p):
     mean = bl.pml(joint).exp_mean()
     assert o.contains(mean.lower, F(5, 4), mean.upper)
     for t in (0.0, 0.05, 0.5, 2.0):
-        truth = sum(m for m, r in ((one, F(1, 4) / one), (1 - one, 1 / (1 - one)))
-                    if o.nearly_log(r) > t)
+        truth = sum(
+            m for m, r in ((one, F(1, 4) / one), (1 - one, 1 / (1 - one))) if o.nearly_log(r) > t
+        )
         found = bl.pml(joint).tail(t)
         assert o.contains(found.lower, F(truth), found.upper)
 
@@ -156,8 +161,9 @@ def test_countable_secrets_and_outcomes():
     )
     joint = bl.geometric(p=0.25) * mech
     for y in (1, 2, 5, 30):
-        mass = sum((F(1, 4) * F(3, 4) ** (x - 1) * F(1, 2 ** (y - x + 1)) for x in range(1, y + 1)),
-                   F(0))
+        mass = sum(
+            (F(1, 4) * F(3, 4) ** (x - 1) * F(1, 2 ** (y - x + 1)) for x in range(1, y + 1)), F(0)
+        )
         assert inside(bl.pml(joint)(y), F(1, 2) / mass), y
         assert bl.pmc(joint)(y).lower == math.inf
     assert bl.pmc(joint).sup().lower == math.inf
@@ -167,9 +173,7 @@ def test_countable_secrets_and_outcomes():
 def test_integers_without_ends():
     """X two-sided geometric, Y whether X >= 0: both tails carry mass."""
     line = bl.Integers()
-    prior = bl.Measure(
-        lambda x: 0.5 ** abs(x) / 3, on=line, tail=lambda n: 2 * 0.5**n / 3
-    )
+    prior = bl.Measure(lambda x: 0.5 ** abs(x) / 3, on=line, tail=lambda n: 2 * 0.5**n / 3)
     mech = bl.Mechanism(
         lambda y, x: np.where((x >= 0) == (y == 1), 0.75, 0.25), secret=line, outcome=BIT
     )
@@ -180,7 +184,7 @@ def test_integers_without_ends():
     assert bl.pml(joint)(1).status == "conditional"
 
 
-# -- statuses ------------------------------------------------------------------------------------------
+# -- statuses ------------------------------------------------------------------------------------
 
 
 def tails_among(bound):
@@ -234,7 +238,9 @@ def test_a_lost_tail_of_outcomes_is_caught(monkeypatch):
         found = bl.pml(bl.pmf([0.5, 0.5], on=secrets) * mech).tail(0.69)
         x = F(0.9999)
         head = [(F(3, 4) * F(1, 4) ** y, (1 - x) * x**y) for y in range(40)]
-        truth = 1 - sum((a + b) / 2 for a, b in head if o.nearly_log(2 * max(a, b) / (a + b)) <= 0.69)
+        truth = 1 - sum(
+            (a + b) / 2 for a, b in head if o.nearly_log(2 * max(a, b) / (a + b)) <= 0.69
+        )
         assert o.contains(found.lower, truth, found.upper)
 
     check()
@@ -242,14 +248,15 @@ def test_a_lost_tail_of_outcomes_is_caught(monkeypatch):
 
     law = CountableEngine.law
     monkeypatch.setattr(
-        CountableEngine, "law",
+        CountableEngine,
+        "law",
         lambda self, kind: Values(**{**law(self, kind).__dict__, "leftover": 0.0}),
     )
     with pytest.raises(AssertionError):
         check()
 
 
-# -- found by attack -----------------------------------------------------------------------------------
+# -- found by attack -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -265,9 +272,11 @@ def test_a_lost_tail_of_outcomes_is_caught(monkeypatch):
 def test_one_secret_far_out_in_the_tail_counts(test):
     """f(1|1000) = 7/8, f(1|x) = 1/8 elsewhere: PML(1) is about log 7, not 0."""
     mech = bl.Mechanism(
-        lambda y, x: np.where(y == 1, np.where(test(x), 0.125, 0.875),
-                              np.where(test(x), 0.875, 0.125)),
-        secret=N1, outcome=BIT,
+        lambda y, x: np.where(
+            y == 1, np.where(test(x), 0.125, 0.875), np.where(test(x), 0.875, 0.125)
+        ),
+        secret=N1,
+        outcome=BIT,
     )
     joint = bl.geometric(p=0.25) * mech
     mass = F(1, 8) + F(3, 4) * F(1, 4) * F(3, 4) ** 999
@@ -279,7 +288,8 @@ def test_truth_values_add_as_numpy_adds_them():
     """In NumPy True + True is True: the enclosure must be of that function, or refuse it."""
     mech = bl.Mechanism(
         lambda y, x: np.where(y == 1, ((x == 2) + (x < 5)) * 0.5, 1 - ((x == 2) + (x < 5)) * 0.5),
-        secret=N1, outcome=BIT,
+        secret=N1,
+        outcome=BIT,
     )
     joint = bl.geometric(p=0.5) * mech
     mass = F(1, 2) * (1 - F(1, 16))

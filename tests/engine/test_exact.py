@@ -1,5 +1,6 @@
 """Finite joints against the definitions in Fractions: every figure, with zero tolerance."""
 
+import itertools
 import math
 from fractions import Fraction as F
 
@@ -28,7 +29,7 @@ def draws(style, prior_style, count=COUNT):
 def thresholds(kind, p, K, rng):
     """Thresholds in nats that tie with no value: middles of gaps, below and above everything."""
     values = sorted({o.nearly_log(r) for r in o.curve(kind, p, K) if r != o.INF})
-    gaps = [(a + b) / 2 for a, b in zip(values, values[1:], strict=False) if b - a > 1e-9]
+    gaps = [(a + b) / 2 for a, b in itertools.pairwise(values) if b - a > 1e-9]
     return [-0.5, *gaps[:3], (values or [0.0])[-1] + 0.25]
 
 
@@ -77,9 +78,11 @@ def check_figures(p, K, joint, rng, *, sums=True):
                 rare = joint.rational is False and min(v for v in mass if v) < F(1, 10**307)
                 assert found.upper == o.INF and (rare or found.lower == o.INF)
             else:
-                assert o.between(
-                    found.lower, lambda kind=kind: o.mean(kind, p, K), found.upper
-                ), (kind, found.lower, found.upper)
+                assert o.between(found.lower, lambda kind=kind: o.mean(kind, p, K), found.upper), (
+                    kind,
+                    found.lower,
+                    found.upper,
+                )
 
     density = bl.information_density(joint)
     for y in range(len(mass)):
@@ -122,7 +125,10 @@ def test_floats_enclose_the_rationals_they_were_rounded_from(style, prior_style)
             if r == o.INF or key == "ml":
                 continue
             assert o.width_in_ulps(*bound.ratio, r) <= 8, (key, bound.ratio)
-            assert o.width_in_ulps(bound.lower, bound.upper, o.nearly_log(r), 0.5) <= 8, (key, bound)
+            assert o.width_in_ulps(bound.lower, bound.upper, o.nearly_log(r), 0.5) <= 8, (
+                key,
+                bound,
+            )
 
 
 @pytest.mark.parametrize("prior_style", PRIORS)
@@ -149,8 +155,11 @@ def test_fractions_decide_ties():
         t = math.log(r)
         for closed in (False, True):
             with o.precision():
-                above = [v for v in o.curve("pml", p, K) if o.log(v) > o.ball(t)
-                         or (closed and v == 1 and t == 0)]
+                above = [
+                    v
+                    for v in o.curve("pml", p, K)
+                    if o.log(v) > o.ball(t) or (closed and v == 1 and t == 0)
+                ]
             truth = o.tail("pml", p, K, lambda v, above=above: v in above)
             found = leak.tail(t, closed=closed)
             assert o.contains(found.lower, truth, found.upper)
@@ -173,8 +182,10 @@ def test_larger_matrices(size):
         columns = [[K[x][y] for x in rows] for y in range(size[1])]
         truth = {
             "pml": [max(c) / f if f else F(1) for c, f in zip(columns, mass, strict=True)],
-            "pmc": [F(1) if not f else o.INF if min(c) == 0 else f / min(c)
-                    for c, f in zip(columns, mass, strict=True)],
+            "pmc": [
+                F(1) if not f else o.INF if min(c) == 0 else f / min(c)
+                for c, f in zip(columns, mass, strict=True)
+            ],
         }
         for kind, ratios in truth.items():
             leak = getattr(bl, kind)(joint)
@@ -314,9 +325,9 @@ def test_a_fraction_lost_beside_floats_is_an_error_not_a_zero():
 @pytest.mark.parametrize(
     "build",
     [
-        lambda exact, mech: (exact @ mech),
-        lambda exact, mech: (mech @ exact),
-        lambda exact, mech: (exact & mech),
+        lambda exact, mech: exact @ mech,
+        lambda exact, mech: mech @ exact,
+        lambda exact, mech: exact & mech,
         lambda exact, mech: mech @ bl.pmf([HUGE, 1 - HUGE]),
         lambda exact, mech: exact @ bl.pmf([0.5, 0.5]),
         lambda exact, mech: (bl.pmf([0.5, 0.5]) * exact).posterior(0),
@@ -325,8 +336,16 @@ def test_a_fraction_lost_beside_floats_is_an_error_not_a_zero():
             [bl.pmf([HUGE, 1 - HUGE]), bl.pmf([0.5, 0.5])], weights=[0.5, 0.5]
         ),
     ],
-    ids=["exact @ mech", "mech @ exact", "exact & mech", "mech @ prior", "exact @ prior",
-         "posterior", "p * q", "mixture"],
+    ids=[
+        "exact @ mech",
+        "mech @ exact",
+        "exact & mech",
+        "mech @ prior",
+        "exact @ prior",
+        "posterior",
+        "p * q",
+        "mixture",
+    ],
 )
 def test_a_fraction_lost_in_a_mixed_composition_raises(build):
     exact = bl.Mechanism.from_matrix([[HUGE, 1 - HUGE], [F(1), F(0)]])
@@ -346,8 +365,10 @@ def test_mixed_compositions_enclose_the_rationals(fractions_in):
         n, m = (int(v) for v in rng.integers(2, 5, 2))
         p = o.law(rng, n, "fine")
         A, B, C = (o.mechanism(rng, *s, "fine") for s in ((n, m), (m, 3), (n, 2)))
-        a, b, c = (bl.Mechanism.from_matrix(v if (fractions_in == "a") == (i == 0) else o.floats(v))
-                   for i, v in enumerate((A, B, C)))
+        a, b, c = (
+            bl.Mechanism.from_matrix(v if (fractions_in == "a") == (i == 0) else o.floats(v))
+            for i, v in enumerate((A, B, C))
+        )
         for prior in (bl.pmf(p), bl.pmf(o.floats(p))):
             for truth, mech in ((o.compose(A, B), b @ a), (o.both(A, C), a & c)):
                 joint = prior * mech
@@ -378,12 +399,18 @@ def test_qif_agrees_on_rational_channels(style):
         # from posteriors: vulnerability after the release, and its multiplicative leakage
         marginal = (bl.Mechanism.from_matrix(K) @ bl.pmf(p)).probabilities
         after = sum(
-            (mass * max(joint.posterior(y).probabilities) for y, mass in enumerate(marginal) if mass),
+            (
+                mass * max(joint.posterior(y).probabilities)
+                for y, mass in enumerate(marginal)
+                if mass
+            ),
             F(0),
         )
         assert after == qif_measures.bayes_vuln.posterior(prior, channel)
         uniform = joint_of([F(1, n)] * n, K)
-        leaked = qif_measures.bayes_vuln.mult_leakage(np.array([F(1, n)] * n, dtype=object), channel)
+        leaked = qif_measures.bayes_vuln.mult_leakage(
+            np.array([F(1, n)] * n, dtype=object), channel
+        )
         found = bl.pml(uniform).exp_mean()
         assert o.contains(found.lower, leaked, found.upper)
 

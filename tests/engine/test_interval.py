@@ -21,7 +21,7 @@ def graph_of(op, arity):
     return Graph((*nodes, (op, tuple(range(arity)))), inputs)
 
 
-# -- random boxes ------------------------------------------------------------------------------------
+# -- random boxes --------------------------------------------------------------------------------
 
 
 def ends(rng, n, domain):
@@ -50,7 +50,7 @@ def inside(rng, low, high):
     return np.stack(points)
 
 
-# -- truth at a point ---------------------------------------------------------------------------------
+# -- truth at a point ----------------------------------------------------------------------------
 
 
 def arb_of(name):
@@ -157,7 +157,9 @@ def check(op):
             # the same place in every box, and (for two or more) another place in the second
             values = [float(p[(k + 2 * j * (i % 2)) % POINTS, i]) for j, p in enumerate(points)]
             assert is_inside(float(low[i]), function(*values), float(high[i])), (
-                op, [tuple(map(float, (b[0][i], b[1][i]))) for b in boxes], values,
+                op,
+                [tuple(map(float, (b[0][i], b[1][i]))) for b in boxes],
+                values,
                 (low[i], high[i]),
             )
 
@@ -175,9 +177,7 @@ def test_every_operation_of_the_table_is_tested():
 def test_whole_powers_of_any_sign(exponent):
     rng = np.random.default_rng(exponent + 10)
     low, high = ends(rng, 200, (-50.0, 50.0))
-    found = interval.evaluate(
-        trace(lambda a: a**exponent, ("a",), ()), {"a": (low, high)}
-    )
+    found = interval.evaluate(trace(lambda a: a**exponent, ("a",), ()), {"a": (low, high)})
     points = inside(rng, low, high)
     for i in range(200):
         for k in range(POINTS):
@@ -220,8 +220,18 @@ def test_random_expressions_of_rational_operations():
     """Whole graphs: sums, products, quotients, powers and choices of each other, in Fractions."""
     rng = np.random.default_rng(4)
     one = ["negative", "square", "absolute", "floor", "sign", "logical_not"]
-    two = ["add", "subtract", "multiply", "divide", "maximum", "minimum", "less", "equal",
-           "logical_and", "logical_or"]
+    two = [
+        "add",
+        "subtract",
+        "multiply",
+        "divide",
+        "maximum",
+        "minimum",
+        "less",
+        "equal",
+        "logical_and",
+        "logical_or",
+    ]
     for _ in range(150):
         nodes = [("input", ("a",)), ("input", ("b",)), ("const", (float(rng.integers(-3, 4)),))]
         for _ in range(7):
@@ -253,13 +263,25 @@ def test_random_expressions_of_rational_operations():
 
 
 def exactly(op, operands):
-    if op in ("less", "equal", "logical_and", "logical_or", "logical_not", "where", "sign", "floor"):
+    if op in (
+        "less",
+        "equal",
+        "logical_and",
+        "logical_or",
+        "logical_not",
+        "where",
+        "sign",
+        "floor",
+    ):
         table = {
-            "less": lambda a, b: F(int(a < b)), "equal": lambda a, b: F(int(a == b)),
+            "less": lambda a, b: F(int(a < b)),
+            "equal": lambda a, b: F(int(a == b)),
             "logical_and": lambda a, b: F(int(bool(a and b))),
             "logical_or": lambda a, b: F(int(bool(a or b))),
-            "logical_not": lambda a: F(int(not a)), "where": lambda c, a, b: a if c else b,
-            "sign": sign, "floor": lambda a: F(math.floor(a)),
+            "logical_not": lambda a: F(int(not a)),
+            "where": lambda c, a, b: a if c else b,
+            "sign": sign,
+            "floor": lambda a: F(math.floor(a)),
         }
         return table[op](*operands)
     if op == "divide":
@@ -291,7 +313,7 @@ def test_an_operation_outside_the_table_is_named():
         interval.evaluate(trace(lambda a: np.sin(a), ("a",), ()), {"a": (np.zeros(1), np.ones(1))})
 
 
-# -- broken on purpose --------------------------------------------------------------------------------
+# -- broken on purpose ---------------------------------------------------------------------------
 
 
 def keep(low, high):
@@ -324,8 +346,10 @@ TABLE_BROKEN = {
     "less_equal": lambda a, b: interval._truth(a[0] >= b[1], a[1] <= b[0]),
     "where": lambda c, a, b: a,
     "multiply": lambda a, b: (a[0] * b[0], a[1] * b[1]),
-    "special.gammaln": lambda a: (interval._through_arb("lgamma", a[0], -1),
-                                  interval._through_arb("lgamma", a[1], 1)),
+    "special.gammaln": lambda a: (
+        interval._through_arb("lgamma", a[0], -1),
+        interval._through_arb("lgamma", a[1], 1),
+    ),
 }
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from borel.engine.quadrature import level_set_mass, log_integral
+from borel.engine.quadrature import log_integral
 from borel.engine.search import Axis
 
 UNIT, LINE, HALF = Axis(0, 1), Axis(-np.inf, np.inf), Axis(0, np.inf)
@@ -282,53 +282,3 @@ def test_kinks_singularities_and_tails_in_two_dimensions():
         lambda i, x: -np.abs(x[0] + x[1] - 1) / 0.1 + 0 * i, 1, [UNIT] * 2, rtol=1e-6
     )
     assert agrees(ridge, np.log(0.2 - 0.02 * (1 - np.exp(-10))), 1e-6)
-
-
-def test_level_sets_of_smooth_functions():
-    t = np.linspace(0.01, 100, 200)
-    chi2 = level_set_mass(lambda y: y * y, lambda y: log_normal(y, 0, 1), 200, LINE, t)
-    np.testing.assert_allclose(
-        chi2.value, exactly(lambda v: mpmath.erfc(mpmath.sqrt(v / 2)), t), rtol=1e-10, atol=0
-    )
-    u = np.linspace(-0.999, 0.999, 50)
-    sine = level_set_mass(lambda y: np.sin(10 * y), lambda y: 0 * y, 50, Axis(0, 2 * np.pi), u)
-    np.testing.assert_allclose(sine.value, np.pi - 2 * np.arcsin(u), rtol=0, atol=1e-12)
-    assert (sine.lower <= sine.value).all() and (sine.value <= sine.upper).all()
-
-
-def test_level_sets_with_plateaus():
-    t, args = np.array([0.2, 0.5, 0.7]), (lambda y: np.clip(y, 0.2, 0.7), lambda y: 0 * y, 3, UNIT)
-    strict, closed = level_set_mass(*args, t), level_set_mass(*args, t, closed=True)
-    np.testing.assert_allclose(strict.value, [0.8, 0.5, 0.0], atol=1e-11)
-    np.testing.assert_allclose(closed.value, [1.0, 0.5, 0.3], atol=1e-11)
-    for found in (strict, closed):
-        np.testing.assert_allclose(found.lower, [0.8, 0.5, 0.0], atol=1e-11)
-        np.testing.assert_allclose(found.upper, [1.0, 0.5, 0.3], atol=1e-11)
-
-
-def test_level_sets_hard_cases():
-    flat = (lambda y: 0 * y,)
-    touch = level_set_mass(lambda y: -((y - 0.3) ** 2), *flat, 2, UNIT, [-1e-16, -1e-10])
-    np.testing.assert_allclose(touch.value, [2e-8, 2e-5], rtol=1e-6)
-    tower = level_set_mass(lambda y: -np.log(y), *flat, 4, UNIT, [-np.inf, 5.0, 20.0, np.inf])
-    np.testing.assert_allclose(tower.value, [1, np.exp(-5), np.exp(-20), 0], rtol=1e-10)
-    tail = level_set_mass(np.abs, lambda y: -np.log1p(y * y), 1, LINE, [1e6])
-    np.testing.assert_allclose(tail.value, 2 * np.arctan(1e-6), rtol=1e-9)
-    jump = level_set_mass(lambda y: np.where(y < 0.3, 1.0, 0.0), *flat, 1, UNIT, [0.5])
-    np.testing.assert_allclose(jump.value, 0.3, atol=1e-12)
-    infinite = level_set_mass(
-        lambda y: np.where(y < 0.3, np.inf, -np.inf), *flat, 1, Axis(0, 1, (0.3,)), [1.0]
-    )
-    np.testing.assert_allclose(infinite.value, 0.3, atol=1e-12)
-    spike = level_set_mass(
-        lambda y: -np.abs(y - 0.3),
-        lambda y: -np.abs(y - 0.3) / 1e-8,
-        1,
-        UNIT,
-        [-1e-8],
-        points=[0.3],
-    )
-    np.testing.assert_allclose(spike.value, 2e-8 * (1 - np.exp(-1)), rtol=1e-6)
-    broken = level_set_mass(lambda y: np.where(y < 0.5, np.nan, 1.0), *flat, 1, UNIT, [0.0])
-    assert broken.undefined
-    np.testing.assert_allclose(broken.value, 0.5, atol=1e-9)

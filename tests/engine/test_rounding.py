@@ -49,7 +49,7 @@ def holds(lower, truth, upper):
     return o.between(float(lower), truth, float(upper))
 
 
-# -- the oracle itself ----------------------------------------------------------------------------
+# -- the oracle itself ---------------------------------------------------------------------------
 
 
 def test_the_oracle_runs_at_400_bits():
@@ -67,7 +67,7 @@ def test_the_oracle_runs_at_400_bits():
     flint.ctx.prec = before
 
 
-# -- checks -----------------------------------------------------------------------------------------
+# -- checks --------------------------------------------------------------------------------------
 
 
 def check_two_sum(n=15_000):
@@ -135,10 +135,14 @@ def check_weighted_sum():
             allowed = F(float(s.error[y]))
             # products may each be off by ``error``, and subnormal floats by half of 2**-1074
             for sign in (-1, 1):
-                moved = sum((
-                    max(F(float(a)) + sign * loose(a), 0) * max(F(float(b)) + sign * loose(b), 0)
-                    for a, b in zip(p, k[:, y], strict=True)
-                ), F(0)) * (1 + sign * F(error))
+                moved = sum(
+                    (
+                        max(F(float(a)) + sign * loose(a), 0)
+                        * max(F(float(b)) + sign * loose(b), 0)
+                        for a, b in zip(p, k[:, y], strict=True)
+                    ),
+                    F(0),
+                ) * (1 + sign * F(error))
                 if allowed < 1 or sign > 0:
                     assert abs(moved / value - 1) <= allowed, (p, k[:, y], error)
             if p.min() > 2.0**-1000 and k.min() > 2.0**-1000:
@@ -162,9 +166,7 @@ def ratio_cases(n=6_000):
 
 def check_ratio_bounds():
     num, den, errors = ratio_cases()
-    found = rounding.ratio_bounds(
-        rounding.scaled(num, errors[0]), rounding.scaled(den, errors[1])
-    )
+    found = rounding.ratio_bounds(rounding.scaled(num, errors[0]), rounding.scaled(den, errors[1]))
     assert not np.isnan(found.lower).any() and not np.isnan(found.upper).any()
     for a, b, e, f, low, high in zip(num, den, *errors, *found, strict=True):
         ratio = F(float(a)) / F(float(b))
@@ -220,8 +222,12 @@ def check_fractions(count=4_000):
     rng = np.random.default_rng(8)
     for i in range(count):
         a, b = (int(v) for v in rng.integers(1, 2**62, 2))
-        value = [F(a, b), F(a, 10**int(rng.integers(0, 600))), F(a * 10**400, b),
-                 1 + F(a, 2**62 * 10 ** int(rng.integers(0, 80)))][i % 4]
+        value = [
+            F(a, b),
+            F(a, 10 ** int(rng.integers(0, 600))),
+            F(a * 10**400, b),
+            1 + F(a, 2**62 * 10 ** int(rng.integers(0, 80))),
+        ][i % 4]
         for sign in (1, -1):
             low, high = rounding.fraction_down(sign * value), rounding.fraction_up(sign * value)
             assert low == -math.inf or F(low) <= sign * value
@@ -235,7 +241,8 @@ def check_fractions(count=4_000):
 
 
 CHECKS = {
-    name.removeprefix("check_"): check for name, check in list(globals().items())
+    name.removeprefix("check_"): check
+    for name, check in list(globals().items())
     if name.startswith("check_")
 }
 
@@ -261,7 +268,7 @@ def test_arb_ends_are_outward():
         assert high <= math.nextafter(low, math.inf)
 
 
-# -- broken on purpose --------------------------------------------------------------------------------
+# -- broken on purpose ---------------------------------------------------------------------------
 
 
 def plain_sum(a, b):

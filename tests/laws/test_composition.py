@@ -23,7 +23,8 @@ def pieces(build, p, first, second):
     alone = prior * one
     given_y = {
         y: alone.posterior(y) * build.mech(second[y])
-        for y, mass in enumerate(o.marginal(p, first)) if mass > 0
+        for y, mass in enumerate(o.marginal(p, first))
+        if mass > 0
     }
     return both, alone, given_y
 
@@ -67,10 +68,12 @@ def test_independent_composition_is_adaptive_composition(build, release):
 @given(release=releases())
 def test_suprema_add(build, release):
     """PML paper, Theorem 4 (1): the supremum of both is at most the sum of the two suprema."""
-    p, first, second = release
+    _p, _first, _second = release
     both, alone, given_y = in_floats(build, lambda: pieces(build, *release))
     for leak in (bl.pml, bl.pmc):
-        largest = max((leak(j).sup() for j in given_y.values()), key=lambda b: (b.upper, b.ratio.upper))
+        largest = max(
+            (leak(j).sup() for j in given_y.values()), key=lambda b: (b.upper, b.ratio.upper)
+        )
         not_above(leak(both).sup(), leak(alone).sup(), largest)
 
 

@@ -70,8 +70,12 @@ CHANGES_OF_Y = {
     # new = g(y): (outcome alphabet, inverse, derivative of the inverse, g)
     "affine": (LINE, lambda v: (v - 3) / 2, lambda v: 0.5 + 0 * v, lambda y: 2 * y + 3),
     "exponential": (HALF, np.log, lambda v: 1 / v, np.exp),
-    "logistic": (UNIT, lambda v: np.log(v / (1 - v)), lambda v: 1 / (v * (1 - v)),
-                 lambda y: 1 / (1 + np.exp(-y))),
+    "logistic": (
+        UNIT,
+        lambda v: np.log(v / (1 - v)),
+        lambda v: 1 / (v * (1 - v)),
+        lambda y: 1 / (1 + np.exp(-y)),
+    ),
 }
 
 
@@ -120,7 +124,8 @@ def test_null_sets_of_secrets_change_nothing(where, kind):
 def test_null_sets_of_outcomes_change_no_law(kind):
     altered = bl.Mechanism(
         lambda y, x: np.where(y == 0.25, np.where(x > 0.5, 0.01, 100.0), normal(y, x)),
-        secret=UNIT, outcome=LINE,
+        secret=UNIT,
+        outcome=LINE,
     )
     before = getattr(bl, kind)(bl.uniform(UNIT) * gaussian())
     after = getattr(bl, kind)(bl.uniform(UNIT) * altered)
@@ -138,6 +143,7 @@ def test_null_sets_of_the_prior_change_nothing():
 
 def below(z, sigma=0.5):
     """P(Y <= z): the integral of the marginal, by that of the normal distribution function."""
+
     def primitive(u):
         return u * special.ndtr(u) + np.exp(-u * u / 2) / np.sqrt(2 * np.pi)
 
@@ -157,8 +163,9 @@ def test_the_law_against_the_closed_form(place, kind):
         crossing = optimize.brentq(lambda y, t=t: truth_at(y) - t, -4, 0.5, xtol=1e-15)
         found = leak.tail(t)
         assert abs(found.value - 2 * below(crossing)) <= found.width / 2 + 1e-13, (t, found)
-    mean = integrate.quad(lambda y: 2 * float(marginal(y)) * truth_at(y), -6, 0.5,
-                          points=[0.0], epsabs=1e-12)[0]
+    mean = integrate.quad(
+        lambda y: 2 * float(marginal(y)) * truth_at(y), -6, 0.5, points=[0.0], epsabs=1e-12
+    )[0]
     found = leak.mean()
     assert abs(found.value - mean) <= found.width / 2 + 1e-9, (found, mean)
     level = 1 - 2 * below(-0.5)
@@ -169,7 +176,9 @@ def test_the_law_against_the_closed_form(place, kind):
 def test_a_support_that_moves_with_the_secret():
     """Y uniform on (x, x + 1): every y excludes secrets, PMC is infinite; PML = -log f_Y."""
     mech = bl.Mechanism(
-        lambda y, x: np.where((y > x) & (y < x + 1), 1.0, 0.0), secret=UNIT, outcome=LINE,
+        lambda y, x: np.where((y > x) & (y < x + 1), 1.0, 0.0),
+        secret=UNIT,
+        outcome=LINE,
         breaks=(0.0, 1.0, 2.0),
     )
     joint = bl.uniform(UNIT) * mech
@@ -185,9 +194,7 @@ def test_a_support_that_moves_with_the_secret():
 @pytest.mark.parametrize("b", [0.3, 1.0])
 def test_laplace_noise_is_within_its_ldp(b):
     """|y - x| / b moves by at most 1 / b: PML and PMC are at most 1 / b (journal, Theorem 7)."""
-    mech = bl.Mechanism(
-        lambda y, x: np.exp(-abs(y - x) / b) / (2 * b), secret=UNIT, outcome=LINE
-    )
+    mech = bl.Mechanism(lambda y, x: np.exp(-abs(y - x) / b) / (2 * b), secret=UNIT, outcome=LINE)
     joint = bl.uniform(UNIT) * mech
     # far out on either side every outcome leaks the same: PML = -log E e^{-(1 - X) / b}
     far = -np.log(b * (1 - np.exp(-1 / b)))
@@ -199,9 +206,7 @@ def test_laplace_noise_is_within_its_ldp(b):
 
 
 def test_scipy_and_written_densities_agree():
-    scipy = bl.Mechanism.from_scipy(
-        lambda x: stats.norm(x, 0.5), secret=UNIT, outcome=LINE
-    )
+    scipy = bl.Mechanism.from_scipy(lambda x: stats.norm(x, 0.5), secret=UNIT, outcome=LINE)
     for kind in (bl.pml, bl.pmc):
         one, two = kind(bl.uniform(UNIT) * gaussian()), kind(bl.uniform(UNIT) * scipy)
         assert agree_at(one, two, PLACES, PLACES)

@@ -34,7 +34,8 @@ def test_names_and_order(build, joint, data):
     columns = data.draw(st.permutations(range(len(K[0]))))
     moved = build.mech(
         [[K[x][y] for y in columns] for x in rows],
-        secret=[f"x{x}" for x in rows], outcome=[f"y{y}" for y in columns],
+        secret=[f"x{x}" for x in rows],
+        outcome=[f"y{y}" for y in columns],
     )
     prior = build.prior([p[x] for x in again], on=bl.Finite([f"x{x}" for x in again]))
     same_figures(build.joint(p, K), prior * moved, [(y, f"y{y}") for y in columns])

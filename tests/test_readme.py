@@ -1,0 +1,43 @@
+"""The README's program prints what the README says, and its commands name things that exist."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def block(marker):
+    found = re.search(rf"<!-- {marker} -->\n```\w*\n(.*?)```", TEXT, re.DOTALL)
+    assert found, marker
+    return found.group(1)
+
+
+def test_the_program_prints_what_the_readme_shows(tmp_path):
+    program = block("program")
+    assert len([line for line in program.splitlines() if line.strip()]) <= 12
+    path = tmp_path / "program.py"
+    path.write_text(program, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-W", "error", str(path)],
+        capture_output=True, text=True, cwd=tmp_path, check=False, env=_environment(),
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == block("output")
+
+
+def _environment():
+    import os
+
+    import borel
+
+    # a checkout that is not installed is found through the path this process found it on
+    return os.environ | {"PYTHONPATH": str(Path(borel.__file__).resolve().parent.parent)}
+
+
+def test_the_commands_name_what_exists():
+    audit = block("command: audit")
+    assert (ROOT / re.search(r"borel audit (\S+)", audit).group(1)).is_file()
+    assert "[test]" in block("command: test")
