@@ -84,9 +84,9 @@ def audit(
     Notes
     -----
     A figure that this version cannot compute is a group with the attribute ``not_yet``, its
-    reason. Under a posterior over priors, PML and PMC are the 95 % posterior quantile of epsilon;
-    measures that this version has for one prior only are given under the mean of the draws of a
-    finite prior, and say so.
+    reason. Under a posterior over priors, a figure is its 95 % posterior quantile, and its draws
+    are kept; maximal leakage and the law of a leakage, which this version has for one prior only,
+    are given under the mean of the draws of a finite prior, and say so.
 
     Examples
     --------

@@ -165,18 +165,18 @@ def _quantiles(audit: Audit) -> list[tuple[str, list[tuple[str, Bound]]]]:
 
 
 def _posteriors(audit: Audit) -> list[tuple[str, list[tuple[str, Bound]]]]:
-    """Return the posterior of each epsilon in a few figures."""
+    """Return the posterior of each figure in a few numbers."""
     names = {
         "median": "median",
         "hdi-lower": "95 % HDI, lower end",
         "hdi-upper": "95 % HDI, upper end",
     }
     found = []
-    for kind in ("pml", "pmc"):
+    for kind, claim in CLAIMS.items():
         if f"{kind}/median" in audit:
             figures = [("95 % quantile", audit[kind])]
             figures += [(words, audit[f"{kind}/{n}"]) for n, words in names.items()]
-            found.append((CLAIMS[kind].label, figures))
+            found.append((claim.label, figures))
     return found
 
 

@@ -89,7 +89,7 @@ class Study:
     options: dict[str, Any] = field(default_factory=dict)
     about: str = ""
 
-    def __post_init__(self):  # noqa: D105 - validates, as the class says
+    def __post_init__(self):
         from borel import settings
         from borel.mechanism import Mechanism
 
@@ -100,7 +100,8 @@ class Study:
                 "Study",
                 expected="mechanism=<a Mechanism>",
                 got=type(self.mechanism).__name__,
-                mend="make one with bl.Mechanism(...) or bl.mechanisms.",
+                mend="make one with bl.Mechanism(...) or bl.mechanisms; of a family, audit each "
+                "member.",
             )
         self._check_prior()
         object.__setattr__(self, "report", self._checked_report())

@@ -83,7 +83,7 @@ CLAIMS = {
         "Mutual information",
         "mutual information",
         "on average the outcome tells {v} nats ({b} bits) about the secret, or less",
-        "on average the outcome tells about {v} nats ({b} bits) about the secret",
+        "what the outcome tells of the secret on average is about {v} nats ({b} bits)",
         "on average the outcome tells more about the secret than any number of bits",
     ),
     "maximal_leakage": Claim(

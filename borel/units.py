@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from borel.joint import Joint
+    from borel.priors.random_bound import RandomBound
     from borel.study import Study
 
 LEVEL = 0.95
@@ -30,6 +31,8 @@ LEVEL = 0.95
 _QUANTILES = ("0.5", "0.9", "0.95", "0.99")
 _MEAN = "the mean of the posterior draws"
 _LEAKAGES = {"pml": pml, "pmc": pmc}
+_MEASURES = ("ldp", "lip", "mutual_information", "maximal_leakage")
+_ONE_PRIOR_ONLY = ("maximal_leakage",)
 
 Nodes = dict[str, "xr.Dataset"]
 
@@ -44,14 +47,19 @@ class Unit:
 
 def units(study: Study, joint: Joint, nodes: Nodes) -> Iterator[Unit]:
     """Yield the units of a study: figures first, then guarantees, then laws and curves."""
-    variables = {k: _LEAKAGES[k](joint) for k in study.report if k in _LEAKAGES}
+    variables = {kind: leakage(joint) for kind, leakage in _LEAKAGES.items()}
+    figures = {
+        **{n: getattr(divergences, n) for n in _MEASURES},
+        **{k: lambda _, k=k: variables[k].sup() for k in variables},
+    }
     for name in study.report:
-        yield _supremum(variables[name]) if name in variables else _figure(name, joint)
+        yield _figure(name, figures[name], joint)
     for guarantee in study.guarantees:
-        yield _guarantee(guarantee, joint, nodes)
-    for variable in variables.values():
-        yield _law(variable)
-        yield _curve(variable)
+        yield _guarantee(guarantee, figures, joint, nodes)
+    for kind, variable in variables.items():
+        if kind in study.report:
+            yield _law(variable)
+            yield _curve(variable)
 
 
 class _Refused(Exception):
@@ -80,17 +88,6 @@ def _node(bound: Bound, label: str, name: str = "", **context: Any) -> xr.Datase
     return pack(bound, context=json.dumps(context), label=label, long_name=name, in_table=1)
 
 
-def _supremum(variable: Any) -> Unit:
-    kind, claim = variable.kind, CLAIMS[variable.kind]
-
-    def compute() -> Nodes:
-        if is_random(variable.joint):
-            return _random_nodes(kind, variable.sup())
-        return {kind: _node(variable.sup(), claim.label, claim.name)}
-
-    return _guard(kind, compute, claim.label)
-
-
 def _curve(variable: Any) -> Unit:
     name = f"{variable.kind}/curve"
 
@@ -114,15 +111,18 @@ def _law(variable: Any) -> Unit:
     return _guard(f"{kind}/law", compute)
 
 
-def _figure(name: str, joint: Joint) -> Unit:
-    measure, claim = getattr(divergences, name), CLAIMS[name]
+def _figure(name: str, figure: Callable[[Joint], Any], joint: Joint) -> Unit:
+    claim = CLAIMS[name]
 
     def compute() -> Nodes:
-        if not is_random(joint):
-            return {name: _node(measure(joint), claim.label, claim.name)}
-        found = measure(_mean_joint(joint, claim.label))
-        label = f"{claim.label} under the mean prior"
-        return {name: _node(found, label, claim.name, under=f"Under {_MEAN}")}
+        if is_random(joint) and name in _ONE_PRIOR_ONLY:
+            found = figure(_mean_joint(joint, claim.label))
+            label = f"{claim.label} under the mean prior"
+            return {name: _node(found, label, claim.name, under=f"Under {_MEAN}")}
+        found = figure(joint)
+        if is_random(joint):
+            return _random_nodes(name, found)
+        return {name: _node(found, claim.label, claim.name)}
 
     return _guard(name, compute, claim.label)
 
@@ -150,31 +150,36 @@ def _law_nodes(variable: Any, under: str) -> Nodes:
     return nodes
 
 
-def _guarantee(guarantee: Any, joint: Joint, nodes: Nodes) -> Unit:
+def _guarantee(
+    guarantee: Any, figures: dict[str, Callable[[Joint], Any]], joint: Joint, nodes: Nodes
+) -> Unit:
     label = _said(guarantee)
     name = "guarantees/" + re.sub(r"[^A-Za-z0-9.]+", "-", repr(guarantee)).strip("-")
-    kind = type(guarantee).__name__.lower()
 
     def compute() -> Nodes:
-        if is_random(joint) and kind in _LEAKAGES and guarantee.delta == 0:
-            stored = nodes.get(f"{kind}/draws")
-            epsilon = _LEAKAGES[kind](joint).sup() if stored is None else random_bound(stored)
-            share = epsilon.cdf(float(guarantee.epsilon))
+        if is_random(joint):
+            share = _figure_bounded(guarantee, figures, joint, nodes).cdf(float(guarantee.epsilon))
             return {name: _node(share, f"P({label} holds)", probability_of=label)}
-        if is_random(joint) and type(guarantee).__name__ != "LDP":
-            raise NotYet(
-                f"the posterior probability of {label}",
-                missing="this guarantee over a posterior of priors",
-                instead="PML and PMC with delta = 0, and LDP.",
-            )
-        # LDP depends on a prior through its support: that of the mean contains every draw's
-        subject = _mean_joint(joint, label) if is_random(joint) else joint
-        verdict = subject.satisfies(guarantee)
+        verdict = joint.satisfies(guarantee)
         holds = {True: "yes", False: "no", None: "undecided"}[verdict.holds]
-        about = {"under": "On the union of the supports of the draws"} if is_random(joint) else {}
-        return {name: _node(verdict.bound, label, guarantee=label, holds=holds, **about)}
+        return {name: _node(verdict.bound, label, guarantee=label, holds=holds)}
 
     return _guard(name, compute, label)
+
+
+def _figure_bounded(
+    guarantee: Any, figures: dict[str, Callable[[Joint], Any]], joint: Joint, nodes: Nodes
+) -> RandomBound:
+    """Return the random figure that a guarantee bounds, from the draws kept if they are."""
+    kind = type(guarantee).__name__.lower()
+    if kind not in figures or getattr(guarantee, "delta", 0) != 0:
+        raise NotYet(
+            f"the posterior probability of {_said(guarantee)}",
+            missing="this guarantee over a posterior of priors",
+            instead="PML and PMC with delta = 0, LDP and LIP.",
+        )
+    kept = nodes.get(f"{kind}/draws")
+    return figures[kind](joint) if kept is None else random_bound(kept)
 
 
 def _said(guarantee: Any) -> str:

@@ -102,6 +102,7 @@ def test_a_posterior_over_priors():
         bl.guarantees.LDP(1.2),
         bl.guarantees.LIP(1.0),
         bl.guarantees.PML(0.5, delta=0.01),
+        bl.guarantees.ALIP(1, 1),
     ]
     study = Prior().study(guarantees=guarantees)
     tree = bl.audit(study)
@@ -114,16 +115,27 @@ def test_a_posterior_over_priors():
     assert audit["guarantees/PMC-epsilon-0.1-delta-0.0"] == bl.pmc(joint).sup().cdf(0.1)
     assert audit["pml/hdi-upper"].status == "estimate"
     assert audit.random("pml").quantile(0.3) == epsilon.quantile(0.3)
+    assert audit["ldp"] == bl.ldp(joint).quantile(0.95)
+    assert audit["guarantees/LDP-epsilon-1.2"] == bl.ldp(joint).cdf(1.2)
+    assert audit["guarantees/LIP-epsilon-1.0"] == bl.lip(joint).cdf(1.0)
     assert set(audit.missing) == {
-        "guarantees/LIP-epsilon-1.0",
         "guarantees/PML-epsilon-0.5-delta-0.01",
+        "guarantees/ALIP-epsilon-l-1-epsilon-u-1",
     }
     table = audit.table()
-    assert "posterior probability" in table.loc["PML, 95 % posterior quantile", "meaning"]
-    ldp = table.loc["LDP under the mean prior", "meaning"]
-    assert ldp.startswith("Under the mean of the posterior draws: no outcome is more than 3 times")
-    said = table.loc["LDP(1.2)", "meaning"]
-    assert said == "On the union of the supports of the draws: LDP(1.2) holds."
+    quantiles = [label for label in table.index if "posterior quantile" in label]
+    assert len(quantiles) == 5
+    assert all("posterior probability" in table.loc[label, "meaning"] for label in quantiles)
+    assert table.loc["LDP, 95 % posterior quantile", "meaning"].startswith(
+        "With posterior probability 95 % or more, no outcome is more than 3 times as likely"
+    )
+
+
+def test_what_is_known_under_one_prior_only_is_given_under_the_mean_prior():
+    study = Prior().study(report=["maximal_leakage"])
+    table = bl.load(bl.audit(study)).table()
+    said = table.loc["Maximal leakage under the mean prior", "meaning"]
+    assert said.startswith("Under the mean of the posterior draws: guessing any function")
 
 
 def test_the_mean_prior():
@@ -138,6 +150,10 @@ def test_the_mean_prior():
     )
     with pytest.raises(bl.NotYet, match="not finite"):
         beta.mean_prior()
+    noise = bl.mechanisms.laplace(b=1.0)
+    study = bl.Study(title="T", mechanism=noise, prior=beta, report=["maximal_leakage"])
+    why = bl.load(bl.audit(study)).missing["maximal_leakage"]
+    assert why.startswith("Maximal leakage over a posterior of priors: not yet in this version")
 
 
 def test_bad_draws_claim_nothing():
