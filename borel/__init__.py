@@ -130,7 +130,7 @@ if TYPE_CHECKING:
     from borel.leakage import information_density, pmc, pml
     from borel.measures import Measure, Tail, mixture, pmf
     from borel.mechanism import Mechanism
-    from borel.settings import options
     from borel.plots import plot_epsilon, plot_law, plot_leakage
     from borel.priors.random_bound import RandomBound
+    from borel.settings import options
     from borel.study import Study

@@ -248,7 +248,7 @@ def compile_logp(distribution, *, discrete=False):
         from pytensor.graph.replace import vectorize_graph
 
         y = pt.scalar("y", dtype="int64" if discrete else "float64")
-        scalars = [y]
+        scalars: list = [y]
         variable = distribution
         if not hasattr(distribution, "owner"):
             scalars.append(pt.dscalar("x"))
@@ -285,7 +285,7 @@ def _in_float64(variable):
 
     # a small integer parameter of a continuous law is widened too: log(int8) is float32 there
     kinds = {"float32", "int8", "int16"} if "float" in variable.type.dtype else {"float32"}
-    narrow = {
+    narrow: dict = {
         v: pt.constant(v.data, dtype="float64")
         for v in ancestors([variable])
         if isinstance(v, pt.TensorConstant) and v.type.dtype in kinds

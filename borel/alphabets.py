@@ -26,6 +26,14 @@ class Alphabet:
 
     __array_ufunc__ = None
     kind: str = ""
+    # of finite alphabets only
+    labels: tuple
+    size: int
+    array: np.ndarray
+
+    def positions(self, points: Any, name: str = "y") -> np.ndarray:
+        """Return the positions of labels, for a finite alphabet."""
+        raise NotYet("positions", missing=f"labels of an alphabet that is not finite: {self!r}")
 
     @property
     def factors(self) -> tuple[Alphabet, ...]:
@@ -80,6 +88,27 @@ class Alphabet:
         return f"<code>{escape(repr(self))}</code> <i>({self.kind})</i>"
 
 
+def as_number(value: Any, what: str, name: str) -> float:
+    """Return one real number as a float, or say what came instead."""
+    try:
+        if np.ndim(value) or isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(what, expected=f"{name}=<a number>", got=repr(value)) from None
+
+
+def _reals(points: Any) -> np.ndarray | None:
+    """Return points as floats; None if they are not real numbers."""
+    try:
+        array = np.asarray(points)
+        if array.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in array.ravel()):
+            return None
+        return array.astype(float) if array.dtype.kind in "biufO" else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def _plain(label: Any) -> Any:
     """Return a NumPy scalar as the Python object it stands for."""
     return label.item() if isinstance(label, np.generic) else label
@@ -96,7 +125,8 @@ class Finite(Alphabet):
     Raises
     ------
     InvalidInput
-        No label, a repeated label, or a count that is not positive.
+        No label, a repeated label, a label that is NaN or unhashable, or a count that is not
+        positive.
 
     Examples
     --------
@@ -109,20 +139,38 @@ class Finite(Alphabet):
     kind = "finite"
 
     def __init__(self, labels: Any):
+        if hasattr(labels, "dims"):  # a DataArray
+            labels = labels.values
         if isinstance(labels, (int, np.integer)) and not isinstance(labels, bool):
             if labels < 1:
                 raise InvalidInput("Finite", expected="at least one label", got=repr(labels))
             labels = range(int(labels))
-        elif isinstance(labels, (str, bytes)) or not hasattr(labels, "__iter__"):
+        elif (
+            isinstance(labels, (str, bytes))
+            or not hasattr(labels, "__iter__")
+            or getattr(labels, "ndim", 1) != 1
+        ):
             raise InvalidInput(
                 "Finite", expected="a sequence of labels or a count", got=repr(labels)
             )
+        given: Any = labels
         self.labels: tuple = tuple(
             tuple(_plain(part) for part in label) if isinstance(label, tuple) else _plain(label)
-            for label in labels
+            for label in given
         )
         if not self.labels:
             raise InvalidInput("Finite", expected="at least one label", got="none")
+        for label in self.labels:
+            try:
+                hash(label)
+            except TypeError:
+                raise InvalidInput(
+                    "Finite",
+                    expected="labels that can be looked up (numbers, strings, tuples)",
+                    got=repr(label),
+                ) from None
+            if label is not None and label != label:
+                raise InvalidInput("Finite", expected="labels that equal themselves", got="NaN")
         if len(self._position) < len(self.labels):
             seen = [a for a in self._position if self.labels.count(a) > 1]
             raise InvalidInput("Finite", expected="distinct labels", got=f"{seen[0]!r} twice")
@@ -173,7 +221,7 @@ class Finite(Alphabet):
                 name, expected=f"a label of {self!r}", got=repr(_plain(bad)), mend=self._hint()
             ) from None
         shape = () if np.ndim(points) == 0 or isinstance(points, str) else (len(flat),)
-        return np.array(found).reshape(np.shape(points) if np.size(points) == len(flat) else shape)
+        return np.array(found, dtype=int).reshape(np.shape(points) if np.size(points) == len(flat) else shape)
 
     def _has(self, label: Any) -> bool:
         try:
@@ -186,6 +234,10 @@ class Finite(Alphabet):
         if isinstance(point, tuple) and self._has(point):
             return np.array(True)
         return np.array([self._has(a) for a in _labels_of(point)])
+
+    def check(self, point: Any, name: str = "y") -> None:
+        """Raise `OutsideAlphabet` unless every point is a label."""
+        self.positions(point, name)
 
     def __repr__(self) -> str:
         """Show the labels, the first few of many."""
@@ -229,7 +281,8 @@ class Integers(Alphabet):
     def __post_init__(self):
         for name in ("lower", "upper"):
             end = getattr(self, name)
-            if end is not None and end != int(end):
+            whole = end is None or isinstance(end, (int, np.integer))
+            if not whole and not as_number(end, "Integers", name).is_integer():
                 raise InvalidInput("Integers", expected=f"an integer {name} or None", got=repr(end))
             object.__setattr__(self, name, None if end is None else int(end))
         if self.lower is not None and self.upper is not None and self.lower > self.upper:
@@ -266,9 +319,8 @@ class Integers(Alphabet):
 
     def contains(self, point: Any) -> np.ndarray:
         """Return which of some numbers are integers within the ends."""
-        try:
-            values = np.asarray(point, dtype=float)
-        except (TypeError, ValueError):
+        values = _reals(point)
+        if values is None:
             return np.array(False)
         inside = np.isfinite(values) & (values == np.floor(values))
         if self.lower is not None:
@@ -299,8 +351,8 @@ class Interval(Alphabet):
     kind = "continuous"
 
     def __init__(self, lower: float | None, upper: float | None):
-        low = -math.inf if lower is None else float(lower)
-        high = math.inf if upper is None else float(upper)
+        low = -math.inf if lower is None else as_number(lower, "Interval", "lower")
+        high = math.inf if upper is None else as_number(upper, "Interval", "upper")
         if not low < high:
             raise InvalidInput("Interval", expected="lower < upper", got=f"({lower}, {upper})")
         object.__setattr__(self, "lower", low)
@@ -308,9 +360,8 @@ class Interval(Alphabet):
 
     def contains(self, point: Any) -> np.ndarray:
         """Return which of some numbers lie in the closed interval (finite ones)."""
-        try:
-            values = np.asarray(point, dtype=float)
-        except (TypeError, ValueError):
+        values = _reals(point)
+        if values is None:
             return np.array(False)
         return np.isfinite(values) & (values >= self.lower) & (values <= self.upper)
 
@@ -328,7 +379,7 @@ def _end(value: float) -> str:
     return "None" if math.isinf(value) else f"{value:.17g}"
 
 
-def Reals() -> Interval:  # noqa: N802 - a noun of the algebra
+def Reals() -> Interval:
     """Return the real line with Lebesgue measure.
 
     Examples
@@ -363,7 +414,9 @@ class Mixed(Alphabet):
     def __post_init__(self):
         if not isinstance(self.interval, Interval):
             raise InvalidInput("Mixed", expected="an Interval", got=repr(self.interval))
-        atoms = tuple(float(a) for a in self.atoms)
+        if isinstance(self.atoms, (str, bytes)) or not hasattr(self.atoms, "__iter__"):
+            raise InvalidInput("Mixed", expected="atoms=[numbers]", got=repr(self.atoms))
+        atoms = tuple(as_number(a, "Mixed", "an atom") for a in self.atoms)
         if not atoms or len(set(atoms)) < len(atoms):
             raise InvalidInput("Mixed", expected="distinct atoms, at least one", got=repr(atoms))
         for atom in atoms:
@@ -407,12 +460,12 @@ class Product(Alphabet):
     @property
     def size(self) -> int:
         """Number of points of a product of finite alphabets."""
-        return math.prod(a.size for a in self.parts)  # type: ignore[attr-defined]
+        return math.prod(a.size for a in self.parts)
 
     @property
     def labels(self) -> tuple[tuple, ...]:
         """The points of a product of finite alphabets: tuples, the last factor fastest."""
-        return tuple(cartesian(*(a.labels for a in self.parts)))  # type: ignore[attr-defined]
+        return tuple(cartesian(*(a.labels for a in self.parts)))
 
     @property
     def array(self) -> np.ndarray:
@@ -424,12 +477,16 @@ class Product(Alphabet):
     def positions(self, points: Any, name: str = "y") -> np.ndarray:
         """Return positions of points: a tuple with one label (or array) per factor."""
         if isinstance(points, (list, np.ndarray)):  # labels of the product, as in `labels`
-            points = tuple(zip(*points, strict=True))
-            points = tuple(np.array(p) for p in points)
+            try:
+                points = tuple(np.array(p) for p in zip(*points, strict=True))
+            except (TypeError, ValueError):
+                raise OutsideAlphabet(
+                    name, expected=f"tuples, labels of {self!r}", got=repr(points)
+                ) from None
         points = self.split(points, name)
         place: Any = 0
         for factor, part in zip(self.parts, points, strict=True):
-            place = place * factor.size + factor.positions(part, name)  # type: ignore[attr-defined]
+            place = place * factor.size + factor.positions(part, name)
         return np.asarray(place)
 
     def split(self, point: Any, name: str = "y") -> tuple:
@@ -446,7 +503,14 @@ class Product(Alphabet):
         """Return which points lie in every factor."""
         points = self.split(point)
         inside = [f.contains(p) for f, p in zip(self.parts, points, strict=True)]
-        return np.logical_and.reduce(np.broadcast_arrays(*inside))
+        try:
+            return np.logical_and.reduce(np.broadcast_arrays(*inside))
+        except ValueError:
+            raise InvalidInput(
+                "a point of a product",
+                expected="one array per factor, of shapes that broadcast",
+                got=", ".join(str(np.shape(p)) for p in points),
+            ) from None
 
     def __repr__(self) -> str:
         """Show the factors."""
@@ -466,9 +530,9 @@ def includes(outer: Alphabet, inner: Alphabet) -> bool:
     if isinstance(outer, Integers) and isinstance(inner, (Integers, Finite)):
         if isinstance(inner, Finite):
             return inner.numeric and bool(outer.contains(inner.array).all())
-        return (outer.lower is None or (inner.lower is not None and inner.lower >= outer.lower)) and (
-            outer.upper is None or (inner.upper is not None and inner.upper <= outer.upper)
-        )
+        return (
+            outer.lower is None or (inner.lower is not None and inner.lower >= outer.lower)
+        ) and (outer.upper is None or (inner.upper is not None and inner.upper <= outer.upper))
     if isinstance(outer, Mixed) and isinstance(inner, Mixed):
         return includes(outer.interval, inner.interval) and set(inner.atoms) <= set(outer.atoms)
     if isinstance(outer, Interval):
@@ -490,4 +554,4 @@ def points_of(alphabet: Alphabet, what: str) -> tuple:
     """Return the labels of a finite alphabet, or say why there are none."""
     if alphabet.kind != "finite":
         raise NotYet(what, missing=f"an alphabet that is not finite: {alphabet!r}")
-    return alphabet.labels  # type: ignore[attr-defined]
+    return alphabet.labels

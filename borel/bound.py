@@ -7,6 +7,7 @@ fixed by the constructor that made it, and nothing but those constructors makes 
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -191,19 +192,27 @@ class Bound:
 
     def __le__(self, threshold: float) -> Verdict:
         """Compare: holds if ``upper <= threshold``, fails if ``lower > threshold``."""
-        return Verdict._compare(self, threshold, lambda b, t: b.upper <= t, lambda b, t: b.lower > t)
+        return Verdict._compare(
+            self, threshold, lambda b, t: b.upper <= t, lambda b, t: b.lower > t
+        )
 
     def __lt__(self, threshold: float) -> Verdict:
         """Compare: holds if ``upper < threshold``, fails if ``lower >= threshold``."""
-        return Verdict._compare(self, threshold, lambda b, t: b.upper < t, lambda b, t: b.lower >= t)
+        return Verdict._compare(
+            self, threshold, lambda b, t: b.upper < t, lambda b, t: b.lower >= t
+        )
 
     def __ge__(self, threshold: float) -> Verdict:
         """Compare: holds if ``lower >= threshold``, fails if ``upper < threshold``."""
-        return Verdict._compare(self, threshold, lambda b, t: b.lower >= t, lambda b, t: b.upper < t)
+        return Verdict._compare(
+            self, threshold, lambda b, t: b.lower >= t, lambda b, t: b.upper < t
+        )
 
     def __gt__(self, threshold: float) -> Verdict:
         """Compare: holds if ``lower > threshold``, fails if ``upper <= threshold``."""
-        return Verdict._compare(self, threshold, lambda b, t: b.lower > t, lambda b, t: b.upper <= t)
+        return Verdict._compare(
+            self, threshold, lambda b, t: b.lower > t, lambda b, t: b.upper <= t
+        )
 
     def __float__(self):
         """Refuse: an enclosure is not a number."""
@@ -271,10 +280,12 @@ class Verdict:
 
     @classmethod
     def _compare(cls, bound: Bound, threshold: Any, holds: Any, fails: Any) -> Verdict:
-        if isinstance(threshold, Bound) or not isinstance(threshold, (int, float, Fraction)):
+        if not isinstance(threshold, (int, float, Fraction)):
             try:
-                threshold = threshold.__index__()
-            except (AttributeError, TypeError):
+                if isinstance(threshold, Bound):
+                    raise TypeError
+                threshold = operator.index(threshold)
+            except TypeError:
                 raise InvalidInput(
                     "comparing a Bound",
                     expected="a number (nats)",

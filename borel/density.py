@@ -7,12 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed
+from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
 from borel.engine import fp
 from borel.engine.trace import Graph, Tracer, replay, trace
-from borel.errors import InvalidInput, NotTraceable
+from borel.errors import BorelError, InvalidInput, NotTraceable
 
 _GOLDEN = 0.6180339887498949
+
+
+def breaks_of(breaks: Any, what: str) -> tuple[float, ...]:
+    """Return declared breaks as floats, or say what came instead."""
+    if isinstance(breaks, (str, bytes)) or not hasattr(breaks, "__iter__"):
+        raise InvalidInput(what, expected="breaks=[numbers]", got=repr(breaks))
+    found = tuple(as_number(b, what, "a break") for b in breaks)
+    if not np.isfinite(found).all():
+        raise InvalidInput(what, expected="finite breaks", got=repr(list(breaks)))
+    return found
 
 
 class Density:
@@ -46,7 +56,7 @@ class Density:
         alphabets: dict[str, Alphabet],
         *,
         log: bool = False,
-        parameters: dict[str, float] | None = None,
+        parameters: dict[str, Any] | None = None,
         graph: Graph | None = None,
         opaque: str = "",
     ):
@@ -90,7 +100,7 @@ class Density:
         arrays = [_as_arrays(p) for p in points]
         with np.errstate(all="ignore"):
             parameters = self.parameters | self._batch(points)
-            result = np.asarray(self.function(*arrays, **parameters))
+            result = np.asarray(self._call(arrays, parameters))
         shape = np.broadcast_shapes(
             *(np.shape(a) for p in arrays for a in (p if isinstance(p, tuple) else (p,))),
             *(np.shape(v) for v in parameters.values()),
@@ -103,6 +113,21 @@ class Density:
                 mend="write it with NumPy functions that work element by element on arrays.",
             )
         return np.broadcast_to(result.astype(float), shape)
+
+    def _call(self, arrays: list, parameters: dict[str, Any]) -> Any:
+        """Call the user's function; what it raises is a matter of the density, not of borel."""
+        try:
+            return self.function(*arrays, **parameters)
+        except BorelError:
+            raise
+        except Exception as error:
+            names = ", ".join([*self.alphabets, *parameters])
+            raise InvalidInput(
+                "a density",
+                expected=f"a function of ({names}) that takes arrays",
+                got=f"{type(error).__name__}: {error}",
+                mend="call it yourself on arrays to see where it fails; np.exp, not math.exp.",
+            ) from error
 
     def inputs(self, *points: Any) -> dict[str, Any]:
         """Return the inputs of the graph by name, for one point per argument."""
@@ -142,7 +167,7 @@ class Density:
             return values if self.log else np.log(values)
 
     def check(self, what: str) -> None:
-        """Raise `InvalidInput` if the density is negative, NaN or not elementwise at a probe."""
+        """Raise if the density is negative, NaN, infinite or not elementwise at a probe."""
         points = [probe(a) for a in self.alphabets.values()]
         grids: list[Any] = []
         for axis, point in enumerate(points):
@@ -152,7 +177,7 @@ class Density:
             shaped = tuple(np.reshape(p, shape) for p in parts)
             grids.append(shaped if isinstance(point, tuple) else shaped[0])
         values = self.raw(*grids)
-        bad = np.isnan(values) if self.log else np.isnan(values) | (values < 0)
+        bad = ~(values < np.inf) if self.log else ~((values >= 0) & (values < np.inf))
         if bad.any():
             where = np.argwhere(bad)[0]
             names = ", ".join(
@@ -161,7 +186,7 @@ class Density:
             )
             raise InvalidInput(
                 what,
-                expected="a log-density, no NaN" if self.log else "a density >= 0, no NaN",
+                expected="a log-density below inf" if self.log else "a finite density >= 0",
                 got=repr(float(values[tuple(where)])),
                 where=names,
                 mend="correct the function there, or shrink the alphabet.",

@@ -28,8 +28,11 @@ def _engine(joint: Any, name: str, method: str) -> Any:
     _require_joint(joint, name)
     if getattr(joint.prior, "figure_of", None) is not None:
         if name not in ("ldp", "mutual_information"):
-            raise NotYet(f"bl.{name} over a posterior of priors", missing="this measure over draws",
-                         instead="bl.pml, bl.pmc, bl.ldp, bl.lip, bl.mutual_information.")
+            raise NotYet(
+                f"bl.{name} over a posterior of priors",
+                missing="this measure over draws",
+                instead="bl.pml, bl.pmc, bl.ldp, bl.lip, bl.mutual_information.",
+            )
         return lambda: joint.prior.figure_of(joint, name)
     found = getattr(engine_for(joint), method, None)
     if found is None:
@@ -145,7 +148,7 @@ def _larger(first: Bound, second: Bound) -> Bound:
         "witness": big.witness,
         "reason": " ".join(dict.fromkeys(filter(None, (first.reason, second.reason)))),
     }
-    if first.lower == second.lower == float("inf") or big.lower == float("inf") and big.proved:
+    if first.lower == second.lower == float("inf") or (big.lower == float("inf") and big.proved):
         return big
     low, high = max(first.lower, second.lower), max(first.upper, second.upper)
     if status == "undecided":
@@ -159,13 +162,21 @@ def _larger(first: Bound, second: Bound) -> Bound:
     weak = first if first.status == status else second
     confidence = None
     if status == "statistical":
-        confidence = max(0.0, 1 - sum(1 - b.confidence for b in (first, second)
-                                      if b.confidence is not None))
+        confidence = max(
+            0.0, 1 - sum(1 - b.confidence for b in (first, second) if b.confidence is not None)
+        )
     ratio = None
     if big.exact_ratio is not None and (low, high) == (big.lower, big.upper):
         ratio = big.exact_ratio
-    return replace(weak, lower=low, upper=high, exact_ratio=ratio, confidence=confidence,
-                   certificate=None, **about)
+    return replace(
+        weak,
+        lower=low,
+        upper=high,
+        exact_ratio=ratio,
+        confidence=confidence,
+        certificate=None,
+        **about,
+    )
 
 
 def maximal_leakage(joint: Joint) -> Bound:

@@ -29,7 +29,9 @@ def _family(
         if not np.isfinite(array).all():
             raise InvalidInput(name, expected=f"a finite {key}", got=repr(value))
         values[key] = array if array.ndim else float(array)
-    shown = ", ".join(f"{k}={v:g}" if np.ndim(v) == 0 else f"{k}=<array>" for k, v in values.items())
+    shown = ", ".join(
+        f"{k}={v:g}" if np.ndim(v) == 0 else f"{k}=<array>" for k, v in values.items()
+    )
     out = Measure(
         density, on, log=True, params=values, tail=tail, name=f"{name}({shown})", _check=False
     )
@@ -55,7 +57,7 @@ def uniform(alphabet: Alphabet) -> Measure:
     if not isinstance(alphabet, Alphabet):
         raise InvalidInput("uniform", expected="an alphabet", got=repr(alphabet))
     if alphabet.kind == "finite":
-        n = alphabet.size  # type: ignore[attr-defined]
+        n = alphabet.size
         out = Measure(np.full(n, 1.0 / n), alphabet, name="uniform")
         out.family = ("uniform", {})
         return out
@@ -153,9 +155,7 @@ def gamma(*, alpha: Any = 1.0, beta: Any = 1.0) -> Measure:
 def exponential(*, lam: Any = 1.0) -> Measure:
     """Make the exponential measure on (0, inf) (scipy: ``expon(scale=1 / lam)``)."""
     _positive("exponential", lam=lam)
-    return _family(
-        "exponential", Interval(0, None), lambda x, lam: np.log(lam) - lam * x, lam=lam
-    )
+    return _family("exponential", Interval(0, None), lambda x, lam: np.log(lam) - lam * x, lam=lam)
 
 
 def poisson(*, mu: Any) -> Measure:
@@ -247,8 +247,10 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
     if on is None:
         low, high = (float(end) for end in distribution.support())
         if discrete:
-            ends = (int(low) if math.isfinite(low) else None,
-                    int(high) if math.isfinite(high) else None)
+            ends = (
+                int(low) if math.isfinite(low) else None,
+                int(high) if math.isfinite(high) else None,
+            )
             on = Integers(*ends)
         else:
             on = Interval(low, high)
@@ -287,8 +289,11 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
     from borel._compat import compile_logp
 
     if getattr(variable, "owner", None) is None:
-        raise InvalidInput("from_pymc", expected="a PyMC distribution, pm.Beta.dist(2, 5)",
-                           got=type(variable).__name__)
+        raise InvalidInput(
+            "from_pymc",
+            expected="a PyMC distribution, pm.Beta.dist(2, 5)",
+            got=type(variable).__name__,
+        )
     if on is None:
         on = support(variable)
     log = compile_logp(variable, discrete=on.kind in ("finite", "countable"))
@@ -305,8 +310,15 @@ _SUPPORTS: dict[str, Alphabet] = {
     ),
     **dict.fromkeys(("Beta", "Kumaraswamy", "LogitNormal"), Interval(0, 1)),
     **dict.fromkeys(
-        ("Gamma", "Exponential", "HalfNormal", "HalfCauchy", "InverseGamma", "LogNormal",
-         "Weibull"),
+        (
+            "Gamma",
+            "Exponential",
+            "HalfNormal",
+            "HalfCauchy",
+            "InverseGamma",
+            "LogNormal",
+            "Weibull",
+        ),
         Interval(0, None),
     ),
     **dict.fromkeys(("Poisson", "NegativeBinomial"), Integers(0, None)),
@@ -328,12 +340,25 @@ def support(variable: Any) -> Alphabet:
         low, high = (float(end.eval()) for end in variable.owner.inputs[-2:])
         return Interval(low, high)
     if name not in _SUPPORTS:
-        raise InvalidInput("from_pymc", expected="on=<the alphabet it lives on>", got=f"none, {name}",
-                           mend="PyMC has no public support: say on=bl.Interval(...), for example.")
+        raise InvalidInput(
+            "from_pymc",
+            expected="on=<the alphabet it lives on>",
+            got=f"none, {name}",
+            mend="PyMC has no public support: say on=bl.Interval(...), for example.",
+        )
     return _SUPPORTS[name]
 
 
 __all__ = [
-    "beta", "cauchy", "exponential", "from_pymc", "from_scipy", "gamma", "geometric", "laplace",
-    "normal", "poisson", "uniform",
+    "beta",
+    "cauchy",
+    "exponential",
+    "from_pymc",
+    "from_scipy",
+    "gamma",
+    "geometric",
+    "laplace",
+    "normal",
+    "poisson",
+    "uniform",
 ]

@@ -32,9 +32,7 @@ class _Pointwise:
     def __post_init__(self):
         _level(type(self).__name__, self.epsilon)
         if not 0 <= self.delta < 1:
-            raise InvalidInput(
-                type(self).__name__, expected="0 <= delta < 1", got=repr(self.delta)
-            )
+            raise InvalidInput(type(self).__name__, expected="0 <= delta < 1", got=repr(self.delta))
 
     def _variable(self, joint: Joint) -> Any:
         raise NotImplementedError
@@ -118,5 +116,8 @@ class ALIP:
 
 def implied(guarantee: Any, **about: Any) -> Any:
     """Derive every implied guarantee: not yet in this version."""
-    raise NotYet("bl.guarantees.implied", missing="the calculus between guarantees",
-                 instead="joint.satisfies(g) for each of PML, PMC, LDP, LIP, ALIP.")
+    raise NotYet(
+        "bl.guarantees.implied",
+        missing="the calculus between guarantees",
+        instead="joint.satisfies(g) for each of PML, PMC, LDP, LIP, ALIP.",
+    )

@@ -50,10 +50,12 @@ class Joint:
             )
         if isinstance(prior, Measure) and prior.batch:
             raise InvalidInput(
-                "prior * mech", expected="one prior", got=f"a batch of shape {prior.batch}",
+                "prior * mech",
+                expected="one prior",
+                got=f"a batch of shape {prior.batch}",
                 mend="wrap the draws: bl.priors.from_posterior(idata, build) * mech.",
             )
-        self.prior = prior
+        self.prior: Any = prior  # a Measure, or a posterior over priors
         self.mechanism = mechanism
 
     @property
@@ -96,14 +98,21 @@ class Joint:
             error = self.prior.rounding + mechanism.rounding + (len(p) + 2) * U
             return Measure(p @ k, self.outcome, name="marginal", rounding=error)
         if self.outcome.kind == "mixed":
-            raise NotYet("mech @ prior", missing="a marginal with atoms as a Measure",
-                         instead="the law of the leakage knows it: bl.pml(joint).tail(t).")
+            raise NotYet(
+                "mech @ prior",
+                missing="a marginal with atoms as a Measure",
+                instead="the law of the leakage knows it: bl.pml(joint).tail(t).",
+            )
         from borel.engine import engine_for
 
         engine = engine_for(self)
         return Measure(
-            lambda y: engine.log_marginal(y), self.outcome, log=True, name="marginal",
-            breaks=mechanism.breaks, _check=False,
+            lambda y: engine.log_marginal(y),
+            self.outcome,
+            log=True,
+            name="marginal",
+            breaks=mechanism.breaks,
+            _check=False,
         )
 
     def posterior(self, y: Any) -> Measure:
@@ -133,8 +142,12 @@ class Joint:
             weights = prior * column
             total = weights.sum()
             if not total > 0:
-                raise InvalidInput("joint.posterior", expected="an outcome of positive density",
-                                   got="density 0", where=f"y = {y!r}")
+                raise InvalidInput(
+                    "joint.posterior",
+                    expected="an outcome of positive density",
+                    got="density 0",
+                    where=f"y = {y!r}",
+                )
             error = 0.0
             if not self.rational:
                 error = 2 * (self.prior.rounding + self.mechanism.rounding) + (len(prior) + 4) * U
@@ -143,15 +156,25 @@ class Joint:
 
         level = float(np.ravel(engine_for(self).log_marginal(y))[0])
         if not level > -np.inf:
-            raise InvalidInput("joint.posterior", expected="an outcome of positive density",
-                               got="density 0", where=f"y = {y!r}")
+            raise InvalidInput(
+                "joint.posterior",
+                expected="an outcome of positive density",
+                got="density 0",
+                where=f"y = {y!r}",
+            )
         prior, mechanism = self.prior, self.mechanism
 
         def density(x: Any) -> Any:
             return prior.logpdf(x) + mechanism.logpdf(y, x) - level
 
-        return Measure(density, self.secret, log=True, breaks=prior.breaks,
-                       name=f"posterior given {y!r}", _check=False)
+        return Measure(
+            density,
+            self.secret,
+            log=True,
+            breaks=prior.breaks,
+            name=f"posterior given {y!r}",
+            _check=False,
+        )
 
     def satisfies(self, guarantee: Any) -> Verdict:
         """Return whether a guarantee holds: True, False, or undecided, with the Bound.

@@ -38,7 +38,7 @@ def first_point(alphabet: Alphabet) -> Any:
 
 def _points(alphabet: Alphabet, axis: int) -> Any:
     """Return the points of a finite alphabet along one axis of a table."""
-    labels = alphabet.array  # type: ignore[attr-defined]
+    labels = alphabet.array
     shape = (-1, 1) if axis == 0 else (1, -1)
     if alphabet.dim == 1:
         return np.asarray(labels).reshape(shape)
@@ -73,7 +73,7 @@ def tabulate(density: Density, secret: Alphabet, outcome: Alphabet, what: str) -
             what,
             expected="densities that float64 can hold (0 or at least 2.2e-308)",
             got="an underflow",
-            where=f"x = {secret.labels[i]!r}, y = {outcome.labels[j]!r}",  # type: ignore[attr-defined]
+            where=f"x = {secret.labels[i]!r}, y = {outcome.labels[j]!r}",
             mend="shrink the alphabets, or give a matrix of Fractions.",
         )
     return Table(values, rounding, assumptions)
@@ -92,13 +92,14 @@ def _enclose(density: Density, y: Any, x: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def check_rows(matrix: np.ndarray, secret: Alphabet, what: str, rounding: float = 0.0) -> float:
     """Check that rows are laws; return how far they miss 1, relatively (0 for Fractions)."""
-    labels = secret.labels  # type: ignore[attr-defined]
+    labels = secret.labels
     if matrix.dtype == object:
         for label, row in zip(labels, matrix, strict=True):
             total = sum(row.tolist(), Fraction(0))
             if min(row) < 0 or total != 1:
                 raise InvalidInput(
-                    what, expected="rows of Fractions >= 0 that sum to 1 exactly",
+                    what,
+                    expected="rows of Fractions >= 0 that sum to 1 exactly",
                     got=f"a sum of {total}" if total != 1 else f"{min(row)}",
                     where=f"secret {label!r}",
                     mend="divide the row by its sum yourself; nothing is renormalised silently.",
@@ -107,16 +108,21 @@ def check_rows(matrix: np.ndarray, secret: Alphabet, what: str, rounding: float 
     bad = ~(matrix >= 0) | ~np.isfinite(matrix)
     if bad.any():
         i, j = np.argwhere(bad)[0]
-        raise InvalidInput(what, expected="probabilities >= 0, finite",
-                           got=repr(float(matrix[i, j])),
-                           where=f"secret {labels[i]!r}, column {j}")
+        raise InvalidInput(
+            what,
+            expected="probabilities >= 0, finite",
+            got=repr(float(matrix[i, j])),
+            where=f"secret {labels[i]!r}, column {j}",
+        )
     miss = row_miss(matrix)
     allowed = rounding_allowed(matrix.shape[1]) + 2 * rounding
     if (miss > allowed).any():
         i = int(np.argmax(miss))
         raise InvalidInput(
-            what, expected="rows that sum to 1 (to the rounding of floats)",
-            got=f"a sum of {float(matrix[i].sum())!r}", where=f"secret {labels[i]!r}",
+            what,
+            expected="rows that sum to 1 (to the rounding of floats)",
+            got=f"a sum of {float(matrix[i].sum())!r}",
+            where=f"secret {labels[i]!r}",
             mend="divide the row by its sum yourself; nothing is renormalised silently.",
         )
     return float(miss.max())
@@ -140,10 +146,8 @@ def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
         return np.asarray(points)[i]
 
     if all(isinstance(a, Interval) for a in factors) and len(factors) <= 2:
-        axes = [
-            Axis(a.lower, a.upper, mechanism.breaks if len(factors) == 1 else ())  # type: ignore[attr-defined]
-            for a in factors
-        ]
+        line = mechanism.breaks if len(factors) == 1 else ()
+        axes = [Axis(a.lower, a.upper, line) for a in factors if isinstance(a, Interval)]
         middle = np.full((count, 1, len(factors)), np.nan)
         if len(factors) == 1 and mechanism.secret.dim == 1 and factors[0].contains(points).all():
             middle[:, 0, 0] = points  # noise sits at the secret: split there
@@ -173,8 +177,10 @@ def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
     if wrong.any():
         i = int(np.flatnonzero(wrong)[0])
         raise InvalidInput(
-            repr(mechanism), expected="a density in y that integrates to 1 for every x",
-            got=f"about {float(totals[i]):.10g}", where=f"x = {secret_at(i)}",
+            repr(mechanism),
+            expected="a density in y that integrates to 1 for every x",
+            got=f"about {float(totals[i]):.10g}",
+            where=f"x = {secret_at(i)}",
             mend="normalise it in y (not in x), or declare breaks=[...] where it jumps.",
         )
     return f"checked at {count} points"
@@ -209,14 +215,18 @@ def post_process(post: Mechanism, mechanism: Mechanism) -> Mechanism:
     """P_{Z|X} = P_{Z|Y} o P_{Y|X}."""
     if not includes(post.secret, mechanism.outcome):
         raise InvalidInput(
-            "post @ mech", expected=f"a post-processing of {mechanism.outcome!r}",
+            "post @ mech",
+            expected=f"a post-processing of {mechanism.outcome!r}",
             got=f"one of {post.secret!r}",
         )
     if not (post.finite and mechanism.finite):
-        raise NotYet("post @ mech", missing="post-processing of alphabets that are not finite",
-                     instead="finite mechanisms; mech.push and mech.clip for noise.")
+        raise NotYet(
+            "post @ mech",
+            missing="post-processing of alphabets that are not finite",
+            instead="finite mechanisms; mech.push and mech.clip for noise.",
+        )
     a, b = _numbers(mechanism, post)
-    rows = post.secret.positions(_label_array(mechanism.outcome), "y")  # type: ignore[attr-defined]
+    rows = post.secret.positions(_label_array(mechanism.outcome), "y")
     matrix = a @ b[rows]
     rounding = _error(mechanism, post, terms=a.shape[1])
     return _make(matrix, mechanism.secret, post.outcome, rounding, "")
@@ -225,14 +235,17 @@ def post_process(post: Mechanism, mechanism: Mechanism) -> Mechanism:
 def _label_array(alphabet: Alphabet) -> Any:
     if isinstance(alphabet, Product):
         return list(alphabet.labels)
-    return alphabet.array if alphabet.numeric else list(alphabet.labels)  # type: ignore[attr-defined]
+    return alphabet.array if alphabet.numeric else list(alphabet.labels)
 
 
 def both(first: Mechanism, second: Mechanism) -> Mechanism:
     """P_{Y1 Y2|X} = P_{Y1|X} P_{Y2|X}."""
     if first.secret != second.secret:
-        raise InvalidInput("a & b", expected="mechanisms about one secret alphabet",
-                           got=f"{first.secret!r} and {second.secret!r}")
+        raise InvalidInput(
+            "a & b",
+            expected="mechanisms about one secret alphabet",
+            got=f"{first.secret!r} and {second.secret!r}",
+        )
     outcome = first.outcome * second.outcome
     if first.finite and second.finite:
         a, b = _numbers(first, second)
@@ -255,17 +268,23 @@ def both(first: Mechanism, second: Mechanism) -> Mechanism:
 def adaptive(first: Mechanism, second: Callable[[Any], Mechanism]) -> Mechanism:
     """P_{Y1 Y2|X} = P_{Y1|X} P_{Y2|X,Y1}, the second mechanism chosen by y1."""
     if not first.finite:
-        raise NotYet("mech.then", missing="a first outcome that is not finite",
-                     instead="a & b, when the second does not depend on y1.")
-    chosen = [second(label) for label in first.outcome.labels]  # type: ignore[attr-defined]
-    for label, mechanism in zip(first.outcome.labels, chosen, strict=True):  # type: ignore[attr-defined]
-        if not mechanism.finite or mechanism.secret != first.secret or (
-            mechanism.outcome != chosen[0].outcome
+        raise NotYet(
+            "mech.then",
+            missing="a first outcome that is not finite",
+            instead="a & b, when the second does not depend on y1.",
+        )
+    chosen = [second(label) for label in first.outcome.labels]
+    for label, mechanism in zip(first.outcome.labels, chosen, strict=True):
+        if (
+            not mechanism.finite
+            or mechanism.secret != first.secret
+            or (mechanism.outcome != chosen[0].outcome)
         ):
             raise InvalidInput(
                 "mech.then",
                 expected=f"finite mechanisms from {first.secret!r} to {chosen[0].outcome!r}",
-                got=repr(mechanism), where=f"y1 = {label!r}",
+                got=repr(mechanism),
+                where=f"y1 = {label!r}",
             )
     columns = []
     for j, mechanism in enumerate(chosen):
@@ -279,9 +298,12 @@ def adaptive(first: Mechanism, second: Callable[[Any], Mechanism]) -> Mechanism:
 def push(mechanism: Mechanism, function: Callable, outcome: Any) -> Mechanism:
     """P of function(Y) given X."""
     if not mechanism.finite:
-        raise NotYet("mech.push", missing="a push-forward of an outcome that is not finite",
-                     instead="mech.clip(lower, upper) for noise with a known distribution function.")
-    images = [function(label) for label in mechanism.outcome.labels]  # type: ignore[attr-defined]
+        raise NotYet(
+            "mech.push",
+            missing="a push-forward of an outcome that is not finite",
+            instead="mech.clip(lower, upper) for noise with a known distribution function.",
+        )
+    images = [function(label) for label in mechanism.outcome.labels]
     if outcome is None:
         outcome = Finite(list(dict.fromkeys(images)))
     elif not isinstance(outcome, Alphabet):
@@ -299,35 +321,44 @@ def restrict(mechanism: Mechanism, event: Callable) -> Mechanism:
     """P of Y given X, conditioned on an event of outcomes."""
     if not mechanism.finite:
         raise NotYet("mech.restrict", missing="conditioning an outcome that is not finite")
-    labels = mechanism.outcome.labels  # type: ignore[attr-defined]
+    labels = mechanism.outcome.labels
     keep = [j for j, label in enumerate(labels) if bool(event(label))]
     if not keep:
         raise InvalidInput("mech.restrict", expected="an event with outcomes", got="none")
     a = mechanism.matrix[:, keep]
     totals = a.sum(axis=1)
-    for label, total in zip(mechanism.secret.labels, totals, strict=True):  # type: ignore[attr-defined]
+    for label, total in zip(mechanism.secret.labels, totals, strict=True):
         if not total > 0:
-            raise InvalidInput("mech.restrict", expected="an event of positive mass for every x",
-                               got="mass 0", where=f"x = {label!r}")
+            raise InvalidInput(
+                "mech.restrict",
+                expected="an event of positive mass for every x",
+                got="mass 0",
+                where=f"x = {label!r}",
+            )
     rounding = 0.0 if mechanism.rational else 2 * mechanism.rounding + (len(keep) + 4) * U
     outcome = Finite([labels[j] for j in keep])
     return _make(a / totals[:, None], mechanism.secret, outcome, rounding, "")
 
 
 def clip(mechanism: Mechanism, lower: float, upper: float) -> Mechanism:
-    """P of min(max(Y, lower), upper) given X, for a mechanism whose distribution function is known."""
+    """P of min(max(Y, lower), upper) given X, for a known distribution function."""
     outcome = mechanism.outcome
     if not lower < upper:
         raise InvalidInput("mech.clip", expected="lower < upper", got=f"({lower}, {upper})")
     if mechanism.cdf is None or not isinstance(outcome, Interval) or mechanism.density is None:
-        raise NotYet("mech.clip", missing=f"a distribution function of {mechanism!r}",
-                     instead="bl.mechanisms.laplace and .gaussian have one.")
+        raise NotYet(
+            "mech.clip",
+            missing=f"a distribution function of {mechanism!r}",
+            instead="bl.mechanisms.laplace and .gaussian have one.",
+        )
     if not (outcome.lower <= lower and upper <= outcome.upper):
-        raise InvalidInput("mech.clip", expected=f"ends within {outcome!r}",
-                           got=f"({lower}, {upper})")
+        raise InvalidInput(
+            "mech.clip", expected=f"ends within {outcome!r}", got=f"({lower}, {upper})"
+        )
     from borel.mechanism import Mechanism
 
     inner, cdf, sf = mechanism.density, mechanism.cdf, mechanism.survival
+    assert sf is not None
     out = Mechanism(
         lambda y, x: inner.linear(y, x),
         secret=mechanism.secret,

@@ -77,8 +77,11 @@ class Values:
         low, _ = _total(self.mass_lower[sure], self.mass_upper[sure])
         _, high = _total(self.mass_lower[possible], self.mass_upper[possible])
         sure_not, _ = _total(self.mass_lower[~possible], self.mass_upper[~possible])
-        high = min(math.nextafter(high + self.leftover, math.inf) if self.leftover else high,
-                   math.nextafter(1.0 - sure_not, math.inf), 1.0)
+        high = min(
+            math.nextafter(high + self.leftover, math.inf) if self.leftover else high,
+            math.nextafter(1.0 - sure_not, math.inf),
+            1.0,
+        )
         return max(low, 0.0), max(high, low)
 
     def quantile(self, s: Any, *, side: str = "left") -> tuple[float, float]:

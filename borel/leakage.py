@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,9 +100,7 @@ class LeakageVariable:
         outcome = self.joint.outcome
         points = tuple(np.ravel(p) for p in y) if isinstance(y, tuple) else _flat(outcome, y)
         outcome.check(points)
-        lower, upper, status = self._closed_curve(points) or self._engine().curve(
-            self.kind, points
-        )
+        lower, upper, status = self._closed_curve(points) or self._engine().curve(self.kind, points)
         statuses = np.broadcast_to(np.asarray(status), lower.shape)
         if isinstance(points, tuple):
             coords: dict[str, Any] = {f"y{i}": ("y", p) for i, p in enumerate(points)}
@@ -155,8 +154,10 @@ class LeakageVariable:
         _number(t, "t")
         return self._cached(
             ("tail", t, closed),
-            lambda: self._closed("tail", t, closed=closed)
-            or self._engine().tail(self.kind, t, closed=closed),
+            lambda: (
+                self._closed("tail", t, closed=closed)
+                or self._engine().tail(self.kind, t, closed=closed)
+            ),
         )
 
     def cdf(self, t: float) -> Bound:
@@ -197,15 +198,15 @@ class LeakageVariable:
         _number(s, "s")
         return self._cached(
             ("quantile", s, side),
-            lambda: self._closed("quantile", s, side=side)
-            or self._engine().quantile(self.kind, s, side=side),
+            lambda: (
+                self._closed("quantile", s, side=side)
+                or self._engine().quantile(self.kind, s, side=side)
+            ),
         )
 
     def mean(self) -> Bound:
         """Return the mean of the leakage under P_Y, in nats."""
-        return self._cached(
-            "mean", lambda: self._closed("mean") or self._engine().mean(self.kind)
-        )
+        return self._cached("mean", lambda: self._closed("mean") or self._engine().mean(self.kind))
 
     def exp_mean(self) -> Bound:
         """Return E e^leakage under P_Y; for PML its logarithm is maximal leakage."""
@@ -254,16 +255,20 @@ class InformationDensity:
             low, high = float(np.ravel(low)[0]), float(np.ravel(high)[0])
             return _signed_bound(engine, low, high)
         if isinstance(x, tuple) or isinstance(y, tuple):
-            raise InvalidInput("information_density", expected="one point of a product at a time",
-                               got="arrays")
+            raise InvalidInput(
+                "information_density", expected="one point of a product at a time", got="arrays"
+            )
         xs = _flat(joint.mechanism.secret, [x] if single[0] else x)
         ys = _flat(joint.outcome, [y] if single[1] else y)
         grid = np.meshgrid(np.arange(len(xs)), np.arange(len(ys)), indexing="ij")
         low, high = engine.information_density_at(xs[grid[0]], ys[grid[1]])
         status = np.full(low.shape, engine.status)
         return xr.Dataset(
-            {"lower": (("x", "y"), low), "upper": (("x", "y"), high),
-             "status": (("x", "y"), status)},
+            {
+                "lower": (("x", "y"), low),
+                "upper": (("x", "y"), high),
+                "status": (("x", "y"), status),
+            },
             {"x": _coordinate(xs), "y": _coordinate(ys)},
             {"quantity": "information density", "units": "nats"},
         )
@@ -287,7 +292,7 @@ def _signed_bound(engine: Any, low: float, high: float) -> Bound:
 def _number(value: Any, name: str) -> None:
     try:
         bad = isinstance(value, Bound) or bool(value != value)
-        value < 0  # noqa: B015 - it must be comparable
+        operator.lt(value, 0)  # it must be comparable
     except (TypeError, ValueError):
         bad = True
     if bad:
@@ -324,8 +329,12 @@ def _coordinate(points: np.ndarray) -> Any:
 
 def _require_joint(joint: Any, name: str) -> None:
     if not isinstance(joint, Joint):
-        raise InvalidInput(name, expected="a joint, prior * mech", got=type(joint).__name__,
-                           mend="write bl." + name + "(prior * mech).")
+        raise InvalidInput(
+            name,
+            expected="a joint, prior * mech",
+            got=type(joint).__name__,
+            mend="write bl." + name + "(prior * mech).",
+        )
 
 
 def pml(joint: Any) -> Any:
@@ -422,7 +431,10 @@ def information_density(joint: Joint) -> InformationDensity:
     Bound(-0.6931471806, exact)
     """
     if isinstance(joint, JointFamily):
-        raise NotYet("information_density", missing="a family of mechanisms",
-                     instead="one joint at a time: joint.joints.sel(...).item().")
+        raise NotYet(
+            "information_density",
+            missing="a family of mechanisms",
+            instead="one joint at a time: joint.joints.sel(...).item().",
+        )
     _require_joint(joint, "information_density")
     return InformationDensity(joint)

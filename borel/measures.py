@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-
 @dataclass(frozen=True)
 class Tail:
     """An upper bound on the mass that a countable measure has beyond a head.
@@ -105,11 +104,13 @@ class Measure:
         if isinstance(density, np.ndarray):
             self._probabilities = density
             self.batch = density.shape[:-1]
-            self.density = None
+            self.density: Any = None  # a Density; None for probabilities
             return
         if not on.numeric:
             raise InvalidInput(
-                "Measure", expected="numeric labels for a density", got=repr(on),
+                "Measure",
+                expected="numeric labels for a density",
+                got=repr(on),
                 mend="give the probabilities: bl.pmf([...], on=alphabet).",
             )
         given = {k: np.asarray(getattr(v, "values", v), float) for k, v in (params or {}).items()}
@@ -156,12 +157,13 @@ class Measure:
         """
         if alphabet == self.on:
             return self.probabilities
-        labels = list(self.on.labels)  # type: ignore[attr-defined]
-        charged = np.asarray(self.probabilities != 0, bool).reshape(-1, len(labels)).any(axis=0)
+        labels = list(self.on.labels)
+        table = np.asarray(self.probabilities != 0, bool).reshape(-1, len(labels))
+        charged: Any = table.any(axis=0)
         zero: Any = Fraction(0) if self.rational else 0.0
-        out = np.full((*self.batch, alphabet.size), zero, self.probabilities.dtype)  # type: ignore[attr-defined]
+        out = np.full((*self.batch, alphabet.size), zero, self.probabilities.dtype)
         kept = [label for label, c in zip(labels, charged, strict=True) if c]
-        positions = np.asarray(alphabet.positions(kept, "x"))  # type: ignore[attr-defined]
+        positions = np.asarray(alphabet.positions(kept, "x"))
         out[..., positions] = self.probabilities[..., charged]
         return out
 
@@ -170,7 +172,7 @@ class Measure:
     def pdf(self, x: Any) -> np.ndarray:
         """Return the density (the probability, for a finite or countable alphabet) at x."""
         if self._probabilities is not None:
-            return self.probabilities[..., self.on.positions(x, "x")]  # type: ignore[attr-defined]
+            return self.probabilities[..., self.on.positions(x, "x")]
         assert self.density is not None
         if self.masses:
             values = np.asarray(x, float)
@@ -197,7 +199,7 @@ class Measure:
         array([0. , 0.5, 0.5])
         """
         if self._probabilities is not None:
-            keep = np.array([bool(event(a)) for a in self.on.labels])  # type: ignore[attr-defined]
+            keep = np.array([bool(event(a)) for a in self.on.labels])
             kept = np.where(keep, self.probabilities, 0 * self.probabilities)
             total = kept.sum()
             if not total > 0:
@@ -279,7 +281,7 @@ def _short(p: Any) -> str:
 
 
 def _grid_points(on: Alphabet) -> Any:
-    labels = on.array  # type: ignore[attr-defined]
+    labels = on.array
     if on.dim == 1:
         return labels
     return tuple(np.array(column, float) for column in zip(*labels, strict=True))
@@ -303,7 +305,8 @@ def _total(density: Any, on: Alphabet, breaks: tuple[float, ...]) -> float:
     factors = [a.interval if isinstance(a, Mixed) else a for a in on.factors]
     if not all(isinstance(a, Interval) for a in factors):
         return 1.0
-    axes = [Axis(a.lower, a.upper, breaks if on.dim == 1 else ()) for a in factors]  # type: ignore[attr-defined]
+    line = breaks if on.dim == 1 else ()
+    axes = [Axis(a.lower, a.upper, line) for a in factors if isinstance(a, Interval)]
 
     def logf(_i: np.ndarray, x: tuple[np.ndarray, ...]) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -347,7 +350,9 @@ def _validated(values: np.ndarray, what: str) -> np.ndarray:
             raise InvalidInput(what, expected="probabilities >= 0", got=str(min(values.ravel())))
         if total != 1:
             raise InvalidInput(
-                what, expected="Fractions that sum to 1 exactly", got=f"a sum of {total}",
+                what,
+                expected="Fractions that sum to 1 exactly",
+                got=f"a sum of {total}",
                 mend="divide by their sum yourself; nothing is renormalised silently.",
             )
         return values
@@ -355,7 +360,9 @@ def _validated(values: np.ndarray, what: str) -> np.ndarray:
     if bad.any():
         where = tuple(np.argwhere(bad)[0])
         raise InvalidInput(
-            what, expected="probabilities >= 0, finite", got=repr(float(values[where])),
+            what,
+            expected="probabilities >= 0, finite",
+            got=repr(float(values[where])),
             where=f"position {where[-1]}" + (f" of draw {where[:-1]}" if len(where) > 1 else ""),
         )
     alone = values.ndim == 1  # draws come by the thousand: a plain sum will do
@@ -437,8 +444,8 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
         on = Finite(labels if labels is not None else n)
     if on.kind != "finite":
         raise InvalidInput("pmf", expected="a finite alphabet", got=repr(on))
-    if on.size != n:  # type: ignore[attr-defined]
-        raise InvalidInput("pmf", expected=f"{on.size} probabilities for {on!r}", got=str(n))  # type: ignore[attr-defined]
+    if on.size != n:
+        raise InvalidInput("pmf", expected=f"{on.size} probabilities for {on!r}", got=str(n))
     return Measure(_validated(values, "pmf"), on)
 
 
@@ -481,14 +488,13 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
     """
     w, _ = as_numbers(weights)
     if w.shape != (len(measures),):
-        raise InvalidInput(
-            "mixture", expected=f"{len(measures)} weights", got=f"shape {w.shape}"
-        )
+        raise InvalidInput("mixture", expected=f"{len(measures)} weights", got=f"shape {w.shape}")
     w = _validated(w, "mixture weights")
     on = measures[0].on
     if any(m.on != on for m in measures):
         raise InvalidInput(
-            "mixture", expected="components on one alphabet",
+            "mixture",
+            expected="components on one alphabet",
             got=", ".join(repr(m.on) for m in measures),
         )
     if all(m._probabilities is not None for m in measures):
@@ -499,7 +505,9 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
     breaks = sorted({b for m in measures for b in m.breaks})
     return Measure(
         lambda x: sum(a * m.pdf(x) for a, m in zip(weights_float, measures, strict=True)),
-        on, breaks=breaks, name="mixture",
+        on,
+        breaks=breaks,
+        name="mixture",
     )
 
 
@@ -525,8 +533,9 @@ def covers(alphabet: Alphabet, prior: Measure) -> bool:
     if includes(alphabet, prior.on):
         return True
     if prior._probabilities is not None and prior.on.kind == "finite":
-        charged = np.asarray(prior.probabilities != 0).reshape(-1, prior.on.size).any(axis=0)  # type: ignore[attr-defined]
-        labels = [a for a, c in zip(prior.on.labels, charged, strict=True) if c]  # type: ignore[attr-defined]
+        table = np.asarray(prior.probabilities != 0).reshape(-1, prior.on.size)
+        charged: Any = table.any(axis=0)
+        labels = [a for a, c in zip(prior.on.labels, charged, strict=True) if c]
         if isinstance(alphabet, Product):
             return False
         return all(bool(np.all(alphabet.contains(a))) for a in labels)

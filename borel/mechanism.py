@@ -10,7 +10,7 @@ import numpy as np
 from borel import kernels
 from borel.alphabets import Alphabet, Finite, Interval, Mixed
 from borel.density import Density
-from borel.engine.rounding import U, Split, split
+from borel.engine.rounding import Split, U, split
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, as_numbers
 
@@ -88,8 +88,9 @@ class Mechanism:
     ):
         for role, alphabet in (("secret", secret), ("outcome", outcome)):
             if not isinstance(alphabet, Alphabet):
-                raise InvalidInput("Mechanism", expected=f"{role}=<an alphabet>",
-                                   got=repr(alphabet))
+                raise InvalidInput(
+                    "Mechanism", expected=f"{role}=<an alphabet>", got=repr(alphabet)
+                )
         self.secret, self.outcome, self.name = secret, outcome, name
         self.breaks = tuple(float(b) for b in breaks)
         self.params = dict(params or {})
@@ -103,12 +104,13 @@ class Mechanism:
         self._matrix: np.ndarray | None = None
         self.rounding = 0.0
         self.masses: dict[float, Density] = {}
-        self.density: Density | None = None
+        self.density: Any = None  # a Density; None for a matrix
         if density is None:
             return
         if not (secret.numeric and outcome.numeric):
             raise InvalidInput(
-                "Mechanism", expected="numeric labels for a density",
+                "Mechanism",
+                expected="numeric labels for a density",
                 got=repr(secret if not secret.numeric else outcome),
                 mend="give the matrix: bl.Mechanism.from_matrix(K, secret=..., outcome=...).",
             )
@@ -117,12 +119,13 @@ class Mechanism:
         )
         self.density.check(repr(self))
         if isinstance(outcome, Mixed):
-            self.masses = {
-                float(a): Density(f, {"x": secret}) for a, f in (masses or {}).items()
-            }
+            self.masses = {float(a): Density(f, {"x": secret}) for a, f in (masses or {}).items()}
             if set(self.masses) != set(outcome.atoms):
-                raise InvalidInput(repr(self), expected=f"masses for the atoms {outcome.atoms}",
-                                   got=str(sorted(self.masses)))
+                raise InvalidInput(
+                    repr(self),
+                    expected=f"masses for the atoms {outcome.atoms}",
+                    got=str(sorted(self.masses)),
+                )
         elif masses:
             raise InvalidInput(repr(self), expected="a Mixed outcome for masses", got=repr(outcome))
         if secret.kind == outcome.kind == "finite":
@@ -170,17 +173,25 @@ class Mechanism:
                 outcome = list(matrix[second].values)
         values, _ = as_numbers(matrix)
         if values.ndim != 2 or 0 in values.shape:
-            raise InvalidInput("from_matrix", expected="a matrix, rows x and columns y",
-                               got=f"shape {values.shape}")
+            raise InvalidInput(
+                "from_matrix",
+                expected="a matrix, rows x and columns y",
+                got=f"shape {values.shape}",
+            )
         alphabets = []
-        for role, given, size in (("secret", secret, values.shape[0]),
-                                  ("outcome", outcome, values.shape[1])):
-            alphabet = given if isinstance(given, Alphabet) else Finite(
-                size if given is None else given)
-            if alphabet.kind != "finite" or alphabet.size != size:  # type: ignore[attr-defined]
+        for role, given, size in (
+            ("secret", secret, values.shape[0]),
+            ("outcome", outcome, values.shape[1]),
+        ):
+            alphabet = (
+                given if isinstance(given, Alphabet) else Finite(size if given is None else given)
+            )
+            if alphabet.kind != "finite" or alphabet.size != size:
                 raise InvalidInput(
-                    "from_matrix", expected=f"a finite {role} alphabet of {size} labels",
-                    got=repr(alphabet), mend="rows are secrets, columns are outcomes.",
+                    "from_matrix",
+                    expected=f"a finite {role} alphabet of {size} labels",
+                    got=repr(alphabet),
+                    mend="rows are secrets, columns are outcomes.",
                 )
             alphabets.append(alphabet)
         out = cls(None, secret=alphabets[0], outcome=alphabets[1], name=name)
@@ -209,16 +220,18 @@ class Mechanism:
         """
         from borel.families import is_discrete
 
-        probe = family(np.asarray(0.5) if secret.kind == "continuous" else np.asarray(
-            kernels.first_point(secret)))
+        probe = family(
+            np.asarray(0.5)
+            if secret.kind == "continuous"
+            else np.asarray(kernels.first_point(secret))
+        )
         log = "logpmf" if is_discrete(probe) else "logpdf"
         named = getattr(getattr(probe, "dist", None), "name", type(probe).__name__)
 
         def density(y: Any, x: Any) -> Any:
             return getattr(family(np.asarray(x)), log)(np.asarray(y))
 
-        return cls(density, secret=secret, outcome=outcome, log=True,
-                   name=name or f"scipy {named}")
+        return cls(density, secret=secret, outcome=outcome, log=True, name=name or f"scipy {named}")
 
     @classmethod
     def from_pymc(
@@ -251,8 +264,11 @@ class Mechanism:
     def matrix(self) -> np.ndarray:
         """The matrix P(y|x), shape (secrets, outcomes), of a finite mechanism."""
         if self._matrix is None:
-            raise NotYet("Mechanism.matrix", missing=f"{self!r} is not finite",
-                         instead="evaluate the density: mech.pdf(y, x).")
+            raise NotYet(
+                "Mechanism.matrix",
+                missing=f"{self!r} is not finite",
+                instead="evaluate the density: mech.pdf(y, x).",
+            )
         return self._matrix
 
     @property
@@ -278,8 +294,8 @@ class Mechanism:
     def pdf(self, y: Any, x: Any) -> np.ndarray:
         """Return f(y|x) at broadcastable labels y and x (the mass, at an atom)."""
         if self._matrix is not None:
-            rows = self.secret.positions(x, "x")  # type: ignore[attr-defined]
-            columns = self.outcome.positions(y, "y")  # type: ignore[attr-defined]
+            rows = self.secret.positions(x, "x")
+            columns = self.outcome.positions(y, "y")
             return self._matrix[rows, columns]
         self.outcome.check(y, "y")
         self.secret.check(x, "x")
@@ -368,15 +384,16 @@ class Mechanism:
         """
         generator = np.random.default_rng(rng)
         if self._matrix is not None:
-            rows = self.secret.positions(x, "x")  # type: ignore[attr-defined]
+            rows = self.secret.positions(x, "x")
             law = np.asarray(self._matrix, float)[rows]
             u = generator.random((*np.shape(rows), 1))
             chosen = (np.cumsum(law, axis=-1) < u * law.sum(axis=-1, keepdims=True)).sum(axis=-1)
-            return self.outcome.array[chosen.clip(0, law.shape[-1] - 1)]  # type: ignore[attr-defined]
+            return self.outcome.array[chosen.clip(0, law.shape[-1] - 1)]
         self.secret.check(x, "x")
         if self.sampler is None:
             raise NotYet(
-                "Mechanism.sample", missing=f"a sampler for {self!r}",
+                "Mechanism.sample",
+                missing=f"a sampler for {self!r}",
                 instead="finite mechanisms, bl.mechanisms.laplace and .gaussian can be sampled.",
             )
         return np.asarray(self.sampler(np.asarray(x, float), generator))

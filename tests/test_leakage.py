@@ -57,7 +57,7 @@ def test_example_3_away_from_the_jump(level):
 @pytest.mark.parametrize("k", [2, 3, 7])
 @pytest.mark.parametrize("ratio", [F(1), F(3), F(10**6)])
 def test_randomised_response(k, ratio):
-    """Keep with odds ``ratio``: PML = log k r / (r + k - 1), PMC = log (r + k - 1) / k, LDP log r."""
+    """Odds r to keep: PML = log k r / (r + k - 1), PMC = log (r + k - 1) / k, LDP = log r."""
     total = ratio + k - 1
     K = [[(ratio if x == y else 1) / total for y in range(k)] for x in range(k)]
     joint = bl.pmf([F(1, k)] * k) * bl.Mechanism.from_matrix(K)

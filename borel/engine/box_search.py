@@ -22,7 +22,7 @@ def box_search(call, n, charts, starts, turn, tol, keep=5):
         return np.stack([c.x(*c.roll(u[..., k])) for k, c in enumerate(charts)], axis=-1)
 
     grid = np.stack([g.ravel() for g in np.meshgrid(*grids, indexing="ij")], axis=-1)
-    cloud = qmc.Sobol(d, seed=turn).random(512)
+    cloud = qmc.Sobol(d, rng=turn).random(512)
     cloud = np.stack(
         [np.interp(cloud[:, k], np.linspace(0, 1, g.size), g) for k, g in enumerate(grids)], -1
     )

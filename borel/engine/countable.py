@@ -65,9 +65,7 @@ class CountableEngine(DiscreteFigures):
             elif not self.prior.tail.proof:
                 assumptions.append("prior normalised, and its tail as declared")
         self.assumptions = tuple(assumptions)
-        self.status = (
-            "estimate" if not self._proved else "conditional" if assumptions else "exact"
-        )
+        self.status = "estimate" if not self._proved else "conditional" if assumptions else "exact"
 
     def _why_not_enclosed(self) -> str:
         for what, density in (("kernel", self.mechanism.density), ("prior", self.prior.density)):
@@ -114,8 +112,9 @@ class CountableEngine(DiscreteFigures):
         p = np.asarray(self.prior.probabilities, float)
         error = np.maximum(self.prior.rounding, rounding.rounding_of(p, rounding.U)) * 1.0001
         low = np.maximum(p * (1 - error) - rounding.TINY * (p > 0), 0.0)
-        return _Head(points, low, p * (1 + error) + rounding.TINY * (p > 0), 0.0,
-                     (np.zeros(0), np.zeros(0)))
+        return _Head(
+            points, low, p * (1 + error) + rounding.TINY * (p > 0), 0.0, (np.zeros(0), np.zeros(0))
+        )
 
     def _head(self, count: int) -> _Head:
         if self._finite_prior is not None:
@@ -161,10 +160,13 @@ class CountableEngine(DiscreteFigures):
             a = np.maximum(a * (1 - 2.0**-52) - rounding.TINY * (a > 0), 0.0)
             b = b * (1 + 2.0**-52) + rounding.TINY * (possible & (high > 0))
             total = Enclosure(*rounding.sum_outward(a, b, axis=1))
-            top = Enclosure(np.where(sure, low, 0.0).max(axis=1),
-                            np.where(possible, high, 0.0).max(axis=1))
-            bottom = Enclosure(np.where(possible, low, np.inf).min(axis=1),
-                               np.where(sure, high, np.inf).min(axis=1))
+            top = Enclosure(
+                np.where(sure, low, 0.0).max(axis=1), np.where(possible, high, 0.0).max(axis=1)
+            )
+            bottom = Enclosure(
+                np.where(possible, low, np.inf).min(axis=1),
+                np.where(sure, high, np.inf).min(axis=1),
+            )
             rest = self._beyond(y, head)
             if rest is None:
                 return total, top, bottom
@@ -209,8 +211,10 @@ class CountableEngine(DiscreteFigures):
             low = np.where(outside | possible, least, np.maximum(ends.lower, least))
             return low, np.where(outside, least, np.maximum(ends.upper, least))
 
-        masses = (np.where(outside, 0.0, marginal.lower),
-                  np.where(outside, 0.0, np.minimum(marginal.upper, 1.0)))
+        masses = (
+            np.where(outside, 0.0, marginal.lower),
+            np.where(outside, 0.0, np.minimum(marginal.upper, 1.0)),
+        )
         return Values(*settle(log, 0.0), *settle(ratio, 1.0), *masses, outside)
 
     def head_of_outcomes(self) -> tuple[np.ndarray, bool]:
@@ -259,6 +263,7 @@ class CountableEngine(DiscreteFigures):
 
 def _quotient(num: Enclosure, den: Enclosure) -> tuple[Enclosure, Enclosure]:
     """Enclose log(num / den) and num / den for non-negative enclosures."""
+
     def scaled(values: np.ndarray) -> Scaled:
         return rounding.scaled(np.where((values > 0) & np.isfinite(values), values, 1.0))
 
@@ -280,6 +285,3 @@ def _quotient(num: Enclosure, den: Enclosure) -> tuple[Enclosure, Enclosure]:
         np.where(zero, 0.0, np.where(forever, np.inf, high_ratio)),
     )
     return log, ratio
-
-
-

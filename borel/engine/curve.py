@@ -72,9 +72,7 @@ class Curve:
         self.values = self._sample(self.piece, self.start, self.stop)
         self._refine()
         order = np.lexsort((self.start, self.piece))
-        self.piece, self.start, self.stop = (
-            a[order] for a in (self.piece, self.start, self.stop)
-        )
+        self.piece, self.start, self.stop = (a[order] for a in (self.piece, self.start, self.stop))
         self.values = {k: v[order] for k, v in self.values.items()}
 
     def _sample(self, piece: np.ndarray, start: np.ndarray, stop: np.ndarray) -> dict:

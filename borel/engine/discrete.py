@@ -59,8 +59,11 @@ class DiscreteFigures:
             # upper == inf alone is ignorance: true, but it settles nothing
             about.pop("exact_ratio", None)
             return Bound.undecided(
-                low, high, reason="the enclosure is open above: float64 or the head of the "
-                "alphabet does not resolve the densities there", **about,
+                low,
+                high,
+                reason="the enclosure is open above: float64 or the head of the "
+                "alphabet does not resolve the densities there",
+                **about,
             )
         make = {"exact": Bound.exact, "conditional": Bound.conditional}[self.status]
         return make(low, high, **about)
@@ -92,8 +95,9 @@ class DiscreteFigures:
             low, high = float(values.lower.max()), float(values.upper.max())
             ratio = Ratio(float(np.max(values.ratio_lower)), float(np.max(values.ratio_upper)))
         if whole or low == math.inf:
-            return self.bound(low, high, exact_ratio=ratio, attained=True,
-                              witness=self.witness(kind, best))
+            return self.bound(
+                low, high, exact_ratio=ratio, attained=True, witness=self.witness(kind, best)
+            )
         return Bound.undecided(
             low if self.status != "estimate" else 0.0,
             math.inf,

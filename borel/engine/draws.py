@@ -161,9 +161,7 @@ class FiniteDraws:
         if (bottom == 0).any():
             return np.full(count, np.inf), np.full(count, np.inf)
         own = self.joint.mechanism.rounding
-        num, den = (
-            rounding.scaled(v, rounding.rounding_of(v, own)) for v in (top, bottom)
-        )
+        num, den = (rounding.scaled(v, rounding.rounding_of(v, own)) for v in (top, bottom))
         low, high = log_ratio_bounds(num, den)
         return np.full(count, max(low.max(), 0.0)), np.full(count, max(high.max(), 0.0))
 

@@ -78,14 +78,17 @@ class Pointwise:
                 raise NotYet("the estimate engine", missing=f"secrets on {on!r}")
             breaks = set(self.prior.breaks) | set(self.mechanism.breaks)
             one = tuple(sorted(breaks)) if len(factors) == 1 else ()
-            self.axes = [Axis(a.lower, a.upper, one) for a in factors]  # type: ignore[attr-defined]
+            self.axes = [Axis(a.lower, a.upper, one) for a in factors if isinstance(a, Interval)]
             if self.prior.masses:
                 self.atoms = np.array(list(self.prior.masses))
                 self.atom_mass = np.array(list(self.prior.masses.values()))
         elif on.kind == "finite" and on.numeric:
             labels = on.array
-            self.atoms = labels.astype(float) if on.dim == 1 else tuple(
-                np.array(c, float) for c in zip(*labels, strict=True))
+            self.atoms = (
+                labels.astype(float)
+                if on.dim == 1
+                else tuple(np.array(c, float) for c in zip(*labels, strict=True))
+            )
             self.atom_mass = np.asarray(self.prior.probabilities, float)
         elif on.kind == "countable" and on.dim == 1:
             self.atoms = head_of(on, 4096).astype(float)
@@ -106,8 +109,11 @@ class Pointwise:
         """Return a few secrets: the likeliest, and some spread over the alphabet."""
         if not self.axes:
             order = np.argsort(-self.atom_mass)[:5]
-            return tuple(c[order] for c in self.atoms) if isinstance(self.atoms, tuple) else (
-                self.atoms[order])
+            return (
+                tuple(c[order] for c in self.atoms)
+                if isinstance(self.atoms, tuple)
+                else (self.atoms[order])
+            )
 
         def log_prior(_i: np.ndarray, x: tuple) -> np.ndarray:
             return self.prior.density.logarithm(self._x(x))
@@ -192,8 +198,11 @@ class Pointwise:
 
     def _with_atoms(self, ys: Any, n: int, top: np.ndarray, bottom: np.ndarray, marginal: Any):
         charged = self.atom_mass > 0
-        points = tuple(c[charged] for c in self.atoms) if isinstance(self.atoms, tuple) else (
-            self.atoms[charged])
+        points = (
+            tuple(c[charged] for c in self.atoms)
+            if isinstance(self.atoms, tuple)
+            else (self.atoms[charged])
+        )
         log_mass = np.log(self.atom_mass[charged])
         block = max(1, 1_000_000 // max(1, len(log_mass)))
         out = top.copy(), bottom.copy(), marginal.copy()

@@ -54,7 +54,11 @@ class EstimateDraws:
         density = batch.density
         single = Measure(
             lambda x: np.squeeze(density.logarithm(np.ravel(x)), 0).reshape(np.shape(x)),
-            batch.on, log=True, breaks=batch.breaks, tail=batch.tail, _check=False,
+            batch.on,
+            log=True,
+            breaks=batch.breaks,
+            tail=batch.tail,
+            _check=False,
         )
         return Joint(single, self.mechanism)
 
@@ -212,5 +216,3 @@ class EstimateDraws:
         top = value.reshape(len(value), -1).argmax(axis=1)
         own = error.reshape(len(value), -1)[np.arange(len(value)), top]
         return self._ends(np.maximum(best, on_nodes), own + spread)
-
-

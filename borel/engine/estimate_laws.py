@@ -39,7 +39,7 @@ class ContinuousOutcomes(EstimateEngine):
             ends = [e for e in (axis.lower, axis.upper, *axis.breaks) if math.isfinite(e)]
         atoms = outcome.atoms if isinstance(outcome, Mixed) else ()
         line = sorted({*breaks, *ends, *atoms})
-        self.axes = [Axis(a.lower, a.upper, tuple(line)) for a in factors]  # type: ignore[attr-defined]
+        self.axes = [Axis(a.lower, a.upper, tuple(line)) for a in factors if isinstance(a, Interval)]
         self.atoms = np.array(atoms, float)
 
     # -- at outcomes ------------------------------------------------------------------------
@@ -53,7 +53,8 @@ class ContinuousOutcomes(EstimateEngine):
         if math.isnan(error):
             return Bound.undecided(
                 reason=f"quadrature or maximisation failed at y = {y!r}: NaN, or float64 lost the "
-                "density there", assumptions=self.assumptions,
+                "density there",
+                assumptions=self.assumptions,
             )
         if math.isinf(error):
             return self._infinite(kind, value, f"at y = {y!r}")
@@ -74,7 +75,8 @@ class ContinuousOutcomes(EstimateEngine):
         )
         return Bound.undecided(
             reason=f"it looks infinite {where} ({cause}; largest value seen {seen:.4g}), and only "
-            "the certified engine can prove an infinity", assumptions=self.assumptions,
+            "the certified engine can prove an infinity",
+            assumptions=self.assumptions,
         )
 
     def _estimate(self, value: float, error: float, **about: Any) -> Bound:
@@ -92,7 +94,7 @@ class ContinuousOutcomes(EstimateEngine):
 
     def _centres(self, axis: Axis) -> list[float]:
         """Return outcomes that are likely under typical secrets, where narrow noise would hide."""
-        if axis.breaks or not math.isinf(axis.lower) and not math.isinf(axis.upper):
+        if axis.breaks or (not math.isinf(axis.lower) and not math.isinf(axis.upper)):
             return []
         xs = self.point.typical_secrets()
 
@@ -124,8 +126,12 @@ class ContinuousOutcomes(EstimateEngine):
                 place, at_end = float(self.atoms[best]), False
                 if not math.isfinite(error):
                     return self._infinite(kind, value, f"at the atom y = {place:g}")
-        return self._estimate(value, error + 1e-11 * max(1.0, value), witness={"y": place},
-                              attained=None if at_end else True)
+        return self._estimate(
+            value,
+            error + 1e-11 * max(1.0, value),
+            witness={"y": place},
+            attained=None if at_end else True,
+        )
 
     def _sup_of_box(self, kind: str) -> Bound:
         """Estimate the supremum over outcomes of two or three dimensions."""
@@ -143,8 +149,9 @@ class ContinuousOutcomes(EstimateEngine):
         place = tuple(float(a) for a in found.argument[0])
         if bool(found.diverges[0]) or math.isinf(float(found.value[0])):
             return self._infinite(kind, float(found.seen[0]), f"towards y = {place}")
-        return self._estimate(float(found.value[0]), float(found.error[0]) + 1e-6,
-                              witness={"y": place})
+        return self._estimate(
+            float(found.value[0]), float(found.error[0]) + 1e-6, witness={"y": place}
+        )
 
     def ldp(self) -> Bound:
         """Estimate the essential supremum over y of log sup_x f / inf_x' f."""
@@ -152,8 +159,11 @@ class ContinuousOutcomes(EstimateEngine):
 
     def _line(self, what: str) -> Axis:
         if len(self.axes) > 1:
-            raise NotYet(what, missing="the law over outcomes of more than one dimension",
-                         instead="the supremum, and figures at an outcome.")
+            raise NotYet(
+                what,
+                missing="the law over outcomes of more than one dimension",
+                instead="the supremum, and figures at an outcome.",
+            )
         return self.axes[0]
 
     def _mass_above(self, kind: str, t: float, *, closed: bool = False) -> float:
@@ -213,8 +223,9 @@ class ContinuousOutcomes(EstimateEngine):
         blur = self._missing + 1e-12
         value, least, most = solve(delta), solve(delta + blur), solve(max(delta - blur, 1e-300))
         if math.isinf(value):
-            return Bound.undecided(reason="the quantile was not found below 1e6 nats",
-                                   assumptions=self.assumptions)
+            return Bound.undecided(
+                reason="the quantile was not found below 1e6 nats", assumptions=self.assumptions
+            )
         spread = max(value - least, (most if math.isfinite(most) else value) - value)
         return self._estimate(value, spread + 1e-9)
 
@@ -242,9 +253,7 @@ class ContinuousOutcomes(EstimateEngine):
         """Estimate the mean of e^leakage."""
         with np.errstate(over="ignore"):
             values = np.exp(self._curve.values[kind])
-        found = self._expectation(
-            kind, values, lambda p: np.exp(p.marginal + p.leakage(kind)[0])
-        )
+        found = self._expectation(kind, values, lambda p: np.exp(p.marginal + p.leakage(kind)[0]))
         return found.about(units="ratio")
 
     def maximal_leakage(self) -> Bound:

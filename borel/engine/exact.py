@@ -23,12 +23,15 @@ from borel.laws import VALUE_FIELDS, Values
 if TYPE_CHECKING:
     from borel.joint import Joint
 
+
 def _require_floats(what: str, values: np.ndarray, floats: np.ndarray) -> None:
     """Raise if a positive Fraction became 0 as a float: a lost mass is not a zero."""
     if values.dtype == object and (np.asarray(values != 0, bool) & (floats == 0)).any():
         raise InvalidInput(
-            "prior * mech", expected=f"entries of {what} that float64 can hold",
-            got="a Fraction below 5e-324 beside floats", mend="give both as Fractions.",
+            "prior * mech",
+            expected=f"entries of {what} that float64 can hold",
+            got="a Fraction below 5e-324 beside floats",
+            mend="give both as Fractions.",
         )
 
 
@@ -71,7 +74,9 @@ class FiniteEngine(DiscreteFigures):
             # Fractions beside floats are rounded to floats too
             self._prior_rounding = max(joint.prior.rounding, rounding.U)
             self._kernel_rounding = max(self.mechanism.rounding, rounding.U)
-            self._top, self._bottom = self._extremes(self.matrix)
+            # rounding is monotone: the float of the largest entry is the largest float
+            ends = self._extremes(self.matrix)
+            self._top, self._bottom = (np.asarray(end, float) for end in ends)
             self.assumptions += ("floats mean the normalised laws within their rounding",)
 
     def _extremes(self, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -100,21 +105,23 @@ class FiniteEngine(DiscreteFigures):
 
     def values_at(self, kind: str, y: Any) -> Values:
         """Return the part of `law` that belongs to some labels."""
-        chosen = np.atleast_1d(self.mechanism.outcome.positions(y))  # type: ignore[attr-defined]
+        chosen = np.atleast_1d(self.mechanism.outcome.positions(y))
         law = self.law(kind)
         columns = [getattr(law, name)[chosen] for name in VALUE_FIELDS]
         return Values(*columns)
 
     def head_of_outcomes(self) -> tuple[Any, bool]:
         """Return the labels of the outcomes; they are all."""
-        return self.mechanism.outcome.labels, True  # type: ignore[attr-defined]
+        return self.mechanism.outcome.labels, True
 
     def witness(self, kind: str, column: int) -> dict:
         """Return the outcome and the secret that attain PML, or PMC, there."""
         rows = self.mechanism.matrix[self.support, column]
         row = self.support[int(np.argmax(rows) if kind == "pml" else np.argmin(rows))]
-        return {"x": self.mechanism.secret.labels[row],  # type: ignore[attr-defined]
-                "y": self.mechanism.outcome.labels[column]}  # type: ignore[attr-defined]
+        return {
+            "x": self.mechanism.secret.labels[row],
+            "y": self.mechanism.outcome.labels[column],
+        }
 
     @cached_property
     def _pml(self) -> Values:
@@ -164,7 +171,7 @@ class FiniteEngine(DiscreteFigures):
         if self.joint.rational:
             return super().curve(kind, y)
         low, high = self._logs(kind)
-        chosen = self.mechanism.outcome.positions(y)  # type: ignore[attr-defined]
+        chosen = self.mechanism.outcome.positions(y)
         return low[chosen], high[chosen], self.status
 
     @cached_property
@@ -197,7 +204,8 @@ class FiniteEngine(DiscreteFigures):
             den = np.broadcast_to(self._exact_marginal[columns], np.shape(entries))
             out = np.zeros((2, *np.shape(entries)))
             for index in np.ndindex(np.shape(entries)):
-                k, m = np.asarray(entries)[index], np.asarray(den)[index]
+                k: Any = np.asarray(entries)[index]
+                m: Any = np.asarray(den)[index]
                 out[(slice(None), *index)] = (
                     0.0 if m == 0 else -math.inf if k == 0 else log_fraction(Fraction(k) / m)
                 )
@@ -222,13 +230,18 @@ class FiniteEngine(DiscreteFigures):
             ratios = [Fraction(a) / b for a, b in zip(top, bottom, strict=True)]
             worst = max(ratios)
             low, high = log_fraction(worst)
-            return self._bound(low, high, exact_ratio=Ratio(worst, worst),
-                               witness=self._pair(live[ratios.index(worst)]))
+            return self._bound(
+                low,
+                high,
+                exact_ratio=Ratio(worst, worst),
+                witness=self._pair(live[ratios.index(worst)]),
+            )
         num, den = self._entries(top), self._entries(bottom)
         log, ratio = log_ratio_bounds(num, den), ratio_bounds(num, den)
         # where the two entries are one, or equal floats of one row, the ratio is at least 1
         return self._bound(
-            max(float(log.lower.max()), 0.0), max(float(log.upper.max()), 0.0),
+            max(float(log.lower.max()), 0.0),
+            max(float(log.upper.max()), 0.0),
             exact_ratio=Ratio(max(float(ratio.lower.max()), 1.0), float(ratio.upper.max())),
             witness=self._pair(live[int(np.argmax(log.upper))]),
         )
@@ -236,9 +249,9 @@ class FiniteEngine(DiscreteFigures):
     def _pair(self, column: Any) -> dict:
         """Return the pair of secrets that an outcome tells apart best."""
         rows = self.mechanism.matrix[self.support, column]
-        labels = self.mechanism.secret.labels  # type: ignore[attr-defined]
+        labels = self.mechanism.secret.labels
         high, low = (self.support[int(f(rows))] for f in (np.argmax, np.argmin))
-        outcome = self.mechanism.outcome.labels[int(column)]  # type: ignore[attr-defined]
+        outcome = self.mechanism.outcome.labels[int(column)]
         return {"x": labels[high], "x'": labels[low], "y": outcome}
 
     def maximal_leakage(self) -> Bound:
@@ -259,7 +272,8 @@ class FiniteEngine(DiscreteFigures):
         ends = np.maximum(ends, 1.0)
         log = log_ratio_bounds(rounding.scaled(ends), _ONE)
         return self._bound(
-            max(float(log.lower[0]), 0.0), float(log.upper[1]),
+            max(float(log.lower[0]), 0.0),
+            float(log.upper[1]),
             exact_ratio=Ratio(float(ends[0]), float(ends[1])),
         )
 
@@ -268,7 +282,7 @@ class FiniteEngine(DiscreteFigures):
         rows = self.support
         if self.joint.rational:
             p = self.joint.probabilities[rows]
-            k = self.mechanism.matrix[rows]
+            k: Any = self.mechanism.matrix[rows]
             weight = p[:, None] * k
             charged = np.argwhere(np.asarray(weight != 0, bool))
             low = high = 0.0
@@ -292,8 +306,10 @@ class FiniteEngine(DiscreteFigures):
             w_low, w_high = w * (1 - error), w * (1 + error) + rounding.TINY
             live = self.matrix[part] > 0
             i_low, i_high = np.where(live, i_low, 0.0), np.where(live, i_high, 0.0)
-            ends = [np.minimum(w_low * i_low, w_high * i_low),
-                    np.maximum(w_low * i_high, w_high * i_high)]
+            ends = [
+                np.minimum(w_low * i_low, w_high * i_low),
+                np.maximum(w_low * i_high, w_high * i_high),
+            ]
             ends[0] = np.where(live, ends[0] - np.abs(ends[0]) * 2.0**-52 - rounding.TINY, 0.0)
             ends[1] = np.where(live, ends[1] + np.abs(ends[1]) * 2.0**-52 + rounding.TINY, 0.0)
             a, b = rounding.sum_outward(ends[0].ravel(), ends[1].ravel())
@@ -304,8 +320,8 @@ class FiniteEngine(DiscreteFigures):
 
     def information_density_at(self, x: Any, y: Any) -> Enclosure:
         """Enclose the information density at labels."""
-        rows = self.mechanism.secret.positions(x, "x")  # type: ignore[attr-defined]
-        columns = self.mechanism.outcome.positions(y, "y")  # type: ignore[attr-defined]
+        rows = self.mechanism.secret.positions(x, "x")
+        columns = self.mechanism.outcome.positions(y, "y")
         return self.information_density(*np.broadcast_arrays(rows, columns))
 
     def lip(self) -> tuple[Bound, Bound]:

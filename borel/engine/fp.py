@@ -26,7 +26,7 @@ def evaluate(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
             if op == "input":
                 values.append(np.asarray(inputs[args[0]], float))
             elif op == "const":
-                values.append(np.float64(args[0]))
+                values.append(np.asarray(args[0], float))
             else:
                 values.append(_function(op)(*(values[a] for a in args)))
     shape = np.broadcast_shapes(*(np.shape(inputs[name]) for name in graph.inputs))
@@ -52,7 +52,7 @@ def evaluate_log(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
             if op == "input":
                 values.append(np.asarray(inputs[args[0]], float))
             elif op == "const":
-                values.append(np.float64(args[0]))
+                values.append(np.asarray(args[0], float))
             else:
                 values.append(_function(op)(*(values[a] for a in args)))
             logs.append(_log(op, args, values, logs))

@@ -38,7 +38,8 @@ def evaluate(graph: Graph, inputs: dict[str, Box]) -> Box:
                 low, high = inputs[args[0]]
                 values.append((np.asarray(low, float), np.asarray(high, float)))
             elif op == "const":
-                values.append((np.float64(args[0]), np.float64(args[0])))
+                point = np.asarray(args[0], float)
+                values.append((point, point))
             else:
                 if op not in _TABLE:
                     raise NotEnclosed(f"interval arithmetic for {op} is not in this version")
@@ -78,8 +79,9 @@ def _product(a, b):
     value, error = two_prod(a, b)
     value = np.where((a == 0) | (b == 0), 0.0, value)  # 0 * inf is 0 for ranges
     unsafe = (np.abs(value) < 2.0**-960) | (np.abs(a) > 2.0**990) | (np.abs(b) > 2.0**990)
-    return value, np.where(value == 0, np.where((a == 0) | (b == 0), 0.0, np.nan),
-                           np.where(unsafe, np.nan, error))
+    return value, np.where(
+        value == 0, np.where((a == 0) | (b == 0), 0.0, np.nan), np.where(unsafe, np.nan, error)
+    )
 
 
 def _multiply(a: Box, b: Box) -> Box:
@@ -238,7 +240,7 @@ _TABLE = {
     "divide": _divide,
     "negative": _negative,
     "positive": lambda a: a,
-    "reciprocal": lambda a: _divide((np.float64(1.0), np.float64(1.0)), a),
+    "reciprocal": lambda a: _divide((np.ones(()), np.ones(())), a),
     "power": _power,
     "square": _square,
     "sqrt": _sqrt,

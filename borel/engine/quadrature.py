@@ -123,11 +123,14 @@ def log_integral(logf, n, axes, *, points=None, rtol=1e-10, max_evaluations=None
         points = maximise(call.logf, n, axes, rounds=1).candidates
     points = np.asarray(points, dtype=float).reshape(n, -1, d)
     chart = _LineChart(axes[0], n) if d == 1 else _BoxChart(axes, n, points, call)
-    boxes = chart.boxes(call, points)
+    prob, tag, low, high = chart.boxes(call, points)
     budget = max_evaluations or {1: 30_000, 2: 300_000, 3: 1_000_000}[d]
     log_value, relative, evaluations = _adapt(
-        lambda prob, tag, t: chart.log_integrand(call, prob, tag, t),
-        *boxes,
+        lambda i, piece, t: chart.log_integrand(call, i, piece, t),
+        prob,
+        tag,
+        low,
+        high,
         chart.tails(call),
         n,
         rtol,

@@ -326,7 +326,7 @@ def log_fraction(value: Fraction) -> tuple[float, float]:
     Examples
     --------
     >>> lower, upper = log_fraction(Fraction(10, 9))
-    >>> lower <= 0.10536051565782628 <= upper
+    >>> lower <= 0.1053605156578263 <= upper
     True
     """
     s = (value - 1) / (value + 1)

@@ -129,7 +129,7 @@ def _with_limits(call, n, charts, values, points, error, missed):
         tiny = 4 * _EPS * (1 + np.abs(value[i]))
         with np.errstate(invalid="ignore"):
             # a plateau that the walk already stood on is attained inside, a climb is not
-            before = np.where(depth < 7.0, v, -np.inf).max(axis=1)
+            before = np.where(np.less(depth, 7.0), v, -np.inf).max(axis=1)
             climbs = (limit >= value[i] - tiny) & (before < limit - tiny)
             climbs |= (limit > value[i] + tiny) | grows
             climbs &= ~np.isneginf(limit)

@@ -76,8 +76,9 @@ class Graph:
     def bind(self, values: dict[str, float]) -> Graph:
         """Return the graph with some inputs (parameters) replaced by numbers."""
         nodes = tuple(
-            ("const", (float(values[args[0]]),)) if op == "input" and args[0] in values else
-            (op, args)
+            ("const", (float(values[args[0]]),))
+            if op == "input" and args[0] in values
+            else (op, args)
             for op, args in self.nodes
         )
         return Graph(nodes, tuple(n for n in self.inputs if n not in values))
@@ -167,14 +168,14 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
         raise NotTraceable(f"np.{name} is not one of the functions that the graph knows")
 
     def astype(self, dtype: Any, **_: Any) -> Tracer:
-        """Return itself for a floating type; anything else would round."""
-        if np.dtype(dtype).kind != "f":
+        """Return itself for float64; anything else would round."""
+        if np.dtype(dtype) != np.float64:
             raise NotTraceable(f"astype({dtype!r})")
         return self
 
     def __abs__(self) -> Tracer:
         """Record an absolute value."""
-        return np.absolute(self)
+        return self._apply("absolute", (self,))
 
     def _refuse(self, what: str) -> Any:
         raise NotTraceable(
@@ -218,7 +219,9 @@ def _is_special(ufunc: np.ufunc) -> bool:
     return special is not None and getattr(special, ufunc.__name__, None) is ufunc
 
 
-def trace(function: Any, arguments: tuple[str | tuple[str, ...], ...], parameters: tuple[str, ...]) -> Graph:
+def trace(
+    function: Any, arguments: tuple[str | tuple[str, ...], ...], parameters: tuple[str, ...]
+) -> Graph:
     """Run a density once on tracers and return its graph.
 
     Parameters

@@ -81,7 +81,7 @@ def randomized_response(
     """
     alphabet = _alphabet(k, secret)
     level = _level(epsilon, ratio)
-    values, rounding = level.matrix(alphabet.size)  # type: ignore[attr-defined]
+    values, rounding = level.matrix(alphabet.size)
     shown = f"ratio={ratio}" if epsilon is None else f"epsilon={epsilon:g}"
     out = Mechanism._from_matrix(
         values, alphabet, alphabet, f"randomized_response({shown})", rounding
@@ -102,7 +102,7 @@ def _alphabet(k: Any, secret: Any) -> Alphabet:
     alphabet = secret if isinstance(secret, Alphabet) else Finite(secret)
     if alphabet.kind != "finite":
         raise InvalidInput(what, expected="a finite secret", got=repr(alphabet))
-    size = alphabet.size  # type: ignore[attr-defined]
+    size = alphabet.size
     if size < 2:
         raise InvalidInput(what, expected="k >= 2 labels", got=repr(size if k is None else k))
     if k is not None and k != size:
@@ -261,7 +261,7 @@ class RandomizedResponseForms(ClosedForms):
         if not joint.finite:
             return None
         p, support = _prior(joint), _support(joint)
-        labels = joint.mechanism.secret.labels  # type: ignore[attr-defined]
+        labels = joint.mechanism.secret.labels
         if len(support) == 1:
             here = labels[support[0]]
             return self._nothing(kind, joint, attained=True, witness={"x": here, "y": here})

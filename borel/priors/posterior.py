@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from borel.joint import Joint
-    from borel.mechanism import Mechanism
 
 BLOCK = 1000
 """Draws in a block: large enough for BLAS, small enough for the cache."""
@@ -61,14 +60,17 @@ def from_posterior(data: Any, build: Callable[[Any], Measure]) -> PosteriorPrior
     tree = _compat.as_datatree(data)
     if "posterior" not in tree.children:
         raise InvalidInput(
-            "from_posterior", expected="a posterior group", got=f"groups {sorted(tree.children)}",
+            "from_posterior",
+            expected="a posterior group",
+            got=f"groups {sorted(tree.children)}",
             mend="pass what pm.sample returned.",
         )
     posterior = tree["posterior"].to_dataset()
     missing = {"chain", "draw"} - set(posterior.dims)
     if missing:
-        raise InvalidInput("from_posterior", expected="dims chain and draw",
-                           got=str(tuple(posterior.dims)))
+        raise InvalidInput(
+            "from_posterior", expected="dims chain and draw", got=str(tuple(posterior.dims))
+        )
     return PosteriorPriors(posterior, build)
 
 
@@ -127,13 +129,19 @@ class PosteriorPriors:
         block = {}
         for name, values in self._stacked.items():
             rest = [d for d in self.posterior[name].dims if d not in ("chain", "draw")]
-            coords = {d: self.posterior[name].coords[d].values for d in rest
-                      if d in self.posterior[name].coords}
+            coords = {
+                d: self.posterior[name].coords[d].values
+                for d in rest
+                if d in self.posterior[name].coords
+            }
             block[name] = xr.DataArray(values[start:stop], dims=("sample", *rest), coords=coords)
         measure = self.build(block)
         if not isinstance(measure, Measure):
-            raise InvalidInput("from_posterior", expected="a build that returns a Measure",
-                               got=type(measure).__name__)
+            raise InvalidInput(
+                "from_posterior",
+                expected="a build that returns a Measure",
+                got=type(measure).__name__,
+            )
         if measure.batch != (stop - start,):
             raise InvalidInput(
                 "from_posterior",
@@ -142,8 +150,11 @@ class PosteriorPriors:
                 mend="keep the leading axis: no sums or means over the draws in build.",
             )
         if self._template is not None and measure.on != self._template.on:
-            raise InvalidInput("from_posterior", expected=f"priors on {self._template.on!r}",
-                               got=f"on {measure.on!r}")
+            raise InvalidInput(
+                "from_posterior",
+                expected=f"priors on {self._template.on!r}",
+                got=f"on {measure.on!r}",
+            )
         return measure
 
     def blocks(self, size: int = BLOCK) -> Iterator[tuple[slice, Measure]]:
@@ -182,14 +193,17 @@ class PosteriorPriors:
         if not self.size:
             raise InvalidInput("mean_prior", expected="posterior draws", got="none")
         if self.on.kind != "finite":
-            raise NotYet("the mean of the draws of the prior",
-                         missing=f"priors on {self.on!r}, which is not finite")
+            raise NotYet(
+                "the mean of the draws of the prior",
+                missing=f"priors on {self.on!r}, which is not finite",
+            )
         parts = [prior for _, prior in self.blocks()]
         rounding = max(prior.rounding for prior in parts)
         p = np.concatenate([np.asarray(prior.probabilities, float) for prior in parts])
         mean = np.array([math.fsum(column) for column in p.T]) / self.size
-        return Measure(mean, self.on, rounding=(rounding + 4 * U) * 1.0001,
-                       name="mean of the posterior draws")
+        return Measure(
+            mean, self.on, rounding=(rounding + 4 * U) * 1.0001, name="mean of the posterior draws"
+        )
 
     @cached_property
     def trouble(self) -> str:
@@ -218,7 +232,8 @@ class PosteriorPriors:
             return NotImplemented
         if self._template is not None and not covers(mechanism.secret, self._template):
             raise InvalidInput(
-                "learnt * mech", expected=f"priors within the secrets {mechanism.secret!r}",
+                "learnt * mech",
+                expected=f"priors within the secrets {mechanism.secret!r}",
                 got=f"priors on {self.on!r}",
                 mend="give both the same labels; labels are matched, never positions.",
             )
@@ -314,11 +329,16 @@ class PosteriorLeakage:
         from borel.leakage import _is_single
 
         if not _is_single(self.joint.outcome, y):
-            raise InvalidInput("leakage over a posterior", expected="one outcome",
-                               got="an array", mend="use .curve(ys, prob) for a band over outcomes.")
+            raise InvalidInput(
+                "leakage over a posterior",
+                expected="one outcome",
+                got="an array",
+                mend="use .curve(ys, prob) for a band over outcomes.",
+            )
         self.joint.outcome.check(y)
-        return self._random(("at", repr(y)), lambda engine: engine.at(self.kind, y),
-                            f"{self.kind} at y = {y!r}")
+        return self._random(
+            ("at", repr(y)), lambda engine: engine.at(self.kind, y), f"{self.kind} at y = {y!r}"
+        )
 
     def sup(self) -> RandomBound:
         """Return the random epsilon: the supremum over outcomes under each draw of the prior."""
@@ -355,8 +375,10 @@ class PosteriorLeakage:
             rows.append(np.quantile(middle, levels, axis=0, method="inverted_cdf"))
         band = np.concatenate(rows, axis=1)
         return xr.Dataset(
-            {n: ("y", band[i], {"units": "nats"}) for i, n in
-             enumerate(("lower", "median", "upper"))},
+            {
+                n: ("y", band[i], {"units": "nats"})
+                for i, n in enumerate(("lower", "median", "upper"))
+            },
             {"y": _coordinate(points)},
             {"quantity": self.kind, "prob": prob, "units": "nats"},
         )
@@ -377,16 +399,24 @@ class PosteriorLeakage:
                 engine = self._engine()
                 low, high = compute(engine)
                 self._cache[key] = RandomBound.from_draws(
-                    low.reshape(learnt.shape), high.reshape(learnt.shape), status=engine.status,
-                    name=name, exact_draws=learnt.exact, trouble=learnt.trouble,
-                    assumptions=engine.assumptions, reason=engine.reason,
+                    low.reshape(learnt.shape),
+                    high.reshape(learnt.shape),
+                    status=engine.status,
+                    name=name,
+                    exact_draws=learnt.exact,
+                    trouble=learnt.trouble,
+                    assumptions=engine.assumptions,
+                    reason=engine.reason,
                 )
         return self._cache[key]
 
     def tail(self, t: float, **_: Any) -> Any:
         """Refuse: the joint law over (prior, Y) is not in this version."""
-        raise NotYet("the law of the leakage over a posterior", missing="the law over (theta, Y)",
-                     instead=".sup().cdf(t), or the law under one prior.")
+        raise NotYet(
+            "the law of the leakage over a posterior",
+            missing="the law over (theta, Y)",
+            instead=".sup().cdf(t), or the law under one prior.",
+        )
 
     quantile = cdf = mean = exp_mean = tail
 

@@ -54,8 +54,16 @@ class RandomBound:
 
     __array_ufunc__ = None
 
-    def __init__(self, draws: xr.Dataset, *, name: str, exact_draws: bool, trouble: str,
-                 assumptions: tuple[str, ...] = (), reason: str = ""):
+    def __init__(
+        self,
+        draws: xr.Dataset,
+        *,
+        name: str,
+        exact_draws: bool,
+        trouble: str,
+        assumptions: tuple[str, ...] = (),
+        reason: str = "",
+    ):
         self.draws = draws
         self.name = name
         self.exact_draws = exact_draws
@@ -85,8 +93,9 @@ class RandomBound:
     def empty(cls, name: str, trouble: str) -> RandomBound:
         """Make one without draws: every figure is undecided."""
         zero = np.zeros((0, 0))
-        return cls.from_draws(zero, zero, status="exact", name=name, exact_draws=False,
-                              trouble=trouble)
+        return cls.from_draws(
+            zero, zero, status="exact", name=name, exact_draws=False, trouble=trouble
+        )
 
     def larger(self, other: RandomBound, *, name: str) -> RandomBound:
         """Return the larger of two figures, draw by draw."""
@@ -95,8 +104,12 @@ class RandomBound:
             for end in ("lower", "upper")
         )
         return RandomBound.from_draws(
-            low, high, status=weakest([self.status, other.status]), name=name,
-            exact_draws=self.exact_draws, trouble=self._trouble or other._trouble,
+            low,
+            high,
+            status=weakest([self.status, other.status]),
+            name=name,
+            exact_draws=self.exact_draws,
+            trouble=self._trouble or other._trouble,
             assumptions=tuple(dict.fromkeys(self.assumptions + other.assumptions)),
             reason=self.reason or other.reason,
         )
@@ -151,8 +164,9 @@ class RandomBound:
             if math.isinf(low) or math.isinf(high):
                 return Bound.undecided(reason=reason, assumptions=notes, **about)
             middle = low + (high - low) / 2
-            return Bound.estimate(middle, max(high - middle, middle - low), reason=reason,
-                                  assumptions=notes, **about)
+            return Bound.estimate(
+                middle, max(high - middle, middle - low), reason=reason, assumptions=notes, **about
+            )
         return Bound.statistical(low, high, confidence=confidence, assumptions=notes, **about)
 
     def _refused(self, **about: Any) -> Bound:
@@ -217,8 +231,9 @@ class RandomBound:
         _inside("cdf", "confidence", confidence)
         about = {"units": "probability"}
         if self.trouble:
-            return Bound.undecided(0.0, 1.0, reason=self.trouble, assumptions=self.assumptions,
-                                   **about)
+            return Bound.undecided(
+                0.0, 1.0, reason=self.trouble, assumptions=self.assumptions, **about
+            )
         from scipy.stats import beta
 
         sure = self.draws["upper"] <= t
@@ -246,8 +261,9 @@ class RandomBound:
         n = self._effective(_compat.ess_mean)
         error = float(norm.ppf((1 + confidence) / 2)) * float(np.std(high, ddof=1)) / math.sqrt(n)
         notes = ("asymptotic: normal approximation of the mean",)
-        return self._made(max(0.0, float(low.mean()) - error), float(high.mean()) + error,
-                          confidence, notes=notes)
+        return self._made(
+            max(0.0, float(low.mean()) - error), float(high.mean()) + error, confidence, notes=notes
+        )
 
     def hdi(self, prob: float = 0.95) -> Region:
         """Return the shortest interval of posterior mass ``prob``.
@@ -272,15 +288,24 @@ class RandomBound:
         bounds = []
         for i, end in enumerate(ends):
             error = max(abs(float(s[i]) - float(end)) for s in spread)
-            bounds.append(Bound.estimate(float(end), error, assumptions=self.assumptions,
-                                         reason="an end of a shortest interval over draws"))
+            bounds.append(
+                Bound.estimate(
+                    float(end),
+                    error,
+                    assumptions=self.assumptions,
+                    reason="an end of a shortest interval over draws",
+                )
+            )
         return Region(*bounds)
 
     def __le__(self, t: float) -> Verdict:
         """Return an undecided verdict: it holds with some posterior probability; see `cdf`."""
         share = self.cdf(t)
-        return Verdict(None, share, reason=f"it is random: it holds with posterior probability "
-                       f"{share}; ask .cdf({t!r})")
+        return Verdict(
+            None,
+            share,
+            reason=f"it is random: it holds with posterior probability {share}; ask .cdf({t!r})",
+        )
 
     def __repr__(self) -> str:
         """Show what it is, the draws, and a few quantiles."""
@@ -289,8 +314,10 @@ class RandomBound:
             return f"RandomBound({self.name}: undecided, {self.trouble})"
         middle = np.quantile(self._middle().values, [0.05, 0.5, 0.95], method="inverted_cdf")
         shown = ", ".join(f"{m:.4g}" for m in middle)
-        return (f"RandomBound({self.name}: {chains} x {draws} draws, "
-                f"~ 5 %, 50 %, 95 % quantiles {shown}; each draw {self.status})")
+        return (
+            f"RandomBound({self.name}: {chains} x {draws} draws, "
+            f"~ 5 %, 50 %, 95 % quantiles {shown}; each draw {self.status})"
+        )
 
 
 def _indicator_ess(values: Any, event: Any) -> float:

