@@ -221,7 +221,9 @@ class Finite(Alphabet):
                 name, expected=f"a label of {self!r}", got=repr(_plain(bad)), mend=self._hint()
             ) from None
         shape = () if np.ndim(points) == 0 or isinstance(points, str) else (len(flat),)
-        return np.array(found, dtype=int).reshape(np.shape(points) if np.size(points) == len(flat) else shape)
+        if np.size(points) == len(flat):
+            shape = np.shape(points)
+        return np.array(found, dtype=int).reshape(shape)
 
     def _has(self, label: Any) -> bool:
         try:

@@ -7,9 +7,9 @@ fixed by the constructor that made it, and nothing but those constructors makes 
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.errors import InvalidInput, Undecided
@@ -114,8 +114,11 @@ class Bound:
             )
         if self.status == "undecided" and not self.reason:
             raise InvalidInput("Bound", expected="a reason for undecided", got="none")
-        if self.status == "statistical" and self.confidence is None:
-            raise InvalidInput("Bound", expected="a confidence for statistical", got="none")
+        stated = self.confidence
+        if self.status == "statistical" and not (stated is not None and 0 <= stated <= 1):
+            raise InvalidInput(
+                "Bound", expected="a confidence in [0, 1] for statistical", got=repr(stated)
+            )
 
     # -- constructors: the status is which of them was called -------------------------------
 
@@ -280,18 +283,11 @@ class Verdict:
 
     @classmethod
     def _compare(cls, bound: Bound, threshold: Any, holds: Any, fails: Any) -> Verdict:
-        if not isinstance(threshold, (int, float, Fraction)):
-            try:
-                if isinstance(threshold, Bound):
-                    raise TypeError
-                threshold = operator.index(threshold)
-            except TypeError:
-                raise InvalidInput(
-                    "comparing a Bound",
-                    expected="a number (nats)",
-                    got=type(threshold).__name__,
-                ) from None
-        if isinstance(threshold, float) and math.isnan(threshold):
+        if not isinstance(threshold, Real):
+            raise InvalidInput(
+                "comparing a Bound", expected="a number (nats)", got=type(threshold).__name__
+            )
+        if threshold != threshold:
             raise InvalidInput("comparing a Bound", expected="a number (nats)", got="nan")
         read = True if holds(bound, threshold) else False if fails(bound, threshold) else None
         if bound.status == "estimate":

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
 from borel.engine import fp
+from borel.engine.rounding import NORMAL
 from borel.engine.trace import Graph, Tracer, replay, trace
-from borel.errors import BorelError, InvalidInput, NotTraceable
+from borel.errors import BorelError, InvalidInput, NotEnclosed, NotTraceable
 
 _GOLDEN = 0.6180339887498949
 
@@ -23,6 +24,14 @@ def breaks_of(breaks: Any, what: str) -> tuple[float, ...]:
     if not np.isfinite(found).all():
         raise InvalidInput(what, expected="finite breaks", got=repr(list(breaks)))
     return found
+
+
+class Table(NamedTuple):
+    """A tabulated density: values, their relative rounding, assumptions."""
+
+    values: np.ndarray
+    rounding: float
+    assumptions: tuple[str, ...]
 
 
 class Density:
@@ -166,6 +175,50 @@ class Density:
         with np.errstate(divide="ignore", invalid="ignore"):
             return values if self.log else np.log(values)
 
+    def tabulate(self, points: tuple, what: str, role: str, place: Any) -> Table:
+        """Evaluate at all points of finite alphabets; an underflow is an error, not a zero.
+
+        ``place`` says in words where an index of the table lies.
+        """
+        values = np.array(self.linear(*points))
+        small = values < NORMAL
+        rounding, assumptions = 0.0, (f"{role}: the float64 values of the density",)
+        lost = np.zeros(values.shape, bool)
+        if self.log:
+            lost = small & (self.raw(*points) > -np.inf)
+        elif self.graph is not None:
+            try:
+                low, high = self._enclose(points)
+                lost = small & (high > 0)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    width = np.where(values > 0, (high - low) / values, 0.0)
+                if np.isfinite(width).all() and width.max() < 1e-9 and not lost.any():
+                    rounding = float(width.max())
+                    assumptions = ()
+            except NotEnclosed:
+                lost = small & (self.logarithm(*points) > -np.inf)
+        elif small.any():
+            assumptions += ("zeros of a density that could not be traced are exact",)
+        if lost.any():
+            raise InvalidInput(
+                what,
+                expected="densities that float64 can hold (0 or at least 2.2e-308)",
+                got="an underflow",
+                where=place(*np.argwhere(lost)[0]),
+                mend="shrink the alphabets, or give a matrix or a pmf of Fractions.",
+            )
+        return Table(values, rounding, assumptions)
+
+    def _enclose(self, points: tuple) -> tuple[np.ndarray, np.ndarray]:
+        from borel.engine import interval
+
+        assert self.graph is not None
+        boxes = {}
+        for name, value in self.inputs(*points).items():
+            point = np.asarray(value, float)
+            boxes[name] = (point, point)
+        return interval.evaluate(self.graph, boxes)
+
     def check(self, what: str) -> None:
         """Raise if the density is negative, NaN, infinite or not elementwise at a probe."""
         points = [probe(a) for a in self.alphabets.values()]
@@ -290,6 +343,7 @@ def _captured_arrays(function: Any) -> dict[str, tuple[np.ndarray, str]]:
                 found[name] = function.__globals__[name]
         for i, value in enumerate(function.__defaults__ or ()):
             found[f"default {i}"] = value
+        found.update(function.__kwdefaults__ or {})
     return {n: (a, _digest(a)) for n, a in found.items() if isinstance(a, np.ndarray)}
 
 

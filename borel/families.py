@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Integers, Interval, Product, Reals
 from borel.errors import InvalidInput
-from borel.measures import Measure, Tail
+from borel.measures import Measure, Tail, as_reals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ def _family(
 
     values: dict[str, Any] = {}
     for key, value in parameters.items():
-        array = np.asarray(getattr(value, "values", value), float)
+        array = as_reals(value, name, key)
         if not np.isfinite(array).all():
             raise InvalidInput(name, expected=f"a finite {key}", got=repr(value))
         values[key] = array if array.ndim else float(array)
@@ -41,7 +42,7 @@ def _family(
 
 def _positive(name: str, **parameters: Any) -> None:
     for key, value in parameters.items():
-        array = np.asarray(getattr(value, "values", value), float)
+        array = as_reals(value, name, key)
         if not (array > 0).all():
             raise InvalidInput(name, expected=f"{key} > 0", got=repr(value))
 
@@ -58,6 +59,8 @@ def uniform(alphabet: Alphabet) -> Measure:
         raise InvalidInput("uniform", expected="an alphabet", got=repr(alphabet))
     if alphabet.kind == "finite":
         n = alphabet.size
+        if n > 10**8:
+            raise InvalidInput("uniform", expected="at most 10**8 labels", got=str(n))
         out = Measure(np.full(n, 1.0 / n), alphabet, name="uniform")
         out.family = ("uniform", {})
         return out
@@ -158,6 +161,27 @@ def exponential(*, lam: Any = 1.0) -> Measure:
     return _family("exponential", Interval(0, None), lambda x, lam: np.log(lam) - lam * x, lam=lam)
 
 
+def _poisson_tail(mu: float, n: int) -> float:
+    """Bound P(X > n) for a Poisson X."""
+    from borel.engine.arb import ball, enclose
+
+    if n + 2 <= mu or n < 0:
+        return 1.0
+
+    def formula() -> Any:
+        term = (ball(n + 1) * ball(mu).log() - ball(mu) - ball(n + 2).lgamma()).exp()
+        return term / (1 - ball(mu) / (n + 2))
+
+    return min(enclose(formula)[1], 1.0)
+
+
+def _geometric_tail(p: float, n: int) -> float:
+    """Bound P(X > n) for a geometric X."""
+    from borel.engine.arb import ball, enclose
+
+    return 1.0 if n < 1 else min(enclose(lambda: (1 - ball(p)) ** n)[1], 1.0)
+
+
 def poisson(*, mu: Any) -> Measure:
     """Make the Poisson measure on the non-negative integers (scipy: ``poisson(mu)``).
 
@@ -169,21 +193,8 @@ def poisson(*, mu: Any) -> Measure:
     from scipy.special import gammaln
 
     _positive("poisson", mu=mu)
-
-    def bound(n: int) -> float:
-        from borel.engine.arb import ball, enclose
-
-        if n + 2 <= float(mu) or n < 0:
-            return 1.0
-        m = float(mu)
-
-        def formula() -> Any:
-            term = (ball(n + 1) * ball(m).log() - ball(m) - ball(n + 2).lgamma()).exp()
-            return term / (1 - ball(m) / (n + 2))
-
-        return min(enclose(formula)[1], 1.0)
-
-    tail = Tail(bound, "ratio test of Poisson terms") if np.ndim(mu) == 0 else None
+    proof = "ratio test of Poisson terms"
+    tail = Tail(partial(_poisson_tail, float(mu)), proof) if np.ndim(mu) == 0 else None
     return _family(
         "poisson",
         Integers(0, None),
@@ -201,15 +212,10 @@ def geometric(*, p: Any) -> Measure:
     Tail: P(X > n) = (1 - p)**n.
     """
     _positive("geometric", p=p)
-    if not (np.asarray(getattr(p, "values", p)) < 1).all():
+    if not (as_reals(p, "geometric", "p") < 1).all():
         raise InvalidInput("geometric", expected="0 < p < 1", got=repr(p))
-
-    def bound(n: int) -> float:
-        from borel.engine.arb import ball, enclose
-
-        return 1.0 if n < 1 else min(enclose(lambda: (1 - ball(float(p))) ** n)[1], 1.0)
-
-    tail = Tail(bound, "geometric series") if np.ndim(p) == 0 else None
+    proof = "geometric series"
+    tail = Tail(partial(_geometric_tail, float(p)), proof) if np.ndim(p) == 0 else None
     return _family(
         "geometric",
         Integers(1, None),
@@ -243,9 +249,19 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
         raise InvalidInput(
             "from_scipy", expected="a frozen SciPy distribution", got=type(distribution).__name__
         )
+    try:
+        low, high = (float(end) for end in distribution.support())
+    except (TypeError, ValueError, AttributeError):
+        low = high = math.nan
+    if math.isnan(low) or math.isnan(high):
+        raise InvalidInput(
+            "from_scipy",
+            expected="one frozen univariate distribution with valid parameters",
+            got=f"{type(distribution).__name__} without a support",
+            mend="freeze it: stats.beta(2, 5), not stats.beta.",
+        )
     discrete = is_discrete(distribution)
     if on is None:
-        low, high = (float(end) for end in distribution.support())
         if discrete:
             ends = (
                 int(low) if math.isfinite(low) else None,

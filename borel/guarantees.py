@@ -5,7 +5,9 @@ The calculus between guarantees (which implies which) is not in this version.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from borel.bound import Verdict
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _level(name: str, epsilon: Any) -> None:
-    if not (isinstance(epsilon, (int, float)) and epsilon >= 0):
+    if not (isinstance(epsilon, Real) and epsilon >= 0):
         raise InvalidInput(name, expected="epsilon >= 0 (nats)", got=repr(epsilon))
 
 
@@ -42,8 +44,10 @@ class _Pointwise:
         variable = self._variable(joint)
         if self.delta == 0:
             return variable.sup() <= self.epsilon
-        above = variable.tail(self.epsilon)
-        return above <= self.delta
+        # P{leakage > epsilon} <= delta if and only if the (1 - delta)-quantile is <= epsilon: read
+        # so, the answer is exact for Fractions; what is shown is the probability
+        answer = variable.quantile(1 - Fraction(self.delta)) <= self.epsilon
+        return replace(answer, bound=variable.tail(self.epsilon))
 
 
 class PML(_Pointwise):

@@ -9,7 +9,7 @@ import numpy as np
 
 from borel.engine.rounding import U
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure, covers, require_no_underflow
+from borel.measures import Measure, as_floats, covers, require_no_underflow
 
 if TYPE_CHECKING:
     from borel.bound import Verdict
@@ -41,6 +41,13 @@ class Joint:
     __array_ufunc__ = None
 
     def __init__(self, prior: Any, mechanism: Mechanism):
+        if not hasattr(mechanism, "closed_forms") or not hasattr(prior, "on"):
+            raise InvalidInput(
+                "prior * mech",
+                expected="a Measure (or a posterior over priors) and a Mechanism",
+                got=f"{type(prior).__name__} and {type(mechanism).__name__}",
+                mend="write bl.pmf([...], on=alphabet) * mech.",
+            )
         if isinstance(prior, Measure) and not covers(mechanism.secret, prior):
             raise InvalidInput(
                 "prior * mech",
@@ -86,6 +93,11 @@ class Joint:
         """Whether prior and matrix are Fractions, so that ratios are exact."""
         return self.finite and self.prior.rational and self.mechanism.rational
 
+    @property
+    def _rounding(self) -> float:
+        """How far products of prior and matrix may be off; Fractions beside floats are floats."""
+        return max(self.prior.rounding, U) + max(self.mechanism.rounding, U)
+
     @cached_property
     def marginal(self) -> Measure:
         """P_Y, the law of the outcome (``mech @ prior``)."""
@@ -93,9 +105,10 @@ class Joint:
         if self.finite:
             if self.rational:
                 return Measure(self.probabilities @ mechanism.matrix, self.outcome)
-            p, k = np.asarray(self.probabilities, float), np.asarray(mechanism.matrix, float)
+            p = as_floats(self.prior.at(mechanism.secret), "mech @ prior")
+            k = as_floats(mechanism.matrix, "mech @ prior")
             require_no_underflow("mech @ prior", p, k)
-            error = self.prior.rounding + mechanism.rounding + (len(p) + 2) * U
+            error = self._rounding + (len(p) + 2) * U
             return Measure(p @ k, self.outcome, name="marginal", rounding=error)
         if self.outcome.kind == "mixed":
             raise NotYet(
@@ -133,11 +146,20 @@ class Joint:
         array([0.75, 0.25])
         """
         self.outcome.check(y)
+        shapes = [np.shape(p) for p in y] if self.outcome.dim > 1 else [self._shape(y)]
+        if any(shapes):
+            raise InvalidInput(
+                "joint.posterior",
+                expected="one outcome",
+                got=f"an array of shape {next(s for s in shapes if s)}",
+                mend="ask for one y at a time.",
+            )
         if self.finite:
             column = self.mechanism.matrix[:, int(self.outcome.positions(y))]
             prior = self.probabilities
             if not self.rational:
-                prior, column = np.asarray(prior, float), np.asarray(column, float)
+                prior = as_floats(self.prior.at(self.mechanism.secret), "joint.posterior")
+                column = as_floats(column, "joint.posterior")
                 require_no_underflow("joint.posterior", prior, column)
             weights = prior * column
             total = weights.sum()
@@ -150,7 +172,7 @@ class Joint:
                 )
             error = 0.0
             if not self.rational:
-                error = 2 * (self.prior.rounding + self.mechanism.rounding) + (len(prior) + 4) * U
+                error = 2 * self._rounding + (len(prior) + 4) * U
             return Measure(weights / total, self.mechanism.secret, rounding=error)
         from borel.engine import engine_for
 
@@ -165,7 +187,7 @@ class Joint:
         prior, mechanism = self.prior, self.mechanism
 
         def density(x: Any) -> Any:
-            return prior.logpdf(x) + mechanism.logpdf(y, x) - level
+            return prior._logpdf(x) + mechanism._logpdf(y, x) - level
 
         return Measure(
             density,
@@ -175,6 +197,10 @@ class Joint:
             name=f"posterior given {y!r}",
             _check=False,
         )
+
+    def _shape(self, y: Any) -> tuple[int, ...]:
+        """Return the shape of outcomes; a label that is a tuple is one outcome."""
+        return () if isinstance(y, tuple) and self.outcome.kind == "finite" else np.shape(y)
 
     def satisfies(self, guarantee: Any) -> Verdict:
         """Return whether a guarantee holds: True, False, or undecided, with the Bound.
@@ -186,6 +212,12 @@ class Joint:
         >>> bool(joint.satisfies(bl.guarantees.PML(0.5)))
         True
         """
+        if not hasattr(guarantee, "holds_for"):
+            raise InvalidInput(
+                "joint.satisfies",
+                expected="a guarantee, such as bl.guarantees.PML(0.5)",
+                got=repr(guarantee),
+            )
         return guarantee.holds_for(self)
 
     def __repr__(self) -> str:

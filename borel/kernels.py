@@ -6,28 +6,28 @@ A composed matrix carries how far its entries may be off, relatively, so that Bo
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Interval, Mixed, Product, includes
-from borel.density import Density, probe
-from borel.engine.rounding import NORMAL, U
-from borel.errors import InvalidInput, NotEnclosed, NotYet
-from borel.measures import head_of, require_no_underflow, rounding_allowed, row_miss
+from borel.density import Density, Table, probe
+from borel.engine.rounding import NORMAL, TINY, U, rounding_of
+from borel.errors import InvalidInput, NotYet
+from borel.measures import (
+    as_floats,
+    head_of,
+    require_accurate,
+    require_no_underflow,
+    rounding_allowed,
+    row_miss,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.mechanism import Mechanism
-
-
-class Table(NamedTuple):
-    """A tabulated density: values (secrets, outcomes), their relative rounding, assumptions."""
-
-    values: np.ndarray
-    rounding: float
-    assumptions: tuple[str, ...]
 
 
 def first_point(alphabet: Alphabet) -> Any:
@@ -47,47 +47,12 @@ def _points(alphabet: Alphabet, axis: int) -> Any:
 
 def tabulate(density: Density, secret: Alphabet, outcome: Alphabet, what: str) -> Table:
     """Tabulate a density on finite alphabets; an underflow to 0 is an error, not a zero."""
-    x, y = _points(secret, 0), _points(outcome, 1)
-    values = np.array(density.linear(y, x))
-    zeros = values < NORMAL
-    rounding, assumptions = 0.0, ("kernel: the float64 values of the density",)
-    lost = np.zeros(values.shape, bool)
-    if density.log:
-        lost = zeros & (density.raw(y, x) > -np.inf)
-    elif density.graph is not None:
-        try:
-            low, high = _enclose(density, y, x)
-            lost = zeros & (high > 0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                width = np.where(values > 0, (high - low) / values, 0.0)
-            if np.isfinite(width).all() and width.max() < 1e-9 and not lost.any():
-                rounding = float(width.max())
-                assumptions = ()
-        except NotEnclosed:
-            pass
-    elif zeros.any():
-        assumptions += ("zeros of a density that could not be traced are exact",)
-    if lost.any():
-        i, j = np.argwhere(lost)[0]
-        raise InvalidInput(
-            what,
-            expected="densities that float64 can hold (0 or at least 2.2e-308)",
-            got="an underflow",
-            where=f"x = {secret.labels[i]!r}, y = {outcome.labels[j]!r}",
-            mend="shrink the alphabets, or give a matrix of Fractions.",
-        )
-    return Table(values, rounding, assumptions)
-
-
-def _enclose(density: Density, y: Any, x: Any) -> tuple[np.ndarray, np.ndarray]:
-    from borel.engine import interval
-
-    assert density.graph is not None
-    boxes = {}
-    for name, value in density.inputs(y, x).items():
-        point = np.asarray(value, float)
-        boxes[name] = (point, point)
-    return interval.evaluate(density.graph, boxes)
+    return density.tabulate(
+        (_points(outcome, 1), _points(secret, 0)),
+        what,
+        "kernel",
+        lambda i, j: f"x = {secret.labels[i]!r}, y = {outcome.labels[j]!r}",
+    )
 
 
 def check_rows(matrix: np.ndarray, secret: Alphabet, what: str, rounding: float = 0.0) -> float:
@@ -198,9 +163,10 @@ def _make(matrix: np.ndarray, secret: Alphabet, outcome: Alphabet, rounding: flo
 def _numbers(first: Mechanism, second: Mechanism) -> tuple[np.ndarray, np.ndarray]:
     """Return two matrices of one type: Fractions only if both are."""
     a, b = first.matrix, second.matrix
+    what = "composition of mechanisms"
     if first.rational != second.rational:
-        a, b = np.asarray(a, float), np.asarray(b, float)
-    require_no_underflow("composition of mechanisms", a, b)
+        a, b = as_floats(a, what), as_floats(b, what)
+    require_no_underflow(what, a, b)
     return a, b
 
 
@@ -273,8 +239,16 @@ def adaptive(first: Mechanism, second: Callable[[Any], Mechanism]) -> Mechanism:
             missing="a first outcome that is not finite",
             instead="a & b, when the second does not depend on y1.",
         )
+    _require_function("mech.then", second)
     chosen = [second(label) for label in first.outcome.labels]
     for label, mechanism in zip(first.outcome.labels, chosen, strict=True):
+        if not hasattr(mechanism, "finite") or not hasattr(chosen[0], "outcome"):
+            raise InvalidInput(
+                "mech.then",
+                expected="a mechanism for every y1",
+                got=repr(mechanism),
+                where=f"y1 = {label!r}",
+            )
         if (
             not mechanism.finite
             or mechanism.secret != first.secret
@@ -287,12 +261,46 @@ def adaptive(first: Mechanism, second: Callable[[Any], Mechanism]) -> Mechanism:
                 where=f"y1 = {label!r}",
             )
     columns = []
+    exact = first.rational and all(m.rational for m in chosen)
     for j, mechanism in enumerate(chosen):
         a, b = _numbers(first, mechanism)
+        if not exact and a.dtype == object:  # another of the chosen has floats
+            a, b = as_floats(a, "mech.then"), as_floats(b, "mech.then")
+            require_no_underflow("mech.then", a, b)
         columns.append(a[:, j : j + 1] * b)
     rounding = max(_error(first, m, terms=1) for m in chosen)
+    if not exact:
+        rounding = max(rounding, 4 * U)
     outcome = first.outcome * chosen[0].outcome
     return _make(np.concatenate(columns, axis=1), first.secret, outcome, rounding, "")
+
+
+def _require_function(what: str, function: Any) -> None:
+    if not callable(function):
+        raise InvalidInput(what, expected="a function of a label", got=repr(function))
+
+
+def _own_rounding(mechanism: Mechanism, matrix: np.ndarray) -> float:
+    """Bound how far entries are off relatively, subnormal ones included."""
+    if not (matrix > 0).any():
+        return mechanism.rounding
+    return float(rounding_of(matrix, mechanism.rounding).max())
+
+
+def _pushed_subnormals(a: np.ndarray, matrix: np.ndarray, places: list[int]) -> float:
+    """Bound what subnormal entries, each off by half of 2**-1074, add to sums, relatively.
+
+    A lone subnormal that stays one is left to the engine, which knows what it may be off by.
+    """
+    small = (a > 0) & (a < NORMAL)
+    if not small.any():
+        return 0.0
+    count, addends = np.zeros_like(matrix), np.zeros_like(matrix)
+    for j, place in enumerate(places):
+        count[:, place] += small[:, j]
+        addends[:, place] += a[:, j] > 0
+    summed = (count > 0) & (addends > 1)
+    return float(np.max(0.5 * count[summed] * (TINY / matrix[summed]), initial=0.0)) * (1 + 8 * U)
 
 
 def push(mechanism: Mechanism, function: Callable, outcome: Any) -> Mechanism:
@@ -303,9 +311,18 @@ def push(mechanism: Mechanism, function: Callable, outcome: Any) -> Mechanism:
             missing="a push-forward of an outcome that is not finite",
             instead="mech.clip(lower, upper) for noise with a known distribution function.",
         )
+    _require_function("mech.push", function)
     images = [function(label) for label in mechanism.outcome.labels]
     if outcome is None:
-        outcome = Finite(list(dict.fromkeys(images)))
+        try:
+            outcome = Finite(list(dict.fromkeys(images)))
+        except TypeError:
+            raise InvalidInput(
+                "mech.push",
+                expected="a function to labels (numbers, strings, tuples)",
+                got=repr(images[0]),
+                where=f"y = {mechanism.outcome.labels[0]!r}",
+            ) from None
     elif not isinstance(outcome, Alphabet):
         outcome = Finite(outcome)
     places = [int(outcome.positions(image, "y")) for image in images]
@@ -313,7 +330,10 @@ def push(mechanism: Mechanism, function: Callable, outcome: Any) -> Mechanism:
     matrix = np.full((len(a), outcome.size), Fraction(0) if mechanism.rational else 0.0, a.dtype)
     for j, place in enumerate(places):
         matrix[:, place] = matrix[:, place] + a[:, j]
-    rounding = 0.0 if mechanism.rational else mechanism.rounding + len(places) * U
+    rounding = 0.0
+    if not mechanism.rational:
+        rounding = mechanism.rounding + len(places) * U + _pushed_subnormals(a, matrix, places)
+        require_accurate("mech.push", rounding)
     return _make(matrix, mechanism.secret, outcome, rounding, "")
 
 
@@ -321,6 +341,7 @@ def restrict(mechanism: Mechanism, event: Callable) -> Mechanism:
     """P of Y given X, conditioned on an event of outcomes."""
     if not mechanism.finite:
         raise NotYet("mech.restrict", missing="conditioning an outcome that is not finite")
+    _require_function("mech.restrict", event)
     labels = mechanism.outcome.labels
     keep = [j for j, label in enumerate(labels) if bool(event(label))]
     if not keep:
@@ -335,7 +356,11 @@ def restrict(mechanism: Mechanism, event: Callable) -> Mechanism:
                 got="mass 0",
                 where=f"x = {label!r}",
             )
-    rounding = 0.0 if mechanism.rational else 2 * mechanism.rounding + (len(keep) + 4) * U
+    rounding = 0.0
+    if not mechanism.rational:
+        own = _own_rounding(mechanism, a)
+        require_accurate("mech.restrict", own)
+        rounding = 2 * own / (1 - own) + (len(keep) + 4) * U
     outcome = Finite([labels[j] for j in keep])
     return _make(a / totals[:, None], mechanism.secret, outcome, rounding, "")
 
@@ -345,6 +370,8 @@ def clip(mechanism: Mechanism, lower: float, upper: float) -> Mechanism:
     outcome = mechanism.outcome
     if not lower < upper:
         raise InvalidInput("mech.clip", expected="lower < upper", got=f"({lower}, {upper})")
+    if not np.isfinite([lower, upper]).all():
+        raise InvalidInput("mech.clip", expected="finite ends", got=f"({lower}, {upper})")
     if mechanism.cdf is None or not isinstance(outcome, Interval) or mechanism.density is None:
         raise NotYet(
             "mech.clip",
@@ -371,6 +398,9 @@ def clip(mechanism: Mechanism, lower: float, upper: float) -> Mechanism:
         name=f"{mechanism.name} clipped to [{lower:g}, {upper:g}]",
     )
     if mechanism.sampler is not None:
-        draw = mechanism.sampler
-        out.sampler = lambda x, rng: np.clip(draw(x, rng), lower, upper)
+        out.sampler = partial(_draw_clipped, mechanism.sampler, lower, upper)
     return out
+
+
+def _draw_clipped(draw: Callable, lower: float, upper: float, x: Any, rng: Any) -> np.ndarray:
+    return np.clip(draw(x, rng), lower, upper)

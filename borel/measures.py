@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product, includes
-from borel.density import Density
-from borel.engine.rounding import NORMAL, U
+from borel.alphabets import (
+    Alphabet,
+    Finite,
+    Integers,
+    Interval,
+    Mixed,
+    Product,
+    as_number,
+    includes,
+)
+from borel.density import Density, breaks_of
+from borel.engine.rounding import NORMAL, U, rounding_of
+from borel.engine.trace import Tracer
 from borel.errors import InvalidInput, NotYet
 
 if TYPE_CHECKING:
@@ -91,10 +101,13 @@ class Measure:
             raise InvalidInput("Measure", expected="on=<an alphabet>", got=repr(on))
         self.on = on
         self.name = name
-        self.breaks = tuple(float(b) for b in breaks)
+        self.breaks = breaks_of(breaks, "Measure")
+        if not (tail is None or isinstance(tail, Tail) or callable(tail)):
+            raise InvalidInput("Measure", expected="tail=<a function of n>", got=repr(tail))
         self.tail = tail if isinstance(tail, Tail) or tail is None else Tail(tail)
         self.envelope = envelope
-        self.masses = {float(a): float(m) for a, m in (masses or {}).items()}
+        self.masses = self._masses_of(masses)
+        self.assumptions: tuple[str, ...] = ()
         self.parts: tuple[Measure, ...] = ()
         self._rounding = rounding
         # which named family it is, for closed forms; measures made from this one have none
@@ -102,6 +115,9 @@ class Measure:
         self._probabilities: np.ndarray | None = None
         self.batch: tuple[int, ...] = ()
         if isinstance(density, np.ndarray):
+            if _check:
+                density = _on_labels(as_numbers(density)[0], on, "Measure", rounding)
+            density.setflags(write=False)
             self._probabilities = density
             self.batch = density.shape[:-1]
             self.density: Any = None  # a Density; None for probabilities
@@ -113,16 +129,57 @@ class Measure:
                 got=repr(on),
                 mend="give the probabilities: bl.pmf([...], on=alphabet).",
             )
-        given = {k: np.asarray(getattr(v, "values", v), float) for k, v in (params or {}).items()}
+        if not (params is None or isinstance(params, dict)):
+            raise InvalidInput("Measure", expected="params={name: number}", got=repr(params))
+        given = {k: as_reals(v, "Measure", k) for k, v in (params or {}).items()}
+        for key, value in given.items():
+            if np.isnan(value).any():
+                raise InvalidInput(name or "Measure", expected=f"a number for {key}", got="NaN")
         given = {k: v if v.ndim else float(v) for k, v in given.items()}
-        self.batch = np.broadcast_shapes(*(np.shape(v) for v in given.values())) if given else ()
+        shapes = [np.shape(v) for v in given.values()]
+        try:
+            self.batch = np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise InvalidInput(
+                name or "Measure",
+                expected="parameters whose shapes broadcast",
+                got=", ".join(f"{k} {s}" for k, s in zip(given, shapes, strict=True)),
+            ) from None
         self.density = Density(density, {"x": on}, log=log, parameters=given)
         if _check and not self.batch:
             self.density.check(repr(self))
             self._check_total()
         if on.kind == "finite" and not self.batch:
-            values = np.asarray(self.density.linear(_grid_points(on)), float)
-            self._probabilities = _validated(values, repr(self))
+            table = self.density.tabulate(
+                (_grid_points(on),), repr(self), "prior", lambda i: f"x = {on.labels[i]!r}"
+            )
+            self._rounding = max(rounding, table.rounding)
+            self.assumptions = table.assumptions
+            self._probabilities = _validated(table.values, repr(self), self._rounding)
+            self._probabilities.setflags(write=False)
+
+    def _masses_of(self, masses: Any) -> dict[float, float]:
+        """Check the masses of the atoms of a `Mixed` alphabet."""
+        if not (masses is None or isinstance(masses, dict)):
+            raise InvalidInput("Measure", expected="masses={atom: mass}", got=repr(masses))
+        found = {
+            as_number(a, "Measure", "an atom"): as_number(m, "Measure", f"the mass of {a}")
+            for a, m in (masses or {}).items()
+        }
+        atoms = set(self.on.atoms) if isinstance(self.on, Mixed) else set()
+        if set(found) != atoms:
+            raise InvalidInput(
+                "Measure",
+                expected=f"a mass for each atom of {self.on!r}",
+                got=f"masses of {sorted(found)}" if found else "none",
+                mend="masses={atom: mass} and on=bl.Mixed(interval, atoms=[...]) go together.",
+            )
+        for atom, mass in found.items():
+            if not 0 <= mass <= 1:
+                raise InvalidInput(
+                    "Measure", expected="masses in [0, 1]", got=repr(mass), where=f"atom {atom:g}"
+                )
+        return found
 
     # -- finite -----------------------------------------------------------------------------
 
@@ -173,24 +230,37 @@ class Measure:
         """Return the density (the probability, for a finite or countable alphabet) at x."""
         if self._probabilities is not None:
             return self.probabilities[..., self.on.positions(x, "x")]
+        _check_inside(self.on, x)
+        return self._pdf(x)
+
+    def _pdf(self, x: Any) -> Any:
+        """Return the density at points taken to be labels; x may be traced."""
+        if self._probabilities is not None:
+            return self.pdf(x)
         assert self.density is not None
-        if self.masses:
-            values = np.asarray(x, float)
-            out = np.asarray(self.density.linear(values)).copy()
-            for atom, mass in self.masses.items():
-                out = np.where(values == atom, mass, out)
-            return out
-        return self.density.linear(x)
+        out = self.density.linear(x)
+        for atom, mass in self.masses.items():
+            out = np.where(np.equal(x, atom), mass, out)
+        return out
 
     def logpdf(self, x: Any) -> np.ndarray:
         """Return the log-density at x; -inf where it is 0."""
+        if self.density is not None:
+            _check_inside(self.on, x)
+        return self._logpdf(x)
+
+    def _logpdf(self, x: Any) -> Any:
+        """Return the log-density at points taken to be labels; x may be traced."""
         if self.density is not None and not self.masses:
             return self.density.logarithm(x)
+        values = self._pdf(x)
         with np.errstate(divide="ignore"):
-            return np.log(np.asarray(self.pdf(x), float))
+            return np.log(values if self.density is not None else np.asarray(values, float))
 
     def restrict(self, event: Callable[[Any], Any]) -> Measure:
         """Return the measure conditioned on an event, given by its indicator.
+
+        For a finite alphabet the indicator is asked label by label, else on arrays.
 
         Examples
         --------
@@ -198,15 +268,23 @@ class Measure:
         >>> bl.pmf([0.5, 0.25, 0.25]).restrict(lambda x: x > 0).probabilities
         array([0. , 0.5, 0.5])
         """
+        if not callable(event):
+            raise InvalidInput("restrict", expected="a function of x", got=repr(event))
         if self._probabilities is not None:
             keep = np.array([bool(event(a)) for a in self.on.labels])
             kept = np.where(keep, self.probabilities, 0 * self.probabilities)
-            total = kept.sum()
-            if not total > 0:
+            total = kept.sum(axis=-1, keepdims=True)
+            if not (total > 0).all():
                 raise InvalidInput("restrict", expected="an event of positive mass", got="mass 0")
-            error = 0.0 if self.rational else 2 * self.rounding + (kept.size + 4) * U
+            error = 0.0
+            if not self.rational:
+                own = float(rounding_of(kept, self.rounding).max())
+                require_accurate("restrict", own)
+                error = 2 * own / (1 - own) + (kept.shape[-1] + 4) * U
             return Measure(kept / total, self.on, rounding=error)
         assert self.density is not None
+        if self.batch:
+            raise NotYet("restrict", missing="a density with draw axes")
         if self.masses or self.on.kind != "continuous":
             raise NotYet("restrict", missing=f"a measure on {self.on!r}")
         inner = self.density
@@ -323,9 +401,11 @@ def _product(first: Measure, second: Measure) -> Measure:
     if first._probabilities is not None and second._probabilities is not None:
         a, b = first.probabilities, second.probabilities
         if first.rational != second.rational:
-            a, b = np.asarray(a, float), np.asarray(b, float)
+            a, b = as_floats(a, "product of measures"), as_floats(b, "product of measures")
         require_no_underflow("product of measures", a, b)
-        error = 0.0 if a.dtype == object else first.rounding + second.rounding + 2 * U
+        error = 0.0
+        if a.dtype != object:
+            error = max(first.rounding, U) + max(second.rounding, U) + 2 * U
         out = Measure((a[:, None] * b[None, :]).ravel(), on, rounding=error)
     else:
         if first.masses or second.masses:
@@ -335,26 +415,50 @@ def _product(first: Measure, second: Measure) -> Measure:
         def density(x: tuple) -> Any:
             left = x[:a] if a > 1 else x[0]
             right = x[a:] if b > 1 else x[a]
-            return first.logpdf(left) + second.logpdf(right)
+            return first._logpdf(left) + second._logpdf(right)
 
         out = Measure(density, on, log=True, _check=False)
     out.parts = (*(first.parts or (first,)), *(second.parts or (second,)))
     return out
 
 
-def _validated(values: np.ndarray, what: str) -> np.ndarray:
-    """Check probabilities (..., n): non-negative, and 1 in sum to their own rounding."""
+def _check_inside(on: Alphabet, x: Any) -> None:
+    """Raise `OutsideAlphabet` for labels outside the alphabet; a traced x has no values yet."""
+    if not any(isinstance(part, Tracer) for part in (x if isinstance(x, tuple) else (x,))):
+        on.check(x, "x")
+
+
+def _on_labels(values: np.ndarray, on: Any, what: str, rounding: float = 0.0) -> np.ndarray:
+    """Check that probabilities (..., n) are laws on a finite alphabet of n labels."""
+    if not isinstance(on, Alphabet) or on.kind != "finite":
+        raise InvalidInput(what, expected="on=<a finite alphabet>", got=repr(on))
+    if values.ndim == 0 or values.shape[-1] != on.size:
+        raise InvalidInput(
+            what,
+            expected=f"{on.size} probabilities for {on!r}",
+            got=str(values.shape[-1]) if values.ndim else "one number",
+        )
+    return _validated(values, what, rounding)
+
+
+def _validated(values: np.ndarray, what: str, rounding: float = 0.0) -> np.ndarray:
+    """Check probabilities (..., n): non-negative, and 1 in sum to their rounding."""
     if values.dtype == object:
-        total = sum(values.ravel().tolist(), Fraction(0))
-        if any(v < 0 for v in values.ravel()):
-            raise InvalidInput(what, expected="probabilities >= 0", got=str(min(values.ravel())))
-        if total != 1:
-            raise InvalidInput(
-                what,
-                expected="Fractions that sum to 1 exactly",
-                got=f"a sum of {total}",
-                mend="divide by their sum yourself; nothing is renormalised silently.",
-            )
+        for row in values.reshape(-1, values.shape[-1]).tolist():
+            if min(row) < 0:
+                raise InvalidInput(
+                    what,
+                    expected="probabilities >= 0",
+                    got=str(min(row)),
+                    where=f"position {row.index(min(row))}",
+                )
+            if sum(row) != 1:
+                raise InvalidInput(
+                    what,
+                    expected="Fractions that sum to 1 exactly",
+                    got=f"a sum of {sum(row)}",
+                    mend="divide by their sum yourself; nothing is renormalised silently.",
+                )
         return values
     bad = ~(values >= 0) | ~np.isfinite(values)
     if bad.any():
@@ -363,18 +467,19 @@ def _validated(values: np.ndarray, what: str) -> np.ndarray:
             what,
             expected="probabilities >= 0, finite",
             got=repr(float(values[where])),
-            where=f"position {where[-1]}" + (f" of draw {where[:-1]}" if len(where) > 1 else ""),
+            where=f"position {where[-1]}"
+            + (f" of draw {tuple(int(i) for i in where[:-1])}" if len(where) > 1 else ""),
         )
     alone = values.ndim == 1  # draws come by the thousand: a plain sum will do
     miss = row_miss(values, exactly=alone)
-    allowed = rounding_allowed(values.shape[-1]) * (1 if alone else 2)
+    allowed = rounding_allowed(values.shape[-1]) * (1 if alone else 2) + 2 * rounding
     if (miss > allowed).any():
         where = tuple(np.argwhere(miss > allowed)[0])
         raise InvalidInput(
             what,
             expected="probabilities that sum to 1 (to the rounding of floats)",
             got=f"a sum of {float(values[where].sum())!r}",
-            where=f"row {where}" if where else "",
+            where=f"draw {tuple(int(i) for i in where)}" if where else "",
             mend="divide by their sum yourself; nothing is renormalised silently.",
         )
     return values
@@ -442,11 +547,34 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
     n = values.shape[-1]
     if on is None:
         on = Finite(labels if labels is not None else n)
-    if on.kind != "finite":
-        raise InvalidInput("pmf", expected="a finite alphabet", got=repr(on))
-    if on.size != n:
-        raise InvalidInput("pmf", expected=f"{on.size} probabilities for {on!r}", got=str(n))
-    return Measure(_validated(values, "pmf"), on)
+    values = aligned(_on_labels(values, on, "pmf"), values.ndim - 1, labels, on, "pmf")
+    return Measure(values, on, _check=False)
+
+
+def aligned(
+    values: np.ndarray, axis: int, labels: list | None, on: Alphabet, what: str
+) -> np.ndarray:
+    """Put an axis whose labels a DataArray gave into the order of an alphabet.
+
+    The labels 0, ..., n - 1 are what ArviZ writes when there are none: they are taken for such
+    unless they are the alphabet's.
+    """
+    if labels is None:
+        return values
+    names = Finite(labels).labels
+    if names == on.labels:
+        return values
+    if set(names) == set(on.labels):
+        place = {name: i for i, name in enumerate(names)}
+        return np.take(values, [place[label] for label in on.labels], axis=axis)
+    if names == tuple(range(len(names))):
+        return values
+    raise InvalidInput(
+        what,
+        expected=f"the labels of {on!r}",
+        got=f"a DataArray with the labels {list(names)}",
+        mend="give both the same labels; labels are matched, never positions.",
+    )
 
 
 def as_numbers(values: Any) -> tuple[np.ndarray, list | None]:
@@ -456,7 +584,12 @@ def as_numbers(values: Any) -> tuple[np.ndarray, list | None]:
         last = values.dims[-1]
         labels = list(values[last].values) if last in values.coords else None
         values = values.values
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO" or np.ma.is_masked(values):
+            raise TypeError
+    except (TypeError, ValueError):
+        raise InvalidInput("probabilities", expected="numbers", got=_start(values)) from None
     if array.dtype == object or array.dtype.kind in "iu":
         flat = array.ravel().tolist()
         if all(isinstance(v, (int, Fraction)) and not isinstance(v, bool) for v in flat):
@@ -465,10 +598,38 @@ def as_numbers(values: Any) -> tuple[np.ndarray, list | None]:
             return out.reshape(array.shape), labels
     try:
         return np.array(array, dtype=float), labels
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput("probabilities", expected="numbers", got=_start(values)) from None
+
+
+def _start(values: Any) -> str:
+    """Show the beginning of what came."""
+    shown = repr(values)
+    return shown if len(shown) <= 60 else f"{shown[:60]}..."
+
+
+def as_reals(value: Any, what: str, name: str) -> np.ndarray:
+    """Return a parameter, a number or an array of draws, as floats; or say what came."""
+    try:
+        array = np.asarray(getattr(value, "values", value))
+        if array.dtype.kind in "biufO":
+            return array.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InvalidInput(what, expected=f"a number for {name}", got=_start(value))
+
+
+def as_floats(values: np.ndarray, what: str) -> np.ndarray:
+    """Return Fractions as floats; one that float64 cannot hold is an error, not a zero."""
+    floats = np.asarray(values, float)
+    if values.dtype == object and (np.asarray(values != 0, bool) & (floats < NORMAL)).any():
         raise InvalidInput(
-            "probabilities", expected="numbers", got=repr(array.ravel()[:3].tolist())
-        ) from None
+            what,
+            expected="Fractions that float64 can hold (0 or at least 2.2e-308), beside floats",
+            got=f"{float(min(v for v in values.ravel() if v > 0)):.3g}",
+            mend="give all of them as Fractions.",
+        )
+    return floats
 
 
 def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
@@ -486,6 +647,13 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
     >>> mixture([pmf([1.0, 0.0]), pmf([0.5, 0.5])], weights=[0.5, 0.5])
     Measure([0.75, 0.25] on Finite(2))
     """
+    measures = list(measures) if hasattr(measures, "__iter__") else [measures]
+    if not measures or not all(isinstance(m, Measure) for m in measures):
+        raise InvalidInput(
+            "mixture",
+            expected="a list of at least one Measure",
+            got=_start(measures),
+        )
     w, _ = as_numbers(weights)
     if w.shape != (len(measures),):
         raise InvalidInput("mixture", expected=f"{len(measures)} weights", got=f"shape {w.shape}")
@@ -498,13 +666,24 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
             got=", ".join(repr(m.on) for m in measures),
         )
     if all(m._probabilities is not None for m in measures):
-        values = sum(a * m.probabilities for a, m in zip(w, measures, strict=True))
-        error = (max(m.rounding for m in measures) + (len(w) + 4) * U) * 1.0001
-        return Measure(np.asarray(values), on, rounding=error)
+        laws = [m.probabilities for m in measures]
+        if w.dtype == object and all(m.rational for m in measures):
+            return Measure(sum(a * p for a, p in zip(w, laws, strict=True)), on)
+        given = 0.0 if w.dtype == object else float(row_miss(w))
+        w = as_floats(w, "mixture")
+        laws = [as_floats(p, "mixture") for p in laws]
+        for a, p in zip(w, laws, strict=True):
+            if a > 0:
+                require_no_underflow("mixture", np.array([a]), p)
+        values = sum(a * p for a, p in zip(w, laws, strict=True))
+        error = max(given, U) + max(U, *(m.rounding for m in measures)) + (len(w) + 4) * U
+        return Measure(np.asarray(values), on, rounding=error * 1.0001)
+    if any(m.masses for m in measures):
+        raise NotYet("mixture", missing="measures with atoms")
     weights_float = [float(a) for a in w]
     breaks = sorted({b for m in measures for b in m.breaks})
     return Measure(
-        lambda x: sum(a * m.pdf(x) for a, m in zip(weights_float, measures, strict=True)),
+        lambda x: sum(a * m._pdf(x) for a, m in zip(weights_float, measures, strict=True)),
         on,
         breaks=breaks,
         name="mixture",
@@ -524,6 +703,17 @@ def require_no_underflow(what: str, *arrays: np.ndarray) -> None:
             what,
             expected="entries whose products float64 can hold",
             got=f"products down to about {smallest:.3g}",
+            mend="give them as Fractions.",
+        )
+
+
+def require_accurate(what: str, rounding: float) -> None:
+    """Raise if entries below the normal range are too coarse for what is done to them."""
+    if rounding > 1e-3:
+        raise InvalidInput(
+            what,
+            expected="entries that float64 holds to some digits (0 or well above 5e-324)",
+            got=f"entries that may be off by {rounding:.2g} of themselves",
             mend="give them as Fractions.",
         )
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import kernels
-from borel.alphabets import Alphabet, Finite, Interval, Mixed
-from borel.density import Density
+from borel.alphabets import Alphabet, Finite, Interval, Mixed, as_number
+from borel.density import Density, breaks_of
 from borel.engine.rounding import Split, U, split
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure, as_numbers
+from borel.measures import Measure, aligned, as_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,6 +64,8 @@ class Mechanism:
 
     def __new__(cls, *args: Any, params: dict[str, Any] | None = None, **kwargs: Any) -> Any:
         """Make a `MechanismFamily` when a parameter is a DataArray, else a mechanism."""
+        if not (params is None or isinstance(params, dict)):
+            raise InvalidInput("Mechanism", expected="params={name: number}", got=repr(params))
         arrays = {n: v for n, v in (params or {}).items() if getattr(v, "dims", ())}
         if not arrays:
             return super().__new__(cls)
@@ -92,8 +94,18 @@ class Mechanism:
                     "Mechanism", expected=f"{role}=<an alphabet>", got=repr(alphabet)
                 )
         self.secret, self.outcome, self.name = secret, outcome, name
-        self.breaks = tuple(float(b) for b in breaks)
+        self.breaks = breaks_of(breaks, "Mechanism")
         self.params = dict(params or {})
+        for key, value in self.params.items():
+            if np.ndim(value):
+                raise InvalidInput(
+                    "Mechanism",
+                    expected=f"a number for the parameter {key}, or a DataArray",
+                    got=f"an array of shape {np.shape(value)}",
+                    mend="name its axes: xarray.DataArray(values, dims=..., coords=...).",
+                )
+            if np.isnan(as_number(value, "Mechanism", f"params: {key}")):
+                raise InvalidInput("Mechanism", expected=f"a number for {key}", got="NaN")
         self.closed_forms: Any = None
         self.reference_prior: Measure | None = None
         self.cdf: Density | None = None
@@ -119,13 +131,22 @@ class Mechanism:
         )
         self.density.check(repr(self))
         if isinstance(outcome, Mixed):
-            self.masses = {float(a): Density(f, {"x": secret}) for a, f in (masses or {}).items()}
+            if not (masses is None or isinstance(masses, dict)):
+                raise InvalidInput(
+                    repr(self), expected="masses={atom: function of x}", got=repr(masses)
+                )
+            self.masses = {
+                as_number(a, "Mechanism", "an atom"): Density(f, {"x": secret})
+                for a, f in (masses or {}).items()
+            }
             if set(self.masses) != set(outcome.atoms):
                 raise InvalidInput(
                     repr(self),
                     expected=f"masses for the atoms {outcome.atoms}",
                     got=str(sorted(self.masses)),
                 )
+            for atom, mass in self.masses.items():
+                mass.check(f"{self!r}, the mass of the atom {atom:g}")
         elif masses:
             raise InvalidInput(repr(self), expected="a Mixed outcome for masses", got=repr(outcome))
         if secret.kind == outcome.kind == "finite":
@@ -165,12 +186,14 @@ class Mechanism:
         cls, matrix: Any, secret: Any, outcome: Any, name: str = "", rounding: float = 0.0
     ) -> Mechanism:
         """Make a mechanism from a matrix whose entries may be off by a relative ``rounding``."""
+        names: list[list | None] = [None, None]
         if hasattr(matrix, "dims") and hasattr(matrix, "coords") and matrix.ndim == 2:
-            first, second = matrix.dims
-            if secret is None and first in matrix.coords:
-                secret = list(matrix[first].values)
-            if outcome is None and second in matrix.coords:
-                outcome = list(matrix[second].values)
+            names = [list(matrix[d].values) if d in matrix.coords else None for d in matrix.dims]
+            matrix = matrix.values
+            if secret is None:
+                secret = names[0]
+            if outcome is None:
+                outcome = names[1]
         values, _ = as_numbers(matrix)
         if values.ndim != 2 or 0 in values.shape:
             raise InvalidInput(
@@ -193,6 +216,7 @@ class Mechanism:
                     got=repr(alphabet),
                     mend="rows are secrets, columns are outcomes.",
                 )
+            values = aligned(values, len(alphabets), names[len(alphabets)], alphabet, "from_matrix")
             alphabets.append(alphabet)
         out = cls(None, secret=alphabets[0], outcome=alphabets[1], name=name)
         out._set_matrix(values, rounding)
@@ -220,16 +244,22 @@ class Mechanism:
         """
         from borel.families import is_discrete
 
-        probe = family(
-            np.asarray(0.5)
-            if secret.kind == "continuous"
-            else np.asarray(kernels.first_point(secret))
-        )
+        def arrays(x: Any) -> Any:
+            return tuple(np.asarray(part) for part in x) if isinstance(x, tuple) else np.asarray(x)
+
+        probe = family(arrays(kernels.first_point(secret))) if callable(family) else family
+        if not callable(family) or not (hasattr(probe, "logpdf") or hasattr(probe, "logpmf")):
+            raise InvalidInput(
+                "Mechanism.from_scipy",
+                expected="a function of x that returns a frozen SciPy distribution",
+                got=type(family).__name__ if not callable(family) else type(probe).__name__,
+                mend="write lambda x: scipy.stats.norm(x, 1).",
+            )
         log = "logpmf" if is_discrete(probe) else "logpdf"
         named = getattr(getattr(probe, "dist", None), "name", type(probe).__name__)
 
         def density(y: Any, x: Any) -> Any:
-            return getattr(family(np.asarray(x)), log)(np.asarray(y))
+            return getattr(family(arrays(x)), log)(np.asarray(y))
 
         return cls(density, secret=secret, outcome=outcome, log=True, name=name or f"scipy {named}")
 
@@ -252,6 +282,7 @@ class Mechanism:
     # -- what engines read ------------------------------------------------------------------
 
     def _set_matrix(self, values: np.ndarray, rounding: float) -> None:
+        values.setflags(write=False)
         self._matrix = values
         miss = kernels.check_rows(values, self.secret, repr(self), rounding)
         if values.dtype == object:
@@ -310,10 +341,20 @@ class Mechanism:
 
     def logpdf(self, y: Any, x: Any) -> np.ndarray:
         """Return log f(y|x) (the log-mass, at an atom); -inf where it is 0."""
-        if self.density is not None and not self.masses and self._matrix is None:
-            return self.density.logarithm(y, x)
+        if self._matrix is None:
+            self.outcome.check(y, "y")
+            self.secret.check(x, "x")
+            return self._logpdf(y, x)
         with np.errstate(divide="ignore"):
             return np.log(np.asarray(self.pdf(y, x), float))
+
+    def _logpdf(self, y: Any, x: Any) -> Any:
+        """Return log f(y|x) of a density at points taken to be labels; x may be traced."""
+        assert self.density is not None
+        if not self.masses:
+            return self.density.logarithm(y, x)
+        with np.errstate(divide="ignore"):
+            return np.log(self._density_or_mass(y, x))
 
     # -- the algebra ------------------------------------------------------------------------
 
@@ -361,7 +402,8 @@ class Mechanism:
 
     def clip(self, lower: float, upper: float) -> Mechanism:
         """Release the outcome clipped to [lower, upper]: atoms appear at the two ends."""
-        return kernels.clip(self, float(lower), float(upper))
+        ends = as_number(lower, "mech.clip", "lower"), as_number(upper, "mech.clip", "upper")
+        return kernels.clip(self, *ends)
 
     def restrict(self, event: Callable[[Any], Any]) -> Mechanism:
         """Condition every P_{Y|X=x} on an event of outcomes, given by its indicator."""

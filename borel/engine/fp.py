@@ -28,7 +28,8 @@ def evaluate(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
             elif op == "const":
                 values.append(np.asarray(args[0], float))
             else:
-                values.append(_function(op)(*(values[a] for a in args)))
+                # as float64: NumPy takes functions of truth values in half precision
+                values.append(np.asarray(_function(op)(*(values[a] for a in args)), float))
     shape = np.broadcast_shapes(*(np.shape(inputs[name]) for name in graph.inputs))
     return np.broadcast_to(np.asarray(values[-1], float), shape)
 
@@ -54,7 +55,8 @@ def evaluate_log(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
             elif op == "const":
                 values.append(np.asarray(args[0], float))
             else:
-                values.append(_function(op)(*(values[a] for a in args)))
+                # as float64: NumPy takes functions of truth values in half precision
+                values.append(np.asarray(_function(op)(*(values[a] for a in args)), float))
             logs.append(_log(op, args, values, logs))
     shape = np.broadcast_shapes(*(np.shape(inputs[name]) for name in graph.inputs))
     return np.broadcast_to(np.asarray(logs[-1], float), shape)

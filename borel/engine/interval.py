@@ -197,20 +197,29 @@ def _equal(a: Box, b: Box) -> Box:
     return _truth((a[1] < b[0]) | (b[1] < a[0]), same)
 
 
+def _true(a: Box) -> Box:
+    """Read a number as a truth value: true where it is not 0."""
+    return _truth((a[0] == 0) & (a[1] == 0), (a[0] > 0) | (a[1] < 0))
+
+
 def _not(a: Box) -> Box:
-    return 1.0 - (a[1] != 0), 1.0 - (a[0] != 0)
+    low, high = _true(a)
+    return 1.0 - high, 1.0 - low
 
 
 def _and(a: Box, b: Box) -> Box:
+    a, b = _true(a), _true(b)
     return np.minimum(a[0], b[0]), np.minimum(a[1], b[1])
 
 
 def _or(a: Box, b: Box) -> Box:
+    a, b = _true(a), _true(b)
     return np.maximum(a[0], b[0]), np.maximum(a[1], b[1])
 
 
 def _where(c: Box, a: Box, b: Box) -> Box:
-    yes, no = c[0] != 0, c[1] == 0
+    c = _true(c)
+    yes, no = c[0] == 1, c[1] == 0
     low = np.where(yes, a[0], np.where(no, b[0], np.minimum(a[0], b[0])))
     high = np.where(yes, a[1], np.where(no, b[1], np.maximum(a[1], b[1])))
     return low, high

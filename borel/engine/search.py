@@ -129,7 +129,7 @@ def _with_limits(call, n, charts, values, points, error, missed):
         tiny = 4 * _EPS * (1 + np.abs(value[i]))
         with np.errstate(invalid="ignore"):
             # a plateau that the walk already stood on is attained inside, a climb is not
-            before = np.where(np.less(depth, 7.0), v, -np.inf).max(axis=1)
+            before = np.where(depth < 7.0, v, -np.inf).max(axis=1)
             climbs = (limit >= value[i] - tiny) & (before < limit - tiny)
             climbs |= (limit > value[i] + tiny) | grows
             climbs &= ~np.isneginf(limit)
@@ -180,14 +180,14 @@ def _walks_box(charts, values, points):
             continue
         i, near, out, back = i[keep], near[:, keep], out[keep], back[keep]
         shift = np.linspace(-back, out, _PATH, axis=1)
-        path, ends, depth = [], [], None
+        path, ends, depth = [], [], np.full((1, 1), np.inf)
         for k, (c, (p, s)) in enumerate(zip(charts, where, strict=True)):
             p, s = p[keep][:, None], s[keep][:, None]
             moved = np.where(near[k][:, None], s + np.sign(s) * shift, s)
             path.append(np.where(near[k][:, None], c.x(p, moved), points[i, m, k][:, None]))
             ends.append(np.where(near[k], c.end(p, s)[:, 0], np.nan))
             mine = np.where(near[k][:, None], abs(moved), np.inf)
-            depth = mine if depth is None else np.minimum(depth, mine)
+            depth = np.minimum(depth, mine)
         yield i, tuple(path), depth, np.stack(ends, axis=1)
 
 

@@ -26,6 +26,11 @@ UFUNCS = frozenset(
 """NumPy ufuncs that a density may use."""
 
 _SYNONYMS = {"true_divide": "divide", "fabs": "absolute", "float_power": "power"}
+_TRUTHS = frozenset(
+    """less less_equal greater greater_equal equal not_equal
+    logical_and logical_or logical_not logical_xor isfinite isnan isinf""".split()
+)
+"""Operations whose results are truth values."""
 _LOGICAL = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
 
 
@@ -90,6 +95,7 @@ class _Recorder:
     def __init__(self) -> None:
         self.nodes: list[tuple[str, tuple]] = []
         self._known: dict[Any, int] = {}
+        self.truths: set[int] = set()
 
     def add(self, op: str, args: tuple) -> Tracer:
         key = (op, float(args[0]).hex()) if op == "const" else (op, args)
@@ -128,8 +134,27 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
         self._index = index
 
     def _apply(self, name: str, arguments: tuple) -> Tracer:
-        lifted = [self._recorder.lift(a, name) for a in arguments]
-        return self._recorder.add(name, tuple(a._index for a in lifted))
+        recorder = self._recorder
+        lifted = [recorder.lift(a, name) for a in arguments]
+        truths = [
+            isinstance(a, (bool, np.bool_)) or b._index in recorder.truths
+            for a, b in zip(arguments, lifted, strict=True)
+        ]
+        if name in _LOGICAL:
+            if not all(truths):
+                raise NotTraceable(f"np.{name} of numbers: the bits of y or x")
+            name = _LOGICAL[name]
+        if all(truths) and name in ("subtract", "negative", "positive", "sign"):
+            raise NotTraceable(f"np.{name} of truth values, which NumPy refuses")
+        if all(truths) and name == "add":
+            name = "logical_or"  # what NumPy does: True + True is True
+        result = recorder.add(name, tuple(a._index for a in lifted))
+        chosen = truths[1:] if name == "where" else truths
+        if name in _TRUTHS or (
+            name in ("where", "multiply", "maximum", "minimum") and all(chosen)
+        ):
+            recorder.truths.add(result._index)
+        return result
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Tracer:
         name = ufunc.__name__
@@ -139,7 +164,7 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
             raise NotTraceable(f"np.{name} with the arguments {sorted(kwargs)}")
         name = _SYNONYMS.get(name, name)
         if name in UFUNCS:
-            return self._apply(_LOGICAL.get(name, name), inputs)
+            return self._apply(name, inputs)
         if _is_special(ufunc):
             return self._apply(f"special.{name}", inputs)
         raise NotTraceable(f"the function {name} is not one that the graph knows")
