@@ -102,7 +102,7 @@ class Bound:
     __array_ufunc__ = None
 
     def __post_init__(self):
-        lower, upper = float(self.lower), float(self.upper)
+        lower, upper = _outward(self.lower, -1), _outward(self.upper, 1)
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
         object.__setattr__(self, "assumptions", tuple(self.assumptions))
@@ -187,8 +187,13 @@ class Bound:
 
     def about(self, **changes: Any) -> Bound:
         """Return the same enclosure with other notes (witness, assumptions, reason, ...)."""
-        if forbidden := {"status", "lower", "upper"} & set(changes):
+        fixed = {"status", "lower", "upper", "confidence", "exact_ratio"}
+        if forbidden := fixed & set(changes):
             raise InvalidInput("Bound.about", expected="notes only", got=str(sorted(forbidden)))
+        if not set(self.assumptions) <= set(changes.get("assumptions", self.assumptions)):
+            raise InvalidInput(
+                "Bound.about", expected="the assumptions kept, others added", got="some dropped"
+            )
         return replace(self, **changes)
 
     # -- comparing --------------------------------------------------------------------------
@@ -327,6 +332,15 @@ class Verdict:
         if self.holds is None:
             return f"Verdict(undecided: {self.reason}, {self.bound})"
         return f"Verdict({self.holds}, {self.bound}, {self.bound.status})"
+
+
+def _outward(value: Any, direction: int) -> float:
+    """Round an exact end outwards; floats stay as they are."""
+    if not isinstance(value, Fraction):
+        return float(value)
+    from borel.engine.rounding import fraction_down, fraction_up
+
+    return fraction_down(value) if direction < 0 else fraction_up(value)
 
 
 def _number(value: float) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
 from borel.engine import fp
-from borel.engine.rounding import NORMAL
+from borel.engine.rounding import NORMAL, U
 from borel.engine.trace import Graph, Tracer, replay, trace
 from borel.errors import BorelError, InvalidInput, NotEnclosed, NotTraceable
 
@@ -27,11 +27,11 @@ def breaks_of(breaks: Any, what: str) -> tuple[float, ...]:
 
 
 class Table(NamedTuple):
-    """A tabulated density: values, their relative rounding, assumptions."""
+    """A tabulated density: values, their relative rounding, and why they are not proved."""
 
     values: np.ndarray
     rounding: float
-    assumptions: tuple[str, ...]
+    unproved: str
 
 
 class Density:
@@ -178,27 +178,25 @@ class Density:
     def tabulate(self, points: tuple, what: str, role: str, place: Any) -> Table:
         """Evaluate at all points of finite alphabets; an underflow is an error, not a zero.
 
-        ``place`` says in words where an index of the table lies.
+        ``place`` says in words where an index of the table lies. What intervals do not enclose
+        (an opaque density, an operation they do not know) is a table of estimates, with why.
         """
         values = np.array(self.linear(*points))
         small = values < NORMAL
-        rounding, assumptions = 0.0, (f"{role}: the float64 values of the density",)
-        lost = np.zeros(values.shape, bool)
-        if self.log:
-            lost = small & (self.raw(*points) > -np.inf)
-        elif self.graph is not None:
-            try:
-                low, high = self._enclose(points)
-                lost = small & (high > 0)
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    width = np.where(values > 0, (high - low) / values, 0.0)
-                if np.isfinite(width).all() and width.max() < 1e-9 and not lost.any():
-                    rounding = float(width.max())
-                    assumptions = ()
-            except NotEnclosed:
-                lost = small & (self.logarithm(*points) > -np.inf)
-        elif small.any():
-            assumptions += ("zeros of a density that could not be traced are exact",)
+        rounding, unproved = 0.0, ""
+        try:
+            low, high = self._enclose(points)
+            lost = small & (high > 0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                # how far the truth may be from the float, relatively: the float itself may lie
+                # outside its enclosure
+                gap = np.maximum(high - values, values - low) * (1 + 4 * U) / values
+            rounding = float(np.max(np.where(values > 0, gap, 0.0)))
+            if not rounding < 1e-9:
+                unproved = f"the {role} loses digits in float64 (up to {rounding:.2g} of a value)"
+        except NotEnclosed as error:
+            unproved = f"the {role} is known in float64 only: {error}"
+            lost = small & (self.logarithm(*points) > -np.inf)
         if lost.any():
             raise InvalidInput(
                 what,
@@ -207,17 +205,21 @@ class Density:
                 where=place(*np.argwhere(lost)[0]),
                 mend="shrink the alphabets, or give a matrix or a pmf of Fractions.",
             )
-        return Table(values, rounding, assumptions)
+        # an error estimate, where nothing is proved: some roundings, or what intervals leave open
+        return Table(values, min(max(rounding, 64 * U), 0.1) if unproved else rounding, unproved)
 
     def _enclose(self, points: tuple) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the density at points; raise `NotEnclosed` if that cannot be done."""
         from borel.engine import interval
 
-        assert self.graph is not None
+        if self.graph is None:
+            raise NotEnclosed(f"it could not be traced ({self.opaque})")
         boxes = {}
         for name, value in self.inputs(*points).items():
             point = np.asarray(value, float)
             boxes[name] = (point, point)
-        return interval.evaluate(self.graph, boxes)
+        low, high = interval.evaluate(self.graph, boxes)
+        return interval.exponential((low, high)) if self.log else (low, high)
 
     def check(self, what: str) -> None:
         """Raise if the density is negative, NaN, infinite or not elementwise at a probe."""

@@ -29,6 +29,13 @@ def _family(
         array = as_reals(value, name, key)
         if not np.isfinite(array).all():
             raise InvalidInput(name, expected=f"a finite {key}", got=repr(value))
+        if array.ndim == 0 and value != float(array):
+            raise InvalidInput(
+                name,
+                expected=f"a {key} that float64 holds exactly",
+                got=repr(value),
+                mend=f"write float({value!r}) if the nearest float is meant.",
+            )
         values[key] = array if array.ndim else float(array)
     shown = ", ".join(
         f"{k}={v:g}" if np.ndim(v) == 0 else f"{k}=<array>" for k, v in values.items()

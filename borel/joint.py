@@ -9,7 +9,7 @@ import numpy as np
 
 from borel.engine.rounding import U
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure, as_floats, covers, require_no_underflow
+from borel.measures import Measure, as_floats, carried, covers, require_no_underflow
 
 if TYPE_CHECKING:
     from borel.bound import Verdict
@@ -102,14 +102,16 @@ class Joint:
     def marginal(self) -> Measure:
         """P_Y, the law of the outcome (``mech @ prior``)."""
         mechanism = self.mechanism
+        unproved = carried(self.prior, mechanism)
         if self.finite:
             if self.rational:
-                return Measure(self.probabilities @ mechanism.matrix, self.outcome)
+                law = self.probabilities @ mechanism.matrix
+                return Measure(law, self.outcome, unproved=unproved)
             p = as_floats(self.prior.at(mechanism.secret), "mech @ prior")
             k = as_floats(mechanism.matrix, "mech @ prior")
             require_no_underflow("mech @ prior", p, k)
             error = self._rounding + (len(p) + 2) * U
-            return Measure(p @ k, self.outcome, name="marginal", rounding=error)
+            return Measure(p @ k, self.outcome, name="marginal", rounding=error, unproved=unproved)
         if self.outcome.kind == "mixed":
             raise NotYet(
                 "mech @ prior",
@@ -173,7 +175,12 @@ class Joint:
             error = 0.0
             if not self.rational:
                 error = 2 * self._rounding + (len(prior) + 4) * U
-            return Measure(weights / total, self.mechanism.secret, rounding=error)
+            return Measure(
+                weights / total,
+                self.mechanism.secret,
+                rounding=error,
+                unproved=carried(self.prior, self.mechanism),
+            )
         from borel.engine import engine_for
 
         level = float(np.ravel(engine_for(self).log_marginal(y))[0])

@@ -17,6 +17,7 @@ from borel.engine.rounding import NORMAL, TINY, U, rounding_of
 from borel.errors import InvalidInput, NotYet
 from borel.measures import (
     as_floats,
+    carried,
     head_of,
     require_accurate,
     require_no_underflow,
@@ -148,16 +149,26 @@ def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
             where=f"x = {secret_at(i)}",
             mend="normalise it in y (not in x), or declare breaks=[...] where it jumps.",
         )
+    if not settled.all():
+        i = int(np.flatnonzero(~settled)[0])
+        return (
+            f"declared; the check at {count} points did not settle it (about "
+            f"{float(totals[i]):.6g} at x = {secret_at(i)})"
+        )
     return f"checked at {count} points"
 
 
 # -- composition ------------------------------------------------------------------------------
 
 
-def _make(matrix: np.ndarray, secret: Alphabet, outcome: Alphabet, rounding: float, name: str):
+def _make(
+    matrix: np.ndarray, secret: Alphabet, outcome: Alphabet, rounding: float, *sources: Mechanism
+):
     from borel.mechanism import Mechanism
 
-    return Mechanism._from_matrix(matrix, secret, outcome, name, rounding)
+    out = Mechanism._from_matrix(matrix, secret, outcome, rounding=rounding)
+    out.unproved = carried(*sources)
+    return out
 
 
 def _numbers(first: Mechanism, second: Mechanism) -> tuple[np.ndarray, np.ndarray]:
@@ -195,7 +206,7 @@ def post_process(post: Mechanism, mechanism: Mechanism) -> Mechanism:
     rows = post.secret.positions(_label_array(mechanism.outcome), "y")
     matrix = a @ b[rows]
     rounding = _error(mechanism, post, terms=a.shape[1])
-    return _make(matrix, mechanism.secret, post.outcome, rounding, "")
+    return _make(matrix, mechanism.secret, post.outcome, rounding, mechanism, post)
 
 
 def _label_array(alphabet: Alphabet) -> Any:
@@ -216,7 +227,7 @@ def both(first: Mechanism, second: Mechanism) -> Mechanism:
     if first.finite and second.finite:
         a, b = _numbers(first, second)
         matrix = (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
-        return _make(matrix, first.secret, outcome, _error(first, second, terms=1), "")
+        return _make(matrix, first.secret, outcome, _error(first, second, terms=1), first, second)
     if first.masses or second.masses or first.density is None or second.density is None:
         raise NotYet("a & b", missing="a matrix with a density, or atoms, in one product")
     from borel.mechanism import Mechanism
@@ -272,7 +283,7 @@ def adaptive(first: Mechanism, second: Callable[[Any], Mechanism]) -> Mechanism:
     if not exact:
         rounding = max(rounding, 4 * U)
     outcome = first.outcome * chosen[0].outcome
-    return _make(np.concatenate(columns, axis=1), first.secret, outcome, rounding, "")
+    return _make(np.concatenate(columns, axis=1), first.secret, outcome, rounding, first, *chosen)
 
 
 def _require_function(what: str, function: Any) -> None:
@@ -334,7 +345,7 @@ def push(mechanism: Mechanism, function: Callable, outcome: Any) -> Mechanism:
     if not mechanism.rational:
         rounding = mechanism.rounding + len(places) * U + _pushed_subnormals(a, matrix, places)
         require_accurate("mech.push", rounding)
-    return _make(matrix, mechanism.secret, outcome, rounding, "")
+    return _make(matrix, mechanism.secret, outcome, rounding, mechanism)
 
 
 def restrict(mechanism: Mechanism, event: Callable) -> Mechanism:
@@ -362,7 +373,7 @@ def restrict(mechanism: Mechanism, event: Callable) -> Mechanism:
         require_accurate("mech.restrict", own)
         rounding = 2 * own / (1 - own) + (len(keep) + 4) * U
     outcome = Finite([labels[j] for j in keep])
-    return _make(a / totals[:, None], mechanism.secret, outcome, rounding, "")
+    return _make(a / totals[:, None], mechanism.secret, outcome, rounding, mechanism)
 
 
 def clip(mechanism: Mechanism, lower: float, upper: float) -> Mechanism:

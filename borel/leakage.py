@@ -86,6 +86,7 @@ class LeakageVariable:
         outcome = self.joint.outcome
         if _is_single(outcome, y):
             outcome.check(y)
+            _representable(outcome, y)
             found = self._closed("at", y)
             if found is None:
                 found = self._engine().at(self.kind, y)
@@ -278,10 +279,24 @@ class InformationDensity:
         return f"InformationDensity({self.joint!r})"
 
 
+def _representable(outcome: Any, y: Any) -> None:
+    """Refuse a number that float64 would round: the figure would be of another outcome."""
+    if outcome.kind in ("continuous", "mixed") and outcome.dim == 1 and float(y) != y:
+        raise InvalidInput(
+            "y",
+            expected="a number that float64 holds exactly",
+            got=repr(y),
+            mend=f"write float({y!r}) if the nearest float is meant.",
+        )
+
+
 def _signed_bound(engine: Any, low: float, high: float) -> Bound:
+    if low != high and (np.isinf(low) or np.isinf(high)):
+        proved = engine.status != "estimate"  # the ends of an estimate prove nothing
+        reason = engine.reason or "the enclosure is open: float64 does not resolve the densities"
+        ends = (low, high) if proved else (-np.inf, np.inf)
+        return Bound.undecided(*ends, reason=reason, assumptions=engine.assumptions)
     if engine.status == "estimate":
-        if low != high and (np.isinf(low) or np.isinf(high)):
-            return Bound.undecided(low, high, reason=engine.reason or "the estimate diverged")
         if np.isinf(low):
             return Bound.estimate(low, 0.0, reason=engine.reason)
         return Bound.estimate((low + high) / 2, (high - low) / 2, reason=engine.reason)

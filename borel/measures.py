@@ -35,7 +35,7 @@ class Tail:
     Parameters
     ----------
     bound : callable
-        ``n -> bound on P(X > n)``; on an alphabet unbounded both ways, on ``P(|X| > n)``.
+        ``n -> bound on P(X > n)``; on an alphabet without a lower end, on ``P(|X| > n)``.
     proof : str
         The theorem that proves it; empty when the user declared it.
     """
@@ -58,8 +58,8 @@ class Measure:
     breaks : sequence of float
         Points where the density jumps or has a kink, for continuous alphabets.
     tail : callable, optional
-        For a countable alphabet: ``n -> upper bound on P(X > n)``; it is *declared*, and figures
-        that use it are ``conditional``.
+        For a countable alphabet: ``n -> upper bound on P(X > n)``, or on P(abs(X) > n) where the
+        alphabet has no lower end; it is *declared*, and figures that use it are ``conditional``.
     envelope : callable, optional
         An integrable function above the density; kept for the certified engine.
     masses : dict, optional
@@ -95,6 +95,7 @@ class Measure:
         params: dict[str, Any] | None = None,
         name: str = "",
         rounding: float = 0.0,
+        unproved: str = "",
         _check: bool = True,
     ):
         if not isinstance(on, Alphabet):
@@ -110,6 +111,7 @@ class Measure:
         self.assumptions: tuple[str, ...] = ()
         self.parts: tuple[Measure, ...] = ()
         self._rounding = rounding
+        self.unproved = unproved  # why probabilities are known in float64 only, if they are
         # which named family it is, for closed forms; measures made from this one have none
         self.family: tuple[str, dict[str, Any]] | None = None
         self._probabilities: np.ndarray | None = None
@@ -154,7 +156,7 @@ class Measure:
                 (_grid_points(on),), repr(self), "prior", lambda i: f"x = {on.labels[i]!r}"
             )
             self._rounding = max(rounding, table.rounding)
-            self.assumptions = table.assumptions
+            self.unproved = table.unproved
             self._probabilities = _validated(table.values, repr(self), self._rounding)
             self._probabilities.setflags(write=False)
 
@@ -281,7 +283,7 @@ class Measure:
                 own = float(rounding_of(kept, self.rounding).max())
                 require_accurate("restrict", own)
                 error = 2 * own / (1 - own) + (kept.shape[-1] + 4) * U
-            return Measure(kept / total, self.on, rounding=error)
+            return Measure(kept / total, self.on, rounding=error, unproved=self.unproved)
         assert self.density is not None
         if self.batch:
             raise NotYet("restrict", missing="a density with draw axes")
@@ -406,7 +408,12 @@ def _product(first: Measure, second: Measure) -> Measure:
         error = 0.0
         if a.dtype != object:
             error = max(first.rounding, U) + max(second.rounding, U) + 2 * U
-        out = Measure((a[:, None] * b[None, :]).ravel(), on, rounding=error)
+        out = Measure(
+            (a[:, None] * b[None, :]).ravel(),
+            on,
+            rounding=error,
+            unproved=carried(first, second),
+        )
     else:
         if first.masses or second.masses:
             raise NotYet("product of measures", missing="measures with atoms")
@@ -668,7 +675,9 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
     if all(m._probabilities is not None for m in measures):
         laws = [m.probabilities for m in measures]
         if w.dtype == object and all(m.rational for m in measures):
-            return Measure(sum(a * p for a, p in zip(w, laws, strict=True)), on)
+            return Measure(
+                sum(a * p for a, p in zip(w, laws, strict=True)), on, unproved=carried(*measures)
+            )
         given = 0.0 if w.dtype == object else float(row_miss(w))
         w = as_floats(w, "mixture")
         laws = [as_floats(p, "mixture") for p in laws]
@@ -677,7 +686,7 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
                 require_no_underflow("mixture", np.array([a]), p)
         values = sum(a * p for a, p in zip(w, laws, strict=True))
         error = max(given, U) + max(U, *(m.rounding for m in measures)) + (len(w) + 4) * U
-        return Measure(np.asarray(values), on, rounding=error * 1.0001)
+        return Measure(np.asarray(values), on, rounding=error * 1.0001, unproved=carried(*measures))
     if any(m.masses for m in measures):
         raise NotYet("mixture", missing="measures with atoms")
     weights_float = [float(a) for a in w]
@@ -705,6 +714,11 @@ def require_no_underflow(what: str, *arrays: np.ndarray) -> None:
             got=f"products down to about {smallest:.3g}",
             mend="give them as Fractions.",
         )
+
+
+def carried(*sources: Any) -> str:
+    """Return why anything made of these measures and mechanisms is known in float64 only."""
+    return "; ".join(dict.fromkeys(s.unproved for s in sources if s.unproved))
 
 
 def require_accurate(what: str, rounding: float) -> None:

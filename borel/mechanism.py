@@ -112,7 +112,7 @@ class Mechanism:
         self.survival: Density | None = None
         self.sampler: Callable | None = None
         self.normalisation = "declared"
-        self.assumptions: tuple[str, ...] = ()
+        self.unproved = ""  # why the matrix is known in float64 only, if it is
         self._matrix: np.ndarray | None = None
         self.rounding = 0.0
         self.masses: dict[float, Density] = {}
@@ -152,7 +152,7 @@ class Mechanism:
         if secret.kind == outcome.kind == "finite":
             table = kernels.tabulate(self.density, secret, outcome, repr(self))
             self._set_matrix(table.values, table.rounding)
-            self.assumptions = table.assumptions
+            self.unproved = table.unproved
         else:
             self.normalisation = kernels.check_normalised(self)
 

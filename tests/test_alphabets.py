@@ -81,7 +81,7 @@ def test_labels_that_are_tuples():
 @pytest.mark.parametrize(
     ("alphabet", "inside", "outside"),
     [
-        (ANSWERS, ["no"], ["maybe", 0, None, ["no"]]),
+        (ANSWERS, ["no"], ["maybe", 0, None, [["no"]]]),
         (UNIT, [0, 0.0, 1, 0.5, F(1, 3), True], [-1e-300, 1.1, math.nan, "0.5", None, 0.5j]),
         (LINE, [1e308, -3], [math.inf, -math.inf, math.nan, "a"]),
         (COUNTS, [0, 7, 3.0], [-1, 0.5, math.inf, math.nan, "0", 1j]),
@@ -128,8 +128,10 @@ def test_products_flatten():
     left, right = (UNIT * COUNTS) * LINE, UNIT * (COUNTS * LINE)
     assert left == right and left.factors == (UNIT, COUNTS, LINE) and left.dim == 3
     assert (left * left).dim == 6
-    assert UNIT**1 == UNIT and UNIT**3 == UNIT * UNIT * UNIT and (UNIT * LINE) ** 2 == (
-        UNIT * LINE * UNIT * LINE
+    assert (
+        UNIT**1 == UNIT
+        and UNIT**3 == UNIT * UNIT * UNIT
+        and (UNIT * LINE) ** 2 == (UNIT * LINE * UNIT * LINE)
     )
     assert ANSWERS ** np.int64(2) == ANSWERS * ANSWERS
 

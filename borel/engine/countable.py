@@ -17,9 +17,9 @@ from borel.alphabets import Finite, Integers
 from borel.engine import interval, rounding
 from borel.engine.discrete import DiscreteFigures
 from borel.engine.rounding import Enclosure, Scaled, log_ratio_bounds, ratio_bounds
-from borel.errors import NotEnclosed, NotYet
+from borel.errors import InvalidInput, NotEnclosed, NotYet
 from borel.laws import Values
-from borel.measures import head_of
+from borel.measures import as_floats, head_of
 
 if TYPE_CHECKING:
     from borel.density import Density
@@ -54,11 +54,13 @@ class CountableEngine(DiscreteFigures):
         for alphabet in (joint.secret, joint.outcome):
             if alphabet.dim > 1 or not isinstance(alphabet, (Integers, Finite)):
                 raise NotYet("the countable engine", missing=f"the alphabet {alphabet!r}")
+        self._count = 256
+        self._laws: dict[str, Values] = {}
         self.reason = self._why_not_enclosed()
         self._proved = not self.reason
         assumptions: list[str] = []
         if not self.mechanism.normalisation.startswith("proved"):
-            assumptions.append(f"kernel normalised: {self.mechanism.normalisation}")
+            assumptions.append(f"kernel >= 0 and normalised: {self.mechanism.normalisation}")
         if self.prior.on.kind == "countable":
             if self.prior.tail is None:
                 assumptions.append("prior normalised: checked; its tail is 1 minus the head")
@@ -93,7 +95,15 @@ class CountableEngine(DiscreteFigures):
                 self._fall(str(error))
             else:
                 if density.log:
-                    low, high = interval._exp((low, high))
+                    low, high = interval.exponential((low, high))
+                if (high < 0).any():
+                    raise InvalidInput(
+                        "a density",
+                        expected="values >= 0",
+                        got=f"a value below {float(np.min(high)):.6g}, proved",
+                        where=_where(boxes, high),
+                        mend="correct the function there.",
+                    )
                 return Enclosure(np.maximum(low, 0.0), high)
         points = [boxes[name][0] for name in density.alphabets]
         values = density.linear(*points)
@@ -109,7 +119,7 @@ class CountableEngine(DiscreteFigures):
         if self.prior.on.kind != "finite":
             return None
         points = np.asarray(self.prior.on.array, float)
-        p = np.asarray(self.prior.probabilities, float)
+        p = as_floats(self.prior.probabilities, "a prior of Fractions on a countable outcome")
         error = np.maximum(self.prior.rounding, rounding.rounding_of(p, rounding.U)) * 1.0001
         low = np.maximum(p * (1 - error) - rounding.TINY * (p > 0), 0.0)
         return _Head(
@@ -128,11 +138,29 @@ class CountableEngine(DiscreteFigures):
             beyond, below = [points[-1] + 1], [np.inf]
         if alphabet.lower is None:
             beyond, below = [*beyond, -np.inf], [*below, points[0] - 1]
-        tail = max(0.0, 1.0 - float(rounding.sum_outward(low, high)[0]) + 2.0**-50)
+        least, most = (float(end) for end in rounding.sum_outward(low, high))
+        if least > 1 + 1e-9:
+            raise InvalidInput(
+                repr(self.prior),
+                expected="probabilities that sum to 1",
+                got=f"a sum above {least:.12g}, proved",
+                mend="normalise them.",
+            )
+        # the prior meant is normalised: what its floats miss may all lie beyond the head
+        tail = abs(1.0 - least) + (most - least) + 2.0**-50
         if self.prior.tail is not None:
-            # a declared tail speaks of P(X > n); of P(|X| > n) when both ends are open
-            last = int(points[-1]) if alphabet.upper is None else int(-points[0])
-            tail = min(tail, max(float(self.prior.tail.bound(last)), rounding.TINY))
+            last = int(points[-1]) if alphabet.lower is not None else int(-points[0])
+            declared = float(self.prior.tail.bound(last))
+            if declared < 1 - most - 2.0**-40:
+                raise InvalidInput(
+                    repr(self.prior),
+                    expected=f"a tail of at least {1 - most:.6g}, which the head leaves",
+                    got=repr(declared),
+                    where=f"n = {last}",
+                    mend="declare an upper bound on P(X > n), or on P(|X| > n) where the "
+                    "alphabet has no lower end.",
+                )
+            tail = min(tail, max(declared, rounding.TINY))
         return _Head(points, low, high, tail, (np.array(beyond), np.array(below)))
 
     def column(self, ys: np.ndarray) -> tuple[Enclosure, Enclosure, Enclosure]:
@@ -186,8 +214,8 @@ class CountableEngine(DiscreteFigures):
 
     def _beyond(self, y: np.ndarray, head: _Head) -> Enclosure | None:
         """Enclose the kernel over every secret beyond the head; None if there is none."""
-        if not len(head.boxes[0]) or head.tail == 0:
-            return None
+        if not len(head.boxes[0]):
+            return None  # the alphabet ends: only it can say so, never a mass of 0
         if not self._proved:
             last = np.where(np.isfinite(head.boxes[0]), head.boxes[0], head.boxes[1])
             values = self.mechanism.density.linear(y, last)  # type: ignore[union-attr]
@@ -218,28 +246,27 @@ class CountableEngine(DiscreteFigures):
         return Values(*settle(log, 0.0), *settle(ratio, 1.0), *masses, outside)
 
     def head_of_outcomes(self) -> tuple[np.ndarray, bool]:
-        """Return the outcomes that the law is computed on, and whether they are all."""
+        """Return the outcomes that the law was computed on, and whether they are all."""
         outcome = self.joint.outcome
         if outcome.kind == "finite":
             return np.asarray(outcome.array), True
-        return head_of(outcome, 256), False
+        return head_of(outcome, self._count), False
 
     def law(self, kind: str) -> Values:
         """Enclose the law of PML(Y) or PMC(Y): a head of outcomes, and the mass left over."""
-        cache = self.__dict__.setdefault("_laws", {})
+        cache = self._laws
         if kind not in cache:
             ys, whole = self.head_of_outcomes()
             values = self.values_at(kind, ys)
-            if not whole:
-                count, tol = len(ys), settings.current().tol
-                while True:
-                    low, _ = rounding.sum_outward(values.mass_lower, values.mass_upper)
-                    leftover = max(0.0, 1.0 - float(low) + 2.0**-50)
-                    if leftover <= tol * 1e-3 or count >= 4096:
-                        break
-                    count *= 4
-                    values = self.values_at(kind, head_of(self.joint.outcome, count))
-                values = Values(**{**values.__dict__, "leftover": leftover})
+            while not whole:
+                low, _ = rounding.sum_outward(values.mass_lower, values.mass_upper)
+                leftover = max(0.0, 1.0 - float(low) + 2.0**-50)
+                if leftover <= settings.current().tol * 1e-3 or self._count >= 4096:
+                    values = Values(**{**values.__dict__, "leftover": leftover})
+                    break
+                self._count *= 4
+                cache.clear()  # every law of a joint has the same head
+                values = self.values_at(kind, self.head_of_outcomes()[0])
             cache[kind] = values
         return cache[kind]
 
@@ -259,6 +286,13 @@ class CountableEngine(DiscreteFigures):
         entry = self._evaluate(self.mechanism.density, {"y": (yf, yf), "x": (xf, xf)})
         den = Enclosure(*(end[inverse].reshape(np.shape(y)) for end in marginal))
         return _quotient(entry, den)[0]
+
+
+def _where(boxes: dict[str, tuple], high: np.ndarray) -> str:
+    """Say where an enclosure is negative."""
+    place = tuple(np.argwhere(high < 0)[0])
+    shown = {n: float(np.broadcast_to(low, high.shape)[place]) for n, (low, _) in boxes.items()}
+    return ", ".join(f"{n} = {v:g}" for n, v in shown.items())
 
 
 def _quotient(num: Enclosure, den: Enclosure) -> tuple[Enclosure, Enclosure]:

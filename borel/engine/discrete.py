@@ -49,8 +49,9 @@ class DiscreteFigures:
         about = {"assumptions": self.assumptions, **about}
         if self.status == "estimate":
             about.pop("exact_ratio", None)
-            if math.isinf(high) and not math.isinf(low):
-                return Bound.undecided(reason=self.reason, **about)
+            if math.isinf(high):
+                about["reason"] = f"it looks infinite, which float64 cannot prove; {self.reason}"
+                return Bound.undecided(**about)
             middle = low if low == high else (low + high) / 2
             return Bound.estimate(
                 middle, 0.0 if low == high else (high - low) / 2, reason=self.reason, **about
@@ -77,10 +78,14 @@ class DiscreteFigures:
             float(values.lower[0]), float(values.upper[0]), assumptions=notes, exact_ratio=ratio
         )
 
-    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, str]:
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
         values = self.values_at(kind, y)
-        return values.lower, values.upper, self.status
+        return values.lower, values.upper, self.statuses(values.lower, values.upper)
+
+    def statuses(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Return the status of each enclosure: one that is open above settles nothing."""
+        return np.where(np.isinf(upper) & ~np.isinf(lower), "undecided", self.status)
 
     def sup(self, kind: str) -> Bound:
         """Return the essential supremum over the outcomes."""

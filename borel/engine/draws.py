@@ -13,8 +13,8 @@ import numpy as np
 
 from borel.engine import rounding
 from borel.engine.rounding import Scaled, U, log_ratio_bounds
-from borel.errors import NotYet
-from borel.measures import rounding_allowed
+from borel.errors import InvalidInput, NotYet
+from borel.measures import as_floats, rounding_allowed
 
 if TYPE_CHECKING:
     from borel.joint import Joint
@@ -35,16 +35,16 @@ def draws_engine(joint: Joint) -> Any:
 class FiniteDraws:
     """Enclosures of PML or PMC for every draw of a finite prior."""
 
-    status = "exact"
-    reason = ""
-
     def __init__(self, joint: Joint):
         self.joint = joint
-        self.matrix = np.ascontiguousarray(joint.mechanism.matrix, dtype=float)
-        self.assumptions = (
-            *joint.mechanism.assumptions,
-            "floats mean the normalised laws within their rounding",
+        self.reason = joint.mechanism.unproved
+        self.status = "estimate" if self.reason else "exact"
+        self.matrix = np.ascontiguousarray(
+            as_floats(joint.mechanism.matrix, "a matrix of Fractions under random priors")
         )
+        # Fractions were rounded to floats just now
+        self.rounding = max(joint.mechanism.rounding, U)
+        self.assumptions = ("floats mean the normalised laws within their rounding",)
 
     @cached_property
     def _whole(self) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +88,7 @@ class FiniteDraws:
             with np.errstate(divide="ignore", invalid="ignore"):
                 terms = np.where(marginal > 0, marginal * np.log(marginal), 0.0)
             value = p @ rows - terms.sum(axis=1)
-            inputs = rounding_allowed(n) * 2 + self.joint.mechanism.rounding
+            inputs = rounding_allowed(n) * 2 + prior._rounding + self.rounding
             error = 8 * ((n + m + 10) * U + inputs) * (np.log(m) + 1)
             lows.append(np.maximum(value - error, 0.0))
             highs.append(np.maximum(value + error, 0.0))
@@ -106,7 +106,7 @@ class FiniteDraws:
         p = np.asarray(prior.at(self.joint.mechanism.secret), float)
         if (p > 0).all():
             top, bottom = (extreme[columns] for extreme in self._whole)
-            return self._enclose(kind, p, columns, top, bottom, reduce)
+            return self._enclose(kind, p, columns, top, bottom, reduce, prior._rounding)
         # the extremes run over the support of each draw: one pass per support that occurs
         support, which = np.unique(p > 0, axis=0, return_inverse=True)
         which = np.ravel(which)
@@ -115,7 +115,13 @@ class FiniteDraws:
             mine = which == i
             part = self.matrix[rows][:, columns]
             low, high = self._enclose(
-                kind, p[mine], columns, part.max(axis=0), part.min(axis=0), reduce
+                kind,
+                p[mine],
+                columns,
+                part.max(axis=0),
+                part.min(axis=0),
+                reduce,
+                prior._rounding,
             )
             if out is None:
                 shape = (len(p), *low.shape[1:])
@@ -123,17 +129,23 @@ class FiniteDraws:
             out[0][mine], out[1][mine] = low, high
         return out
 
-    def _enclose(self, kind, p, columns, top, bottom, reduce: bool):
+    def _enclose(self, kind, p, columns, top, bottom, reduce: bool, prior_rounding: float):
         if kind == "ldp":
             return self._levels(len(p), top, bottom)
         marginal = p @ self.matrix[:, columns]
         n = p.shape[1]
         miss = float(np.abs(p.sum(axis=1) - 1.0).max()) + n * U
         # the prior's rounding, the kernel's, and that of a product of n terms in any order
-        error = min(miss, rounding_allowed(n) + n * U) + self.joint.mechanism.rounding
-        error = (error + (n + 4) * U) * 1.0001
+        if miss > 4 * (rounding_allowed(n) + prior_rounding):
+            raise InvalidInput(
+                "learnt * mech",
+                expected="priors that sum to 1 to their rounding",
+                got=f"a sum that misses 1 by {miss:.3g}",
+                mend="divide each draw by its own sum.",
+            )
+        error = (max(miss, prior_rounding) + self.rounding + (n + 4) * U) * 1.0001
         extreme = top if kind == "pml" else bottom
-        own = rounding.rounding_of(extreme, self.joint.mechanism.rounding)
+        own = rounding.rounding_of(extreme, self.rounding)
         if reduce and extreme.min() > 0 and marginal.min() > 2.0**-900:
             # the usual case, without masks: the largest ratio, widened by the largest error
             ratio = (extreme / marginal if kind == "pml" else marginal / extreme).max(axis=1)
@@ -160,7 +172,7 @@ class FiniteDraws:
         top, bottom = top[live], bottom[live]
         if (bottom == 0).any():
             return np.full(count, np.inf), np.full(count, np.inf)
-        own = self.joint.mechanism.rounding
+        own = self.rounding
         num, den = (rounding.scaled(v, rounding.rounding_of(v, own)) for v in (top, bottom))
         low, high = log_ratio_bounds(num, den)
         return np.full(count, max(low.max(), 0.0)), np.full(count, max(high.max(), 0.0))

@@ -39,7 +39,9 @@ class ContinuousOutcomes(EstimateEngine):
             ends = [e for e in (axis.lower, axis.upper, *axis.breaks) if math.isfinite(e)]
         atoms = outcome.atoms if isinstance(outcome, Mixed) else ()
         line = sorted({*breaks, *ends, *atoms})
-        self.axes = [Axis(a.lower, a.upper, tuple(line)) for a in factors if isinstance(a, Interval)]
+        self.axes = [
+            Axis(a.lower, a.upper, tuple(line)) for a in factors if isinstance(a, Interval)
+        ]
         self.atoms = np.array(atoms, float)
 
     # -- at outcomes ------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from borel.engine.discrete import DiscreteFigures
 from borel.engine.rounding import Enclosure, Scaled, log_fraction, log_ratio_bounds, ratio_bounds
 from borel.errors import InvalidInput
 from borel.laws import VALUE_FIELDS, Values
+from borel.measures import carried
 
 if TYPE_CHECKING:
     from borel.joint import Joint
@@ -55,13 +56,13 @@ class FiniteEngine(DiscreteFigures):
         With a finite prior and a matrix.
     """
 
-    status = "exact"
-    reason = ""
-
     def __init__(self, joint: Joint):
         self.joint = joint
         self.mechanism = joint.mechanism
-        self.assumptions = (*self.mechanism.assumptions,)
+        # values that are known in float64 only make estimates, and say why
+        self.reason = carried(joint.prior, joint.mechanism)
+        self.status = "estimate" if self.reason else "exact"
+        self.assumptions: tuple[str, ...] = ()
         self._log_cache: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         p = joint.probabilities
         self.support = np.flatnonzero(np.asarray(p != 0, bool))
@@ -166,13 +167,14 @@ class FiniteEngine(DiscreteFigures):
         ratios = self._settled(kind, ratio_bounds, 1.0)
         return Values(*self._logs(kind), *ratios, *self._masses, self._top == 0)
 
-    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, str]:
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
         if self.joint.rational:
             return super().curve(kind, y)
         low, high = self._logs(kind)
         chosen = self.mechanism.outcome.positions(y)
-        return low[chosen], high[chosen], self.status
+        low, high = low[chosen], high[chosen]
+        return low, high, self.statuses(low, high)
 
     @cached_property
     def _masses(self) -> tuple[np.ndarray, np.ndarray]:

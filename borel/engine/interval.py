@@ -129,7 +129,8 @@ def _increasing(function):
     return enclose
 
 
-def _exp(a: Box) -> Box:
+def exponential(a: Box) -> Box:
+    """Enclose exp."""
     low, high = _widen(np.exp(a[0]), np.exp(a[1]))
     one = (a[0] == 0, a[1] == 0)
     return np.where(one[0], 1.0, np.maximum(low, 0.0)), np.where(one[1], 1.0, high)
@@ -253,7 +254,7 @@ _TABLE = {
     "power": _power,
     "square": _square,
     "sqrt": _sqrt,
-    "exp": _exp,
+    "exp": exponential,
     "log": _log,
     "expm1": _increasing(np.expm1),
     "log1p": _increasing(np.log1p),

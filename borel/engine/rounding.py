@@ -310,8 +310,10 @@ def log_scaled(hi, lo, exponent) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for k in range(_LOG_TERMS, 0, -1):
         series = z * (1.0 / (2 * k + 1) + series)
     small = 2 * s_lo * (1 + z) + 2 * s * series
-    a, b = two_sum(power * _LN2_HI, 2 * s)
-    hi_out, lo_out = two_sum(a, b + (small + power * _LN2_LO))
+    # exact below an exponent of 2**11, and beyond (rational numbers) with its error kept
+    product, lost = two_prod(power * 1.0, _LN2_HI)
+    a, b = two_sum(product, 2 * s)
+    hi_out, lo_out = two_sum(a, b + (small + power * _LN2_LO + lost))
     error = 2.0**-55 * np.abs(2 * s) + 8 * U * (np.abs(small) + np.abs(b))
     error = error + np.abs(power) * 2.0**-96 + TINY
     return hi_out, lo_out, error

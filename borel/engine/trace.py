@@ -150,9 +150,7 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
             name = "logical_or"  # what NumPy does: True + True is True
         result = recorder.add(name, tuple(a._index for a in lifted))
         chosen = truths[1:] if name == "where" else truths
-        if name in _TRUTHS or (
-            name in ("where", "multiply", "maximum", "minimum") and all(chosen)
-        ):
+        if name in _TRUTHS or (name in ("where", "multiply", "maximum", "minimum") and all(chosen)):
             recorder.truths.add(result._index)
         return result
 

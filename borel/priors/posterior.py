@@ -55,7 +55,7 @@ def from_posterior(data: Any, build: Callable[[Any], Measure]) -> PosteriorPrior
     >>> import borel as bl
     >>> data = bl.models.dirichlet_posterior([30, 70], draws=100, random_seed=1)
     >>> bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
-    PosteriorPriors(4 x 100 exact draws of a prior on Finite([0, 1]))
+    PosteriorPriors(4 x 100 exact draws of a prior on Finite(2))
     """
     tree = _compat.as_datatree(data)
     if "posterior" not in tree.children:
@@ -213,8 +213,13 @@ class PosteriorPriors:
         if self.exact:
             return ""
         worst = []
+        moving = [
+            v for v in self._stacked.values() if v.dtype.kind in "fiu" and np.ptp(v, axis=0).any()
+        ]
+        if self._stacked and not moving:
+            return "no parameter moves: all draws are the same" + REMEDY
         for name, variable in self.posterior.data_vars.items():
-            if name in self._stacked and variable.dtype.kind == "f":
+            if name in self._stacked and variable.dtype.kind in "fiu":
                 found = diagnose(variable, str(name))
                 if found:
                     worst.append(found)

@@ -258,6 +258,8 @@ class RandomBound:
                 reason=f"{int(np.isinf(high).sum())} of {self.size} draws have no finite bound",
                 assumptions=self.assumptions,
             )
+        if self.size < 2:
+            return Bound.undecided(reason="one draw has no spread", assumptions=self.assumptions)
         n = self._effective(_compat.ess_mean)
         error = float(norm.ppf((1 + confidence) / 2)) * float(np.std(high, ddof=1)) / math.sqrt(n)
         notes = ("asymptotic: normal approximation of the mean",)
