@@ -187,7 +187,7 @@ class Bound:
 
     def about(self, **changes: Any) -> Bound:
         """Return the same enclosure with other notes (witness, assumptions, reason, ...)."""
-        fixed = {"status", "lower", "upper", "confidence", "exact_ratio"}
+        fixed = {"status", "lower", "upper", "confidence"}
         if forbidden := fixed & set(changes):
             raise InvalidInput("Bound.about", expected="notes only", got=str(sorted(forbidden)))
         if not set(self.assumptions) <= set(changes.get("assumptions", self.assumptions)):

@@ -108,7 +108,6 @@ class Measure:
         self.tail = tail if isinstance(tail, Tail) or tail is None else Tail(tail)
         self.envelope = envelope
         self.masses = self._masses_of(masses)
-        self.assumptions: tuple[str, ...] = ()
         self.parts: tuple[Measure, ...] = ()
         self._rounding = rounding
         self.unproved = unproved  # why probabilities are known in float64 only, if they are

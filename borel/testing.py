@@ -18,7 +18,7 @@ from borel.bound import Bound
 from borel.density import Density, probe
 from borel.errors import InvalidInput, OutsideAlphabet
 from borel.leakage import pmc, pml
-from borel.measures import Measure, _total, head_of
+from borel.measures import Measure, _total, _validated, head_of
 from borel.mechanism import Mechanism
 
 _MANY = 48
@@ -58,9 +58,12 @@ def check_measure(measure: Measure) -> None:
         _check_density(what, measure.density)
     _check_outside(what, on, measure.pdf)
     if on.kind == "finite":
-        total = float(measure.probabilities.sum())
-        allowed = max(measure.rounding, on.size * 2.0**-52)
-    elif on.kind == "countable" and on.dim == 1:
+        try:
+            _validated(measure.probabilities, what, measure._rounding)
+        except InvalidInput as error:
+            raise AssertionError(str(error)) from error
+        return
+    if on.kind == "countable" and on.dim == 1:
         total, allowed = float(measure.pdf(head_of(on, 20_000)).sum()), 1e-6
         if measure.tail is not None:
             allowed += measure.tail.bound(int(np.max(np.abs(head_of(on, 20_000)))))

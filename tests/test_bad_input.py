@@ -570,7 +570,7 @@ NONSENSE = {
 @pytest.mark.parametrize("name", NONSENSE)
 def test_nonsense_is_invalid_input(name):
     for wrong in NONSENSE[name]:
-        with pytest.raises(bl.InvalidInput, match="expected .*got "):
+        with pytest.raises(bl.InvalidInput, match=r"expected .*got "):
             bl.Interval(wrong, None) if name == "Interval" else getattr(bl, name)(wrong)
 
 
@@ -579,7 +579,7 @@ def test_nonsense_is_invalid_input(name):
     [None, "ab", [["a", "b"]], HALVES, np.ones((1, 1, 1)), [[]], [[0.5, 0.5], [1.0]], [[1j]]],
 )
 def test_nonsense_for_a_matrix(wrong):
-    with pytest.raises(bl.InvalidInput, match="expected .*got "):
+    with pytest.raises(bl.InvalidInput, match=r"expected .*got "):
         from_matrix(wrong)
 
 
@@ -646,7 +646,7 @@ def test_nonsense_for_a_matrix(wrong):
     ],
 )
 def test_more_nonsense_is_invalid_input(use):
-    with pytest.raises(bl.InvalidInput, match="expected .*got "):
+    with pytest.raises(bl.InvalidInput, match=r"expected .*got "):
         use()
 
 
@@ -660,7 +660,7 @@ def test_what_scipy_cannot_place_is_refused(frozen):
         "norm of arrays": stats.norm([0, 1], 1),
         "norm(0, -1)": stats.norm(0, -1),
     }[frozen]
-    with pytest.raises(bl.InvalidInput, match="frozen univariate distribution.*freeze it"):
+    with pytest.raises(bl.InvalidInput, match=r"frozen univariate distribution.*freeze it"):
         bl.from_scipy(wrong)
 
 

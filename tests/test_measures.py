@@ -1,4 +1,4 @@
-"""Measures: probabilities in labels, densities, mixtures, restrictions, products, what they carry."""
+"""Measures: probabilities by label, densities, mixtures, restrictions, products, roundings."""
 
 import math
 import pickle
@@ -150,7 +150,7 @@ def test_atoms_have_masses():
 def test_a_density_on_a_finite_alphabet_is_tabulated_with_its_rounding():
     prior = bl.Measure(lambda x: (x + 1) / 6, on=bl.Finite(3))
     assert off_by(prior.probabilities, [F(1, 6), F(2, 6), F(3, 6)]) <= prior.rounding < 1e-14
-    assert prior.assumptions == ()
+    assert prior.unproved == ""
 
     def cancelled(x):
         d = (0 * x + 1e4 + 0.1) - 1e4
@@ -160,7 +160,7 @@ def test_a_density_on_a_finite_alphabet_is_tabulated_with_its_rounding():
     assert off_by(lost.probabilities, [F(1, 10), F(9, 10)]) <= lost.rounding
     assert lost.rounding > 1e-12, "digits that a difference loses are counted"
     scipys = bl.from_scipy(stats.bernoulli(0.3))
-    assert "prior: the float64 values of the density" in scipys.assumptions
+    assert "the prior is known in float64 only" in scipys.unproved
 
 
 def test_a_density_on_a_product():
@@ -360,7 +360,7 @@ def test_html_is_escaped():
 
 
 def test_what_is_not_there_yet_says_so():
-    with pytest.raises(bl.NotYet, match="not a finite alphabet.*pdf"):
+    with pytest.raises(bl.NotYet, match=r"not a finite alphabet.*pdf"):
         _ = bl.normal().probabilities
     atoms = bl.Measure(lambda x: 0.5 + 0 * x, on=bl.Mixed(UNIT, atoms=[0]), masses={0: 0.5})
     for use in (

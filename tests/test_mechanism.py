@@ -80,7 +80,7 @@ def test_a_density_on_finite_alphabets_becomes_a_matrix():
         lambda y, x: np.where(y == x, 0.75, 0.25), secret=bl.Finite(2), outcome=bl.Finite(2)
     )
     np.testing.assert_array_equal(mech.matrix, [[0.75, 0.25], [0.25, 0.75]])
-    assert mech.finite and mech.assumptions == ()
+    assert mech.finite and mech.unproved == ""
 
 
 def test_a_density_whose_secret_is_a_pair():

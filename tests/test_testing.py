@@ -129,8 +129,8 @@ class TwoMinds(bl.Measure):
         (lambda: 3, "expected a Measure, got int"),
         (lambda: bl.pmf([[0.5, 0.5]]), r"expected one measure, got draws \(1,\)"),
         (lambda: broken(own, density=other_density(lambda x: 3 * x)), "expected a total of 1"),
-        (lambda: broken(own, density=other_density(lambda x: 4 * x - 1)), "finite densities >= 0"),
-        (half_probabilities, "expected a total of 1, got about 0.75"),
+        (lambda: broken(own, density=other_density(lambda x: 4 * x - 1)), "densities >= 0"),
+        (half_probabilities, r"sum to 1.*got a sum of 0.75"),
         (captured_later, "the graph differs from the function"),
         (lambda: Unbounded(lambda x: 2 * x, on=UNIT), "expected OutsideAlphabet"),
         (lambda: TwoMinds(lambda x: 2 * x, on=UNIT), "logpdf is not the logarithm"),
@@ -198,7 +198,7 @@ def test_leakage_against_its_laws(value, monkeypatch):
 
     mech = bl.Mechanism.from_matrix([[0.5, 0.5], [0.25, 0.75]])
     mech.closed_forms = Forms()
-    with pytest.raises(AssertionError, match="negative|above -log min p|against its supremum"):
+    with pytest.raises(AssertionError, match=r"negative|above -log min p|against its supremum"):
         check_mechanism(mech, bl.pmf([0.5, 0.5]))
 
 
