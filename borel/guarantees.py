@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _level(name: str, epsilon: Any) -> None:
-    if not (isinstance(epsilon, Real) and epsilon >= 0):
+    if not isinstance(epsilon, Real) or not float(epsilon) >= 0:
         raise InvalidInput(name, expected="epsilon >= 0 (nats)", got=repr(epsilon))
 
 

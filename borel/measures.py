@@ -653,7 +653,7 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
     >>> mixture([pmf([1.0, 0.0]), pmf([0.5, 0.5])], weights=[0.5, 0.5])
     Measure([0.75, 0.25] on Finite(2))
     """
-    measures = list(measures) if hasattr(measures, "__iter__") else [measures]
+    measures = list(measures) if hasattr(measures, "__iter__") else [measures]  # type: ignore
     if not measures or not all(isinstance(m, Measure) for m in measures):
         raise InvalidInput(
             "mixture",

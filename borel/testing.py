@@ -68,6 +68,7 @@ def check_measure(measure: Measure) -> None:
         if measure.tail is not None:
             allowed += measure.tail.bound(int(np.max(np.abs(head_of(on, 20_000)))))
     elif all(isinstance(a, (Interval, Mixed)) for a in on.factors) and on.dim <= 2:
+        assert measure.density is not None
         total = _total(measure.density.linear, on, measure.breaks) + sum(measure.masses.values())
         allowed = 1e-6
     else:

@@ -89,7 +89,10 @@ def test_bad_parameters_are_named(family, parameters):
 
 
 def test_a_proved_tail_bounds_the_truth():
-    for measure, law in ((bl.poisson(mu=3.5), stats.poisson(3.5)), (bl.geometric(p=0.3), stats.geom(0.3))):
+    for measure, law in (
+        (bl.poisson(mu=3.5), stats.poisson(3.5)),
+        (bl.geometric(p=0.3), stats.geom(0.3)),
+    ):
         for n in (5, 12, 40):
             assert law.sf(n) <= measure.tail.bound(n) * (1 + 1e-12)
             assert measure.tail.bound(n) <= 3 * law.sf(n)

@@ -22,7 +22,11 @@ def test_the_program_prints_what_the_readme_shows(tmp_path):
     path.write_text(program, encoding="utf-8")
     run = subprocess.run(
         [sys.executable, "-W", "error", str(path)],
-        capture_output=True, text=True, cwd=tmp_path, check=False, env=_environment(),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+        env=_environment(),
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout == block("output")

@@ -185,7 +185,7 @@ def test_a_broken_mechanism_is_found(make, message):
 
 
 @pytest.mark.parametrize("value", [-1.0, 5.0])
-def test_leakage_against_its_laws(value, monkeypatch):
+def test_leakage_against_its_laws(value):
     """A closed form that claims a negative PML, or more than -log min p."""
     from borel.bound import Bound
 

@@ -27,8 +27,10 @@ def median_seconds(function, repeat=15):
 
 
 def show(name, ours, theirs, target):
-    print(f"\n{name}: {1e3 * ours:.2f} ms against {1e3 * theirs:.2f} ms, ratio "
-          f"{ours / theirs:.2f} (target {target})")
+    print(
+        f"\n{name}: {1e3 * ours:.2f} ms against {1e3 * theirs:.2f} ms, ratio "
+        f"{ours / theirs:.2f} (target {target})"
+    )
 
 
 def test_all_values_of_a_thousand_by_a_thousand():
@@ -63,6 +65,7 @@ def best_blocked_loop(p, matrix):
     top = matrix.max(axis=0)
     best = None
     for block in (8, 64, 200, 1000, 10_000):
+
         def run(block=block):
             out = np.empty(len(p))
             for start in range(0, len(p), block):

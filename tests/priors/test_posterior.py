@@ -122,8 +122,8 @@ def test_the_mean_and_the_hdi():
 
 def test_markov_chain_draws_say_that_they_are_asymptotic():
     rng = np.random.default_rng(1)
-    bound = bl.pml(learn(dirichlet(rng, 4, 1000, [3, 5], exact=False)) * MECHANISM).sup().quantile(
-        0.9
+    bound = (
+        bl.pml(learn(dirichlet(rng, 4, 1000, [3, 5], exact=False)) * MECHANISM).sup().quantile(0.9)
     )
     assert bound.status == "statistical"
     assert any("effective sample size" in note for note in bound.assumptions)
