@@ -583,9 +583,19 @@ def aligned(
     )
 
 
+def with_labels(values: Any) -> Any:
+    """Return a pandas Series or DataFrame as a DataArray, so that its labels are not lost."""
+    if type(values).__module__.partition(".")[0] != "pandas":
+        return values
+    import xarray as xr
+
+    return xr.DataArray(values)
+
+
 def as_numbers(values: Any) -> tuple[np.ndarray, list | None]:
     """Return floats, or an object array of Fractions, and the labels of a DataArray's last dim."""
     labels = None
+    values = with_labels(values)
     if hasattr(values, "dims") and hasattr(values, "coords"):
         last = values.dims[-1]
         labels = list(values[last].values) if last in values.coords else None

@@ -12,7 +12,7 @@ from borel.alphabets import Alphabet, Finite, Interval, Mixed, as_number
 from borel.density import Density, breaks_of
 from borel.engine.rounding import Split, U, split
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure, aligned, as_numbers
+from borel.measures import Measure, aligned, as_numbers, with_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -187,6 +187,7 @@ class Mechanism:
     ) -> Mechanism:
         """Make a mechanism from a matrix whose entries may be off by a relative ``rounding``."""
         names: list[list | None] = [None, None]
+        matrix = with_labels(matrix)
         if hasattr(matrix, "dims") and hasattr(matrix, "coords") and matrix.ndim == 2:
             names = [list(matrix[d].values) if d in matrix.coords else None for d in matrix.dims]
             matrix = matrix.values

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
+from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from borel.errors import InvalidInput
@@ -40,11 +41,21 @@ class Options:
     closed_forms: bool = True
 
     def __post_init__(self):
-        if not self.tol > 0:
-            raise InvalidInput("options", expected="tol > 0 (nats)", got=f"tol={self.tol!r}")
-        if not self.budget > 0:
+        for name, unit in (("tol", "nats"), ("budget", "seconds")):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0:
+                raise InvalidInput(
+                    "options", expected=f"{name} > 0 ({unit})", got=f"{name}={value!r}"
+                )
+        if isinstance(self.seed, bool) or not isinstance(self.seed, Integral) or self.seed < 0:
             raise InvalidInput(
-                "options", expected="budget > 0 (seconds)", got=f"budget={self.budget!r}"
+                "options", expected="seed, an integer >= 0", got=f"seed={self.seed!r}"
+            )
+        if not isinstance(self.closed_forms, bool):
+            raise InvalidInput(
+                "options",
+                expected="closed_forms, True or False",
+                got=f"closed_forms={self.closed_forms!r}",
             )
         if self.engine not in ENGINES:
             raise InvalidInput(

@@ -310,3 +310,15 @@ def test_what_is_not_there_yet_says_so():
     ):
         with pytest.raises(bl.NotYet, match="not yet in this version"):
             use()
+
+
+def test_pandas_brings_its_labels():
+    import pandas as pd
+
+    table = pd.DataFrame([[0.75, 0.25], [0.5, 0.5]], index=["b", "a"], columns=["no", "yes"])
+    mech = bl.Mechanism.from_matrix(table)
+    assert mech.secret == bl.Finite(["b", "a"]) and mech.outcome == bl.Finite(["no", "yes"])
+    prior = bl.pmf(pd.Series([0.9, 0.1], index=["a", "b"]))
+    assert prior.on == bl.Finite(["a", "b"])
+    by_label = bl.pmf([0.1, 0.9], on=bl.Finite(["b", "a"]))
+    assert bl.pml(prior * mech)("no") == bl.pml(by_label * mech)("no")
