@@ -9,7 +9,8 @@ import numpy as np
 
 from borel.engine.rounding import U
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure, as_floats, carried, covers, require_no_underflow
+from borel.measures import Measure, covers
+from borel.probabilities import as_floats, carried, require_no_underflow
 
 if TYPE_CHECKING:
     from borel.bound import Verdict

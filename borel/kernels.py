@@ -15,10 +15,10 @@ from borel.alphabets import Alphabet, Finite, Interval, Mixed, Product, includes
 from borel.density import Density, Table, probe
 from borel.engine.rounding import NORMAL, TINY, U, rounding_of
 from borel.errors import InvalidInput, NotYet
-from borel.measures import (
+from borel.measures import head_of
+from borel.probabilities import (
     as_floats,
     carried,
-    head_of,
     require_accurate,
     require_no_underflow,
     rounding_allowed,

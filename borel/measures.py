@@ -20,9 +20,20 @@ from borel.alphabets import (
     includes,
 )
 from borel.density import Density, breaks_of
-from borel.engine.rounding import NORMAL, U, rounding_of
+from borel.engine.rounding import U, rounding_of
 from borel.engine.trace import Tracer
 from borel.errors import InvalidInput, NotYet
+from borel.probabilities import (
+    aligned,
+    as_floats,
+    as_numbers,
+    carried,
+    require_accurate,
+    require_no_underflow,
+    row_miss,
+    shown,
+    validated,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -156,7 +167,7 @@ class Measure:
             )
             self._rounding = max(rounding, table.rounding)
             self.unproved = table.unproved
-            self._probabilities = _validated(table.values, repr(self), self._rounding)
+            self._probabilities = validated(table.values, repr(self), self._rounding)
             self._probabilities.setflags(write=False)
 
     def _masses_of(self, masses: Any) -> dict[float, float]:
@@ -444,81 +455,7 @@ def _on_labels(values: np.ndarray, on: Any, what: str, rounding: float = 0.0) ->
             expected=f"{on.size} probabilities for {on!r}",
             got=str(values.shape[-1]) if values.ndim else "one number",
         )
-    return _validated(values, what, rounding)
-
-
-def _validated(values: np.ndarray, what: str, rounding: float = 0.0) -> np.ndarray:
-    """Check probabilities (..., n): non-negative, and 1 in sum to their rounding."""
-    if values.dtype == object:
-        for row in values.reshape(-1, values.shape[-1]).tolist():
-            if min(row) < 0:
-                raise InvalidInput(
-                    what,
-                    expected="probabilities >= 0",
-                    got=str(min(row)),
-                    where=f"position {row.index(min(row))}",
-                )
-            if sum(row) != 1:
-                raise InvalidInput(
-                    what,
-                    expected="Fractions that sum to 1 exactly",
-                    got=f"a sum of {sum(row)}",
-                    mend="divide by their sum yourself; nothing is renormalised silently.",
-                )
-        return values
-    bad = ~(values >= 0) | ~np.isfinite(values)
-    if bad.any():
-        where = tuple(np.argwhere(bad)[0])
-        raise InvalidInput(
-            what,
-            expected="probabilities >= 0, finite",
-            got=repr(float(values[where])),
-            where=f"position {where[-1]}"
-            + (f" of draw {tuple(int(i) for i in where[:-1])}" if len(where) > 1 else ""),
-        )
-    alone = values.ndim == 1  # draws come by the thousand: a plain sum will do
-    miss = row_miss(values, exactly=alone)
-    allowed = rounding_allowed(values.shape[-1]) * (1 if alone else 2) + 2 * rounding
-    if (miss > allowed).any():
-        where = tuple(np.argwhere(miss > allowed)[0])
-        raise InvalidInput(
-            what,
-            expected="probabilities that sum to 1 (to the rounding of floats)",
-            got=f"a sum of {float(values[where].sum())!r}",
-            where=f"draw {tuple(int(i) for i in where)}" if where else "",
-            mend="divide by their sum yourself; nothing is renormalised silently.",
-        )
-    return values
-
-
-def row_miss(rows: np.ndarray, *, exactly: bool = True) -> np.ndarray:
-    """Bound how far rows (..., n) miss a sum of 1, relatively, rounding of the sum included.
-
-    ``exactly`` sums in double-double; otherwise a bound on the rounding of the sum is added.
-    """
-    n = rows.shape[-1]
-    if exactly:
-        total = rows - 0.0
-        error = np.zeros_like(rows)
-        while total.shape[-1] > 1:  # pairwise in double-double
-            if total.shape[-1] % 2:
-                pad = [(0, 0)] * (rows.ndim - 1) + [(0, 1)]
-                total, error = np.pad(total, pad), np.pad(error, pad)
-            a, b = total[..., 0::2], total[..., 1::2]
-            s = a + b
-            t = s - a
-            error = error[..., 0::2] + error[..., 1::2] + ((a - (s - t)) + (b - t))
-            total = s
-        return np.abs((total[..., 0] - 1.0) + error[..., 0]) * (1 + 4 * U)
-    return np.abs(rows.sum(axis=-1) - 1.0) + n * U
-
-
-def rounding_allowed(n: int) -> float:
-    """How far n floats may miss a sum of 1 by rounding alone, relatively.
-
-    Each entry may carry a few roundings (8 u), and the sum they were divided by n u.
-    """
-    return (n + 8) * U
+    return validated(values, what, rounding)
 
 
 def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
@@ -557,73 +494,6 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
     return Measure(values, on, _check=False)
 
 
-def aligned(
-    values: np.ndarray, axis: int, labels: list | None, on: Alphabet, what: str
-) -> np.ndarray:
-    """Put an axis whose labels a DataArray gave into the order of an alphabet.
-
-    The labels 0, ..., n - 1 are what ArviZ writes when there are none: they are taken for such
-    unless they are the alphabet's.
-    """
-    if labels is None:
-        return values
-    names = Finite(labels).labels
-    if names == on.labels:
-        return values
-    if set(names) == set(on.labels):
-        place = {name: i for i, name in enumerate(names)}
-        return np.take(values, [place[label] for label in on.labels], axis=axis)
-    if names == tuple(range(len(names))):
-        return values
-    raise InvalidInput(
-        what,
-        expected=f"the labels of {on!r}",
-        got=f"a DataArray with the labels {list(names)}",
-        mend="give both the same labels; labels are matched, never positions.",
-    )
-
-
-def with_labels(values: Any) -> Any:
-    """Return a pandas Series or DataFrame as a DataArray, so that its labels are not lost."""
-    if type(values).__module__.partition(".")[0] != "pandas":
-        return values
-    import xarray as xr
-
-    return xr.DataArray(values)
-
-
-def as_numbers(values: Any) -> tuple[np.ndarray, list | None]:
-    """Return floats, or an object array of Fractions, and the labels of a DataArray's last dim."""
-    labels = None
-    values = with_labels(values)
-    if hasattr(values, "dims") and hasattr(values, "coords"):
-        last = values.dims[-1]
-        labels = list(values[last].values) if last in values.coords else None
-        values = values.values
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "biufO" or np.ma.is_masked(values):
-            raise TypeError
-    except (TypeError, ValueError):
-        raise InvalidInput("probabilities", expected="numbers", got=_start(values)) from None
-    if array.dtype == object or array.dtype.kind in "iu":
-        flat = array.ravel().tolist()
-        if all(isinstance(v, (int, Fraction)) and not isinstance(v, bool) for v in flat):
-            out = np.empty(array.size, dtype=object)
-            out[:] = [Fraction(v) for v in flat]
-            return out.reshape(array.shape), labels
-    try:
-        return np.array(array, dtype=float), labels
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInput("probabilities", expected="numbers", got=_start(values)) from None
-
-
-def _start(values: Any) -> str:
-    """Show the beginning of what came."""
-    shown = repr(values)
-    return shown if len(shown) <= 60 else f"{shown[:60]}..."
-
-
 def as_reals(value: Any, what: str, name: str) -> np.ndarray:
     """Return a parameter, a number or an array of draws, as floats; or say what came."""
     try:
@@ -632,20 +502,7 @@ def as_reals(value: Any, what: str, name: str) -> np.ndarray:
             return array.astype(float)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise InvalidInput(what, expected=f"a number for {name}", got=_start(value))
-
-
-def as_floats(values: np.ndarray, what: str) -> np.ndarray:
-    """Return Fractions as floats; one that float64 cannot hold is an error, not a zero."""
-    floats = np.asarray(values, float)
-    if values.dtype == object and (np.asarray(values != 0, bool) & (floats < NORMAL)).any():
-        raise InvalidInput(
-            what,
-            expected="Fractions that float64 can hold (0 or at least 2.2e-308), beside floats",
-            got=f"{float(min(v for v in values.ravel() if v > 0)):.3g}",
-            mend="give all of them as Fractions.",
-        )
-    return floats
+    raise InvalidInput(what, expected=f"a number for {name}", got=shown(value))
 
 
 def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
@@ -668,12 +525,12 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
         raise InvalidInput(
             "mixture",
             expected="a list of at least one Measure",
-            got=_start(measures),
+            got=shown(measures),
         )
     w, _ = as_numbers(weights)
     if w.shape != (len(measures),):
         raise InvalidInput("mixture", expected=f"{len(measures)} weights", got=f"shape {w.shape}")
-    w = _validated(w, "mixture weights")
+    w = validated(w, "mixture weights")
     on = measures[0].on
     if any(m.on != on for m in measures):
         raise InvalidInput(
@@ -706,39 +563,6 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
         breaks=breaks,
         name="mixture",
     )
-
-
-def require_no_underflow(what: str, *arrays: np.ndarray) -> None:
-    """Raise unless products of entries stay in the normal range: a lost factor is not a zero."""
-    smallest = 1.0
-    for array in arrays:
-        if array.dtype == object:
-            return
-        positive = array[array > 0]
-        smallest *= float(positive.min()) if positive.size else 1.0
-    if smallest < NORMAL:
-        raise InvalidInput(
-            what,
-            expected="entries whose products float64 can hold",
-            got=f"products down to about {smallest:.3g}",
-            mend="give them as Fractions.",
-        )
-
-
-def carried(*sources: Any) -> str:
-    """Return why anything made of these measures and mechanisms is known in float64 only."""
-    return "; ".join(dict.fromkeys(s.unproved for s in sources if s.unproved))
-
-
-def require_accurate(what: str, rounding: float) -> None:
-    """Raise if entries below the normal range are too coarse for what is done to them."""
-    if rounding > 1e-3:
-        raise InvalidInput(
-            what,
-            expected="entries that float64 holds to some digits (0 or well above 5e-324)",
-            got=f"entries that may be off by {rounding:.2g} of themselves",
-            mend="give them as Fractions.",
-        )
 
 
 def covers(alphabet: Alphabet, prior: Measure) -> bool:

@@ -12,7 +12,8 @@ from borel.alphabets import Alphabet, Finite, Interval, Mixed, as_number
 from borel.density import Density, breaks_of
 from borel.engine.rounding import Split, U, split
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure, aligned, as_numbers, with_labels
+from borel.measures import Measure
+from borel.probabilities import aligned, as_numbers, with_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

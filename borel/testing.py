@@ -18,8 +18,9 @@ from borel.bound import Bound
 from borel.density import Density, probe
 from borel.errors import InvalidInput, OutsideAlphabet
 from borel.leakage import pmc, pml
-from borel.measures import Measure, _total, _validated, head_of
+from borel.measures import Measure, _total, head_of
 from borel.mechanism import Mechanism
+from borel.probabilities import validated
 
 _MANY = 48
 
@@ -59,7 +60,7 @@ def check_measure(measure: Measure) -> None:
     _check_outside(what, on, measure.pdf)
     if on.kind == "finite":
         try:
-            _validated(measure.probabilities, what, measure._rounding)
+            validated(measure.probabilities, what, measure._rounding)
         except InvalidInput as error:
             raise AssertionError(str(error)) from error
         return

@@ -19,7 +19,8 @@ from borel.engine.discrete import DiscreteFigures
 from borel.engine.rounding import Enclosure, Scaled, log_ratio_bounds, ratio_bounds
 from borel.errors import InvalidInput, NotEnclosed, NotYet
 from borel.laws import Values
-from borel.measures import as_floats, head_of
+from borel.measures import head_of
+from borel.probabilities import as_floats
 
 if TYPE_CHECKING:
     from borel.density import Density

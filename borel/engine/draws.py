@@ -14,7 +14,7 @@ import numpy as np
 from borel.engine import rounding
 from borel.engine.rounding import Scaled, U, log_ratio_bounds
 from borel.errors import InvalidInput, NotYet
-from borel.measures import as_floats, rounding_allowed
+from borel.probabilities import as_floats, rounding_allowed
 
 if TYPE_CHECKING:
     from borel.joint import Joint

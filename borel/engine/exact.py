@@ -19,7 +19,7 @@ from borel.engine.discrete import DiscreteFigures
 from borel.engine.rounding import Enclosure, Scaled, log_fraction, log_ratio_bounds, ratio_bounds
 from borel.errors import InvalidInput
 from borel.laws import VALUE_FIELDS, Values
-from borel.measures import carried
+from borel.probabilities import carried
 
 if TYPE_CHECKING:
     from borel.joint import Joint
