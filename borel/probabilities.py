@@ -31,8 +31,8 @@ def validated(values: np.ndarray, what: str, rounding: float = 0.0) -> np.ndarra
                     mend="divide by their sum yourself; nothing is renormalised silently.",
                 )
         return values
-    bad = ~(values >= 0) | ~np.isfinite(values)
-    if bad.any():
+    if not (values.min(initial=0.0) >= 0 and values.max(initial=0.0) < np.inf):  # NaN too
+        bad = ~(values >= 0) | ~np.isfinite(values)
         where = tuple(np.argwhere(bad)[0])
         raise InvalidInput(
             what,

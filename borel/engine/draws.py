@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from borel.measures import Measure
 
 
+_CACHED = 128
+
+
 def draws_engine(joint: Joint) -> Any:
     """Return the engine for a joint with a random prior."""
     if joint.mechanism.finite and joint.prior.on.kind == "finite":
@@ -104,7 +107,7 @@ class FiniteDraws:
 
     def _block(self, kind: str, prior: Measure, columns: Any, reduce: bool):
         p = np.asarray(prior.at(self.joint.mechanism.secret), float)
-        if (p > 0).all():
+        if p.min() > 0:
             top, bottom = (extreme[columns] for extreme in self._whole)
             return self._enclose(kind, p, columns, top, bottom, reduce, prior._rounding)
         # the extremes run over the support of each draw: one pass per support that occurs
@@ -132,9 +135,8 @@ class FiniteDraws:
     def _enclose(self, kind, p, columns, top, bottom, reduce: bool, prior_rounding: float):
         if kind == "ldp":
             return self._levels(len(p), top, bottom)
-        marginal = p @ self.matrix[:, columns]
         n = p.shape[1]
-        miss = float(np.abs(p.sum(axis=1) - 1.0).max()) + n * U
+        miss = float(np.abs(p @ np.ones(n) - 1.0).max()) + n * U
         # the prior's rounding, the kernel's, and that of a product of n terms in any order
         if miss > 4 * (rounding_allowed(n) + prior_rounding):
             raise InvalidInput(
@@ -146,11 +148,15 @@ class FiniteDraws:
         error = (max(miss, prior_rounding) + self.rounding + (n + 4) * U) * 1.0001
         extreme = top if kind == "pml" else bottom
         own = rounding.rounding_of(extreme, self.rounding)
-        if reduce and extreme.min() > 0 and marginal.min() > 2.0**-900:
+        kernel = self.matrix[:, columns]
+        if reduce and extreme.min() > 2.0**-900:
             # the usual case, without masks: the largest ratio, widened by the largest error
-            ratio = (extreme / marginal if kind == "pml" else marginal / extreme).max(axis=1)
-            if np.isfinite(ratio).all():
+            ratio = _largest_ratios(kind, p, kernel, extreme)
+            # a PML ratio below this bound means that no marginal was lost to underflow; that of
+            # PMC is never below the smallest entry of its column
+            if ratio.max() < 2.0**900 * (extreme.min() if kind == "pml" else 1.0):
                 return _logs(ratio, np.full(len(ratio), own.max() + error + 2 * U), least=0.0)
+        marginal = p @ kernel
         live = top > 0
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = extreme / marginal if kind == "pml" else marginal / extreme
@@ -176,6 +182,20 @@ class FiniteDraws:
         num, den = (rounding.scaled(v, rounding.rounding_of(v, own)) for v in (top, bottom))
         low, high = log_ratio_bounds(num, den)
         return np.full(count, max(low.max(), 0.0)), np.full(count, max(high.max(), 0.0))
+
+
+def _largest_ratios(kind: str, p: np.ndarray, kernel: np.ndarray, extreme: np.ndarray):
+    """Return the largest e^leakage of every draw, a few draws at a time, in the cache."""
+    out = np.empty(len(p))
+    with np.errstate(divide="ignore", over="ignore"):
+        for start in range(0, len(p), _CACHED):
+            ratio = p[start : start + _CACHED] @ kernel
+            if kind == "pml":
+                np.divide(extreme, ratio, out=ratio)
+            else:
+                ratio /= extreme
+            ratio.max(axis=1, out=out[start : start + _CACHED])
+    return out
 
 
 def _logs(ratio: np.ndarray, error: np.ndarray, *, least: float) -> tuple[np.ndarray, np.ndarray]:

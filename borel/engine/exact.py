@@ -145,20 +145,25 @@ class FiniteEngine(DiscreteFigures):
     def _settled(self, kind: str, enclose: Any, least: float) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the leakage (or its ratio); exact infinities and conventions put in."""
         num, den = self._pair_of(kind)
-        if num.hi.all() and den.hi.all():
-            low, high = enclose(num, den)
-            # a divergence is >= 0
-            return np.maximum(low, least), np.maximum(high, least)
         outside = self._top == 0
         infinite = (den.hi == 0) & ~outside
         low, high = enclose(_nonzero(num), _nonzero(den))
-        # at an outcome outside the support the leakage is 0 by convention
+        # a divergence is >= 0; at an outcome outside the support it is 0 by convention
         low = np.where(outside, least, np.maximum(low, least))
         high = np.where(outside, least, np.maximum(high, least))
         return np.where(infinite, np.inf, low), np.where(infinite, np.inf, high)
 
     def _logs(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the leakage at every outcome, in nats."""
+        if not self._log_cache and self._bottom.min() > 0:
+            # the usual case, without zeros: both leakages in one pass
+            pairs = [self._pair_of(k) for k in ("pml", "pmc")]
+            num, den = (
+                Scaled(*(np.stack(v) for v in zip(*side, strict=True)))
+                for side in zip(*pairs, strict=True)
+            )
+            low, high = (np.maximum(end, 0.0) for end in log_ratio_bounds(num, den))
+            self._log_cache = {k: (low[i], high[i]) for i, k in enumerate(("pml", "pmc"))}
         if kind not in self._log_cache:
             self._log_cache[kind] = self._settled(kind, log_ratio_bounds, 0.0)
         return self._log_cache[kind]

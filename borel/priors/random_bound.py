@@ -7,6 +7,7 @@ Markov chain draws their sizes are effective sample sizes, which is asymptotic, 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from borel.bound import Bound, Verdict, weakest
 from borel.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import xarray as xr
 
 EXACT_DRAWS = "independent exact posterior draws"
@@ -56,7 +59,7 @@ class RandomBound:
 
     def __init__(
         self,
-        draws: xr.Dataset,
+        draws: xr.Dataset | Callable[[], xr.Dataset],
         *,
         name: str,
         exact_draws: bool,
@@ -64,7 +67,7 @@ class RandomBound:
         assumptions: tuple[str, ...] = (),
         reason: str = "",
     ):
-        self.draws = draws
+        self._draws = draws
         self.name = name
         self.exact_draws = exact_draws
         self.assumptions = assumptions
@@ -75,19 +78,27 @@ class RandomBound:
     @classmethod
     def from_draws(cls, lower: np.ndarray, upper: np.ndarray, *, status: str, **about: Any):
         """Make one from enclosures of shape (chain, draw)."""
-        import xarray as xr
 
-        dims = ("chain", "draw")
-        draws = xr.Dataset(
-            {
-                "lower": (dims, lower, {"units": "nats"}),
-                "upper": (dims, upper, {"units": "nats"}),
-                "status": (dims, np.full(lower.shape, status)),
-            },
-            {"chain": np.arange(lower.shape[0]), "draw": np.arange(lower.shape[1])},
-            {"quantity": about["name"], "units": "nats", "status": status},
-        )
-        return cls(draws, **about)
+        def labelled() -> xr.Dataset:
+            import xarray as xr
+
+            dims = ("chain", "draw")
+            return xr.Dataset(
+                {
+                    "lower": (dims, lower, {"units": "nats"}),
+                    "upper": (dims, upper, {"units": "nats"}),
+                    "status": (dims, np.full(lower.shape, status)),
+                },
+                {"chain": np.arange(lower.shape[0]), "draw": np.arange(lower.shape[1])},
+                {"quantity": about["name"], "units": "nats", "status": status},
+            )
+
+        return cls(labelled, **about)
+
+    @cached_property
+    def draws(self) -> xr.Dataset:
+        """``lower``, ``upper`` and ``status`` over (chain, draw)."""
+        return self._draws() if callable(self._draws) else self._draws
 
     @classmethod
     def empty(cls, name: str, trouble: str) -> RandomBound:
