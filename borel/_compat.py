@@ -166,9 +166,13 @@ def sample(
     xarray.DataTree
         Groups ``posterior``, ``sample_stats``, ``observed_data``.
     """
+    import warnings
+
     import pymc as pm
 
-    with model:
+    with warnings.catch_warnings(), model:
+        # said once by PyTensor from pip; of no concern to a model of a few parameters
+        warnings.filterwarnings("ignore", message="PyTensor could not link to a BLAS")
         data = pm.sample(
             draws=draws,
             tune=tune,

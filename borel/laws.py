@@ -43,6 +43,8 @@ class Values:
         Outcomes of density 0, where the leakage is 0 by convention.
     leftover : float
         Mass of the outcomes that are not among these, at most.
+    ceiling : float
+        No value is above it, in nats.
     """
 
     lower: np.ndarray
@@ -53,6 +55,7 @@ class Values:
     mass_upper: np.ndarray
     outside: np.ndarray
     leftover: float = 0.0
+    ceiling: float = math.inf
 
     @property
     def exact(self) -> bool:
@@ -109,7 +112,7 @@ class Values:
             return float(ends[order][np.argmax(reached)])
         # rounding kept the masses from reaching s: it is the last value, unless mass is missing
         if down and self.leftover:
-            return math.inf
+            return self.ceiling
         possible = self.mass_upper > 0  # a mass may be positive though its lower end is 0
         return float((self.upper if down else self.lower)[possible].max(initial=0.0))
 
@@ -129,19 +132,25 @@ class Values:
 
     def mean(self) -> tuple[float, float]:
         """Enclose the mean of the values."""
-        return self._expectation(self.lower, self.upper)
+        return self._expectation(self.lower, self.upper, self.ceiling)
 
     def exp_mean(self) -> tuple[Any, Any]:
         """Enclose the mean of e^value; Fractions where the ratios are exact and finite."""
         if not self.exact:
-            return self._expectation(self.ratio_lower, self.ratio_upper)
+            return self._expectation(
+                self.ratio_lower,
+                self.ratio_upper,
+                math.exp(self.ceiling) * (1 + 1e-15) if self.ceiling < 700 else math.inf,
+            )
         pairs = [(m, r) for m, r in zip(self.mass_lower, self.ratio_lower, strict=True) if m > 0]
         if any(r == math.inf for _, r in pairs):
             return math.inf, math.inf
         p = sum((m * r for m, r in pairs), Fraction(0))
         return p, p
 
-    def _expectation(self, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    def _expectation(
+        self, low: np.ndarray, high: np.ndarray, ceiling: float
+    ) -> tuple[float, float]:
         if self.exact:
             m_low = np.array([fraction_down(m) for m in self.mass_lower])
             m_high = np.array([fraction_up(m) for m in self.mass_upper])
@@ -157,7 +166,10 @@ class Values:
         lower = np.maximum(lower - (np.abs(lower) * 2.0**-52 + TINY), 0.0)
         upper = upper + (np.abs(upper) * 2.0**-52 + TINY)
         total = _total(lower, upper)
-        return total if not self.leftover else (total[0], math.inf)
+        if not self.leftover:
+            return total
+        rest = self.leftover * ceiling * (1 + 2.0**-50)  # a mass times the largest value
+        return total[0], math.nextafter(total[1] + rest, math.inf)
 
 
 def check_level(s: Any, side: str) -> None:

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # so that tests may import `orac
 
 settings.register_profile(
     "suite",
-    max_examples=200,  # for each build, Fractions and floats
+    max_examples=300,  # for each build, Fractions and floats
     deadline=None,
     derandomize=True,
     database=None,

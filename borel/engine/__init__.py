@@ -39,7 +39,8 @@ def _choose(joint: Joint, wanted: str) -> Any:
     if wanted in ("exact", "certified"):
         raise NotYet(
             f'options(engine="{wanted}")',
-            missing=f"the certified engine for {joint.secret!r} and {joint.outcome!r}",
+            missing=f"an exact or certified engine for {joint.secret!r} and {joint.outcome!r}: the "
+            "exact engine is for finite and countable alphabets, the certified engine is to come",
             instead='engine="auto" gives an estimate, marked so.',
         )
     from borel.engine.estimate import EstimateEngine

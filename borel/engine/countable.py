@@ -263,13 +263,25 @@ class CountableEngine(DiscreteFigures):
                 low, _ = rounding.sum_outward(values.mass_lower, values.mass_upper)
                 leftover = max(0.0, 1.0 - float(low) + 2.0**-50)
                 if leftover <= settings.current().tol * 1e-3 or self._count >= 4096:
-                    values = Values(**{**values.__dict__, "leftover": leftover})
+                    ceiling = self._ceiling() if kind == "pml" else np.inf
+                    values = Values(**{**values.__dict__, "leftover": leftover, "ceiling": ceiling})
                     break
                 self._count *= 4
                 cache.clear()  # every law of a joint has the same head
                 values = self.values_at(kind, self.head_of_outcomes()[0])
             cache[kind] = values
         return cache[kind]
+
+    def _ceiling(self) -> float:
+        """Bound PML by log 1 / p_min for a finite secret; nothing bounds it for a countable one."""
+        head = self._finite_prior
+        if head is None:
+            return np.inf
+        smallest = rounding.scaled(np.array([head.low[head.high > 0].min()]))
+        if smallest.hi[0] == 0:
+            return np.inf
+        one = rounding.scaled(np.ones(1))
+        return float(log_ratio_bounds(one, smallest).upper[0])
 
     def log_marginal(self, y: Any) -> np.ndarray:
         """Return log f_Y(y) in float64, for plots and posteriors."""

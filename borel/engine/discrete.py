@@ -103,6 +103,10 @@ class DiscreteFigures:
             return self.bound(
                 low, high, exact_ratio=ratio, attained=True, witness=self.witness(kind, best)
             )
+        if values.ceiling < math.inf:
+            # beyond the head nothing is above log 1 / p_min
+            ceiling = max(high, values.ceiling)
+            return self.bound(low, ceiling, witness=self.witness(kind, best))
         return Bound.undecided(
             low if self.status != "estimate" else 0.0,
             math.inf,

@@ -243,6 +243,8 @@ class ContinuousOutcomes(EstimateEngine):
             largest = float(np.max(np.abs(values), initial=0.0))
         if len(self.atoms):
             value += float(np.sum(at_atoms(self.point.pieces(self.atoms))))
+        if not math.isfinite(value):
+            return self._infinite(kind, largest, "at an atom of the outcome")
         return self._estimate(value, error + min(self._missing * max(1.0, largest), 1.0))
 
     def mean(self, kind: str) -> Bound:

@@ -28,7 +28,15 @@ __all__ = [
 ]
 
 
+def _counting_query(**_: Any) -> Any:
+    from borel.errors import NotYet
+
+    raise NotYet("bl.mechanisms.counting_query", missing="databases of independent entries")
+
+
 def __getattr__(name: str) -> Any:
+    if name == "counting_query":
+        return _counting_query
     if name not in _WHERE:
         raise AttributeError(f"module 'borel.mechanisms' has no attribute {name!r}")
     value = getattr(import_module(f"borel.mechanisms.{_WHERE[name]}"), name)

@@ -57,7 +57,19 @@ def from_posterior(data: Any, build: Callable[[Any], Measure]) -> PosteriorPrior
     >>> bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
     PosteriorPriors(4 x 100 exact draws of a prior on Finite(2))
     """
-    tree = _compat.as_datatree(data)
+    import xarray as xr
+
+    if isinstance(data, xr.Dataset):
+        data = xr.DataTree.from_dict({"posterior": data})
+    try:
+        tree = _compat.as_datatree(data)
+    except TypeError as error:
+        raise InvalidInput(
+            "from_posterior",
+            expected="a DataTree, an InferenceData, a Dataset or the path of a .nc file",
+            got=type(data).__name__,
+            mend="pass what pm.sample returned.",
+        ) from error
     if "posterior" not in tree.children:
         raise InvalidInput(
             "from_posterior",
@@ -126,7 +138,7 @@ class PosteriorPriors:
         """Build the priors of the draws start, ..., stop - 1."""
         import xarray as xr
 
-        block = {}
+        block = _Draw()
         for name, values in self._stacked.items():
             rest = [d for d in self.posterior[name].dims if d not in ("chain", "draw")]
             coords = {
@@ -265,6 +277,18 @@ class PosteriorPriors:
         chains, draws = self.shape
         how = "exact draws" if self.exact else "draws"
         return f"PosteriorPriors({chains} x {draws} {how} of a prior on {self.on!r})"
+
+
+class _Draw(dict):
+    """The variables of a block of draws by name; a missing name is an error that says so."""
+
+    def __missing__(self, name: Any) -> Any:
+        raise InvalidInput(
+            "from_posterior",
+            expected=f"one of the variables {sorted(self)}",
+            got=repr(name),
+            mend="build gets the posterior's variables by name.",
+        )
 
 
 REMEDY = (
