@@ -141,6 +141,9 @@ def as_numbers(values: Any) -> tuple[np.ndarray, list | None]:
             out = np.empty(array.size, dtype=object)
             out[:] = [Fraction(v) for v in flat]
             return out.reshape(array.shape), labels
+    owner = array if array.base is None else array.base
+    if array.dtype == float and isinstance(owner, np.ndarray) and not owner.flags.writeable:
+        return array, labels  # nobody can change it: no need for a copy of one's own
     try:
         return np.array(array, dtype=float), labels
     except (TypeError, ValueError, OverflowError):

@@ -131,7 +131,8 @@ class PosteriorPriors:
         for name, variable in self.posterior.data_vars.items():
             if {"chain", "draw"} <= set(variable.dims):
                 values = variable.transpose("chain", "draw", ...).values
-                out[name] = values.reshape(self.size, *values.shape[2:])
+                out[name] = np.array(values.reshape(self.size, *values.shape[2:]))
+                out[name].setflags(write=False)
         return out
 
     def _measure(self, start: int, stop: int) -> Measure:
