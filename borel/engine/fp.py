@@ -20,18 +20,7 @@ def evaluate(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
     >>> float(evaluate(graph, {"y": np.array(1.0), "x": np.array(1.0)}))
     1.0
     """
-    values: list[np.ndarray] = []
-    with np.errstate(all="ignore"):
-        for op, args in graph.nodes:
-            if op == "input":
-                values.append(np.asarray(inputs[args[0]], float))
-            elif op == "const":
-                values.append(np.asarray(args[0], float))
-            else:
-                # as float64: NumPy takes functions of truth values in half precision
-                values.append(np.asarray(_function(op)(*(values[a] for a in args)), float))
-    shape = np.broadcast_shapes(*(np.shape(inputs[name]) for name in graph.inputs))
-    return np.broadcast_to(np.asarray(values[-1], float), shape)
+    return _whole(_values(graph, inputs)[-1], graph, inputs)
 
 
 def evaluate_log(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
@@ -46,8 +35,17 @@ def evaluate_log(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
     >>> float(evaluate_log(graph, {"y": np.array(100.0), "x": np.array(0.0)}))
     -10000.0
     """
-    values: list[np.ndarray] = []
+    values = _values(graph, inputs)
     logs: list[np.ndarray] = []
+    with np.errstate(all="ignore"):
+        for k, (op, args) in enumerate(graph.nodes):
+            logs.append(_log(op, args, values[: k + 1], logs))
+    return _whole(logs[-1], graph, inputs)
+
+
+def _values(graph: Graph, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """Return the value of every node."""
+    values: list[np.ndarray] = []
     with np.errstate(all="ignore"):
         for op, args in graph.nodes:
             if op == "input":
@@ -57,9 +55,13 @@ def evaluate_log(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
             else:
                 # as float64: NumPy takes functions of truth values in half precision
                 values.append(np.asarray(_function(op)(*(values[a] for a in args)), float))
-            logs.append(_log(op, args, values, logs))
+    return values
+
+
+def _whole(value: np.ndarray, graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
+    """Return a result in the broadcast shape of the inputs."""
     shape = np.broadcast_shapes(*(np.shape(inputs[name]) for name in graph.inputs))
-    return np.broadcast_to(np.asarray(logs[-1], float), shape)
+    return np.broadcast_to(np.asarray(value, float), shape)
 
 
 def _log(op: str, args: tuple, values: list, logs: list) -> np.ndarray:
