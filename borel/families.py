@@ -244,7 +244,9 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
 
     Notes
     -----
-    SciPy's code cannot be traced, so that figures on a continuous alphabet are estimates.
+    A distribution that `borel.engine.scipy_laws` knows by name gives a graph. Another one is
+    opaque, and its figures on a continuous alphabet are estimates. One that is exactly a family of
+    this module, ``stats.norm(0, 2)`` say, is recognised by closed forms.
 
     Examples
     --------
@@ -277,9 +279,48 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
             on = Integers(*ends)
         else:
             on = Interval(low, high)
+    from borel.engine import scipy_graph
+    from borel.engine.foreign import either
+
     log = distribution.logpmf if discrete else distribution.logpdf
     name = getattr(getattr(distribution, "dist", None), "name", type(distribution).__name__)
-    return Measure(lambda x: log(np.asarray(x)), on, log=True, name=f"scipy {name}")
+    density = either(
+        lambda names, whole: scipy_graph.graph_of(distribution, names, whole),
+        lambda x: log(np.asarray(x)),
+        (on,),
+    )
+    out = Measure(density, on, log=True, name=f"scipy {name}")
+    return _recognised(out, scipy_graph.law_of(distribution))
+
+
+def _recognised(measure: Measure, law: tuple[str, dict[str, Any]] | None) -> Measure:
+    """Give a measure of another library its family and tail, if it is exactly one of this module.
+
+    Parameters are exact ratios: 1 / scale is a rate only if float64 holds it.
+    """
+    name, exact = law or ("", {})
+    try:
+        numbers = {key: float(value) for key, value in exact.items()}
+        if law is None or numbers != exact:
+            return measure
+        twin = uniform(Interval(**numbers)) if name == "uniform" else _NAMED[name](**numbers)
+    except (InvalidInput, OverflowError):
+        return measure
+    if twin.on == measure.on:
+        measure.family, measure.tail = twin.family, twin.tail
+    return measure
+
+
+_NAMED: dict[str, Callable[..., Measure]] = {
+    "normal": normal,
+    "laplace": laplace,
+    "cauchy": cauchy,
+    "beta": beta,
+    "gamma": gamma,
+    "exponential": exponential,
+    "poisson": poisson,
+    "geometric": geometric,
+}
 
 
 def is_discrete(distribution: Any) -> bool:
@@ -306,10 +347,14 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
 
     Notes
     -----
-    Its log-density is compiled by PyTensor and cannot be traced, so that figures on a continuous
-    alphabet are estimates.
+    What ``pm.logp`` returns is read as a graph. If an operation in it has no counterpart, the
+    density is opaque: it is compiled by PyTensor, and its figures on a continuous alphabet are
+    estimates. A law that is exactly a family of this module, ``pm.Normal.dist(0, 2)`` say, is
+    recognised by closed forms.
     """
     from borel._compat import compile_logp
+    from borel.engine import pytensor_graph
+    from borel.engine.foreign import either
 
     if getattr(variable, "owner", None) is None:
         raise InvalidInput(
@@ -319,8 +364,13 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
         )
     if on is None:
         on = support(variable)
-    log = compile_logp(variable, discrete=on.kind in ("finite", "countable"))
-    return Measure(log, on, log=True, name=f"PyMC {_op_name(variable)}")
+    density = either(
+        lambda names, whole: pytensor_graph.graph_of(variable, names, whole),
+        compile_logp(variable, discrete=on.kind in ("finite", "countable")),
+        (on,),
+    )
+    out = Measure(density, on, log=True, name=f"PyMC {_op_name(variable)}")
+    return _recognised(out, pytensor_graph.law_of(variable))
 
 
 def _op_name(variable: Any) -> str:

@@ -235,6 +235,12 @@ class Mechanism:
         family : callable
             Takes an array x and returns a frozen distribution with that batch shape.
 
+        Notes
+        -----
+        A distribution that `borel.engine.scipy_laws` knows by name gives a graph, as if its
+        density had been written with NumPy: the family is called once with a traced x. Another
+        one stays opaque, and its figures are estimates.
+
         Examples
         --------
         >>> from scipy import stats
@@ -244,6 +250,8 @@ class Mechanism:
         ... ).name
         'scipy norm'
         """
+        from borel.engine import scipy_graph
+        from borel.engine.foreign import either
         from borel.families import is_discrete
 
         def arrays(x: Any) -> Any:
@@ -260,26 +268,40 @@ class Mechanism:
         log = "logpmf" if is_discrete(probe) else "logpdf"
         named = getattr(getattr(probe, "dist", None), "name", type(probe).__name__)
 
-        def density(y: Any, x: Any) -> Any:
-            return getattr(family(arrays(x)), log)(np.asarray(y))
-
+        density = either(
+            lambda names, whole: scipy_graph.graph_of(family, names, whole),
+            lambda y, x: getattr(family(arrays(x)), log)(np.asarray(y)),
+            (outcome, secret),
+        )
         return cls(density, secret=secret, outcome=outcome, log=True, name=name or f"scipy {named}")
 
     @classmethod
     def from_pymc(
         cls, family: Callable, *, secret: Alphabet, outcome: Alphabet, name: str = ""
     ) -> Mechanism:
-        """Make a mechanism from ``x -> pm.<Distribution>.dist(...)``; compiled by PyTensor.
+        """Make a mechanism from ``x -> pm.<Distribution>.dist(...)``.
 
         Parameters
         ----------
         family : callable
             Takes a scalar tensor x and returns a PyMC distribution.
+
+        Notes
+        -----
+        What ``pm.logp`` returns is read as a graph, and PyMC's checks of parameters with it. If
+        an operation in it has no counterpart, the density is opaque: it is compiled by PyTensor,
+        and its figures are estimates.
         """
         from borel._compat import compile_logp
+        from borel.engine import pytensor_graph
+        from borel.engine.foreign import either
 
-        log = compile_logp(family, discrete=outcome.kind in ("finite", "countable"))
-        return cls(log, secret=secret, outcome=outcome, log=True, name=name or "PyMC kernel")
+        density = either(
+            lambda names, whole: pytensor_graph.graph_of(family, names, whole),
+            compile_logp(family, discrete=outcome.kind in ("finite", "countable")),
+            (outcome, secret),
+        )
+        return cls(density, secret=secret, outcome=outcome, log=True, name=name or "PyMC kernel")
 
     # -- what engines read ------------------------------------------------------------------
 

@@ -169,7 +169,7 @@ def test_from_scipy_old_and_new():
     y, x = np.linspace(-3, 3, 4)[:, None], np.array([0.1, 0.9])
     for mech in (old, new):
         np.testing.assert_allclose(mech.logpdf(y, x), stats.norm(x, 2).logpdf(y), rtol=1e-12)
-        assert mech.opaque and mech.name.startswith("scipy")
+        assert mech.opaque == "" and mech.name.startswith("scipy")
 
 
 def test_from_scipy_counts_and_pairs():

@@ -31,7 +31,8 @@ MEASURES = {
     "product": bl.uniform(UNIT) * bl.normal(),
     "mixture": bl.mixture([bl.normal(), bl.normal(mu=3)], weights=[0.5, 0.5]),
     "restricted": bl.normal().restrict(lambda x: x > 0),
-    "opaque": bl.from_scipy(stats.beta(2, 3)),
+    "opaque": bl.from_scipy(stats.triang(0.5)),
+    "SciPy's beta": bl.from_scipy(stats.beta(2, 3)),
     "posterior": (bl.uniform(UNIT) * bl.mechanisms.laplace(b=1.0)).posterior(0.3),
 }
 
@@ -62,6 +63,10 @@ MECHANISMS = {
         None,
     ),
     "opaque": (
+        bl.Mechanism.from_scipy(lambda x: stats.exponnorm(1.5, x), secret=UNIT, outcome=LINE),
+        None,
+    ),
+    "SciPy's normal": (
         bl.Mechanism.from_scipy(lambda x: stats.norm(x, 1), secret=UNIT, outcome=LINE),
         None,
     ),

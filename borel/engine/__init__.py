@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.errors import NotYet
+from borel.errors import NotEnclosed, NotYet
 
 if TYPE_CHECKING:
     from borel.joint import Joint
 
 
 def engine_for(joint: Joint) -> Any:
-    """Return the engine of a joint: exact where the alphabets allow, else the estimate.
+    """Return the engine of a joint: exact where the alphabets allow, else certified, else estimate.
 
     Raises
     ------
     NotYet
-        ``options(engine="certified")``: the certified engine is not in this version.
+        ``options(engine="exact")`` on alphabets that are neither finite nor countable, or
+        ``options(engine="certified")`` where something cannot be enclosed; the message says what.
     """
     wanted = settings.current().engine
     cache = joint.__dict__.setdefault("_engines", {})
@@ -36,13 +37,27 @@ def _choose(joint: Joint, wanted: str) -> Any:
         from borel.engine.countable import CountableEngine
 
         return CountableEngine(joint)
-    if wanted in ("exact", "certified"):
+    if wanted == "exact":
         raise NotYet(
             f'options(engine="{wanted}")',
-            missing=f"an exact or certified engine for {joint.secret!r} and {joint.outcome!r}: the "
-            "exact engine is for finite and countable alphabets, the certified engine is to come",
+            missing=f"an exact engine for {joint.secret!r} and {joint.outcome!r}: it is for finite "
+            "and countable alphabets",
+            instead='engine="auto" certifies what it can, and estimates the rest.',
+        )
+    why = ""
+    if wanted != "estimate":
+        from borel.engine.certified import CertifiedEngine
+
+        try:
+            return CertifiedEngine(joint)
+        except NotEnclosed as error:
+            why = str(error)
+    if wanted == "certified":
+        raise NotYet(
+            f'options(engine="{wanted}")',
+            missing=f"a proof: {why}",
             instead='engine="auto" gives an estimate, marked so.',
         )
     from borel.engine.estimate import EstimateEngine
 
-    return EstimateEngine(joint)
+    return EstimateEngine(joint, why)

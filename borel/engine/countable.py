@@ -76,7 +76,7 @@ class CountableEngine(DiscreteFigures):
                 continue
             if density.graph is None:
                 return f"the {what} could not be traced: {density.opaque}"
-            unknown = density.graph.operations - set(interval._TABLE)
+            unknown = density.graph.operations - set(interval.TABLE)
             if unknown:
                 return (
                     f"the {what} uses {', '.join(sorted(unknown))}, which the interval arithmetic "

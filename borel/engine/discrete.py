@@ -66,7 +66,11 @@ class DiscreteFigures:
                 "alphabet does not resolve the densities there",
                 **about,
             )
-        make = {"exact": Bound.exact, "conditional": Bound.conditional}[self.status]
+        make = {
+            "exact": Bound.exact,
+            "certified": Bound.certified,
+            "conditional": Bound.conditional,
+        }[self.status]
         return make(low, high, **about)
 
     def at(self, kind: str, y: Any) -> Bound:
@@ -107,13 +111,37 @@ class DiscreteFigures:
             # beyond the head nothing is above log 1 / p_min
             ceiling = max(high, values.ceiling)
             return self.bound(low, ceiling, witness=self.witness(kind, best))
+        proved = self.proved_infinite(kind)
+        if proved is not None:
+            return proved
         return Bound.undecided(
             low if self.status != "estimate" else 0.0,
             math.inf,
             reason=f"the outcomes beyond the first {len(values.lower)} (mass at most "
-            f"{values.leftover:.2g}) are not enclosed: that needs the certified engine",
+            f"{values.leftover:.2g}) are not enclosed, and no proof of an infinity was found",
             assumptions=self.assumptions,
             witness=self.witness(kind, best),
+        )
+
+    def proved_infinite(self, kind: str) -> Bound | None:
+        """Prove that a supremum over countable outcomes is infinite, if that can be done."""
+        if self.status == "estimate":
+            return None
+        from borel.engine.infinity import prove_countable
+
+        return self.infinite_bound(prove_countable(self, kind))
+
+    def infinite_bound(self, proof: Any) -> Bound | None:
+        """Make the Bound of a proved infinity."""
+        if proof is None:
+            return None
+        return self.bound(
+            math.inf,
+            math.inf,
+            attained=proof.attained,
+            witness=proof.witness,
+            certificate=proof.certificate,
+            assumptions=(*self.assumptions, proof.statement),
         )
 
     def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:

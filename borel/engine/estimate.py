@@ -265,11 +265,13 @@ class EstimateEngine(DiscreteFigures):
     ----------
     joint : Joint
         With densities; secrets of 1 to 3 dimensions.
+    why : str
+        Why nothing is certified, if that was tried.
     """
 
     status = "estimate"
 
-    def __new__(cls, joint: Joint):
+    def __new__(cls, joint: Joint, why: str = ""):
         """Choose the class by the outcome: points of mass, or a density."""
         if cls is EstimateEngine and joint.outcome.kind in ("continuous", "mixed"):
             from borel.engine.estimate_laws import ContinuousOutcomes
@@ -277,12 +279,13 @@ class EstimateEngine(DiscreteFigures):
             return object.__new__(ContinuousOutcomes)
         return object.__new__(cls)
 
-    def __init__(self, joint: Joint):
+    def __init__(self, joint: Joint, why: str = ""):
         self.joint = joint
         if joint.mechanism.density is None:
             raise NotYet("the estimate engine", missing="a matrix with a prior that is not finite")
         opaque = joint.mechanism.opaque or (joint.prior.density and joint.prior.density.opaque)
-        self.reason = REASON + (f" (opaque density: {opaque})" if opaque else "")
+        why = f"opaque density: {opaque}" if opaque else f"not certified: {why}" if why else ""
+        self.reason = REASON + (f" ({why})" if why else "")
         self.assumptions = (f"kernel normalised: {joint.mechanism.normalisation}",)
         self.point = Pointwise(joint)
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class ContinuousOutcomes(EstimateEngine):
     """Figures of a joint whose outcome has a density (and perhaps atoms)."""
 
-    def __init__(self, joint: Joint):
-        super().__init__(joint)
+    def __init__(self, joint: Joint, why: str = ""):
+        super().__init__(joint, why)
         outcome = joint.outcome
         factors = [a.interval if isinstance(a, Mixed) else a for a in outcome.factors]
         if not all(isinstance(a, Interval) for a in factors) or len(factors) > 3:

@@ -110,6 +110,13 @@ class _Recorder:
             if value._recorder is not self:
                 raise NotTraceable(f"{where}: a value of another density leaked into this one")
             return value
+        if isinstance(value, Fraction) and Fraction(float(value)) != value:
+            # a declared constant such as 1/10 is no float: it stays a quotient in the graph
+            parts = [float(value.numerator), float(value.denominator)]
+            if [Fraction(p) for p in parts] != [value.numerator, value.denominator]:
+                raise NotTraceable(f"{where}: a Fraction with parts beyond float64, {value}")
+            p, q = (self.add("const", (part,)) for part in parts)
+            return self.add("divide", (p._index, q._index))
         if isinstance(value, Fraction):
             value = float(value)
         array = np.asarray(value)

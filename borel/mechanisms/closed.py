@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.alphabets import Alphabet
+    from borel.engine.trace import Graph
     from borel.joint import Joint
     from borel.mechanism import Mechanism
 
@@ -41,6 +42,13 @@ class ClosedForms:
 
     def sup(self, kind: str, joint: Joint) -> Bound | None:
         """Return the essential supremum of the leakage over the outcomes."""
+        return None
+
+    def log_marginal(self, joint: Joint) -> tuple[Graph, str] | None:
+        """Return log f_Y as a graph in y where a theorem gives it, and what the theorem says.
+
+        The certified engine then need not integrate over boxes of outcomes.
+        """
         return None
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Interval
+from borel.engine.trace import Graph
 from borel.errors import InvalidInput
 from borel.families import uniform
 from borel.mechanisms.closed import (
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from borel.mechanism import Mechanism
 
 _UNIT = Interval(0, 1)
-_LEAST = 5e-324  # stands for 0, a null set, so that the corner (0, 0) has a number too
 
 
 @over_arrays
@@ -82,13 +82,19 @@ def clayton(*, eta: Any, theta: Any = 1.0) -> Mechanism:
         raise InvalidInput("clayton", expected="eta inside (0, 1)", got=repr(eta))
 
     def log_density(y: Any, x: Any) -> Any:
-        # with s, t = -theta log x, -theta log y and n <= m the smaller and larger of them,
-        # log(e^s + e^t - 1) = m + log1p(e^(n - m) - e^-m), a difference that never cancels
-        s, t = -theta * np.log(np.maximum(x, _LEAST)), -theta * np.log(np.maximum(y, _LEAST))
-        n, m = np.minimum(s, t), np.maximum(s, t)
-        log_sum = np.log1p(-np.exp(n - m) * np.expm1(-n))
-        log_copula = math.log1p(theta) + (1 + 1 / theta) * n - m - (2 + 1 / theta) * log_sum
-        return np.logaddexp(math.log(eta), math.log1p(-eta) + log_copula)
+        # with u = theta log x and v = theta log y, the sum in the copula is
+        # x^-theta + y^-theta - 1 = e^(-u-v) (e^u + e^v - e^(u+v)); the last factor is smooth in
+        # both forms below, and nothing cancels in them: u and v are > -0.75 for a small theta
+        u, v = theta * np.log(x), theta * np.log(y)
+        if theta < 1e-3:
+            log_sum = np.log1p(-np.expm1(u) * np.expm1(v))
+        else:
+            s = np.logaddexp(u, v)
+            log_sum = s + np.log1p(-np.exp(u + v - s))
+        log_copula = math.log1p(theta) + u + v - (2 + 1 / theta) * log_sum
+        mixed = np.logaddexp(math.log(eta), math.log1p(-eta) + log_copula)
+        # at the corner, a null set, there is no limit: any number will do
+        return np.where(np.maximum(x, y) > 0, mixed, math.log(eta))
 
     out = proved_kernel(
         log_density,
@@ -150,6 +156,12 @@ class ClaytonForms(ClosedForms):
             return (ball(self.eta) + (1 - ball(self.eta)) * self._largest(ball(y))).log()
 
         return figure(leakage, _THEOREM)
+
+    def log_marginal(self, joint: Joint) -> tuple[Graph, str] | None:
+        """Return log f_Y = 0: the marginals of a copula are uniform."""
+        if not self._applies(joint):
+            return None
+        return Graph((("const", (0.0,)),), ("y",)), f"f_Y = 1, as a copula has uniform marginals ({_THEOREM})"
 
     def _largest(self, y: Any) -> Any:
         """Return the essential supremum over x of c(x, y); both forms where they cannot be told."""

@@ -170,7 +170,7 @@ def test_points_inside_boxes_map_inside(op):
 
 
 def test_every_operation_of_the_table_is_tested():
-    assert set(interval._TABLE) == set(TRUTHS)
+    assert set(interval.TABLE) == set(TRUTHS)
 
 
 @pytest.mark.parametrize("exponent", [-3, -2, -1, 0, 1, 2, 3, 4, 7])
@@ -363,7 +363,7 @@ def test_a_broken_version_is_caught(what, monkeypatch):
 
 @pytest.mark.parametrize("op", TABLE_BROKEN)
 def test_a_broken_table_is_caught(op, monkeypatch):
-    monkeypatch.setitem(interval._TABLE, op, TABLE_BROKEN[op])
+    monkeypatch.setitem(interval.TABLE, op, TABLE_BROKEN[op])
     with np.errstate(all="ignore"), pytest.raises(AssertionError):
         check(op)
 

@@ -1,0 +1,320 @@
+"""The certified engine: figures of a joint with a continuous secret or outcome, with proofs.
+
+At outcomes, the leakage is the quotient of an essential supremum (`essential`) and an integral
+(`gauss`), both enclosed. Over continuous outcomes see `certified_laws`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from borel import settings
+from borel.alphabets import Finite, Integers, Interval, Mixed
+from borel.engine import gauss, lanes
+from borel.engine.discrete import DiscreteFigures
+from borel.engine.essential import Extremes, extremes
+from borel.engine.jet import logarithm
+from borel.engine.rounding import Enclosure
+from borel.engine.surface import Surface, secret_of
+from borel.errors import NotEnclosed, NotYet
+from borel.laws import Values
+from borel.measures import head_of
+
+if TYPE_CHECKING:
+    from borel.bound import Bound
+    from borel.engine.lanes import Box
+    from borel.joint import Joint
+
+_TOP, _BOTTOM = 1.0, -1.0
+
+
+class _Points(NamedTuple):
+    """Outcomes on one sheet: the density, or the mass of an atom."""
+
+    surface: Surface
+    where: np.ndarray
+    y: np.ndarray
+
+
+class CertifiedEngine(DiscreteFigures):
+    """Enclosures of the leakage of a traced kernel under a traced prior.
+
+    Parameters
+    ----------
+    joint : Joint
+        With densities; secrets of 1 to 5 dimensions, outcomes of 1.
+
+    Raises
+    ------
+    NotEnclosed
+        A density that could not be traced, or something that intervals do not know.
+    """
+
+    def __new__(cls, joint: Joint):
+        """Choose the class by the outcome: points of mass, or a density."""
+        if cls is CertifiedEngine and joint.outcome.kind in ("continuous", "mixed"):
+            from borel.engine.certified_laws import CertifiedOutcomes
+
+            return object.__new__(CertifiedOutcomes)
+        return object.__new__(cls)
+
+    def __init__(self, joint: Joint):
+        self.joint = joint
+        mechanism, outcome = joint.mechanism, joint.outcome
+        if mechanism.density is None:
+            raise NotEnclosed("a matrix with a prior that is not finite has no density to enclose")
+        if outcome.dim > 1 or not isinstance(outcome, (Interval, Mixed, Finite, Integers)):
+            raise NotEnclosed(f"certified figures for outcomes on {outcome!r} are not there")
+        if mechanism.density.graph is None:
+            raise NotEnclosed(f"the kernel could not be traced ({mechanism.density.opaque})")
+        self.secret = secret_of(joint.prior, tuple(mechanism.breaks))
+        self.surface = Surface(mechanism.density, self.secret)
+        self.at_atoms = {a: Surface(m, self.secret) for a, m in mechanism.masses.items()}
+        self.reason = ""
+        conditions = list(self.secret.assumptions)
+        if not mechanism.normalisation.startswith("proved"):
+            conditions.append(f"kernel normalised: {mechanism.normalisation}")
+        self.status = "conditional" if conditions else "certified"
+        self.assumptions = (*conditions, *literals(joint))
+        self._kept: dict[Any, Any] = {}
+
+    # -- at outcomes ------------------------------------------------------------------------
+
+    def _tolerance(self) -> float:
+        return settings.current().tol / 8
+
+    def deadline(self) -> float:
+        """Return when a figure must be ready."""
+        return time.monotonic() + settings.current().budget
+
+    def _sheets(self, ys: np.ndarray) -> list[_Points]:
+        """Group outcomes by the function that gives their density or mass."""
+        atoms = np.isin(ys, list(self.at_atoms)) if self.at_atoms else np.zeros(len(ys), bool)
+        out = []
+        if not atoms.all():
+            where = np.flatnonzero(~atoms)
+            out.append(_Points(self.surface, where, ys[where]))
+        for atom, surface in self.at_atoms.items():
+            where = np.flatnonzero(ys == atom)
+            if len(where):
+                out.append(_Points(surface, where, ys[where]))
+        return out
+
+    def _remembered(self, key: tuple, compute: Any) -> Any:
+        key = (*key, settings.current().tol)
+        if key not in self._kept:
+            if len(self._kept) > 64:
+                self._kept.clear()
+            self._kept[key] = compute()
+        return self._kept[key]
+
+    def extreme(self, ys: np.ndarray, sign: float) -> Extremes:
+        """Enclose ess sup (or inf) of log f(y|x) over the secret at outcomes."""
+
+        def compute() -> Extremes:
+            lower, upper = np.zeros(len(ys)), np.zeros(len(ys))
+            direct, place = np.zeros(len(ys)), np.zeros((len(ys), self.secret.dim))
+            corner: list = []
+            for sheet in self._sheets(ys):
+                n = len(sheet.y)
+                y = lanes.point(sheet.y)
+                seeds = self._seeds(sheet.y, sign)
+                found = extremes(
+                    sheet.surface, y, n, sign=sign, tol=self._tolerance(), seeds=seeds,
+                    deadline=self.deadline(),
+                )
+                lower[sheet.where], upper[sheet.where] = found.lower, found.upper
+                place[sheet.where] = found.place
+                corner += [(int(sheet.where[k]), a, b) for k, a, b in found.corner]
+            return Extremes(lower, upper, place, corner, direct)
+
+        return self._remembered(("extreme", sign, ys.tobytes()), compute)
+
+    def _seeds(self, ys: np.ndarray, sign: float) -> np.ndarray | None:
+        """Return points to look at first, for a secret of several dimensions."""
+        return None
+
+    def log_marginal_box(self, ys: np.ndarray) -> Box:
+        """Enclose log f_Y at outcomes."""
+
+        def compute() -> Box:
+            low, high = np.full(len(ys), -np.inf), np.full(len(ys), np.inf)
+            top = self.extreme(ys, _TOP)
+            size = np.where(np.isfinite(top.upper), top.upper, top.lower)
+            shift = np.where(np.isfinite(size), size, 0.0)
+            for sheet in self._sheets(ys):
+                at = gauss.Outcomes(sheet.y, sheet.y, sheet.y, 0, shift[sheet.where])
+                model, _ = gauss.marginal(
+                    sheet.surface, at, rtol=self._tolerance(), deadline=self.deadline()
+                )
+                total = model.total()
+                logs = logarithm((total[0][None], total[1][None]), 0)
+                part = lanes.add((logs[0][0], logs[1][0]), lanes.point(at.shift))
+                low[sheet.where], high[sheet.where] = lanes.settled(part)
+            return low, high
+
+        return self._remembered(("marginal", ys.tobytes()), compute)
+
+    def cells_at(self, ys: np.ndarray) -> tuple[list, float]:
+        """Return the boxes of secrets whose integrals make up f_Y at one outcome, and the shift."""
+        top = self.extreme(ys, _TOP)
+        shift = top.upper if np.isfinite(top.upper[0]) else np.zeros(1)
+        at = gauss.Outcomes(ys, ys, ys, 0, shift)
+        _, cells = gauss.marginal(
+            self.surface, at, rtol=self._tolerance(), deadline=self.deadline()
+        )
+        if not cells:
+            return [], float(shift[0])
+        found = cells[0]
+        order = np.argsort(found.a[:, 0])
+        rows = zip(found.a[order, 0], found.b[order, 0], found.rest_low[order],
+                   found.rest_high[order], strict=True)
+        return [tuple(float(v) for v in row) for row in rows], float(shift[0])
+
+    def enclosed(self, kind: str, ys: np.ndarray) -> tuple[Box, np.ndarray]:
+        """Enclose PML, PMC or the LDP ratio at outcomes; and which are outside the support."""
+        top = self.extreme(ys, _TOP)
+        dead = np.isneginf(top.upper)
+        high: Box = (top.lower, top.upper)
+        if kind == "ldp":
+            bottom = self.extreme(ys, _BOTTOM)
+            pair = high, (bottom.lower, bottom.upper)
+        elif kind == "pml":
+            pair = high, self.log_marginal_box(ys)
+        else:
+            bottom = self.extreme(ys, _BOTTOM)
+            pair = self.log_marginal_box(ys), (bottom.lower, bottom.upper)
+        with np.errstate(invalid="ignore"):
+            low, upper = lanes.settled(lanes.subtract(*pair))
+            # log 0 below: infinite if the density above is proved to be positive
+            endless = np.isneginf(pair[1][1]) & (pair[0][0] > -np.inf)
+            low = np.where(endless, np.inf, low)
+            upper = np.where(endless, np.inf, upper)
+        # an outcome not proved to have positive density may be outside the support: 0
+        possible = np.isneginf(top.lower)
+        low = np.where(dead | possible, 0.0, np.maximum(low, 0.0))
+        upper = np.where(dead, 0.0, np.maximum(upper, 0.0))
+        return (low, upper), dead
+
+    def values_at(self, kind: str, y: Any) -> Values:
+        """Enclose PML or PMC at outcomes, with their masses (densities)."""
+        ys = np.atleast_1d(np.asarray(y, float)).ravel()
+        (low, high), dead = self.enclosed(kind, ys)
+        mass = self.log_marginal_box(ys)
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = lanes.exp((low, high))
+            p = lanes.exp(mass)
+        p = np.where(dead, 0.0, p[0]), np.where(dead, 0.0, p[1])
+        return Values(low, high, ratio[0], ratio[1], p[0], p[1], dead)
+
+    def log_marginal(self, y: Any) -> np.ndarray:
+        """Return log f_Y(y) in float64, for plots and posteriors."""
+        low, high = self.log_marginal_box(np.asarray(y, float).ravel())
+        with np.errstate(invalid="ignore"):
+            middle = np.where(np.isfinite(low), low + (high - low) / 2, high)
+        return middle.reshape(np.shape(y))
+
+    def information_density_at(self, x: Any, y: Any) -> Enclosure:
+        """Enclose log f(y|x) / f_Y(y) at equally shaped labels."""
+        ys = np.asarray(y, float)
+        xs = [np.asarray(c, float) for c in (x if isinstance(x, tuple) else (x,))]
+        shape = np.broadcast_shapes(ys.shape, *(c.shape for c in xs))
+        flat = np.broadcast_to(ys, shape).ravel()
+        points = [np.broadcast_to(c, shape).ravel() for c in xs]
+        low, high = np.zeros(len(flat)), np.zeros(len(flat))
+        for sheet in self._sheets(flat):
+            jets = [lanes.point(c[sheet.where][None]) for c in points]
+            named = sheet.surface.inputs(jets, lanes.point(sheet.y[None]))
+            found = lanes.settled(sheet.surface.log.run(named, 0).jet)
+            low[sheet.where], high[sheet.where] = found[0][0], found[1][0]
+        marginal = self.log_marginal_box(flat)
+        with np.errstate(invalid="ignore"):
+            gap = lanes.settled(lanes.subtract((low, high), marginal))
+        outside = np.isneginf(marginal[1])
+        low = np.where(outside, 0.0, gap[0])
+        high = np.where(outside, 0.0, gap[1])
+        return Enclosure(low.reshape(shape), high.reshape(shape))
+
+    def maximal_leakage(self) -> Bound:
+        """Enclose log E e^PML."""
+        mean = self.exp_mean("pml")
+        from borel.engine.arb import ball, enclose
+
+        low = enclose(lambda: ball(mean.lower).log())[0] if mean.lower > 0 else 0.0
+        if math.isinf(mean.upper):
+            return self.bound(max(low, 0.0), math.inf)
+        return self.bound(max(low, 0.0), max(enclose(lambda: ball(mean.upper).log())[1], 0.0))
+
+    def ldp(self) -> Bound:
+        """Enclose the local differential privacy level over finitely many outcomes."""
+        ys, whole = self.head_of_outcomes()
+        if not whole:
+            raise NotYet("bl.ldp", missing="this measure over countable outcomes")
+        (low, high), _ = self.enclosed("ldp", np.asarray(ys, float))
+        return self.bound(float(low.max()), float(high.max()))
+
+    @cached_property
+    def estimates(self) -> Any:
+        """The engine for what is not certified in this version; only ``engine="auto"`` asks it."""
+        from borel.engine.estimate import EstimateEngine
+
+        return EstimateEngine(self.joint, "this measure is not certified on continuous alphabets")
+
+    def __getattr__(self, name: str) -> Any:
+        """Hand on the measures that this engine does not have, where an estimate may stand in."""
+        if name == "mutual_information":
+            if settings.current().engine == "auto":
+                return getattr(self.estimates, name)
+        raise AttributeError(name)
+
+    # -- laws over finite and countable outcomes ----------------------------------------------
+
+    @cached_property
+    def _heads(self) -> dict[str, int]:
+        return {"count": 64}
+
+    def head_of_outcomes(self) -> tuple[Any, bool]:
+        """Return the outcomes of the law, and whether they are all."""
+        outcome = self.joint.outcome
+        if outcome.kind == "finite":
+            return outcome.array, True
+        return head_of(outcome, self._heads["count"]), False
+
+    def law(self, kind: str) -> Values:
+        """Enclose the leakage at the outcomes of a head, and the mass left over."""
+
+        def compute() -> Values:
+            while True:
+                ys, whole = self.head_of_outcomes()
+                values = self.values_at(kind, np.asarray(ys, float))
+                if whole:
+                    return values
+                left = max(0.0, 1.0 - float(values.mass_lower.sum()) * (1 - 1e-13) + 1e-15)
+                if left <= settings.current().tol * 1e-3 or self._heads["count"] >= 4096:
+                    return Values(**{**values.__dict__, "leftover": left})
+                self._heads["count"] *= 4
+
+        return self._remembered(("law", kind), compute)
+
+
+def literals(joint: Joint) -> tuple[str, ...]:
+    """Say which numbers in the graphs were rounded when they were written as decimals."""
+    found: set[float] = set()
+    for density in (joint.mechanism.density, joint.prior.density):
+        if density is not None and density.graph is not None:
+            found |= {c for c in density.graph.constants if np.isfinite(c) and not _short(c)}
+    if not found:
+        return ()
+    shown = ", ".join(f"{c!r}" for c in sorted(found)[:6]) + (", ..." if len(found) > 6 else "")
+    return (f"numbers mean their binary64 values: {shown}",)
+
+
+def _short(value: float) -> bool:
+    """Return whether a float is a short dyadic number, so that what was written is what is meant."""
+    numerator, denominator = float(value).as_integer_ratio()
+    return numerator.bit_length() <= 40 and denominator.bit_length() <= 24

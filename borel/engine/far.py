@@ -1,0 +1,171 @@
+"""The leakage on unbounded or singular boxes of outcomes, from the slope of log f in the secret.
+
+For an outcome far out both f(y|x) and f_Y(y) go to 0, and their quotient is lost to intervals.
+But ``log f(y|x) - log f(y|x0)`` is the integral of the slope L_x(y, .), which often stays bounded:
+for Laplace noise it is constant. Integrating that difference leaves out the common factor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from borel.engine import jet, lanes, rewrite
+from borel.engine.surface import boxes
+
+if TYPE_CHECKING:
+    from borel.engine.lanes import Box
+    from borel.engine.surface import Surface
+
+_ORDER = 6
+_PIECES = 48
+
+
+def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float, float]:
+    """Enclose the leakage for almost every y of one box of outcomes, perhaps unbounded.
+
+    Returns ``(0, inf)`` where the slope is not bounded, or the secret is not in an interval.
+    """
+    secret = surface.secret
+    if not (secret.continuous and secret.dim == 1) or len(secret.atoms):
+        return 0.0, np.inf
+    if not np.isfinite([secret.lower[0], secret.upper[0]]).all():
+        return 0.0, np.inf
+    with np.errstate(all="ignore"):
+        best = 0.0, np.inf
+        for backwards in (False, True):
+            found = _from_end(surface, kind, low, high, backwards)
+            best = max(best[0], found[0]), min(best[1], found[1])
+    return best if best[0] <= best[1] else (0.0, np.inf)
+
+
+def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: bool):
+    secret = surface.secret
+    cuts = np.linspace(secret.lower[0], secret.upper[0], _PIECES + 1)
+    cuts = np.unique([*cuts, *(c for c in secret.breaks if cuts[0] < c < cuts[-1])])
+    a, b = cuts[:-1], cuts[1:]
+    y = np.full(len(a), low), np.full(len(a), high)
+    middle = a + (b - a) / 2
+    half = np.maximum(middle - a, b - middle) * (1 + 2.0**-51)
+    at = y[0][None], y[1][None]
+    over = surface.log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, _ORDER), at), _ORDER)
+    inner = surface.log.run(
+        surface.inputs(boxes(middle[:, None], middle[:, None], 0, _ORDER), at),
+        _ORDER,
+        decisions=over.decisions,
+    )
+    outer, centre = _filled(over.jet, len(a)), _filled(inner.jet, len(a))
+    if not (np.isfinite(outer[0][1]).all() and np.isfinite(outer[1][1]).all()):
+        return 0.0, np.inf
+    # increments from the middles to both ends, by Taylor's formula or by the slope alone
+    to_right = _increment(centre, outer, half, 1.0)
+    to_left = _increment(centre, outer, half, -1.0)
+    step = lanes.subtract(to_right, to_left)
+    if backwards:
+        step = lanes.negative(step)
+        ends = _running(tuple(v[::-1] for v in step))
+        at_right = tuple(v[:-1][::-1] for v in ends)
+        at_left = tuple(v[1:][::-1] for v in ends)
+        height = lanes.subtract(at_right, to_right)
+    else:
+        ends = _running(step)
+        at_left, at_right = tuple(v[:-1] for v in ends), tuple(v[1:] for v in ends)
+        height = lanes.subtract(at_left, to_left)
+    integral = _integral(surface, centre, outer, height, a, b, middle, half)
+    # a monotone piece has its extremes at its ends; else the middle and the slope bound them
+    reach = np.maximum(np.abs(outer[0][1]), np.abs(outer[1][1])) * half * (1 + 2.0**-50)
+    monotone = (outer[0][1] >= 0) | (outer[1][1] <= 0)
+    top = np.where(
+        monotone,
+        np.maximum(at_left[1], at_right[1]),
+        height[1] + reach,
+    ).max()
+    bottom = np.where(
+        monotone,
+        np.minimum(at_left[0], at_right[0]),
+        height[0] - reach,
+    ).min()
+    charged = surface.secret.positive
+    top_low = max(at_left[0].max(), at_right[0].max(), height[0].max()) if charged else -np.inf
+    bottom_high = min(at_left[1].min(), at_right[1].min(), height[1].min()) if charged else np.inf
+    total = lanes.settled(tuple(np.array([v]) for v in integral))
+    if not total[0][0] > 0:
+        return 0.0, np.inf
+    log_low, log_high = (float(v[0, 0]) for v in jet.logarithm((total[0][None], total[1][None]), 0))
+    if kind == "ldp":
+        low_, high_ = top_low - bottom_high, top - bottom
+    elif kind == "pml":
+        low_, high_ = top_low - log_high, top - log_low
+    else:
+        low_, high_ = log_low - bottom_high, log_high - bottom
+    pad = 2.0**-50 * (1 + abs(low_) + abs(high_)) if np.isfinite(high_) else 0.0
+    low_, high_ = max(low_ - pad, 0.0), high_ + pad
+    if np.isnan(low_) or np.isnan(high_):
+        return 0.0, np.inf
+    return float(low_), float(max(high_, 0.0))
+
+
+def _filled(a: Box, count: int) -> Box:
+    out = np.zeros((2, _ORDER + 1, count))
+    out[0, : len(a[0])], out[1, : len(a[0])] = a
+    return np.where(np.isnan(out[0]), -np.inf, out[0]), np.where(np.isnan(out[1]), np.inf, out[1])
+
+
+def _increment(centre: Box, outer: Box, half: np.ndarray, sign: float) -> Box:
+    """Enclose L(y, m + sign half) - L(y, m)."""
+    by_slope = lanes.multiply((outer[0][1], outer[1][1]), lanes.point(sign * half))
+    total: Box = lanes.point(np.zeros_like(half))
+    power = lanes.point(np.ones_like(half))
+    for k in range(1, _ORDER + 1):
+        power = lanes.multiply(power, lanes.point(sign * half))
+        part = centre if k < _ORDER else outer
+        total = lanes.add(total, lanes.multiply((part[0][k], part[1][k]), power))
+    return lanes.meet(lanes.settled(total), lanes.settled(by_slope))
+
+
+def _running(step: Box) -> Box:
+    """Enclose running sums, from 0."""
+    low, high = np.concatenate([[0.0], np.cumsum(step[0])]), np.concatenate([[0.0], np.cumsum(step[1])])
+    size = np.concatenate([[0.0], np.cumsum(np.maximum(np.abs(step[0]), np.abs(step[1])))])
+    slack = size * (len(size) * 2.0**-52)
+    return low - slack, high + slack
+
+
+def _integral(surface, centre, outer, height, a, b, middle, half) -> tuple[float, float]:
+    """Enclose the integral of e^(L(y, x) - L(y, x0)) p(x), piece by piece, for every y."""
+    secret = surface.secret
+    prior = jet.Program(
+        rewrite.integrand(secret.log_density, None)  # p(x) e^-shift with shift 0
+    )
+    zero = np.zeros((1, len(a)))
+
+    def density(low: np.ndarray, high: np.ndarray) -> Box:
+        named = dict(zip(secret.names, boxes(low[:, None], high[:, None], 0, _ORDER), strict=True))
+        return _filled(prior.run({**named, "shift": (zero, zero)}, _ORDER).jet, len(a))
+
+    def product(part: Box, head: Box, p: Box) -> Box:
+        exponent = np.concatenate([head[0][None], part[0][1:]]), np.concatenate(
+            [head[1][None], part[1][1:]]
+        )
+        power = jet.exponential(exponent, _ORDER)
+        return jet.multiply(power, p, _ORDER)
+
+    span = lanes.multiply((outer[0][1], outer[1][1]), (-half, half))
+    inner = product(centre, height, density(middle, middle))
+    wide = product(outer, lanes.add(height, span), density(a, b))
+    total: Box = lanes.point(np.zeros(len(a)))
+    left = lanes.subtract(lanes.point(a), lanes.point(middle))
+    right = lanes.subtract(lanes.point(b), lanes.point(middle))
+    before, after = left, right
+    for k in range(_ORDER + 1):
+        part = inner if k < _ORDER else wide
+        width = lanes.divide(lanes.subtract(after, before), lanes.point(np.array(k + 1.0)))
+        total = lanes.add(total, lanes.multiply((part[0][k], part[1][k]), width))
+        before, after = lanes.multiply(before, left), lanes.multiply(after, right)
+    crude = lanes.multiply(
+        (np.maximum(wide[0][0], 0.0), wide[1][0]), lanes.subtract(lanes.point(b), lanes.point(a))
+    )
+    best = lanes.meet(lanes.settled(total), lanes.settled(crude))
+    low, high = lanes.total((best[0][None], best[1][None]), axis=1)
+    return max(float(low[0]), 0.0), float(high[0])
