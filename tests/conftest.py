@@ -3,7 +3,10 @@
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+import borel as bl
 
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests may import `oracles`
 
@@ -17,3 +20,10 @@ settings.register_profile(
 )
 settings.register_profile("search", parent=settings.get_profile("suite"), derandomize=False)
 settings.load_profile("suite")
+
+
+@pytest.fixture(scope="module")
+def estimates():
+    """Let the estimate engine compute, where the certified one would be asked first."""
+    with bl.options(engine="estimate"):
+        yield

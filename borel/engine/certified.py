@@ -15,10 +15,11 @@ import numpy as np
 
 from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
-from borel.engine import gauss, lanes
+from borel.engine import fp, gauss, lanes
 from borel.engine.discrete import DiscreteFigures
 from borel.engine.essential import Extremes, extremes
 from borel.engine.jet import logarithm
+from borel.engine.normalised import statement
 from borel.engine.rounding import Enclosure
 from borel.engine.surface import Surface, secret_of
 from borel.errors import NotEnclosed, NotYet
@@ -27,6 +28,7 @@ from borel.measures import head_of
 
 if TYPE_CHECKING:
     from borel.bound import Bound
+    from borel.engine.arb_points import ArbPoints
     from borel.engine.lanes import Box
     from borel.joint import Joint
 
@@ -77,11 +79,20 @@ class CertifiedEngine(DiscreteFigures):
         self.at_atoms = {a: Surface(m, self.secret) for a, m in mechanism.masses.items()}
         self.reason = ""
         conditions = list(self.secret.assumptions)
-        if not mechanism.normalisation.startswith("proved"):
-            conditions.append(f"kernel normalised: {mechanism.normalisation}")
+        normalised = statement(mechanism, joint.prior)
+        if not normalised.startswith("proved"):
+            conditions.append(f"kernel normalised: {normalised}")
         self.status = "conditional" if conditions else "certified"
         self.assumptions = (*conditions, *literals(joint))
         self._kept: dict[Any, Any] = {}
+        self._cells: tuple[bytes, np.ndarray, list] = (b"", np.zeros(1), [])
+
+    def ceiling(self) -> float:
+        """Bound PML by log 1 / p_min for finitely many secrets."""
+        weights = self.secret.weight_low
+        if self.secret.continuous or not len(weights) or not weights.min() > 0:
+            return math.inf
+        return -math.log(float(weights.min())) * (1 + 1e-14) + 1e-15
 
     # -- at outcomes ------------------------------------------------------------------------
 
@@ -123,11 +134,17 @@ class CertifiedEngine(DiscreteFigures):
             for sheet in self._sheets(ys):
                 n = len(sheet.y)
                 y = lanes.point(sheet.y)
-                seeds = self._seeds(sheet.y, sign)
-                found = extremes(
-                    sheet.surface, y, n, sign=sign, tol=self._tolerance(), seeds=seeds,
-                    deadline=self.deadline(),
-                )
+                found = self._extreme_by_arb(sheet, sign)
+                if found is None:
+                    found = extremes(
+                        sheet.surface,
+                        y,
+                        n,
+                        sign=sign,
+                        tol=self._tolerance(),
+                        seeds=self._seeds(sheet.y, sign),
+                        deadline=self.deadline(),
+                    )
                 lower[sheet.where], upper[sheet.where] = found.lower, found.upper
                 place[sheet.where] = found.place
                 corner += [(int(sheet.where[k]), a, b) for k, a, b in found.corner]
@@ -135,9 +152,70 @@ class CertifiedEngine(DiscreteFigures):
 
         return self._remembered(("extreme", sign, ys.tobytes()), compute)
 
+    def _arb(self, sheet: _Points) -> ArbPoints | None:
+        """Return Arb's kernels for a sheet, if they are the better ones for its outcomes."""
+        from borel.engine.arb_points import FEW, ArbPoints
+
+        if len(sheet.y) > FEW and settings.current().tol >= 1e-11:
+            return None
+        known = self.__dict__.setdefault("_arb_points", {})
+        key = id(sheet.surface)
+        if key not in known:
+            try:
+                known[key] = ArbPoints(sheet.surface)
+            except NotEnclosed:
+                known[key] = None
+        return known[key]
+
+    def _extreme_by_arb(self, sheet: _Points, sign: float) -> Extremes | None:
+        arb = self._arb(sheet)
+        if arb is None:
+            return None
+        tol = self._tolerance()
+        found = [arb.extreme(float(y), sign, tol) for y in sheet.y]
+        low, high, place = (np.array(v) for v in zip(*found, strict=True))
+        if not (high - low <= 2 * tol + 1e-15 * np.abs(low)).all():
+            return None  # an infinite end, or a form that suits intervals better
+        return Extremes(low, high, place[:, None], [], np.zeros(len(low)))
+
+    def _marginal_by_arb(self, sheet: _Points, shift: np.ndarray) -> Box | None:
+        arb = self._arb(sheet)
+        if arb is None:
+            return None
+        rtol = self._tolerance()
+        pairs = [
+            arb.marginal(float(y), float(s), rtol)
+            for y, s in zip(sheet.y, shift, strict=True)
+        ]
+        low, high = (np.array(v) for v in zip(*pairs, strict=True))
+        return (low, high) if (high - low <= 2 * rtol * low).all() else None
+
     def _seeds(self, ys: np.ndarray, sign: float) -> np.ndarray | None:
-        """Return points to look at first, for a secret of several dimensions."""
-        return None
+        """Guess where the extreme is, in float64, for a secret of several dimensions.
+
+        Boxes of many dimensions prove an upper bound early and find the place late.
+        """
+        secret = self.secret
+        if secret.dim == 1 or not secret.continuous or len(ys) > 64:
+            return None
+        from scipy.optimize import minimize
+
+        bounds = list(zip(secret.lower, secret.upper, strict=True))
+        if not np.isfinite(bounds).all():
+            return None
+        rng = np.random.default_rng(settings.current().seed)
+        starts = rng.uniform(secret.lower, secret.upper, (256, secret.dim))
+        out = np.empty((len(ys), secret.dim))
+        for k, y in enumerate(ys):
+
+            def height(x: np.ndarray, y: float = float(y)) -> Any:
+                named = dict(zip(secret.names, np.moveaxis(x, -1, 0), strict=True))
+                values = sign * fp.evaluate(self.surface.graph, {**named, "y": np.asarray(y)})
+                return -np.nan_to_num(values, nan=-1e300, posinf=1e300, neginf=-1e300)
+
+            first = starts[int(np.argmin(height(starts)))]
+            out[k] = minimize(height, first, method="L-BFGS-B", bounds=bounds).x
+        return out
 
     def log_marginal_box(self, ys: np.ndarray) -> Box:
         """Enclose log f_Y at outcomes."""
@@ -149,10 +227,14 @@ class CertifiedEngine(DiscreteFigures):
             shift = np.where(np.isfinite(size), size, 0.0)
             for sheet in self._sheets(ys):
                 at = gauss.Outcomes(sheet.y, sheet.y, sheet.y, 0, shift[sheet.where])
-                model, _ = gauss.marginal(
-                    sheet.surface, at, rtol=self._tolerance(), deadline=self.deadline()
-                )
-                total = model.total()
+                total = self._marginal_by_arb(sheet, at.shift)
+                if total is None:
+                    model, cells = gauss.marginal(
+                        sheet.surface, at, rtol=self._tolerance(), deadline=self.deadline()
+                    )
+                    total = model.total()
+                    if len(ys) == 1:
+                        self._cells = ys.tobytes(), at.shift, cells
                 logs = logarithm((total[0][None], total[1][None]), 0)
                 part = lanes.add((logs[0][0], logs[1][0]), lanes.point(at.shift))
                 low[sheet.where], high[sheet.where] = lanes.settled(part)
@@ -164,10 +246,16 @@ class CertifiedEngine(DiscreteFigures):
         """Return the boxes of secrets whose integrals make up f_Y at one outcome, and the shift."""
         top = self.extreme(ys, _TOP)
         shift = top.upper if np.isfinite(top.upper[0]) else np.zeros(1)
-        at = gauss.Outcomes(ys, ys, ys, 0, shift)
-        _, cells = gauss.marginal(
-            self.surface, at, rtol=self._tolerance(), deadline=self.deadline()
-        )
+        sheet = self._sheets(ys)[0]
+        whole = self._marginal_by_arb(sheet, shift)
+        if whole is not None:
+            ends = float(self.secret.lower[0]), float(self.secret.upper[0])
+            return [(*ends, float(whole[0][0]), float(whole[1][0]))], float(shift[0])
+        self.log_marginal_box(ys)
+        if self._cells[0] != ys.tobytes():  # another outcome was asked for in between
+            self._kept.clear()
+            self.log_marginal_box(ys)
+        _, shift, cells = self._cells
         if not cells:
             return [], float(shift[0])
         found = cells[0]

@@ -265,6 +265,9 @@ class _Partition:
                 self.kind, low[rows], high[rows], self._tol, deadline
             )
             out[:, rows] = np.array(band[2:])
+        if self.kind == "pml":
+            # a posterior probability is at most 1: PML is at most log 1 / p_min
+            out[1] = np.minimum(out[1], self.engine.ceiling())
         for k in np.flatnonzero(~np.isfinite(out[1])):
             found = far.leakage(self.engine.surface, self.kind, float(low[k]), float(high[k]))
             out[0, k], out[1, k] = max(out[0, k], found[0]), min(out[1, k], found[1])

@@ -135,7 +135,8 @@ class DiscreteFigures:
         """Make the Bound of a proved infinity."""
         if proof is None:
             return None
-        return self.bound(
+        make = Bound.conditional if self.status == "conditional" else Bound.certified
+        return make(
             math.inf,
             math.inf,
             attained=proof.attained,

@@ -14,6 +14,7 @@ from borel.engine.interval_arithmetic import (
     Box,
     absolute,
     add,
+    around,
     hull,
     multiply,
     negative,
@@ -42,7 +43,8 @@ library errs by at most 4 (cbrt) or 2 (all others) by glibc's table for x86-64.
 _EPS = 2.0**-52
 _PI = float.fromhex("0x1.921fb54442d19p+1")  # above pi
 _PER_TURN = float.fromhex("0x1.45f306dc9c883p-3")  # 1 / (2 pi) rounded
-_PER_LN2 = tuple(float.fromhex(f"0x1.71547652b82f{digit}p+0") for digit in "ef")  # around 1 / ln 2
+# 1 / ln 2
+_PER_LN2 = around(*(float.fromhex(f"0x1.71547652b82f{digit}p+0") for digit in "ef"))
 
 
 def widen(low, high) -> Box:
@@ -113,8 +115,9 @@ def hypot(a: Box, b: Box) -> Box:
 # -- circular functions ---------------------------------------------------------------------------
 
 
-def _contains_whole(low, high, shift: float):
-    """Say where [low - shift, high - shift], turns rounded to floats, may hold a whole number."""
+def _contains_whole(turns: Box, shift: float):
+    """Say where turns, rounded to floats, less a shift may pass a whole number."""
+    low, high = turns
     # turns err by less than 2**-51 of themselves; 2**-50 covers the differences below too
     first = low - shift - (np.abs(low) + 1) * 2.0**-50
     last = high - shift + (np.abs(high) + 1) * 2.0**-50
@@ -125,11 +128,11 @@ def _wave(function, peak: float):
     """Enclose sin or cos: 1 at `peak` turns of 2 pi, -1 half a turn later, monotone between."""
 
     def enclose(a: Box) -> Box:
-        turns = [end * _PER_TURN for end in a]
+        turns = a[0] * _PER_TURN, a[1] * _PER_TURN
         values = [function(end) for end in a]
         low, high = widen(np.minimum(*values), np.maximum(*values))
-        low = np.where(_contains_whole(*turns, peak + 0.5), -1.0, np.maximum(low, -1.0))
-        return low, np.where(_contains_whole(*turns, peak), 1.0, np.minimum(high, 1.0))
+        low = np.where(_contains_whole(turns, peak + 0.5), -1.0, np.maximum(low, -1.0))
+        return low, np.where(_contains_whole(turns, peak), 1.0, np.minimum(high, 1.0))
 
     return enclose
 
@@ -155,8 +158,8 @@ def tan(a: Box) -> Box:
     low, high = widen(np.tan(a[0]), np.tan(a[1]))
     low = np.where((a[0] >= 0) & (a[1] <= 1.5), np.maximum(low, 0.0), low)
     high = np.where((a[0] >= -1.5) & (a[1] <= 0), np.minimum(high, 0.0), high)
-    half_turns = [end * (2 * _PER_TURN) for end in a]
-    return replace(_contains_whole(*half_turns, 0.5), ANYTHING, (low, high))
+    half_turns = a[0] * (2 * _PER_TURN), a[1] * (2 * _PER_TURN)
+    return replace(_contains_whole(half_turns, 0.5), ANYTHING, (low, high))
 
 
 def arctan2(y: Box, x: Box) -> Box:
@@ -224,7 +227,7 @@ def _soft_maximum(excess):
 
 
 def _excess2(a: Box) -> Box:
-    return multiply(log1p(exp2(a)), tuple(np.asarray(end) for end in _PER_LN2))
+    return multiply(log1p(exp2(a)), _PER_LN2)
 
 
 logaddexp = _soft_maximum(lambda a: log1p(exponential(a)))

@@ -124,8 +124,8 @@ def extremes(
     around : Around, optional
         For boxes of outcomes: then ``upper - start`` bounds what the supremum exceeds L(y, x0) by,
         and ``direct`` is the supremum over the boxes.
-    seeds : ndarray (m, d), optional
-        Points to look at first.
+    seeds : ndarray (n, d), optional
+        A point to look at first, for each outcome: where the extreme may be.
     deadline : float
         When to stop, by `time.monotonic`.
     """
@@ -142,7 +142,10 @@ def extremes(
         if around is None:
             best, place = low, where
     if secret.continuous:
-        work = _initial(secret, n, seeds)
+        work = _initial(secret, n)
+        if seeds is not None:
+            probe = _bounds(surface, y, _around_seeds(secret, seeds), sign, around)
+            _raise_best(best, place, np.arange(n), probe.lower, probe.place)
         for turn in range(rounds):
             parts = [
                 _bounds(surface, y, _Boxes(*(v[s] for v in work)), sign, around)
@@ -216,7 +219,14 @@ def _at_atoms(surface: Surface, y: Box | None, n: int, sign: float, around: Arou
     return low, high, place, direct
 
 
-def _initial(secret, n: int, seeds: np.ndarray | None) -> _Boxes:
+def _around_seeds(secret, seeds: np.ndarray) -> _Boxes:
+    """Return small boxes around points: sets of positive mass that prove lower bounds."""
+    half = 2.0**-30 * np.maximum(np.abs(seeds), 2.0**-10)
+    a, b = np.maximum(seeds - half, secret.lower), np.minimum(seeds + half, secret.upper)
+    return _Boxes(np.arange(len(seeds)), a, b)
+
+
+def _initial(secret, n: int) -> _Boxes:
     """Cover the alphabet of the secret by a few boxes, cut at the declared breaks."""
     cuts = []
     for j in range(secret.dim):
@@ -229,8 +239,6 @@ def _initial(secret, n: int, seeds: np.ndarray | None) -> _Boxes:
             inner += start
         elif secret.dim == 1:
             inner += list(low + (high - low) * np.array([0.25, 0.5, 0.75]))
-        if seeds is not None:
-            inner += [float(s) for s in seeds[:, j] if low < s < high]
         ends = np.unique([low, *inner, high])
         cuts.append((ends[:-1], ends[1:]))
     grids_a = np.meshgrid(*(c[0] for c in cuts), indexing="ij")

@@ -191,7 +191,7 @@ def atoms_in_y(surface: Surface, ys: Outcomes, n: int) -> Box:
     for start in range(0, n, block):
         rows = slice(start, min(start + block, n))
         x = [lanes.point(secret.atoms[None, None, :, j]) for j in range(secret.dim)]
-        part = _jets_in_y(surface.alone, surface, ys, np.arange(n)[rows], x, None, 2)
+        part = _jets_in_y(surface.programs(ys.shift)[0], surface, ys, np.arange(n)[rows], x, None, 2)
         part = lanes.total(lanes.multiply(part, weights), axis=2)
         low[:, rows], high[:, rows] = part
     return low, high
@@ -234,7 +234,7 @@ def _jets_in_y(
 def _cover(secret, n: int):
     from borel.engine.essential import _initial
 
-    work = _initial(secret, n, None)
+    work = _initial(secret, n)
     return work.a, work.b, work.index
 
 
@@ -276,7 +276,7 @@ def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     value: Box | None = None
     for j in range(dim):
         start = a[:, j] if dim == 1 else None
-        found = surface.weighted.run(
+        found = surface.programs(ys.shift)[1].run(
             surface.inputs(boxes(a, b, j, 2 * n), y, shift), 2 * n, start=start
         )
         decisions.append(found.decisions)
@@ -360,7 +360,7 @@ def _at_nodes(surface, ys, index, a, b, volume, decided, rule_) -> Box:
         low, high = lanes.add(middle, lanes.multiply(radius, node))
         # the nodes lie inside the box, whatever their rounding
         x.append((np.maximum(low, a[:, j])[None], np.minimum(high, b[:, j])[None]))
-    values = _jets_in_y(surface.weighted, surface, ys, index, x, decided, 1)
+    values = _jets_in_y(surface.programs(ys.shift)[1], surface, ys, index, x, decided, 1)
     values = lanes.total(lanes.multiply(values, (weight[0][None], weight[1][None])), axis=1)
     scaled = lanes.multiply(volume, lanes.point(np.array(0.5**dim)))
     return lanes.multiply(values, (scaled[0][None], scaled[1][None]))
@@ -383,7 +383,7 @@ def _by_mass(surface: Surface, y: Box, shift, a, b, crude: Box) -> Box:
         ends[:, k] = known[key]
     part = y[0][:, open_], (y[0][:, open_] if y[0] is y[1] else y[1][:, open_])
     x = boxes(a[open_], b[open_], 0, 1)  # order 1: altered points of x stay unseen
-    value = jet.entry(surface.alone.run(surface.inputs(x, part, shift[open_]), 1).jet, 0)
+    value = jet.entry(surface.programs(shift)[0].run(surface.inputs(x, part, shift[open_]), 1).jet, 0)
     value = _wide((np.maximum(value[0], 0.0), value[1]), len(open_))
     low, high = lanes.multiply(value, (ends[0], ends[1]))
     out = crude[0].copy(), crude[1].copy()

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from borel.engine import composed_intervals, special_intervals
 from borel.engine import elementary_intervals as elementary
 from borel.engine import interval_arithmetic as arithmetic
 from borel.engine.elementary_intervals import ULPS, exponential
 from borel.engine.interval_arithmetic import Box, both_ends
-from borel.engine.special_intervals import FUNCTIONS
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
@@ -147,11 +147,12 @@ _ELEMENTARY = {
     "arccosh": elementary.arccosh,
     "arctanh": elementary.arctanh,
 }
+_SPECIAL = {**composed_intervals.FUNCTIONS, **special_intervals.FUNCTIONS}
 TABLE = {
     **_DEFINED_FOR_NAN,
     **{
         name: _from_known(function)
-        for name, function in {**_ARITHMETIC, **_ELEMENTARY, **FUNCTIONS}.items()
+        for name, function in {**_ARITHMETIC, **_ELEMENTARY, **_SPECIAL}.items()
     },
 }
 """Enclosures by the names of operations in a graph: boxes in (arrays that broadcast), a box out.

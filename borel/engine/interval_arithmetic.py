@@ -18,6 +18,11 @@ ANYTHING = (-np.inf, np.inf)
 UNKNOWN = (np.nan, np.nan)
 
 
+def around(low: float, high: float) -> Box:
+    """Return the box of two numbers."""
+    return np.asarray(low), np.asarray(high)
+
+
 def hull(boxes) -> Box:
     """Return the smallest box that holds some boxes."""
     low, high = zip(*boxes, strict=True)
@@ -25,7 +30,7 @@ def hull(boxes) -> Box:
     return np.minimum.reduce(low), np.maximum.reduce(high)
 
 
-def replace(where, box, otherwise: Box) -> Box:
+def replace(where, box, otherwise) -> Box:
     """Return one box where a condition holds and another elsewhere, end by end."""
     return np.where(where, box[0], otherwise[0]), np.where(where, box[1], otherwise[1])
 
@@ -113,7 +118,7 @@ def _exact_quotient(a, b, q):
 
 def reciprocal(a: Box) -> Box:
     """Enclose 1 / a."""
-    return divide((np.ones(()), np.ones(())), a)
+    return divide(around(1.0, 1.0), a)
 
 
 # -- roots, signs and steps -----------------------------------------------------------------------

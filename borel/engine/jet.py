@@ -334,6 +334,7 @@ class _Work:
         return self._steps(head, step)
 
     def _sqrt(self, a: Box) -> Box:
+        a = _in_domain(a)
         head = self._of_table("sqrt", a)
         return head if len(a[0]) == 1 else self._power_steps(head, a, _like(a, 0.5))
 
@@ -363,6 +364,7 @@ class _Work:
         return joined(head, _part(self._exp(scaled), slice(1, None)))
 
     def _log(self, a: Box) -> Box:
+        a = _in_domain(a)
         head = self._of_table("log", a)
         if len(a[0]) == 1:
             return head
@@ -726,6 +728,16 @@ class _Work:
         flat = head[0] == head[1]
         rest = np.broadcast_to(np.where(flat, 0.0, NAN), (self.order, *flat.shape[1:]))
         return joined(head, (rest, rest))
+
+
+def _in_domain(a: Box) -> Box:
+    """Leave out the negative numbers of a box that is partly negative.
+
+    A density takes no logarithm or root of a negative number, except where it does not use it.
+    """
+    low = a[0].copy()
+    low[0] = np.where(a[1][0] >= 0, np.maximum(low[0], 0.0), low[0])
+    return low, a[1]
 
 
 def _one(a: Box) -> Box:

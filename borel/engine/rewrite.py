@@ -285,27 +285,51 @@ def linear_of(graph: Graph) -> Graph:
 
 
 def _exponential(b: _Builder, k: int) -> int:
+    """Add e^node. What is the logarithm of something is that: a logarithm is of numbers >= 0."""
     op, args = b.nodes[k]
-    if op == "log" and b.nonnegative(args[0]):
+    if op == "log":
         return args[0]
     if op == "logaddexp":
         return b.add("add", *(_exponential(b, a) for a in args))
     if op == "where":
         return b.add("where", args[0], *(_exponential(b, a) for a in args[1:]))
+    if op == "multiply" and b.number(args[0]) is not None and b.nodes[args[1]][0] == "log":
+        return b.add("power", b.nodes[args[1]][1][0], args[0])
+    if op in ("add", "subtract") and any(_is_logarithm(b, a) for a in args):
+        parts = (_exponential(b, a) for a in args)
+        return b.add("multiply" if op == "add" else "divide", *parts)
+    if op == "negative" and _is_logarithm(b, args[0]):
+        return b.add("reciprocal", _exponential(b, args[0]))
     return b.add("exp", k)
 
 
-def integrand(log_kernel: Graph, log_prior: Graph | None) -> Graph:
+def _is_logarithm(b: _Builder, k: int) -> bool:
+    """Return whether e^node is no exponential: it ends in logarithms of what is no constant."""
+    op, args = b.nodes[k]
+    if op == "log":
+        return b.number(args[0]) is None
+    if op in ("logaddexp", "where"):
+        return True
+    if op == "multiply" and b.number(args[0]) is not None:
+        return b.nodes[args[1]][0] == "log" and _is_logarithm(b, args[1])
+    if op in ("add", "subtract", "negative"):
+        return any(_is_logarithm(b, a) for a in args)
+    return False
+
+
+def integrand(log_kernel: Graph, log_prior: Graph | None, *, far: bool = False) -> Graph:
     """Return the graph of f(y|x) p(x) e^-shift from the two logarithms; ``shift`` is an input.
 
-    A kernel whose logarithm is one of a sum stays a sum; anything else is one exponential.
+    What is no exponential (a sum, a power) is written as it is, without logarithms, which are
+    singular where it vanishes. With ``far`` everything is one exponential, as it must be where
+    e^shift leaves the range of floats.
     """
     b = _Builder((*log_kernel.inputs, "shift"))
     f = _appended(b, log_kernel)
     weight = b.add("negative", b.add("input", "shift"))
     if log_prior is not None:
         weight = b.add("add", _appended(b, log_prior), weight)
-    if b.nodes[f][0] in ("logaddexp", "where", "log"):
+    if not far and _is_logarithm(b, f):
         last = b.add("multiply", _exponential(b, f), b.add("exp", weight))
     else:
         last = b.add("exp", b.add("add", f, weight))

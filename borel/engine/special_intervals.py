@@ -1,8 +1,8 @@
 """scipy.special's functions on boxes: monotone pieces, with Arb at their ends.
 
 SciPy's own values are not used: some err by thousands of ulps (gammaln near 1 and 2, ndtr in the
-tail). What is a short formula in elementary functions is composed from theirs. Where a box reaches
-out of a function's domain, or out of the part of it that is enclosed here, both ends are NaN.
+tail). Where a box reaches out of a function's domain, or out of the part of it that is enclosed
+here, both ends are NaN.
 """
 
 from __future__ import annotations
@@ -13,23 +13,20 @@ from typing import Any
 import numpy as np
 
 from borel.engine.arb import ball, ends, precision
-from borel.engine.elementary_intervals import clip_at, exponential, inside, log, log1p, power
+from borel.engine.elementary_intervals import clip_at, inside
 from borel.engine.interval_arithmetic import (
     ANYTHING,
     UNKNOWN,
     Box,
     absolute,
-    add,
-    divide,
+    around,
     hull,
     multiply,
     negative,
     replace,
-    subtract,
 )
 
 _POSITIVE = (0.0, np.inf)
-_PER_E = tuple(float.fromhex(f"0x1.78b56362cef3{digit}p-2") for digit in "78")  # around 1 / e
 # Gamma is least on (0, inf) at 1.46163214496836234..., where psi changes sign
 _LOWEST = tuple(float.fromhex(f"0x1.762d86356be{digit}p+0") for digit in ("3f", "40"))
 _LEAST_GAMMA = float.fromhex("0x1.c56dc82a74aeep-1")  # below 0.88560319441088870027...
@@ -198,20 +195,24 @@ beta = _monotone(
     lambda a, b: a.gamma() * b.gamma() * (a + b).rgamma(), "--", within=_POSITIVE, domains=_PLANE
 )
 betaln = _monotone(lambda a, b: a.lgamma() + b.lgamma() - (a + b).lgamma(), "--", domains=_PLANE)
+# a share of a gamma or beta law left of x: it falls in a, the weight of the right, and rises in b
 _SHARE = (0.0, 1.0)
 _SHAPES = (2.0**-30, 2.0**40)
 
 
 def _lower_share(a: Any, x: Any) -> Any:
-    """Return P(a, x) as a ball, from the smaller of the two shares."""
-    return 1 - x.gamma_upper(a, 1) if x > a else x.gamma_lower(a, 1)
+    """Return P(a, x) as a ball."""
+    # of gamma_lower little is left between a / 2 and a, when a is large
+    return 1 - x.gamma_upper(a, 1) if 2 * x > a else x.gamma_lower(a, 1)
 
 
-def _left_share(a: Any, b: Any, x: Any) -> Any:
-    """Return I_x(a, b) as a ball, from the smaller of the two shares."""
-    if x * (a + b) > a:
-        return 1 - (1 - x).beta_lower(b, a, 1)
-    return x.beta_lower(a, b, 1)
+def _beta_shares(a: Any, b: Any, x: Any) -> tuple[Any, Any]:
+    """Return I_x(a, b) and 1 - I_x(a, b) as balls, one from the other that is not close to 1."""
+    if x > _SHAPES[0] and x * (a + b) > a:
+        right = (1 - x).beta_lower(b, a, 1)
+        return 1 - right, right
+    left = x.beta_lower(a, b, 1)
+    return left, 1 - left
 
 
 gammainc = _monotone(_lower_share, "-+", within=_SHARE, domains=_PLANE, reach=(_SHAPES, ANYTHING))
@@ -223,14 +224,14 @@ gammaincc = _monotone(
     reach=(_SHAPES, ANYTHING),
 )
 betainc = _monotone(
-    _left_share,
+    lambda a, b, x: _beta_shares(a, b, x)[0],
     "-++",
     within=_SHARE,
     domains=(*_PLANE, _SHARE),
     reach=(_SHAPES, _SHAPES, ANYTHING),
 )
 betaincc = _monotone(
-    lambda a, b, x: _left_share(b, a, 1 - x),
+    lambda a, b, x: _beta_shares(a, b, x)[1],
     "+--",
     within=_SHARE,
     domains=(*_PLANE, _SHARE),
@@ -265,8 +266,8 @@ def poch(z: Box, m: Box) -> Box:
     m_low, m_high = (np.where(usual, end, 0.0) for end in m)
     low = hull([_through_arb(_rising, z_low, end) for end in (m_low, m_high)])[0]
     high = hull([_through_arb(_rising, z_high, end) for end in (m_low, m_high)])[1]
-    least = multiply((_LEAST_GAMMA, _LEAST_GAMMA), _through_arb(lambda x: x.rgamma(), z_low))[0]
     monotone = (z_low + m_high < 1.46) | (z_low + m_low > 1.47) | (m_low == m_high)
+    least = multiply(around(_LEAST_GAMMA, _LEAST_GAMMA), rgamma((z_low, z_low)))[0]
     low = np.maximum(np.where(monotone, low, least), 0.0)
     return replace(usual, (low, high), UNKNOWN)
 
@@ -279,6 +280,8 @@ def _rising(z: Any, m: Any) -> Any:
 
 _TO_OVERFLOW = (-np.inf, 720.0)  # I_1(720) overflows
 _ORDERS = (0.0, 2.0**40)
+# I_v(x) falls in v >= 0 (Cochran, J. Math. & Phys. 46, 1967); K_v(x), an integral of
+# exp(-x cosh t) cosh(v t), rises in |v|
 _i0 = _monotone(lambda x: x.bessel_i(ball(0)), "+", within=(1.0, np.inf), reach=(_TO_OVERFLOW,))
 _minus_i0e = _monotone(lambda x: -x.bessel_i(ball(0), scaled=True), "+", within=(-1.0, 0.0))
 i1 = _monotone(lambda x: x.bessel_i(ball(1)), "+", points=((0.0, 0.0),), reach=(_TO_OVERFLOW,))
@@ -312,103 +315,6 @@ def kv(v: Box, x: Box) -> Box:
     return _kv((low, np.where(high > 0, np.maximum(high, _SHAPES[0]), high)), x)
 
 
-# -- formulas in elementary functions -------------------------------------------------------------
-
-_ONE = (np.ones(()), np.ones(()))
-
-
-def _at_ends(function):
-    """Enclose an increasing function, given as an enclosure at points."""
-    return lambda a: (function((a[0], a[0]))[0], function((a[1], a[1]))[1])
-
-
-def _expit(x: Box) -> Box:
-    small = exponential(negative(absolute(x)))
-    share = divide(_ONE, add(_ONE, small))
-    return replace(x[0] >= 0, share, divide(small, add(_ONE, small)))
-
-
-def _log_expit(x: Box) -> Box:
-    rest = negative(log1p(exponential(negative(absolute(x)))))
-    return replace(x[0] >= 0, rest, add(x, rest))
-
-
-def _logit(p: Box) -> Box:
-    complement = subtract(_ONE, p)
-    near_half = log1p(divide(subtract(p, complement), complement))
-    far = subtract(log(p), log1p(negative(p)))
-    return replace((p[0] > 0.25) & (p[0] < 0.75), near_half, far)
-
-
-_logit_inside = _at_ends(_logit)
-expit, log_expit = _at_ends(_expit), _at_ends(_log_expit)
-
-
-def logit(a: Box) -> Box:
-    """Enclose log(p / (1 - p)) on [0, 1]."""
-    ends = ((0.0, -np.inf), (0.5, 0.0), (1.0, np.inf))
-    return inside((0.0, 1.0), a, clip_at(ends, a, _logit_inside(a)))
-
-
-def xlogy(x: Box, y: Box) -> Box:
-    """Enclose x log(y), 0 at x = 0."""
-    return multiply(x, log(y))
-
-
-def xlog1py(x: Box, y: Box) -> Box:
-    """Enclose x log(1 + y), 0 at x = 0."""
-    return multiply(x, log1p(y))
-
-
-def entr(a: Box) -> Box:
-    """Enclose -x log(x), with its top 1/e at 1/e; -inf below 0."""
-    ends = [negative(xlogy(p, p)) for p in ((end, end) for end in (np.maximum(e, 0) for e in a))]
-    low, high = hull(ends)
-    high = np.where((a[0] <= _PER_E[1]) & (a[1] >= _PER_E[0]), _PER_E[1], high)
-    return np.where(a[0] < 0, -np.inf, low), np.where(a[1] < 0, -np.inf, high)
-
-
-def _rel_entr_at(x, y) -> Box:
-    """Enclose x log(x / y) at floats x >= 0, y >= 0."""
-    value = multiply((x, x), log(divide((x, x), (y, y))))
-    return replace((y == 0) & (x > 0), (np.inf, np.inf), value)
-
-
-def rel_entr(x: Box, y: Box) -> Box:
-    """Enclose x log(x / y): it falls in y and is convex in x, least at y / e; inf below 0."""
-    s, t = (tuple(np.maximum(end, 0.0) for end in box) for box in (x, y))
-    low = hull([_rel_entr_at(end, t[1]) for end in s])[0]
-    high = hull([_rel_entr_at(end, t[0]) for end in s])[1]
-    foot = multiply((t[1], t[1]), tuple(np.asarray(end) for end in _PER_E))
-    low = np.where((s[0] <= foot[1]) & (s[1] >= foot[0]), np.minimum(low, -foot[1]), low)
-    return _below_zero(x, y, (low, high))
-
-
-def kl_div(x: Box, y: Box) -> Box:
-    """Enclose x log(x / y) - x + y: convex, and 0 where x = y; inf below 0."""
-    s, t = (tuple(np.maximum(end, 0.0) for end in box) for box in (x, y))
-
-    def at(p, q) -> Box:
-        return add(_rel_entr_at(p, q), subtract((q, q), (p, p)))
-
-    high = hull([at(p, q) for p in s for q in t])[1]
-    nearest = np.where(s[1] < t[0], s[1], s[0]), np.where(s[1] < t[0], t[0], t[1])
-    apart = (s[1] < t[0]) | (s[0] > t[1])
-    low = np.where(apart, np.maximum(at(*nearest)[0], 0.0), 0.0)
-    return _below_zero(x, y, (low, high))
-
-
-def _below_zero(x: Box, y: Box, box: Box) -> Box:
-    """Raise the upper end to inf where an argument may be negative."""
-    high = np.where((x[0] < 0) | (y[0] < 0), np.inf, box[1])
-    return replace((x[1] < 0) | (y[1] < 0), ANYTHING, (box[0], high))
-
-
-def exp10(a: Box) -> Box:
-    """Enclose 10**a."""
-    return power((np.asarray(10.0), np.asarray(10.0)), a)
-
-
 FUNCTIONS = {
     f"special.{name}": function
     for name, function in {
@@ -418,14 +324,11 @@ FUNCTIONS = {
         "betaln": betaln,
         "binom": binom,
         "digamma": psi,
-        "entr": entr,
         "erf": erf,
         "erfc": erfc,
         "erfcinv": erfcinv,
         "erfcx": erfcx,
         "erfinv": erfinv,
-        "exp10": exp10,
-        "expit": expit,
         "gamma": gamma,
         "gammainc": gammainc,
         "gammaincc": gammaincc,
@@ -434,22 +337,16 @@ FUNCTIONS = {
         "i0e": i0e,
         "i1": i1,
         "iv": iv,
-        "k0": lambda a: kv((np.zeros(()), np.zeros(())), a),
-        "k1": lambda a: kv(_ONE, a),
-        "kl_div": kl_div,
+        "k0": lambda a: kv(around(0.0, 0.0), a),
+        "k1": lambda a: kv(around(1.0, 1.0), a),
         "kv": kv,
-        "log_expit": log_expit,
         "log_ndtr": log_ndtr,
         "loggamma": gammaln,
-        "logit": logit,
         "ndtr": ndtr,
         "ndtri": ndtri,
         "poch": poch,
         "psi": psi,
-        "rel_entr": rel_entr,
         "rgamma": rgamma,
-        "xlog1py": xlog1py,
-        "xlogy": xlogy,
     }.items()
 }
 """Enclosures by the names that a graph has for them."""

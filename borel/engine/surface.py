@@ -191,12 +191,23 @@ class Surface:
         self.graph = log_graph(density)
         self.log = Program(self.graph)
         self.needs_y = "y" in self.graph.inputs
-        self.alone = Program(rewrite.integrand(self.graph, None))
-        self.weighted = (
-            Program(rewrite.integrand(self.graph, secret.log_density))
-            if secret.continuous
-            else self.alone
-        )
+        self.plain = self._programs(far=False)
+        self.far: tuple[Program, Program] | None = None
+
+    def _programs(self, *, far: bool) -> tuple[Program, Program]:
+        """Return f e^-shift without and with the prior's density."""
+        alone = Program(rewrite.integrand(self.graph, None, far=far))
+        if not self.secret.continuous:
+            return alone, alone
+        return alone, Program(rewrite.integrand(self.graph, self.secret.log_density, far=far))
+
+    def programs(self, shift: np.ndarray) -> tuple[Program, Program]:
+        """Return f e^-shift without and with the prior's density, fit for the size of the shift."""
+        if not np.abs(shift).max(initial=0.0) > 300:
+            return self.plain
+        if self.far is None:
+            self.far = self._programs(far=True)
+        return self.far
 
     @cached_property
     def diagonal(self) -> tuple[Program, dict[int, list[int]]] | None:
@@ -223,7 +234,8 @@ class Surface:
             part = object.__new__(Surface)
             part.secret = Secret(("r",), np.zeros(1), np.ones(1))
             part.needs_y = True
-            part.weighted = Program(rewrite.wedge(self.weighted.graph, end))
+            part.plain = (self.plain[0], Program(rewrite.wedge(self.plain[1].graph, end)))
+            part.far = part.plain
             out.append(part)
         return out
 

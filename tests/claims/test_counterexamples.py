@@ -39,14 +39,14 @@ def test_example_8_agrees_wherever_the_engine_settles_it(countable):
     assert named(countable, "PML at 0").closed_form.ratio == (1.5, 1.5)
 
 
-def test_example_9_is_an_estimate_of_the_theorem(continuous):
+def test_example_9_is_certified_and_meets_the_theorem(continuous):
     figures = [r for r in continuous if " at " in r.quantity]
     assert len(figures) == 6
     with mp.workdps(30):
         e = mp.mpf(0.1)
         for row in figures:
-            assert row.closed_form.status == "exact" and row.engine.status == "estimate"
-            assert row.agrees is True and "proves nothing" in row.note
+            assert row.closed_form.status == "exact" and row.engine.status == "certified"
+            assert row.agrees is True and row.engine.width <= 1e-8
             y = mp.mpf(float(row.quantity.split()[2]))
             top = 8 / (27 * y * (1 - y)) if y <= mp.mpf(2) / 3 else 2 * y
             truth = -mp.log(e) if row.quantity.startswith("PMC") else mp.log(e + (1 - e) * top)
@@ -54,13 +54,13 @@ def test_example_9_is_an_estimate_of_the_theorem(continuous):
 
 
 @pytest.mark.parametrize("example", ["countable", "continuous"])
-def test_the_infinity_is_by_theorem_and_the_engine_says_that_it_does_not_know(example, request):
+def test_the_infinity_is_by_theorem_and_the_engine_proves_it_too(example, request):
     rows = request.getfixturevalue(example)
     pml, pmc = named(rows, "ess sup PML"), named(rows, "ess sup PMC")
     assert pml.closed_form.lower == math.inf and pml.closed_form.status == "exact"
     assert pmc.closed_form.upper < math.inf and pmc.closed_form.status == "exact"
-    assert pml.engine.status == "undecided" and pml.agrees is None
-    assert "does not settle" in pml.note
+    assert pml.engine.lower == math.inf and pml.engine.proved and pml.agrees is True
+    assert "PML is unbounded" in pml.engine.assumptions[-1]
 
 
 @pytest.mark.parametrize("example", ["countable", "continuous"])
@@ -74,6 +74,7 @@ def test_both_theorems_of_the_preprint_are_refuted(example, request):
 def test_without_the_theorem_nothing_is_refuted():
     with bl.options(closed_forms=False):
         rows = example_8(outcomes=[1])
+    # the engine proves that PML is unbounded, and not yet that PMC is bounded over countable Y
     assert [r.note[:12] for r in rows if "preprint" in r.source] == ["not refuted:"] * 2
 
 

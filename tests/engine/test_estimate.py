@@ -10,6 +10,8 @@ from scipy import stats
 import borel as bl
 from borel.errors import NotYet
 
+pytestmark = pytest.mark.usefixtures("estimates")
+
 UNIT = bl.Interval(0, 1)
 
 
@@ -210,10 +212,10 @@ def test_atoms_of_the_outcome_count():
     assert abs(leakage.tail(at_atom - 1e-6).value - 2 * mass) <= 1e-6
 
 
-def test_the_certified_engine_says_not_yet():
+def test_the_exact_engine_is_not_for_continuous_alphabets():
     with (
-        bl.options(engine="certified", closed_forms=False),
-        pytest.raises(NotYet, match="certified engine"),
+        bl.options(engine="exact", closed_forms=False),
+        pytest.raises(NotYet, match="exact engine"),
     ):
         bl.pml(lap).sup()
 

@@ -10,6 +10,8 @@ from scipy import integrate, optimize, special, stats
 
 import borel as bl
 
+pytestmark = pytest.mark.usefixtures("estimates")  # certified: tests/engine
+
 UNIT, LINE, HALF = bl.Interval(0, 1), bl.Reals(), bl.Interval(0, None)
 
 

@@ -3,10 +3,13 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import borel as bl
+
+pytestmark = pytest.mark.usefixtures("estimates")  # certified: tests/engine
 
 UNIT = bl.Interval(0, 1)
 PRIOR = bl.uniform(UNIT)

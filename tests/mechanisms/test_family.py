@@ -73,7 +73,7 @@ def test_users_own_mechanisms():
     assert isinstance(family, bl.mechanisms.MechanismFamily)
     assert family.mechanisms.sel(b=2.0).item().params == {"shift": 0.5, "b": 2.0}
     found = bl.pml(UNIFORM * family).sup()
-    assert found["status"].values.tolist() == ["estimate", "estimate"]
+    assert found["status"].values.tolist() == ["certified", "certified"]
     exact = bl.pml(UNIFORM * bl.mechanisms.laplace(b=scale)).sup()
     np.testing.assert_allclose(found["upper"], exact["upper"], atol=1e-6)
     assert isinstance(
