@@ -195,7 +195,7 @@ def test_a_continuous_release_is_an_estimate_and_says_so():
         mechanism=opaque,
         prior=bl.uniform(bl.Interval(0, 1)),
         guarantees=[bl.guarantees.PML(5.0)],
-        options={"budget": 5.0},
+        options={"budget": 5.0, "engine": "estimate"},
     )
     audit = bl.load(bl.audit(study))
     table = audit.table()

@@ -101,30 +101,28 @@ def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) 
     centre, half = _geometry(low, high)
     seen = extremes(surface, (centre, centre), n, sign=sign, tol=tol, deadline=deadline)
     place = np.where(np.isfinite(seen.place), seen.place, 0.0)
-    y = jet.variable(low, high, 1)
-    x = [jet.constant(place[:, j], place[:, j]) for j in range(place.shape[1])]
-    with np.errstate(all="ignore"):
-        slope = jet.entry(surface.log.run(surface.inputs(x, y), 1).jet, 1)
-    slope = tuple(np.broadcast_to(v, n) for v in slope)
-    if sign < 0:
-        slope = lanes.negative(slope)
-    paths, sound = [], []
+    paths, sound, smooth = [], [], []
     flat = np.full(n, -np.inf)
     for speed in (0.0, 1.0):
-        path, fine, least = _path(surface, low, high, centre, half, place, speed, sign)
+        path, fine, least, even = _path(surface, low, high, centre, half, place, speed, sign)
         paths.append(path)
         sound.append(fine)
+        smooth.append(even)
         flat = np.maximum(flat, least)
         if surface.diagonal is None:
             break
-    start = jet.entry(paths[0][0], 0)
-    around = Around(centre, half, slope, np.broadcast_to(start[0], n), place)
+    # value and slope of one and the same function of y, the first path
+    start, slope = jet.entry(paths[0][0], 0), jet.entry(paths[0][1], 1)
+    around = Around(centre, half, slope, np.broadcast_to(start[0], n), place, smooth[0])
     found = extremes(
         surface, (low, high), n, sign=sign, tol=tol, around=around, deadline=deadline, rounds=40
     )
     with np.errstate(all="ignore"):
         excess = np.maximum(found.upper - start[0], 0.0)
         excess = np.where(np.isnan(excess), np.inf, excess * (1 + 2.0**-51) + 2.0**-1000)
+    if surface.secret.continuous and len(surface.secret.atoms):
+        # the kernel may be another one at an atom than beside it: then only ranges are compared
+        excess = np.full(n, np.inf)
     dominated = _poly_range(*paths[0], half)[1]
     direct = np.maximum(found.direct, np.broadcast_to(dominated, n))
     return _Side(paths, sound, flat, excess, direct)
@@ -148,13 +146,13 @@ def _path(surface: Surface, low, high, centre, half, place, speed: float, sign: 
     box_low = np.maximum(span_low - margin, secret.lower[0] if secret.continuous else -np.inf)
     box_high = np.minimum(span_high + margin, secret.upper[0] if secret.continuous else np.inf)
     decisions = None
-    fine, least = np.ones(n, bool), np.full(n, -np.inf)
+    fine, least, even = np.ones(n, bool), np.full(n, -np.inf), np.ones(n, bool)
     if secret.continuous and dim == 1:
         x = boxes(box_low[:, None], box_high[:, None], 0, 1)
         with np.errstate(all="ignore"):
             around = surface.log.run(surface.inputs(x, (low[None], high[None])), 1)
         slope = jet.entry(around.jet, 1)
-        fine = np.broadcast_to(np.isfinite(slope[0]) & np.isfinite(slope[1]), n)
+        fine = even = np.broadcast_to(np.isfinite(slope[0]) & np.isfinite(slope[1]), n)
         decisions = around.decisions
         charged = _charged(surface, box_low, box_high)
         fine = fine & charged
@@ -170,22 +168,34 @@ def _path(surface: Surface, low, high, centre, half, place, speed: float, sign: 
         if speed:
             program, origin = surface.diagonal
             offset = lanes.subtract(lanes.point(place[:, 0]), lanes.point(centre))
-            known = {new: _joint(decisions, old) for new, old in origin.items()}
+            # continuous operations decide again: their arguments may have changed sign
+            steps = {
+                new: [k for k in old if surface.graph.nodes[k][0] not in _CONTINUOUS]
+                for new, old in origin.items()
+            }
+            known = {new: _joint(decisions, old) for new, old in steps.items()}
             named = {"y": y, "offset": (offset[0][None], offset[1][None])}
             taken = {k: v for k, v in known.items() if v is not None}
-            found = program.run(named, order, decisions=taken).jet
+            found = program.run(named, order, decisions=taken)
         else:
             x = [jet.constant(place[:, j], place[:, j]) for j in range(dim)]
-            found = surface.log.run(surface.inputs(x, y), order, decisions=decisions).jet
-        return found if sign > 0 else lanes.negative(found)
+            found = surface.log.run(surface.inputs(x, y), order, decisions=decisions)
+        made.append(found.decisions)
+        return found.jet if sign > 0 else lanes.negative(found.jet)
 
-    inner = along(centre, centre, ORDER - 1)
+    made: list = []
     outer = along(low, high, ORDER)
-    return (_full(inner, ORDER, n), _full(outer, ORDER + 1, n)), fine, least
+    if decisions is None:  # the centre is a point: it takes the branches of the box
+        decisions = made[0]
+    inner = along(centre, centre, ORDER - 1)
+    return (_full(inner, ORDER, n), _full(outer, ORDER + 1, n)), fine, least, even
+
+
+_CONTINUOUS = frozenset(("absolute", "maximum", "minimum", "fmax", "fmin"))
 
 
 def _joint(decisions, nodes: list[int]):
-    """Join what was decided at nodes that became one; they say the same where they say anything."""
+    """Join what was decided at comparisons that became one."""
     known = [decisions[k] for k in nodes if k in decisions]
     if not known:
         return None
@@ -238,8 +248,11 @@ class Bands:
             inside = (low >= secret.lower[0]) & (high <= secret.upper[0])
         rows = 2 * ORDER + 1
         poly, rest = np.zeros((2, rows, n)), np.zeros((2, n))
-        for where, pieces in ((~inside, [self.surface]), (inside, self.surface.wedges)):
-            chosen = np.flatnonzero(where)
+        for pieces in (self.surface.wedges, [self.surface]):
+            # on the second turn also what the wedges left without a bound
+            lost = ~np.isfinite(poly).all(axis=(0, 1)) | ~np.isfinite(rest).all(axis=0)
+            by_wedge = pieces is self.surface.wedges
+            chosen = np.flatnonzero(inside if by_wedge else ~inside | lost)
             if not len(chosen):
                 continue
             a, b = low[chosen], high[chosen]
@@ -248,7 +261,7 @@ class Bands:
             total, loose = models[0].polynomial, models[0].rest
             for more in models[1:]:
                 total, loose = lanes.add(total, more.polynomial), lanes.add(loose, more.rest)
-            if where is inside and len(secret.atoms):
+            if by_wedge and len(secret.atoms):
                 total = lanes.add(total, gauss.atoms_in_y(self.surface, at, len(chosen)))
             poly[:, :, chosen], rest[:, chosen] = np.array(total), np.array(loose)
         inner, outer = poly[:, :ORDER], poly[:, ORDER:]
@@ -358,8 +371,10 @@ def _integral(inner: Box, outer: Box, ends: tuple[Box, Box]) -> Box:
     before, after = left, right
     for k in range(ORDER + 1):
         part = jet.entry(inner if k < ORDER else outer, k)
-        span = lanes.divide(lanes.subtract(after, before), lanes.point(np.array(k + 1.0)))
-        total = lanes.add(total, lanes.multiply(part, span))
+        # on both sides of the centre, as a coefficient may vary with y within its enclosure
+        for span in (after, lanes.negative(before)):
+            mean = lanes.divide(span, lanes.point(np.array(k + 1.0)))
+            total = lanes.add(total, lanes.multiply(part, mean))
         before, after = lanes.multiply(before, left), lanes.multiply(after, right)
     return total
 
@@ -395,4 +410,7 @@ def _ends(lowers: list, uppers: list) -> tuple[np.ndarray, np.ndarray]:
     upper = np.fmin.reduce([np.where(np.isnan(u), np.inf, u) for u in uppers])
     upper = np.maximum(upper + np.abs(upper) * 2.0**-50, 0.0)
     lower = np.maximum.reduce([np.where(np.isnan(v), 0.0, v) for v in lowers])
-    return np.maximum(np.minimum(lower, upper), 0.0), upper
+    lower = np.maximum(lower, 0.0)
+    # bounds that contradict each other are not trusted, beyond what rounding explains
+    wrong = lower > upper * (1 + 1e-12) + 1e-12
+    return np.where(wrong, 0.0, np.minimum(lower, upper)), np.where(wrong, np.inf, upper)

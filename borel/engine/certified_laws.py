@@ -63,7 +63,7 @@ class CertifiedOutcomes(CertifiedEngine):
         ys = np.atleast_1d(np.asarray(y, float))
         (low, high), dead = self.enclosed(kind, ys)
         notes = self.assumptions + ((OUTSIDE,) if dead[0] else ())
-        if math.isinf(high[0]) and not math.isinf(low[0]):
+        if math.isinf(high[0]) and not math.isinf(low[0]) and float(ys[0]) not in self.at_atoms:
             found = self.infinite_at(kind, float(ys[0]))
             if found is not None:
                 return found
@@ -268,7 +268,7 @@ class _Partition:
         if self.kind == "pml":
             # a posterior probability is at most 1: PML is at most log 1 / p_min
             out[1] = np.minimum(out[1], self.engine.ceiling())
-        for k in np.flatnonzero(~np.isfinite(out[1])):
+        for k in np.flatnonzero(~np.isfinite(out[1]) | (out[3] >= 1)):
             found = far.leakage(self.engine.surface, self.kind, float(low[k]), float(high[k]))
             out[0, k], out[1, k] = max(out[0, k], found[0]), min(out[1, k], found[1])
             if math.isfinite(out[1, k]):

@@ -9,7 +9,7 @@ is, almost everywhere, a continuous one (taken with the branches decided on the 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -86,6 +86,8 @@ class Around(NamedTuple):
         sign * L(c, x0), from below.
     place : ndarray (n, d)
         The secrets x0.
+    smooth : ndarray of bool (n,)
+        Where the kernel is continuous in the secret around x0, for every y of the box.
     """
 
     centre: np.ndarray
@@ -93,6 +95,7 @@ class Around(NamedTuple):
     slope: Box
     start: np.ndarray
     place: np.ndarray
+    smooth: np.ndarray
 
 
 def extremes(
@@ -194,21 +197,28 @@ def _at_atoms(surface: Surface, y: Box | None, n: int, sign: float, around: Arou
     block = max(1, 200_000 // max(1, len(points)))
     x = [lanes.point(points[None, :, j][None]) for j in range(points.shape[1])]
 
-    def enclosed(low: np.ndarray, high: np.ndarray, k: int = 0) -> Box:
-        at = jet.variable(low[:, None], high[:, None], k)
-        value = jet.entry(surface.log.run(surface.inputs(x, at), k).jet, k)
+    def run(low: np.ndarray, high: np.ndarray, order: int, decisions: Any = None) -> Any:
+        at = jet.variable(low[:, None], high[:, None], order)
+        return surface.log.run(surface.inputs(x, at), order, decisions=decisions)
+
+    def entry(found: Any, k: int) -> Box:
+        value = jet.entry(found.jet, k)
         value = value if sign > 0 else lanes.negative(value)
-        shape = (len(low), len(points))
+        shape = (rows.stop - rows.start, len(points))
         return np.broadcast_to(value[0], shape), np.broadcast_to(value[1], shape)
 
     for start in range(0, n, block):
         rows = slice(start, min(start + block, n))
         ends = (np.zeros(rows.stop - start),) * 2 if y is None else (y[0][rows], y[1][rows])
-        lower, upper = enclosed(*ends)
-        if around is not None:
-            direct[rows] = upper.max(axis=1)
-            lower, upper = enclosed(around.centre[rows], around.centre[rows])
-            slope = enclosed(*ends, 1)
+        if around is None:
+            lower, upper = entry(run(*ends, 0), 0)
+        else:
+            # on the box first: the centre, a point, takes its branches
+            box = run(*ends, 1)
+            direct[rows] = entry(box, 0)[1].max(axis=1)
+            slope = entry(box, 1)
+            centre = around.centre[rows]
+            lower, upper = entry(run(centre, centre, 0, box.decisions), 0)
             middle = around.slope[0][rows, None], around.slope[1][rows, None]
             gap = lanes.subtract(slope, middle)
             with np.errstate(invalid="ignore"):
@@ -379,7 +389,8 @@ def _drift(surface, at, index, around: Around, sign, decided, a, b, ends) -> np.
     size = np.maximum(np.abs(gap[0]), np.abs(gap[1]))
     if a.shape[1] == 1:  # x0 itself does not move away from x0
         own = around.place[index, 0]
-        size = np.where((ends[0] == own) & (ends[1] == own), 0.0, size)
+        same = (ends[0] == own) & (ends[1] == own) & around.smooth[index]
+        size = np.where(same, 0.0, size)
     return around.half[index] * size * (1 + 2.0**-50)
 
 

@@ -43,11 +43,15 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
 def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: bool):
     secret = surface.secret
     cuts = np.linspace(secret.lower[0], secret.upper[0], _PIECES + 1)
-    cuts = np.unique([*cuts, *(c for c in secret.breaks if cuts[0] < c < cuts[-1])])
+    # towards the ends, where a prior may be singular, the pieces shrink geometrically
+    steps = (cuts[-1] - cuts[0]) / 2 * 1.15 ** -np.arange(1.0, 200.0)
+    inner = [c for c in secret.breaks if cuts[0] < c < cuts[-1]]
+    cuts = np.unique([*cuts, *inner, *(cuts[0] + steps), *(cuts[-1] - steps)])
     a, b = cuts[:-1], cuts[1:]
     y = np.full(len(a), low), np.full(len(a), high)
     middle = a + (b - a) / 2
-    half = np.maximum(middle - a, b - middle) * (1 + 2.0**-51)
+    left = lanes.subtract(lanes.point(a), lanes.point(middle))
+    right = lanes.subtract(lanes.point(b), lanes.point(middle))
     at = y[0][None], y[1][None]
     over = surface.log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, _ORDER), at), _ORDER)
     inner = surface.log.run(
@@ -58,9 +62,11 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
     outer, centre = _filled(over.jet, len(a)), _filled(inner.jet, len(a))
     if not (np.isfinite(outer[0][1]).all() and np.isfinite(outer[1][1]).all()):
         return 0.0, np.inf
+    if not _continuous(surface, middle, low, high):
+        return 0.0, np.inf
     # increments from the middles to both ends, by Taylor's formula or by the slope alone
-    to_right = _increment(centre, outer, half, 1.0)
-    to_left = _increment(centre, outer, half, -1.0)
+    to_right = _increment(centre, outer, right)
+    to_left = _increment(centre, outer, left)
     step = lanes.subtract(to_right, to_left)
     if backwards:
         step = lanes.negative(step)
@@ -72,8 +78,9 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
         ends = _running(step)
         at_left, at_right = tuple(v[:-1] for v in ends), tuple(v[1:] for v in ends)
         height = lanes.subtract(at_left, to_left)
-    integral = _integral(surface, centre, outer, height, a, b, middle, half)
+    integral = _integral(surface, centre, outer, height, a, b, middle, left, right)
     # a monotone piece has its extremes at its ends; else the middle and the slope bound them
+    half = np.maximum(-left[0], right[1])
     reach = np.maximum(np.abs(outer[0][1]), np.abs(outer[1][1])) * half * (1 + 2.0**-50)
     monotone = (outer[0][1] >= 0) | (outer[1][1] <= 0)
     top = np.where(
@@ -99,11 +106,18 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
         low_, high_ = top_low - log_high, top - log_low
     else:
         low_, high_ = log_low - bottom_high, log_high - bottom
-    pad = 2.0**-50 * (1 + abs(low_) + abs(high_)) if np.isfinite(high_) else 0.0
-    low_, high_ = max(low_ - pad, 0.0), high_ + pad
-    if np.isnan(low_) or np.isnan(high_):
-        return 0.0, np.inf
-    return float(low_), float(max(high_, 0.0))
+    low_ = low_ - 2.0**-50 * (1 + abs(low_)) if np.isfinite(low_) else 0.0
+    high_ = high_ + 2.0**-50 * (1 + abs(high_)) if np.isfinite(high_) else np.inf
+    return float(max(low_, 0.0)), float(max(high_, 0.0))
+
+
+def _continuous(surface: Surface, middle: np.ndarray, low: float, high: float) -> bool:
+    """Return whether log f is continuous in the secret across the cuts between the pieces."""
+    a, b = middle[:-1], middle[1:]
+    y = np.full((1, len(a)), low), np.full((1, len(a)), high)
+    found = surface.log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, 1), y), 1)
+    slope = jet.entry(found.jet, 1)
+    return bool(np.isfinite(slope[0]).all() and np.isfinite(slope[1]).all())
 
 
 def _filled(a: Box, count: int) -> Box:
@@ -112,13 +126,13 @@ def _filled(a: Box, count: int) -> Box:
     return np.where(np.isnan(out[0]), -np.inf, out[0]), np.where(np.isnan(out[1]), np.inf, out[1])
 
 
-def _increment(centre: Box, outer: Box, half: np.ndarray, sign: float) -> Box:
-    """Enclose L(y, m + sign half) - L(y, m)."""
-    by_slope = lanes.multiply((outer[0][1], outer[1][1]), lanes.point(sign * half))
-    total: Box = lanes.point(np.zeros_like(half))
-    power = lanes.point(np.ones_like(half))
+def _increment(centre: Box, outer: Box, step: Box) -> Box:
+    """Enclose L(y, m + step) - L(y, m)."""
+    by_slope = lanes.multiply((outer[0][1], outer[1][1]), step)
+    total: Box = lanes.point(np.zeros_like(step[0]))
+    power: Box = lanes.point(np.ones_like(step[0]))
     for k in range(1, _ORDER + 1):
-        power = lanes.multiply(power, lanes.point(sign * half))
+        power = lanes.multiply(power, step)
         part = centre if k < _ORDER else outer
         total = lanes.add(total, lanes.multiply((part[0][k], part[1][k]), power))
     return lanes.meet(lanes.settled(total), lanes.settled(by_slope))
@@ -132,7 +146,13 @@ def _running(step: Box) -> Box:
     return low - slack, high + slack
 
 
-def _integral(surface, centre, outer, height, a, b, middle, half) -> tuple[float, float]:
+def _range_of(a: Box) -> Box:
+    return a[0][None], a[1][None]
+
+
+def _integral(
+    surface, centre, outer, height, a, b, middle, left, right
+) -> tuple[float, float]:
     """Enclose the integral of e^(L(y, x) - L(y, x0)) p(x), piece by piece, for every y."""
     secret = surface.secret
     prior = jet.Program(
@@ -140,9 +160,15 @@ def _integral(surface, centre, outer, height, a, b, middle, half) -> tuple[float
     )
     zero = np.zeros((1, len(a)))
 
+    made: list = []
+
     def density(low: np.ndarray, high: np.ndarray) -> Box:
         named = dict(zip(secret.names, boxes(low[:, None], high[:, None], 0, _ORDER), strict=True))
-        return _filled(prior.run({**named, "shift": (zero, zero)}, _ORDER).jet, len(a))
+        # the middles take the branches of their pieces, which come first
+        taken = made[0] if made else None
+        found = prior.run({**named, "shift": (zero, zero)}, _ORDER, decisions=taken)
+        made.append(found.decisions)
+        return _filled(found.jet, len(a))
 
     def product(part: Box, head: Box, p: Box) -> Box:
         exponent = np.concatenate([head[0][None], part[0][1:]]), np.concatenate(
@@ -151,12 +177,11 @@ def _integral(surface, centre, outer, height, a, b, middle, half) -> tuple[float
         power = jet.exponential(exponent, _ORDER)
         return jet.multiply(power, p, _ORDER)
 
-    span = lanes.multiply((outer[0][1], outer[1][1]), (-half, half))
+    span = lanes.multiply((outer[0][1], outer[1][1]), (left[0], right[1]))
+    over = density(a, b)
     inner = product(centre, height, density(middle, middle))
-    wide = product(outer, lanes.add(height, span), density(a, b))
+    wide = product(outer, lanes.add(height, span), over)
     total: Box = lanes.point(np.zeros(len(a)))
-    left = lanes.subtract(lanes.point(a), lanes.point(middle))
-    right = lanes.subtract(lanes.point(b), lanes.point(middle))
     before, after = left, right
     for k in range(_ORDER + 1):
         part = inner if k < _ORDER else wide
@@ -167,5 +192,13 @@ def _integral(surface, centre, outer, height, a, b, middle, half) -> tuple[float
         (np.maximum(wide[0][0], 0.0), wide[1][0]), lanes.subtract(lanes.point(b), lanes.point(a))
     )
     best = lanes.meet(lanes.settled(total), lanes.settled(crude))
+    if secret.mass is not None:  # the range of the exponential times the prior's mass
+        power = jet.exponential(_range_of(lanes.add(height, span)), 0)
+        for k in (0, len(a) - 1):
+            ends = secret.mass(float(a[k]), float(b[k]))
+            part = lanes.multiply((power[0][:, k], power[1][:, k]), lanes.point(np.array(ends)))
+            low_k, high_k = max(float(part[0][0]), 0.0), float(part[1][1])
+            best[0][k] = max(best[0][k], low_k) if np.isfinite(low_k) else best[0][k]
+            best[1][k] = min(best[1][k], high_k)
     low, high = lanes.total((best[0][None], best[1][None]), axis=1)
     return max(float(low[0]), 0.0), float(high[0])

@@ -212,19 +212,23 @@ def _jets_in_y(
 
     shift = spread(ys.shift)
 
-    def run(low: np.ndarray, high: np.ndarray, order: int) -> Box:
+    def run(low: np.ndarray, high: np.ndarray, order: int, taken: Any = decided) -> Box:
         y = jet.variable(spread(low), spread(high), order)
-        out = program.run(surface.inputs(x, y, shift), order, decisions=decided).jet
+        found = program.run(surface.inputs(x, y, shift), order, decisions=taken)
+        made.append(found.decisions)
+        out = found.jet
         # whichever input the result does not depend on, it has the axes of both
         shape = np.broadcast_shapes(*(v.shape[1:] for v, _ in x), shift.shape)
         padded = np.zeros((2, order + 1, *shape))
         padded[0, : len(out[0])], padded[1, : len(out[1])] = out
         return padded[0], padded[1]
 
+    made: list = []
     if ys.order == 0:
         return run(ys.low, ys.high, 0)
-    inner = run(ys.centre, ys.centre, ys.order - 1)
     outer = run(ys.low, ys.high, ys.order)
+    # the centre is a point: it takes the branches of the box
+    inner = run(ys.centre, ys.centre, ys.order - 1, made[0] if decided is None else decided)
     return (
         np.concatenate([inner[0], outer[0]]),
         np.concatenate([inner[1], outer[1]]),

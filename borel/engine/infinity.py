@@ -144,8 +144,16 @@ def _countable_secret(prior: Any) -> Secret:
     return out
 
 
+def _leads_inside(place: float, sign: int, low: float, high: float) -> bool:
+    """Return whether points beside a place, on one side, lie in an interval."""
+    return low <= place < high if sign > 0 else low < place <= high
+
+
 def _positive_along(prior: Any) -> bool:
     """Return whether p(m + k) > 0 for all large m: log p is a power or a logarithm there."""
+    on = prior.on
+    if on.dim > 1 or on.kind != "countable" or on.upper is not None or (on.lower or 0) > 512:
+        return False
     if (prior.family or ("",))[0] in ("poisson", "geometric"):
         return True
     program = PowerProgram(log_graph(prior.density))
@@ -205,7 +213,7 @@ class _Search:
                             f"y = {'' if up > 0 else '-'}1/t",
                             {"infinity": up},
                         )
-                elif self.line.lower <= place + sign * 1e-9 * max(1.0, abs(place)) <= self.line.upper:
+                elif _leads_inside(place, sign, self.line.lower, self.line.upper):
                     words = f"y = {place:g} {'+' if sign > 0 else '-'} t"
                     data = {"base": float(place).hex(), "sign": sign}
                     yield _Ray(ray(place, 1.0, sign, sign), words, data)
@@ -231,7 +239,7 @@ class _Search:
         base = y.data.get("base")
         if base is not None:
             place = float.fromhex(base)
-            corners |= {(place, s) for s in (1, -1) if low <= place + s * 1e-9 <= high}
+            corners |= {(place, s) for s in (1, -1) if _leads_inside(place, s, low, high)}
         for place, sign in sorted(corners):
             if math.isinf(place):
                 way = 1 if place > 0 else -1
@@ -299,14 +307,12 @@ class _Search:
             ends = reach[0] + step[0], reach[1] + step[1]
         else:
             ends = range_of(x.value, t0)
-        slack_ = 1e-12 * max(1.0, *(abs(e) for e in ends if math.isfinite(e)), 1.0)
-        inside = ends[0] >= low and ends[1] <= high
-        if not inside:
-            # a corner is an end of the interval: rounding outwards passes it by no more than that
-            base = x.data.get("base")
-            at_end = base is not None and float.fromhex(base) in (low, high)
-            inside = at_end and ends[0] >= low - slack_ and ends[1] <= high + slack_
-        return inside and secret.positive
+        above, below = ends[0] >= low, ends[1] <= high
+        base = x.data.get("base")
+        if base is not None:  # at a corner only the other end has to be checked
+            above |= float.fromhex(base) == low and x.data["sign"] > 0
+            below |= float.fromhex(base) == high and x.data["sign"] < 0
+        return above and below and secret.positive
 
     def _kernel(self, y: _Ray, x: _Ray, t0: float) -> _Orders:
         """Bound f along a pair of rays, from its logarithm and from the density itself."""

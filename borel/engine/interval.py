@@ -51,6 +51,8 @@ def evaluate(graph: Graph, inputs: dict[str, Box]) -> Box:
                     boxes = [_doubted(values[a], doubts[a]) for a in args]
                 low, high = TABLE[op](*boxes)
             doubt = np.isnan(low) | np.isnan(high)
+            if op in ("divide", "floor_divide"):
+                doubt = doubt | arithmetic.zero_by_zero(*(values[a] for a in args))
             if op not in ("input", "const") and op not in _DEFINED_FOR_NAN:
                 for a in args:
                     doubt = doubt | doubts[a]

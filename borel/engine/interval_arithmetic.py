@@ -111,6 +111,15 @@ def divide(a: Box, b: Box) -> Box:
     return replace(point, (low, high), generic)
 
 
+def _holds_zero(a: Box):
+    return (a[0] <= 0) & (a[1] >= 0)
+
+
+def zero_by_zero(a: Box, b: Box):
+    """Say where a / b may be 0 / 0, which the ends of `divide` leave out: it has no value."""
+    return _holds_zero(a) & _holds_zero(b)
+
+
 def _exact_quotient(a, b, q):
     value, error = _product(q, b)
     return (value == a) & (error == 0)
@@ -180,14 +189,16 @@ def floor_divide(a: Box, b: Box) -> Box:
 
 
 def remainder(a: Box, b: Box) -> Box:
-    """Enclose a - floor(a / b) b: between 0 and b, and better where floor(a / b) is settled."""
+    """Enclose a - floor(a / b) b: between 0 and b, and better where floor(a / b) is settled.
+
+    By 0 there is no remainder.
+    """
     turns = floor_divide(a, b)
     low, high = np.minimum(b[0], 0.0), np.maximum(b[1], 0.0)
     exact = subtract(a, multiply(turns, b))
     settled = (turns[0] == turns[1]) & np.isfinite(turns[0])
     settled_box = np.maximum(low, exact[0]), np.minimum(high, exact[1])
-    zero = (b[0] == 0) & (b[1] == 0)
-    return replace(zero, UNKNOWN, replace(settled, settled_box, (low, high)))
+    return replace(_holds_zero(b), UNKNOWN, replace(settled, settled_box, (low, high)))
 
 
 # -- truth values ---------------------------------------------------------------------------------

@@ -603,8 +603,8 @@ class _Work:
         yes = (sure_high < 0) | (sure_high <= 0) & (null | closed)
         no = (sure_low > 0) | (sure_low >= 0) & (null | (not closed))
         yes, no = yes | (high < 0), no | (low > 0)
-        no, yes = self._decide(no, yes, gap)
-        return np.where(yes, 1.0, 0.0)[None], np.where(no, 0.0, 1.0)[None]
+        no, yes = self._decide(no, yes & ~no, gap)
+        return self._truth(no, yes, (a, b))
 
     def _less(self, a: Box, b: Box) -> Box:
         return self._compare(a, b, False)
@@ -627,15 +627,27 @@ class _Work:
             if len(a[0]) == 1 and len(b[0]) == 1 and self.node not in self.given:
                 same = (a[0][0] == a[1][0]) & (b[0][0] == b[1][0]) & (a[0][0] == b[0][0])
         different = (a[1][0] < b[0][0]) | (b[1][0] < a[0][0])
-        no, yes = self._decide(different | null, same, None)
-        return np.where(yes, 1.0, 0.0)[None], np.where(no, 0.0, 1.0)[None]
+        # what is equal on a null set only is different, also at a point of that set
+        no, yes = self._decide(different | null, same & ~null, None)
+        return self._truth(no, yes & ~no, (a, b))
+
+    def _truth(self, no: np.ndarray, yes: np.ndarray, args: tuple[Box, ...]) -> Box:
+        """Return a truth value as a number: one that jumps where it is not decided."""
+        return self._jumping((np.where(yes, 1.0, 0.0)[None], np.where(no, 0.0, 1.0)[None]), args)
+
+    def _jumping(self, head: Box, args: tuple[Box, ...]) -> Box:
+        """Give a function that is constant between jumps its derivatives: 0, or unknown."""
+        if not self.order or all(len(a[0]) == 1 for a in args):
+            return head
+        flat = head[0] == head[1]
+        rest = np.broadcast_to(np.where(flat, 0.0, NAN), (self.order, *flat.shape[1:]))
+        return joined(head, (rest, rest))
 
     def _not_equal(self, a: Box, b: Box) -> Box:
-        low, high = self._equal(a, b)
-        return 1.0 - high, 1.0 - low
+        return self._logical_not(self._equal(a, b))
 
     def _logical(self, op: str, *args: Box) -> Box:
-        return interval.TABLE[op](*(_part(a, slice(1)) for a in args))
+        return self._jumping(interval.TABLE[op](*(_part(a, slice(1)) for a in args)), args)
 
     def _logical_and(self, a: Box, b: Box) -> Box:
         return self._logical("logical_and", a, b)
@@ -704,13 +716,7 @@ class _Work:
 
     def _step(self, op: str, a: Box) -> Box:
         """Take a function that is constant between jumps."""
-        head = self._of_table(op, a)
-        if len(a[0]) == 1 or not self.order:
-            return head
-        flat = head[0] == head[1]
-        rest = np.where(flat, 0.0, NAN)
-        rest = np.broadcast_to(rest, (self.order, *rest.shape[1:]))
-        return joined(head, (rest, rest))
+        return self._jumping(self._of_table(op, a), (a,))
 
     def _floor(self, a: Box) -> Box:
         return self._step("floor", a)
@@ -723,11 +729,7 @@ class _Work:
         null = (a[0][1] > 0) | (a[1][1] < 0) if len(a[0]) > 1 else np.zeros(no.shape, bool)
         head = self._of_table("sign", a)
         head = np.where(yes & null, 1.0, head[0]), np.where(no & null, -1.0, head[1])
-        if len(a[0]) == 1 or not self.order:
-            return head
-        flat = head[0] == head[1]
-        rest = np.broadcast_to(np.where(flat, 0.0, NAN), (self.order, *flat.shape[1:]))
-        return joined(head, (rest, rest))
+        return self._jumping(head, (a,))
 
 
 def _in_domain(a: Box) -> Box:

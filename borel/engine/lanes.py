@@ -160,8 +160,15 @@ def hull(a: Box, b: Box) -> Box:
 
 
 def meet(a: Box, b: Box) -> Box:
-    """Return the intersection of two enclosures of the same value; an unknown end gives way."""
-    return np.fmax(a[0], b[0]), np.fmin(a[1], b[1])
+    """Return the intersection of two enclosures of the same value; an unknown end gives way.
+
+    Enclosures that do not meet contradict each other: then neither is trusted.
+    """
+    low, high = np.fmax(a[0], b[0]), np.fmin(a[1], b[1])
+    empty = low > high
+    if empty.any():
+        low, high = np.where(empty, -np.inf, low), np.where(empty, np.inf, high)
+    return low, high
 
 
 def exp(a: Box) -> Box:

@@ -98,7 +98,9 @@ def logsum(exp, log):
 
 
 def quotient(a, b):
-    return None if side(b) == 0 else a / b
+    if side(b) == 0:
+        return NOTHING if side(a) == 0 else None
+    return a / b
 
 
 def remainder(a, b):
@@ -106,7 +108,8 @@ def remainder(a, b):
 
 
 def floor_divide(a, b):
-    return None if side(b) == 0 else floor(a / b)
+    found = quotient(a, b)
+    return found if found is None or found is NOTHING else floor(found)
 
 
 def heaviside(a, b):

@@ -87,6 +87,9 @@ ALWAYS = {
     "special.ndtr": [(-40.0, 10.0)],
     "special.log_ndtr": [(-1e4, 40.0)],
 }
+# leading arguments, orders and shapes, at which the oracle is slow unless they are floats
+SHAPES = {"special.iv": 1, "special.kv": 1, "special.gammainc": 1, "special.gammaincc": 1}
+SHAPES |= {"special.betainc": 2, "special.betaincc": 2}
 TWO = """add subtract multiply divide maximum minimum heaviside remainder floor_divide power
     logaddexp logaddexp2 hypot arctan2 less less_equal greater greater_equal equal not_equal
     logical_and logical_or logical_xor fmax fmin""".split()
@@ -168,8 +171,9 @@ class Growing:
         else:
             picks = [self.pick() for _ in range(arity)]
             picks[int(rng.integers(arity))] = latest
-        if op in ("special.iv", "special.kv"):  # the oracle is slow at an order that is a ball
-            picks[0] = int(rng.integers(2))
+        for k in range(SHAPES.get(op, 0)):
+            picks[k] = int(rng.integers(2))
+            picks[-1] = latest
         domains = ALWAYS.get(op) or (USUAL.get(op) if rng.random() < 0.75 else None)
         if domains:
             picks = [self.clipped(p, d) for p, d in zip(picks, domains, strict=True)]
