@@ -51,7 +51,9 @@ def continuous(**options):
     mech = bl.Mechanism(
         lambda y, x: np.exp(-2 * abs(y - x)), secret=bl.Interval(0, 1), outcome=bl.Reals()
     )
-    return audit(mechanism=mech, prior=bl.uniform(bl.Interval(0, 1)), options={"budget": 5.0, **options})
+    return audit(
+        mechanism=mech, prior=bl.uniform(bl.Interval(0, 1)), options={"budget": 5.0, **options}
+    )
 
 
 @pytest.mark.parametrize("make", [audit, posterior, continuous])

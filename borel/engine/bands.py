@@ -123,7 +123,7 @@ def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) 
     if surface.secret.continuous and len(surface.secret.atoms):
         # the kernel may be another one at an atom than beside it: then only ranges are compared
         excess = np.full(n, np.inf)
-    dominated = _poly_range(*paths[0], half)[1]
+    dominated = _poly_range(paths[0][0], paths[0][1], half)[1]
     direct = np.maximum(found.direct, np.broadcast_to(dominated, n))
     return _Side(paths, sound, flat, excess, direct)
 
@@ -166,6 +166,7 @@ def _path(surface: Surface, low, high, centre, half, place, speed: float, sign: 
     def along(a: np.ndarray, b: np.ndarray, order: int) -> Box:
         y = jet.variable(a, b, order)
         if speed:
+            assert surface.diagonal is not None
             program, origin = surface.diagonal
             offset = lanes.subtract(lanes.point(place[:, 0]), lanes.point(centre))
             # continuous operations decide again: their arguments may have changed sign
@@ -239,7 +240,7 @@ class Bands:
         self.known = None if log_marginal is None else jet.Program(log_marginal)
 
     def marginal(self, low, high, shift, rtol: float, deadline: float) -> tuple[Box, Box, Box]:
-        """Return f_Y / e^shift: coefficients at the centre, over the box, and the uncertain rest."""
+        """Return f_Y / e^shift: coefficients at the centre and over the box, and the rest."""
         secret, n = self.surface.secret, len(low)
         if self.known is not None:
             return self._by_theorem(low, high, shift)
@@ -268,6 +269,7 @@ class Bands:
         return (inner[0], inner[1]), (outer[0], outer[1]), (rest[0], rest[1])
 
     def _by_theorem(self, low, high, shift) -> tuple[Box, Box, Box]:
+        assert self.known is not None
         centre, _ = _geometry(low, high)
         parts = []
         for a, b, order in ((centre, centre, ORDER - 1), (low, high, ORDER)):
@@ -301,12 +303,12 @@ class Bands:
         density = self._whole(inner, rest), self._whole(outer, rest)
         scale = lanes.exp(lanes.point(shift))
         mass = _nonnegative(lanes.multiply(_integral(*density, ends), scale))
-        logs = tuple(self._log(part, shift) for part in density)
+        logs = self._log(density[0], shift), self._log(density[1], shift)
         if kind == "pml":
             chosen, signed = top, logs
         else:
             chosen = side(self.surface, low, high, -1.0, tol, deadline)
-            signed = tuple(lanes.negative(v) for v in logs)
+            signed = lanes.negative(logs[0]), lanes.negative(logs[1])
         lower, upper, gaps = _against(chosen, signed, half)
         mean = self._mean(chosen, gaps, density, ends, scale, mass, lower, upper)
         total = mass[0] * np.exp(lower) * (1 - 1e-14), mass[1] * np.exp(upper) * (1 + 1e-14)
@@ -396,7 +398,7 @@ def _against(chosen: _Side, signed: tuple[Box, Box], half: np.ndarray):
     """Enclose sup (sign log f) - sign log f_Y on the boxes, with the differences themselves."""
     n = len(half)
     level = np.concatenate([chosen.direct[None], np.zeros((ORDER, n))])
-    direct = (level[:ORDER],) * 2, (level,) * 2
+    direct: tuple[Box, Box] = ((level[:ORDER], level[:ORDER]), (level, level))
     gaps = [_minus(path, signed) for path in (*chosen.paths, direct)]
     ranges = [_poly_range(*gap, half) for gap in gaps]
     log_range = _poly_range(*signed, half)

@@ -13,6 +13,12 @@ def _hex(value: float) -> str:
     return float(value).hex()
 
 
+def _end(line: Any, name: str, unbounded: float) -> float:
+    """Return an end of an alphabet of numbers; None means unbounded."""
+    value = getattr(line, name, None)
+    return unbounded if value is None else float(value)
+
+
 def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -> dict[str, Any]:
     """Return what every certificate of a joint holds: the kernel, the prior, the outcomes.
 
@@ -44,14 +50,12 @@ def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -
             "upper": _hex(ends[1]),
             "atoms": [
                 [_hex(a[0]), _hex(p), _hex(q)]
-                for a, p, q in zip(
-                    secret.atoms, secret.weight_low, secret.weight_high, strict=True
-                )
+                for a, p, q in zip(secret.atoms, secret.weight_low, secret.weight_high, strict=True)
             ],
         },
         "outcome": {
-            "lower": _hex(getattr(line, "lower", None) if getattr(line, "lower", None) is not None else -math.inf),
-            "upper": _hex(getattr(line, "upper", None) if getattr(line, "upper", None) is not None else math.inf),
+            "lower": _hex(_end(line, "lower", -math.inf)),
+            "upper": _hex(_end(line, "upper", math.inf)),
             "countable": outcome.kind in ("finite", "countable"),
         },
     }

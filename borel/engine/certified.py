@@ -184,8 +184,7 @@ class CertifiedEngine(DiscreteFigures):
             return None
         rtol = self._tolerance()
         pairs = [
-            arb.marginal(float(y), float(s), rtol)
-            for y, s in zip(sheet.y, shift, strict=True)
+            arb.marginal(float(y), float(s), rtol) for y, s in zip(sheet.y, shift, strict=True)
         ]
         low, high = (np.array(v) for v in zip(*pairs, strict=True))
         return (low, high) if (high - low <= 2 * rtol * low).all() else None
@@ -260,8 +259,13 @@ class CertifiedEngine(DiscreteFigures):
             return [], float(shift[0])
         found = cells[0]
         order = np.argsort(found.a[:, 0])
-        rows = zip(found.a[order, 0], found.b[order, 0], found.rest_low[order],
-                   found.rest_high[order], strict=True)
+        rows = zip(
+            found.a[order, 0],
+            found.b[order, 0],
+            found.rest_low[order],
+            found.rest_high[order],
+            strict=True,
+        )
         return [tuple(float(v) for v in row) for row in rows], float(shift[0])
 
     def enclosed(self, kind: str, ys: np.ndarray) -> tuple[Box, np.ndarray]:
@@ -403,6 +407,6 @@ def literals(joint: Joint) -> tuple[str, ...]:
 
 
 def _short(value: float) -> bool:
-    """Return whether a float is a short dyadic number, so that what was written is what is meant."""
+    """Return whether a float is a short dyadic number: it means what was written."""
     numerator, denominator = float(value).as_integer_ratio()
     return numerator.bit_length() <= 40 and denominator.bit_length() <= 24

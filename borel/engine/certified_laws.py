@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +69,11 @@ class CertifiedOutcomes(CertifiedEngine):
             if found is not None:
                 return found
         ends = float(low[0]), float(high[0])
-        about = {} if dead[0] or math.isinf(ends[1]) else {"certificate": self._certificate(kind, ys, ends)}
+        about = (
+            {}
+            if dead[0] or math.isinf(ends[1])
+            else {"certificate": self._certificate(kind, ys, ends)}
+        )
         return self.bound(*ends, assumptions=notes, **about)
 
     def _certificate(self, kind: str, ys: np.ndarray, ends: tuple[float, float]) -> dict | None:
@@ -243,7 +248,7 @@ class _Partition:
         if math.isinf(line.upper):
             inner = [*inner, inner[-1] + reach]
         cuts: list[float] = []
-        for a, b in zip(inner[:-1], inner[1:], strict=True):
+        for a, b in pairwise(inner):
             pieces = max(2, math.ceil(_FIRST * (b - a) / (inner[-1] - inner[0])))
             cuts += list(np.linspace(a, b, pieces + 1)[:-1])
         cuts.append(inner[-1])
@@ -261,9 +266,7 @@ class _Partition:
         finite = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
         for start in range(0, len(finite), 512):
             rows = finite[start : start + 512]
-            band = self.engine.bands.evaluate(
-                self.kind, low[rows], high[rows], self._tol, deadline
-            )
+            band = self.engine.bands.evaluate(self.kind, low[rows], high[rows], self._tol, deadline)
             out[:, rows] = np.array(band[2:])
         if self.kind == "pml":
             # a posterior probability is at most 1: PML is at most log 1 / p_min
@@ -374,12 +377,18 @@ class _Partition:
         pairs = zip(
             (self.lower, self.upper, *ratio, low, high, np.zeros(len(low), bool)),
             (
-                atoms.lower, atoms.upper, atoms.ratio_lower, atoms.ratio_upper,
-                atoms.mass_lower, atoms.mass_upper, atoms.outside,
+                atoms.lower,
+                atoms.upper,
+                atoms.ratio_lower,
+                atoms.ratio_upper,
+                atoms.mass_lower,
+                atoms.mass_upper,
+                atoms.outside,
             ),
             strict=True,
         )
-        return Values(*(np.concatenate(p) for p in pairs))
+        joined: list[Any] = [np.concatenate(p) for p in pairs]
+        return Values(*joined)
 
     def expectation(self, what: str) -> tuple[tuple[float, float], np.ndarray]:
         """Enclose the mean of the leakage or of its exponential, and say where it is loose."""

@@ -280,7 +280,7 @@ def _bounds(
 ) -> _Bounds:
     """Bound the supremum of sign * log f over boxes."""
     a, b = work.a, work.b
-    count, dim = a.shape
+    dim = a.shape[1]
     at = _y_of(surface, y, work.index)
     jets, decided, kinks = [], [], []
     for j in range(dim):
@@ -334,7 +334,8 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
         here = at_points(centre, 1)
         slope = _entry(here, 1, count)
         # beside the centre the tangent holds where the function is concave, else the mean value
-        slope = tuple(np.where(concave, s, m) for s, m in zip(slope, slopes[0], strict=True))
+        low, high = slopes[0]
+        slope = np.where(concave, slope[0], low), np.where(concave, slope[1], high)
         rise = _rise(slope, a[:, 0], b[:, 0], centre[:, 0])
         rise = np.where(monotone, 0.0, rise)
         found = _entry(here, 0, count)
@@ -427,9 +428,7 @@ def _cut(a, b, slopes, middle):
 
 
 def _divided(index: np.ndarray, found: _Bounds) -> _Boxes:
-    return _Boxes(
-        *cut_boxes(index, found.a, found.b, found.along, found.split, found.kinked)
-    )
+    return _Boxes(*cut_boxes(index, found.a, found.b, found.along, found.split, found.kinked))
 
 
 def cut_boxes(index, a, b, along, split, kinked) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

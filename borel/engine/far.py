@@ -70,13 +70,14 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
     step = lanes.subtract(to_right, to_left)
     if backwards:
         step = lanes.negative(step)
-        ends = _running(tuple(v[::-1] for v in step))
-        at_right = tuple(v[:-1][::-1] for v in ends)
-        at_left = tuple(v[1:][::-1] for v in ends)
+        ends = _running(lanes.each(step, lambda v: v[::-1]))
+        at_right = lanes.each(ends, lambda v: v[:-1][::-1])
+        at_left = lanes.each(ends, lambda v: v[1:][::-1])
         height = lanes.subtract(at_right, to_right)
     else:
         ends = _running(step)
-        at_left, at_right = tuple(v[:-1] for v in ends), tuple(v[1:] for v in ends)
+        at_left = lanes.each(ends, lambda v: v[:-1])
+        at_right = lanes.each(ends, lambda v: v[1:])
         height = lanes.subtract(at_left, to_left)
     integral = _integral(surface, centre, outer, height, a, b, middle, left, right)
     # a monotone piece has its extremes at its ends; else the middle and the slope bound them
@@ -96,7 +97,7 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
     charged = surface.secret.positive
     top_low = max(at_left[0].max(), at_right[0].max(), height[0].max()) if charged else -np.inf
     bottom_high = min(at_left[1].min(), at_right[1].min(), height[1].min()) if charged else np.inf
-    total = lanes.settled(tuple(np.array([v]) for v in integral))
+    total = lanes.settled((np.array([integral[0]]), np.array([integral[1]])))
     if not total[0][0] > 0:
         return 0.0, np.inf
     log_low, log_high = (float(v[0, 0]) for v in jet.logarithm((total[0][None], total[1][None]), 0))
@@ -140,7 +141,10 @@ def _increment(centre: Box, outer: Box, step: Box) -> Box:
 
 def _running(step: Box) -> Box:
     """Enclose running sums, from 0."""
-    low, high = np.concatenate([[0.0], np.cumsum(step[0])]), np.concatenate([[0.0], np.cumsum(step[1])])
+    low, high = (
+        np.concatenate([[0.0], np.cumsum(step[0])]),
+        np.concatenate([[0.0], np.cumsum(step[1])]),
+    )
     size = np.concatenate([[0.0], np.cumsum(np.maximum(np.abs(step[0]), np.abs(step[1])))])
     slack = size * (len(size) * 2.0**-52)
     return low - slack, high + slack
@@ -150,9 +154,7 @@ def _range_of(a: Box) -> Box:
     return a[0][None], a[1][None]
 
 
-def _integral(
-    surface, centre, outer, height, a, b, middle, left, right
-) -> tuple[float, float]:
+def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tuple[float, float]:
     """Enclose the integral of e^(L(y, x) - L(y, x0)) p(x), piece by piece, for every y."""
     secret = surface.secret
     prior = jet.Program(
@@ -171,8 +173,9 @@ def _integral(
         return _filled(found.jet, len(a))
 
     def product(part: Box, head: Box, p: Box) -> Box:
-        exponent = np.concatenate([head[0][None], part[0][1:]]), np.concatenate(
-            [head[1][None], part[1][1:]]
+        exponent = (
+            np.concatenate([head[0][None], part[0][1:]]),
+            np.concatenate([head[1][None], part[1][1:]]),
         )
         power = jet.exponential(exponent, _ORDER)
         return jet.multiply(power, p, _ORDER)

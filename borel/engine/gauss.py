@@ -191,14 +191,22 @@ def atoms_in_y(surface: Surface, ys: Outcomes, n: int) -> Box:
     for start in range(0, n, block):
         rows = slice(start, min(start + block, n))
         x = [lanes.point(secret.atoms[None, None, :, j]) for j in range(secret.dim)]
-        part = _jets_in_y(surface.programs(ys.shift)[0], surface, ys, np.arange(n)[rows], x, None, 2)
+        part = _jets_in_y(
+            surface.programs(ys.shift)[0], surface, ys, np.arange(n)[rows], x, None, 2
+        )
         part = lanes.total(lanes.multiply(part, weights), axis=2)
         low[:, rows], high[:, rows] = part
     return low, high
 
 
 def _jets_in_y(
-    program: Any, surface: Surface, ys: Outcomes, index: np.ndarray, x: list, decided: Any, axis: int
+    program: Any,
+    surface: Surface,
+    ys: Outcomes,
+    index: np.ndarray,
+    x: list,
+    decided: Any,
+    axis: int,
 ) -> Box:
     """Run a program at points of x with jets in y of every degree up to ``ys.order``.
 
@@ -289,7 +297,9 @@ def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
         value = head if value is None else lanes.meet(value, head)
         high = _wide(jet.entry(found.jet, 2 * n), count)
         power = _power(widths[j], 2 * n)
-        term = lanes.multiply(lanes.multiply(high, lanes.multiply(power, volume)), lanes.point(np.array(constant)))
+        term = lanes.multiply(
+            lanes.multiply(high, lanes.multiply(power, volume)), lanes.point(np.array(constant))
+        )
         rest = lanes.add(rest, term)
         spread.append(np.maximum(np.abs(term[0]), np.abs(term[1])))
     assert value is not None
@@ -300,8 +310,9 @@ def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     # the integrand is not negative: where no derivative is known its range times the width holds
     value = np.maximum(value[0], 0.0), value[1]
     crude = lanes.multiply(value, volume)
-    crude = np.maximum(np.nan_to_num(crude[0], nan=0.0, posinf=0.0), 0.0), np.where(
-        np.isnan(crude[1]), np.inf, crude[1]
+    crude = (
+        np.maximum(np.nan_to_num(crude[0], nan=0.0, posinf=0.0), 0.0),
+        np.where(np.isnan(crude[1]), np.inf, crude[1]),
     )
     crude = _by_mass(surface, y, shift, a, b, crude)
     gauss_width = rest[1] - rest[0] + (poly[1] - poly[0]).sum(axis=0) * (ys.order == 0)
@@ -349,7 +360,7 @@ def _power(width: Box, exponent: int) -> Box:
 def _at_nodes(surface, ys, index, a, b, volume, decided, rule_) -> Box:
     """Apply the rule: the coefficients in y, one row each."""
     x_low, x_high, w_low, w_high = rule_
-    count, dim = a.shape
+    dim = a.shape[1]
     n = len(x_low)
     grid = np.stack([g.ravel() for g in np.meshgrid(*[np.arange(n)] * dim, indexing="ij")])
     half = lanes.point(np.array(0.5))
@@ -378,7 +389,9 @@ def _by_mass(surface: Surface, y: Box, shift, a, b, crude: Box) -> Box:
     open_ = np.flatnonzero(~np.isfinite(crude[1]) | np.isinf(a[:, 0]) | np.isinf(b[:, 0]))
     if not len(open_):
         return crude
-    known: dict[tuple[float, float], tuple[float, float]] = secret.__dict__.setdefault("_masses", {})
+    known: dict[tuple[float, float], tuple[float, float]] = secret.__dict__.setdefault(
+        "_masses", {}
+    )
     ends = np.empty((2, len(open_)))
     for k, i in enumerate(open_):
         key = (float(a[i, 0]), float(b[i, 0]))
@@ -387,7 +400,9 @@ def _by_mass(surface: Surface, y: Box, shift, a, b, crude: Box) -> Box:
         ends[:, k] = known[key]
     part = y[0][:, open_], (y[0][:, open_] if y[0] is y[1] else y[1][:, open_])
     x = boxes(a[open_], b[open_], 0, 1)  # order 1: altered points of x stay unseen
-    value = jet.entry(surface.programs(shift)[0].run(surface.inputs(x, part, shift[open_]), 1).jet, 0)
+    value = jet.entry(
+        surface.programs(shift)[0].run(surface.inputs(x, part, shift[open_]), 1).jet, 0
+    )
     value = _wide((np.maximum(value[0], 0.0), value[1]), len(open_))
     low, high = lanes.multiply(value, (ends[0], ends[1]))
     out = crude[0].copy(), crude[1].copy()

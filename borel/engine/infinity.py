@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -114,7 +115,10 @@ def prove_countable(engine: Any, kind: str) -> Proof | None:
         graph = log_graph(density)
         surface = SimpleNamespace(graph=graph, needs_y="y" in graph.inputs)
     view = SimpleNamespace(
-        joint=engine.joint, secret=secret, surface=surface, line=SimpleNamespace(lower=lower, upper=upper)
+        joint=engine.joint,
+        secret=secret,
+        surface=surface,
+        line=SimpleNamespace(lower=lower, upper=upper),
     )
     search = _Search(view)  # type: ignore[arg-type]
     for t0 in _STARTS:
@@ -138,7 +142,10 @@ def _countable_secret(prior: Any) -> Secret:
     points = head_of(prior.on, 64).astype(float)
     low, high = interval.evaluate(log_graph(prior.density), {"x": (points, points)})
     sure = low > -math.inf
-    out.atoms, out.weight_low = points[sure][:, None], np.exp(np.minimum(low[sure], 0.0)) * (1 - 1e-12)
+    out.atoms, out.weight_low = (
+        points[sure][:, None],
+        np.exp(np.minimum(low[sure], 0.0)) * (1 - 1e-12),
+    )
     out.weight_high = np.minimum(np.exp(np.minimum(high[sure], 0.0)) * (1 + 1e-12), 1.0)
     out.__dict__["along_y"] = _positive_along(prior)
     return out
@@ -229,7 +236,9 @@ class _Search:
             if secret.__dict__.get("along_y") and y.data.get("infinity") == 1:
                 for k in (0.0, 1.0, -1.0):
                     data = {"diagonal": True, "power": (0.0).hex(), "s": [k.hex(), k.hex()]}
-                    yield _Ray(slack(k, k), f"x = y {'+' if k >= 0 else '-'} {abs(k):g}", data, True)
+                    yield _Ray(
+                        slack(k, k), f"x = y {'+' if k >= 0 else '-'} {abs(k):g}", data, True
+                    )
             return
         for a, b in self.boxes():
             if self._has_mass(a, b):
@@ -283,7 +292,7 @@ class _Search:
         a = low if math.isfinite(low) else (high - 8.0 if math.isfinite(high) else -8.0)
         b = high if math.isfinite(high) else (low + 8.0 if math.isfinite(low) else 8.0)
         cuts = sorted({*np.linspace(a, b, 9).tolist(), *(c for c in secret.breaks if a < c < b)})
-        return [(float(p), float(q)) for p, q in zip(cuts[:-1], cuts[1:], strict=True)]
+        return [(float(p), float(q)) for p, q in pairwise(cuts)]
 
     def _has_mass(self, a: float, b: float) -> bool:
         """Return whether a box of secrets certainly has positive mass."""
@@ -364,7 +373,12 @@ class _Search:
         marks += [float(v) for v in (*self.secret.lower, *self.secret.upper) if math.isfinite(v)]
         marks = sorted({m for m in marks if low <= m <= high}) or [0.0]
         for m in marks:
-            for a, b in ((m + 0.125, m + 0.25), (m - 0.25, m - 0.125), (m + 2.0, m + 2.125), (m - 2.125, m - 2.0)):
+            for a, b in (
+                (m + 0.125, m + 0.25),
+                (m - 0.25, m - 0.125),
+                (m + 2.0, m + 2.125),
+                (m - 2.125, m - 2.0),
+            ):
                 if low <= a and b <= high:
                     data = {"box": [float(a).hex(), float(b).hex()]}
                     yield _Ray(slack(a, b), f"y in ({a:g}, {b:g})", data)
@@ -423,13 +437,14 @@ class _Search:
             "weight": bound[1].hex(),
         }
         words = (
-            f"PML is unbounded: along {y.words}, {x.words}, f(y|x) >= {math.exp(min(bound[1], 700)):.4g}"
-            f" t^{bound[0]:g} for all t <= {t0:g}, so that E e^PML is infinite"
+            f"PML is unbounded: along {y.words}, {x.words}, f(y|x) >= "
+            f"{math.exp(min(bound[1], 700)):.4g} t^{bound[0]:g} for all t <= {t0:g}, "
+            "so that E e^PML is infinite"
         )
         return self._proof("pml", argument, y, x, words, False)
 
     def _ratio(self, kind: str, y: _Ray, x: _Ray, t0: float, value: _Orders) -> Proof | None:
-        """The kernel and f_Y have different orders along the ray."""
+        """Compare the orders of the kernel and of f_Y along the ray."""
         if kind == "pml":
             bound = value.least
             if bound is None or len(self.secret.atoms):
@@ -459,8 +474,8 @@ class _Search:
         }
         sign, other_sign = (">=", "<=") if kind == "pml" else ("<=", ">=")
         words = (
-            f"{kind.upper()} is infinite: along {y.words}, {x.words}, f(y|x) {sign} c t^{bound[0]:g} "
-            f"while f_Y(y) {other_sign} C t^{other[0]:g}, for all t <= {t0:g}"
+            f"{kind.upper()} is infinite: along {y.words}, {x.words}, f(y|x) {sign} "
+            f"c t^{bound[0]:g} while f_Y(y) {other_sign} C t^{other[0]:g}, for all t <= {t0:g}"
         )
         return self._proof(kind, argument, y, x, words, "box" in y.data)
 
@@ -478,7 +493,9 @@ class _Search:
             worst, height = min(worst, bound[0]), max(height, bound[1])
         return worst, height, [[a.hex(), b.hex()] for a, b in pieces]
 
-    def _marginal_at_least(self, y: _Ray, t0: float, than: float) -> tuple[float, float, list] | None:
+    def _marginal_at_least(
+        self, y: _Ray, t0: float, than: float
+    ) -> tuple[float, float, list] | None:
         """Bound f_Y >= P e^W t^B by the kernel on one box (or atom) of positive mass."""
         best: tuple[float, float, list] | None = None
         for k, atom in enumerate(self.secret.atoms[:64]):
@@ -497,7 +514,7 @@ class _Search:
         return best
 
     def _slope(self, y: _Ray, t0: float) -> Proof | None:
-        """The log-kernel is steeper and steeper in the secret, in one direction."""
+        """Find a log-kernel that is steeper and steeper in the secret, in one direction."""
         secret = self.secret
         if not secret.continuous or len(secret.atoms) or not secret.positive:
             return None
@@ -529,7 +546,7 @@ class _Search:
         return self._proof("pml", argument, y, None, words, False)
 
     def _zero(self, y: _Ray) -> Proof | None:
-        """The kernel vanishes on a box, and is positive beside it."""
+        """Find a box on which the kernel vanishes, and one beside it where it is positive."""
         ends = [float.fromhex(v) for v in y.data.get("box", [])]
         if not ends or not ends[0] < ends[1]:
             return None

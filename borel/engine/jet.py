@@ -12,7 +12,7 @@ touching ends decide nothing. What a box decided is recorded, and evaluations in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -241,7 +241,7 @@ class _Work:
 
         def step(k, low, high):
             seen.append(w(k - 1, low, high))
-            out = None
+            out: Any = None
             for j in range(1, min(k, len(a[0]) - 1) + 1):
                 term = lanes.multiply(_part(a, slice(j, j + 1)), seen[k - j])
                 term = lanes.multiply(term, lanes.point(np.array(float(j)))) if j > 1 else term
@@ -282,7 +282,7 @@ class _Work:
         b0 = _part(b, slice(1))
 
         def step(k, low, high):
-            out = _part(a, slice(k, k + 1)) if k < len(a[0]) else None
+            out: Any = _part(a, slice(k, k + 1)) if k < len(a[0]) else None
             for j in range(1, min(k, len(b[0]) - 1) + 1):
                 term = lanes.multiply(_part(b, slice(j, j + 1)), (low[k - j], high[k - j]))
                 out = lanes.negative(term) if out is None else lanes.subtract(out, term)
@@ -320,7 +320,7 @@ class _Work:
         a0 = _part(a, slice(1))
 
         def step(k, low, high):
-            out = None
+            out: Any = None
             for j in range(1, min(k, len(a[0]) - 1) + 1):
                 factor = lanes.subtract(
                     lanes.multiply(p, lanes.point(np.array(float(j)))),
@@ -371,7 +371,7 @@ class _Work:
         a0 = _part(a, slice(1))
 
         def step(k, low, high):
-            out = None
+            out: Any = None
             for j in range(max(1, k - len(a[0]) + 1), k):
                 term = lanes.multiply((low[j], high[j]), _part(a, slice(k - j, k - j + 1)))
                 term = lanes.multiply(term, lanes.point(np.array(float(j))))
@@ -469,7 +469,7 @@ class _Work:
         for k in range(1, self.order + 1):
             new = []
             for other, s in ((g, 1.0), (f, sign)):
-                out = None
+                out: Any = None
                 for j in range(1, min(k, len(a[0]) - 1) + 1):
                     term = lanes.multiply(_part(a, slice(j, j + 1)), other[k - j])
                     term = lanes.multiply(term, lanes.point(np.array(s * j)))
@@ -505,14 +505,14 @@ class _Work:
             head,
             a,
             lambda n, low, high: (
-                _part(w, slice(n, n + 1)) if n < len(w[0]) else lanes.point(np.zeros((1,) * w[0].ndim))
+                _part(w, slice(n, n + 1))
+                if n < len(w[0])
+                else lanes.point(np.zeros((1,) * w[0].ndim))
             ),
         )
 
     def _arctan(self, a: Box) -> Box:
-        return self._primitive(
-            "arctan", a, lambda: self._reciprocal(add(_one(a), self._square(a)))
-        )
+        return self._primitive("arctan", a, lambda: self._reciprocal(add(_one(a), self._square(a))))
 
     def _arctanh(self, a: Box) -> Box:
         return self._primitive(
@@ -533,9 +533,7 @@ class _Work:
 
     def _bell(self, a: Box, scale: float, level: Box) -> Box:
         """Return level * exp(-scale a**2)."""
-        return lanes.multiply(
-            level, self._exp(lanes.multiply(_like(a, -scale), self._square(a)))
-        )
+        return lanes.multiply(level, self._exp(lanes.multiply(_like(a, -scale), self._square(a))))
 
     def _special_erf(self, a: Box) -> Box:
         return self._primitive("special.erf", a, lambda: self._bell(a, 1.0, _TWO_BY_ROOT_PI))
@@ -596,7 +594,7 @@ class _Work:
         return gap, (gap[0][1] > 0) | (gap[1][1] < 0)
 
     def _compare(self, a: Box, b: Box, closed: bool) -> Box:
-        """A < b, or a <= b: touching ends do not matter where they touch on a null set only."""
+        """Decide a < b or a <= b; ends that touch on a null set only do not matter."""
         gap, null = self._gap(a, b)
         low, high = gap[0][0], gap[1][0]
         sure_low, sure_high = a[0][0] - b[1][0], a[1][0] - b[0][0]  # signs are exact

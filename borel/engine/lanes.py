@@ -9,9 +9,14 @@ Ends never round to an infinity that is not meant: an overflow gives an unknown 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from borel.engine.rounding import TINY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Box = tuple[np.ndarray, np.ndarray]
 
@@ -96,8 +101,9 @@ def multiply(a: Box, b: Box) -> Box:
     opposite = (a[0] >= 0) & (b[1] <= 0) | (a[1] <= 0) & (b[0] >= 0)
     finite = np.isfinite(low).all() and np.isfinite(high).all()
     out = _widened(low, high, zero, zero)
-    out = np.where(same, np.maximum(out[0], 0.0), out[0]), np.where(
-        opposite, np.minimum(out[1], 0.0), out[1]
+    out = (
+        np.where(same, np.maximum(out[0], 0.0), out[0]),
+        np.where(opposite, np.minimum(out[1], 0.0), out[1]),
     )
     if finite:
         return out
@@ -154,6 +160,11 @@ def divide(a: Box, b: Box) -> Box:
     return multiply(a, reciprocal(b))
 
 
+def each(a: Box, change: Callable[[np.ndarray], np.ndarray]) -> Box:
+    """Apply one rearrangement to both ends."""
+    return change(a[0]), change(a[1])
+
+
 def hull(a: Box, b: Box) -> Box:
     """Return the smallest interval that holds both."""
     return np.minimum(a[0], b[0]), np.maximum(a[1], b[1])
@@ -175,9 +186,7 @@ def exp(a: Box) -> Box:
     """Enclose e**a; below e**-700, where float64 may flush to 0, between 0 and 1e-304."""
     low, high = np.exp(a[0]), np.exp(a[1])
     low = np.where(a[0] < -700, 0.0, low - 5 * EPS * low)
-    high = np.where(
-        a[1] < -700, np.where(np.isneginf(a[1]), 0.0, 1e-304), high + 5 * EPS * high
-    )
+    high = np.where(a[1] < -700, np.where(np.isneginf(a[1]), 0.0, 1e-304), high + 5 * EPS * high)
     return np.where(np.isposinf(low) & ~np.isposinf(a[0]), LARGEST, low), high
 
 

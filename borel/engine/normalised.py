@@ -17,8 +17,8 @@ from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
     from borel.engine.trace import Graph
-    from borel.mechanism import Mechanism
     from borel.measures import Measure
+    from borel.mechanism import Mechanism
 
 MISS = 1e-9
 """How far the enclosed integral may be from 1, relatively."""

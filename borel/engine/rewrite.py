@@ -56,12 +56,16 @@ class _Builder:
         if op in _NONNEGATIVE:
             return True
         if op in ("add", "multiply", "divide", "power", "minimum", "hypot", "logaddexp"):
-            return op != "logaddexp" and all(self.nonnegative(a) for a in args[: 1 if op == "power" else None])
+            return op != "logaddexp" and all(
+                self.nonnegative(a) for a in args[: 1 if op == "power" else None]
+            )
         if op == "maximum":
             return any(self.nonnegative(a) for a in args)
         if op == "where":
             return self.nonnegative(args[1]) and self.nonnegative(args[2])
-        return op in ("reciprocal", "cbrt", "log1p", "expm1", "positive") and self.nonnegative(args[0])
+        return op in ("reciprocal", "cbrt", "log1p", "expm1", "positive") and self.nonnegative(
+            args[0]
+        )
 
     def graph(self, last: int) -> Graph:
         """Return the graph that ends in a node."""
@@ -130,7 +134,9 @@ def _simple(b: _Builder, op: str, args: tuple) -> int:
         return _quotient(b, b.add("const", 1.0), args[0])
     if op == "sqrt" and (inner := b.arguments(args[0], "square")):
         return b.add("absolute", *inner)
-    if op == "square" and (inner := b.arguments(args[0], "absolute") or b.arguments(args[0], "negative")):
+    if op == "square" and (
+        inner := b.arguments(args[0], "absolute") or b.arguments(args[0], "negative")
+    ):
         return b.add("square", *inner)
     if op == "absolute" and (inner := b.arguments(args[0], "negative")):
         return b.add("absolute", *inner)

@@ -97,6 +97,7 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
     factors = [a.interval if isinstance(a, Mixed) else a for a in on.factors]
     if not all(isinstance(a, Interval) for a in factors):
         raise NotEnclosed(f"certified figures for secrets on {on!r} are not in this version")
+    lines = [a for a in factors if isinstance(a, Interval)]
     if len(factors) > 5:
         raise NotEnclosed("certified figures for secrets of more than 5 dimensions are not there")
     density = prior.density
@@ -107,8 +108,8 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
     known = all((m.family or ("",))[0] in _POSITIVE for m in parts)
     out = Secret(
         names,
-        np.array([a.lower for a in factors], float),
-        np.array([a.upper for a in factors], float),
+        np.array([a.lower for a in lines], float),
+        np.array([a.upper for a in lines], float),
         tuple(sorted({*prior.breaks, *breaks})) if on.dim == 1 else (),
         log_graph(density),
         known,
@@ -211,7 +212,7 @@ class Surface:
 
     @cached_property
     def diagonal(self) -> tuple[Program, dict[int, list[int]]] | None:
-        """log f(y|y + offset), and the nodes of the log kernel that its nodes stand for."""
+        """Log f(y|y + offset), and the nodes of the log kernel that its nodes stand for."""
         if not (self.secret.continuous and self.secret.dim == 1 and self.needs_y):
             return None
         graph, origin = rewrite.diagonal(self.graph)
@@ -239,7 +240,9 @@ class Surface:
             out.append(part)
         return out
 
-    def inputs(self, x: list[Box], y: Box | None, shift: np.ndarray | None = None) -> dict[str, Box]:
+    def inputs(
+        self, x: list[Box], y: Box | None, shift: np.ndarray | None = None
+    ) -> dict[str, Box]:
         """Return jets by name: the coordinates of x, y where the kernel has it, the shift."""
         named = dict(zip(self.secret.names, x, strict=True))
         if self.needs_y:

@@ -161,7 +161,9 @@ class ClaytonForms(ClosedForms):
         """Return log f_Y = 0: the marginals of a copula are uniform."""
         if not self._applies(joint):
             return None
-        return Graph((("const", (0.0,)),), ("y",)), f"f_Y = 1, as a copula has uniform marginals ({_THEOREM})"
+        return Graph(
+            (("const", (0.0,)),), ("y",)
+        ), f"f_Y = 1, as a copula has uniform marginals ({_THEOREM})"
 
     def _largest(self, y: Any) -> Any:
         """Return the essential supremum over x of c(x, y); both forms where they cannot be told."""

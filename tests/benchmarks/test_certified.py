@@ -61,7 +61,8 @@ def surface_of(name):
 def row(what, certified, baseline, target, width):
     ratio = certified / baseline
     ROWS.append(
-        f"{what:<44}{1e3 * certified:>10.1f}{1e3 * baseline:>11.1f}{ratio:>8.2f}{target:>8}{width:>11.1e}"
+        f"{what:<44}{1e3 * certified:>10.1f}{1e3 * baseline:>11.1f}"
+        f"{ratio:>8.2f}{target:>8}{width:>11.1e}"
     )
     return ratio
 
@@ -91,7 +92,9 @@ def test_the_essential_supremum(name):
     assert ratio <= 20
 
 
-@pytest.mark.parametrize(("name", "target"), [("(i) Clayton", 4), ("(iv) Gaussian", 4), ("(iii) Laplace", 2)])
+@pytest.mark.parametrize(
+    ("name", "target"), [("(i) Clayton", 4), ("(iv) Gaussian", 4), ("(iii) Laplace", 2)]
+)
 def test_the_marginal(name, target):
     surface, density, secret, ys = surface_of(name)
     level = 1 / (secret.upper - secret.lower)
@@ -137,7 +140,9 @@ def test_curves_and_single_outcomes():
     whole = time.perf_counter() - start
     width = max(float((c.upper - c.lower).max()) for c in curves)
     assert width <= 1e-8
-    ROWS.append(f"PML and PMC curves, 1000 y, (iv): {1e3 * whole:.0f} ms (target 500), width {width:.1e}")
+    ROWS.append(
+        f"PML and PMC curves, 1000 y, (iv): {1e3 * whole:.0f} ms (target 500), width {width:.1e}"
+    )
     ell = bl.pml(joint)
     ell(0.1)
     single = []
@@ -161,7 +166,9 @@ def test_several_dimensions(d, target):
     bound = bl.pml(joint)(0.3)
     taken = time.perf_counter() - start
     assert bound.width <= 1e-8
-    ROWS.append(f"d = {d}, one outcome: {taken:.2f} s (target {target:g} s), width {bound.width:.1e}")
+    ROWS.append(
+        f"d = {d}, one outcome: {taken:.2f} s (target {target:g} s), width {bound.width:.1e}"
+    )
 
 
 def test_print_the_table():

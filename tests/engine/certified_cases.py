@@ -118,6 +118,27 @@ class Tilt(truths.Case):
 
 
 @dataclass(frozen=True)
+class Cancelling(truths.Case):
+    """The density 1 + (2x - 1)(1 - 3y^2)/2, where y^2 is what is left of squares of 1000."""
+
+    def build(self):
+        def density(y, x):
+            square = (y + 1000) * (y - 1000) + 1e6
+            return 1 + 0.5 * (2 * x - 1) * (1 - 3 * square)
+
+        return bl.uniform(UNIT) * kernel(density, outcome=UNIT)
+
+    def _density(self, y):
+        return arb(1)
+
+    def _largest(self, y):
+        return 1 + abs(1 - 3 * y**2) / 2
+
+    def _smallest(self, y):
+        return 1 - abs(1 - 3 * y**2) / 2
+
+
+@dataclass(frozen=True)
 class TiltWithAtom(truths.Case):
     """The tilt under 3/4 of the uniform prior and an atom at 1/2, whose outcome has density 2y."""
 
@@ -133,13 +154,22 @@ class TiltWithAtom(truths.Case):
 
 @dataclass(frozen=True)
 class Polynomial(truths.Case):
-    """The density 1 + 2 x (y - 1/2) for the secrets -1/2, 1/4, 1 of masses 1/2, 1/4, 1/4."""
+    """The density 1 + slope x (y - 1/2) for the secrets -1/2, 1/4, 1 of masses 1/2, 1/4, 1/4."""
 
+    slope: float
     secrets = (F(-1, 2), F(1, 4), F(1))
     masses = (F(1, 2), F(1, 4), F(1, 4))
 
+    def build(self):
+        prior = bl.pmf(
+            [float(p) for p in self.masses], on=bl.Finite([float(x) for x in self.secrets])
+        )
+        density = kernel(lambda y, x: 1 + self.slope * x * (y - 0.5), secret=prior.on, outcome=UNIT)
+        return prior * density
+
     def _all(self, y):
-        return [1 + 2 * ball(x) * (y - ball(F(1, 2))) for x in self.secrets]
+        slope, half = ball(self.slope), ball(F(1, 2))
+        return [1 + slope * ball(x) * (y - half) for x in self.secrets]
 
     def _density(self, y):
         pairs = zip(self.masses, self._all(y), strict=True)
@@ -155,22 +185,69 @@ class Polynomial(truths.Case):
 
 
 @dataclass(frozen=True)
-class Waves(truths.Case):
-    """The density 1 + (2y - 1)(|sin(pi n x)| - 1/2) under the uniform prior; E |sin| = 2 / pi."""
+class Kinks(truths.Case):
+    """The density 1 + (2y - 1)(h(x) - 1/2) for a mean of h, whose values fill [0, top].
 
-    n: int
+    Attributes
+    ----------
+    h : callable
+        The function, whose graph has kinks.
+    mean, top : callable
+        Return its mean under the uniform prior, and the largest value, as balls.
+    """
 
-    def _mean(self):
-        return 2 / arb.pi() - ball(F(1, 2))
+    h: Callable
+    mean: Callable
+    top: Callable
+
+    def build(self):
+        return bl.uniform(UNIT) * kernel(
+            lambda y, x: 1 + (2 * y - 1) * (self.h(x) - 0.5), outcome=UNIT
+        )
+
+    def _at(self, y, h):
+        return 1 + (2 * y - 1) * (h - ball(F(1, 2)))
 
     def _density(self, y):
-        return 1 + (2 * y - 1) * self._mean()
+        return self._at(y, self.mean())
 
     def _largest(self, y):
-        return 1 + abs(2 * y - 1) / 2
+        return self._at(y, arb(0)).max(self._at(y, self.top()))
 
     def _smallest(self, y):
-        return 1 - abs(2 * y - 1) / 2
+        return self._at(y, arb(0)).min(self._at(y, self.top()))
+
+
+def waves(n):
+    """Return |sin(n pi x)|; the float n pi is what the density and the truth mean."""
+    rate = np.pi * n
+
+    def mean():
+        c, pi = ball(rate), arb.pi()
+        k = (c / pi).floor().unique_fmpz()
+        return (2 * k + 1 - (c - k * pi).cos()) / c
+
+    return Kinks(lambda x: abs(np.sin(rate * x)), mean, lambda: arb(1))
+
+
+def flat(place):
+    """Return (x - place)^4 for a place below 1/2: every derivative is small at its minimum."""
+
+    def mean():
+        c = ball(place)
+        return (c**5 + (1 - c) ** 5) / 5
+
+    return Kinks(lambda x: (x - place) ** 4, mean, lambda: (1 - ball(place)) ** 4)
+
+
+def corner(place):
+    """Return |x - place| for a place below 1/2."""
+
+    def mean():
+        c = ball(place)
+        return (c**2 + (1 - c) ** 2) / 2
+
+    return Kinks(lambda x: abs(x - place), mean, lambda: 1 - ball(place))
 
 
 # -- kernels -------------------------------------------------------------------------------------

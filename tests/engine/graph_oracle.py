@@ -274,7 +274,7 @@ NUMBERS = {
     "log1p": log1p,
     "logaddexp": logsum(lambda t: t.exp(), lambda t: t.log()),
     "logaddexp2": logsum(lambda t: arb(2) ** t, lambda t: t.log() / arb(2).log()),
-    "cbrt": lambda a: side(a) and side(a) * abs(a).root(3) or arb(0),
+    "cbrt": lambda a: (side(a) and side(a) * abs(a).root(3)) or arb(0),
     "hypot": lambda a, b: (a * a + b * b).sqrt(),
     "sin": lambda a: a.sin(),
     "cos": lambda a: a.cos(),

@@ -19,11 +19,12 @@ from engine.certified_cases import (
     Polynomial,
     Tilt,
     TiltWithAtom,
-    Waves,
+    corner,
     encloses,
     kernel,
     reference,
     tilt,
+    waves,
 )
 
 import borel as bl
@@ -116,23 +117,20 @@ def test_a_tight_tolerance_at_outcomes(name):
                 checked(leakage(name, kind)(y), getattr(case.truth, kind)(y), 2e-12)
 
 
-def test_a_secret_of_many_kinks():
-    mechanism = kernel(
-        lambda y, x: 1 + (2 * y - 1) * (abs(np.sin(np.pi * 8 * x)) - 0.5), outcome=UNIT
-    )
-    case, prior = Waves(8), bl.uniform(UNIT)
+@pytest.mark.parametrize("case", [waves(8), corner(0.3)], ids=["waves", "corner"])
+def test_kinks_in_the_secret(case):
+    joint = case.build()
     for kind in KINDS:
-        ell = getattr(bl, kind)(prior * mechanism)
+        ell = getattr(bl, kind)(joint)
         for y in (0.125, 0.5, 0.75):
             checked(ell(y), getattr(case, kind)(y), 1e-8)
 
 
 def test_finitely_many_secrets():
-    prior = bl.pmf([0.5, 0.25, 0.25], on=bl.Finite([-0.5, 0.25, 1.0]))
-    mechanism = kernel(lambda y, x: 1 + 2 * x * (y - 0.5), secret=prior.on, outcome=UNIT)
-    case, ys = Polynomial(), np.linspace(0.0, 1.0, 129)[1:]
+    case, ys = Polynomial(2.0), np.linspace(0.0, 1.0, 129)[1:]
+    joint = case.build()
     for kind in KINDS:
-        ell = getattr(bl, kind)(prior * mechanism)
+        ell = getattr(bl, kind)(joint)
         found = ell(ys)
         for k, y in enumerate(ys):
             pair = getattr(case, kind)(float(y))

@@ -1,11 +1,10 @@
 """The engine broken on purpose: every seeded bug must push some truth out of its enclosure.
 
-Each battery is a small joint with a closed form. It passes on the engine as it is; with the bug
-that it was written for it must fail, or the other tests of certified figures prove little.
+Each battery is a small joint with a closed form. It passes on the engine as it is; with the bugs
+that it is named with it must fail, or the other tests of certified figures prove little.
 """
 
-import inspect
-import textwrap
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,11 +13,13 @@ from engine.certified_cases import (
     CASES,
     REALS,
     UNIT,
+    Cancelling,
     Polynomial,
     Tilt,
-    Waves,
     clayton,
+    corner,
     encloses,
+    flat,
     kernel,
     log_gauss,
     logs,
@@ -27,7 +28,9 @@ from engine.certified_cases import (
 )
 
 import borel as bl
-from borel.engine import arb_balls, certified_laws, essential, gauss, jet, lanes, surface
+from borel.engine import arb_balls, arb_integral, essential, gauss, jet, lanes, surface
+
+GRID = np.linspace(0.01, 0.99, 16)
 
 
 @pytest.fixture(autouse=True)
@@ -36,32 +39,25 @@ def alone():
         yield
 
 
-def mutate(monkeypatch, function, old, new):
-    """Replace a piece of a function, wherever the function has been imported."""
-    source = textwrap.dedent(inspect.getsource(function))
-    assert source.count(old) == 1, f"{function.__qualname__} has changed: seed this bug anew"
-    space = {}
-    exec(compile(source.replace(old, new), "<mutant>", "exec", flags=_ANNOTATIONS), space)
-    monkeypatch.setattr(function, "__code__", space[function.__name__].__code__)
-
-
-_ANNOTATIONS = compile("from __future__ import annotations", "", "exec").co_flags & 0x1000000
-
-
 # -- batteries: what is out of its enclosure ----------------------------------------------------
 
 
-def polynomial():
-    """Finitely many secrets: nothing but rounding."""
-    prior = bl.pmf([0.5, 0.25, 0.25], on=bl.Finite([-0.5, 0.25, 1.0]))
-    joint = prior * kernel(lambda y, x: 1 + 2 * x * (y - 0.5), secret=prior.on, outcome=UNIT)
-    return violations(joint, Polynomial(), np.linspace(0.01, 0.99, 200))
+def sums():
+    """Finitely many secrets: no search, no quadrature."""
+    case = Polynomial(0.7)
+    return violations(case.build(), case, np.linspace(0.01, 0.99, 100))
 
 
-def copula():
-    """A supremum inside."""
-    joint = bl.uniform(UNIT) * kernel(clayton, outcome=UNIT)
-    return violations(joint, CASES["Clayton, a user's"].truth, np.linspace(0.01, 0.99, 40))
+def cancelling():
+    """A kernel that loses ten digits."""
+    return violations(Cancelling().build(), Cancelling(), GRID)
+
+
+def peaks():
+    """Suprema inside: a copula's, and one that is flat."""
+    copula = bl.uniform(UNIT) * kernel(clayton, outcome=UNIT)
+    out = violations(copula, CASES["Clayton, a user's"].truth, np.linspace(0.01, 0.99, 40))
+    return out + violations(flat(0.3).build(), flat(0.3), GRID)
 
 
 def edges():
@@ -77,31 +73,20 @@ def tails():
     return violations(joint, truths.GaussianNormal(1.0, 0, 1), np.linspace(-3, 3, 16), ("pml",))
 
 
-def altered(value):
-    """One secret altered, where bisection meets it."""
+def altered():
+    """Secrets altered where bisection meets them: at ends and at middles of boxes."""
+    out = []
+    for value in (1e6, 0.0):
 
-    def battery():
-        joint = bl.uniform(UNIT) * kernel(
-            lambda y, x: np.where(x == 0.375, value, tilt(y, x)), outcome=UNIT
-        )
-        return violations(joint, Tilt(), np.linspace(0.01, 0.99, 16))
+        def density(y, x, value=value):
+            changed = tilt(y, x)
+            for k in range(9):
+                changed = np.where(x == k / 8, value, changed)
+            return changed
 
-    return battery
-
-
-def altered_at_a_node():
-    """The secrets altered where the rules of the first boxes have their first node."""
-    node = gauss.rule(gauss.NODES[1])[0][0]
-    places = [float(0.125 + 0.125 * node + k / 4) for k in range(4)]
-
-    def density(y, x):
-        out = tilt(y, x)
-        for place in places:
-            out = np.where((x >= place - 1e-15) & (x <= place + 1e-15), out, out)
-        return out
-
-    joint = bl.uniform(UNIT) * kernel(density, outcome=UNIT)
-    return violations(joint, Tilt(), np.linspace(0.01, 0.99, 16))
+        joint = bl.uniform(UNIT) * kernel(density, outcome=UNIT)
+        out += violations(joint, Tilt(), GRID)
+    return out
 
 
 def without_mass():
@@ -110,28 +95,124 @@ def without_mass():
     joint = prior * kernel(
         lambda y, x: np.where(x < 0.5, tilt(y, 2 * x), np.where(y < 0.25, 4.0, 0.0)), outcome=UNIT
     )
-    return violations(joint, Tilt(), np.linspace(0.01, 0.99, 16))
+    return violations(joint, Tilt(), GRID)
 
 
-def waves():
-    """More kinks than Arb's kernel cuts at: its flags must do the rest."""
-    n = 400
-    joint = bl.uniform(UNIT) * kernel(
-        lambda y, x: 1 + (2 * y - 1) * (abs(np.sin(np.pi * n * x)) - 0.5), outcome=UNIT
-    )
-    return violations(joint, Waves(n), np.array([0.125, 0.75, 0.875]))
+def uncut():
+    """A kink inside, for Arb's integral, which cuts there: only the flags are left if it may not."""
+    return violations(corner(0.3).build(), corner(0.3), np.array([0.125, 0.75, 0.875]))
 
 
 def law():
-    """Figures over outcomes: bands."""
+    """Figures over outcomes."""
     joint, case = CASES["Laplace on a uniform"].build(), truths.LaplaceUniform(0.5, 0, 1)
     out = []
     with bl.options(tol=1e-4):
         for kind in ("pml", "pmc"):
             ell = getattr(bl, kind)(joint)
-            for figure, arguments in (("sup", ()), ("quantile", (0.5,)), ("mean", ())):
+            for figure, arguments in (("sup", ()), ("quantile", (0.5,)), ("tail", (0.75,))):
                 found = getattr(ell, figure)(*arguments)
                 pair = getattr(case, f"{kind}_{figure}")(*arguments)
                 if not encloses(found.lower, found.upper, pair):
                     out.append((kind, figure, found, pair))
     return out
+
+
+# -- bugs ----------------------------------------------------------------------------------------
+
+
+def no_widening(patch):
+    patch.setattr(lanes, "EPS", 0.0)
+    patch.setattr(lanes, "TINY", 0.0)
+
+
+def finished_boxes_forgotten(patch):
+    """The first branch and bound of the notes: what is finished no longer counts."""
+
+    class Maximum:
+        reduce = np.maximum.reduce
+
+        def __call__(self, *args):
+            return np.maximum(*args)
+
+        def at(self, *args):
+            pass
+
+    patch.setattr(essential, "np", SimpleNamespace(**{**vars(np), "maximum": Maximum()}))
+
+
+def half_of_a_box_forgotten(patch):
+    cut = essential.cut_boxes
+
+    def forgetful(index, a, b, *rest):
+        pieces = cut(index, a, b, *rest)
+        left = np.zeros(len(pieces[0]), bool)
+        left[: len(index)] = True
+        return tuple(v[left] for v in pieces)
+
+    patch.setattr(essential, "cut_boxes", forgetful)
+
+
+def equality_at_points(patch):
+    """A point of a box decides ``x == c`` by itself."""
+    equal = jet._Work._equal
+
+    def pointwise(self, a, b):
+        low, high = (np.array(end) for end in equal(self, a, b))
+        same = (a[0][0] == a[1][0]) & (b[0][0] == b[1][0]) & (a[0][0] == b[0][0])
+        low[0], high[0] = np.where(same, 1.0, low[0]), np.where(same, 1.0, high[0])
+        return low, high
+
+    patch.setattr(jet._Work, "_equal", pointwise)
+
+
+def decisions_not_inherited(patch):
+    run = jet.Program.run
+
+    def forgetful(self, inputs, order=0, *, decisions=None, start=None):
+        return run(self, inputs, order, start=start)
+
+    patch.setattr(jet.Program, "run", forgetful)
+
+
+def cuts_are_not_made(patch):
+    patch.setitem(arb_integral.integrate.__kwdefaults__, "boxes", 0)
+
+
+def forgotten_flag(patch):
+    cuts_are_not_made(patch)
+    patch.setitem(arb_balls.COMPLEX, "absolute", lambda z: z.real_abs())
+
+
+def lost_tail(patch):
+    known = surface.mass_function
+
+    def lost(prior):
+        mass = known(prior)
+        if mass is None:
+            return None
+        return lambda a, b: (0.0, 0.0) if np.isinf(a) or np.isinf(b) else mass(a, b)
+
+    patch.setattr(surface, "mass_function", lost)
+
+
+def no_remainder(patch):
+    rule = gauss.rule
+    patch.setattr(gauss, "rule", lambda n: (*rule(n)[:4], 0.0))
+
+
+def everything_has_mass(patch):
+    def charged(found, work, upper, lower):
+        return upper, lower, np.ones(len(upper), bool)
+
+    patch.setattr(essential, "_within_support", charged)
+
+
+def mass_not_asked_for_lower_bounds(patch):
+    within = essential._within_support
+
+    def half(found, work, upper, lower):
+        high, _, charged = within(found, work, upper, lower)
+        return high, lower, charged
+
+    patch.setattr(essential, "_within_support", half)

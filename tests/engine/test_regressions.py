@@ -1,0 +1,125 @@
+"""Figures that an early version of the certified engine got wrong: each is contained now.
+
+Truths are closed forms, or brute force on a fine grid with the tolerance that is stated.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import borel as bl
+
+UNIT = bl.Interval(0, 1)
+BIT = bl.pmf([0.5, 0.5], on=bl.Finite([0.0, 1.0]))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def engine_alone():
+    with bl.options(closed_forms=False, budget=4):
+        yield
+
+
+def holds(bound, truth, tolerance=1e-5):
+    assert bound.status in ("certified", "conditional", "undecided")
+    assert bound.lower - tolerance <= truth <= bound.upper + tolerance
+
+
+def joint(density, prior=None, secret=UNIT, outcome=UNIT, **about):
+    prior = bl.uniform(secret) if prior is None else prior
+    return prior * bl.Mechanism(density, secret=prior.on, outcome=outcome, **about)
+
+
+def test_a_truth_value_in_arithmetic_is_a_jump():
+    half = bl.Interval(0.5, 1)
+    step = joint(lambda y, x: (y < x) / x, secret=half)
+    holds(bl.pml(step)(0.7), 0.694458197, 1e-8)
+    holds(bl.pml(step).tail(0.6), 0.13176)
+    window = joint(lambda y, x: 1 + (((x > 0.3) & (x < 0.35)) * 1.0 - 0.05) * (2 * y - 1))
+    holds(bl.pml(window).sup(), 0.66783)
+    holds(bl.pmc(window).sup(), 2.99573)
+    holds(bl.pml(joint(lambda y, x: 1 + ((x < 0.3) * 1.0 - 0.3) * (2 * y - 1)))(0.9), 0.444685821)
+    labels = joint(lambda y, x: 1 + (x - 0.5) * ((y < 0.3) * 1.0 - 0.3), prior=BIT)
+    holds(bl.pml(labels).tail(0.2), 0.3)
+
+
+def test_a_path_along_the_diagonal_keeps_its_signs():
+    shape = lambda u: -50 * (u - 0.3) ** 2 * (u + 0.2)  # noqa: E731
+    level = 2 * integrate.quad(lambda u: math.exp(shape(u)), 0, 4, points=[0.3, 1.0])[0]
+    ring = joint(lambda y, x: shape(abs(y - x)) - math.log(level), outcome=bl.Reals(), log=True)
+    holds(bl.pml(ring).tail(0.4), 0.84757, 2e-4)
+    holds(bl.pml(ring).tail(0.8), 0.45463, 5e-4)
+
+
+def test_a_jump_at_a_cut_of_the_far_form():
+    weight = lambda x: np.where(x < 0.5, 0.1, 0.9)  # noqa: E731
+    two = joint(
+        lambda y, x: (1 - weight(x)) * 2 * np.exp(-2 * y) + weight(x) * np.exp(-y),
+        outcome=bl.Interval(0, None),
+    )
+    holds(bl.pml(two).sup(), math.log(1.8), 1e-9)
+    holds(bl.pmc(two).sup(), math.log(5), 1e-9)
+
+
+def test_large_offsets():
+    secret = bl.Interval(1e8, 1e8 + 1)
+    noise = joint(lambda y, x: np.exp(-abs(y - x)) / 2, secret=secret, outcome=bl.Reals())
+    holds(bl.ldp(noise), 1.0, 0.0)
+    holds(bl.pml(noise).sup(), 0.458675145387, 1e-11)
+    holds(bl.pmc(noise).sup(), 0.541324854613, 1e-11)
+
+
+def test_an_atom_of_the_outcome_is_no_outcome_of_the_density():
+    mech = bl.Mechanism(
+        lambda y, x: 0.75 / (1 + x**2) * np.exp(-((y - x) ** 2) / 2) / math.sqrt(2 * math.pi),
+        secret=bl.Reals(),
+        outcome=bl.Mixed(bl.Reals(), atoms=[0.0]),
+        masses={0.0: lambda x: (0.25 + x**2) / (1 + x**2)},
+    )
+    holds(bl.pmc(bl.normal() * mech)(0.0), 0.70949)
+
+
+def test_a_countable_secret_that_ends_below():
+    below = bl.Integers(None, 0)
+    prior = bl.Measure(lambda x: 2.0 ** (x - 1), on=below)
+    mech = bl.Mechanism(
+        lambda y, x: np.where(x > 0, 0.5, 2.0 ** (-y - 1)),
+        secret=below,
+        outcome=bl.Integers(0, None),
+    )
+    assert bl.pml(prior * mech).sup().lower < math.inf
+
+
+def test_rays_stay_inside_the_alphabet():
+    secret = bl.Interval(1e8, 1e8 + 1)
+    odd = joint(
+        lambda y, x: np.where(
+            x < 1e8,
+            np.exp(-y / abs(x - 1e8)) / abs(x - 1e8),
+            np.exp(-y) * (1 + (x - 1e8) * (np.exp(-y) - 0.5)),
+        ),
+        secret=secret,
+        outcome=bl.Interval(0, None),
+    )
+    assert bl.pmc(odd).sup().lower < math.inf
+
+
+def test_a_jump_where_the_supremum_is():
+    cut = joint(lambda y, x: np.where(x < 0.5, 1 + 1.9 * x * (2 * y - 1), 1.0))
+    holds(bl.pml(cut).tail(0.145), 0.61633)
+    special = bl.Measure(lambda x: 0.5 + 0 * x, on=bl.Mixed(UNIT, atoms=[0.0]), masses={0.0: 0.5})
+    split = joint(
+        lambda y, x: np.where(x == 0, 2 * y, 1 + 0.5 * (1 - x) * (2 * y - 1)), prior=special
+    )
+    holds(bl.pml(split).tail(0.0735), 0.82033)
+    holds(bl.pmc(split).tail(0.708), 0.06118)
+
+
+@pytest.mark.parametrize("place", [0.96875, 0.53125])
+def test_an_outcome_altered_at_the_centre_of_a_band(place):
+    altered = joint(
+        lambda y, x: np.where(y == place, 7.0 + x, 1 + 0.8 * (x - 0.5) * (2 * y - 1)), prior=BIT
+    )
+    holds(bl.pml(altered).mean(), 0.1776528282, 1e-9)
+    holds(bl.pml(altered).tail(0.3), 0.1253529, 1e-6)
