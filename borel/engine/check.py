@@ -8,10 +8,14 @@ is refused. Taken on trust: Arb, the tracer of densities, and that f(.|x) and p 
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
+from functools import partial
 
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
+
+from borel.engine.trace import Graph
 
 BITS, ORDER, BOXES = 128, 10, 2000
 Z, INF, NAN, Q0, Q1 = arb(0), arb.pos_inf(), arb.nan(), fmpq(0), fmpq(1)
@@ -123,6 +127,10 @@ def _ray(value):
     return value if isinstance(value, _Ray) else _Ray({(Q0, 0): arb(value)})
 
 
+def _ball(a, b):
+    return _ray(arb(a).union(arb(b)))
+
+
 def _number(u):  # the number that it is, if that is known exactly
     a, low, high = u.fold()
     if a != 0 or not (low == high and low.is_finite()):
@@ -221,23 +229,22 @@ class _Checker:
         out = _run(graph, {"x": x, "y": y} if y else {"x": x})
         return out if log == logged else out.log() if log else out.exp()
 
-    def margin(self, side, y, line, x):  # >= 0 if f >= e^line, or if f <= e^line
-        if side > 0:
-            return self.density(True, x, y) - line
-        return line.exp() - self.density(False, x, y)
+    def margins(self, side, y, line, x):  # of f above (side 1) or below (-1) e^line
+        exact = self.density(True, x, y) - line, self.density(False, x, y) - line.exp()
+        return [margin * side for margin in exact]
 
-    def holds(self, margin, rays, a, b):
+    def holds(self, margins, rays, a, b):
         """Prove that margin(x) >= 0 for almost every x in rays(a, b)."""
 
         def shortfall(a, b):
-            found = [margin(x).bounds() for x in rays(a, b)]
+            found = [margin.bounds() for x in rays(a, b) for margin in margins(x)]
             if any(low >= 0 for low, _ in found):
                 return Z, Z
             return (Z - 1, Z - 1) if any(high < 0 for _, high in found) else (arb(a) - b, Z)
 
         _refine(shortfall, 0, 0, a, b)
 
-    def somewhere(self, margin, *regions):
+    def somewhere(self, margins, *regions):
         """Prove that margin(x) >= 0 for x in one of the regions, and that it has prior mass."""
         for rays, a, b in regions:
             ends = [x.bounds() for s in (a, b) for x in rays(s, s)]
@@ -248,7 +255,7 @@ class _Checker:
             )
             if any(x == a == b and mass > 0 for x, mass, _ in self.atoms) or (inside and dense):
                 try:
-                    return self.holds(margin, rays, a, b)
+                    return self.holds(margins, rays, a, b)
                 except ValueError:
                     pass
         raise ValueError("not proved on a set of positive prior mass")
@@ -278,7 +285,7 @@ class _Checker:
     def point(self, claim):
         y, kind, edge, total = claim["y"], self.data["quantity"], self.ends[0], [Z, Z]
         at, self.scope, found = _ray(y), f"y = {y}", {}
-        self.leaf("y", self.within, at)
+        self.leaf("y", self.within, y, y)
         graphs = [density[0] for density in (self.kernel, self.prior) if density]
         cuts = {y, *self.ends, *(c for graph in graphs for c in graph.constants)}  # kinks, often
         cuts = sorted(c for c in cuts if self.ends[0] <= c <= self.ends[1])
@@ -289,13 +296,13 @@ class _Checker:
                 continue
             low, high, place, *zero = claim[name]
             found[name], (outer, inner) = (arb(low), arb(high)), (high, low)[::-side]
-            bounding = partial(self.margin, side, at, _ray(outer))
+            bounding = partial(self.margins, side, at, _ray(outer))
             for box in boxes if outer != -side * math.inf else []:
                 self.leaf(f"{name} on {box}", self.holds, bounding, _rays, *box)
             step = arb(2) ** -90 * max(1.0, abs(place))
             near = zero or [(place, place), (arb(place), place + step), (place - step, arb(place))]
             if inner != side * math.inf:
-                attained = partial(self.margin, -side, at, _ray(inner))
+                attained = partial(self.margins, -side, at, _ray(inner))
                 self.leaf(
                     f"{name} near {place}",
                     self.somewhere,
@@ -322,10 +329,82 @@ class _Checker:
         proof, kind, quantity = claim["proof"], claim["proof"]["kind"], self.data["quantity"]
         spec = proof["y"] if isinstance(proof["y"], dict) else {"box": proof["y"]}
         t0 = math.ldexp(0.5, math.frexp(proof.get("t0", 1.0))[1])  # a power of two below is enough
-        sign, far, many = (
-            spec.get("sign", spec.get("infinity")),
-            "infinity" in spec,
-            self.data["outcome"]["countable"],
-        )
-        if "box" in spec:
-            y = ...
+        far, many, still = "infinity" in spec, self.data["outcome"]["countable"], "box" in spec
+        sign = spec.get("sign", spec.get("infinity"))
+        if still:
+            y, ends = _ball(*spec["box"]), spec["box"]
+            self.scope = f"y = {ends[0]}" if ends[0] == ends[1] and not many else self.scope
+            self.leaf("y, an integer", lambda: not many or math.ceil(ends[0]) <= ends[1])
+        else:
+            y = {(-Q1, 0): sign / arb(t0)} if far else {(Q0, 0): arb(spec["base"]), (Q1, 0): arb(sign * t0)}
+            y, ends = _Ray(y), _Ray(y).bounds()
+        self.leaf("y", self.within, *ends)
+
+        def line(part):
+            start = part["weight"] + part["exponent"] * arb(t0).log()
+            return _Ray({(Q0, 0): start, (Q0, 1): arb(part["exponent"])})
+
+        def steep(x):
+            return [self.density(True, _Ray(x.terms, _ray(1)), y).d * proof["sign"] - line(proof).exp()]
+
+        other = proof.get("marginal", {"exponent": math.inf, "weight": 0.0, "boxes": [None]})
+        A = proof.get("exponent", 0.0)
+        leaves, ok = {
+            "zero": lambda: (
+                [(-1, _ray(-INF), {"box": proof["x"]}), (1, _ray(-1000), {"box": proof["positive"]})],
+                quantity != "pml",
+            ),
+            "mass": lambda: (
+                [(1, line(proof), proof["x"])],
+                quantity != "pmc" and not still and (A <= 1 if far else A <= -1 and not many),
+            ),
+            "ratio": lambda: ([(-1, line(proof), proof["x"]), (1, line(other), {"box": other["boxes"][0]})],
+                quantity != "pml" and other["exponent"] < A),
+            "slope": lambda: ([], A < 0 and not still and not self.atoms),
+        }[kind]()
+        for side, level, where in leaves:
+            self.leaf(f"{where}", self.somewhere, partial(self.margins, side, y, level), self.region(where, y, t0))
+        if kind == "slope":
+            self.leaf("slope", self.holds, steep, lambda a, b: [_ball(a, b)], *self.ends)
+        self.leaf("conclusion", lambda: ok)
+        self.leaf("bound", lambda: self.data["lower"] == self.data["upper"] == math.inf)
+
+    def region(self, spec, y, t0):
+        """Return rays, a, b: the x of a region."""
+        if "atom" in spec:
+            return _rays, spec["atom"], spec["atom"]
+        if "box" in spec and set(y.terms) <= {(Q0, 0)}:
+            return _rays, *spec["box"]
+        p, k = spec.get("power", 0.0), spec.get("sign", spec.get("infinity", 1))
+        p = -p if "infinity" in spec else p
+        start = y if "diagonal" in spec else _ray(spec.get("base", 0.0))
+        step = _Ray({(_number(_ray(p)), 0): k * arb(t0) ** arb(p)})
+        return lambda a, b: [start + step * _ball(a, b)], *spec.get("s", spec.get("box"))
+
+    def within(self, low, high):
+        return self.data["outcome"]["lower"] <= low and high <= self.data["outcome"]["upper"]
+
+
+def _plain(data):
+    """Return a certificate with floats for their hexadecimal strings."""
+    if isinstance(data, dict):
+        return {k: v if k == "graph" else _plain(v) for k, v in data.items()}
+    if isinstance(data, list):
+        return [_plain(v) for v in data]
+    try:
+        return float.fromhex(data)
+    except (TypeError, ValueError):
+        return data
+
+
+def check(certificate: dict | str) -> Report:
+    """Verify a certificate: every leaf, and that the bound follows from them."""
+    before, ctx.prec = ctx.prec, BITS
+    try:
+        data = json.loads(certificate) if isinstance(certificate, str) else certificate
+        done = _Checker(_plain(data))
+        return Report(not done.failures, done.failures, done.checked, done.scope)
+    except Exception as error:
+        return Report(False, [f"certificate: {type(error).__name__}: {error}"], 0, "")
+    finally:
+        ctx.prec = before

@@ -5,6 +5,7 @@ constant factor of a kernel (a rounded sqrt(2 pi), a binomial coefficient) cance
 """
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction as F
@@ -17,6 +18,7 @@ from engine.truths import ball, enclosed
 from flint import arb
 
 import borel as bl
+from borel.engine import engine_for
 
 UNIT, HALF_LINE, REALS = bl.Interval(0, 1), bl.Interval(0, None), bl.Reals()
 
@@ -62,6 +64,28 @@ def violations(joint, case, ys, kinds=("pml", "pmc")):
         ends = found["lower"].values, found["upper"].values
         for y, low, high in zip(ys, *ends, strict=True):
             pair = getattr(case, kind)(y.item() if isinstance(y, np.generic) else y)
+            if not encloses(low, high, pair):
+                out.append((kind, y, (low, high), pair))
+    return out
+
+
+def band_violations(joint, case, kind, *, reach=1e6):
+    """Return the outcomes at which a truth lies outside of what is said of their band.
+
+    Leakages here are continuous in y, so that what holds almost everywhere on a band holds at its
+    ends and at its middle.
+    """
+    part = engine_for(joint).partition(kind)
+    for _ in range(2):
+        part.split(np.ones(len(part.low), bool), time.monotonic() + 10)
+    rows = [v[np.argsort(part.low)] for v in (part.low, part.high, part.lower, part.upper)]
+    out = []
+    for a, b, low, high in zip(*(row.tolist() for row in rows), strict=True):
+        a, b = max(a, -reach), min(b, reach)
+        for y in {a, b, a + (b - a) / 2}:
+            if y in (joint.outcome.lower, joint.outcome.upper):
+                continue  # truths are for outcomes inside
+            pair = getattr(case, kind)(y)
             if not encloses(low, high, pair):
                 out.append((kind, y, (low, high), pair))
     return out
