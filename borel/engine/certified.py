@@ -174,7 +174,9 @@ class CertifiedEngine(DiscreteFigures):
         tol = self._tolerance()
         found = [arb.extreme(float(y), sign, tol) for y in sheet.y]
         low, high, place = (np.array(v) for v in zip(*found, strict=True))
-        if not (high - low <= 2 * tol + 1e-15 * np.abs(low)).all():
+        with np.errstate(invalid="ignore"):
+            tight = high - low <= 2 * tol + 1e-15 * np.abs(low)
+        if not tight.all():
             return None  # an infinite end, or a form that suits intervals better
         return Extremes(low, high, place[:, None], [], np.zeros(len(low)))
 

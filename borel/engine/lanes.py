@@ -42,8 +42,9 @@ def negative(a: Box) -> Box:
 
 def add(a: Box, b: Box) -> Box:
     """Enclose a + b."""
-    low, high = a[0] + b[0], a[1] + b[1]
-    out = low - np.abs(low) * EPS, high + np.abs(high) * EPS
+    with np.errstate(invalid="ignore", over="ignore"):
+        low, high = a[0] + b[0], a[1] + b[1]
+        out = low - np.abs(low) * EPS, high + np.abs(high) * EPS
     if np.isfinite(out[0]).all() and np.isfinite(out[1]).all():
         return out
     # an infinite sum is meant if a summand is infinite on that side, else it is an overflow

@@ -82,6 +82,8 @@ def band_violations(joint, case, kind, *, reach=1e6):
     out = []
     for a, b, low, high in zip(*(row.tolist() for row in rows), strict=True):
         a, b = max(a, -reach), min(b, reach)
+        if not a < b:
+            continue
         for y in {a, b, a + (b - a) / 2}:
             if y in (joint.outcome.lower, joint.outcome.upper):
                 continue  # truths are for outcomes inside

@@ -203,6 +203,12 @@ def beta(a, b):
     return a.gamma() * b.gamma() / (a + b).gamma()
 
 
+def beta_share(a, b, x):
+    if x * (a + b) > a:  # Arb is slow beyond
+        return 1 - (1 - x).beta_lower(b, a, 1)
+    return x.beta_lower(a, b, 1)
+
+
 def log_gamma(a):
     return abs(a.gamma()).log() if a < 1000 else a.lgamma()
 
@@ -290,8 +296,8 @@ NUMBERS = {
     "arccosh": within(1, None, lambda a: a.acosh()),
     "arctanh": within(-1, 1, lambda a: a.atanh(), -INF, INF),
     "special.beta": beta,
-    "special.betainc": lambda a, b, x: x.beta_lower(a, b, 1),
-    "special.betaincc": lambda a, b, x: 1 - x.beta_lower(a, b, 1),
+    "special.betainc": beta_share,
+    "special.betaincc": lambda a, b, x: 1 - beta_share(a, b, x),
     "special.betaln": lambda a, b: logarithm(beta(a, b)),
     "special.binom": binomial,
     "special.digamma": lambda a: a.digamma(),

@@ -240,7 +240,7 @@ def test_every_operation_that_numpy_has_in_a_graph_is_enclosed():
     assert set(interval.TABLE) >= UFUNCS - other_names
 
 
-@pytest.mark.parametrize("function", [special.j0, special.zeta, special.stdtr, special.lambertw])
+@pytest.mark.parametrize("function", [special.j0, special.stdtr, special.kolmogorov, special.struve])
 def test_other_special_functions_are_refused_by_name(function):
     points = [np.array(2.0)] * 2
     graph = trace(lambda a, b: function(*[a, b][: function.nin]), ("a", "b"), ())
@@ -266,7 +266,7 @@ def test_boxes_with_infinite_ends(op):
     """Tail boxes: [M, inf), (-inf, M] and the line; the points are far out, and at the end."""
     rng = np.random.default_rng(3)
     slow = op in ("special.betainc", "special.betaincc", "special.gammainc", "special.iv")
-    far = np.array([0.0, 1.0, 2.5, 40.0, 1e3] if slow else [0.0, 1.0, 2.5, 40.0, 1e4, 1e18, 1e300])
+    far = np.array([0.0, 1.0, 2.5, 40.0] if slow else [0.0, 1.0, 2.5, 40.0, 1e4, 1e18, 1e300])
     boxes, points = [], []
     for domain in DOMAINS[op]:
         end = np.round(rng.uniform(-5, 50, 40), 1)
