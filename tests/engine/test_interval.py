@@ -201,7 +201,10 @@ def holds(op, low, values, high):
     if op in FRACTIONS:
         return is_inside(low, FRACTIONS[op][0](*values), high)
     graph = graph_of(op, len(values))
-    return graph_oracle.verdict(low, graph.nodes, dict(zip("abc", values)), high) != "outside"
+    return (
+        graph_oracle.verdict(low, graph.nodes, dict(zip("abc", values, strict=False)), high)
+        != "outside"
+    )
 
 
 def check(op, boxes=None, points=None):
@@ -211,7 +214,7 @@ def check(op, boxes=None, points=None):
         n = BOXES // 5 if op in THROUGH_ARB else BOXES
         boxes = [ends(rng, n, domain) for domain in DOMAINS[op]]
         points = [inside(rng, *box) for box in boxes]
-    inputs = dict(zip("abc", boxes))
+    inputs = dict(zip("abc", boxes, strict=False))
     low, high = interval.evaluate(graph_of(op, len(boxes)), inputs)
     assert not np.isnan(low).any() and not np.isnan(high).any()
     for i in range(len(low)):
@@ -240,7 +243,9 @@ def test_every_operation_that_numpy_has_in_a_graph_is_enclosed():
     assert set(interval.TABLE) >= UFUNCS - other_names
 
 
-@pytest.mark.parametrize("function", [special.j0, special.stdtr, special.kolmogorov, special.struve])
+@pytest.mark.parametrize(
+    "function", [special.j0, special.stdtr, special.kolmogorov, special.struve]
+)
 def test_other_special_functions_are_refused_by_name(function):
     points = [np.array(2.0)] * 2
     graph = trace(lambda a, b: function(*[a, b][: function.nin]), ("a", "b"), ())
@@ -385,7 +390,10 @@ PI = math.pi
 
 def one(op, *boxes):
     """Return the enclosure of an operation over single boxes, as the interpreter gives it."""
-    inputs = {n: (np.array(float(b[0])), np.array(float(b[1]))) for n, b in zip("abc", boxes)}
+    inputs = {
+        n: (np.array(float(b[0])), np.array(float(b[1])))
+        for n, b in zip("abc", boxes, strict=False)
+    }
     low, high = interval.evaluate(graph_of(op, len(boxes)), inputs)
     return float(low), float(high)
 
@@ -535,9 +543,7 @@ def test_turning_points_are_inside():
         assert one("cos", (bottom - 0.1, bottom + 0.2))[0] == -1
         low, high = one("cos", (top + 0.1, top + 3))  # monotone
         assert -1 < low < math.cos(3) + 1e-9 and math.cos(0.1) - 1e-9 < high < 1
-        assert one("tan", (bottom / 2 - 0.1, bottom / 2 + 0.1)) == (
-            LINE if k % 1 == 0 and bottom else LINE
-        )
+        assert one("tan", (bottom / 2 - 0.1, bottom / 2 + 0.1)) == LINE
     low, high = one("special.gammaln", (1, 2))
     assert low == pytest.approx(-0.12148629053584961, abs=1e-16) and high == 0
     assert one("special.gamma", (1, 2)) == (pytest.approx(0.8856031944108887), 1)
@@ -577,7 +583,7 @@ def test_points_have_narrow_enclosures(op):
     if op in ("arccosh", "special.binom"):
         points[0] += 1.0
     low, high = interval.evaluate(
-        graph_of(op, len(points)), {n: (p, p) for n, p in zip("abc", points)}
+        graph_of(op, len(points)), {n: (p, p) for n, p in zip("abc", points, strict=False)}
     )
     ulps = 1 if op in THROUGH_ARB else 0 if op in INTEGER else 40
     assert (high - low <= ulps * np.spacing(np.maximum(abs(low), abs(high)))).all()
@@ -619,7 +625,7 @@ def test_boxes_broadcast(op):
     boxes = [ends(rng, 3, (max(d[0], -5.0), min(d[1], 5.0))) for d in DOMAINS[op]]
     shaped = [
         tuple(np.reshape(end, (3,) + (1,) * k) for end in b)
-        for k, b in zip(range(len(boxes)), boxes)
+        for k, b in zip(range(len(boxes)), boxes, strict=False)
     ]
     with np.errstate(all="ignore"):
         low, high = interval.TABLE[op](*shaped)
@@ -719,11 +725,13 @@ def test_special_functions_agree_with_mpmath(op):
     rng = np.random.default_rng(8)
     points = [rng.uniform(0.02, 0.98, 12) for _ in DOMAINS[op]]
     wide = {d for d in DOMAINS[op] if d[1] > 2 and d[0] <= 0}
-    points = [p * 20 if d in wide and d != UNIT else p for p, d in zip(points, DOMAINS[op])]
+    points = [
+        p * 20 if d in wide and d != UNIT else p for p, d in zip(points, DOMAINS[op], strict=False)
+    ]
     if op == "special.binom":
         points[0] += points[1]
     low, high = interval.evaluate(
-        graph_of(op, len(points)), {n: (p, p) for n, p in zip("abc", points)}
+        graph_of(op, len(points)), {n: (p, p) for n, p in zip("abc", points, strict=False)}
     )
     with mp.workdps(50):
         for k in range(12):

@@ -16,6 +16,7 @@ from engine.certified_cases import (
     Cancelling,
     Polynomial,
     Tilt,
+    band_violations,
     clayton,
     corner,
     encloses,
@@ -28,7 +29,17 @@ from engine.certified_cases import (
 )
 
 import borel as bl
-from borel.engine import arb_balls, arb_integral, essential, gauss, jet, lanes, surface
+from borel.engine import (
+    arb_balls,
+    arb_integral,
+    bands,
+    certified_laws,
+    essential,
+    gauss,
+    jet,
+    lanes,
+    surface,
+)
 
 GRID = np.linspace(0.01, 0.99, 16)
 
@@ -99,20 +110,28 @@ def without_mass():
 
 
 def uncut():
-    """A kink inside, for Arb's integral, which cuts there: only the flags are left if it may not."""
+    """A kink inside, where Arb's integral cuts: if it may not, only the flags are left."""
     return violations(corner(0.3).build(), corner(0.3), np.array([0.125, 0.75, 0.875]))
+
+
+def over_bands():
+    """Every band of outcomes, at its ends and at its middle."""
+    out = []
+    for name in ("Gaussian on a uniform", "Student of 3 on a uniform"):
+        for kind in ("pml", "pmc"):
+            out += band_violations(CASES[name].build(), CASES[name].truth, kind, reach=30)
+    return out
 
 
 def law():
     """Figures over outcomes."""
-    joint, case = CASES["Laplace on a uniform"].build(), truths.LaplaceUniform(0.5, 0, 1)
-    out = []
+    joint, out = bl.uniform(UNIT) * kernel(tilt, outcome=UNIT), []
     with bl.options(tol=1e-4):
         for kind in ("pml", "pmc"):
             ell = getattr(bl, kind)(joint)
-            for figure, arguments in (("sup", ()), ("quantile", (0.5,)), ("tail", (0.75,))):
+            for figure, arguments in (("sup", ()), ("quantile", (0.5,))):
                 found = getattr(ell, figure)(*arguments)
-                pair = getattr(case, f"{kind}_{figure}")(*arguments)
+                pair = getattr(Tilt(), f"{kind}_{figure}")(*arguments)
                 if not encloses(found.lower, found.upper, pair):
                     out.append((kind, figure, found, pair))
     return out
@@ -216,3 +235,99 @@ def mass_not_asked_for_lower_bounds(patch):
         return high, lower, charged
 
     patch.setattr(essential, "_within_support", half)
+
+
+def band_polynomials_without_their_last_term(patch):
+    ranged = bands._poly_range
+    patch.setattr(bands, "_poly_range", lambda inner, outer, half: ranged(inner, inner, half))
+
+
+def _changed_side(patch, change):
+    side = bands.side
+    patch.setattr(bands, "side", lambda *args: change(side(*args)))
+
+
+def no_excess_over_a_path(patch):
+    """The supremum over the secret is taken to stay where it is at the centre of a band."""
+    _changed_side(patch, lambda found: found._replace(excess=np.zeros_like(found.excess)))
+
+
+def paths_outside_of_the_secrets(patch):
+    def change(found):
+        return found._replace(sound=[np.ones_like(v) for v in found.sound])
+
+    _changed_side(patch, change)
+
+
+def a_band_forgotten(patch):
+    split = certified_laws._Partition.split
+
+    def forgetful(self, *args):
+        done = split(self, *args)
+        if done:
+            self.low, self.high, self.data = self.low[:-1], self.high[:-1], self.data[:, :-1]
+        return done
+
+    patch.setattr(certified_laws._Partition, "split", forgetful)
+
+
+# -- every bug is caught -------------------------------------------------------------------------
+
+CAUGHT = [
+    (no_widening, cancelling),
+    (no_widening, peaks),
+    (finished_boxes_forgotten, peaks),
+    (half_of_a_box_forgotten, edges),
+    (half_of_a_box_forgotten, peaks),
+    (equality_at_points, altered),
+    (decisions_not_inherited, without_mass),
+    (forgotten_flag, uncut),
+    (lost_tail, tails),
+    (no_remainder, edges),
+    (no_remainder, peaks),
+    (everything_has_mass, without_mass),
+    (mass_not_asked_for_lower_bounds, without_mass),
+    (band_polynomials_without_their_last_term, over_bands),
+    (no_excess_over_a_path, over_bands),
+    (paths_outside_of_the_secrets, over_bands),
+    (a_band_forgotten, law),
+]
+BATTERIES = [
+    sums,
+    cancelling,
+    peaks,
+    edges,
+    tails,
+    altered,
+    without_mass,
+    uncut,
+    over_bands,
+    law,
+]
+
+
+def named(value):
+    return value.__name__
+
+
+@pytest.mark.parametrize("battery", BATTERIES, ids=named)
+def test_the_engine_as_it_is(battery):
+    assert battery() == []
+
+
+def test_flags_alone_protect_an_integral_that_is_not_cut(monkeypatch):
+    cuts_are_not_made(monkeypatch)
+    assert uncut() == []
+
+
+@pytest.mark.filterwarnings("ignore")  # a broken engine may also warn
+@pytest.mark.parametrize("bug, battery", CAUGHT, ids=named)
+def test_a_seeded_bug_is_caught(bug, battery, monkeypatch):
+    bug(monkeypatch)
+    assert battery() != []
+
+
+def test_every_bug_has_a_battery():
+    bugs = {bug for bug, _ in CAUGHT}
+    assert len(bugs) >= 14
+    assert {battery for _, battery in CAUGHT} | {sums} == set(BATTERIES)
