@@ -9,10 +9,6 @@ if TYPE_CHECKING:
     from borel.engine.certified import CertifiedEngine
 
 
-def _hex(value: float) -> str:
-    return float(value).hex()
-
-
 def _end(line: Any, name: str, unbounded: float) -> float:
     """Return an end of an alphabet of numbers; None means unbounded."""
     value = getattr(line, name, None)
@@ -20,53 +16,79 @@ def _end(line: Any, name: str, unbounded: float) -> float:
 
 
 def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -> dict[str, Any]:
-    """Return what every certificate of a joint holds: the kernel, the prior, the outcomes.
-
-    Floats are hexadecimal strings, so that nothing is rounded.
-    """
+    """Return what every certificate of a joint holds: the kernel, the prior, the outcomes."""
     joint, secret = engine.joint, engine.secret
-    density, prior = joint.mechanism.density, joint.prior
-    family = prior.family
-    if family is not None and any(not isinstance(v, float) for v in family[1].values()):
-        family = None
-    ends = (
-        (float(secret.lower[0]), float(secret.upper[0])) if secret.continuous else (math.nan,) * 2
-    )
-    outcome = joint.outcome
+    density, prior, outcome = joint.mechanism.density, joint.prior, joint.outcome
+    continuous = secret.continuous
+    ends = (float(secret.lower[0]), float(secret.upper[0])) if continuous else (None, None)
+    atoms = zip(secret.atoms, secret.weight_low, secret.weight_high, strict=True)
     line = getattr(outcome, "interval", outcome)
+    points = {"finite": lambda: [float(y) for y in outcome.array], "countable": lambda: "integers"}
     return {
-        "format": 1,
+        "format": 2,
         "quantity": quantity,
-        "lower": _hex(lower),
-        "upper": _hex(upper),
+        "lower": lower,
+        "upper": upper,
         "kernel": {"graph": density.graph.to_json(), "log": density.log},
         "prior": {
-            "graph": prior.density.graph.to_json() if secret.continuous else None,
-            "log": bool(prior.density.log) if secret.continuous else False,
-            "family": None
-            if family is None
-            else [family[0], {k: _hex(v) for k, v in family[1].items()}],
-            "lower": _hex(ends[0]),
-            "upper": _hex(ends[1]),
-            "atoms": [
-                [_hex(a[0]), _hex(p), _hex(q)]
-                for a, p, q in zip(secret.atoms, secret.weight_low, secret.weight_high, strict=True)
-            ],
+            "graph": prior.density.graph.to_json() if continuous else None,
+            "log": bool(prior.density.log) if continuous else False,
+            "lower": ends[0],
+            "upper": ends[1],
+            "atoms": [[float(x[0]), float(p), float(q)] for x, p, q in atoms],
         },
         "outcome": {
-            "lower": _hex(_end(line, "lower", -math.inf)),
-            "upper": _hex(_end(line, "upper", math.inf)),
-            "countable": outcome.kind in ("finite", "countable"),
+            "lower": _end(line, "lower", -math.inf),
+            "upper": _end(line, "upper", math.inf),
+            "points": points.get(outcome.kind, lambda: None)(),
         },
     }
 
 
-def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any]:
-    """Return the certificate of a proved infinity."""
-    return {
-        **header(engine, quantity, math.inf, math.inf),
-        "claim": {"type": "infinite", "proof": proof},
+def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
+    """Return the certificate of a proved infinity; None for what the checker does not cover."""
+    spec = proof.get("x", {})
+    if not engine.secret.continuous and not {"atom", "box"} & set(spec):
+        return None  # the secrets y + k of a countable prior
+    plain = {
+        name: float.fromhex(v) if name != "kind" and isinstance(v, str) else v
+        for name, v in proof.items()
     }
+    plain["y"] = _path(proof["y"])
+    if spec:
+        plain["x"] = _path(spec)
+    if "marginal" in proof:
+        other = proof["marginal"]
+        ends = {name: float.fromhex(other[name]) for name in ("exponent", "weight")}
+        boxes = [[float.fromhex(v) for v in box] for box in other["boxes"]]
+        plain["marginal"] = {"boxes": boxes, **ends}
+    # constants do not matter to an infinity: leave room for other roundings, and simpler bounds
+    side = 1 if quantity == "pmc" and proof["kind"] == "ratio" else -1
+    _loosen(plain, side)
+    if "marginal" in plain:
+        _loosen(plain["marginal"], -side)
+    header_ = header(engine, quantity, math.inf, math.inf)
+    return {**header_, "claim": {"type": "infinite", "proof": plain}}
+
+
+def _loosen(part: dict, side: int) -> None:
+    if math.isfinite(part["weight"]):
+        part["weight"] += side * (1.0 + abs(part["weight"]) + 4.0 * abs(part["exponent"]))
+
+
+def _path(data: dict) -> dict[str, Any]:
+    """Return a ray as base + sign s t^power, s in an interval; or a box that does not move."""
+    if "box" in data:
+        return {"box": [float.fromhex(v) for v in data["box"]]}
+    if "atom" in data:
+        return {"box": [float.fromhex(data["atom"])] * 2}
+    power = float.fromhex(data["power"]) if "power" in data else 1.0
+    s = [float.fromhex(v) for v in data.get("s", [(1.0).hex()] * 2)]
+    if "diagonal" in data:
+        return {"base": "y", "sign": 1, "power": power, "s": s}
+    if "infinity" in data:
+        return {"base": 0.0, "sign": data["infinity"], "power": -power, "s": s}
+    return {"base": float.fromhex(data["base"]), "sign": data["sign"], "power": power, "s": s}
 
 
 def point(
@@ -76,23 +98,35 @@ def point(
     ends: tuple[float, float],
     *,
     shift: float,
-    cells: list | None,
-    top: tuple | None,
-    bottom: tuple | None,
+    cells: list,
+    top: tuple | None = None,
+    bottom: tuple | None = None,
 ) -> dict[str, Any]:
-    """Return the certificate of a leakage at one outcome."""
+    """Return the certificate of a leakage at one outcome.
 
-    def extreme(found: tuple | None) -> list[str] | None:
-        return None if found is None else [_hex(v) for v in found]
-
-    return {
-        **header(engine, quantity, *ends),
-        "claim": {
-            "type": "point",
-            "y": _hex(y),
-            "shift": _hex(shift),
-            "cells": None if cells is None else [[_hex(v) for v in cell] for cell in cells],
-            "top": extreme(top),
-            "bottom": extreme(bottom),
-        },
+    Parameters
+    ----------
+    engine : CertifiedEngine
+        The joint.
+    quantity : {"pml", "pmc"}
+        Which leakage.
+    y : float
+        The outcome.
+    ends : tuple of float
+        The enclosure.
+    shift : float
+        The logarithm of the unit of ``cells``.
+    cells : list of (a, b, low, high)
+        Boxes of secrets and atoms, with what they contribute to f_Y.
+    top, bottom : tuple (low, high, place) or None
+        The essential supremum (for PML) or infimum (for PMC) of log f(y|x) over x.
+    """
+    claim = {
+        "type": "point",
+        "y": y,
+        "shift": shift,
+        "cells": cells,
+        "top": top and [float(v) for v in top],
+        "bottom": bottom and [float(v) for v in bottom],
     }
+    return {**header(engine, quantity, *ends), "claim": claim}

@@ -15,7 +15,7 @@ import numpy as np
 
 from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
-from borel.engine import fp, gauss, lanes
+from borel.engine import certificates, fp, gauss, lanes
 from borel.engine.discrete import DiscreteFigures
 from borel.engine.essential import Extremes, extremes
 from borel.engine.jet import logarithm
@@ -243,32 +243,53 @@ class CertifiedEngine(DiscreteFigures):
 
         return self._remembered(("marginal", ys.tobytes()), compute)
 
-    def cells_at(self, ys: np.ndarray) -> tuple[list, float]:
-        """Return the boxes of secrets whose integrals make up f_Y at one outcome, and the shift."""
+    def at(self, kind: str, y: Any) -> Bound:
+        """Enclose the leakage at one outcome of a finite or countable alphabet."""
+        found = super().at(kind, y)
+        ys = np.atleast_1d(np.asarray(y, float))
+        if not found.proved or found.upper == math.inf or not found.upper > 0:
+            return found
+        return found.about(certificate=self.certificate_at(kind, ys, (found.lower, found.upper)))
+
+    def certificate_at(
+        self, kind: str, ys: np.ndarray, ends: tuple[float, float]
+    ) -> dict[str, Any] | None:
+        """Return what proves a figure at one outcome; None for what the checker does not cover."""
+        if self.secret.dim > 1 or self.at_atoms:
+            return None
+        name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)
+        found = self.extreme(ys, sign)
+        side = {name: (found.lower[0], found.upper[0], found.place[0, 0])}
+        cells, shift = self._cells_at(ys)
+        return certificates.point(self, kind, float(ys[0]), ends, shift=shift, cells=cells, **side)
+
+    def _cells_at(self, ys: np.ndarray) -> tuple[list, float]:
+        """Return what boxes of secrets and atoms contribute to f_Y at one outcome, and the shift.
+
+        Rows are (a, b, low, high), in units of e^shift; a = b at an atom.
+        """
         top = self.extreme(ys, _TOP)
         shift = top.upper if np.isfinite(top.upper[0]) else np.zeros(1)
         sheet = self._sheets(ys)[0]
         whole = self._marginal_by_arb(sheet, shift)
         if whole is not None:
             ends = float(self.secret.lower[0]), float(self.secret.upper[0])
-            return [(*ends, float(whole[0][0]), float(whole[1][0]))], float(shift[0])
+            return [[*ends, float(whole[0][0]), float(whole[1][0])]], float(shift[0])
         self.log_marginal_box(ys)
         if self._cells[0] != ys.tobytes():  # another outcome was asked for in between
             self._kept.clear()
             self.log_marginal_box(ys)
-        _, shift, cells = self._cells
-        if not cells:
-            return [], float(shift[0])
-        found = cells[0]
-        order = np.argsort(found.a[:, 0])
-        rows = zip(
-            found.a[order, 0],
-            found.b[order, 0],
-            found.rest_low[order],
-            found.rest_high[order],
-            strict=True,
-        )
-        return [tuple(float(v) for v in row) for row in rows], float(shift[0])
+        _, shift, parts = self._cells
+        rows: list = []
+        for part in parts:
+            columns = part.a[:, 0], part.b[:, 0], part.rest_low, part.rest_high
+            rows += [[float(v) for v in row] for row in zip(*columns, strict=True)]
+        rows.sort()
+        at = gauss.Outcomes(ys, ys, ys, 0, shift)
+        low, high = gauss.atom_by_atom(self.surface, at)
+        places = self.secret.atoms[:, 0].tolist()
+        atoms = zip(places, places, low.tolist(), high.tolist(), strict=True)
+        return [*rows, *(list(atom) for atom in atoms)], float(shift[0])
 
     def enclosed(self, kind: str, ys: np.ndarray) -> tuple[Box, np.ndarray]:
         """Enclose PML, PMC or the LDP ratio at outcomes; and which are outside the support."""

@@ -12,7 +12,7 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
-from borel.engine import certificates, far
+from borel.engine import far
 from borel.engine.bands import Band, Bands
 from borel.engine.certified import CertifiedEngine
 from borel.engine.discrete import OUTSIDE
@@ -72,23 +72,9 @@ class CertifiedOutcomes(CertifiedEngine):
         about = (
             {}
             if dead[0] or math.isinf(ends[1])
-            else {"certificate": self._certificate(kind, ys, ends)}
+            else {"certificate": self.certificate_at(kind, ys, ends)}
         )
         return self.bound(*ends, assumptions=notes, **about)
-
-    def _certificate(self, kind: str, ys: np.ndarray, ends: tuple[float, float]) -> dict | None:
-        """Return what proves a figure at one outcome; None for what the checker does not cover."""
-        if self.secret.dim > 1 or self.at_atoms or float(ys[0]) in self.at_atoms:
-            return None
-        sides: dict[str, tuple | None] = {"top": None, "bottom": None}
-        for name, sign, wanted in (("top", 1.0, kind != "pmc"), ("bottom", -1.0, kind != "pml")):
-            if wanted:
-                found = self.extreme(ys, sign)
-                sides[name] = (found.lower[0], found.upper[0], found.place[0, 0])
-        cells, shift = None, 0.0
-        if kind != "ldp":
-            cells, shift = self.cells_at(ys)
-        return certificates.point(self, kind, float(ys[0]), ends, shift=shift, cells=cells, **sides)
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""

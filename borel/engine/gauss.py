@@ -184,19 +184,27 @@ def _summed(surface: Surface, ys: Outcomes, state: _Cells | None, n: int) -> Mod
 
 def atoms_in_y(surface: Surface, ys: Outcomes, n: int) -> Box:
     """Sum f(y|x) P{x} over the atoms, as polynomials in y."""
-    secret = surface.secret
     low, high = np.zeros((ys.rows, n)), np.zeros((ys.rows, n))
-    weights = secret.weight_low[None, None], secret.weight_high[None, None]
-    block = max(1, _CELLS // len(secret.atoms))
+    block = max(1, _CELLS // len(surface.secret.atoms))
     for start in range(0, n, block):
         rows = slice(start, min(start + block, n))
-        x = [lanes.point(secret.atoms[None, None, :, j]) for j in range(secret.dim)]
-        part = _jets_in_y(
-            surface.programs(ys.shift)[0], surface, ys, np.arange(n)[rows], x, None, 2
-        )
-        part = lanes.total(lanes.multiply(part, weights), axis=2)
+        part = lanes.total(_at_atoms(surface, ys, np.arange(n)[rows]), axis=2)
         low[:, rows], high[:, rows] = part
     return low, high
+
+
+def atom_by_atom(surface: Surface, ys: Outcomes) -> Box:
+    """Enclose f(y|x) e^-shift P{x} at each atom, for one outcome."""
+    low, high = _at_atoms(surface, ys, np.arange(1))
+    count = len(surface.secret.atoms)
+    return np.broadcast_to(low[0, 0], count), np.broadcast_to(high[0, 0], count)
+
+
+def _at_atoms(surface: Surface, ys: Outcomes, index: np.ndarray) -> Box:
+    secret = surface.secret
+    x = [lanes.point(secret.atoms[None, None, :, j]) for j in range(secret.dim)]
+    part = _jets_in_y(surface.programs(ys.shift)[0], surface, ys, index, x, None, 2)
+    return lanes.multiply(part, (secret.weight_low[None, None], secret.weight_high[None, None]))
 
 
 def _jets_in_y(

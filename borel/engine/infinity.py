@@ -66,7 +66,7 @@ class Proof:
 
     statement: str
     witness: dict
-    certificate: dict
+    certificate: dict | None
     attained: bool | None = None
 
 
@@ -567,11 +567,19 @@ class _Search:
         if not len(dead) or not len(alive):
             return None
         c, e = cuts[int(dead[0])], cuts[int(alive[0])]
+        zero, least = 0.0, float(low[int(alive[0])])
         argument = {
-            "kind": "zero",
-            "y": y.data["box"],
-            "x": [v.hex() for v in c],
-            "positive": [v.hex() for v in e],
+            "kind": "ratio",
+            "y": y.data,
+            "x": {"box": [v.hex() for v in c]},
+            "t0": (1.0).hex(),
+            "exponent": zero.hex(),
+            "weight": (-math.inf).hex(),
+            "marginal": {
+                "boxes": [[v.hex() for v in e]],
+                "exponent": zero.hex(),
+                "weight": least.hex(),
+            },
         }
         words = (
             f"PMC is infinite: f(y|x) is 0 for {y.words} and x in ({c[0]:g}, {c[1]:g}), a set of "
