@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from borel.errors import BorelError, NotYet
+from borel.errors import BorelError
 
 if TYPE_CHECKING:
     from borel.tables import Row
@@ -115,15 +115,28 @@ def reproduce(
 
 @app.command()
 def check(
-    result: Annotated[Path, typer.Argument(help="The result.nc of an audit.")],
+    result: Annotated[
+        Path, typer.Argument(help="The result.nc of an audit, its folder, or a certificate.json.")
+    ],
 ) -> None:
-    """Verify the certificates of a result again (not in this version)."""
+    """Verify the certificates of a result again, with none of the code that made them."""
     with _errors():
-        raise NotYet(
-            f"borel check {result}",
-            missing="certificates, which the certified engine will write",
-            instead="borel audit computes every figure again, with its status.",
-        )
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        from borel.verification import verify
+
+        found = verify(result)
+        table = Table("figure", "bound", "certificate", "what came of it", show_lines=True)
+        for row in found:
+            table.add_row(*map(Text, (row.name, row.bound, row.outcome, row.words)))
+        _console(Console).print(table)
+        counts = {kind: sum(r.outcome == kind for r in found) for kind in ("verified", "refused")}
+        none = len(found) - sum(counts.values())
+        print(f"{counts['verified']} verified, {counts['refused']} refused, {none} without one")
+        if counts["refused"]:
+            raise typer.Exit(1)
 
 
 # -- the steps of an audit ------------------------------------------------------------------

@@ -64,7 +64,7 @@ class CertifiedOutcomes(CertifiedEngine):
         ys = np.atleast_1d(np.asarray(y, float))
         (low, high), dead = self.enclosed(kind, ys)
         notes = self.assumptions + ((OUTSIDE,) if dead[0] else ())
-        if math.isinf(high[0]) and not math.isinf(low[0]) and float(ys[0]) not in self.at_atoms:
+        if math.isinf(high[0]) and float(ys[0]) not in self.at_atoms:
             found = self.infinite_at(kind, float(ys[0]))
             if found is not None:
                 return found
@@ -117,7 +117,8 @@ class CertifiedOutcomes(CertifiedEngine):
             if not part.split(part.upper > best + tol, deadline):
                 break
         if math.isinf(best):
-            return self.bound(math.inf, math.inf, attained=True)
+            found = self.infinite_bound(prove(self, kind, part.open_ends()))
+            return found or self.bound(math.inf, math.inf, attained=True)
         witness = part.witness()
         return self.bound(float(best), float(high), witness=witness)
 

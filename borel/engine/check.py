@@ -166,8 +166,7 @@ FUNCTIONS: dict[str, Any] = {
     "square": lambda u: _power(u, 2), "sqrt": lambda u: _power(u, 0.5), "exp": lambda u: u.exp(),
     "negative": lambda u: u * -1, "expm1": lambda u: u.exp() + -1, "log": lambda u: u.log(),
     "log1p": lambda u: (u + 1).log(), "logaddexp": _logaddexp,
-    "special.expit": lambda u: _power((u * -1).exp() + 1, -1),
-    "special.betaln": _betaln,
+    "special.expit": lambda u: _power((u * -1).exp() + 1, -1), "special.betaln": _betaln,
     "special.xlogy": lambda u, v: u * v.log(), "where": lambda c, u, v: _pick(c, _NOT_0, u, v),
     "absolute": lambda u: _pick(u, _UP, u, u * -1), "logical_not": lambda u: _pick(u, (0,), 1, 0),
     "maximum": lambda u, v: _pick(_gap(u, v), _UP, u, v),
@@ -205,6 +204,20 @@ def _moment(k, j):  # the integral of t^(k - 1) (log t)^j over (0, 1)
     return arb(j).fac() * (-1) ** j / arb(k) ** (j + 1)
 
 
+def _middle(a, b):
+    return (a + b) / 2 if math.isfinite(b - a) else max(1.0, 4 * a) if a > -math.inf else 4 * b - 1
+
+
+def _everywhere(holds, a, b, depth=90):
+    """Prove a statement about boxes for boxes that make up (a, b)."""
+    if holds(a, b):
+        return
+    if not depth or a == b:
+        raise ValueError(f"not proved near {float(a)}")
+    for box in pairwise((a, _middle(a, b), b)):
+        _everywhere(holds, *box, depth - 1)
+
+
 def _refine(measure, low, high, a, b):
     """Prove that measure(box), summed over boxes that make up (a, b), is within [low, high]."""
     boxes = [(*measure(a, b), a, b)]
@@ -212,14 +225,13 @@ def _refine(measure, low, high, a, b):
         least, most = (sum((box[i] for box in boxes), Z) for i in (0, 1))
         if low <= least and most <= high:
             return
-        boxes.sort(key=lambda box: float(box[1] - box[0]))
-        *_, a, b = boxes.pop()
-        out = max(1.0, 4 * a) if b == math.inf else min(-1.0, 4 * b)
-        c = (a + b) / 2 if math.isfinite(b - a) else out
-        if least > high or most < low or not a < c < b:
+        worst = max(box[1] - box[0] for box in boxes)
+        if not (least <= high and low <= most and worst > 0):
             break
-        boxes += [(*measure(u, v), u, v) for u, v in ((a, c), (c, b))]
-    raise ValueError(f"not within [{low}, {high}] on ({a}, {b})")
+        cuts = [(a, _middle(a, b), b) for v, w, a, b in boxes if 8 * (w - v) >= worst]
+        boxes = [box for box in boxes if 8 * (box[1] - box[0]) < worst]
+        boxes += [(*measure(u, v), u, v) for cut in cuts for u, v in pairwise(cut)]
+    raise ValueError(f"not within [{low}, {high}]")
 
 
 class _Checker:
@@ -245,20 +257,13 @@ class _Checker:
 
     def holds(self, side, level, y, rays, a, b, slope=False):
         """Prove that side (log f - level) >= 0, or side f' / f >= e^level, a.e. on rays(a, b)."""
-        log, least = self.f[1], level if self.f[1] else level.exp()
+        log, least = self.f[1] or slope, level if self.f[1] and not slope else level.exp()
 
         def margin(x):
-            if slope:
-                return _gap(_run(self.f, True, _Ray(x.terms, _ray(1)), y).d * side, level.exp())
-            return _gap(_run(self.f, log, x, y), least) * side
+            f = _run(self.f, log, _Ray(x.terms, _ray(1) if slope else None), y)
+            return _gap(f.d * side, least) if slope else _gap(f, least) * side
 
-        def shortfall(a, b):
-            found = [margin(x).bounds() for x in rays(a, b)]
-            if any(low >= 0 for low, _ in found):
-                return Z, Z
-            return (Z - 1, Z - 1) if any(high < 0 for _, high in found) else (arb(a) - b, Z)
-
-        _refine(shortfall, 0, 0, a, b)
+        _everywhere(lambda a, b: any(margin(x).bounds()[0] >= 0 for x in rays(a, b)), a, b)
 
     def somewhere(self, side, level, y, *regions):
         """Prove that side (log f - level) >= 0 for x in one of the regions, of prior mass."""
@@ -293,7 +298,7 @@ class _Checker:
         y, shift, cells = self.claim["y"], self.claim["shift"], self.claim["cells"]
         at, total, self.scope = _ray(y), (Z, Z), f"y = {y}"
         atoms, pml = [x for x, *_ in self.atoms], self.data["quantity"] == "pml"
-        edges = self.cover([(a, b) for a, b, *_ in cells if a < b]) if self.p else []
+        edges = self.cover([(a, b) for a, b, *_ in cells if a < b]) if self.p else [y]
         self.leaf("atoms", lambda: [a for a, b, *_ in cells if a == b] == atoms)
         for i, (a, b, least, most) in enumerate(cells):
             self.leaf(f"cell {i}", _refine, partial(self.mass, at, shift), least, most, a, b)
@@ -302,8 +307,8 @@ class _Checker:
         name, side = ("top", 1) if pml else ("bottom", -1)
         low, high, x = self.claim[name]
         outer, inner = (high, low)[::side]
-        cuts = {x, y, *edges, *self.f[0].constants}  # where kinks often are
-        cuts = sorted(c for c in cuts if edges and edges[0] <= c <= edges[-1])
+        # cut where kinks often are
+        cuts = sorted(c for c in {x, y, *edges, *self.f[0].constants} if edges[0] <= c <= edges[-1])
         for box in [*pairwise(cuts), *zip(atoms, atoms, strict=True)]:
             self.leaf(f"{name} on {box}", self.holds, -side, _ray(outer), at, _rays, *box)
         step = arb(2) ** -90 * max(1.0, abs(x))

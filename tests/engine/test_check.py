@@ -1,0 +1,350 @@
+"""The checker of certificates: it verifies what the engine proved, and refuses what was altered."""
+
+import ast
+import copy
+import io
+import json
+import math
+import tokenize
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import borel as bl
+from borel.engine import check as checker
+from borel.engine.check import check
+
+UNIT = bl.Interval(0, 1)
+
+
+def clayton(theta=1.0):
+    return bl.uniform(UNIT) * bl.mechanisms.clayton(eta=0.1, theta=theta)
+
+
+def noise(prior, **kwargs):
+    family = bl.mechanisms.laplace if "b" in kwargs else bl.mechanisms.gaussian
+    return prior * family(**kwargs)
+
+
+FINITE = bl.pmf([0.25, 0.5, 0.25], on=bl.Finite([0.0, 1.0, 2.0]))
+FIGURES = {
+    "laplace on uniform": (noise(bl.uniform(UNIT), b=1.0), "pml", 0.3),
+    "laplace on uniform, cost": (noise(bl.uniform(UNIT), b=1.0), "pmc", -7.0),
+    "gauss on uniform": (noise(bl.uniform(UNIT), sigma=1.0), "pml", 2.5),
+    "gauss on uniform, cost": (noise(bl.uniform(UNIT), sigma=1.0), "pmc", -7.0),
+    "gauss on normal": (noise(bl.normal(), sigma=1.0), "pml", 0.7),
+    "gauss on beta": (noise(bl.beta(alpha=2, beta=3), sigma=1.0), "pml", 0.4),
+    "laplace on arcsine": (noise(bl.beta(alpha=0.5, beta=0.5), b=1.0), "pmc", 0.4),
+    "gauss on exponential": (noise(bl.exponential(), sigma=1.0), "pml", 0.4),
+    "gauss on cauchy": (noise(bl.cauchy(), sigma=1.0), "pml", 0.4),
+    "gauss on finite": (noise(FINITE, sigma=1.0), "pml", 0.4),
+    "laplace on finite": (noise(FINITE, b=1.0), "pmc", 0.4),
+    "binomial": (
+        bl.beta(alpha=2, beta=5)
+        * bl.Mechanism(
+            lambda y, x: np.where(y > 0, x, 1 - x), secret=UNIT, outcome=bl.Finite([0, 1])
+        ),
+        "pml",
+        1,
+    ),
+}
+INFINITE = {
+    "mass": (lambda: bl.pml(clayton()).sup(), "every outcome"),
+    "mass, theta": (lambda: bl.pml(clayton(2.3)).sup(), "every outcome"),
+    "mass, far out": (lambda: bl.pml(noise(bl.normal(), sigma=1.0)).sup(), "every outcome"),
+    "ratio": (lambda: bl.pmc(noise(bl.normal(), sigma=1.0)).sup(), "every outcome"),
+    "ratio at an outcome": (lambda: bl.pmc(noise(bl.cauchy(), b=1.0))(0.25), "y = 0.25"),
+    "slope": (lambda: bl.pml(noise(bl.uniform(UNIT), sigma=1.0)).sup(), "every outcome"),
+    "slope, cost": (lambda: bl.pmc(noise(bl.uniform(UNIT), sigma=1.0)).sup(), "every outcome"),
+    "zero": (lambda: bl.pmc(_window()).sup(), "every outcome"),
+}
+
+
+def _window():
+    """A kernel that is 0 where |y - x| > 1/2, on a circle of length 1."""
+
+    def f(y, x):
+        gap = np.abs(y - x)
+        return np.where(np.minimum(gap, 1 - gap) < 0.25, 2.0, 0.0)
+
+    return bl.uniform(UNIT) * bl.Mechanism(f, secret=UNIT, outcome=UNIT)
+
+
+@cache
+def figure(name):
+    joint, kind, y = FIGURES[name]
+    with bl.options(closed_forms=False):
+        return getattr(bl, kind)(joint)(y)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_at_outcomes_are_verified(name):
+    bound = figure(name)
+    assert bound.status in ("certified", "conditional")
+    report = check(json.loads(json.dumps(bound.certificate)))
+    assert report.ok, report.failures
+    assert report.scope == f"y = {float(FIGURES[name][2])}"
+    assert bound.certificate["lower"] == bound.lower
+    assert bound.certificate["upper"] == bound.upper
+
+
+@cache
+def infinity(name):
+    with bl.options(closed_forms=False):
+        return INFINITE[name][0]()
+
+
+@pytest.mark.parametrize("name", INFINITE)
+def test_infinities_are_verified(name):
+    bound = infinity(name)
+    assert bound.lower == math.inf
+    report = check(json.dumps(bound.certificate))
+    assert report.ok, report.failures
+    assert report.scope == INFINITE[name][1]
+
+
+def test_a_curved_kernel_with_a_singular_corner_is_verified():
+    with bl.options(closed_forms=False):
+        bound = bl.pml(clayton())(0.9)
+    report = check(bound.certificate)
+    assert report.ok, report.failures
+
+
+# -- what was altered -----------------------------------------------------------------------
+
+
+def altered(certificate, *path, to):
+    out = copy.deepcopy(certificate)
+    place = out
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = to(place[path[-1]]) if callable(to) else to
+    return out
+
+
+def shift(amount):
+    return lambda value: value + amount
+
+
+POINT = {
+    "the bound, lower": (("lower",), shift(1e-9), "bound"),
+    "the bound, upper": (("upper",), shift(-1e-9), "bound"),
+    "a cell, from below": (("claim", "cells", 0, 2), shift(1e-9), "cell 0"),
+    "a cell, from above": (("claim", "cells", 0, 3), shift(-1e-9), "cell 0"),
+    "the end of a cell": (("claim", "cells", 0, 1), lambda b: b / 2, "cover"),
+    "the supremum, upper": (("claim", "top", 1), shift(-1e-9), "top on"),
+    "the supremum, lower": (("claim", "top", 0), shift(1e-9), "top near"),
+    "where it is": (("claim", "top", 2), 0.5, "top near"),
+    "the outcome": (("claim", "y"), 0.31, ""),
+    "the quantity": (("quantity",), "pmc", "certificate"),
+    "the format": (("format",), 1, "format"),
+    "the alphabet": (("outcome", "upper"), -1.0, "y"),
+    "the kernel": (("kernel", "graph", "nodes", 5, 1, 0), (0.5).hex(), ""),
+    "the prior": (("prior", "upper"), 2.0, "cover"),
+    "a number that is none": (("claim", "cells", 0, 3), math.nan, "cell 0"),
+}
+
+
+@pytest.mark.parametrize("name", POINT)
+def test_an_altered_certificate_is_refused_by_its_leaf(name):
+    path, to, leaf = POINT[name]
+    certificate = figure("laplace on uniform").certificate
+    report = check(altered(certificate, *path, to=to))
+    assert not report.ok
+    assert any(line.startswith(leaf) for line in report.failures), report.failures
+
+
+def test_a_dropped_cell_is_refused():
+    certificate = figure("gauss on normal").certificate
+    cells = certificate["claim"]["cells"]
+    assert len(cells) > 3
+    for k in (0, len(cells) // 2, len(cells) - 1):
+        report = check(altered(certificate, "claim", "cells", to=cells[:k] + cells[k + 1 :]))
+        assert any(line.startswith("cover") for line in report.failures), k
+    report = check(altered(certificate, "claim", "cells", to=[*cells, cells[-1]]))
+    assert any(line.startswith("cover") for line in report.failures)
+
+
+def test_a_dropped_atom_is_refused():
+    certificate = figure("gauss on finite").certificate
+    report = check(altered(certificate, "claim", "cells", to=lambda cells: cells[:-1]))
+    assert any(line.startswith("atoms") for line in report.failures)
+
+
+RAYS = {
+    "mass": [
+        ("a lighter tail", ("claim", "proof", "exponent"), -0.5, "argument"),
+        ("more than there is", ("claim", "proof", "weight"), 50.0, "rays"),
+        ("another power", ("claim", "proof", "exponent"), -3.0, "rays"),
+        ("another corner", ("claim", "proof", "x", "base"), 0.5, "rays"),
+        ("outside", ("claim", "proof", "x", "sign"), -1, "rays"),
+        ("outcomes outside", ("claim", "proof", "y", "sign"), -1, "y"),
+        ("no longer small", ("claim", "proof", "t0"), 2.0, ""),
+        ("a finite bound", ("upper",), 7.0, "bound"),
+    ],
+    "ratio": [
+        ("not so small", ("claim", "proof", "weight"), -1e7, "rays"),
+        ("of the same order", ("claim", "proof", "exponent"), 0.0, "argument"),
+        ("a box without mass", ("claim", "proof", "marginal", "boxes"), [[1.0, 1.0]], "f_Y"),
+        ("more than f_Y", ("claim", "proof", "marginal", "weight"), 1.0, "f_Y"),
+    ],
+    "slope": [
+        ("the other way", ("claim", "proof", "sign"), lambda s: -s, "slope"),
+        ("steeper", ("claim", "proof", "exponent"), -3.0, "slope"),
+        ("bounded", ("claim", "proof", "exponent"), 0.0, "argument"),
+    ],
+    "zero": [
+        ("not 0 there", ("claim", "proof", "x", "box"), [0.0, 1.0], "rays"),
+        ("0 there too", ("claim", "proof", "marginal", "boxes"), [[0.5, 0.9375]], "f_Y"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "words"), [(n, row[0]) for n in RAYS for row in RAYS[n]])
+def test_an_altered_proof_of_an_infinity_is_refused(name, words):
+    path, to, leaf = next(row[1:] for row in RAYS[name] if row[0] == words)
+    certificate = infinity(name).certificate
+    report = check(altered(certificate, *path, to=to))
+    assert not report.ok
+    assert any(line.startswith(leaf) for line in report.failures), report.failures
+
+
+@pytest.mark.parametrize("nonsense", [{}, {"format": 2}, "not JSON", "[]", "null", 7, None])
+def test_nonsense_is_refused(nonsense):
+    report = check(nonsense)
+    assert not report.ok
+    assert report.failures[0].startswith("certificate: ")
+
+
+# -- the checker itself ---------------------------------------------------------------------
+
+
+SOURCE = Path(checker.__file__).read_text(encoding="utf-8")
+
+
+def test_it_shares_nothing_with_the_kernels_but_the_graph():
+    imported = {
+        node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+        for node in ast.walk(ast.parse(SOURCE))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+    }
+    assert {name for name in imported if name.startswith("borel")} == {"borel.engine.trace"}
+
+
+def test_it_has_at_most_300_lines_of_code():
+    documents = set()
+    for node in ast.walk(ast.parse(SOURCE)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(
+            node
+        ):
+            first = node.body[0]
+            documents |= set(range(first.lineno, first.end_lineno + 1))
+    quiet = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    tokens = tokenize.generate_tokens(io.StringIO(SOURCE).readline)
+    lines = {t.start[0] for t in tokens if t.type not in (*quiet, tokenize.ENDMARKER)}
+    assert len(lines - documents) <= 300
+
+
+@pytest.mark.parametrize(
+    "density",
+    [
+        lambda t: np.exp(-3 * t) * (1 + t**2),
+        lambda t: np.log1p(t) / (2 + t),
+        lambda t: np.where(t < 0.4, np.sqrt(1 + t), 2 - t),
+        lambda t: np.logaddexp(t, -2 * t) - np.abs(t - 0.25),
+        lambda t: np.maximum(t, 1 - t) ** 1.5,
+        lambda t: np.sin(5 * t) + np.cos(t) * np.arctan(t),
+        lambda t: t**0.5 * np.exp(-t),
+    ],
+)
+def test_rays_enclose_the_density_at_every_t(density):
+    from borel.engine.trace import trace
+
+    graph = trace(density, ("x",), ())
+    known = 0
+    for a, b in ((0.0, 1.0), (0.125, 0.25), (0.5, 0.53125)):
+        for k, ray in enumerate(checker._rays(a, b)):
+            value = checker._run((graph, False), False, ray)
+            low, high = (float(end) for end in value.bounds())
+            if math.isnan(low):  # not known: nothing is said
+                continue
+            known += 1
+            t = np.linspace(0.001, 1, 50)
+            x = a + (b - a) * t if k == 0 else b + (a - b) * t
+            for point, at in zip(density(x), map(checker.arb, t), strict=True):
+                assert low - 1e-12 <= point <= high + 1e-12
+                terms = value.terms.items()
+                ball = sum(
+                    (c * at ** checker.arb(e) * at.log() ** j for (e, j), c in terms), at * 0
+                )
+                assert float(ball.lower()) - 1e-12 <= point <= float(ball.upper()) + 1e-12
+    assert known >= 2
+
+
+# -- the command ----------------------------------------------------------------------------
+
+
+def test_borel_check_verifies_a_result_and_refuses_an_altered_one(tmp_path):
+    from typer.testing import CliRunner
+
+    from borel import store
+    from borel.cli import app
+    from borel.verification import verify
+
+    study = bl.Study(
+        title="A corner",
+        mechanism=bl.mechanisms.clayton(eta=0.1, theta=1.0),
+        prior=bl.uniform(UNIT),
+        report=["pml"],
+    )
+    with bl.options(closed_forms=False, budget=1):
+        bl.audit(study, output=tmp_path)
+    rows = verify(tmp_path)
+    assert any(row.outcome == "verified" for row in rows), rows
+    done = CliRunner().invoke(app, ["check", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "0 refused" in done.output
+
+    tree = store.read(tmp_path)
+    node = tree["pml"]
+    notes = json.loads(node.attrs["bound"])
+    certificate = store.from_plain(notes["certificate"])
+    certificate["claim"]["proof"]["weight"] = 99.0
+    notes["certificate"] = store.to_plain(certificate)
+    node.attrs["bound"] = json.dumps(notes)
+    store.write(tree, tmp_path / "altered.nc")
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "altered.nc")])
+    assert done.exit_code == 1
+    assert "rays: " in done.output
+
+
+def test_a_certificate_of_another_figure_is_refused():
+    from dataclasses import replace
+
+    from borel.verification import verified
+
+    bound = figure("laplace on uniform")
+    assert verified("pml", bound).outcome == "verified"
+    narrower = replace(bound, upper=(bound.lower + bound.upper) / 2)
+    row = verified("pml", narrower)
+    assert row.outcome == "refused"
+    assert "not about this figure" in row.words
+
+
+def test_a_certificate_as_json(tmp_path):
+    from typer.testing import CliRunner
+
+    from borel.cli import app
+
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(figure("gauss on uniform").certificate))
+    done = CliRunner().invoke(app, ["check", str(path)])
+    assert done.exit_code == 0, done.output
+    assert "1 verified, 0 refused, 0 without one" in done.output
+    for nonsense in ("[1]", "{"):
+        path.write_text(nonsense)
+        assert CliRunner().invoke(app, ["check", str(path)]).exit_code == 2
+    assert CliRunner().invoke(app, ["check", str(tmp_path / "none.json")]).exit_code == 2
+    assert CliRunner().invoke(app, ["check", str(tmp_path / "none.nc")]).exit_code == 2
