@@ -243,7 +243,9 @@ def test_every_operation_that_numpy_has_in_a_graph_is_enclosed():
     assert set(interval.TABLE) >= UFUNCS - other_names
 
 
-@pytest.mark.parametrize("function", [special.j0, special.zeta, special.stdtr, special.lambertw])
+@pytest.mark.parametrize(
+    "function", [special.j0, special.stdtr, special.kolmogorov, special.struve]
+)
 def test_other_special_functions_are_refused_by_name(function):
     points = [np.array(2.0)] * 2
     graph = trace(lambda a, b: function(*[a, b][: function.nin]), ("a", "b"), ())
@@ -269,7 +271,8 @@ def test_boxes_with_infinite_ends(op):
     """Tail boxes: [M, inf), (-inf, M] and the line; the points are far out, and at the end."""
     rng = np.random.default_rng(3)
     slow = op in ("special.betainc", "special.betaincc", "special.gammainc", "special.iv")
-    far = np.array([0.0, 1.0, 2.5, 40.0, 1e3] if slow else [0.0, 1.0, 2.5, 40.0, 1e4, 1e18, 1e300])
+    slow = slow or op == "special.kv"  # the oracle, at large orders
+    far = np.array([0.0, 1.0, 2.5, 40.0] if slow else [0.0, 1.0, 2.5, 40.0, 1e4, 1e18, 1e300])
     boxes, points = [], []
     for domain in DOMAINS[op]:
         end = np.round(rng.uniform(-5, 50, 40), 1)
@@ -541,7 +544,7 @@ def test_turning_points_are_inside():
         assert one("cos", (bottom - 0.1, bottom + 0.2))[0] == -1
         low, high = one("cos", (top + 0.1, top + 3))  # monotone
         assert -1 < low < math.cos(3) + 1e-9 and math.cos(0.1) - 1e-9 < high < 1
-        assert one("tan", (bottom / 2 - 0.1, bottom / 2 + 0.1)) == (LINE)
+        assert one("tan", (bottom / 2 - 0.1, bottom / 2 + 0.1)) == LINE
     low, high = one("special.gammaln", (1, 2))
     assert low == pytest.approx(-0.12148629053584961, abs=1e-16) and high == 0
     assert one("special.gamma", (1, 2)) == (pytest.approx(0.8856031944108887), 1)
@@ -557,7 +560,7 @@ def test_the_angle_at_the_cut():
     for y, x in (((-1, 1), (-2, -1)), ((0, 1), (-2, -1)), ((-1, 1), (-1, 1)), ((0, 0), (0, 1))):
         assert one("arctan2", y, x) == (-whole, whole)
     assert one("arctan2", (1, 1), (-1, 1)) == (pytest.approx(PI / 4), pytest.approx(3 * PI / 4))
-    assert one("arctan2", (-2, -1), (-1, INF)) == (pytest.approx(-2.0344439357957027), 0)
+    assert one("arctan2", (-2, -1), (-1, INF)) == (pytest.approx(-3 * PI / 4), 0)
     assert one("arctan2", (-1, 1), (1, 1)) == (pytest.approx(-PI / 4), pytest.approx(PI / 4))
 
 
@@ -722,7 +725,7 @@ def test_special_functions_agree_with_mpmath(op):
     """Arb encloses them and Arb judges them elsewhere: here mpmath does, at 50 digits."""
     rng = np.random.default_rng(8)
     points = [rng.uniform(0.02, 0.98, 12) for _ in DOMAINS[op]]
-    wide = {d for d in DOMAINS[op] if d[1] > 2 and d[0] <= 0}
+    wide = {d for d in DOMAINS[op] if d[1] > 3 and d[0] <= 0}
     points = [
         p * 20 if d in wide and d != UNIT else p for p, d in zip(points, DOMAINS[op], strict=False)
     ]
