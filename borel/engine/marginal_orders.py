@@ -105,8 +105,9 @@ def _integral(
         if p is None or not f[0] + p[0] > -1 + _MARGIN:
             continue
         power = f[0] + p[0] + 1
-        size = f[1] + p[1] + max(power, _MARGIN) * math.log(width) - math.log(power)
-        size += 1e-12 * (1 + abs(f[1]) + abs(p[1]) + abs(power * math.log(width)))
+        size = f[1] + p[1] + power * math.log(width) - math.log(power)
+        # a power close to 0 is known to some 1e-7 of itself
+        size += 1e-6 * (1 + abs(f[1]) + abs(p[1]) + abs(power * math.log(width)))
         data = {
             "box": [a.hex(), b.hex()],
             "base": place.hex(),
