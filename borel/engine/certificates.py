@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -59,6 +60,28 @@ def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -
             "countable": outcome.kind in ("finite", "countable"),
         },
     }
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A proved infinity.
+
+    Attributes
+    ----------
+    statement : str
+        The argument in a sentence.
+    witness : dict
+        Where: the ray of outcomes and of secrets.
+    certificate : dict
+        What a checker needs.
+    attained : bool or None
+        Whether the leakage is infinite at outcomes of positive mass, or only grows.
+    """
+
+    statement: str
+    witness: dict
+    certificate: dict
+    attained: bool | None = None
 
 
 def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Proofs that a leakage is infinite: a search for rays, and the arguments that they complete.
 
 A search of finitely many boxes never proves a divergence. Along a ``ray``, y and x are functions of
-t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Six
+t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Seven
 arguments turn such an enclosure into a proof; none needs f_Y to be known along the ray:
 
 ``mass``
@@ -13,6 +13,8 @@ arguments turn such an enclosure into a proof; none needs f_Y to be known along 
     PML: f >= c t^A while f_Y <= C t^B with B > A, f_Y bounded by the prior's mass on boxes and by
     integrals towards their corners (`marginal_orders`). PMC:
     f <= C t^A on sets of positive mass while f >= c t^B on one such set, A > B.
+``gap``
+    PMC: f(y|x) <= c t^A f(y|x'), A > 0, for two sets of secrets of positive mass.
 ``slope``
     log f(y|x) has a slope in x, of one sign on the whole interval of the secret, that tends to
     infinity with t -> 0. Then f_Y(y) / sup_x f(y|x) tends to 0 and f_Y(y) / inf_x f(y|x) to
@@ -30,46 +32,22 @@ A ``ratio`` with y in a box (or at one outcome) proves an infinity at every outc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from borel.engine import marginal_orders as marginal
 from borel.engine import rewrite
-from borel.engine.orders import Orders, Ray, better, log_to, of_linear, of_log
-from borel.engine.power import Log, Power, PowerProgram, exponent, ray, slack, weight
+from borel.engine.certificates import Proof, infinite
+from borel.engine.orders import Orders, Ray, better, gap, log_to, of_linear, of_log
+from borel.engine.power import Power, PowerProgram, exponent, slack, weight
 from borel.engine.rays import Rays
-from borel.engine.surface import Secret, log_graph
 
 if TYPE_CHECKING:
     from borel.engine.certified_laws import CertifiedOutcomes
     from borel.engine.trace import Graph
 
-_STARTS = (2.0**-10, 2.0**-30)
-
-
-@dataclass(frozen=True)
-class Proof:
-    """A proved infinity.
-
-    Attributes
-    ----------
-    statement : str
-        The argument in a sentence.
-    witness : dict
-        Where: the ray of outcomes and of secrets.
-    certificate : dict
-        What a checker needs.
-    attained : bool or None
-        Whether the leakage is infinite at outcomes of positive mass, or only grows.
-    """
-
-    statement: str
-    witness: dict
-    certificate: dict
-    attained: bool | None = None
+STARTS = (2.0**-10, 2.0**-30)
 
 
 def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]]) -> Proof | None:
@@ -84,7 +62,7 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
     ends : list of pairs
         Boxes of outcomes on which no bound from above was found.
     """
-    search = _Search(engine)
+    search = Search(engine)
     for kind_ in ("pmc", "pml") if kind == "ldp" else (kind,):
         found = search.over_outcomes(kind_, ends)
         if found is not None:
@@ -92,74 +70,9 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
     return None
 
 
-def prove_countable(engine: Any, kind: str) -> Proof | None:
-    """Search for a proof over countable outcomes: y runs through the integers towards an end."""
-    outcome, density = engine.joint.outcome, engine.joint.mechanism.density
-    if outcome.kind != "countable" or density is None or density.graph is None:
-        return None
-    lower = -math.inf if outcome.lower is None else float(outcome.lower)
-    upper = math.inf if outcome.upper is None else float(outcome.upper)
-    secret = getattr(engine, "secret", None)
-    if secret is None:  # a countable secret: a few points of positive mass, and x = y + k
-        secret = _countable_secret(engine.joint.prior)
-    surface = getattr(engine, "surface", None)
-    if surface is None:
-        graph = log_graph(density)
-        surface = SimpleNamespace(graph=graph, needs_y="y" in graph.inputs)
-    view = SimpleNamespace(
-        joint=engine.joint,
-        secret=secret,
-        surface=surface,
-        line=SimpleNamespace(lower=lower, upper=upper),
-    )
-    search = _Search(view)  # type: ignore[arg-type]
-    for t0 in _STARTS:
-        for y in search.outcomes([]):
-            if "infinity" in y.data:
-                found = search._slope(y, t0) or search._along(kind, y, t0)
-                if found is not None:
-                    return found
-    return None
-
-
-def _countable_secret(prior: Any) -> Secret:
-    """Return the first points of a countable prior that certainly have positive mass."""
-    from borel.engine import interval
-    from borel.measures import head_of
-
-    none = np.zeros(0)
-    out = Secret(("x",), none, none)
-    if prior.density is None or prior.density.graph is None:
-        return out
-    points = head_of(prior.on, 64).astype(float)
-    low, high = interval.evaluate(log_graph(prior.density), {"x": (points, points)})
-    sure = low > -math.inf
-    out.atoms, out.weight_low = (
-        points[sure][:, None],
-        np.exp(np.minimum(low[sure], 0.0)) * (1 - 1e-12),
-    )
-    out.weight_high = np.minimum(np.exp(np.minimum(high[sure], 0.0)) * (1 + 1e-12), 1.0)
-    out.__dict__["along_y"] = _positive_along(prior)
-    return out
-
-
-def _positive_along(prior: Any) -> bool:
-    """Return whether p(m + k) > 0 for all large m: log p is a power or a logarithm there."""
-    on = prior.on
-    if on.dim > 1 or on.kind != "countable" or on.upper is not None or (on.lower or 0) > 512:
-        return False
-    if (prior.family or ("",))[0] in ("poisson", "geometric"):
-        return True
-    program = PowerProgram(log_graph(prior.density))
-    value = program.run({"x": ray(0.0, -1.0, 1.0, 1.0)}, min(_STARTS))
-    if isinstance(value, Log):
-        return math.isfinite(weight(value)[0])
-    return isinstance(value, Power) and math.isfinite(weight(value)[0])
-
-
 def prove_at(engine: CertifiedOutcomes, kind: str, y: float) -> Proof | None:
     """Search for a proof that the leakage at one outcome is infinite."""
-    search = _Search(engine)
+    search = Search(engine)
     at = Ray(slack(y, y), f"y = {y!r}", {"box": [y.hex(), y.hex()]})
     for kind_ in ("pmc", "pml") if kind == "ldp" else (kind,):
         found = search.in_secret_alone(kind_, at)
@@ -168,7 +81,7 @@ def prove_at(engine: CertifiedOutcomes, kind: str, y: float) -> Proof | None:
     return None
 
 
-class _Search(Rays):
+class Search(Rays):
     """The arguments, tried one after the other along every ray."""
 
     def __init__(self, engine: CertifiedOutcomes):
@@ -222,7 +135,7 @@ class _Search(Rays):
                 if found is not None:
                     return found
         rays = list(self.outcomes(ends))
-        for t0 in _STARTS:
+        for t0 in STARTS:
             for y in rays:
                 found = self._slope(y, t0)
                 if found is not None:
@@ -241,7 +154,7 @@ class _Search(Rays):
             found = self._zero(y)
             if found is not None:
                 return found
-        for t0 in _STARTS:
+        for t0 in STARTS:
             for x in self.secrets(y):
                 if "box" in x.data or "atom" in x.data or not self.charged(y, x, t0):
                     continue
@@ -260,13 +173,44 @@ class _Search(Rays):
                 if found is not None:
                     return found
             found = self._ratio(kind, y, x, t0, value)
+            if found is None and kind == "pmc":
+                found = self._gap(y, x, t0)
             if found is not None:
                 return found
         return None
 
-    def _proof(self, kind: str, argument: dict, y: Ray, x: Ray | None, words: str, attained=None):
-        from borel.engine.certificates import infinite
+    def _gap(self, y: Ray, x: Ray, t0: float) -> Proof | None:
+        """Compare two kernels by the difference of their logarithms, at the same outcome.
 
+        Both may fall faster than any power; neither order alone would tell.
+        """
+        name = self.secret.names[0]
+        if x.diagonal or "y" not in self.graph.inputs:
+            return None
+        value = self.log.run({"y": y.value, name: x.value}, t0)
+        for other in self.secrets(y):
+            if not ("atom" in other.data or "box" in other.data):
+                continue
+            bound = gap(value, self.log.run({"y": y.value, name: other.value}, t0), t0)
+            if bound is None or not bound[0] > 0:
+                continue
+            argument = {
+                "kind": "gap",
+                "y": y.data,
+                "x": x.data,
+                "other": other.data,
+                "t0": t0.hex(),
+                "exponent": bound[0].hex(),
+                "weight": bound[1].hex(),
+            }
+            words = (
+                f"PMC is unbounded: along {y.words}, f(y|x) at {x.words} is at most c t^"
+                f"{bound[0]:g} times f(y|x) at {other.words}, for all t <= {t0:g}"
+            )
+            return self._proof("pmc", argument, y, x, words, False)
+        return None
+
+    def _proof(self, kind: str, argument: dict, y: Ray, x: Ray | None, words: str, attained=None):
         where = {"y": y.words, **({} if x is None else {"x": x.words})}
         return Proof(words, where, infinite(self.engine, kind, argument), attained)
 
@@ -296,7 +240,7 @@ class _Search(Rays):
     def _pole(self, y: Ray) -> Proof | None:
         """Find a box of outcomes at which f(y|x) is unbounded in the secret."""
         for x in self.poles(y):
-            t0 = _STARTS[0]
+            t0 = STARTS[0]
             if not self.charged(y, x, t0):
                 continue
             bound = self._kernel(y, x, t0).least

@@ -9,7 +9,10 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from borel.engine.arb import precision
 from borel.engine.power import Log, Power, exponent, range_of, weight
+from borel.engine.power_rules import Rules
+from borel.engine.power_values import BITS, Undecided
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,19 @@ def of_linear(value: Any, t0: float) -> Orders:
     least = (a[1], log_to(low, -1)) if low > 0 and math.isfinite(a[1]) else None
     most = (a[0], log_to(high, 1)) if 0 < high < math.inf and math.isfinite(a[0]) else None
     return Orders(least, most)
+
+
+def gap(first: Any, second: Any, t0: float) -> tuple[float, float] | None:
+    """Read f <= e^w t^A g for all t off enclosures of log f and log g, both finite: (A, w)."""
+    if not (isinstance(first, Power) and isinstance(second, Power)):
+        return None
+    with precision(BITS):
+        try:
+            # an end of log g that is -inf (g may be 0) makes this one inf: it bounds nothing
+            difference = Rules(t0).subtract(first, second)
+        except Undecided:
+            return None
+    return _at_most(difference, t0)
 
 
 def log_to(value: float, direction: int) -> float:

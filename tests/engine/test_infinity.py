@@ -126,7 +126,7 @@ def check_infinity(case):
         assert json.loads(text) == found.certificate
 
 
-ARGUMENTS = {"mass", "ratio", "slope", "pole", "zero"}
+ARGUMENTS = {"mass", "ratio", "gap", "slope", "pole", "zero"}
 
 
 def test_every_infinity_is_either_proved_or_missed():

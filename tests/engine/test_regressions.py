@@ -150,3 +150,18 @@ def test_a_pole_in_the_secret_is_a_set_of_positive_mass():
         lambda y, x: np.where(x < 0.5, root(y, x), 1 + 0.5 * (2 * x - 1) * (2 * y - 1)), prior=away
     )
     assert bl.pml(half).sup().lower < math.inf
+
+
+def test_kernels_that_fall_faster_than_any_power_are_compared_with_each_other():
+    rates = bl.pmf([0.5, 0.5], on=bl.Finite([0.25, 0.5]))
+    steps = lambda m, x: np.log1p(-x) + m * np.log(x)  # noqa: E731
+    falls = lambda y, x: np.log(x) - x * y  # noqa: E731
+    counts, line = bl.Integers(0, None), bl.Interval(0, None)
+    for density, outcome in ((steps, counts), (falls, line)):
+        assert (
+            bl.pmc(joint(density, prior=rates, outcome=outcome, log=True)).sup().lower == math.inf
+        )
+    # the same rate for both: -log(1 - 0.25) or so, however fast both fall
+    alike = lambda y, x: np.log1p((x - 0.375) * (1 - 2 * np.exp(-y))) - y  # noqa: E731
+    found = bl.pmc(joint(alike, prior=rates, outcome=line, log=True)).sup()
+    holds(found, -math.log1p(-0.125), 1e-8)
