@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,11 +46,35 @@ def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -
     }
 
 
+@dataclass(frozen=True)
+class Proof:
+    """A proved infinity.
+
+    Attributes
+    ----------
+    statement : str
+        The argument in a sentence.
+    witness : dict
+        Where: the ray of outcomes and of secrets.
+    certificate : dict
+        What a checker needs; None for what the checker does not cover.
+    attained : bool or None
+        Whether the leakage is infinite at outcomes of positive mass, or only grows.
+    """
+
+    statement: str
+    witness: dict
+    certificate: dict | None
+    attained: bool | None = None
+
+
 def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
     """Return the certificate of a proved infinity; None for what the checker does not cover."""
     spec = proof.get("x", {})
     if not engine.secret.continuous and not {"atom", "box"} & set(spec):
         return None  # the secrets y + k of a countable prior
+    if proof["kind"] in ("gap", "pole") or proof.get("marginal", {}).get("corners"):
+        return None
     plain = {
         name: float.fromhex(v) if name != "kind" and isinstance(v, str) else v
         for name, v in proof.items()

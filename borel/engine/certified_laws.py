@@ -101,14 +101,14 @@ class CertifiedOutcomes(CertifiedEngine):
 
         part = self.partition(kind)
         deadline, tol = self.deadline(), settings.current().tol
-        asked = False
+        asked = 0
         for turn in range(60):
             best = max(part.lower.max(initial=0.0), part.at_atoms.lower.max(initial=0.0))
             high = max(part.upper.max(initial=0.0), part.at_atoms.upper.max(initial=0.0), best)
             if high <= best + tol or time.monotonic() > deadline:
                 break
-            if math.isinf(high) and (turn == 1 or (turn >= 4 and not asked)):
-                asked = turn > 1
+            if math.isinf(high) and (turn == 1 or (turn >= 4 and asked < 2)):
+                asked = turn
                 proved = self.infinite_bound(prove(self, kind, part.open_ends()))
                 if proved is not None:
                     return proved
@@ -119,6 +119,10 @@ class CertifiedOutcomes(CertifiedEngine):
         if math.isinf(best):
             found = self.infinite_bound(prove(self, kind, part.open_ends()))
             return found or self.bound(math.inf, math.inf, attained=True)
+        if math.isinf(high) and not asked:  # the first bands took all of the time
+            proved = self.infinite_bound(prove(self, kind, part.open_ends()))
+            if proved is not None:
+                return proved
         witness = part.witness()
         return self.bound(float(best), float(high), witness=witness)
 

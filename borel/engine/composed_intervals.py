@@ -10,7 +10,6 @@ import numpy as np
 
 from borel.engine.elementary_intervals import clip_at, exponential, inside, log, log1p, power
 from borel.engine.interval_arithmetic import (
-    ANYTHING,
     Box,
     absolute,
     add,
@@ -51,7 +50,13 @@ def _logit(p: Box) -> Box:
 
 
 _logit_inside = _at_ends(_logit)
-expit, log_expit = _at_ends(_expit), _at_ends(_log_expit)
+_share, log_expit = _at_ends(_expit), _at_ends(_log_expit)
+
+
+def expit(a: Box) -> Box:
+    """Enclose 1 / (1 + exp(-x)), a share."""
+    low, high = _share(a)
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
 def logit(a: Box) -> Box:
@@ -110,9 +115,9 @@ def kl_div(x: Box, y: Box) -> Box:
 
 
 def _below_zero(x: Box, y: Box, box: Box) -> Box:
-    """Raise the upper end to inf where an argument may be negative."""
+    """Raise the upper end to inf where an argument may be negative, both where one surely is."""
     high = np.where((x[0] < 0) | (y[0] < 0), np.inf, box[1])
-    return replace((x[1] < 0) | (y[1] < 0), ANYTHING, (box[0], high))
+    return replace((x[1] < 0) | (y[1] < 0), (np.inf, np.inf), (box[0], high))
 
 
 def exp10(a: Box) -> Box:

@@ -127,7 +127,7 @@ class DiscreteFigures:
         """Prove that a supremum over countable outcomes is infinite, if that can be done."""
         if self.status == "estimate":
             return None
-        from borel.engine.infinity import prove_countable
+        from borel.engine.infinity_countable import prove_countable
 
         return self.infinite_bound(prove_countable(self, kind))
 

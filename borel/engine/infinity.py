@@ -1,7 +1,7 @@
 """Proofs that a leakage is infinite: a search for rays, and the arguments that they complete.
 
 A search of finitely many boxes never proves a divergence. Along a ``ray``, y and x are functions of
-t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Five
+t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Seven
 arguments turn such an enclosure into a proof; none needs f_Y to be known along the ray:
 
 ``mass``
@@ -10,12 +10,18 @@ arguments turn such an enclosure into a proof; none needs f_Y to be known along 
     A <= 1 as y = 1/t goes to infinity (dy = dt / t^2; on integers the sum diverges likewise). On
     countable Y this is the lemma that f_Y(m) sums to 1 while ess sup_x f(m|x) does not.
 ``ratio``
-    PML: f >= c t^A while f_Y <= C t^B with B > A, f_Y bounded by the prior's mass on boxes. PMC:
+    PML: f >= c t^A while f_Y <= C t^B with B > A, f_Y bounded by the prior's mass on boxes and by
+    integrals towards their corners (`marginal_orders`). PMC:
     f <= C t^A on sets of positive mass while f >= c t^B on one such set, A > B.
+``gap``
+    PMC: f(y|x) <= c t^A f(y|x'), A > 0, for two sets of secrets of positive mass.
 ``slope``
     log f(y|x) has a slope in x, of one sign on the whole interval of the secret, that tends to
     infinity with t -> 0. Then f_Y(y) / sup_x f(y|x) tends to 0 and f_Y(y) / inf_x f(y|x) to
     infinity, as a prior without atoms puts next to no mass beside either end.
+``pole``
+    PML: for every y of a box f(y|x) is not bounded in x, while f_Y(y), a density, is finite for
+    almost every y.
 ``zero``
     The kernel is 0 on a box of outcomes and secrets of positive mass, and positive on another box
     of secrets for the same outcomes: PMC is infinite.
@@ -26,58 +32,22 @@ A ``ratio`` with y in a box (or at one outcome) proves an infinity at every outc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from itertools import pairwise
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from borel.engine import marginal_orders as marginal
 from borel.engine import rewrite
-from borel.engine.power import Log, Power, PowerProgram, exponent, ray, slack, weight
-from borel.engine.surface import Secret, log_graph
+from borel.engine.certificates import Proof, infinite
+from borel.engine.orders import Orders, Ray, better, gap, log_to, of_linear, of_log
+from borel.engine.power import Power, PowerProgram, exponent, slack, weight
+from borel.engine.rays import Rays
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from borel.engine.certified_laws import CertifiedOutcomes
     from borel.engine.trace import Graph
 
-_STARTS = (2.0**-10, 2.0**-30)
-_SPREADS = ((0.25, 0.75), (1.0, 1.5), (1.0, 1.0625), (0.9375, 1.0))
-_POWERS = (1.0, 0.5, 2.0)
-
-
-@dataclass(frozen=True)
-class Proof:
-    """A proved infinity.
-
-    Attributes
-    ----------
-    statement : str
-        The argument in a sentence.
-    witness : dict
-        Where: the ray of outcomes and of secrets.
-    certificate : dict
-        What a checker needs.
-    attained : bool or None
-        Whether the leakage is infinite at outcomes of positive mass, or only grows.
-    """
-
-    statement: str
-    witness: dict
-    certificate: dict | None
-    attained: bool | None = None
-
-
-@dataclass(frozen=True)
-class _Ray:
-    """A function of t, as an input of the power interpreter, in words and in data."""
-
-    value: Power
-    words: str
-    data: dict = field(default_factory=dict)
-    diagonal: bool = False
+STARTS = (2.0**-10, 2.0**-30)
 
 
 def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]]) -> Proof | None:
@@ -92,7 +62,7 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
     ends : list of pairs
         Boxes of outcomes on which no bound from above was found.
     """
-    search = _Search(engine)
+    search = Search(engine)
     for kind_ in ("pmc", "pml") if kind == "ldp" else (kind,):
         found = search.over_outcomes(kind_, ends)
         if found is not None:
@@ -100,80 +70,10 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
     return None
 
 
-def prove_countable(engine: Any, kind: str) -> Proof | None:
-    """Search for a proof over countable outcomes: y runs through the integers towards an end."""
-    outcome, density = engine.joint.outcome, engine.joint.mechanism.density
-    if outcome.kind != "countable" or density is None or density.graph is None:
-        return None
-    lower = -math.inf if outcome.lower is None else float(outcome.lower)
-    upper = math.inf if outcome.upper is None else float(outcome.upper)
-    secret = getattr(engine, "secret", None)
-    if secret is None:  # a countable secret: a few points of positive mass, and x = y + k
-        secret = _countable_secret(engine.joint.prior)
-    surface = getattr(engine, "surface", None)
-    if surface is None:
-        graph = log_graph(density)
-        surface = SimpleNamespace(graph=graph, needs_y="y" in graph.inputs)
-    view = SimpleNamespace(
-        joint=engine.joint,
-        secret=secret,
-        surface=surface,
-        line=SimpleNamespace(lower=lower, upper=upper),
-    )
-    search = _Search(view)  # type: ignore[arg-type]
-    for t0 in _STARTS:
-        for y in search._outcomes([]):
-            if "infinity" in y.data:
-                found = search._slope(y, t0) or search._along(kind, y, t0)
-                if found is not None:
-                    return found
-    return None
-
-
-def _countable_secret(prior: Any) -> Secret:
-    """Return the first points of a countable prior that certainly have positive mass."""
-    from borel.engine import interval
-    from borel.measures import head_of
-
-    none = np.zeros(0)
-    out = Secret(("x",), none, none)
-    if prior.density is None or prior.density.graph is None:
-        return out
-    points = head_of(prior.on, 64).astype(float)
-    low, high = interval.evaluate(log_graph(prior.density), {"x": (points, points)})
-    sure = low > -math.inf
-    out.atoms, out.weight_low = (
-        points[sure][:, None],
-        np.exp(np.minimum(low[sure], 0.0)) * (1 - 1e-12),
-    )
-    out.weight_high = np.minimum(np.exp(np.minimum(high[sure], 0.0)) * (1 + 1e-12), 1.0)
-    out.__dict__["along_y"] = _positive_along(prior)
-    return out
-
-
-def _leads_inside(place: float, sign: int, low: float, high: float) -> bool:
-    """Return whether points beside a place, on one side, lie in an interval."""
-    return low <= place < high if sign > 0 else low < place <= high
-
-
-def _positive_along(prior: Any) -> bool:
-    """Return whether p(m + k) > 0 for all large m: log p is a power or a logarithm there."""
-    on = prior.on
-    if on.dim > 1 or on.kind != "countable" or on.upper is not None or (on.lower or 0) > 512:
-        return False
-    if (prior.family or ("",))[0] in ("poisson", "geometric"):
-        return True
-    program = PowerProgram(log_graph(prior.density))
-    value = program.run({"x": ray(0.0, -1.0, 1.0, 1.0)}, min(_STARTS))
-    if isinstance(value, Log):
-        return math.isfinite(weight(value)[0])
-    return isinstance(value, Power) and math.isfinite(weight(value)[0])
-
-
 def prove_at(engine: CertifiedOutcomes, kind: str, y: float) -> Proof | None:
     """Search for a proof that the leakage at one outcome is infinite."""
-    search = _Search(engine)
-    at = _Ray(slack(y, y), f"y = {y!r}", {"box": [y.hex(), y.hex()]})
+    search = Search(engine)
+    at = Ray(slack(y, y), f"y = {y!r}", {"box": [y.hex(), y.hex()]})
     for kind_ in ("pmc", "pml") if kind == "ldp" else (kind,):
         found = search.in_secret_alone(kind_, at)
         if found is not None:
@@ -181,149 +81,24 @@ def prove_at(engine: CertifiedOutcomes, kind: str, y: float) -> Proof | None:
     return None
 
 
-class _Search:
-    """The candidates for rays, tried one after the other."""
+class Search(Rays):
+    """The arguments, tried one after the other along every ray."""
 
     def __init__(self, engine: CertifiedOutcomes):
-        self.engine, self.secret = engine, engine.secret
+        super().__init__(engine)
         self.graph: Graph = engine.surface.graph
         self.log = PowerProgram(self.graph)
-        self.line = engine.line
         density = engine.joint.mechanism.density
         self.linear = PowerProgram(
             rewrite.linear_of(self.graph) if density.log else rewrite.simplified(density.graph)
         )
         self.along: PowerProgram | None = None
         self.linear_along: PowerProgram | None = None
-        if self.secret.dim == 1 and engine.surface.needs_y:
+        if self.moves:
             self.along = PowerProgram(rewrite.diagonal(self.graph)[0])
             self.linear_along = PowerProgram(rewrite.diagonal(self.linear.graph)[0])
 
-    # -- rays -------------------------------------------------------------------------------
-
-    def _outcomes(self, ends: list[tuple[float, float]]) -> Iterator[_Ray]:
-        """Yield rays of outcomes towards the places where boxes without a bound cluster."""
-        seen: set[tuple[float, int]] = set()
-        marks = [float(v) for v in (*self.secret.lower, *self.secret.upper)]
-        first = [(self.line.lower, self.line.upper), *((m, m) for m in marks if math.isfinite(m))]
-        for low, high in (*first, *ends[:12]):
-            for place, sign in ((low, 1), (high, -1), (low, -1), (high, 1)):
-                key = (place, sign)
-                if key in seen:
-                    continue
-                seen.add(key)
-                if math.isinf(place):
-                    if (place > 0) == (sign < 0):
-                        up = 1 if place > 0 else -1
-                        yield _Ray(
-                            ray(0.0, -1.0, up, up),
-                            f"y = {'' if up > 0 else '-'}1/t",
-                            {"infinity": up},
-                        )
-                elif _leads_inside(place, sign, self.line.lower, self.line.upper):
-                    words = f"y = {place:g} {'+' if sign > 0 else '-'} t"
-                    data = {"base": float(place).hex(), "sign": sign}
-                    yield _Ray(ray(place, 1.0, sign, sign), words, data)
-
-    def _secrets(self, y: _Ray) -> Iterator[_Ray]:
-        """Yield sets of secrets of positive mass: fixed ones, and ones that move with t."""
-        secret = self.secret
-        for k, atom in enumerate(secret.atoms[:64]):
-            if secret.weight_low[k] > 0:
-                x = float(atom[0])
-                yield _Ray(slack(x, x), f"x = {x:g}", {"atom": x.hex()})
-        if not secret.continuous:
-            if secret.__dict__.get("along_y") and y.data.get("infinity") == 1:
-                for k in (0.0, 1.0, -1.0):
-                    data = {"diagonal": True, "power": (0.0).hex(), "s": [k.hex(), k.hex()]}
-                    yield _Ray(
-                        slack(k, k), f"x = y {'+' if k >= 0 else '-'} {abs(k):g}", data, True
-                    )
-            return
-        for a, b in self.boxes():
-            if self._has_mass(a, b):
-                yield _Ray(slack(a, b), f"x in ({a:g}, {b:g})", {"box": [a.hex(), b.hex()]})
-        low, high = float(secret.lower[0]), float(secret.upper[0])
-        corners = {(low, 1), (high, -1)}
-        base = y.data.get("base")
-        if base is not None:
-            place = float.fromhex(base)
-            corners |= {(place, s) for s in (1, -1) if _leads_inside(place, s, low, high)}
-        for place, sign in sorted(corners):
-            if math.isinf(place):
-                way = 1 if place > 0 else -1
-                for p in _POWERS:
-                    for s in _SPREADS[:2]:
-                        ends = sorted((way * s[0], way * s[1]))
-                        yield _Ray(
-                            ray(0.0, -p, *ends),
-                            f"x = {'' if way > 0 else '-'}s t^-{p:g}, s in {s}",
-                            {"infinity": way, "power": p.hex(), "s": [v.hex() for v in s]},
-                        )
-                continue
-            for p in _POWERS:
-                for s in _SPREADS:
-                    ends = sorted((sign * s[0], sign * s[1]))
-                    words = f"x = {place:g} {'+' if sign > 0 else '-'} s t^{p:g}, s in {s}"
-                    data = {
-                        "base": place.hex(),
-                        "sign": sign,
-                        "power": p.hex(),
-                        "s": [v.hex() for v in s],
-                    }
-                    yield _Ray(ray(place, p, *ends), words, data)
-        if self.along is None or "box" in y.data:
-            return
-        for p, spread in ((0.0, 0.5), (1.0, 0.5), (0.0, 2.0**-10), (1.0, 2.0**-10)):
-            for sign in (1, -1):
-                ends = sorted((sign * spread / 2, sign * spread))
-                value = slack(*ends) if p == 0 else ray(0.0, p, *ends)
-                data = {
-                    "diagonal": True,
-                    "power": p.hex(),
-                    "s": [float(v).hex() for v in ends],
-                }
-                yield _Ray(value, f"x = y + s t^{p:g}, s in {tuple(ends)}", data, diagonal=True)
-
-    def boxes(self) -> list[tuple[float, float]]:
-        """Cut the interval of the secret into a few boxes; half-lines are cut off."""
-        secret = self.secret
-        low, high = float(secret.lower[0]), float(secret.upper[0])
-        a = low if math.isfinite(low) else (high - 8.0 if math.isfinite(high) else -8.0)
-        b = high if math.isfinite(high) else (low + 8.0 if math.isfinite(low) else 8.0)
-        cuts = sorted({*np.linspace(a, b, 9).tolist(), *(c for c in secret.breaks if a < c < b)})
-        return [(float(p), float(q)) for p, q in pairwise(cuts)]
-
-    def _has_mass(self, a: float, b: float) -> bool:
-        """Return whether a box of secrets certainly has positive mass."""
-        from borel.engine.bands import _charged
-
-        return bool(_charged(self.engine.surface, np.array([a]), np.array([b]))[0])
-
-    def _charged(self, y: _Ray, x: _Ray, t0: float) -> bool:
-        """Return whether the secrets of a ray are secrets, of positive density, for all t."""
-        if "atom" in x.data or "box" in x.data:
-            return True  # chosen so
-        secret = self.secret
-        if not secret.continuous:
-            return True  # the points y + k of a countable prior that charges them
-        low, high = float(secret.lower[0]), float(secret.upper[0])
-        from borel.engine.power import range_of
-
-        if x.diagonal:
-            reach = range_of(y.value, t0)
-            step = range_of(x.value, t0)
-            ends = reach[0] + step[0], reach[1] + step[1]
-        else:
-            ends = range_of(x.value, t0)
-        above, below = ends[0] >= low, ends[1] <= high
-        base = x.data.get("base")
-        if base is not None:  # at a corner only the other end has to be checked
-            above |= float.fromhex(base) == low and x.data["sign"] > 0
-            below |= float.fromhex(base) == high and x.data["sign"] < 0
-        return above and below and secret.positive
-
-    def _kernel(self, y: _Ray, x: _Ray, t0: float) -> _Orders:
+    def _kernel(self, y: Ray, x: Ray, t0: float) -> Orders:
         """Bound f along a pair of rays, from its logarithm and from the density itself."""
         name = self.secret.names[0]
         named = {name: x.value, "y": y.value}
@@ -331,17 +106,17 @@ class _Search:
             named = {"offset": x.value, "y": y.value}
         least, most = None, None
         for program, along, read in (
-            (self.log, self.along, _of_log),
-            (self.linear, self.linear_along, _of_linear),
+            (self.log, self.along, of_log),
+            (self.linear, self.linear_along, of_linear),
         ):
             chosen = along if x.diagonal else program
             if chosen is None:
                 continue
             value = chosen.run({k: v for k, v in named.items() if k in chosen.graph.inputs}, t0)
             found = read(value, t0)
-            least = _better(least, found.least, -1)
-            most = _better(most, found.most, 1)
-        return _Orders(least, most)
+            least = better(least, found.least, -1)
+            most = better(most, found.most, 1)
+        return Orders(least, most)
 
     # -- arguments --------------------------------------------------------------------------
 
@@ -350,12 +125,17 @@ class _Search:
         if self.secret.dim > 1:
             return None
         if kind == "pmc":
-            for y in self._patches():
+            for y in self.patches():
                 found = self.in_secret_alone(kind, y)
                 if found is not None:
                     return found
-        rays = list(self._outcomes(ends))
-        for t0 in _STARTS:
+        else:
+            for y in self.patches():
+                found = self._pole(y)
+                if found is not None:
+                    return found
+        rays = list(self.outcomes(ends))
+        for t0 in STARTS:
             for y in rays:
                 found = self._slope(y, t0)
                 if found is not None:
@@ -366,24 +146,7 @@ class _Search:
                     return found
         return None
 
-    def _patches(self) -> Iterator[_Ray]:
-        """Yield boxes of outcomes of positive length, for divergences in the secret alone."""
-        low, high = self.line.lower, self.line.upper
-        marks = [m for m in (low, high, *self.engine.joint.mechanism.breaks) if math.isfinite(m)]
-        marks += [float(v) for v in (*self.secret.lower, *self.secret.upper) if math.isfinite(v)]
-        marks = sorted({m for m in marks if low <= m <= high}) or [0.0]
-        for m in marks:
-            for a, b in (
-                (m + 0.125, m + 0.25),
-                (m - 0.25, m - 0.125),
-                (m + 2.0, m + 2.125),
-                (m - 2.125, m - 2.0),
-            ):
-                if low <= a and b <= high:
-                    data = {"box": [float(a).hex(), float(b).hex()]}
-                    yield _Ray(slack(a, b), f"y in ({a:g}, {b:g})", data)
-
-    def in_secret_alone(self, kind: str, y: _Ray) -> Proof | None:
+    def in_secret_alone(self, kind: str, y: Ray) -> Proof | None:
         """Prove an infinity at every outcome of a box: the kernel diverges in the secret alone."""
         if self.secret.dim > 1:
             return None
@@ -391,18 +154,18 @@ class _Search:
             found = self._zero(y)
             if found is not None:
                 return found
-        for t0 in _STARTS:
-            for x in self._secrets(y):
-                if "box" in x.data or "atom" in x.data or not self._charged(y, x, t0):
+        for t0 in STARTS:
+            for x in self.secrets(y):
+                if "box" in x.data or "atom" in x.data or not self.charged(y, x, t0):
                     continue
                 found = self._ratio(kind, y, x, t0, self._kernel(y, x, t0))
                 if found is not None:
                     return found
         return None
 
-    def _along(self, kind: str, y: _Ray, t0: float) -> Proof | None:
-        for x in self._secrets(y):
-            if not self._charged(y, x, t0):
+    def _along(self, kind: str, y: Ray, t0: float) -> Proof | None:
+        for x in self.secrets(y):
+            if not self.charged(y, x, t0):
                 continue
             value = self._kernel(y, x, t0)
             if kind == "pml":
@@ -410,17 +173,48 @@ class _Search:
                 if found is not None:
                     return found
             found = self._ratio(kind, y, x, t0, value)
+            if found is None and kind == "pmc":
+                found = self._gap(y, x, t0)
             if found is not None:
                 return found
         return None
 
-    def _proof(self, kind: str, argument: dict, y: _Ray, x: _Ray | None, words: str, attained=None):
-        from borel.engine.certificates import infinite
+    def _gap(self, y: Ray, x: Ray, t0: float) -> Proof | None:
+        """Compare two kernels by the difference of their logarithms, at the same outcome.
 
+        Both may fall faster than any power; neither order alone would tell.
+        """
+        name = self.secret.names[0]
+        if x.diagonal or "y" not in self.graph.inputs:
+            return None
+        value = self.log.run({"y": y.value, name: x.value}, t0)
+        for other in self.secrets(y):
+            if not ("atom" in other.data or "box" in other.data):
+                continue
+            bound = gap(value, self.log.run({"y": y.value, name: other.value}, t0), t0)
+            if bound is None or not bound[0] > 0:
+                continue
+            argument = {
+                "kind": "gap",
+                "y": y.data,
+                "x": x.data,
+                "other": other.data,
+                "t0": t0.hex(),
+                "exponent": bound[0].hex(),
+                "weight": bound[1].hex(),
+            }
+            words = (
+                f"PMC is unbounded: along {y.words}, f(y|x) at {x.words} is at most c t^"
+                f"{bound[0]:g} times f(y|x) at {other.words}, for all t <= {t0:g}"
+            )
+            return self._proof("pmc", argument, y, x, words, False)
+        return None
+
+    def _proof(self, kind: str, argument: dict, y: Ray, x: Ray | None, words: str, attained=None):
         where = {"y": y.words, **({} if x is None else {"x": x.words})}
         return Proof(words, where, infinite(self.engine, kind, argument), attained)
 
-    def _mass(self, y: _Ray, x: _Ray, t0: float, value: _Orders) -> Proof | None:
+    def _mass(self, y: Ray, x: Ray, t0: float, value: Orders) -> Proof | None:
         """E e^PML diverges."""
         bound = value.least
         if bound is None or "box" in y.data:
@@ -443,7 +237,32 @@ class _Search:
         )
         return self._proof("pml", argument, y, x, words, False)
 
-    def _ratio(self, kind: str, y: _Ray, x: _Ray, t0: float, value: _Orders) -> Proof | None:
+    def _pole(self, y: Ray) -> Proof | None:
+        """Find a box of outcomes at which f(y|x) is unbounded in the secret."""
+        for x in self.poles(y):
+            t0 = STARTS[0]
+            if not self.charged(y, x, t0):
+                continue
+            bound = self._kernel(y, x, t0).least
+            if bound is None or not bound[0] < 0:
+                continue
+            argument = {
+                "kind": "pole",
+                "y": y.data,
+                "x": x.data,
+                "t0": t0.hex(),
+                "exponent": bound[0].hex(),
+                "weight": bound[1].hex(),
+            }
+            words = (
+                f"PML is infinite: for almost every {y.words}, along {x.words}, f(y|x) >= "
+                f"{math.exp(min(bound[1], 700)):.4g} t^{bound[0]:g} for all t <= {t0:g}, while "
+                "f_Y(y) is finite"
+            )
+            return self._proof("pml", argument, y, x, words, True)
+        return None
+
+    def _ratio(self, kind: str, y: Ray, x: Ray, t0: float, value: Orders) -> Proof | None:
         """Compare the orders of the kernel and of f_Y along the ray."""
         if kind == "pml":
             bound = value.least
@@ -468,6 +287,7 @@ class _Search:
             "weight": bound[1].hex(),
             "marginal": {
                 "boxes": other[2],
+                "corners": other[3] if len(other) > 3 else [],
                 "exponent": other[0].hex(),
                 "weight": other[1].hex(),
             },
@@ -479,41 +299,31 @@ class _Search:
         )
         return self._proof(kind, argument, y, x, words, "box" in y.data)
 
-    def _marginal_at_most(self, y: _Ray, t0: float) -> tuple[float, float, list] | None:
+    def _marginal_at_most(self, y: Ray, t0: float) -> marginal.Most | None:
         """Bound f_Y <= e^W t^B by the kernel on boxes that cover the secrets."""
-        worst, height = math.inf, -math.inf
-        pieces = self.boxes()
-        low, high = float(self.secret.lower[0]), float(self.secret.upper[0])
-        if not (math.isfinite(low) and math.isfinite(high)):
-            return None
-        for a, b in pieces:
-            bound = self._kernel(y, _Ray(slack(a, b), "", {"box": []}), t0).most
-            if bound is None:
-                return None
-            worst, height = min(worst, bound[0]), max(height, bound[1])
-        return worst, height, [[a.hex(), b.hex()] for a, b in pieces]
+        return marginal.at_most(self._kernel, self.secret, self.boxes(), y, t0)
 
     def _marginal_at_least(
-        self, y: _Ray, t0: float, than: float
+        self, y: Ray, t0: float, than: float
     ) -> tuple[float, float, list] | None:
         """Bound f_Y >= P e^W t^B by the kernel on one box (or atom) of positive mass."""
         best: tuple[float, float, list] | None = None
         for k, atom in enumerate(self.secret.atoms[:64]):
             if self.secret.weight_low[k] > 0:
                 x = float(atom[0])
-                bound = self._kernel(y, _Ray(slack(x, x), "", {"atom": ""}), t0).least
+                bound = self._kernel(y, Ray(slack(x, x), "", {"atom": ""}), t0).least
                 if bound is not None and (best is None or bound[0] < best[0]):
                     best = (bound[0], bound[1], [[x.hex(), x.hex()]])
         if self.secret.continuous:
             for a, b in self.boxes():
-                if not self._has_mass(a, b):
+                if not self.has_mass(a, b):
                     continue
-                bound = self._kernel(y, _Ray(slack(a, b), "", {"box": []}), t0).least
+                bound = self._kernel(y, Ray(slack(a, b), "", {"box": []}), t0).least
                 if bound is not None and (best is None or bound[0] < best[0]):
                     best = (bound[0], bound[1], [[a.hex(), b.hex()]])
         return best
 
-    def _slope(self, y: _Ray, t0: float) -> Proof | None:
+    def _slope(self, y: Ray, t0: float) -> Proof | None:
         """Find a log-kernel that is steeper and steeper in the secret, in one direction."""
         secret = self.secret
         if not secret.continuous or len(secret.atoms) or not secret.positive:
@@ -536,7 +346,7 @@ class _Search:
             "t0": t0.hex(),
             "sign": sign,
             "exponent": a[1].hex(),
-            "weight": _log(size, -1).hex(),
+            "weight": log_to(size, -1).hex(),
         }
         words = (
             f"PML and PMC are unbounded: along {y.words}, the slope of log f(y|x) in x is at "
@@ -545,7 +355,7 @@ class _Search:
         )
         return self._proof("pml", argument, y, None, words, False)
 
-    def _zero(self, y: _Ray) -> Proof | None:
+    def _zero(self, y: Ray) -> Proof | None:
         """Find a box on which the kernel vanishes, and one beside it where it is positive."""
         ends = [float.fromhex(v) for v in y.data.get("box", [])]
         if not ends or not ends[0] < ends[1]:
@@ -553,7 +363,7 @@ class _Search:
         from borel.engine import jet
         from borel.engine.surface import boxes
 
-        cuts = [p for p in self.boxes() if self._has_mass(*p)]
+        cuts = [p for p in self.boxes() if self.has_mass(*p)]
         if not cuts:
             return None
         a, b = (np.array(v)[:, None] for v in zip(*cuts, strict=True))
@@ -585,88 +395,5 @@ class _Search:
             f"PMC is infinite: f(y|x) is 0 for {y.words} and x in ({c[0]:g}, {c[1]:g}), a set of "
             f"positive mass, and positive for x in ({e[0]:g}, {e[1]:g})"
         )
-        x = _Ray(slack(*c), f"x in ({c[0]:g}, {c[1]:g})")
+        x = Ray(slack(*c), f"x in ({c[0]:g}, {c[1]:g})")
         return self._proof("pmc", argument, y, x, words, True)
-
-
-class _Orders(NamedTuple):
-    """Bounds f >= e^w t^A and f <= e^w t^A for all t, as pairs (A, w)."""
-
-    least: tuple[float, float] | None
-    most: tuple[float, float] | None
-
-
-def _better(first, second, sign: int):
-    """Return the bound with the better exponent: the smaller for one from below."""
-    if first is None or second is None:
-        return second if first is None else first
-    return first if sign * first[0] >= sign * second[0] else second
-
-
-def _of_log(value: Any, t0: float) -> _Orders:
-    return _Orders(_at_least(value, t0), _at_most(value, t0))
-
-
-def _of_linear(value: Any, t0: float) -> _Orders:
-    """Read bounds off an enclosure of f itself."""
-    if not isinstance(value, Power):
-        return _Orders(None, None)
-    from borel.engine.power import range_of
-
-    if value.base == 0:
-        a, (low, high) = exponent(value), weight(value)
-    else:
-        a, (low, high) = (0.0, 0.0), range_of(value, t0)
-    least = (a[1], _log(low, -1)) if low > 0 and math.isfinite(a[1]) else None
-    most = (a[0], _log(high, 1)) if 0 < high < math.inf and math.isfinite(a[0]) else None
-    return _Orders(least, most)
-
-
-def _log(value: float, direction: int) -> float:
-    """Round a logarithm outwards: the library's is within an ulp or two."""
-    found = math.log(value)
-    return found + direction * 1e-15 * (1.0 + abs(found))
-
-
-def _at_least(value: Any, t0: float) -> tuple[float, float] | None:
-    """Read f >= e^w t^A for all t off an enclosure of log f: (A, w)."""
-    if isinstance(value, Log):
-        a, w = exponent(value)[1], weight(value)[0]
-        return (a, w) if math.isfinite(a) and math.isfinite(w) else None
-    if isinstance(value, Power):
-        from borel.engine.power import range_of
-
-        a, w = exponent(value), weight(value)
-        if value.base == 0 and a[1] < 0 and w[0] > 0:  # log f grows as a power: f as e^power
-            return _steep(a[1], w[0], t0)
-        low = range_of(value, t0)[0]
-        return (0.0, low) if math.isfinite(low) else None
-    return None
-
-
-def _at_most(value: Any, t0: float) -> tuple[float, float] | None:
-    """Read f <= e^w t^A for all t off an enclosure of log f: (A, w)."""
-    if isinstance(value, Log):
-        a, w = exponent(value)[0], weight(value)[1]
-        return (a, w) if math.isfinite(a) and math.isfinite(w) else None
-    if isinstance(value, Power):
-        from borel.engine.power import range_of
-
-        a, w = exponent(value), weight(value)
-        if value.base == 0 and a[1] < 0 and w[1] < 0:
-            found = _steep(a[1], -w[1], t0)
-            return None if found is None else (-found[0], -found[1])
-        high = range_of(value, t0)[1]
-        return (0.0, high) if math.isfinite(high) else None
-    return None
-
-
-def _steep(a: float, w: float, t0: float) -> tuple[float, float] | None:
-    """Read ``w t^a >= -A log t + u``, a < 0 < w, with A = -4: e^(w t^a) >= e^u t^-4.
-
-    With v = -log t the gap w e^(-a v) - 4 v is convex, and least where w (-a) e^(-a v) = 4.
-    """
-    b = -a
-    best = max(math.log(4.0 / (w * b)) / b, -math.log(t0))
-    least = w * math.exp(min(b * best, 700.0)) - 4.0 * best
-    return -4.0, least - 1e-9 * (1.0 + abs(least))

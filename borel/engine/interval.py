@@ -12,6 +12,8 @@ answers those for NaN too.
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,8 +53,8 @@ def evaluate(graph: Graph, inputs: dict[str, Box]) -> Box:
                     boxes = [_doubted(values[a], doubts[a]) for a in args]
                 low, high = TABLE[op](*boxes)
             doubt = np.isnan(low) | np.isnan(high)
-            if op in ("divide", "floor_divide"):
-                doubt = doubt | arithmetic.zero_by_zero(*(values[a] for a in args))
+            if op in _UNDEFINED:
+                doubt = doubt | _UNDEFINED[op](*(values[a] for a in args))
             if op not in ("input", "const") and op not in _DEFINED_FOR_NAN:
                 for a in args:
                     doubt = doubt | doubts[a]
@@ -78,6 +80,16 @@ def _known(box: Box) -> Box:
     )
 
 
+def _infinite(*boxes: Box):
+    """Say where one of some boxes is a point at infinity."""
+    return reduce(or_, ((low == high) & np.isinf(low) for low, high in boxes))
+
+
+def _at_the_edge(*boxes: Box):
+    """Say where one of some boxes is the point 0, or a point at infinity."""
+    return _infinite(*boxes) | reduce(or_, ((a == 0) & (b == 0) for a, b in boxes))
+
+
 def _from_known(function):
     return lambda *boxes: function(*(_known(b) for b in boxes))
 
@@ -99,6 +111,21 @@ _DEFINED_FOR_NAN = {
     "where": arithmetic.where,
     "fmax": arithmetic.fmax,
     "fmin": arithmetic.fmin,
+}
+# Where NumPy and SciPy have no value (0 / 0, 0 inf, I_0(inf)) though the enclosures have one, by
+# continuity or as ranges need it: a comparison of what comes out may go the other way.
+_UNDEFINED = {
+    "multiply": lambda a, b: (
+        _infinite(a, b) & (arithmetic.holds_zero(a) | arithmetic.holds_zero(b))
+    ),
+    "divide": lambda a, b: arithmetic.zero_by_zero(a, b) | _infinite(a) & _infinite(b),
+    "floor_divide": lambda a, b: arithmetic.zero_by_zero(a, b) | _infinite(a, b),
+    "remainder": _infinite,
+    **{f"special.{name}": _infinite for name in "i0 i1 kl_div rel_entr xlogy xlog1py".split()},
+    **{
+        f"special.{name}": _at_the_edge
+        for name in "beta betaln betainc betaincc binom gammainc gammaincc iv kv poch".split()
+    },
 }
 _ARITHMETIC = {
     "add": arithmetic.add,

@@ -86,13 +86,17 @@ def multiply(a: Box, b: Box) -> Box:
 
 
 def _reciprocal(a: Box) -> Box:
-    low, high = np.nextafter(1.0 / a[1], -np.inf), np.nextafter(1.0 / a[0], np.inf)
+    low, high = (
+        np.where(_exact_quotient(1.0, end, 1.0 / end), 1.0 / end, np.nextafter(1.0 / end, side))
+        for end, side in zip(a[::-1], ANYTHING, strict=True)
+    )
     low = np.where(a[0] >= 0, np.maximum(low, 0.0), low)
     high = np.where(a[1] <= 0, np.minimum(high, 0.0), high)
     high = np.where((a[0] == 0) & (a[1] > 0), np.inf, high)
     low = np.where((a[1] == 0) & (a[0] < 0), -np.inf, low)
-    spans = (a[0] < 0) & (a[1] > 0) | ((a[0] == 0) & (a[1] == 0))
-    return replace(spans, ANYTHING, (low, high))
+    low, high = replace((a[0] < 0) & (a[1] > 0), ANYTHING, (low, high))
+    # at 0 it would be inf or -inf, by the sign of a zero that a real number does not have
+    return replace((a[0] == 0) & (a[1] == 0), UNKNOWN, (low, high))
 
 
 def divide(a: Box, b: Box) -> Box:
@@ -108,16 +112,18 @@ def divide(a: Box, b: Box) -> Box:
     )
     low = np.where(ends[0] >= 0, np.maximum(low, 0.0), low)
     high = np.where(ends[1] <= 0, np.minimum(high, 0.0), high)
-    return replace(point, (low, high), generic)
+    nowhere = (b[0] == 0) & (b[1] == 0)
+    return replace(nowhere, UNKNOWN, replace(point, (low, high), generic))
 
 
-def _holds_zero(a: Box):
+def holds_zero(a: Box):
+    """Say where a box holds 0."""
     return (a[0] <= 0) & (a[1] >= 0)
 
 
 def zero_by_zero(a: Box, b: Box):
     """Say where a / b may be 0 / 0, which the ends of `divide` leave out: it has no value."""
-    return _holds_zero(a) & _holds_zero(b)
+    return holds_zero(a) & holds_zero(b)
 
 
 def _exact_quotient(a, b, q):
@@ -198,7 +204,7 @@ def remainder(a: Box, b: Box) -> Box:
     exact = subtract(a, multiply(turns, b))
     settled = (turns[0] == turns[1]) & np.isfinite(turns[0])
     settled_box = np.maximum(low, exact[0]), np.minimum(high, exact[1])
-    return replace(_holds_zero(b), UNKNOWN, replace(settled, settled_box, (low, high)))
+    return replace(holds_zero(b), UNKNOWN, replace(settled, settled_box, (low, high)))
 
 
 # -- truth values ---------------------------------------------------------------------------------

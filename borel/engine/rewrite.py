@@ -352,20 +352,27 @@ def _appended(b: _Builder, graph: Graph) -> int:
     return place[-1]
 
 
+_COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+
+
 def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:
     """Return the graph with x = y + offset, and the nodes that each new node stands for.
 
-    Along such a path y - x is constant, which intervals would not see.
+    Along such a path y - x is constant, which intervals would not see; nor would they see how y
+    and x compare.
     """
     b = _Builder(("y", "offset"))
-    y = b.add("input", "y")
-    x = b.add("add", y, b.add("input", "offset"))
+    y, offset = b.add("input", "y"), b.add("input", "offset")
+    x = b.add("add", y, offset)
     place: list[int] = []
     for op, args in graph.nodes:
         if op == "input":
             place.append({"y": y, "x": x}[args[0]])
         elif op == "const":
             place.append(b.add(op, *args))
+        elif op in _COMPARISONS and {place[a] for a in args} == {y, x}:
+            zero = b.add("const", 0.0)
+            place.append(b.add(op, *(offset if place[a] == x else zero for a in args)))
         else:
             place.append(_simple(b, op, tuple(place[a] for a in args)))
     short, moved = b.pruned(place[-1])

@@ -164,17 +164,24 @@ def _valley(formula, least: float):
 
     def enclose_box(a: Box) -> Box:
         low, high = _through_arb(formula, np.stack(np.broadcast_arrays(*a)), within=(least, np.inf))
-        low, high = np.minimum(low[0], low[1]), np.maximum(high[0], high[1])
-        monotone = (a[1] <= _LOWEST[0]) | (a[0] >= _LOWEST[1])
-        return inside(_POSITIVE, a, (np.where(monotone, low, least), high))
+        high = np.maximum(high[0], high[1])
+        # the end beside the foot alone: the other one may be a pole, or infinite
+        low = np.where(a[1] <= _LOWEST[0], low[1], np.where(a[0] >= _LOWEST[1], low[0], least))
+        return inside(_POSITIVE, a, (low, high))
 
     return enclose_box
 
 
 gammaln = _valley(lambda x: x.lgamma(), _LEAST_GAMMALN)
-gamma = _valley(lambda x: x.gamma(), _LEAST_GAMMA)
+_gamma = _valley(lambda x: x.gamma(), _LEAST_GAMMA)
 _minus_rgamma = _valley(lambda x: -x.rgamma(), -float.fromhex("0x1.21118a2d816f8p+0"))
 _psi = _monotone(lambda x: x.digamma(), "+")
+
+
+def gamma(a: Box) -> Box:
+    """Enclose Gamma on [0, inf); at -0.0 SciPy takes its pole from the left."""
+    left = (a[1] == 0) & (np.signbit(a[0]) | np.signbit(a[1]))
+    return replace(left, UNKNOWN, _gamma(a))
 
 
 def rgamma(a: Box) -> Box:

@@ -204,9 +204,16 @@ def beta(a, b):
 
 
 def beta_share(a, b, x):
+    if not (a > 2.0**-30 and b > 2.0**-30):  # Arb takes seconds close to shapes of 0
+        return None
     if x * (a + b) > a:  # Arb is slow beyond
         return 1 - (1 - x).beta_lower(b, a, 1)
     return x.beta_lower(a, b, 1)
+
+
+def other_share(a, b, x):
+    share = beta_share(a, b, x)
+    return None if share is None else 1 - share
 
 
 def log_gamma(a):
@@ -297,7 +304,7 @@ NUMBERS = {
     "arctanh": within(-1, 1, lambda a: a.atanh(), -INF, INF),
     "special.beta": beta,
     "special.betainc": beta_share,
-    "special.betaincc": lambda a, b, x: 1 - beta_share(a, b, x),
+    "special.betaincc": other_share,
     "special.betaln": lambda a, b: logarithm(beta(a, b)),
     "special.binom": binomial,
     "special.digamma": lambda a: a.digamma(),

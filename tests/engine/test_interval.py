@@ -271,6 +271,7 @@ def test_boxes_with_infinite_ends(op):
     """Tail boxes: [M, inf), (-inf, M] and the line; the points are far out, and at the end."""
     rng = np.random.default_rng(3)
     slow = op in ("special.betainc", "special.betaincc", "special.gammainc", "special.iv")
+    slow = slow or op == "special.kv"  # the oracle, at large orders
     far = np.array([0.0, 1.0, 2.5, 40.0] if slow else [0.0, 1.0, 2.5, 40.0, 1e4, 1e18, 1e300])
     boxes, points = [], []
     for domain in DOMAINS[op]:
@@ -559,7 +560,7 @@ def test_the_angle_at_the_cut():
     for y, x in (((-1, 1), (-2, -1)), ((0, 1), (-2, -1)), ((-1, 1), (-1, 1)), ((0, 0), (0, 1))):
         assert one("arctan2", y, x) == (-whole, whole)
     assert one("arctan2", (1, 1), (-1, 1)) == (pytest.approx(PI / 4), pytest.approx(3 * PI / 4))
-    assert one("arctan2", (-2, -1), (-1, INF)) == (pytest.approx(-2.0344439357957027), 0)
+    assert one("arctan2", (-2, -1), (-1, INF)) == (pytest.approx(-3 * PI / 4), 0)
     assert one("arctan2", (-1, 1), (1, 1)) == (pytest.approx(-PI / 4), pytest.approx(PI / 4))
 
 
@@ -724,7 +725,7 @@ def test_special_functions_agree_with_mpmath(op):
     """Arb encloses them and Arb judges them elsewhere: here mpmath does, at 50 digits."""
     rng = np.random.default_rng(8)
     points = [rng.uniform(0.02, 0.98, 12) for _ in DOMAINS[op]]
-    wide = {d for d in DOMAINS[op] if d[1] > 2 and d[0] <= 0}
+    wide = {d for d in DOMAINS[op] if d[1] > 3 and d[0] <= 0}
     points = [
         p * 20 if d in wide and d != UNIT else p for p, d in zip(points, DOMAINS[op], strict=False)
     ]

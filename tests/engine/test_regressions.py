@@ -123,3 +123,45 @@ def test_an_outcome_altered_at_the_centre_of_a_band(place):
     )
     holds(bl.pml(altered).mean(), 0.1776528282, 1e-9)
     holds(bl.pml(altered).tail(0.3), 0.1253529, 1e-6)
+
+
+def test_a_marginal_bounded_by_an_integral_proves_only_what_is_there():
+    """x^-0.4 is integrable: the kernel alone blows up. Where f_Y does too, nothing is proved."""
+    shrinking = lambda y, x: 1 - x**0.6 + np.where(y < x, x**-0.4, 0.0)  # noqa: E731
+    assert bl.pml(joint(shrinking)).sup().lower == math.inf
+    common = joint(lambda y, x: 0.6 * y**-0.4 * (1 + (2 * x - 1) * (0.5 - y**0.6)))
+    assert bl.pml(common).sup().lower < math.inf
+    # f = 1/x on y < x: log(1/y) is no power, and 1/x is not integrable
+    assert bl.pml(joint(lambda y, x: np.where(y < x, 1 / x, 0.0)))(0.5).lower < math.inf
+
+
+def test_a_pole_in_the_secret_is_a_set_of_positive_mass():
+    spike = lambda y, x: np.where(y == x, 1e9, 1 + 0.5 * (2 * x - 1) * (2 * y - 1))  # noqa: E731
+    holds(bl.pml(joint(spike)).sup(), math.log(1.5), 1e-8)
+
+    def root(y, x):
+        near = np.where(y == x, 1.0, abs(y - x))
+        return 0.5 / np.sqrt(near) / (np.sqrt(x) + np.sqrt(1 - x))
+
+    assert bl.pml(joint(root)).sup().lower == math.inf
+    # secrets that follow the outcome are outside the support of this prior
+    away = bl.Measure(lambda x: np.where(x > 0.5, 2.0, 0.0), on=UNIT, breaks=(0.5,))
+    half = joint(
+        lambda y, x: np.where(x < 0.5, root(y, x), 1 + 0.5 * (2 * x - 1) * (2 * y - 1)), prior=away
+    )
+    assert bl.pml(half).sup().lower < math.inf
+
+
+def test_kernels_that_fall_faster_than_any_power_are_compared_with_each_other():
+    rates = bl.pmf([0.5, 0.5], on=bl.Finite([0.25, 0.5]))
+    steps = lambda m, x: np.log1p(-x) + m * np.log(x)  # noqa: E731
+    falls = lambda y, x: np.log(x) - x * y  # noqa: E731
+    counts, line = bl.Integers(0, None), bl.Interval(0, None)
+    for density, outcome in ((steps, counts), (falls, line)):
+        assert (
+            bl.pmc(joint(density, prior=rates, outcome=outcome, log=True)).sup().lower == math.inf
+        )
+    # the same rate for both: -log(1 - 0.25) or so, however fast both fall
+    alike = lambda y, x: np.log1p((x - 0.375) * (1 - 2 * np.exp(-y))) - y  # noqa: E731
+    found = bl.pmc(joint(alike, prior=rates, outcome=line, log=True)).sup()
+    holds(found, -math.log1p(-0.125), 1e-8)
