@@ -154,7 +154,8 @@ def ends(values: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
     middle = fractions(values)
     error = fractions(rounding_of(values, max(rounding, U)))
     lower = np.where(error < 1, middle * (1 - error), 0 * middle)
-    upper = np.minimum(middle * (1 + error), Fraction(1))
+    upper = middle * (1 + error)
+    upper = np.where(upper > 1, fractions(np.ones(values.shape)), upper)
     return lower, upper
 
 

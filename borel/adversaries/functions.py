@@ -157,6 +157,7 @@ def function_of_gain(joint: Any, gain: Gain, y: Any) -> Mechanism:
     rest = [1 - sum(column, Fraction(0)) for column in zip(*columns, strict=True)]
     # before y the letter of `before` must be the largest, after y the letter of `after`
     letters = max(
+        1,
         math.ceil(_mean(sides.prior, rest) / _mean(sides.prior, columns[-1])),
         math.ceil(_mean(sides.posterior, rest) / _mean(sides.posterior, columns[0])),
     )
@@ -303,7 +304,7 @@ def _mean(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
 def require_few(letters: int, what: str, mend: str = "") -> None:
     """Raise `InvalidInput` for a function of more than `LETTERS` letters."""
     if letters > LETTERS:
-        shown = str(letters) if letters < 10**12 else f"about {float(letters):.3g}"
+        shown = str(letters) if letters < 10**12 else f"about 2**{letters.bit_length()}"
         raise InvalidInput(
             what,
             expected=f"a function of at most {LETTERS} letters",
