@@ -10,6 +10,7 @@ from __future__ import annotations
 from borel.adversaries import costs as cost
 from borel.adversaries import gains as gain
 from borel.adversaries.functions import function_of_cost, function_of_gain, shattering
+from borel.adversaries.regions import RegionWitness
 from borel.adversaries.threats import Cost, Gain
 from borel.adversaries.vulnerability import (
     cost_leakage,
@@ -25,6 +26,7 @@ from borel.adversaries.witnesses import Witness, witness
 __all__ = [
     "Cost",
     "Gain",
+    "RegionWitness",
     "Witness",
     "cost",
     "cost_leakage",

@@ -23,10 +23,11 @@ import numpy as np
 from borel.adversaries import costs, gains
 from borel.adversaries.beliefs import Beliefs, require_joint
 from borel.adversaries.functions import kernel, nominal, require_few, shattering
+from borel.adversaries.regions import RegionWitness, region_witness
 from borel.adversaries.threats import Cost, Gain
 from borel.adversaries.vulnerability import cost_leakage, function_leakage, g_leakage
 from borel.bound import Bound, Verdict, weakest
-from borel.errors import InvalidInput
+from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.leakage import pmc, pml
 from borel.mechanism import Mechanism
@@ -139,8 +140,15 @@ def _minus(a: float, b: float, direction: int) -> float:
 
 
 def witness(
-    joint: Any, y: Any, *, of: str = "pml", as_: str = "function", pieces: int | None = None
-) -> Any:
+    joint: Any,
+    y: Any,
+    *,
+    of: str = "pml",
+    as_: str | None = None,
+    pieces: int | None = None,
+    epsilon: float = 0.01,
+    level: float | None = None,
+) -> Witness | RegionWitness:
     r"""Return an adversary who attains PML, or PMC, at an outcome.
 
     Parameters
@@ -151,25 +159,34 @@ def witness(
         The outcome. At one of probability 0 both leakages are 0, and any adversary attains them.
     of : {"pml", "pmc"}
         Which leakage.
-    as_ : {"function", "gain", "cost", "shattering"}
-        As a randomised function U of the secret, whose guess is right (PML) or not wrong (PMC);
-        as a gain (PML) or a cost (PMC), which attain it at all outcomes; ``"shattering"`` is the
-        function that attains PML at all outcomes.
+    as_ : {"function", "gain", "cost", "shattering"}, optional
+        For finite alphabets. As a randomised function U of the secret (the default), whose guess is
+        right (PML) or not wrong (PMC); as a gain (PML) or a cost (PMC), which attain it at all
+        outcomes; ``"shattering"`` is the function that attains PML at all outcomes.
     pieces : int, optional
         For PMC as a function: into how many letters to break the attaining secret x, as the proof
         of Theorem 2 does. It is attained once pieces >= p/(1-p) for both p = P(x) and p = P(x|y).
         If not given, half of x is one letter: two letters attain PMC always.
+    epsilon : float
+        For other alphabets: how near to come, in nats.
+    level : float, optional
+        For other alphabets, where the leakage is infinite: what to exceed, in nats (10 if not
+        given).
 
     Returns
     -------
-    Witness
-        With ``leakage()`` and ``verify()``.
+    Witness or RegionWitness
+        With ``leakage()`` and ``verify()``. On finite alphabets the leakage is attained. On others
+        it is an event A about the secret: the gain, or cost, 1_A, and the function made of it, come
+        within epsilon. Its figures have the status of the engine (certified, or an estimate).
 
     Raises
     ------
     InvalidInput
         Not a joint; other words for ``of`` or ``as_``; a function of more than 10 000 letters (PML
-        needs 1 / P(x) of them); `OutsideAlphabet` for y; `NotYet` where an alphabet is not finite.
+        needs 1 / P(x) of them); `OutsideAlphabet` for y.
+    NotYet
+        No event that comes within epsilon was found.
 
     References
     ----------
@@ -191,15 +208,28 @@ def witness(
     require_joint(joint, "witness")
     if of not in _VIEWS:
         raise InvalidInput("witness", expected='of="pml" or of="pmc"', got=repr(of))
-    if as_ not in _VIEWS[of]:
+    if as_ is not None and as_ not in _VIEWS[of]:
         raise InvalidInput(
             "witness",
             expected=f"as_ one of {_VIEWS[of]} for {of}",
             got=repr(as_),
             mend="gains attain PML, costs attain PMC.",
         )
-    _check_pieces(pieces, of, as_)
-    return _finite(joint, y, of, as_, pieces)
+    if joint.finite:
+        as_ = as_ or "function"
+        _check_pieces(pieces, of, as_)
+        return _finite(joint, y, of, as_, pieces)
+    if getattr(joint.prior, "figure_of", None) is not None:
+        raise NotYet("witness", missing="posteriors over priors", instead="one prior at a time.")
+    for given, name in ((as_, "as_"), (pieces, "pieces")):
+        if given is not None:
+            raise InvalidInput(
+                "witness",
+                expected=f"no {name} for {joint.secret!r} and {joint.outcome!r}",
+                got=repr(given),
+                mend="the event found is a gain, a cost and a function: see .gain, .function().",
+            )
+    return region_witness(joint, y, of, epsilon, level)
 
 
 def _check_pieces(pieces: Any, of: str, as_: str) -> None:
