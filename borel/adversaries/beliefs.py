@@ -117,14 +117,15 @@ class Beliefs:
 
     def column(self, y: Any) -> int:
         """Return the position of one outcome."""
-        if np.ndim(y) and not isinstance(y, tuple):
+        place = self.mechanism.outcome.positions(y)
+        if place.ndim:
             raise InvalidInput(
                 "y",
                 expected="one outcome",
-                got=f"an array of shape {np.shape(y)}",
+                got=f"an array of shape {place.shape}",
                 mend="ask for one y at a time.",
             )
-        return int(self.mechanism.outcome.positions(y))
+        return int(place)
 
     @cached_property
     def live(self) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 
 from borel.adversaries.beliefs import Secrets
 from borel.adversaries.enclosures import rational_ends
-from borel.adversaries.gains import about_function, gap, kernel_rows, reciprocal_table
+from borel.adversaries.gains import Reciprocal, about_function, gap, kernel_rows
 from borel.adversaries.real_line import RealDistance, power
 from borel.adversaries.threats import (
     Cost,
@@ -301,7 +301,11 @@ def reciprocal(prior: Measure) -> Cost:
     >>> bl.adversaries.cost_leakage(joint, reciprocal(prior), 0), bl.pmc(joint)(0)
     (Bound(1.029619417, exact), Bound(1.029619417, exact))
     """
-    return TabledCost(reciprocal_table(prior, "cost.reciprocal"), "reciprocal of the prior")
+    return _Reciprocal(prior, "cost.reciprocal")
+
+
+class _Reciprocal(Reciprocal, Cost):
+    """The cost."""
 
 
 def guessing(function: Any) -> Cost:

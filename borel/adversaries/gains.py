@@ -20,6 +20,7 @@ from borel.adversaries.threats import (
     Number,
     Table,
     TabledGain,
+    Threat,
     Value,
     distinct,
     exact_label,
@@ -28,7 +29,7 @@ from borel.adversaries.threats import (
     table_of,
 )
 from borel.errors import InvalidInput
-from borel.measures import Measure
+from borel.measures import Measure, covers
 
 __all__ = [
     "group_membership",
@@ -312,13 +313,11 @@ def metric(
             low: list[Number] = []
             high: list[Number] = []
             for w in actions:
-                where = f"x = {x!r}, w = {w!r}"
-                rho = gap(x, w, distance, what)
                 if reward is None:
-                    a, b = _negative_exponential(rho)
+                    a, b = _negative_exponential(gap(x, w, distance, what))
                 else:
-                    shown = rho if distance is None else distance(x, w)
-                    a = b = exact_number(reward(shown), what, where)
+                    rho = abs(x - w) if distance is None else distance(x, w)
+                    a = b = exact_number(reward(rho), what, f"x = {x!r}, w = {w!r}")
                 low.append(a)
                 high.append(b)
             lower.append(low)
@@ -407,31 +406,55 @@ def reciprocal(prior: Measure) -> Gain:
     >>> bl.adversaries.g_leakage(joint, reciprocal(prior), 1), bl.pml(joint)(1)
     (Bound(0.9162907319, exact), Bound(0.9162907319, exact))
     """
-    return TabledGain(reciprocal_table(prior, "gain.reciprocal"), "reciprocal of the prior")
+    return _Reciprocal(prior, "gain.reciprocal")
 
 
-def reciprocal_table(prior: Any, what: str) -> Callable[[Secrets], Table]:
-    """Read 1[x = w] / P(x) from a prior."""
-    if not isinstance(prior, Measure) or prior._probabilities is None or prior.batch:
-        raise InvalidInput(what, expected="a finite prior", got=repr(prior))
+class Reciprocal(Threat):
+    """1[x = w] / P(x) for the secrets w that a prior charges: expectations are w(x) / P(x)."""
 
-    def build(secrets: Secrets) -> Table:
-        p = [Fraction(v) for v in prior.at(secrets.alphabet)[secrets.rows].tolist()]
+    name = "reciprocal of the prior"
+
+    def __init__(self, prior: Any, what: str):
+        if not isinstance(prior, Measure) or prior._probabilities is None or prior.batch:
+            raise InvalidInput(what, expected="a finite prior", got=repr(prior))
+        self.prior, self._what = prior, what
+
+    def _rewards(self, secrets: Secrets) -> list[Fraction]:
+        if not covers(secrets.alphabet, self.prior):
+            raise InvalidInput(
+                self._what,
+                expected=f"a prior on {secrets.alphabet!r}",
+                got=f"one on {self.prior.on!r}",
+                mend="give the prior of the joint itself.",
+            )
+        p = [Fraction(v) for v in self.prior.at(secrets.alphabet)[secrets.rows].tolist()]
         if not all(p):
             raise InvalidInput(
-                what,
+                self._what,
                 expected="a prior that charges the secrets of the joint",
                 got="probability 0",
                 where=f"x = {secrets.labels[p.index(Fraction(0))]!r}",
                 mend="give the prior of the joint itself.",
             )
-        n = len(p)
-        rows: list[list[Number]] = [
-            [1 / p[i] if i == j else Fraction(0) for j in range(n)] for i in range(n)
-        ]
-        return table_of(rows, secrets.labels)
+        return [1 / v for v in p]
 
-    return build
+    def values(self, secrets: Secrets, weights: np.ndarray) -> list[Value]:
+        """Return the largest (smallest, for a cost) of the ratios w(x) / P(x)."""
+        rewards, best, out = self._rewards(secrets), max if isinstance(self, Gain) else min, []
+        for row in weights.tolist():
+            scores = [w * r for w, r in zip(row, rewards, strict=True)]
+            at = best(range(len(scores)), key=scores.__getitem__)
+            out.append(Value(scores[at], scores[at], secrets.labels[at]))
+        return out
+
+    def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
+        """Return 1 / P(x) at the secret that is named."""
+        pairs = zip(secrets.labels, self._rewards(secrets), strict=True)
+        return [r if x == action else Fraction(0) for x, r in pairs]
+
+
+class _Reciprocal(Reciprocal, Gain):
+    """The gain."""
 
 
 def guessing(function: Any) -> Gain:

@@ -281,25 +281,21 @@ def test_floats_enclose_the_exact_leakages(case):
     if any(0 < v < F(1, 2**1022) for row in (p, *K, *P) for v in row):
         table = [[F(1)] * len(table[0]) for _ in table]  # subnormals: enclosed, but widely
     floats = joint_of(o.floats(p), o.floats(K))
+    u = bl.Mechanism.from_matrix(o.floats(P))
+    gained = bl.adversaries.g_leakage(floats, bl.adversaries.gain.table(table), y)
+    paid = bl.adversaries.cost_leakage(floats, _cost.table(table), y)
+    right = bl.adversaries.function_leakage(floats, u, y)
+    wrong = bl.adversaries.function_leakage(floats, u, y, of="pmc")
     for found, truth in (
-        (
-            bl.adversaries.g_leakage(floats, bl.adversaries.gain.table(table), y),
-            a.g_ratio(p, K, y, table),
-        ),
-        (bl.adversaries.cost_leakage(floats, _cost.table(table), y), a.c_ratio(p, K, y, table)),
-        (
-            bl.adversaries.function_leakage(floats, bl.Mechanism.from_matrix(o.floats(P)), y),
-            a.u_ratio("pml", p, K, y, P),
-        ),
-        (
-            bl.adversaries.function_leakage(
-                floats, bl.Mechanism.from_matrix(o.floats(P)), y, of="pmc"
-            ),
-            a.u_ratio("pmc", p, K, y, P),
-        ),
+        (gained, a.g_ratio(p, K, y, table)),
+        (paid, a.c_ratio(p, K, y, table)),
+        (right, a.u_ratio("pml", p, K, y, P)),
+        (wrong, a.u_ratio("pmc", p, K, y, P)),
     ):
         assert o.contains(found.ratio.lower, truth, found.ratio.upper)
         low, high = found.lower, found.upper
+        kind = "pmc" if found is paid or found is wrong else "pml"
+        assert low <= getattr(bl, kind)(floats)(y).upper
         if truth in (0, INF):
             assert low == -INF or high == INF
         else:
