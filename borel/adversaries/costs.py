@@ -16,8 +16,10 @@ import numpy as np
 
 from borel.adversaries.beliefs import Secrets
 from borel.adversaries.enclosures import rational_ends
-from borel.adversaries.gains import Reciprocal, about_function, gap, kernel_rows
+from borel.adversaries.gains import gap
+from borel.adversaries.guesses import about_function, kernel_rows
 from borel.adversaries.real_line import RealDistance, power
+from borel.adversaries.reciprocals import Reciprocal
 from borel.adversaries.threats import (
     Cost,
     Number,

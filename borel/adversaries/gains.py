@@ -6,30 +6,31 @@ Maximal Leakage", Theorem 2 and Corollary 1).
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from borel.adversaries.beliefs import FLOATS, Secrets, ends
+from borel.adversaries.beliefs import Secrets
+from borel.adversaries.combinations import Membership, Tries
 from borel.adversaries.enclosures import rational_ends
+from borel.adversaries.guesses import about_function, kernel_rows
+from borel.adversaries.reciprocals import Reciprocal
 from borel.adversaries.threats import (
     Gain,
     Number,
     Table,
     TabledGain,
-    Threat,
-    Value,
     distinct,
     exact_label,
     exact_number,
+    float_notes,
     given_table,
     table_of,
 )
 from borel.errors import InvalidInput
-from borel.measures import Measure, covers
+from borel.measures import Measure
 
 __all__ = [
     "group_membership",
@@ -41,66 +42,6 @@ __all__ = [
     "reciprocal",
     "table",
 ]
-
-
-class _Tries(Gain):
-    """1 if the secret is among k guesses: V(w) is the sum of the k largest weights."""
-
-    def __init__(self, k: int, *, single: bool):
-        self.k, self._single = k, single
-        self.name = "identity" if single else f"{k} tries"
-
-    def values(self, secrets: Secrets, weights: np.ndarray) -> list[Value]:
-        """Return the sum of the k largest weights; all sets of k guesses are covered by it."""
-        out = []
-        for row in weights.tolist():
-            top = heapq.nsmallest(self.k, range(len(row)), key=lambda i: (-row[i], i))
-            total = sum((row[i] for i in top), Fraction(0))
-            guesses = tuple(secrets.labels[i] for i in top)
-            out.append(Value(total, total, guesses[0] if self._single else guesses))
-        return out
-
-    def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
-        """Return 1 at the secrets that are guessed."""
-        guesses = (action,) if self._single else action
-        return [Fraction(int(x in guesses)) for x in secrets.labels]
-
-
-class _Membership(Gain):
-    """Sum over individuals of weight_j 1[guess_j = whether x has j]: each guess on its own."""
-
-    def __init__(self, events: tuple, rewards: tuple[Fraction, ...], *, single: bool):
-        self._events, self._rewards, self._single = events, rewards, single
-        self.name = "membership" if single else f"membership of {len(events)}"
-
-    def _tables(self, secrets: Secrets) -> list[list[bool]]:
-        for event in self._events:
-            for label in () if callable(event) else event:
-                secrets.alphabet.check(label, "x")
-        return [
-            [bool(event(x)) if callable(event) else x in event for x in secrets.labels]
-            for event in self._events
-        ]
-
-    def values(self, secrets: Secrets, weights: np.ndarray) -> list[Value]:
-        """Return the sum of what the better guess about each individual gains."""
-        inside, out = self._tables(secrets), []
-        for row in weights.tolist():
-            total, guess = Fraction(0), []
-            for held, reward in zip(inside, self._rewards, strict=True):
-                yes = sum((w for w, h in zip(row, held, strict=True) if h), Fraction(0))
-                no = sum((w for w, h in zip(row, held, strict=True) if not h), Fraction(0))
-                total += reward * max(yes, no)
-                guess.append(yes >= no)
-            out.append(Value(total, total, guess[0] if self._single else tuple(guess)))
-        return out
-
-    def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
-        """Return the reward of the right guesses at each secret."""
-        guess = (action,) if self._single else action
-        rows = zip(self._tables(secrets), self._rewards, guess, strict=True)
-        found = [[r * (h == g) for h in held] for held, r, g in rows]
-        return [sum(column, Fraction(0)) for column in zip(*found, strict=True)]
 
 
 def _event(event: Any, what: str) -> Any:
@@ -139,7 +80,7 @@ def identity() -> Gain:
     >>> bl.adversaries.g_leakage(joint, bl.adversaries.gain.identity(), 0)
     Bound(0.4054651081, exact)
     """
-    return _Tries(1, single=True)
+    return Tries(1, single=True)
 
 
 def k_tries(k: int) -> Gain:
@@ -177,7 +118,7 @@ def k_tries(k: int) -> Gain:
     """
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise InvalidInput("gain.k_tries", expected="an integer k >= 1", got=repr(k))
-    return _Tries(int(k), single=False)
+    return Tries(int(k), single=False)
 
 
 def membership(event: Any) -> Gain:
@@ -212,7 +153,7 @@ def membership(event: Any) -> Gain:
     >>> bl.adversaries.g_leakage(joint, membership({"in"}), 1).witness["after"]
     True
     """
-    return _Membership((_event(event, "gain.membership"),), (Fraction(1),), single=True)
+    return Membership((_event(event, "gain.membership"),), (Fraction(1),), single=True)
 
 
 def group_membership(events: Sequence[Any], *, rewards: Sequence[Any] | None = None) -> Gain:
@@ -258,7 +199,7 @@ def group_membership(events: Sequence[Any], *, rewards: Sequence[Any] | None = N
     if len(worth) != len(chosen):
         raise InvalidInput(what, expected=f"{len(chosen)} rewards", got=str(len(worth)))
     numbers = tuple(Fraction(exact_number(r, what, f"reward {j}")) for j, r in enumerate(worth))
-    return _Membership(chosen, numbers, single=False)
+    return Membership(chosen, numbers, single=False)
 
 
 def metric(
@@ -308,7 +249,7 @@ def metric(
 
     def build(secrets: Secrets) -> Table:
         actions = secrets.alphabet.labels if chosen is None else chosen
-        lower, upper = [], []
+        lower, upper, raw = [], [], []
         for x in secrets.labels:
             low: list[Number] = []
             high: list[Number] = []
@@ -317,12 +258,14 @@ def metric(
                     a, b = _negative_exponential(gap(x, w, distance, what))
                 else:
                     rho = abs(x - w) if distance is None else distance(x, w)
-                    a = b = exact_number(reward(rho), what, f"x = {x!r}, w = {w!r}")
+                    raw.append([reward(rho)])
+                    a = b = exact_number(raw[-1][0], what, f"x = {x!r}, w = {w!r}")
                 low.append(a)
                 high.append(b)
             lower.append(low)
             upper.append(high)
-        return table_of(lower, tuple(actions), None if lower == upper else upper)
+        out = table_of(lower, tuple(actions), None if lower == upper else upper)
+        return out._replace(notes=float_notes(raw))
 
     return TabledGain(build, "metric")
 
@@ -409,50 +352,6 @@ def reciprocal(prior: Measure) -> Gain:
     return _Reciprocal(prior, "gain.reciprocal")
 
 
-class Reciprocal(Threat):
-    """1[x = w] / P(x) for the secrets w that a prior charges: expectations are w(x) / P(x)."""
-
-    name = "reciprocal of the prior"
-
-    def __init__(self, prior: Any, what: str):
-        if not isinstance(prior, Measure) or prior._probabilities is None or prior.batch:
-            raise InvalidInput(what, expected="a finite prior", got=repr(prior))
-        self.prior, self._what = prior, what
-
-    def _rewards(self, secrets: Secrets) -> list[Fraction]:
-        if not covers(secrets.alphabet, self.prior):
-            raise InvalidInput(
-                self._what,
-                expected=f"a prior on {secrets.alphabet!r}",
-                got=f"one on {self.prior.on!r}",
-                mend="give the prior of the joint itself.",
-            )
-        p = [Fraction(v) for v in self.prior.at(secrets.alphabet)[secrets.rows].tolist()]
-        if not all(p):
-            raise InvalidInput(
-                self._what,
-                expected="a prior that charges the secrets of the joint",
-                got="probability 0",
-                where=f"x = {secrets.labels[p.index(Fraction(0))]!r}",
-                mend="give the prior of the joint itself.",
-            )
-        return [1 / v for v in p]
-
-    def values(self, secrets: Secrets, weights: np.ndarray) -> list[Value]:
-        """Return the largest (smallest, for a cost) of the ratios w(x) / P(x)."""
-        rewards, best, out = self._rewards(secrets), max if isinstance(self, Gain) else min, []
-        for row in weights.tolist():
-            scores = [w * r for w, r in zip(row, rewards, strict=True)]
-            at = best(range(len(scores)), key=scores.__getitem__)
-            out.append(Value(scores[at], scores[at], secrets.labels[at]))
-        return out
-
-    def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
-        """Return 1 / P(x) at the secret that is named."""
-        pairs = zip(secrets.labels, self._rewards(secrets), strict=True)
-        return [r if x == action else Fraction(0) for x, r in pairs]
-
-
 class _Reciprocal(Reciprocal, Gain):
     """The gain."""
 
@@ -498,37 +397,3 @@ def guessing(function: Any) -> Gain:
         return table_of(lower.tolist(), labels, None if same else upper.tolist())
 
     return about_function(TabledGain(build, "guessing a function"), function)
-
-
-def kernel_rows(function: Any, what: str) -> Callable[[Secrets], tuple[np.ndarray, np.ndarray]]:
-    """Read the rows of P_{U|X} at the charged secrets, enclosed."""
-    from borel.mechanism import Mechanism
-
-    if not isinstance(function, Mechanism) or not function.finite:
-        raise InvalidInput(
-            what,
-            expected="a finite Mechanism from the secret to U",
-            got=repr(function),
-            mend="bl.Mechanism.from_matrix(P, secret=..., outcome=...).",
-        )
-
-    def rows_of(secrets: Secrets) -> tuple[np.ndarray, np.ndarray]:
-        for x in secrets.labels:
-            if not np.all(function.secret.contains(x)):
-                raise InvalidInput(
-                    what,
-                    expected=f"a function defined at every secret of {secrets.alphabet!r}",
-                    got=f"one on {function.secret!r}",
-                    where=f"x = {x!r}",
-                )
-        rows = [int(function.secret.positions(x, "x")) for x in secrets.labels]
-        return ends(function.matrix[rows], function.rounding)
-
-    return rows_of
-
-
-def about_function(threat: Any, function: Any) -> Any:
-    """Note what figures about a function rest on."""
-    threat.assumptions = () if function.rational else (FLOATS,)
-    threat.reason = function.unproved
-    return threat

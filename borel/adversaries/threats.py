@@ -22,6 +22,8 @@ from borel.adversaries.beliefs import Secrets, Weights, product
 from borel.errors import InvalidInput, NotYet
 from borel.probabilities import shown
 
+BINARY64 = "gains and costs given as floats mean their binary64 values"
+
 Number = Fraction | float  # a float only if it is infinite
 
 
@@ -52,6 +54,10 @@ class Threat:
             return low
         high = self.values(secrets, weights.upper)
         return [Value(a.lower, b.upper, a.action) for a, b in zip(low, high, strict=True)]
+
+    def notes(self, secrets: Secrets) -> tuple[str, ...]:
+        """Return what figures about it rest on."""
+        return self.assumptions
 
     def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
         """Return g(x, action), or c(x, action), at the charged secrets, where it is rational."""
@@ -93,12 +99,15 @@ class Table(NamedTuple):
         Where the value is infinite (a cost); the ends are 0 there.
     actions : tuple (k,)
         The labels of the actions.
+    notes : tuple of str
+        What figures made of it rest on.
     """
 
     lower: np.ndarray
     upper: np.ndarray
     infinite: np.ndarray
     actions: tuple
+    notes: tuple[str, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -128,6 +137,10 @@ class Tabled(Threat):
         if self._known is None or self._known[0] != key:
             self._known = key, self._build(secrets)
         return self._known[1]
+
+    def notes(self, secrets: Secrets) -> tuple[str, ...]:
+        """Return what figures about it rest on."""
+        return (*self.assumptions, *self.table(secrets).notes)
 
     def values(self, secrets: Secrets, weights: np.ndarray) -> list[Value]:
         """Return the best of the expectations of all actions."""
@@ -237,14 +250,15 @@ def given_table(
 
         def by_calls(secrets: Secrets) -> Table:
             ws = secrets.alphabet.labels if chosen is None else chosen
+            raw = [[values(x, w) for w in ws] for x in secrets.labels]
             rows = [
                 [
-                    exact_number(values(x, w), what, f"x = {x!r}, w = {w!r}", infinite=infinite)
-                    for w in ws
+                    exact_number(v, what, f"x = {x!r}, w = {w!r}", infinite=infinite)
+                    for w, v in zip(ws, row, strict=True)
                 ]
-                for x in secrets.labels
+                for x, row in zip(secrets.labels, raw, strict=True)
             ]
-            return table_of(rows, tuple(ws))
+            return table_of(rows, tuple(ws))._replace(notes=float_notes(raw))
 
         return by_calls
 
@@ -263,6 +277,8 @@ def given_table(
         ]
         for i, row in enumerate(entries)
     ]
+
+    notes = float_notes(entries)
 
     def by_rows(secrets: Secrets) -> Table:
         place = {i: i for i in range(secrets.alphabet.size)}
@@ -283,9 +299,16 @@ def given_table(
                 got=f"rows labelled {shown(row_labels)}",
                 mend="labels are matched, never positions.",
             )
-        return table_of([numbers[place[int(i)]] for i in secrets.rows], names)
+        chosen_rows = [numbers[place[int(i)]] for i in secrets.rows]
+        return table_of(chosen_rows, names)._replace(notes=notes)
 
     return by_rows
+
+
+def float_notes(entries: Sequence[Sequence[Any]]) -> tuple[str, ...]:
+    """Say that floats are taken as they are, where some are not whole."""
+    floats = (v for row in entries for v in row if isinstance(v, (float, np.floating)))
+    return (BINARY64,) if any(math.isfinite(v) and v != math.floor(v) for v in floats) else ()
 
 
 def _matrix(values: Any, what: str) -> tuple[list[list[Any]], list | None, list | None]:
