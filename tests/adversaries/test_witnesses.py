@@ -274,6 +274,26 @@ def test_nothing_drawn_at_random_exceeds_pml_or_pmc(case):
         o.not_above(found, limit)
 
 
+@given(threatened(), st.lists(st.booleans(), min_size=16, max_size=16))
+def test_costs_with_infinite_entries(case, barred):
+    """Definition 11 allows them, as long as some action is finite under the prior."""
+    p, K, y, table, _ = case
+    k = len(table[0])
+    table = [
+        [INF if barred[(i * k + j) % 16] else v for j, v in enumerate(r)]
+        for i, r in enumerate(table)
+    ]
+    joint = joint_of(p, K)
+    if min(a.expectations(p, table)) == INF:
+        with pytest.raises(bl.InvalidInput, match="finite"):
+            bl.adversaries.cost_leakage(joint, _cost.table(table), y)
+        return
+    for build in (lambda v: v, o.floats):
+        paid = bl.adversaries.cost_leakage(joint_of(build(p), build(K)), _cost.table(table), y)
+        assert o.contains(paid.ratio.lower, a.c_ratio(p, K, y, table), paid.ratio.upper)
+    o.not_above(bl.adversaries.cost_leakage(joint, _cost.table(table), y), bl.pmc(joint)(y))
+
+
 @given(threatened())
 def test_floats_enclose_the_exact_leakages(case):
     """The nearest floats of a joint are within the rounding that a joint of floats covers."""
