@@ -62,7 +62,7 @@ _WHERE = {
     "OutsideAlphabet": "errors",
     "Undecided": "errors",
 }
-_MODULES = ("errors", "guarantees", "mechanisms", "models", "priors", "testing")
+_MODULES = ("adversaries", "errors", "guarantees", "mechanisms", "models", "priors", "testing")
 _NOT_YET = {
     "binary_envelope": "leakage envelopes",
     "entry": "databases of independent entries",
@@ -106,7 +106,7 @@ def _missing(name: str) -> Any:
 
 
 if TYPE_CHECKING:
-    from borel import errors, guarantees, mechanisms, models, priors, testing
+    from borel import adversaries, errors, guarantees, mechanisms, models, priors, testing
     from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product, Reals
     from borel.audits import audit, load
     from borel.bound import Bound, Verdict

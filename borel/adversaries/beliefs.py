@@ -1,0 +1,201 @@
+"""What an adversary believes about the secret, as exact rational numbers.
+
+Every expected gain or cost is a sum of non-negative terms, so nothing here is rounded: floats are
+taken as the rationals they are, their rounding as a lower and an upper law, and the ends are
+rounded outwards once, when a Bound is made.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from borel.engine.rounding import U, rounding_of
+from borel.errors import InvalidInput, NotYet
+from borel.joint import Joint
+from borel.probabilities import carried
+
+if TYPE_CHECKING:
+    from borel.alphabets import Alphabet
+
+FLOATS = "floats mean the normalised laws within their rounding"
+
+
+class Secrets(NamedTuple):
+    """The secrets that the prior charges.
+
+    Attributes
+    ----------
+    alphabet : Alphabet
+        The mechanism's, whose labels tables of gains and costs follow.
+    rows : ndarray of int (n,)
+        Positions of the charged secrets in it.
+    labels : tuple (n,)
+        Their labels.
+    """
+
+    alphabet: Alphabet
+    rows: np.ndarray
+    labels: tuple
+
+
+class Weights(NamedTuple):
+    """Enclosures of unnormalised laws over the charged secrets, one a row: p(x), or p(x) f(y|x).
+
+    Attributes
+    ----------
+    lower, upper : ndarray of Fractions (m, n)
+        The ends; one object where the laws are rational.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+    @property
+    def exact(self) -> bool:
+        """Whether the laws are rational."""
+        return self.lower is self.upper
+
+    def row(self, j: int) -> Weights:
+        """Return one of the laws."""
+        lower = self.lower[j : j + 1]
+        return Weights(lower, lower if self.exact else self.upper[j : j + 1])
+
+
+class Beliefs:
+    """The prior and the posteriors of a finite joint.
+
+    Parameters
+    ----------
+    joint : Joint
+        With finite alphabets.
+    what : str
+        Who asks, for the message of an error.
+    """
+
+    def __init__(self, joint: Any, what: str):
+        require_joint(joint, what)
+        if not joint.finite:
+            raise NotYet(
+                what,
+                missing=f"gains and costs on {joint.secret!r} and {joint.outcome!r}",
+                instead="finite alphabets are exact; bl.adversaries.witness(joint, y) attains PML "
+                "and PMC on continuous secrets too.",
+            )
+        self.joint = joint
+        self.mechanism = joint.mechanism
+        alphabet = self.mechanism.secret
+        prior = joint.prior.at(alphabet)
+        rows = np.flatnonzero(np.asarray(prior != 0, bool))
+        self.secrets = Secrets(alphabet, rows, tuple(alphabet.labels[i] for i in rows))
+        self.reason = carried(joint.prior, self.mechanism)
+        self.assumptions = () if joint.rational else (FLOATS,)
+        self._p = law(prior[rows], joint.prior.rounding)
+
+    @property
+    def prior(self) -> Weights:
+        """The prior, one row."""
+        lower, upper = self._p
+        first = lower[None]
+        return Weights(first, first if lower is upper else upper[None])
+
+    @cached_property
+    def _kernel(self) -> tuple[np.ndarray, np.ndarray]:
+        return ends(self.mechanism.matrix[self.secrets.rows], self.mechanism.rounding)
+
+    def at(self, columns: np.ndarray) -> Weights:
+        """Return p(x) f(y|x) at positions of outcomes, shape (len(columns), n)."""
+        (p_low, p_high), (k_low, k_high) = self._p, self._kernel
+        lower = p_low[None] * k_low[:, columns].T
+        if p_low is p_high and k_low is k_high:
+            return Weights(lower, lower)
+        return Weights(lower, p_high[None] * k_high[:, columns].T)
+
+    def column(self, y: Any) -> int:
+        """Return the position of one outcome."""
+        place = self.mechanism.outcome.positions(y)
+        if place.ndim:
+            raise InvalidInput(
+                "y",
+                expected="one outcome",
+                got=f"an array of shape {place.shape}",
+                mend="ask for one y at a time.",
+            )
+        return int(place)
+
+    @cached_property
+    def live(self) -> np.ndarray:
+        """Positions of the outcomes of positive probability."""
+        k = self.mechanism.matrix[self.secrets.rows]
+        return np.flatnonzero(np.asarray(k != 0, bool).any(axis=0))
+
+
+def require_joint(joint: Any, what: str) -> None:
+    """Raise `InvalidInput` for anything but a joint."""
+    if not isinstance(joint, Joint):
+        raise InvalidInput(
+            what,
+            expected="a joint, prior * mech",
+            got=type(joint).__name__,
+            mend=f"write bl.adversaries.{what}(prior * mech, ...).",
+        )
+
+
+def ends(values: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest and the largest probabilities that given ones stand for, as Fractions.
+
+    Fractions stand for themselves, an exact 0 for 0, and no probability is above 1.
+    """
+    if values.dtype == object:
+        return values, values
+    middle = fractions(values)
+    error = fractions(rounding_of(values, max(rounding, U)))
+    lower = np.where(error < 1, middle * (1 - error), 0 * middle)
+    upper = middle * (1 + error)
+    upper = np.where(upper > 1, fractions(np.ones(values.shape)), upper)
+    return lower, upper
+
+
+def law(values: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return `ends` of the positive probabilities of a law; a single one is 1."""
+    if len(values) == 1:
+        one = np.array([Fraction(1)], dtype=object)
+        return one, one
+    return ends(values, rounding)
+
+
+def fractions(values: np.ndarray) -> np.ndarray:
+    """Return floats as the Fractions they are."""
+    out = np.empty(values.shape, dtype=object)
+    out.ravel()[:] = [Fraction(v) for v in values.ravel().tolist()]
+    return out
+
+
+class Products(NamedTuple):
+    """Expectations times a common denominator: ``numerators / denominator``."""
+
+    numerators: np.ndarray
+    denominator: int
+
+    def value(self, row: int, column: int) -> Fraction:
+        """Return one of them."""
+        return Fraction(self.numerators[row, column], self.denominator)
+
+
+def product(weights: np.ndarray, table: np.ndarray) -> Products:
+    """Multiply matrices of Fractions, as integers over a common denominator."""
+    a, first = _integers(weights)
+    b, second = _integers(table)
+    return Products(a @ b, first * second)
+
+
+def _integers(values: np.ndarray) -> tuple[np.ndarray, int]:
+    flat = values.ravel().tolist()
+    common = math.lcm(*(v.denominator for v in flat))
+    out = np.empty(values.shape, dtype=object)
+    out.ravel()[:] = [v.numerator * (common // v.denominator) for v in flat]
+    return out, common

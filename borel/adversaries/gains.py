@@ -1,0 +1,399 @@
+r"""Gains of the literature, g(x, w) >= 0: public as ``bl.adversaries.gain``.
+
+Each is a goal of an adversary who maximises; none leaks more than PML at any outcome ("Pointwise
+Maximal Leakage", Theorem 2 and Corollary 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from borel.adversaries.beliefs import Secrets
+from borel.adversaries.combinations import Membership, Tries
+from borel.adversaries.enclosures import rational_ends
+from borel.adversaries.guesses import about_function, kernel_rows
+from borel.adversaries.reciprocals import Reciprocal
+from borel.adversaries.threats import (
+    Gain,
+    Number,
+    Table,
+    TabledGain,
+    distinct,
+    exact_label,
+    exact_number,
+    float_notes,
+    given_table,
+    table_of,
+)
+from borel.errors import InvalidInput
+from borel.measures import Measure
+
+__all__ = [
+    "group_membership",
+    "guessing",
+    "identity",
+    "k_tries",
+    "membership",
+    "metric",
+    "reciprocal",
+    "table",
+]
+
+
+def _event(event: Any, what: str) -> Any:
+    """Return an event, a predicate or a collection of labels, checked."""
+    if callable(event):
+        return event
+    if isinstance(event, (str, bytes)) or not isinstance(event, Collection):
+        raise InvalidInput(
+            what,
+            expected="an event: a function of x, or a collection of labels",
+            got=repr(event),
+            mend="write membership(lambda x: ...) or membership({label, ...}).",
+        )
+    return tuple(event)
+
+
+def identity() -> Gain:
+    r"""Guess the secret itself, in one try: :math:`g(x, w) = 1[x = w]`.
+
+    The vulnerability is the Bayes vulnerability :math:`\max_x P(x)`, and its leakage at an outcome
+    the dynamic min-entropy leakage, which may be negative.
+
+    Returns
+    -------
+    Gain
+        Actions: the labels of the secret.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Example 1 and equation (11).
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> bl.adversaries.g_leakage(joint, bl.adversaries.gain.identity(), 0)
+    Bound(0.4054651081, exact)
+    """
+    return Tries(1, single=True)
+
+
+def k_tries(k: int) -> Gain:
+    r"""Guess the secret in k tries: :math:`g(x, w) = 1[x \in w]`, for sets w of at most k secrets.
+
+    Parameters
+    ----------
+    k : int
+        Number of tries, at least 1.
+
+    Returns
+    -------
+    Gain
+        Actions: tuples of labels, the likeliest first.
+
+    Raises
+    ------
+    InvalidInput
+        k is not a positive integer.
+
+    Notes
+    -----
+    The best set holds the k likeliest secrets: the sets are never listed.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Example 3.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.25, 0.25]) * bl.Mechanism.from_matrix([[1, 0], [0, 1], [0, 1]])
+    >>> bl.adversaries.g_leakage(joint, k_tries(2), 1).ratio.upper
+    1.333333333333...
+    """
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise InvalidInput("gain.k_tries", expected="an integer k >= 1", got=repr(k))
+    return Tries(int(k), single=False)
+
+
+def membership(event: Any) -> Gain:
+    r"""Guess whether an event holds, such as "Alice is in the database x".
+
+    .. math:: g(x, w) = 1[w = 1_E(x)], \qquad w \in \{\text{False}, \text{True}\}
+
+    Parameters
+    ----------
+    event : callable or collection of labels
+        The event E: its indicator ``x -> bool``, or the labels it has.
+
+    Returns
+    -------
+    Gain
+        Actions: True and False.
+
+    Raises
+    ------
+    InvalidInput
+        Neither a function nor a collection; `OutsideAlphabet` for labels that are not secrets.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Example 2.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], secret=["out", "in"])
+    >>> joint = bl.pmf([0.5, 0.5], on=mech.secret) * mech
+    >>> bl.adversaries.g_leakage(joint, membership({"in"}), 1).witness["after"]
+    True
+    """
+    return Membership((_event(event, "gain.membership"),), (Fraction(1),), single=True)
+
+
+def group_membership(events: Sequence[Any], *, rewards: Sequence[Any] | None = None) -> Gain:
+    r"""Guess for each of several individuals whether they are in the database.
+
+    .. math:: g(x, w) = \sum_j r_j 1[w_j = 1_{E_j}(x)], \qquad w \in \{0, 1\}^k
+
+    Parameters
+    ----------
+    events : sequence of (callable or collection of labels), length k
+        "Individual j is in x", each as in `membership`.
+    rewards : sequence of numbers (k,), optional
+        r_j >= 0, what a right guess about j is worth; 1 if not given.
+
+    Returns
+    -------
+    Gain
+        Actions: tuples of k truth values. Each is chosen on its own, so that the 2^k actions are
+        never listed.
+
+    Raises
+    ------
+    InvalidInput
+        No event, or rewards that are negative or of another number.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Example 2.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.25] * 4) * bl.Mechanism.from_matrix([[1, 0], [0, 1], [0, 1], [0, 1]])
+    >>> both = group_membership([lambda x: x & 1, lambda x: x & 2])
+    >>> bl.adversaries.g_leakage(joint, both, 0).witness["after"]
+    (False, False)
+    """
+    what = "gain.group_membership"
+    if callable(events):
+        raise InvalidInput(what, expected="a sequence of events", got="one function")
+    chosen = tuple(_event(e, what) for e in distinct(events, what))
+    worth = [1] * len(chosen) if rewards is None else list(rewards)
+    if len(worth) != len(chosen):
+        raise InvalidInput(what, expected=f"{len(chosen)} rewards", got=str(len(worth)))
+    numbers = tuple(Fraction(exact_number(r, what, f"reward {j}")) for j, r in enumerate(worth))
+    return Membership(chosen, numbers, single=False)
+
+
+def metric(
+    distance: Callable[[Any, Any], Any] | None = None,
+    *,
+    reward: Callable[[Any], Any] | None = None,
+    guesses: Sequence[Any] | None = None,
+) -> Gain:
+    r"""Come near the secret: :math:`g(x, w) = e^{-\rho(x, w)}`, or another reward of the distance.
+
+    Parameters
+    ----------
+    distance : callable, optional
+        ``rho(x, w) >= 0``; ``|x - w|`` if not given, for numeric labels.
+    reward : callable, optional
+        What a distance is worth, a number >= 0; ``e**-distance`` if not given, which is enclosed
+        to 100 bits. What a callable returns is taken as the number it is.
+    guesses : sequence, optional
+        The actions w; the labels of the secret if not given.
+
+    Returns
+    -------
+    Gain
+        Actions: the guesses.
+
+    Raises
+    ------
+    InvalidInput
+        A distance or reward that is negative, NaN or infinite; labels without a distance.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Example 4.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.25] * 4) * bl.Mechanism.from_matrix([[1, 0], [1, 0], [0, 1], [0, 1]])
+    >>> bl.adversaries.g_leakage(joint, metric(), 0).witness["after"]
+    0
+    """
+    what = "gain.metric"
+    for given, name in ((distance, "distance"), (reward, "reward")):
+        if given is not None and not callable(given):
+            raise InvalidInput(what, expected=f"{name}=<a function>", got=repr(given))
+    chosen = None if guesses is None else distinct(guesses, what)
+
+    def build(secrets: Secrets) -> Table:
+        actions = secrets.alphabet.labels if chosen is None else chosen
+        lower, upper, raw = [], [], []
+        for x in secrets.labels:
+            low: list[Number] = []
+            high: list[Number] = []
+            for w in actions:
+                if reward is None:
+                    a, b = _negative_exponential(gap(x, w, distance, what))
+                else:
+                    rho = abs(x - w) if distance is None else distance(x, w)
+                    raw.append([reward(rho)])
+                    a = b = exact_number(raw[-1][0], what, f"x = {x!r}, w = {w!r}")
+                low.append(a)
+                high.append(b)
+            lower.append(low)
+            upper.append(high)
+        out = table_of(lower, tuple(actions), None if lower == upper else upper)
+        return out._replace(notes=float_notes(raw))
+
+    return TabledGain(build, "metric")
+
+
+def gap(x: Any, w: Any, distance: Callable | None, what: str) -> Fraction:
+    """Return the distance of two labels as the Fraction it is."""
+    if distance is None:
+        return abs(exact_label(x, what) - exact_label(w, what))
+    return Fraction(exact_number(distance(x, w), what, f"the distance of {x!r} and {w!r}"))
+
+
+def _negative_exponential(rho: Fraction) -> tuple[Fraction, Fraction]:
+    if rho == 0:
+        return Fraction(1), Fraction(1)
+    from borel.engine.arb import ball
+
+    return rational_ends(lambda: (-ball(rho)).exp())
+
+
+def table(values: Any, actions: Sequence[Any] | None = None) -> Gain:
+    r"""Make a gain from any matrix or function g(x, w) >= 0.
+
+    Parameters
+    ----------
+    values : array_like (n, k), DataArray, or callable
+        Row = secret x in the order of the mechanism's labels (a DataArray brings its own), column
+        = action w; or ``g(x, w)``, which is asked at the secrets that the prior charges.
+    actions : sequence (k,), optional
+        The actions w. For a matrix 0, ..., k - 1 if not given; for a function the secrets.
+
+    Returns
+    -------
+    Gain
+        Fractions and integers are taken exactly, floats as the binary64 numbers they are.
+
+    Raises
+    ------
+    InvalidInput
+        Entries that are negative, NaN or infinite; a shape that does not match.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", equation (10).
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> bl.adversaries.g_leakage(joint, table([[1, 0, 0.5], [0, 2, 0.5]]), 0)
+    Bound(-0.2876820725, exact)
+    """
+    return TabledGain(given_table(values, actions, "gain.table", infinite=False), "table")
+
+
+def reciprocal(prior: Measure) -> Gain:
+    r"""Guess the secret for a reward that rare secrets raise: :math:`g(x, w) = 1[x = w] / P_X(x)`.
+
+    Every guess is worth 1 before the release, and :math:`P(w|y) / P(w)` after it: the leakage at
+    every outcome is PML, and on average it is maximal leakage.
+
+    Parameters
+    ----------
+    prior : Measure
+        Finite. Its probabilities are read as the numbers they are.
+
+    Returns
+    -------
+    Gain
+        Actions: the labels that the prior charges.
+
+    References
+    ----------
+    The gain of "Pointwise Maximal Leakage on General Alphabets", Theorem 3, on a finite alphabet;
+    its twin for costs is in "Information Density Bounds for Privacy", Theorem 4.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> prior = bl.pmf([0.9, 0.1])
+    >>> joint = prior * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> bl.adversaries.g_leakage(joint, reciprocal(prior), 1), bl.pml(joint)(1)
+    (Bound(0.9162907319, exact), Bound(0.9162907319, exact))
+    """
+    return _Reciprocal(prior, "gain.reciprocal")
+
+
+class _Reciprocal(Reciprocal, Gain):
+    """The gain."""
+
+
+def guessing(function: Any) -> Gain:
+    r"""Guess a randomised function U of the secret: :math:`g_U(x, u) = P_{U|X=x}(u)`.
+
+    Its leakage is the leakage of U, the log of the ratio of the probabilities of a right guess.
+
+    Parameters
+    ----------
+    function : Mechanism
+        The kernel P_{U|X}, finite.
+
+    Returns
+    -------
+    Gain
+        Actions: the labels of U.
+
+    Raises
+    ------
+    InvalidInput
+        Not a finite mechanism, or one that is not defined at some secret.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Theorem 2 (first direction of the proof, equation (30)).
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> u = bl.Mechanism.from_matrix([[1, 0, 0], [0, 0.5, 0.5]])
+    >>> bl.adversaries.g_leakage(joint, guessing(u), 0)
+    Bound(0.4054651081, exact)
+    """
+    rows_of = kernel_rows(function, "gain.guessing")
+
+    def build(secrets: Secrets) -> Table:
+        lower, upper = rows_of(secrets)
+        labels = function.outcome.labels
+        same = lower is upper
+        return table_of(lower.tolist(), labels, None if same else upper.tolist())
+
+    return about_function(TabledGain(build, "guessing a function"), function)
