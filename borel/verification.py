@@ -65,7 +65,7 @@ def verified(name: str, bound: Bound) -> Verified:
     if certificate is None:
         why = "exact: a closed form or rational arithmetic" if bound.status == "exact" else "none"
         return Verified(name, repr(bound), "none", why)
-    lower, upper = (certificate.get(end, math.nan) for end in ("lower", "upper"))
+    lower, upper = (float(certificate.get(end, math.nan)) for end in ("lower", "upper"))
     if not (bound.lower <= lower and upper <= bound.upper):
         words = f"its certificate is about [{lower}, {upper}], not about this figure"
         return Verified(name, repr(bound), "refused", words)

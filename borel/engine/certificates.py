@@ -75,7 +75,7 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
         return None  # the secrets y + k of a countable prior
     if proof["kind"] in ("gap", "pole") or proof.get("marginal", {}).get("corners"):
         return None
-    plain = {
+    plain: dict[str, Any] = {
         name: float.fromhex(v) if name != "kind" and isinstance(v, str) else v
         for name, v in proof.items()
     }
@@ -93,7 +93,7 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     if "marginal" in plain:
         _loosen(plain["marginal"], -side)
     header_ = header(engine, quantity, math.inf, math.inf)
-    return {**header_, "claim": {"type": "infinite", "proof": plain}}
+    return _without_infinities({**header_, "claim": {"type": "infinite", "proof": plain}})
 
 
 def _loosen(part: dict, side: int) -> None:
@@ -154,4 +154,15 @@ def point(
         "top": top and [float(v) for v in top],
         "bottom": bottom and [float(v) for v in bottom],
     }
-    return {**header(engine, quantity, *ends), "claim": claim}
+    return _without_infinities({**header(engine, quantity, *ends), "claim": claim})
+
+
+def _without_infinities(data: Any) -> Any:
+    """Write infinities as strings, which JSON has."""
+    if isinstance(data, dict):
+        return {name: _without_infinities(v) for name, v in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_without_infinities(v) for v in data]
+    if isinstance(data, float) and math.isinf(data):
+        return "Infinity" if data > 0 else "-Infinity"
+    return data

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
@@ -381,11 +382,10 @@ class _Checker:
 
 def check(certificate: dict | str) -> Report:
     """Verify a certificate: every leaf, and that the bound follows from them."""
-    before, ctx.prec = ctx.prec, BITS
-    try:
-        done = _Checker(json.loads(certificate) if isinstance(certificate, str) else certificate)
-        return Report(not done.failures, done.failures, done.checked, done.scope)
-    except Exception as error:  # a certificate that is not one
-        return Report(False, [f"certificate: {type(error).__name__}: {error}"], 0, "")
-    finally:
-        ctx.prec = before
+    with ctx.workprec(BITS):
+        try:  # JSON has no infinities: they are strings
+            text = certificate if isinstance(certificate, str) else json.dumps(certificate)
+            done = _Checker(json.loads(re.sub(r'"(-?Infinity)"', r"\1", text)))
+            return Report(not done.failures, done.failures, done.checked, done.scope)
+        except Exception as error:  # a certificate that is not one
+            return Report(False, [f"certificate: {type(error).__name__}: {error}"], 0, "")

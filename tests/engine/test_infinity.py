@@ -11,6 +11,7 @@ import pytest
 from engine.blind_infinities import DECOYS, INFINITIES
 
 import borel as bl
+from borel.engine.check import check
 
 INF = np.inf
 
@@ -113,10 +114,8 @@ def check_infinity(case):
     found = figure(case)
     assert found.upper == INF
     if case.name in PROVED:
-        assert found.certificate is not None
         assert found.lower == INF and found.proved
-        proof = found.certificate["claim"]["proof"]
-        assert found.certificate["claim"]["type"] == "infinite" and proof["kind"] in ARGUMENTS
+        assert (found.certificate is None) == (case.name in WITHOUT_CERTIFICATE)
     else:
         assert case.name in MISSED
         assert found.lower < INF, "it is proved now: say so in PROVED"
@@ -124,9 +123,12 @@ def check_infinity(case):
     if found.certificate is not None:
         text = json.dumps(found.certificate, allow_nan=False)
         assert json.loads(text) == found.certificate
+        report = check(text)
+        assert report.ok, report.failures
 
 
-ARGUMENTS = {"mass", "ratio", "gap", "slope", "pole", "zero"}
+WITHOUT_CERTIFICATE = {"singular_noise", "singular_noise_at_one_outcome"}
+"""Proved by arguments that the checker does not know."""
 
 
 def test_every_infinity_is_either_proved_or_missed():
