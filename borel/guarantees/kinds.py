@@ -1,0 +1,616 @@
+"""The kinds of guarantee, as objects: each says what it bounds and whether a joint satisfies it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import InitVar, dataclass, field, fields, replace
+from fractions import Fraction
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from borel.bound import Bound, Ratio, Verdict
+from borel.divergences import alip, ldp, lip, maximal_leakage, mutual_information
+from borel.engine import engine_for
+from borel.engine.finite_levels import finite_levels
+from borel.engine.rounding import log_fraction
+from borel.errors import InvalidInput
+from borel.guarantees.levels import Level, larger, level_of, log_of, shown
+from borel.leakage import pmc, pml
+
+if TYPE_CHECKING:
+    from borel.joint import Joint
+
+_SHORT = 10**6
+
+
+class Guarantee:
+    """Base class: the parameters of a guarantee, and whether a joint satisfies it.
+
+    Attributes
+    ----------
+    symbol : str
+        How tables and pictures name the kind.
+    units : str
+        Of its level: nats, unless it says otherwise.
+    """
+
+    symbol: ClassVar[str] = ""
+    units: ClassVar[str] = "nats"
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels, in the order of the fields."""
+        raise NotImplementedError
+
+    @property
+    def parameters(self) -> tuple[Any, ...]:
+        """All numbers of which smaller is stronger: levels in nats, then delta."""
+        delta = getattr(self, "delta", None)
+        return (*(level.nats for level in self.levels), *(() if delta is None else (delta,)))
+
+    def implies_same_kind(self, other: Guarantee) -> bool:
+        """Return whether this is at least as strong as another of its kind."""
+        mine, its = self._key(), other._key()
+        if mine[0] != its[0]:
+            return False
+        pairs = zip(self.levels, other.levels, strict=True)
+        delta = getattr(self, "delta", 0) <= getattr(other, "delta", 0)
+        return delta and all(a <= b for a, b in pairs)
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee: True, False or undecided."""
+        raise NotImplementedError
+
+    def _key(self) -> tuple:
+        """Return what tells guarantees apart: the kind first, then the parameters."""
+        return (type(self), *(getattr(self, f.name) for f in fields(self)), self._ratios())  # type: ignore[arg-type]
+
+    def _ratios(self) -> tuple:
+        return tuple(level.ratio for level in self.levels)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare kinds and parameters."""
+        return isinstance(other, Guarantee) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        """Hash kinds and parameters."""
+        return hash(self._key())
+
+    def __str__(self) -> str:
+        """Show the guarantee briefly, numbers rounded up: ``PML(0.5, delta=0.01)``."""
+        numbers = [_said(level) for level in self.levels]
+        delta = getattr(self, "delta", 0)
+        if delta:
+            numbers.append(f"delta={shown(delta)}")
+        return f"{self.symbol or type(self).__name__}({', '.join(numbers)})"
+
+    def __repr__(self) -> str:
+        """Show the guarantee with its numbers in full, or as ``PML(log 6/5)``."""
+        if any(_short(level) for level in self.levels):
+            return str(self)
+        numbers = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(numbers)})"
+
+
+def _short(level: Level) -> bool:
+    ratio = level.ratio
+    return ratio is not None and max(ratio.numerator, ratio.denominator) < _SHORT and ratio > 1
+
+
+def _said(level: Level) -> str:
+    return f"log {level.ratio}" if _short(level) else shown(level.nats)
+
+
+def at_most(bound: Any, level: Level) -> Any:
+    """Compare a figure with a level; exactly, where the level is the logarithm of a Fraction."""
+    ratio = level.ratio
+    if ratio is None or not isinstance(bound, Bound):
+        return bound <= level.nats
+    return Verdict._compare(
+        bound, level.nats, lambda b, _: b.ratio.upper <= ratio, lambda b, _: b.ratio.lower > ratio
+    )
+
+
+def _delta(what: str, delta: Any, *, closed: bool) -> None:
+    inside = isinstance(delta, Real) and (0 <= delta <= 1 if closed else 0 <= delta < 1)
+    if not inside:
+        raise InvalidInput(
+            what, expected=f"0 <= delta {'<=' if closed else '<'} 1", got=repr(delta)
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OneLevel(Guarantee):
+    """A guarantee with one level, ``epsilon`` in nats or ``ratio`` = e^epsilon as a Fraction."""
+
+    epsilon: Any = None
+    ratio: InitVar[Any] = field(default=None, kw_only=True)
+
+    def __post_init__(self, ratio: Any) -> None:
+        level = level_of(type(self).__name__, self.epsilon, ratio)
+        object.__setattr__(self, "epsilon", level.nats)
+        object.__setattr__(self, "_level", level)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The level."""
+        return (self._level,)  # type: ignore[attr-defined]
+
+    @classmethod
+    def at(cls, level: Level, **more: Any) -> Any:
+        """Make the guarantee from a level."""
+        if level.ratio is not None:
+            return cls(ratio=level.ratio, **more)
+        return cls(level.nats, **more)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Tail(_OneLevel):
+    """A guarantee with one level and a probability delta of exceptions."""
+
+    delta: Any = 0.0
+    _closed: ClassVar[bool] = False
+
+    def __post_init__(self, ratio: Any) -> None:
+        super().__post_init__(ratio)
+        _delta(type(self).__name__, self.delta, closed=self._closed)
+
+
+class _Pointwise(_Tail):
+    """A tail bound on a leakage that is a random variable over the outcomes."""
+
+    kind: ClassVar[str]
+
+    def _variable(self, joint: Joint) -> Any:
+        raise NotImplementedError
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee."""
+        variable, (level,) = self._variable(joint), self.levels
+        if self.delta == 0:
+            return at_most(variable.sup(), level)
+        if level.ratio is not None and getattr(joint, "rational", False):
+            return self._exactly(joint, level.ratio)
+        # P{leakage > epsilon} <= delta if and only if the (1 - delta)-quantile is <= epsilon: read
+        # so, the answer is exact for Fractions; what is shown is the probability
+        answer = at_most(variable.quantile(1 - Fraction(self.delta)), level)
+        return replace(answer, bound=variable.tail(level.nats), witness=_worst(variable))
+
+    def _exactly(self, joint: Joint, ratio: Fraction) -> Verdict:
+        """Compare P{e^leakage > ratio} with delta, all of them Fractions."""
+        engine = engine_for(joint)
+        law = engine.law(self.kind)
+        above = [j for j, r in enumerate(law.ratio_lower) if r > ratio and law.mass_lower[j] > 0]
+        mass = sum((law.mass_lower[j] for j in above), Fraction(0))
+        bound = engine.bound(mass, mass, units="probability")
+        bound = bound.about(witness={"y": [joint.outcome.labels[j] for j in above]})
+        return Verdict._compare(
+            bound, float(self.delta), lambda *_: mass <= self.delta, lambda *_: mass > self.delta
+        )
+
+
+def _worst(variable: Any) -> dict | None:
+    return getattr(variable.sup(), "witness", None)
+
+
+class PML(_Pointwise):
+    r"""epsilon-PML: the leakage is at most epsilon almost surely; with delta, up to delta.
+
+    .. math:: P_Y\{\ell(X \to Y) \le \varepsilon\} \ge 1 - \delta
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    delta : float or Fraction
+        Probability of exceptions, 0 <= delta < 1.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level or a delta out of range.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definitions 4 and 5.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(PML(0.5))
+    Verdict(True, 0.4054651081, exact)
+    """
+
+    symbol = "PML"
+    kind = "pml"
+
+    def _variable(self, joint: Joint) -> Any:
+        return pml(joint)
+
+
+class PMC(_Pointwise):
+    r"""epsilon-PMC: the cost is at most epsilon almost surely; with delta, up to delta.
+
+    .. math:: P_Y\{\Lambda(X \to Y) \le \varepsilon\} \ge 1 - \delta
+
+    Parameters and errors as for `PML`.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", after Theorem 4.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(PMC(0.5)).holds
+    False
+    """
+
+    symbol = "PMC"
+    kind = "pmc"
+
+    def _variable(self, joint: Joint) -> Any:
+        return pmc(joint)
+
+
+class EML(_Tail):
+    r"""(epsilon, delta)-EML: every event of probability delta or more leaks at most epsilon.
+
+    For every mechanism that differs from this one by splitting and merging similar outcomes, and
+    every event E of its outcomes, P_Y(E) >= delta implies
+
+    .. math:: \ell(X \to E) = \log \max_x P_{Y|X=x}(E) / P_Y(E) \le \varepsilon.
+
+    The same as: every outcome, of every post-processing, of probability >= delta has PML at most
+    epsilon (Theorem 3), which is also its meaning on general alphabets.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0.
+    delta : float or Fraction
+        0 <= delta <= 1; 0 is epsilon-PML.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, instead of ``epsilon``.
+
+    Notes
+    -----
+    ``joint.satisfies`` is exact on finite alphabets, with the least private event as its witness:
+    (outcome, share) pairs, where the last outcome may count in part. Elsewhere it proves what
+    epsilon-PML or epsilon >= log 1/delta prove, and is undecided otherwise.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definitions 7, 10, 11 and Theorem 3.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.6, 0.4], [0.4, 0.6]])
+    >>> joint.satisfies(EML(0.13, delta=0.6)).holds, joint.satisfies(PML(0.13)).holds
+    (True, False)
+    """
+
+    symbol = "EML"
+    _closed = True
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee."""
+        (level,) = self.levels
+        if getattr(joint, "finite", False):
+            return at_most(finite_levels(joint, "bl.guarantees.EML").event(self.delta), level)
+        always = math.inf if self.delta == 0 else 1 / Fraction(self.delta)
+        if always != math.inf and level.up >= always:
+            ceiling = log_fraction(Fraction(always))[1]  # P(E|x) / P(E) <= 1 / delta
+            return at_most(
+                Bound.certified(0.0, ceiling, exact_ratio=Ratio(1, always)), log_of(level.up)
+            )
+        answer = PML.at(level).holds_for(joint)
+        if answer.holds is True or self.delta == 0:
+            return answer
+        why = (
+            "event maximal leakage is computed on finite alphabets only; epsilon-PML is not proved"
+        )
+        return Verdict(None, Bound.undecided(reason=why), answer.witness, why)
+
+
+class _Figure(_OneLevel):
+    """A guarantee that bounds one figure of the joint by epsilon."""
+
+    def _figure(self, joint: Joint) -> Any:
+        raise NotImplementedError
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee."""
+        return at_most(self._figure(joint), self.levels[0])
+
+
+class AveragePML(_Figure):
+    r"""The average-case guarantee: maximal leakage is at most epsilon.
+
+    .. math:: \mathcal L(P_{Y|X}) = \log E\, e^{\ell(X \to Y)} \le \varepsilon
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definition 6.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(AveragePML(0.5)).holds
+    True
+    """
+
+    symbol = "average PML"
+
+    def _figure(self, joint: Joint) -> Any:
+        return maximal_leakage(joint)
+
+
+class LDP(_Figure):
+    r"""epsilon-LDP on the support of the prior, P_X x P_X x P_Y almost surely.
+
+    .. math:: f(y|x) \le e^\varepsilon f(y|x')
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Definition 6 and Remark 1.
+    """
+
+    symbol = "LDP"
+
+    def _figure(self, joint: Joint) -> Any:
+        return ldp(joint)
+
+
+class LIP(_Figure):
+    r"""epsilon-LIP: :math:`|i(x;y)| \le \varepsilon`, P_X x P_Y almost surely.
+
+    Under P_XY the identity on a uniform bit would be log 2-LIP with an infinite cost: "almost
+    surely" is under the product.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Definition 4.
+    """
+
+    symbol = "LIP"
+
+    def _figure(self, joint: Joint) -> Any:
+        return lip(joint)
+
+
+class LDI(_Figure):
+    r"""epsilon-LDI: posterior probabilities are within a factor e^epsilon of each other.
+
+    .. math:: P_{X|Y=y}(x) \le e^\varepsilon P_{X|Y=y}(x') \quad x, x' \in \mathrm{supp}\, P_X
+
+    Finite alphabets only: over infinitely many secrets no posterior satisfies it.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definition 16.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(LDI(1.1)).holds
+    True
+    """
+
+    symbol = "LDI"
+
+    def _figure(self, joint: Joint) -> Any:
+        return finite_levels(joint, "bl.guarantees.LDI").ldi()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ALIP(Guarantee):
+    r"""(epsilon_l, epsilon_u)-ALIP: bounds on the information density on both sides.
+
+    .. math:: -\varepsilon_l \le i(x;y) \le \varepsilon_u \quad P_X \times P_Y\text{-a.s.}
+
+    Parameters
+    ----------
+    epsilon_l, epsilon_u : float or Fraction
+        Nats, >= 0: the supremum of PMC, and that of PML.
+    ratio_l, ratio_u : int or Fraction
+        :math:`e^{\varepsilon_l}`, :math:`e^{\varepsilon_u}` exactly, instead.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Definition 5.
+    """
+
+    epsilon_l: Any = None
+    epsilon_u: Any = None
+    ratio_l: InitVar[Any] = field(default=None, kw_only=True)
+    ratio_u: InitVar[Any] = field(default=None, kw_only=True)
+    symbol: ClassVar[str] = "ALIP"
+
+    def __post_init__(self, ratio_l: Any, ratio_u: Any) -> None:
+        sides = (self.epsilon_l, ratio_l), (self.epsilon_u, ratio_u)
+        levels = tuple(level_of("ALIP", *side) for side in sides)
+        for name, level in zip(("epsilon_l", "epsilon_u"), levels, strict=True):
+            object.__setattr__(self, name, level.nats)
+        object.__setattr__(self, "_levels", levels)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The lower level, PMC's, and the upper, PML's."""
+        return self._levels  # type: ignore[attr-defined]
+
+    @classmethod
+    def at(cls, lower: Level, upper: Level) -> ALIP:
+        """Make the guarantee from two levels."""
+        made = cls(lower.nats, upper.nats)
+        object.__setattr__(made, "_levels", (lower, upper))
+        return made
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether both sides hold; the side that fails, or is undecided, is shown."""
+        sides = alip(joint)
+        first, second = (at_most(b, level) for b, level in zip(sides, self.levels, strict=True))
+        if first.holds is False or second.holds is True:
+            return first
+        return second
+
+
+class _Universal(_OneLevel):
+    """A guarantee for every prior with the null sets of this one."""
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether it holds: by Theorems 1 and 5 it is epsilon-LDP on finite alphabets."""
+        answer = at_most(ldp(joint), self.levels[0])
+        if answer.holds is False and joint.secret.kind != "finite":
+            why = "epsilon-LDP fails, which refutes it on finite alphabets only (Theorems 1, 5)"
+            return Verdict(None, answer.bound, answer.witness, why)
+        return answer
+
+
+class UniversalPML(_Universal):
+    """epsilon-PML for every prior with the support (null sets) of this one.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Theorem 1.
+    """
+
+    symbol = "PML for all priors"
+
+
+class UniversalPMC(_Universal):
+    """epsilon-PMC for every prior with the support (null sets) of this one.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Theorem 5.
+    """
+
+    symbol = "PMC for all priors"
+
+
+class MaxInformation(_Tail):
+    r"""delta-approximate max-information is at most epsilon.
+
+    .. math:: I_\infty^\delta(X;Y) = \log \sup_{E : P_{XY}(E) \ge \delta}
+              \frac{P_{XY}(E) - \delta}{P_X P_Y(E)} \le \varepsilon
+
+    Parameters and errors as for `PML`.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definitions 12 and 13.
+    """
+
+    symbol = "max-information"
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether it holds; off finite alphabets, where (epsilon, delta)-PML proves it."""
+        (level,) = self.levels
+        if self.delta and getattr(joint, "finite", False):
+            levels = finite_levels(joint, "bl.guarantees.MaxInformation")
+            return at_most(levels.max_information(self.delta), level)
+        answer = PML.at(level, delta=self.delta).holds_for(joint)
+        if answer.holds is False and self.delta:
+            why = "(epsilon, delta)-PML fails, which does not refute approximate max-information"
+            return Verdict(None, answer.bound, answer.witness, why)
+        return answer
+
+
+class MutualInformation(_Figure):
+    """Mutual information is at most epsilon, in nats."""
+
+    symbol = "mutual information"
+
+    def _figure(self, joint: Joint) -> Any:
+        return mutual_information(joint)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TotalVariation(Guarantee):
+    r"""Total variation between P_XY and P_X x P_Y is at most epsilon, in [0, 1].
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", equation (24).
+    """
+
+    epsilon: Any
+    symbol: ClassVar[str] = "total variation"
+    units: ClassVar[str] = "probability"
+
+    def __post_init__(self) -> None:
+        level_of("TotalVariation", self.epsilon, None)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The level, a probability."""
+        return (Level(self.epsilon),)
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee."""
+        return (
+            finite_levels(joint, "bl.guarantees.TotalVariation").total_variation() <= self.epsilon
+        )
+
+
+DIVERGENCES = {
+    "chi2": lambda t: (t - 1) ** 2,
+    "total variation": lambda t: abs(t - 1) / 2,
+    "triangular": lambda t: (t - 1) ** 2 / (t + 1),
+}
+"""Convex f with f(1) = 0 and finite f(0) that map Fractions to Fractions."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FInformation(Guarantee):
+    r"""f-information, :math:`E_{P_X P_Y} f(dP_{XY} / d(P_X P_Y))`, is at most epsilon.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        The bound, in the units of f.
+    f : {"chi2", "total variation", "triangular"}
+        Which convex function.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definition 18.
+    """
+
+    epsilon: Any
+    f: str = "chi2"
+    units: ClassVar[str] = "divergence"
+
+    def __post_init__(self) -> None:
+        level_of("FInformation", self.epsilon, None)
+        if self.f not in DIVERGENCES:
+            raise InvalidInput(
+                "FInformation", expected=f"f in {sorted(DIVERGENCES)}", got=repr(self.f)
+            )
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The level, in the units of f."""
+        return (Level(self.epsilon),)
+
+    def __str__(self) -> str:
+        """Show the function and the level."""
+        return f"{self.f} information({shown(self.epsilon)})"
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee; for floats it is an estimate."""
+        levels = finite_levels(joint, "bl.guarantees.FInformation")
+        return levels.f_information(DIVERGENCES[self.f]) <= self.epsilon
+
+
+def lip_of(lower: Level, upper: Level) -> LIP:
+    """Return the LIP guarantee of both sides."""
+    return LIP.at(larger(lower, upper))
