@@ -16,8 +16,9 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from borel.errors import InvalidInput
+from borel.guarantees.base import Guarantee
 from borel.guarantees.facts import Facts, facts_of
-from borel.guarantees.kinds import FInformation, Guarantee
+from borel.guarantees.informations import FInformation
 from borel.guarantees.theorem import Theorem
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class Implied(Mapping):
     def __init__(self, premises: tuple[Guarantee, ...], facts: Facts, fronts: dict[Kind, list]):
         self.premises = premises
         self.facts = facts
+        self.link = ""  # how the premises are combined: "then", "post-processed", ...
         self._fronts = {
             kind: tuple(sorted(front, key=lambda i: i.guarantee.parameters[::-1]))
             for kind, front in fronts.items()
@@ -176,7 +178,9 @@ class Implied(Mapping):
 
     def __repr__(self) -> str:
         """Show a table: what is known, what follows, by which theorems."""
-        known = " and ".join(map(str, self.premises)) or "nothing but the prior"
+        link = " then " if self.link == "then" else " and "
+        known = link.join(map(str, self.premises)) or "nothing but the prior"
+        known += f" {self.link}" if self.link not in ("", "then") else ""
         head = f"{known} ({self.facts}) implies"
         rows = [(str(i.guarantee), "; ".join(i.uses)) for i in self.implications if not i.given]
         if not rows:
@@ -252,10 +256,11 @@ def implied(
     Examples
     --------
     >>> from fractions import Fraction as F
-    >>> found = implied(LDP(ratio=3), p_min=F(1, 4), alphabet=4)
-    >>> found.best(PML), found.best(PMC)
+    >>> import borel.guarantees as g
+    >>> found = g.implied(g.LDP(ratio=3), p_min=F(1, 4), alphabet=4)
+    >>> found.best(g.PML), found.best(g.PMC)
     (PML(log 2), PMC(log 5/2))
-    >>> found[PML][0].uses
+    >>> found[g.PML][0].uses
     ('PMC paper, Proposition 1 to PML',)
     """
     for guarantee in guarantees:

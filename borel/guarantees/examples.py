@@ -6,17 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction as F
 from typing import TYPE_CHECKING, Any
 
-from borel.guarantees.kinds import (
-    EML,
-    LDI,
-    LDP,
-    PMC,
-    PML,
-    AveragePML,
-    Guarantee,
-    MaxInformation,
-    MutualInformation,
-)
+from borel.guarantees.base import Guarantee
+from borel.guarantees.informations import MaxInformation, MutualInformation
+from borel.guarantees.kinds import EML, LDI, LDP, PMC, PML, AveragePML
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -246,7 +238,7 @@ def pmc_without_pml() -> Counterexample:
 
 
 def average_without_pml() -> Counterexample:
-    """A rare outcome that reveals a secret: the first channel of the PML paper's introduction."""
+    """Reveal a secret by a rare outcome: the first channel of the PML paper's introduction."""
     half = F(1, 2)
     rows = [[F(1), F(0), F(0)], [half, half, F(0)], [F(0), half, half]]
     return Counterexample(
@@ -258,7 +250,7 @@ def average_without_pml() -> Counterexample:
 
 
 def information_without_pml() -> Counterexample:
-    """A secret shown once in a hundred times: little mutual information, PML log 4."""
+    """Show a secret once in a hundred times: little mutual information, PML log 4."""
     return Counterexample(
         "mutual information of epsilon implies epsilon-PML",
         MutualInformation(0.0139),
@@ -268,7 +260,7 @@ def information_without_pml() -> Counterexample:
 
 
 def eml_without_pml() -> Counterexample:
-    """The binary symmetric channel after Remark 9 of the PML paper."""
+    """Return the binary symmetric channel after Remark 9 of the PML paper."""
     return Counterexample(
         "(epsilon, delta)-EML implies (epsilon, delta)-PML",
         EML(ratio=F(34, 30), delta=F(6, 10)),
@@ -288,7 +280,7 @@ def pml_without_eml() -> Counterexample:
 
 
 def approximate_information_without_pml() -> Counterexample:
-    """A binary symmetric channel: max-information forgives pairs (x, y), PML whole outcomes.
+    """Return a binary symmetric channel: max-information forgives pairs (x, y), PML whole outcomes.
 
     Both outcomes leak log 4/3; the likely pairs have mass 2/3 under P_XY and 1/2 under the
     product, so that forgiving 2/9 leaves (2/3 - 2/9) / (1/2) = 8/9 < 1.

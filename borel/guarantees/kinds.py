@@ -3,160 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import InitVar, dataclass, field, fields, replace
+from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.bound import Bound, Ratio, Verdict
-from borel.divergences import alip, ldp, lip, maximal_leakage, mutual_information
+from borel.divergences import alip, ldp, lip, maximal_leakage
 from borel.engine import engine_for
 from borel.engine.finite_levels import finite_levels
 from borel.engine.rounding import log_fraction
-from borel.errors import InvalidInput
-from borel.guarantees.levels import Level, larger, level_of, log_of, shown
+from borel.guarantees.base import Figure, Guarantee, OneLevel, Tail, at_most
+from borel.guarantees.levels import Level, larger, level_of, log_of
 from borel.leakage import pmc, pml
 
 if TYPE_CHECKING:
     from borel.joint import Joint
 
-_SHORT = 10**6
 
-
-class Guarantee:
-    """Base class: the parameters of a guarantee, and whether a joint satisfies it.
-
-    Attributes
-    ----------
-    symbol : str
-        How tables and pictures name the kind.
-    units : str
-        Of its level: nats, unless it says otherwise.
-    """
-
-    symbol: ClassVar[str] = ""
-    units: ClassVar[str] = "nats"
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The levels, in the order of the fields."""
-        raise NotImplementedError
-
-    @property
-    def parameters(self) -> tuple[Any, ...]:
-        """All numbers of which smaller is stronger: levels in nats, then delta."""
-        delta = getattr(self, "delta", None)
-        return (*(level.nats for level in self.levels), *(() if delta is None else (delta,)))
-
-    def implies_same_kind(self, other: Guarantee) -> bool:
-        """Return whether this is at least as strong as another of its kind."""
-        mine, its = self._key(), other._key()
-        if mine[0] != its[0]:
-            return False
-        pairs = zip(self.levels, other.levels, strict=True)
-        delta = getattr(self, "delta", 0) <= getattr(other, "delta", 0)
-        return delta and all(a <= b for a, b in pairs)
-
-    def holds_for(self, joint: Joint) -> Verdict:
-        """Return whether the joint satisfies the guarantee: True, False or undecided."""
-        raise NotImplementedError
-
-    def _key(self) -> tuple:
-        """Return what tells guarantees apart: the kind first, then the parameters."""
-        return (type(self), *(getattr(self, f.name) for f in fields(self)), self._ratios())  # type: ignore[arg-type]
-
-    def _ratios(self) -> tuple:
-        return tuple(level.ratio for level in self.levels)
-
-    def __eq__(self, other: object) -> bool:
-        """Compare kinds and parameters."""
-        return isinstance(other, Guarantee) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        """Hash kinds and parameters."""
-        return hash(self._key())
-
-    def __str__(self) -> str:
-        """Show the guarantee briefly, numbers rounded up: ``PML(0.5, delta=0.01)``."""
-        numbers = [_said(level) for level in self.levels]
-        delta = getattr(self, "delta", 0)
-        if delta:
-            numbers.append(f"delta={shown(delta)}")
-        return f"{self.symbol or type(self).__name__}({', '.join(numbers)})"
-
-    def __repr__(self) -> str:
-        """Show the guarantee with its numbers in full, or as ``PML(log 6/5)``."""
-        if any(_short(level) for level in self.levels):
-            return str(self)
-        numbers = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))  # type: ignore[arg-type]
-        return f"{type(self).__name__}({', '.join(numbers)})"
-
-
-def _short(level: Level) -> bool:
-    ratio = level.ratio
-    return ratio is not None and max(ratio.numerator, ratio.denominator) < _SHORT and ratio > 1
-
-
-def _said(level: Level) -> str:
-    return f"log {level.ratio}" if _short(level) else shown(level.nats)
-
-
-def at_most(bound: Any, level: Level) -> Any:
-    """Compare a figure with a level; exactly, where the level is the logarithm of a Fraction."""
-    ratio = level.ratio
-    if ratio is None or not isinstance(bound, Bound):
-        return bound <= level.nats
-    return Verdict._compare(
-        bound, level.nats, lambda b, _: b.ratio.upper <= ratio, lambda b, _: b.ratio.lower > ratio
-    )
-
-
-def _delta(what: str, delta: Any, *, closed: bool) -> None:
-    inside = isinstance(delta, Real) and (0 <= delta <= 1 if closed else 0 <= delta < 1)
-    if not inside:
-        raise InvalidInput(
-            what, expected=f"0 <= delta {'<=' if closed else '<'} 1", got=repr(delta)
-        )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _OneLevel(Guarantee):
-    """A guarantee with one level, ``epsilon`` in nats or ``ratio`` = e^epsilon as a Fraction."""
-
-    epsilon: Any = None
-    ratio: InitVar[Any] = field(default=None, kw_only=True)
-
-    def __post_init__(self, ratio: Any) -> None:
-        level = level_of(type(self).__name__, self.epsilon, ratio)
-        object.__setattr__(self, "epsilon", level.nats)
-        object.__setattr__(self, "_level", level)
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The level."""
-        return (self._level,)  # type: ignore[attr-defined]
-
-    @classmethod
-    def at(cls, level: Level, **more: Any) -> Any:
-        """Make the guarantee from a level."""
-        if level.ratio is not None:
-            return cls(ratio=level.ratio, **more)
-        return cls(level.nats, **more)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _Tail(_OneLevel):
-    """A guarantee with one level and a probability delta of exceptions."""
-
-    delta: Any = 0.0
-    _closed: ClassVar[bool] = False
-
-    def __post_init__(self, ratio: Any) -> None:
-        super().__post_init__(ratio)
-        _delta(type(self).__name__, self.delta, closed=self._closed)
-
-
-class _Pointwise(_Tail):
+class _Pointwise(Tail):
     """A tail bound on a leakage that is a random variable over the outcomes."""
 
     kind: ClassVar[str]
@@ -257,7 +121,7 @@ class PMC(_Pointwise):
         return pmc(joint)
 
 
-class EML(_Tail):
+class EML(Tail):
     r"""(epsilon, delta)-EML: every event of probability delta or more leaks at most epsilon.
 
     For every mechanism that differs from this one by splitting and merging similar outcomes, and
@@ -318,18 +182,7 @@ class EML(_Tail):
         return Verdict(None, Bound.undecided(reason=why), answer.witness, why)
 
 
-class _Figure(_OneLevel):
-    """A guarantee that bounds one figure of the joint by epsilon."""
-
-    def _figure(self, joint: Joint) -> Any:
-        raise NotImplementedError
-
-    def holds_for(self, joint: Joint) -> Verdict:
-        """Return whether the joint satisfies the guarantee."""
-        return at_most(self._figure(joint), self.levels[0])
-
-
-class AveragePML(_Figure):
+class AveragePML(Figure):
     r"""The average-case guarantee: maximal leakage is at most epsilon.
 
     .. math:: \mathcal L(P_{Y|X}) = \log E\, e^{\ell(X \to Y)} \le \varepsilon
@@ -352,7 +205,7 @@ class AveragePML(_Figure):
         return maximal_leakage(joint)
 
 
-class LDP(_Figure):
+class LDP(Figure):
     r"""epsilon-LDP on the support of the prior, P_X x P_X x P_Y almost surely.
 
     .. math:: f(y|x) \le e^\varepsilon f(y|x')
@@ -368,7 +221,7 @@ class LDP(_Figure):
         return ldp(joint)
 
 
-class LIP(_Figure):
+class LIP(Figure):
     r"""epsilon-LIP: :math:`|i(x;y)| \le \varepsilon`, P_X x P_Y almost surely.
 
     Under P_XY the identity on a uniform bit would be log 2-LIP with an infinite cost: "almost
@@ -385,7 +238,7 @@ class LIP(_Figure):
         return lip(joint)
 
 
-class LDI(_Figure):
+class LDI(Figure):
     r"""epsilon-LDI: posterior probabilities are within a factor e^epsilon of each other.
 
     .. math:: P_{X|Y=y}(x) \le e^\varepsilon P_{X|Y=y}(x') \quad x, x' \in \mathrm{supp}\, P_X
@@ -462,7 +315,7 @@ class ALIP(Guarantee):
         return second
 
 
-class _Universal(_OneLevel):
+class _Universal(OneLevel):
     """A guarantee for every prior with the null sets of this one."""
 
     def holds_for(self, joint: Joint) -> Verdict:
@@ -494,121 +347,6 @@ class UniversalPMC(_Universal):
     """
 
     symbol = "PMC for all priors"
-
-
-class MaxInformation(_Tail):
-    r"""delta-approximate max-information is at most epsilon.
-
-    .. math:: I_\infty^\delta(X;Y) = \log \sup_{E : P_{XY}(E) \ge \delta}
-              \frac{P_{XY}(E) - \delta}{P_X P_Y(E)} \le \varepsilon
-
-    Parameters and errors as for `PML`.
-
-    References
-    ----------
-    "Pointwise Maximal Leakage", Definitions 12 and 13.
-    """
-
-    symbol = "max-information"
-
-    def holds_for(self, joint: Joint) -> Verdict:
-        """Return whether it holds; off finite alphabets, where (epsilon, delta)-PML proves it."""
-        (level,) = self.levels
-        if self.delta and getattr(joint, "finite", False):
-            levels = finite_levels(joint, "bl.guarantees.MaxInformation")
-            return at_most(levels.max_information(self.delta), level)
-        answer = PML.at(level, delta=self.delta).holds_for(joint)
-        if answer.holds is False and self.delta:
-            why = "(epsilon, delta)-PML fails, which does not refute approximate max-information"
-            return Verdict(None, answer.bound, answer.witness, why)
-        return answer
-
-
-class MutualInformation(_Figure):
-    """Mutual information is at most epsilon, in nats."""
-
-    symbol = "mutual information"
-
-    def _figure(self, joint: Joint) -> Any:
-        return mutual_information(joint)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TotalVariation(Guarantee):
-    r"""Total variation between P_XY and P_X x P_Y is at most epsilon, in [0, 1].
-
-    References
-    ----------
-    "Pointwise Maximal Leakage", equation (24).
-    """
-
-    epsilon: Any
-    symbol: ClassVar[str] = "total variation"
-    units: ClassVar[str] = "probability"
-
-    def __post_init__(self) -> None:
-        level_of("TotalVariation", self.epsilon, None)
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The level, a probability."""
-        return (Level(self.epsilon),)
-
-    def holds_for(self, joint: Joint) -> Verdict:
-        """Return whether the joint satisfies the guarantee."""
-        return (
-            finite_levels(joint, "bl.guarantees.TotalVariation").total_variation() <= self.epsilon
-        )
-
-
-DIVERGENCES = {
-    "chi2": lambda t: (t - 1) ** 2,
-    "total variation": lambda t: abs(t - 1) / 2,
-    "triangular": lambda t: (t - 1) ** 2 / (t + 1),
-}
-"""Convex f with f(1) = 0 and finite f(0) that map Fractions to Fractions."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FInformation(Guarantee):
-    r"""f-information, :math:`E_{P_X P_Y} f(dP_{XY} / d(P_X P_Y))`, is at most epsilon.
-
-    Parameters
-    ----------
-    epsilon : float or Fraction
-        The bound, in the units of f.
-    f : {"chi2", "total variation", "triangular"}
-        Which convex function.
-
-    References
-    ----------
-    "Pointwise Maximal Leakage", Definition 18.
-    """
-
-    epsilon: Any
-    f: str = "chi2"
-    units: ClassVar[str] = "divergence"
-
-    def __post_init__(self) -> None:
-        level_of("FInformation", self.epsilon, None)
-        if self.f not in DIVERGENCES:
-            raise InvalidInput(
-                "FInformation", expected=f"f in {sorted(DIVERGENCES)}", got=repr(self.f)
-            )
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The level, in the units of f."""
-        return (Level(self.epsilon),)
-
-    def __str__(self) -> str:
-        """Show the function and the level."""
-        return f"{self.f} information({shown(self.epsilon)})"
-
-    def holds_for(self, joint: Joint) -> Verdict:
-        """Return whether the joint satisfies the guarantee; for floats it is an estimate."""
-        levels = finite_levels(joint, "bl.guarantees.FInformation")
-        return levels.f_information(DIVERGENCES[self.f]) <= self.epsilon
 
 
 def lip_of(lower: Level, upper: Level) -> LIP:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from borel.guarantees.kinds import Guarantee
+from borel.guarantees.base import Guarantee
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,17 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 from borel.guarantees import examples as ex
+from borel.guarantees.base import probability_up
 from borel.guarantees.facts import Facts
-from borel.guarantees.kinds import (
-    EML,
-    LDI,
-    LDP,
-    PMC,
-    PML,
-    AveragePML,
-    FInformation,
-    TotalVariation,
-)
+from borel.guarantees.informations import FInformation, TotalVariation
+from borel.guarantees.kinds import EML, LDI, LDP, PMC, PML, AveragePML
 from borel.guarantees.levels import log_of, nats_of, times
 from borel.guarantees.theorem import Theorem, needs
 
@@ -35,15 +28,7 @@ def _spread(about: Facts) -> Fraction:
 def _eml_pml(g: EML, about: Facts) -> PML | None:
     assert about.size is not None
     delta = about.size * Fraction(g.delta)
-    return PML.at(g.levels[0], delta=_short(delta)) if 0 < delta < 1 else None
-
-
-def _short(delta: Fraction) -> Any:
-    """Return a probability as it stands if it is short, else as a float rounded up."""
-    if delta.denominator < 10**6:
-        return delta
-    up = nats_of(delta).nats
-    return delta if up >= 1 else up
+    return PML.at(g.levels[0], delta=probability_up(delta)) if 0 < delta < 1 else None
 
 
 def _variation(g: Any, about: Facts) -> TotalVariation | None:
@@ -59,8 +44,8 @@ def _chi2(g: AveragePML, about: Facts) -> FInformation | None:
 
 
 _TV = (
-    "the posterior is at most e^ℓ times the prior, so the total variation at y, the sum of "
-    "(P_X|y - P_X)^+, is at most the sum of P_X|y (1 - e^-ℓ), which is 1 - e^-ℓ."
+    "the posterior is at most e^l times the prior, so the total variation at y, the sum of "
+    "(P_X|y - P_X)^+, is at most the sum of P_X|y (1 - e^-l), which is 1 - e^-l."
 )
 
 THEOREMS = [
@@ -121,7 +106,7 @@ THEOREMS = [
         for kind, proof in (
             (PML, _TV),
             (PMC, "the posterior is at least e^-Λ times the prior: sum (P_X - P_X|y)^+."),
-            (AveragePML, _TV + " Then 1 - E e^-ℓ <= 1 - 1/E e^ℓ by Jensen."),
+            (AveragePML, _TV + " Then 1 - E e^-l <= 1 - 1/E e^l by Jensen."),
         )
     ),
     Theorem(
@@ -132,7 +117,7 @@ THEOREMS = [
         _chi2,
         "chi2 information is at most e^L - 1, on every alphabet",
         origin="here",
-        proof="it is E e^i - 1 under P_XY, and i <= ℓ.",
+        proof="it is E e^i - 1 under P_XY, and i <= l.",
         tight="attained by Y = X under the uniform prior",
         attained_by=ex.uniform_identity,
     ),

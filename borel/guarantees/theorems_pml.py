@@ -12,18 +12,14 @@ from typing import Any
 
 from borel.guarantees import examples as ex
 from borel.guarantees.facts import Facts
-from borel.guarantees.kinds import (
+from borel.guarantees.informations import (
     DIVERGENCES,
-    EML,
-    LDI,
-    PMC,
-    PML,
-    AveragePML,
     FInformation,
     MaxInformation,
     MutualInformation,
     TotalVariation,
 )
+from borel.guarantees.kinds import EML, LDI, PMC, PML, AveragePML
 from borel.guarantees.levels import log_of, nats_of
 from borel.guarantees.theorem import PML_PAPER, Theorem, needs
 
@@ -65,7 +61,7 @@ def _information(g: PML, about: Facts, *, sharp: bool) -> MutualInformation | No
 
 
 def _tv_cases(r: Any) -> Any:
-    """The three cases of Proposition 9: e^ℓ - 1, then 1/2, then (e^ℓ - 1)/2."""
+    """Return the three cases of Proposition 9: e^l - 1, then 1/2, then (e^l - 1)/2."""
     return min(r - 1, max((r - 1) / 2, Fraction(1, 2)))
 
 
@@ -80,7 +76,7 @@ def _tv_tail(g: PML, about: Facts) -> TotalVariation | None:
 
 
 def _f_information(g: PML, about: Facts, f: str) -> FInformation | None:
-    """E max{f(e^ℓ), f(0)}, with e^ℓ at most e^epsilon, or 1/p_min with probability delta.
+    """E max{f(e^l), f(0)}, with e^l at most e^epsilon, or 1/p_min with probability delta.
 
     A convex f with f(1) = 0 is at most max{f(0), f(t)} on [0, t], and that is never below 0.
     """
@@ -110,7 +106,7 @@ def _proposition_4(g: EML, about: Facts) -> PML | None:
 
 
 def _same(kind: Any) -> Any:
-    """A map that keeps the level, of guarantees without exceptions."""
+    """Return a map that keeps the level of guarantees without exceptions."""
 
     def keep(g: Any, about: Facts) -> Any:
         return None if getattr(g, "delta", 0) else kind.at(g.levels[0])
@@ -192,7 +188,7 @@ THEOREMS = [
         "maximal leakage at most log((1 - delta) e^epsilon + delta / p_min)",
         FINITE,
         origin="sharpened",
-        proof="e^ℓ is at most e^epsilon on outcomes of probability 1 - q >= 1 - delta and at most "
+        proof="e^l is at most e^epsilon on outcomes of probability 1 - q >= 1 - delta and at most "
         "1/p_min on the others: (1 - q) e^epsilon + q / p_min increases in q, up to q = delta.",
         tight="attained by an erasure channel under the uniform prior",
     ),
@@ -294,7 +290,7 @@ THEOREMS = [
         "(epsilon, delta)-PML implies I(X;Y) <= (1 - delta) epsilon + delta log 1/p_min",
         FINITE,
         origin="sharpened",
-        proof="I <= E ℓ, and ℓ <= epsilon <= log 1/p_min up to probability delta.",
+        proof="I <= E l, and l <= epsilon <= log 1/p_min up to probability delta.",
         tight="attained by an erasure channel under the uniform prior",
     ),
     *(
@@ -303,7 +299,7 @@ THEOREMS = [
             (PML,),
             FInformation,
             (lambda g, about, f=f: _f_information(g, about, f)),
-            f"I_f <= E max(f(e^ℓ), f(0)) for f of {f}; finite alphabets where delta > 0",
+            f"I_f <= E max(f(e^l), f(0)) for f of {f}; finite alphabets where delta > 0",
         )
         for f in DIVERGENCES
     ),
@@ -341,7 +337,7 @@ THEOREMS = [
         MutualInformation,
         lambda g, about: MutualInformation.at(g.levels[0]),
         "maximal leakage bounds mutual information, on every alphabet",
-        proof="I <= E ℓ <= log E e^ℓ = L, by Proposition 7 and Jensen.",
+        proof="I <= E l <= log E e^l = L, by Proposition 7 and Jensen.",
         tight="attained by Y = X under the uniform prior",
         attained_by=ex.uniform_identity,
         not_invertible=ex.information_without_pml,
