@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import InitVar, dataclass, field, fields
 from fractions import Fraction
 from numbers import Real
@@ -117,8 +118,8 @@ def probability_up(delta: Fraction) -> Any:
 
 def check_delta(what: str, delta: Any, *, closed: bool) -> None:
     """Raise unless delta is a probability, 1 included if closed."""
-    inside = isinstance(delta, Real) and (0 <= delta <= 1 if closed else 0 <= delta < 1)
-    if not inside:
+    number: Any = delta if isinstance(delta, Real) else math.nan
+    if not (0 <= number <= 1 if closed else 0 <= number < 1):
         raise InvalidInput(
             what, expected=f"0 <= delta {'<=' if closed else '<'} 1", got=repr(delta)
         )

@@ -335,7 +335,7 @@ def compose(
         statements = JOINTLY
     else:
         seconds = _under_posteriors(two, second_under, facts, rules)
-        statements = [s for s in STATEMENTS if sharpened or s.origin != "sharpened"]
+        statements = [s for s in STATEMENTS if sharpened or s.origin == "paper"]
     derived = [
         Implication(conclusion, statement, pair)
         for statement in statements

@@ -117,7 +117,7 @@ def _kind_and_size(alphabet: Any, default: str) -> tuple[str, int | None]:
         return default, None
     if isinstance(alphabet, str) and alphabet in KINDS:
         return alphabet, None
-    if isinstance(alphabet, Integral) and not isinstance(alphabet, bool) and alphabet >= 1:
+    if isinstance(alphabet, Integral) and not isinstance(alphabet, bool) and int(alphabet) >= 1:
         return "finite", int(alphabet)
     if isinstance(alphabet, Alphabet):
         if alphabet.kind == "finite":
@@ -132,8 +132,8 @@ def _kind_and_size(alphabet: Any, default: str) -> tuple[str, int | None]:
 
 def _least(p_min: Any, kind: str, size: int | None) -> Fraction:
     """Return a lower end of p_min; a float stands for a number that rounds to it."""
-    inside = isinstance(p_min, Real) and not isinstance(p_min, bool) and 0 < p_min <= 1
-    if not inside:
+    number: Any = p_min if isinstance(p_min, Real) and not isinstance(p_min, bool) else math.nan
+    if not 0 < number <= 1:
         raise InvalidInput(
             "implied",
             expected="0 < p_min <= 1, the smallest probability of a point of the support",

@@ -138,7 +138,8 @@ def level_of(what: str, epsilon: Any, ratio: Any) -> Level:
             )
         exact = Fraction(ratio)
         return Level(log_fraction(exact)[1], exact)
-    if not isinstance(epsilon, Real) or not epsilon >= 0:
+    number: Any = epsilon if isinstance(epsilon, Real) else math.nan
+    if not number >= 0:
         raise InvalidInput(what, expected="epsilon >= 0 (nats)", got=repr(epsilon))
     return Level(epsilon if isinstance(epsilon, Rational) else float(epsilon))
 

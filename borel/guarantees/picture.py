@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _PLACES = {
-    "UniversalPML": (0, 3),
-    "UniversalPMC": (0, 2),
-    "LDI": (0, 0),
-    "LDP": (1, 2),
-    "LIP": (1, 1),
-    "ALIP": (1, 0),
-    "PML": (2, 2.5),
-    "PMC": (2, 0.5),
-    "EML": (3, 3),
-    "SlicedEML": (3, 3.6),
-    "MaxInformation": (3, 2.3),
-    "AveragePML": (3, 1.6),
-    "MutualInformation": (4, 2.4),
-    "FInformation": (4, 1.5),
-    "TotalVariation": (4, 0.6),
+    "UniversalPML": (0.0, 3.2),
+    "UniversalPMC": (0.0, 2.2),
+    "LDI": (0.0, 0.3),
+    "LDP": (1.0, 2.2),
+    "LIP": (0.7, 1.0),
+    "ALIP": (1.35, 0.1),
+    "PML": (2.0, 2.6),
+    "PMC": (2.0, 0.8),
+    "SlicedEML": (2.6, 3.7),
+    "EML": (3.1, 3.4),
+    "MaxInformation": (3.2, 1.9),
+    "AveragePML": (2.9, 1.1),
+    "MutualInformation": (4.1, 2.9),
+    "FInformation": (4.1, 1.5),
+    "TotalVariation": (4.0, 0.4),
 }
 """Where each kind stands: context-free on the left, informations on the right."""
 
@@ -100,8 +100,9 @@ def plot_implications(found: Implied, *, ax: Axes | None = None) -> Axes:
             zorder=2,
         )
         # nearer to the head, where arrows that leave one box have parted
-        middle = [0.4 * s + 0.6 * e for s, e in zip(boxes[start][0], boxes[end][0], strict=True)]
-        ax.text(*middle, str(number), fontsize="x-small", color=BLUE, ha="center", zorder=4)
+        (a, b), (c, d) = boxes[start][0], boxes[end][0]
+        x, y = 0.4 * a + 0.6 * c, 0.4 * b + 0.6 * d
+        ax.text(x, y, str(number), fontsize="x-small", color=BLUE, ha="center", zorder=4)
     ax.set_title(_title(found), loc="left", fontsize="medium")
     explained = "\n".join(f"{n}  {theorem}" for theorem, n in keys.items())
     ax.annotate(
