@@ -259,6 +259,16 @@ def information_without_pml() -> Counterexample:
     )
 
 
+def information_without_average() -> Counterexample:
+    """Show a secret once in a hundred times: maximal leakage exceeds mutual information."""
+    return Counterexample(
+        "mutual information of epsilon implies maximal leakage of epsilon",
+        MutualInformation(0.0139),
+        AveragePML(0.0139),
+        erasure(4, F(1, 100)),
+    )
+
+
 def eml_without_pml() -> Counterexample:
     """Return the binary symmetric channel after Remark 9 of the PML paper."""
     return Counterexample(

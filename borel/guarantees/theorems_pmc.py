@@ -27,7 +27,7 @@ from borel.guarantees.levels import Level, log_of, times
 from borel.guarantees.theorem import PMC_PAPER, PML_PAPER, Theorem, needs
 
 FINITE = needs("finite", "p_min")
-ZERO_REGIME = "epsilon < log 1/(1 - p_min), the high-privacy regime"
+HIGH_PRIVACY = "epsilon < log 1/(1 - p_min), the high-privacy regime"
 
 
 # -- the maps, in r = e^epsilon ---------------------------------------------------------------
@@ -118,8 +118,8 @@ def _no_exceptions(make: Any) -> Any:
 def _corollary_3() -> list[Theorem]:
     found = []
     for n, premise, sides, condition, attained in (
-        ("i", PML, _sides_of_pml, ZERO_REGIME, ex.pml_extremal),
-        ("ii", PMC, _sides_of_pmc, "", ex.pmc_extreme),
+        ("i", PML, _sides_of_pml, f"delta = 0 and {HIGH_PRIVACY}", ex.pml_extremal),
+        ("ii", PMC, _sides_of_pmc, "delta = 0", ex.pmc_extreme),
     ):
         lower, upper = ("epsilon_l*", "epsilon_u") if n == "i" else ("epsilon_l", "epsilon_u*")
         for word, kind, make in _MAKERS:
@@ -140,7 +140,6 @@ def _corollary_3() -> list[Theorem]:
                     condition,
                     tight="attained for every prior with two secrets or more",
                     attained_by=attained,
-                    not_invertible=None,
                 )
             )
     return found
@@ -154,6 +153,7 @@ _FROM_BOTH = [
         kind,
         _no_exceptions(make),
         statement,
+        condition="delta = 0",
     )
     for what, kind, make, statement in (
         ("Table II (ALIP)", ALIP, ALIP.at, "epsilon_l-PMC and epsilon_u-PML are ALIP"),
@@ -228,10 +228,10 @@ THEOREMS = [
         _pml_pmc,
         "epsilon-PML implies log p_min / (1 - e^epsilon (1 - p_min))-PMC",
         FINITE,
-        ZERO_REGIME,
+        HIGH_PRIVACY,
         tight="attained by the PML-extremal mechanism (Remark 6)",
         attained_by=ex.pml_extremal,
-        not_invertible=None,
+        not_invertible=ex.pmc_without_pml,  # beyond finite alphabets
         correction="with delta: the proof fixes one outcome, so delta is carried along",
     ),
     Theorem(
@@ -267,7 +267,6 @@ THEOREMS = [
         lambda g, about: LDP.at(g.levels[0] + g.levels[1]),
         "(epsilon_l, epsilon_u)-ALIP implies (epsilon_l + epsilon_u)-LDP",
         tight="attained, for a prior that depends on the levels",
-        attained_by=None,
     ),
     Theorem(
         "PMC paper, LIP to LDP",

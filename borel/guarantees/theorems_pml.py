@@ -177,6 +177,7 @@ THEOREMS = [
         _average,
         "(epsilon, delta)-PML implies maximal leakage at most log(e^epsilon + delta / p_min)",
         FINITE,
+        "delta > 0",
         tight="not attained: the sharpened form is smaller",
         not_invertible=ex.average_without_pml,
     ),
@@ -187,6 +188,7 @@ THEOREMS = [
         _average_sharp,
         "maximal leakage at most log((1 - delta) e^epsilon + delta / p_min)",
         FINITE,
+        "delta > 0",
         origin="sharpened",
         proof="e^l is at most e^epsilon on outcomes of probability 1 - q >= 1 - delta and at most "
         "1/p_min on the others: (1 - q) e^epsilon + q / p_min increases in q, up to q = delta.",
@@ -200,7 +202,7 @@ THEOREMS = [
         "epsilon-PML is (epsilon, 0)-EML, hence (epsilon, delta)-EML for every delta",
         condition="delta = 0",
         tight="an equivalence",
-        not_invertible=ex.pml_without_eml,
+        not_invertible=ex.eml_without_pml,
     ),
     _statement(
         "Definition 11 (delta = 0) to PML",
@@ -210,7 +212,7 @@ THEOREMS = [
         "(epsilon, 0)-EML is epsilon-PML",
         condition="delta = 0",
         tight="an equivalence",
-        not_invertible=ex.eml_without_pml,
+        not_invertible=ex.pml_without_eml,
     ),
     _statement(
         "Proposition 4",
@@ -240,7 +242,6 @@ THEOREMS = [
         "max-information at most epsilon is epsilon-PML",
         condition="delta = 0",
         tight="an equivalence",
-        not_invertible=ex.approximate_information_without_pml,
     ),
     _statement(
         "Proposition 5",
@@ -280,6 +281,7 @@ THEOREMS = [
         lambda g, about: _information(g, about, sharp=False),
         "(epsilon, delta)-PML implies I(X;Y) <= epsilon + delta log 1/p_min",
         FINITE,
+        "delta > 0",
         tight="attained at epsilon = 0 by an erasure channel under the uniform prior",
     ),
     _statement(
@@ -289,6 +291,7 @@ THEOREMS = [
         lambda g, about: _information(g, about, sharp=True),
         "(epsilon, delta)-PML implies I(X;Y) <= (1 - delta) epsilon + delta log 1/p_min",
         FINITE,
+        "delta > 0",
         origin="sharpened",
         proof="I <= E l, and l <= epsilon <= log 1/p_min up to probability delta.",
         tight="attained by an erasure channel under the uniform prior",
@@ -340,6 +343,6 @@ THEOREMS = [
         proof="I <= E l <= log E e^l = L, by Proposition 7 and Jensen.",
         tight="attained by Y = X under the uniform prior",
         attained_by=ex.uniform_identity,
-        not_invertible=ex.information_without_pml,
+        not_invertible=ex.information_without_average,
     ),
 ]
