@@ -285,11 +285,15 @@ def closure(
     for start in (*(Implication(g) for g in guarantees), *derived):
         _keep(fronts, start)
     usable = [t for t in rules if facts.has(t.needs)]
+    done: set[tuple] = set()
     for _ in range(_ROUNDS):
         improved = False
         for theorem in usable:
             known = [list(fronts.get(kind, ())) for kind in theorem.premises]
             for premises in product(*known):
+                if (theorem, premises) in done:
+                    continue
+                done.add((theorem, premises))
                 conclusion = theorem.apply(tuple(p.guarantee for p in premises), facts)
                 if conclusion is not None:
                     improved |= _keep(fronts, Implication(conclusion, theorem, premises))

@@ -101,8 +101,9 @@ def exp_up(nats: Any) -> Any:
     """
     if nats > _LARGEST:
         return math.inf
-    if nats == 0:
-        return Fraction(1)
+    if nats < 2.0**-64:  # e^x <= 1 + x + x^2 there, closer than any fixed number of bits
+        x = Fraction(nats)
+        return 1 + x + x * x
     from borel.engine.arb import ball, precision
 
     with precision(_BITS):
