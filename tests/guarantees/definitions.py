@@ -80,6 +80,21 @@ def max_information(p, K, delta):
     return best
 
 
+def hockey_stick(p, K, lv):
+    """sup over events of P_XY(E) - e^level P_X P_Y(E), rounded up for levels in nats.
+
+    (P(E) - delta) / Q(E) <= t for all E if and only if P(E) - t Q(E) <= delta for all E.
+    """
+    if lv.ratio is not None:
+        t = lv.ratio
+    else:
+        with o.precision(BITS):
+            below = (o.ball(lv.nats).exp() - o.ball(F(1, 2**300))).lower()
+            mantissa, exponent = below.man_exp()
+        t = F(int(mantissa)) * F(2) ** int(exponent)
+    return sum((max(a - t * b, F(0)) for a, b in pairs(p, K)), F(0))
+
+
 def total_variation(p, K):
     """Total variation between P_XY and the product."""
     return sum((abs(a - b) for a, b in pairs(p, K)), F(0)) / 2
@@ -145,6 +160,8 @@ def satisfies(g, p, K):
             bound = o.log(lv.ratio) if lv.ratio is not None else o.ball(lv.nats)
             # equality (Y = X, uniform) is equality of two sums of logarithms: balls meet
             return bool(truth <= bound) or bool(abs(truth - bound) < o.ball(F(1, 2**350)))
+    if kind == "MaxInformation":
+        return hockey_stick(p, K, lv) <= F(g.delta)
     if kind in ("TotalVariation", "FInformation"):
         return level(kind, p, K, f=getattr(g, "f", "chi2")) <= F(g.epsilon)
     return log_at_most(level(kind, p, K, getattr(g, "delta", F(0))), lv)

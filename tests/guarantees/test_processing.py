@@ -199,7 +199,7 @@ def test_zeros_floats_and_supports():
     assert g.similar_outcomes(only) == [["a", "b"]]
     reduced = g.reduced(only)
     assert reduced.outcome.labels == ("a",) and (reduced.matrix == 1).all()
-    tenth = bl.Mechanism.from_matrix([[0.1, 0.3, 0.6], [0.2, 0.6, 0.2]])
+    tenth = bl.Mechanism.from_matrix([[0.1, 0.3, 0.6], [0.03, 0.09, 0.88]])
     assert g.similar_outcomes(tenth) == [[0], [1], [2]], "3 * 0.1 is not the float 0.3"
     for wrong in (0.5, bl.mechanisms.laplace(b=1.0)):
         with pytest.raises(bl.InvalidInput, match="finite mechanism"):
