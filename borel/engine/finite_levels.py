@@ -36,8 +36,8 @@ def finite_levels(joint: Joint, what: str) -> FiniteLevels:
     if not getattr(joint, "finite", False):
         raise NotYet(
             what,
-            missing="this level on alphabets that are not finite",
-            instead="finite alphabets; joint.satisfies(bl.guarantees.PML(...)) elsewhere.",
+            missing="this level over a posterior of priors, or off finite alphabets",
+            instead="one prior and finite alphabets; PML, PMC, LDP and LIP elsewhere.",
         )
     kept = joint.__dict__.setdefault("_finite_levels", [])
     if not kept:

@@ -23,11 +23,18 @@ class MaxInformation(Tail):
     .. math:: I_\infty^\delta(X;Y) = \log \sup_{E : P_{XY}(E) \ge \delta}
               \frac{P_{XY}(E) - \delta}{P_X P_Y(E)} \le \varepsilon
 
-    Parameters and errors as for `PML`.
+    Parameters and errors are those of `PML`.
 
     References
     ----------
     "Pointwise Maximal Leakage", Definitions 12 and 13.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(MaxInformation(0.3, delta=0.1)).holds, joint.satisfies(PML(0.3)).holds
+    (True, False)
     """
 
     symbol = "max-information"
@@ -46,7 +53,24 @@ class MaxInformation(Tail):
 
 
 class MutualInformation(Figure):
-    """Mutual information is at most epsilon, in nats."""
+    r"""Mutual information, :math:`I(X;Y) = E\, i(X;Y)`, is at most epsilon.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; or ``ratio``, its exponential.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Section IV-C.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(MutualInformation(0.2)).holds
+    True
+    """
 
     symbol = "mutual information"
 
@@ -58,9 +82,21 @@ class MutualInformation(Figure):
 class TotalVariation(Guarantee):
     r"""Total variation between P_XY and P_X x P_Y is at most epsilon, in [0, 1].
 
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        A probability.
+
     References
     ----------
     "Pointwise Maximal Leakage", equation (24).
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(TotalVariation(0.25)).holds, joint.satisfies(TotalVariation(0.2)).holds
+    (None, False)
     """
 
     epsilon: Any
@@ -104,6 +140,15 @@ class FInformation(Guarantee):
     References
     ----------
     "Pointwise Maximal Leakage", Definition 18.
+
+    Examples
+    --------
+    >>> from fractions import Fraction as F
+    >>> import borel as bl
+    >>> rows = [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]]
+    >>> joint = bl.pmf([F(1, 2), F(1, 2)]) * bl.Mechanism.from_matrix(rows)
+    >>> joint.satisfies(FInformation(0.25, "chi2")).holds
+    True
     """
 
     epsilon: Any

@@ -100,7 +100,7 @@ class PMC(_Pointwise):
 
     .. math:: P_Y\{\Lambda(X \to Y) \le \varepsilon\} \ge 1 - \delta
 
-    Parameters and errors as for `PML`.
+    Parameters and errors are those of `PML`; an infinite cost satisfies no finite level.
 
     References
     ----------
@@ -165,7 +165,7 @@ class EML(Tail):
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether the joint satisfies the guarantee."""
         (level,) = self.levels
-        if getattr(joint, "finite", False):
+        if getattr(joint, "finite", False) or hasattr(joint.prior, "figure_of"):
             return at_most(finite_levels(joint, "bl.guarantees.EML").event(self.delta), level)
         always = math.inf if self.delta == 0 else 1 / Fraction(self.delta)
         if always != math.inf and level.up >= always:
@@ -186,6 +186,18 @@ class AveragePML(Figure):
     r"""The average-case guarantee: maximal leakage is at most epsilon.
 
     .. math:: \mathcal L(P_{Y|X}) = \log E\, e^{\ell(X \to Y)} \le \varepsilon
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
 
     References
     ----------
@@ -210,9 +222,28 @@ class LDP(Figure):
 
     .. math:: f(y|x) \le e^\varepsilon f(y|x')
 
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
+
     References
     ----------
     "Information Density Bounds for Privacy", Definition 6 and Remark 1.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(LDP(1.1)).holds, joint.satisfies(LDP(1.0)).holds
+    (True, False)
     """
 
     symbol = "LDP"
@@ -227,9 +258,28 @@ class LIP(Figure):
     Under P_XY the identity on a uniform bit would be log 2-LIP with an infinite cost: "almost
     surely" is under the product.
 
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
+
     References
     ----------
     "Information Density Bounds for Privacy", Definition 4.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(LIP(0.7)).holds, joint.satisfies(LIP(0.6)).holds
+    (True, False)
     """
 
     symbol = "LIP"
@@ -244,6 +294,18 @@ class LDI(Figure):
     .. math:: P_{X|Y=y}(x) \le e^\varepsilon P_{X|Y=y}(x') \quad x, x' \in \mathrm{supp}\, P_X
 
     Finite alphabets only: over infinitely many secrets no posterior satisfies it.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
 
     References
     ----------
@@ -279,6 +341,13 @@ class ALIP(Guarantee):
     References
     ----------
     "Information Density Bounds for Privacy", Definition 5.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(ALIP(0.7, 0.5)).holds, joint.satisfies(ALIP(0.5, 0.7)).holds
+    (True, False)
     """
 
     epsilon_l: Any = None
@@ -328,22 +397,60 @@ class _Universal(OneLevel):
 
 
 class UniversalPML(_Universal):
-    """epsilon-PML for every prior with the support (null sets) of this one.
+    r"""epsilon-PML for every prior with the support (null sets) of this one.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
 
     References
     ----------
     "Information Density Bounds for Privacy", Theorem 1.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(PML(0.5)).holds, joint.satisfies(UniversalPML(0.5)).holds
+    (True, False)
     """
 
     symbol = "PML for all priors"
 
 
 class UniversalPMC(_Universal):
-    """epsilon-PMC for every prior with the support (null sets) of this one.
+    r"""epsilon-PMC for every prior with the support (null sets) of this one.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
 
     References
     ----------
     "Information Density Bounds for Privacy", Theorem 5.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(UniversalPMC(1.1)).holds
+    True
     """
 
     symbol = "PMC for all priors"
