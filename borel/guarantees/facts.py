@@ -8,6 +8,8 @@ from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Any
 
+import numpy as np
+
 from borel.alphabets import Alphabet
 from borel.errors import InvalidInput
 from borel.measures import Measure
@@ -147,7 +149,7 @@ def _least(p_min: Any, kind: str, size: int | None) -> Fraction:
             mend='write alphabet="finite" if the support of the prior is.',
         )
     exact = isinstance(p_min, Rational)
-    least = Fraction(p_min) if exact else Fraction(math.nextafter(float(p_min), 0.0))
+    least = Fraction(p_min) if exact else _below(p_min)
     if size is None:
         return Fraction(1) if p_min == 1 else least
     if not exact and float(p_min) == float(Fraction(1, size)):
@@ -160,6 +162,13 @@ def _least(p_min: Any, kind: str, size: int | None) -> Fraction:
             mend="give the number of secrets that the prior charges, not of the alphabet.",
         )
     return least
+
+
+def _below(p: Any) -> Fraction:
+    """Return the float before a float, of its own precision."""
+    if isinstance(p, np.floating):
+        return Fraction(float(np.nextafter(p, type(p)(0))))
+    return Fraction(math.nextafter(float(p), 0.0))
 
 
 def _of_prior(prior: Any, common_maximiser: bool) -> Facts:

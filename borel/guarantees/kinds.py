@@ -38,7 +38,8 @@ class _Pointwise(Tail):
         # P{leakage > epsilon} <= delta if and only if the (1 - delta)-quantile is <= epsilon: read
         # so, the answer is exact for Fractions; what is shown is the probability
         answer = at_most(variable.quantile(1 - Fraction(self.delta)), level)
-        return replace(answer, bound=variable.tail(level.nats), witness=_worst(variable))
+        witness = variable.sup().witness if getattr(joint, "finite", False) else answer.witness
+        return replace(answer, bound=variable.tail(level.nats), witness=witness)
 
     def _exactly(self, joint: Joint, ratio: Fraction) -> Verdict:
         """Compare P{e^leakage > ratio} with delta, all of them Fractions."""
@@ -51,10 +52,6 @@ class _Pointwise(Tail):
         return Verdict._compare(
             bound, float(self.delta), lambda *_: mass <= self.delta, lambda *_: mass > self.delta
         )
-
-
-def _worst(variable: Any) -> dict | None:
-    return getattr(variable.sup(), "witness", None)
 
 
 class PML(_Pointwise):

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from fractions import Fraction as F
 
+import numpy as np
 import oracles as o
 import pytest
 from guarantees import definitions as d
@@ -331,6 +332,21 @@ def test_a_float_p_min_stands_for_what_rounds_to_it():
     assert g.implied(p_min=0.1, alphabet=10).best(g.PML) == g.PML(ratio=10), "1/n beside n"
     assert g.implied(p_min=F(1, 10)).best(g.PML) == g.PML(ratio=10)
     assert g.implied(p_min=0.1, alphabet=9).best(g.PML).levels[0].ratio > 10
+
+
+def test_a_single_precision_p_min_is_widened_as_such():
+    single = np.float32(0.1)
+    assert F(float(single)) > F(1, 10)
+    found = g.implied(p_min=single).best(g.PML)
+    assert found.levels[0].ratio >= 10 * (1 - F(1, 10**12))
+    assert g.implied(p_min=np.float64(0.1)).best(g.PML) == g.implied(p_min=0.1).best(g.PML)
+
+
+def test_the_converses_of_theorems_1_and_5_are_for_finite_alphabets():
+    for kind in (g.UniversalPML, g.UniversalPMC):
+        assert g.implied(kind(ratio=2), alphabet="finite").best(g.LDP) == g.LDP(ratio=2)
+        assert g.LDP not in g.implied(kind(ratio=2), alphabet="countable")
+        assert g.LDP not in g.implied(kind(ratio=2))
 
 
 def test_priors_say_p_min_themselves():
