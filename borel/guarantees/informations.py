@@ -153,6 +153,7 @@ class FInformation(Guarantee):
 
     epsilon: Any
     f: str = "chi2"
+    symbol: ClassVar[str] = "f-information"
     units: ClassVar[str] = "divergence"
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from borel.guarantees.base import Guarantee
@@ -19,7 +19,7 @@ PML_PAPER = "Pointwise Maximal Leakage"
 ORIGINS = ("paper", "sharpened", "here")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Theorem:
     """One implication between guarantees.
 
@@ -62,15 +62,15 @@ class Theorem:
     source: str
     premises: tuple[type[Guarantee], ...]
     conclusion: type[Guarantee]
-    map: Callable[..., Guarantee | None] = field(repr=False)
+    map: Callable[..., Guarantee | None]
     statement: str
     needs: frozenset[str] = frozenset()
     condition: str = ""
     origin: str = "paper"
     proof: str = ""
     tight: str = ""
-    attained_by: Callable[[Any, Any], Example] | None = field(default=None, repr=False)
-    not_invertible: Callable[[], Counterexample] | None = field(default=None, repr=False)
+    attained_by: Callable[[Any, Any], Example] | None = None
+    not_invertible: Callable[[], Counterexample] | None = None
     correction: str = ""
 
     def apply(self, premises: tuple[Guarantee, ...], facts: Facts) -> Guarantee | None:
@@ -81,6 +81,8 @@ class Theorem:
         """Show what implies what."""
         given = " and ".join(p.symbol for p in self.premises) or "always"
         return f"{given} => {self.conclusion.symbol or self.conclusion.__name__} [{self.name}]"
+
+    __repr__ = __str__
 
 
 def needs(*facts: str) -> frozenset[str]:

@@ -274,7 +274,7 @@ def test_universal_guarantees_are_suprema_over_priors():
 
 def test_origins_and_sources_are_given():
     for theorem in (*THEOREMS, *composition.STATEMENTS, *composition.JOINTLY):
-        assert theorem.source and theorem.statement and str(theorem)
+        assert theorem.source and theorem.statement and theorem.name in repr(theorem)
         assert theorem.origin == "paper" or theorem.proof
     assert {t.origin for t in g.theorems(sharpened=False)} == {"paper"}
     assert len({t.name for t in THEOREMS}) == len(THEOREMS)
