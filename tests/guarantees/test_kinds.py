@@ -196,3 +196,24 @@ def test_pyplot_draws_a_figure_of_its_own():
     axes = g.implied(g.LDP(1.0)).plot()
     plt.close(axes.figure)
     matplotlib.use(before)
+
+
+def test_f_information_of_fractions_is_decided_and_of_floats_is_not():
+    K = [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]]
+    exact = bl.pmf([F(1, 2)] * 2) * bl.Mechanism.from_matrix(K)
+    floats = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix(o.floats(K))
+    assert exact.satisfies(g.FInformation(F(1, 4))).holds is True
+    assert exact.satisfies(g.FInformation(F(1, 4) - F(1, 10**9))).holds is False
+    assert exact.satisfies(g.FInformation(F(1, 4), "total variation")).holds is True
+    verdict = floats.satisfies(g.FInformation(0.5))
+    assert verdict.holds is None and "estimate" in verdict.reason
+
+
+def test_a_prior_that_is_not_proved_gives_no_p_min():
+    from scipy import special
+
+    known = special.j0(1.0) ** 2
+    prior = bl.Measure(lambda x: np.where(x == 1, special.j0(x) ** 2, 1 - known), on=bl.Finite(2))
+    assert prior.unproved
+    with pytest.raises(bl.InvalidInput, match="float64 only"):
+        g.implied(g.LDP(1.0), prior=prior)
