@@ -165,6 +165,21 @@ def replay(implication, about):
     return implication.theorem.apply(tuple(replay(i, about) for i in implication.premises), about)
 
 
+@pytest.mark.parametrize(
+    "known", [g.LDP(ratio=2), g.PML(ratio=F(21, 20)), g.LIP(ratio=2), g.PMC(0.5)], ids=str
+)
+def test_of_equal_results_the_shortest_chain_is_kept(known):
+    """The order of the theorems does not matter, to what follows or to how."""
+    about = Facts("finite", 2, F(1, 2), F(1, 2))
+    one = closure((known,), about, g.theorems())
+    other = closure((known,), about, g.theorems()[::-1])
+    assert set(one) == set(other)
+    for kind in one:
+        assert [i.guarantee for i in one[kind]] == [i.guarantee for i in other[kind]]
+        if isinstance(kind, type):  # f-informations may tie from a premise that was improved on
+            assert [len(i.chain) for i in one[kind]] == [len(i.chain) for i in other[kind]], kind
+
+
 def test_pareto_fronts_do_not_dominate_one_another():
     found = g.implied(
         g.PML(0.5, delta=0.01), g.PML(0.2, delta=0.1), g.PML(0.6, delta=0.05), p_min=0.1
