@@ -1,0 +1,70 @@
+"""Guarantees as objects, what they imply, how they compose and how they are processed.
+
+``joint.satisfies(g)`` decides a guarantee, `implied` derives others from it, `compose` adds
+those of two releases, and `post_processed` says what is left after post-processing.
+"""
+
+from borel.guarantees.base import Guarantee
+from borel.guarantees.calculus import Implication, Implied, implied, theorems
+from borel.guarantees.composition import SlicedEML, compose, prior_is_not_posterior
+from borel.guarantees.informations import (
+    FInformation,
+    MaxInformation,
+    MutualInformation,
+    TotalVariation,
+)
+from borel.guarantees.kinds import (
+    ALIP,
+    EML,
+    LDI,
+    LDP,
+    LIP,
+    PMC,
+    PML,
+    AveragePML,
+    UniversalPMC,
+    UniversalPML,
+)
+from borel.guarantees.picture import plot_implications
+from borel.guarantees.processing import (
+    Closedness,
+    closedness,
+    post_processed,
+    pre_processed,
+    reduced,
+    similar_outcomes,
+)
+from borel.guarantees.theorem import Theorem
+
+__all__ = [
+    "ALIP",
+    "EML",
+    "LDI",
+    "LDP",
+    "LIP",
+    "PMC",
+    "PML",
+    "AveragePML",
+    "Closedness",
+    "FInformation",
+    "Guarantee",
+    "Implication",
+    "Implied",
+    "MaxInformation",
+    "MutualInformation",
+    "SlicedEML",
+    "Theorem",
+    "TotalVariation",
+    "UniversalPMC",
+    "UniversalPML",
+    "closedness",
+    "compose",
+    "implied",
+    "plot_implications",
+    "post_processed",
+    "pre_processed",
+    "prior_is_not_posterior",
+    "reduced",
+    "similar_outcomes",
+    "theorems",
+]

@@ -1,0 +1,173 @@
+"""What every guarantee is: levels rounded up, an optional delta, and how two are compared."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import InitVar, dataclass, field, fields
+from fractions import Fraction
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from borel.bound import Bound, Verdict
+from borel.engine.rounding import fraction_up
+from borel.errors import InvalidInput
+from borel.guarantees.levels import Level, level_of, shown
+
+if TYPE_CHECKING:
+    from borel.joint import Joint
+
+_SHORT = 10**6
+
+
+class Guarantee:
+    """Base class: the parameters of a guarantee, and whether a joint satisfies it.
+
+    Attributes
+    ----------
+    symbol : str
+        How tables and pictures name the kind.
+    units : str
+        Of its level: nats, unless it says otherwise.
+    """
+
+    symbol: ClassVar[str] = ""
+    units: ClassVar[str] = "nats"
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels, in the order of the fields."""
+        raise NotImplementedError
+
+    @property
+    def parameters(self) -> tuple[Any, ...]:
+        """All numbers of which smaller is stronger: levels in nats, then delta."""
+        delta = getattr(self, "delta", None)
+        return (*(level.nats for level in self.levels), *(() if delta is None else (delta,)))
+
+    def implies_same_kind(self, other: Guarantee) -> bool:
+        """Return whether this is at least as strong as another of its kind."""
+        mine, its = self._key(), other._key()
+        if mine[0] != its[0]:
+            return False
+        pairs = zip(self.levels, other.levels, strict=True)
+        delta = getattr(self, "delta", 0) <= getattr(other, "delta", 0)
+        return delta and all(a <= b for a, b in pairs)
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee: True, False or undecided."""
+        raise NotImplementedError
+
+    def _key(self) -> tuple:
+        """Return what tells guarantees apart: the kind first, then the parameters."""
+        return (type(self), *(getattr(self, f.name) for f in fields(self)), self._ratios())  # type: ignore[arg-type]
+
+    def _ratios(self) -> tuple:
+        return tuple(level.ratio for level in self.levels)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare kinds and parameters."""
+        return isinstance(other, Guarantee) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        """Hash kinds and parameters."""
+        return hash(self._key())
+
+    def __str__(self) -> str:
+        """Show the guarantee briefly, numbers rounded up: ``PML(0.5, delta=0.01)``."""
+        numbers = [_said(level) for level in self.levels]
+        delta = getattr(self, "delta", 0)
+        if delta:
+            numbers.append(f"delta={shown(delta)}")
+        return f"{self.symbol or type(self).__name__}({', '.join(numbers)})"
+
+    def __repr__(self) -> str:
+        """Show the guarantee with its numbers in full, or as ``PML(log 6/5)``."""
+        if any(_short(level) for level in self.levels):
+            return str(self)
+        numbers = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(numbers)})"
+
+
+def _short(level: Level) -> bool:
+    ratio = level.ratio
+    return ratio is not None and max(ratio.numerator, ratio.denominator) < _SHORT and ratio > 1
+
+
+def _said(level: Level) -> str:
+    return f"log {level.ratio}" if _short(level) else shown(level.nats)
+
+
+def at_most(bound: Any, level: Level) -> Any:
+    """Compare a figure with a level; exactly, where the level is the logarithm of a Fraction."""
+    ratio = level.ratio
+    if ratio is None or not isinstance(bound, Bound):
+        return bound <= level.nats
+    return Verdict._compare(
+        bound, level.nats, lambda b, _: b.ratio.upper <= ratio, lambda b, _: b.ratio.lower > ratio
+    )
+
+
+def probability_up(delta: Fraction) -> Any:
+    """Return a probability as it stands if that is short, else as a float at or above it."""
+    if delta.denominator < _SHORT:
+        up = float(delta)
+        return up if Fraction(up) == delta else delta
+    up = fraction_up(delta)
+    return delta if up >= 1 else up
+
+
+def check_delta(what: str, delta: Any, *, closed: bool) -> None:
+    """Raise unless delta is a probability, 1 included if closed."""
+    number: Any = delta if isinstance(delta, Real) else math.nan
+    if not (0 <= number <= 1 if closed else 0 <= number < 1):
+        raise InvalidInput(
+            what, expected=f"0 <= delta {'<=' if closed else '<'} 1", got=repr(delta)
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneLevel(Guarantee):
+    """A guarantee with one level, ``epsilon`` in nats or ``ratio`` = e^epsilon as a Fraction."""
+
+    epsilon: Any = None
+    ratio: InitVar[Any] = field(default=None, kw_only=True)
+
+    def __post_init__(self, ratio: Any) -> None:
+        level = level_of(type(self).__name__, self.epsilon, ratio)
+        object.__setattr__(self, "epsilon", level.nats)
+        object.__setattr__(self, "_level", level)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The level."""
+        return (self._level,)  # type: ignore[attr-defined]
+
+    @classmethod
+    def at(cls, level: Level, **more: Any) -> Any:
+        """Make the guarantee from a level."""
+        if level.ratio is not None:
+            return cls(ratio=level.ratio, **more)
+        return cls(level.nats, **more)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tail(OneLevel):
+    """A guarantee with one level and a probability delta of exceptions."""
+
+    delta: Any = 0.0
+    _closed: ClassVar[bool] = False
+
+    def __post_init__(self, ratio: Any) -> None:
+        super().__post_init__(ratio)
+        check_delta(type(self).__name__, self.delta, closed=self._closed)
+
+
+class Figure(OneLevel):
+    """A guarantee that bounds one figure of the joint by epsilon."""
+
+    def _figure(self, joint: Joint) -> Any:
+        raise NotImplementedError
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee."""
+        return at_most(self._figure(joint), self.levels[0])

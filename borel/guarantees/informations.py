@@ -1,0 +1,178 @@
+"""Guarantees that bound an information: max-, mutual and f-information, total variation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from borel.bound import Verdict
+from borel.divergences import mutual_information
+from borel.engine.finite_levels import finite_levels
+from borel.errors import InvalidInput
+from borel.guarantees.base import Figure, Guarantee, Tail, at_most
+from borel.guarantees.kinds import PML
+from borel.guarantees.levels import Level, level_of, shown
+
+if TYPE_CHECKING:
+    from borel.joint import Joint
+
+
+class MaxInformation(Tail):
+    r"""delta-approximate max-information is at most epsilon.
+
+    .. math:: I_\infty^\delta(X;Y) = \log \sup_{E : P_{XY}(E) \ge \delta}
+              \frac{P_{XY}(E) - \delta}{P_X P_Y(E)} \le \varepsilon
+
+    Parameters and errors are those of `PML`.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definitions 12 and 13.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(MaxInformation(0.3, delta=0.1)).holds, joint.satisfies(PML(0.3)).holds
+    (True, False)
+    """
+
+    symbol = "max-information"
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether it holds; off finite alphabets, where (epsilon, delta)-PML proves it."""
+        (level,) = self.levels
+        if self.delta and getattr(joint, "finite", False):
+            levels = finite_levels(joint, "bl.guarantees.MaxInformation")
+            return at_most(levels.max_information(self.delta), level)
+        answer = PML.at(level, delta=self.delta).holds_for(joint)
+        if answer.holds is False and self.delta:
+            why = "(epsilon, delta)-PML fails, which does not refute approximate max-information"
+            return Verdict(None, answer.bound, answer.witness, why)
+        return answer
+
+
+class MutualInformation(Figure):
+    r"""Mutual information, :math:`I(X;Y) = E\, i(X;Y)`, is at most epsilon.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; or ``ratio``, its exponential.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Section IV-C.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(MutualInformation(0.2)).holds
+    True
+    """
+
+    symbol = "mutual information"
+
+    def _figure(self, joint: Joint) -> Any:
+        return mutual_information(joint)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TotalVariation(Guarantee):
+    r"""Total variation between P_XY and P_X x P_Y is at most epsilon, in [0, 1].
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        A probability.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", equation (24).
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(TotalVariation(0.25)).holds, joint.satisfies(TotalVariation(0.2)).holds
+    (None, False)
+    """
+
+    epsilon: Any
+    symbol: ClassVar[str] = "total variation"
+    units: ClassVar[str] = "probability"
+
+    def __post_init__(self) -> None:
+        level_of("TotalVariation", self.epsilon, None)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The level, a probability."""
+        return (Level(self.epsilon),)
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee."""
+        return (
+            finite_levels(joint, "bl.guarantees.TotalVariation").total_variation() <= self.epsilon
+        )
+
+
+DIVERGENCES = {
+    "chi2": lambda t: (t - 1) ** 2,
+    "total variation": lambda t: abs(t - 1) / 2,
+    "triangular": lambda t: (t - 1) ** 2 / (t + 1),
+}
+"""Convex f with f(1) = 0 and finite f(0) that map Fractions to Fractions."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FInformation(Guarantee):
+    r"""f-information, :math:`E_{P_X P_Y} f(dP_{XY} / d(P_X P_Y))`, is at most epsilon.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        The bound, in the units of f.
+    f : {"chi2", "total variation", "triangular"}
+        Which convex function.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definition 18.
+
+    Examples
+    --------
+    >>> from fractions import Fraction as F
+    >>> import borel as bl
+    >>> rows = [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]]
+    >>> joint = bl.pmf([F(1, 2), F(1, 2)]) * bl.Mechanism.from_matrix(rows)
+    >>> joint.satisfies(FInformation(0.25, "chi2")).holds
+    True
+    """
+
+    epsilon: Any
+    f: str = "chi2"
+    symbol: ClassVar[str] = "f-information"
+    units: ClassVar[str] = "divergence"
+
+    def __post_init__(self) -> None:
+        level_of("FInformation", self.epsilon, None)
+        if self.f not in DIVERGENCES:
+            raise InvalidInput(
+                "FInformation", expected=f"f in {sorted(DIVERGENCES)}", got=repr(self.f)
+            )
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The level, in the units of f."""
+        return (Level(self.epsilon),)
+
+    def __str__(self) -> str:
+        """Show the function and the level."""
+        return f"{self.f} information({shown(self.epsilon)})"
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee; for floats it is an estimate."""
+        levels = finite_levels(joint, "bl.guarantees.FInformation")
+        return levels.f_information(DIVERGENCES[self.f]) <= self.epsilon

@@ -1,0 +1,458 @@
+"""The kinds of guarantee, as objects: each says what it bounds and whether a joint satisfies it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import InitVar, dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from borel.bound import Bound, Ratio, Verdict
+from borel.divergences import alip, ldp, lip, maximal_leakage
+from borel.engine import engine_for
+from borel.engine.finite_levels import finite_levels
+from borel.engine.rounding import log_fraction
+from borel.guarantees.base import Figure, Guarantee, OneLevel, Tail, at_most
+from borel.guarantees.levels import Level, larger, level_of, log_of
+from borel.leakage import pmc, pml
+
+if TYPE_CHECKING:
+    from borel.joint import Joint
+
+
+class _Pointwise(Tail):
+    """A tail bound on a leakage that is a random variable over the outcomes."""
+
+    kind: ClassVar[str]
+
+    def _variable(self, joint: Joint) -> Any:
+        raise NotImplementedError
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee."""
+        variable, (level,) = self._variable(joint), self.levels
+        if self.delta == 0:
+            return at_most(variable.sup(), level)
+        if level.ratio is not None and getattr(joint, "rational", False):
+            return self._exactly(joint, level.ratio)
+        # P{leakage > epsilon} <= delta if and only if the (1 - delta)-quantile is <= epsilon: read
+        # so, the answer is exact for Fractions; what is shown is the probability
+        answer = at_most(variable.quantile(1 - Fraction(self.delta)), level)
+        witness = variable.sup().witness if getattr(joint, "finite", False) else answer.witness
+        return replace(answer, bound=variable.tail(level.nats), witness=witness)
+
+    def _exactly(self, joint: Joint, ratio: Fraction) -> Verdict:
+        """Compare P{e^leakage > ratio} with delta, all of them Fractions."""
+        engine = engine_for(joint)
+        law = engine.law(self.kind)
+        above = [j for j, r in enumerate(law.ratio_lower) if r > ratio and law.mass_lower[j] > 0]
+        mass = sum((law.mass_lower[j] for j in above), Fraction(0))
+        bound = engine.bound(mass, mass, units="probability")
+        bound = bound.about(witness={"y": [joint.outcome.labels[j] for j in above]})
+        return Verdict._compare(
+            bound, float(self.delta), lambda *_: mass <= self.delta, lambda *_: mass > self.delta
+        )
+
+
+class PML(_Pointwise):
+    r"""epsilon-PML: the leakage is at most epsilon almost surely; with delta, up to delta.
+
+    .. math:: P_Y\{\ell(X \to Y) \le \varepsilon\} \ge 1 - \delta
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    delta : float or Fraction
+        Probability of exceptions, 0 <= delta < 1.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level or a delta out of range.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definitions 4 and 5.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(PML(0.5))
+    Verdict(True, 0.4054651081, exact)
+    """
+
+    symbol = "PML"
+    kind = "pml"
+
+    def _variable(self, joint: Joint) -> Any:
+        return pml(joint)
+
+
+class PMC(_Pointwise):
+    r"""epsilon-PMC: the cost is at most epsilon almost surely; with delta, up to delta.
+
+    .. math:: P_Y\{\Lambda(X \to Y) \le \varepsilon\} \ge 1 - \delta
+
+    Parameters and errors are those of `PML`; an infinite cost satisfies no finite level.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", after Theorem 4.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(PMC(0.5)).holds
+    False
+    """
+
+    symbol = "PMC"
+    kind = "pmc"
+
+    def _variable(self, joint: Joint) -> Any:
+        return pmc(joint)
+
+
+class EML(Tail):
+    r"""(epsilon, delta)-EML: every event of probability delta or more leaks at most epsilon.
+
+    For every mechanism that differs from this one by splitting and merging similar outcomes, and
+    every event E of its outcomes, P_Y(E) >= delta implies
+
+    .. math:: \ell(X \to E) = \log \max_x P_{Y|X=x}(E) / P_Y(E) \le \varepsilon.
+
+    The same as: every outcome, of every post-processing, of probability >= delta has PML at most
+    epsilon (Theorem 3), which is also its meaning on general alphabets.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0.
+    delta : float or Fraction
+        0 <= delta <= 1; 0 is epsilon-PML.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, instead of ``epsilon``.
+
+    Notes
+    -----
+    ``joint.satisfies`` is exact on finite alphabets, with the least private event as its witness:
+    (outcome, share) pairs, where the last outcome may count in part. Elsewhere it proves what
+    epsilon-PML or epsilon >= log 1/delta prove, and is undecided otherwise.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definitions 7, 10, 11 and Theorem 3.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.6, 0.4], [0.4, 0.6]])
+    >>> joint.satisfies(EML(0.13, delta=0.6)).holds, joint.satisfies(PML(0.13)).holds
+    (True, False)
+    """
+
+    symbol = "EML"
+    _closed = True
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee."""
+        (level,) = self.levels
+        if getattr(joint, "finite", False) or hasattr(joint.prior, "figure_of"):
+            return at_most(finite_levels(joint, "bl.guarantees.EML").event(self.delta), level)
+        always = math.inf if self.delta == 0 else 1 / Fraction(self.delta)
+        if always != math.inf and level.up >= always:
+            ceiling = log_fraction(Fraction(always))[1]  # P(E|x) / P(E) <= 1 / delta
+            return at_most(
+                Bound.certified(0.0, ceiling, exact_ratio=Ratio(1, always)), log_of(level.up)
+            )
+        answer = PML.at(level).holds_for(joint)
+        if answer.holds is True or self.delta == 0:
+            return answer
+        why = (
+            "event maximal leakage is computed on finite alphabets only; epsilon-PML is not proved"
+        )
+        return Verdict(None, Bound.undecided(reason=why), answer.witness, why)
+
+
+class AveragePML(Figure):
+    r"""The average-case guarantee: maximal leakage is at most epsilon.
+
+    .. math:: \mathcal L(P_{Y|X}) = \log E\, e^{\ell(X \to Y)} \le \varepsilon
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definition 6.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(AveragePML(0.5)).holds
+    True
+    """
+
+    symbol = "average PML"
+
+    def _figure(self, joint: Joint) -> Any:
+        return maximal_leakage(joint)
+
+
+class LDP(Figure):
+    r"""epsilon-LDP on the support of the prior, P_X x P_X x P_Y almost surely.
+
+    .. math:: f(y|x) \le e^\varepsilon f(y|x')
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Definition 6 and Remark 1.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(LDP(1.1)).holds, joint.satisfies(LDP(1.0)).holds
+    (True, False)
+    """
+
+    symbol = "LDP"
+
+    def _figure(self, joint: Joint) -> Any:
+        return ldp(joint)
+
+
+class LIP(Figure):
+    r"""epsilon-LIP: :math:`|i(x;y)| \le \varepsilon`, P_X x P_Y almost surely.
+
+    Under P_XY the identity on a uniform bit would be log 2-LIP with an infinite cost: "almost
+    surely" is under the product.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Definition 4.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(LIP(0.7)).holds, joint.satisfies(LIP(0.6)).holds
+    (True, False)
+    """
+
+    symbol = "LIP"
+
+    def _figure(self, joint: Joint) -> Any:
+        return lip(joint)
+
+
+class LDI(Figure):
+    r"""epsilon-LDI: posterior probabilities are within a factor e^epsilon of each other.
+
+    .. math:: P_{X|Y=y}(x) \le e^\varepsilon P_{X|Y=y}(x') \quad x, x' \in \mathrm{supp}\, P_X
+
+    Finite alphabets only: over infinitely many secrets no posterior satisfies it.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definition 16.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(LDI(1.1)).holds
+    True
+    """
+
+    symbol = "LDI"
+
+    def _figure(self, joint: Joint) -> Any:
+        return finite_levels(joint, "bl.guarantees.LDI").ldi()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ALIP(Guarantee):
+    r"""(epsilon_l, epsilon_u)-ALIP: bounds on the information density on both sides.
+
+    .. math:: -\varepsilon_l \le i(x;y) \le \varepsilon_u \quad P_X \times P_Y\text{-a.s.}
+
+    Parameters
+    ----------
+    epsilon_l, epsilon_u : float or Fraction
+        Nats, >= 0: the supremum of PMC, and that of PML.
+    ratio_l, ratio_u : int or Fraction
+        :math:`e^{\varepsilon_l}`, :math:`e^{\varepsilon_u}` exactly, instead.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Definition 5.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(ALIP(0.7, 0.5)).holds, joint.satisfies(ALIP(0.5, 0.7)).holds
+    (True, False)
+    """
+
+    epsilon_l: Any = None
+    epsilon_u: Any = None
+    ratio_l: InitVar[Any] = field(default=None, kw_only=True)
+    ratio_u: InitVar[Any] = field(default=None, kw_only=True)
+    symbol: ClassVar[str] = "ALIP"
+
+    def __post_init__(self, ratio_l: Any, ratio_u: Any) -> None:
+        sides = (self.epsilon_l, ratio_l), (self.epsilon_u, ratio_u)
+        levels = tuple(level_of("ALIP", *side) for side in sides)
+        for name, level in zip(("epsilon_l", "epsilon_u"), levels, strict=True):
+            object.__setattr__(self, name, level.nats)
+        object.__setattr__(self, "_levels", levels)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The lower level, PMC's, and the upper, PML's."""
+        return self._levels  # type: ignore[attr-defined]
+
+    @classmethod
+    def at(cls, lower: Level, upper: Level) -> ALIP:
+        """Make the guarantee from two levels."""
+        made = cls(lower.nats, upper.nats)
+        object.__setattr__(made, "_levels", (lower, upper))
+        return made
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether both sides hold; the side that fails, or is undecided, is shown."""
+        sides = alip(joint)
+        first, second = (at_most(b, level) for b, level in zip(sides, self.levels, strict=True))
+        if first.holds is False or second.holds is True:
+            return first
+        return second
+
+
+class _Universal(OneLevel):
+    """A guarantee for every prior with the null sets of this one."""
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether it holds: by Theorems 1 and 5 it is epsilon-LDP on finite alphabets."""
+        answer = at_most(ldp(joint), self.levels[0])
+        if answer.holds is False and joint.secret.kind != "finite":
+            why = "epsilon-LDP fails, which refutes it on finite alphabets only (Theorems 1, 5)"
+            return Verdict(None, answer.bound, answer.witness, why)
+        return answer
+
+
+class UniversalPML(_Universal):
+    r"""epsilon-PML for every prior with the support (null sets) of this one.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Theorem 1.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(PML(0.5)).holds, joint.satisfies(UniversalPML(0.5)).holds
+    (True, False)
+    """
+
+    symbol = "PML for all priors"
+
+
+class UniversalPMC(_Universal):
+    r"""epsilon-PMC for every prior with the support (null sets) of this one.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level that is negative or NaN, or given twice.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Theorem 5.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> joint.satisfies(UniversalPMC(1.1)).holds
+    True
+    """
+
+    symbol = "PMC for all priors"
+
+
+def lip_of(lower: Level, upper: Level) -> LIP:
+    """Return the LIP guarantee of both sides."""
+    return LIP.at(larger(lower, upper))
