@@ -24,13 +24,8 @@ BITS, ORDER, BOXES = 128, 8, 3000
 Z, INF, NAN, Q0, Q1 = arb(0), arb.pos_inf(), arb.nan(), fmpq(0), fmpq(1)
 
 
-class Report(NamedTuple):
-    """What came of a check: the leaves refused, the number that hold, the outcomes spoken of."""
-
-    ok: bool
-    failures: list[str]
-    checked: int
-    scope: str
+# What came of a check: the leaves refused, the number that hold, the outcomes spoken of.
+Report = NamedTuple("Report", [("ok", bool), ("failures", list), ("checked", int), ("scope", str)])
 
 
 class _Ray:
@@ -109,8 +104,7 @@ class _Ray:
         return _Ray(out.terms, self.d and self.d * _power(_Ray(self.terms), -1))
 
     def call(self, name):  # bounded by its values, with no slope
-        value = getattr(arb.union(*self.bounds()), name)()
-        return _Ray({(Q0, 0): value}, self.d and _ray(NAN))
+        return _Ray({(Q0, 0): getattr(arb.union(*self.bounds()), name)()}, self.d and _ray(NAN))
 
 
 def _ray(value):
@@ -187,13 +181,20 @@ def _run(density, log, x, y=None):  # f(y|x), or p(x); or its logarithm
             values.append({"x": x, "y": y}[args[0]] if op == "input" else _ray(args[0]))
         else:
             values.append(FUNCTIONS[op](*(values[i] for i in args)))
-    return values[-1] if log == logged else values[-1].log() if log else values[-1].exp()
+    return values[-1] if log == logged else _log(graph, -1, values) if log else values[-1].exp()
+
+
+def _log(graph, i, values):  # of a node: of a product, by its factors
+    op, args = graph.nodes[i]
+    if op in ("multiply", "divide"):
+        u, v = (_log(graph, a, values) for a in args)
+        return u + v if op == "multiply" else _gap(u, v)
+    return values[args[0]] if op == "exp" else values[i].log()
 
 
 def _rays(a, b):  # the x in a box, by t from either end; those of a half-line, by 1 / t
     if math.isfinite(b - a):
-        ends = [(a, b), (b, a)] if a < b else [(a, a)]
-        return [_Ray({(Q0, 0): arb(p), (Q1, 0): arb(q) - p}) for p, q in ends]
+        return [_Ray({(Q0, 0): arb(p), (Q1, 0): arb(q) - p}) for p, q in ((a, b), (b, a))]
     return [_Ray({(-Q1, 0): arb(p)}) for p, q in ((a, b), (b, a)) if p * q == math.inf > abs(p)]
 
 
