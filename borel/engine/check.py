@@ -11,10 +11,11 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import namedtuple
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from flint import arb, ctx, fmpq
 
@@ -25,7 +26,7 @@ Z, INF, NAN, Q0, Q1 = arb(0), arb.pos_inf(), arb.nan(), fmpq(0), fmpq(1)
 
 
 # What came of a check: the leaves refused, the number that hold, the outcomes spoken of.
-Report = NamedTuple("Report", [("ok", bool), ("failures", list), ("checked", int), ("scope", str)])
+Report = namedtuple("Report", "ok failures checked scope")
 
 
 class _Ray:
