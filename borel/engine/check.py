@@ -329,12 +329,12 @@ class _Checker:
 
     def conclusion(self, spec, ends, low, high):
         """Prove that there are such outcomes, and that the bound is as loose as what was proved."""
-        lower, upper, points = (self.data["outcome"][k] for k in ("lower", "upper", "points"))
-        inside = lower <= ends[0] and ends[1] <= upper
-        if points == "integers":
-            far = "box" not in spec and spec["base"] == 0 and spec["power"] == -1
-            inside &= far or math.ceil(ends[0]) <= ends[1]
+        outcome, points = self.data["outcome"], self.data["outcome"]["points"]
+        inside = outcome["lower"] <= ends[0] and ends[1] <= outcome["upper"]
+        if points == "integers" and "box" not in spec:
+            inside &= spec["base"] == 0 and spec["power"] == -1
         elif points is not None:
+            points = [math.ceil(ends[0])] if points == "integers" else points
             inside &= "box" in spec and any(ends[0] <= point <= ends[1] for point in points)
         self.leaf("y", lambda: inside)
         self.leaf("bound", lambda: self.data["lower"] <= low.max(Z) and high <= self.data["upper"])
