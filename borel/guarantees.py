@@ -11,9 +11,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from borel.bound import Verdict
-from borel.divergences import alip, ldp, lip
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import pmc, pml
+from borel.levels import alip, ldp, lip
 
 if TYPE_CHECKING:
     from borel.joint import Joint
