@@ -86,10 +86,12 @@ class Quadrature:
         if order == 1:
             # E_Q phi(p / q) with phi(t) = t log t - t + 1 >= 0
             value, error = self._integral(lambda p, q: q + _log_phi(p - q))
-            return self._bound(
-                math.exp(value) if value < 700 else math.inf,
-                error * math.exp(value) if value < 700 else 0.0,
-            )
+            if value > 700:
+                return self._bound(math.inf, 0.0)
+            # where p is 0 beyond its alphabet, phi is 1
+            inside, loose = self._integral(lambda p, q: q)
+            left = max(0.0, 1 - math.exp(inside))
+            return self._bound(math.exp(value) + left, error * math.exp(value) + loose)
         a = float(order)
         value, error = self._integral(lambda p, q: a * p + (1 - a) * q)
         return self._bound(value / (a - 1), error / abs(a - 1))
