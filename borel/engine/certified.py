@@ -16,9 +16,9 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
 from borel.engine import fp, gauss, lanes
-from borel.engine.discrete import DiscreteFigures
 from borel.engine.essential import Extremes, extremes
 from borel.engine.jet import logarithm
+from borel.engine.law_measures import LawMeasures
 from borel.engine.normalised import statement
 from borel.engine.rounding import Enclosure
 from borel.engine.surface import Surface, secret_of
@@ -43,7 +43,7 @@ class _Points(NamedTuple):
     y: np.ndarray
 
 
-class CertifiedEngine(DiscreteFigures):
+class CertifiedEngine(LawMeasures):
     """Enclosures of the leakage of a traced kernel under a traced prior.
 
     Parameters
@@ -361,7 +361,7 @@ class CertifiedEngine(DiscreteFigures):
 
     def __getattr__(self, name: str) -> Any:
         """Hand on the measures that this engine does not have, where an estimate may stand in."""
-        if name == "mutual_information":
+        if name in ("mutual_information", "f_information"):
             if settings.current().engine == "auto":
                 return getattr(self.estimates, name)
         raise AttributeError(name)

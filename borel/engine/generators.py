@@ -58,6 +58,11 @@ class Generator:
     graph: Graph | None = None
     reason: str = ""
 
+    @property
+    def named(self) -> bool:
+        """Whether it is one of `NAMED`."""
+        return NAMED.get(self.name) is self
+
     def over(self, low: Any, high: Any) -> Any:
         r"""Enclose :math:`\varphi` on [low, high], exact balls with 0 <= low <= high, in a ball."""
         if not low > 0:

@@ -60,7 +60,7 @@ def f_divergence_bound(p: Measure, q: Measure, f: Generator) -> Bound:
     laws = _finite(p, q)
     if laws is not None:
         return laws.f_divergence(f)
-    if f.name not in generators.NAMED or f is not generators.NAMED[f.name]:
+    if not f.named:
         raise NotYet(
             "bl.f_divergence",
             missing=f"a function f on {p.on!r}",
