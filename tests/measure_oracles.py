@@ -115,8 +115,10 @@ def chi_square(P, Q):
 
 def squared_hellinger(P, Q):
     """Half the squared distance of the square roots, a ball."""
-    gaps = (o.ball(a).sqrt() - o.ball(b).sqrt() for a, b in zip(P, Q, strict=True) if a != b)
-    return sum((gap**2 / 2 for gap in gaps), flint.arb(0))
+    alone = sum((a + b for a, b in zip(P, Q, strict=True) if a == 0 or b == 0), F(0)) / 2
+    both = [(a, b) for a, b in zip(P, Q, strict=True) if a > 0 and b > 0 and a != b]
+    gaps = (o.ball(a).sqrt() - o.ball(b).sqrt() for a, b in both)
+    return sum((gap**2 / 2 for gap in gaps), o.ball(alone) if alone != 1 else flint.arb(1))
 
 
 def relative_entropy(P, Q):
@@ -130,6 +132,8 @@ def renyi(P, Q, order):
     """The Renyi divergence by its definition, a ball; INF if it is infinite."""
     if order >= 1 and any(b == 0 < a for a, b in zip(P, Q, strict=True)):
         return INF
+    if P == Q:
+        return flint.arb(0)
     if order == 1:
         return relative_entropy(P, Q)
     if order == INF:

@@ -31,7 +31,7 @@ def small(draw):
 # -- realizable leakage, cost, and max-information -----------------------------------------------
 
 
-@given(law=o.joints())
+@given(law=small())
 def test_the_realizable_figures_are_suprema(law):
     p, K = law
     made = joint(p, K)

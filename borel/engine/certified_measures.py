@@ -4,7 +4,10 @@ Maximal cost leakage is the integral of the kernel's infimum, band by band. f-in
 finite secret is one integral over the line, by Arb: with p_x the prior and k_x the kernel at x,
 total variation is :math:`1 - \sum_x p_x \int \min(k_x, f_Y)`, squared Hellinger
 :math:`1 - \sum_x p_x \int \sqrt{k_x f_Y}`, chi-square :math:`\sum_x p_x \int k_x^2 / f_Y - 1`,
-mutual information :math:`\sum_x p_x \int k_x \log(k_x / f_Y)`.
+mutual information :math:`\sum_x p_x \int k_x \log(k_x / f_Y)`. Far out the mass m of f_Y bounds
+each sum: by m, as :math:`\min(k, f) \le f` and :math:`\sum_x p_x \sqrt{k_x f} \le f`; by
+:math:`n m`, as :math:`p_x k_x \le f`; and by :math:`m \log (1/p_{\min})` and
+:math:`-m/e`, as :math:`k \log(k/f) \ge -f/e`.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from borel.engine import jet, lanes
 from borel.engine.arb import ball, enclose
 from borel.engine.bands import ORDER, _geometry, _integral, side
 from borel.engine.law_measures import inverse_mean
+from borel.engine.line_divergences import cut_off
 from borel.engine.surface import log_graph
 from borel.engine.trace import Graph
 from borel.errors import NotEnclosed
@@ -137,12 +141,25 @@ def f_information(engine: CertifiedOutcomes, f: Generator) -> tuple[float, float
     kernels = [graph.bind({"x": x}) if "x" in graph.inputs else graph for x in points]
     weights = _weights(secret)
     tol = settings.current().tol / 8
+    line = engine.line
+    marks = sorted(
+        m for m in {*engine.joint.mechanism.breaks, *points} if line.lower < m < line.upper
+    )
+
+    def tail(a: float, b: float) -> float:
+        """Bound the mass of f_Y beyond a point."""
+        masses = (_integral_of([(k, True)], {}, (a, b), [], 0.01)[1] for k in kernels)
+        return math.nextafter(max(masses), math.inf)
+
+    over, beyond = cut_off(line.lower, line.upper, marks, tail, tol)
     total: list[Any] = [ball(0), ball(0)]
     for k, weight in enumerate(weights):
-        low, high = _one(engine, f, kernels, weights, points, k, tol)
+        low, high = _one(f, kernels, weights, k, over, marks, tol)
         if not math.isfinite(low) or not math.isfinite(high):
             raise NotEnclosed("Arb does not bound an integral over the line")
         total = [total[0] + (weight * ball(low)), total[1] + (weight * ball(high))]
+    rest = _rest(f, weights, beyond)
+    total = [total[0] + rest[0], total[1] + rest[1]]
     if f.name in ("total_variation", "squared_hellinger"):
         total = [1 - total[1], 1 - total[0]]
     elif f.name == "chi_square":
@@ -157,14 +174,48 @@ def _weights(secret: Any) -> list[Any]:
     return [ball(float(a)).union(ball(float(b))) for a, b in pairs]
 
 
-def _one(
-    engine: Any, f: Generator, kernels: list, weights: list, points: list, k: int, tol: float
+def _rest(f: Generator, weights: list[Any], mass: float) -> tuple[Any, Any]:
+    """Bound what lies beyond the interval, where f_Y has at most some mass."""
+    m = ball(mass)
+    if f.name == "chi_square":
+        return ball(0), m * len(weights)
+    if f.name == "kl":
+        least = min((w.lower() for w in weights), key=float)
+        return -m / ball(1).exp(), m * (-least.log()).upper()
+    return ball(0), m
+
+
+def _integral_of(
+    factors: list[tuple[Graph, bool]],
+    inputs: dict[str, Any],
+    over: tuple[float, float],
+    marks: list[float],
+    rel_tol: float,
 ) -> tuple[float, float]:
-    """Enclose the integral that belongs to one secret."""
+    """Enclose the integral over outcomes of a product of densities."""
     from borel.engine.arb_expand import product
     from borel.engine.arb_graph import Prepared
     from borel.engine.arb_integral import integrate
 
+    return integrate(
+        Prepared(product(factors), variable="y"),
+        {"shift": 0.0, **inputs},
+        *over,
+        breaks=[m for m in marks if over[0] < m < over[1]],
+        rel_tol=rel_tol,
+    ).floats
+
+
+def _one(
+    f: Generator,
+    kernels: list[Graph],
+    weights: list[Any],
+    k: int,
+    over: tuple[float, float],
+    marks: list[float],
+    tol: float,
+) -> tuple[float, float]:
+    """Enclose the integral that belongs to one secret."""
     nodes: list[tuple[str, tuple]] = []
     known: dict[tuple, int] = {}
 
@@ -198,17 +249,8 @@ def _one(
     factors = [(_rooted(nodes, root), True)]
     if plain is not None:
         factors.append((_rooted(nodes, plain), False))
-    line = engine.line
-    marks = [*engine.joint.mechanism.breaks, *points]
-    found = integrate(
-        Prepared(product(factors), variable="y"),
-        {"shift": 0.0, **{f"w{i}": w.log() for i, w in enumerate(weights)}},
-        line.lower,
-        line.upper,
-        breaks=[m for m in marks if line.lower < m < line.upper],
-        rel_tol=tol,
-    )
-    return found.floats
+    inputs = {f"w{i}": w.log() for i, w in enumerate(weights)}
+    return _integral_of(factors, inputs, over, marks, tol)
 
 
 def _rooted(nodes: list[tuple[str, tuple]], root: int) -> Graph:

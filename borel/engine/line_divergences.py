@@ -19,6 +19,8 @@ from borel.engine.trace import Graph
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.measures import Measure
 
 
@@ -73,9 +75,14 @@ class Line:
     # -- integrals --------------------------------------------------------------------------------
 
     def _integral(
-        self, log: Graph, plain: Graph | None = None, *, rel_tol: float
+        self,
+        log: Graph,
+        plain: Graph | None = None,
+        *,
+        rel_tol: float,
+        over: tuple[float, float] | None = None,
     ) -> tuple[float, float]:
-        """Enclose the integral of exp(log) plain over the common interval."""
+        """Enclose the integral of exp(log) plain over an interval: the common one, if not given."""
         from borel.engine.arb_expand import product
         from borel.engine.arb_graph import Prepared
         from borel.engine.arb_integral import integrate
@@ -87,8 +94,7 @@ class Line:
         found = integrate(
             Prepared(graph),
             {"shift": 0.0},
-            self.a,
-            self.b,
+            *(over or (self.a, self.b)),
             breaks=self.breaks,
             rel_tol=rel_tol,
             bits=max(64, 40 + math.ceil(-math.log2(rel_tol))),
@@ -102,10 +108,17 @@ class Line:
         return max(low, 0.0), high
 
     def overlap(self, rel_tol: float) -> tuple[float, float]:
-        """Enclose the integral of min(p, q)."""
+        """Enclose the integral of min(p, q): far out it is at most that of either."""
+        if self.disjoint:
+            return 0.0, 0.0
+
+        def tail(a: float, b: float) -> float:
+            return min(self._integral(g, rel_tol=0.01, over=(a, b))[1] for g in self.graphs)
+
+        (a, b), beyond = cut_off(self.a, self.b, self.breaks, tail, rel_tol)
         both = joined(self.graphs, lambda add, p, q: add("minimum", p, q))
-        low, high = self._integral(both, rel_tol=rel_tol)
-        return max(low, 0.0), high
+        low, high = self._integral(both, rel_tol=rel_tol, over=(a, b))
+        return max(low, 0.0), _up(high + beyond)
 
     def relative_entropy(self, rel_tol: float) -> tuple[float, float]:
         """Enclose the integral of p log(p / q)."""
@@ -172,6 +185,30 @@ class Line:
         half = Fraction(1, 2)
         low, high = self.overlap(tol) if name == "total_variation" else self.power(half, tol)
         return self.bound(_down(1 - high), min(_up(1 - low), 1.0), units=units)
+
+
+def cut_off(
+    a: float, b: float, marks: list[float], tail: Callable[[float, float], float], small: float
+) -> tuple[tuple[float, float], float]:
+    """Replace infinite ends by points beyond which a tail is small; return what is left out.
+
+    A tail that does not get small leaves its end where it is.
+    """
+    beyond = 0.0
+    inner = [m for m in marks if math.isfinite(m)] or [0.0]
+    ends = [a, b]
+    for k, sign in enumerate((-1.0, 1.0)):
+        if math.isfinite(ends[k]):
+            continue
+        start = inner[-1] if k else inner[0]
+        for power in range(12):
+            place = start + sign * 2.0**power
+            left = tail(*sorted((place, ends[k])))
+            if left <= small / 4:
+                beyond = _up(beyond + left)
+                ends[k] = place
+                break
+    return (ends[0], ends[1]), beyond
 
 
 def _down(value: float) -> float:

@@ -221,6 +221,8 @@ def _uniform(on: Any, other: Any, order: Any) -> Any:
     if shared <= 0 or (order >= 1 and not (c <= a and b <= d)):
         return INFINITE
     ratio = (d - c) / (b - a)
+    if on == other:
+        return (0.0, 0.0)
     if order >= 1:
         return (0.0, 0.0) if ratio == 1 else (lambda: _log(ratio))
     # the integral is (b - a)^-order (d - c)^(order - 1) times the common length
