@@ -114,9 +114,9 @@ class ConditionalLeakage:
         out = Joint(prior, self.joint.mechanism)
         if not out.finite:
             engine = EstimateEngine(out, _WHY)
-            out.__dict__["_engines"] = dict.fromkeys(("auto", "estimate"), engine)
-            for wanted in ("certified", "exact"):
-                out.__dict__["_engines"][wanted] = _Refusing(wanted)
+            engines: dict[str, Any] = {"auto": engine, "estimate": engine}
+            engines |= {wanted: _Refusing(wanted) for wanted in ("certified", "exact")}
+            out.__dict__["_engines"] = engines
         return out
 
     def __repr__(self) -> str:

@@ -269,6 +269,6 @@ def pointwise_maximal_guesswork_leakage(joint: Joint) -> Any:
 
 def probability(what: str, name: str, value: Any) -> Fraction:
     """Return a number of [0, 1] exactly; a float means its binary64 value."""
-    if not isinstance(value, Real) or not 0 <= value <= 1:
+    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise InvalidInput(what, expected=f"0 <= {name} <= 1", got=repr(value))
     return Fraction(value)  # type: ignore[arg-type]

@@ -28,6 +28,7 @@ from borel.measures import head_of
 
 if TYPE_CHECKING:
     from borel.bound import Bound
+    from borel.density import Density
     from borel.engine.arb_points import ArbPoints
     from borel.engine.lanes import Box
     from borel.joint import Joint
@@ -398,8 +399,13 @@ class CertifiedEngine(LawMeasures):
 
 def literals(joint: Joint) -> tuple[str, ...]:
     """Say which numbers in the graphs were rounded when they were written as decimals."""
+    return rounded(joint.mechanism.density, joint.prior.density)
+
+
+def rounded(*densities: Density | None) -> tuple[str, ...]:
+    """Say which numbers in the graphs of densities were rounded when they were written."""
     found: set[float] = set()
-    for density in (joint.mechanism.density, joint.prior.density):
+    for density in densities:
         if density is not None and density.graph is not None:
             found |= {c for c in density.graph.constants if np.isfinite(c) and not _short(c)}
     if not found:

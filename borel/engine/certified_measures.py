@@ -264,8 +264,9 @@ def _rooted(nodes: list[tuple[str, tuple]], root: int) -> Graph:
             stack.extend(() if op in ("input", "const") else args)
     order = sorted(live)
     number = {old: new for new, old in enumerate(order)}
-    kept = tuple(
-        (op, args if op in ("input", "const") else tuple(number[a] for a in args))
-        for op, args in (nodes[k] for k in order)
-    )
-    return Graph(kept, tuple(dict.fromkeys(a[0] for op, a in kept if op == "input")))
+    kept: list[tuple[str, tuple]] = []
+    for op, args in (nodes[k] for k in order):
+        leaf = op in ("input", "const")
+        kept.append((op, args if leaf else tuple(number[a] for a in args)))
+    names = dict.fromkeys(str(args[0]) for op, args in kept if op == "input")
+    return Graph(tuple(kept), tuple(names))

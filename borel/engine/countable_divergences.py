@@ -16,6 +16,7 @@ from borel.bound import Bound
 from borel.engine import interval, rounding
 from borel.engine.arb import ball, ends, precision
 from borel.engine.cells import BITS
+from borel.engine.certified import rounded
 from borel.errors import NotEnclosed, NotYet
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Heads:
         found = [_enclosed(m, self.points) for m in (p, q)]
         self.low, self.high = [f[0] for f in found], [f[1] for f in found]
         self.tail, self.assumptions = [], ()
+        self.notes = rounded(p.density, q.density)
         for measure, low, high, name in zip((p, q), self.low, self.high, "pq", strict=True):
             least, most = (float(v) for v in rounding.sum_outward(low, high))
             rest = max(0.0, 1.0 - least + (most - least) + 2.0**-50)
@@ -50,9 +52,10 @@ class Heads:
         """Make a Bound of a non-negative figure."""
         low, high = max(low, 0.0), max(high, 0.0)
         if math.isinf(high) and not math.isinf(low):
-            return Bound.undecided(low, high, reason=_OPEN, assumptions=self.assumptions, **about)
+            notes = (*self.assumptions, *self.notes)
+            return Bound.undecided(low, high, reason=_OPEN, assumptions=notes, **about)
         make = Bound.conditional if self.assumptions else Bound.exact
-        return make(low, high, assumptions=self.assumptions, **about)
+        return make(low, high, assumptions=(*self.assumptions, *self.notes), **about)
 
     def _alone(self) -> bool:
         """Return whether P is proved to have a point that Q has not."""

@@ -12,7 +12,7 @@ from borel.bound import Bound
 from borel.engine import rounding
 from borel.engine.cells import spread
 from borel.engine.discrete import OUTSIDE, DiscreteFigures
-from borel.engine.rounding import TINY, log_fraction
+from borel.engine.rounding import TINY, fraction_down, fraction_up, log_fraction
 from borel.errors import NotYet
 
 if TYPE_CHECKING:
@@ -77,9 +77,17 @@ class LawMeasures(DiscreteFigures):
         if bool(self.values_at("pml", np.asarray(y)).outside[0]):
             return self.bound(0.0, 0.0, assumptions=(*self.assumptions, OUTSIDE))
         guess = log_fraction(max(high))[1], log_fraction(max(low))[0]
-        best_low = max(_plus(log_fraction(v)[0], g) for v, g in zip(low, gain.lower, strict=True))
-        best_high = max(_plus(log_fraction(v)[1], g) for v, g in zip(high, gain.upper, strict=True))
-        return self.bound(_below(best_low - guess[0]), _above(best_high - guess[1]))
+        best = [
+            max(_sum(log_fraction(v)[k], float(g)) for v, g in zip(side, ends, strict=True))
+            for k, (side, ends) in enumerate(((low, gain.lower), (high, gain.upper)))
+        ]
+        if math.inf in (best[1], -best[0]):
+            why = "float64 does not resolve the densities at this outcome"
+            return Bound.undecided(-math.inf, reason=why, assumptions=self.assumptions)
+        return self.bound(
+            fraction_down(Fraction(best[0]) - Fraction(guess[0])),
+            fraction_up(Fraction(best[1]) - Fraction(guess[1])),
+        )
 
     def information_density_at(self, x: Any, y: Any) -> Any:
         """Enclose the information density at labels."""
@@ -97,8 +105,9 @@ def inverse_mean(values: Values) -> tuple[float, float]:
     return max(least, 0.0), min(_above(most + values.leftover), 1.0)
 
 
-def _plus(a: float, b: float) -> float:
-    return a + float(b)
+def _sum(a: float, b: float) -> Any:
+    """Add two ends exactly; an infinite one stays."""
+    return b if math.isinf(b) else Fraction(a) + Fraction(b)
 
 
 def _below(value: float) -> float:

@@ -15,6 +15,7 @@ from borel import settings
 from borel.bound import Bound
 from borel.engine import surface
 from borel.engine.arb import ball, enclose
+from borel.engine.certified import rounded
 from borel.engine.trace import Graph
 from borel.errors import NotEnclosed
 
@@ -46,6 +47,7 @@ class Line:
         self.known = [(m.family or ("",))[0] in surface._POSITIVE for m in (p, q)]
         names = [n for n, known in zip(("p", "q"), self.known, strict=True) if not known]
         self.assumptions = tuple(f"{n} normalised: checked" for n in names)
+        self.notes = rounded(p.density, q.density)
 
     def _marks(self) -> list[float]:
         """Return where the densities have kinks or peaks, as far as that is known."""
@@ -146,9 +148,10 @@ class Line:
         low, high = max(low, 0.0), max(high, 0.0)
         if math.isinf(high) and not math.isinf(low):
             why = "no bound from above was found: the divergence may be infinite"
-            return Bound.undecided(low, high, reason=why, assumptions=rests, **about)
+            notes = (*rests, *self.notes)
+            return Bound.undecided(low, high, reason=why, assumptions=notes, **about)
         make = Bound.conditional if rests else Bound.certified
-        return make(low, high, assumptions=rests, **about)
+        return make(low, high, assumptions=(*rests, *self.notes), **about)
 
     def renyi(self, order: Any) -> Bound:
         """Enclose the Renyi divergence of a positive order."""

@@ -166,7 +166,7 @@ class _FiniteLaws:
             pairs = zip(cells.weight, cells.ratio, strict=True)
             total = sum((w * t * t for w, t in pairs), Fraction(0))
             return self._ratio(*[math.inf if cells.singular else total] * 2)
-        return self.bound(*renyi(cells, order, generators.power(order)))
+        return self.bound(*renyi(cells, Fraction(order), generators.power(order)))
 
     def _order_zero(self) -> Bound:
         """Return -log Q(p > 0), with Q(p > 0) also as 1 - Q(p = 0)."""
