@@ -298,6 +298,27 @@ def test_erasure_onto_the_integers():
     assert bl.ldp(made).lower == math.inf
 
 
+def test_outcomes_with_a_heavy_tail():
+    """The kernels 1/((y+1)(y+2)) and 4/((y+1)(y+2)(y+3)): their minima sum to 5/6."""
+    mech = bl.Mechanism(
+        lambda y, x: np.where(x == 0, 1.0, 4 / (y + 3.0)) / ((y + 1.0) * (y + 2.0)),
+        secret=bl.Finite([0, 1]),
+        outcome=bl.Integers(0, None),
+    )
+    made = bl.pmf([HALF, HALF], on=bl.Finite([0, 1])) * mech
+    for measure, truth in (
+        (bl.maximal_cost_leakage, F(6, 5)),
+        (bl.maximal_leakage, F(7, 6)),
+    ):
+        found = measure(made)
+        assert o.encloses(found, truth) and 1e-6 < found.width < 1e-2
+    apart = bl.total_variation(made)
+    assert m.encloses_number(apart, F(1, 12)) and 1e-6 < apart.width < 1e-2
+    for name in ("kl", "chi_square", "squared_hellinger"):
+        found = bl.f_information(made, name)
+        assert 0 < found.lower < found.upper < found.lower + 0.02 and found.proved
+
+
 def test_total_variation_of_example_8():
     """Information Density Bounds, Example 8: the distance is a series of rationals."""
     mech = bl.mechanisms.countable()

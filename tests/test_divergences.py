@@ -436,6 +436,26 @@ def by_series(order):
     return mpmath.log(mean) / (a - 1)
 
 
+def test_heavy_tails_are_not_forgotten():
+    """1/((n+1)(n+2)) and 4/((n+1)(n+2)(n+3)): beyond 2048 terms there is 5e-4 left of the first."""
+    naturals = bl.Integers(0, None)
+    p = bl.Measure(lambda x: 1 / ((x + 1.0) * (x + 2.0)), on=naturals, tail=lambda n: 1.0 / (n + 1))
+    q = bl.Measure(
+        lambda x: 4 / ((x + 1.0) * (x + 2.0) * (x + 3.0)),
+        on=naturals,
+        tail=lambda n: 2.0 / ((n + 1) * (n + 2)),
+    )
+    with mpmath.workdps(20):
+        mean = mpmath.nsum(lambda n: 2 / ((n + 1) * (n + 2) * mpmath.sqrt(n + 3)), [0, mpmath.inf])
+        found = bl.renyi(p, q, HALF)
+        assert found.lower <= -2 * mpmath.log(mean) <= found.upper
+    assert found.status == "conditional" and found.width < 1e-3
+    tv = bl.f_divergence(p, q, "total_variation")
+    assert m.encloses_number(tv, F(1, 6)) and tv.width < 1e-3
+    near = bl.f_divergence(p, q, "squared_hellinger")
+    assert near.lower <= 1 - mean <= near.upper and near.width < 1e-3
+
+
 def test_a_point_that_q_has_not():
     p = bl.poisson(mu=1.0)
     q = bl.geometric(p=0.5)  # from 1 on
