@@ -412,6 +412,48 @@ def test_f_information_of_two_gaussians():
     assert user.lower <= truths["chi_square"] <= user.upper
 
 
+def test_a_continuous_secret_and_two_outcomes():
+    """X uniform on (0, 1), Y = 1 with probability X: I = log 2 - 1/2, T = 1/4, chi-square 1/3."""
+    secret = bl.Interval(0, 1)
+    mech = bl.Mechanism(
+        lambda y, x: np.where(y == 1, x, 1 - x), secret=secret, outcome=bl.Finite([0, 1])
+    )
+    made = bl.uniform(secret) * mech
+    truths = {"kl": math.log(2) - 0.5, "total_variation": 0.25, "chi_square": 1 / 3}
+    for name, truth in truths.items():
+        found = bl.f_information(made, name)
+        assert found.status == "estimate" and found.lower <= truth <= found.upper
+    found = bl.mutual_information(made)
+    assert found.lower <= truths["kl"] <= found.upper
+    user = bl.f_information(made, lambda t: (t - 1) ** 2)
+    assert user.status == "estimate" and user.lower <= 1 / 3 <= user.upper
+    cost = bl.maximal_cost_leakage(made)  # infinite: no outcome is safe from all secrets
+    assert cost.upper == math.inf and cost.lower > 10
+    with bl.options(engine="estimate"):
+        assert bl.maximal_cost_leakage(made).status == "undecided"
+    with bl.options(engine="certified"), pytest.raises(bl.NotYet, match="f_information"):
+        bl.f_information(made, "kl")
+
+
+def test_maximal_cost_leakage_of_poisson_counts():
+    """Rates in [1, 2]: the least probability of a count is at an end."""
+    from scipy.special import gammaln
+
+    secret = bl.Interval(1, 2)
+    mech = bl.Mechanism(
+        lambda y, x: y * np.log(x) - x - gammaln(y + 1.0),
+        secret=secret,
+        outcome=bl.Integers(0, None),
+        log=True,
+    )
+    found = bl.maximal_cost_leakage(bl.uniform(secret) * mech)
+    with o.precision():
+        e = o.ball(-1).exp()
+        least = [(e if k > 1 else e**2 * 2**k) / math.factorial(k) for k in range(60)]
+        truth = -sum(least[1:], least[0]).log()
+        assert found.lower <= truth <= found.upper and found.width < 1e-7 and found.proved
+
+
 @pytest.mark.parametrize("f", ["kl", "total_variation"])
 def test_f_information_of_laplace_noise_is_an_estimate(f):
     made = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0)
