@@ -132,6 +132,22 @@ def test_many_equally_likely_values_come_close_to_the_lower_bound(n):
         assert bound.lower - 0.02 <= found <= bound.lower
 
 
+def test_guesswork_leakage_of_many_secrets_in_float64():
+    """80 secrets are compared in float64: the bounds enclose those of the Fractions."""
+    rng = np.random.default_rng(1)
+    K = o.mechanism(rng, 80, 3, "plain")
+    far = max(
+        sum(abs(a - b) for a, b in zip(*rows, strict=True)) / 2
+        for rows in itertools.combinations(K, 2)
+    )
+    for build in (lambda v: v, o.floats):
+        made = joint(build([F(1, 80)] * 80), build(K * 1))
+        found = bl.maximal_guesswork_leakage(made)
+        assert math.log(1 / (1 - far / 2)) <= found.lower + 1e-12
+        ceiling = min(-math.log(1 - far), math.log(3))
+        assert ceiling - 1e-15 <= found.upper <= ceiling + 1e-12
+
+
 def test_guesswork_leakage_where_the_bounds_meet():
     assert bl.maximal_guesswork_leakage(joint(THIRD, [[HALF, HALF]] * 3)).ratio == (1, 1)
     identity = [[F(int(x == y)) for y in range(3)] for x in range(3)]

@@ -44,8 +44,10 @@ def test_renyi_by_definition(build, laws, order):
         )
         return
     assert m.encloses_number(found, lambda: m.renyi(p, q, order))
-    size = max(1.0, found.upper)
-    assert found.status == "exact" and found.width <= 1e-12 * size
+    # a subnormal float stands for numbers that differ in their leading digits
+    coarse = build(p) is not p and any(0 < v < 1e-290 for v in [*p, *q])
+    assert found.status == "exact"
+    assert coarse or found.width <= 1e-12 * max(1.0, found.upper)
 
 
 @BUILDS

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.engine.arb import ball, ends, precision
@@ -175,19 +174,23 @@ def renyi(cells: Cells, order: Fraction, f: Generator) -> tuple[float, float]:
 def multiple(p: Iterable[Fraction], q: Iterable[Fraction], delta: Fraction) -> Fraction | float:
     r"""Return the least lambda >= 0 with P(E) <= lambda Q(E) + delta for every event E.
 
-    It is the largest :math:`(P(E) - \delta) / Q(E)`. At the optimum E maximises P(E) - lambda Q(E),
-    so that it is a level set of dP/dQ: only those are tried.
+    It is the largest :math:`(P(E) - \delta) / Q(E)`, and the root of the convex, falling
+    :math:`F(\lambda) = \sum (p - \lambda q)^+ - \delta`: Newton's steps from the left go through
+    level sets of dP/dQ, and end at the root exactly, as there are finitely many.
     """
     cells = [(a, b) for a, b in zip(p, q, strict=True) if a > 0]
     free = sum((a for a, b in cells if b == 0), Fraction(0))
     if free > delta:
         return math.inf
-    charged = sorted((c for c in cells if c[1] > 0), key=lambda c: c[0] / c[1], reverse=True)
-    tops = accumulate((a for a, _ in charged), initial=free)
-    sizes = accumulate((b for _, b in charged), initial=Fraction(0))
-    return max(
-        ((a - delta) / b for a, b in zip(tops, sizes, strict=True) if b > 0), default=Fraction(0)
-    )
+    level, charged = Fraction(0), [c for c in cells if c[1] > 0]
+    while charged:
+        mass = sum((a for a, _ in charged), free)
+        step = (mass - delta) / sum(b for _, b in charged)
+        if step <= level:
+            break
+        level = step
+        charged = [(a, b) for a, b in charged if a > level * b]
+    return level
 
 
 def share(k: Iterable[Fraction], q: Iterable[Fraction], delta: Fraction) -> Fraction:

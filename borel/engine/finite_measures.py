@@ -30,6 +30,9 @@ _OPEN = (
     "Prabhakaran, 2024): these are bounds from both sides"
 )
 
+_FEW = 200_000
+"""Differences of Fractions that are taken exactly; beyond, rows are compared in float64."""
+
 
 class FiniteMeasures(DiscreteFigures):
     """Measures that a `FiniteEngine` gives beside PML, PMC and LDP."""
@@ -227,6 +230,27 @@ class FiniteMeasures(DiscreteFigures):
             witness={"x": self.mechanism.secret.labels[self.support[best]]},
         )
 
+    def _distances(self) -> tuple[Fraction, Fraction, Fraction]:
+        """Return the largest distance of two rows, from below and above, and their sum from below.
+
+        In float64 a distance errs by the rounding of the entries and (m + 3) u.
+        """
+        n, m = len(self.support), len(self._live)
+        if self.joint.rational and n * n * m <= _FEW:
+            rows = self._kernel_ends[0]
+            found = [_distance(a, b) for a, b in combinations(rows, 2)]
+            most = max(found, default=Fraction(0))
+            return most, most, sum(found, Fraction(0))
+        k = _floats(self.mechanism.matrix[np.ix_(self.support, self._live)])
+        entries = rounding.U if self.joint.rational else self._kernel_rounding
+        slack = Fraction(entries + (m + 3) * rounding.U) * Fraction(101, 100)
+        most, total = Fraction(0), Fraction(0)
+        for a in range(n - 1):
+            found = [Fraction(float(v)) for v in np.abs(k[a + 1 :] - k[a]).sum(axis=1) / 2]
+            most = max(most, *found)
+            total += sum((max(v - slack, Fraction(0)) for v in found), Fraction(0))
+        return max(most - slack, Fraction(0)), most + slack, total
+
     def maximal_guesswork_leakage(self) -> Bound:
         r"""Bound maximal guesswork leakage, which has no known closed form, from both sides.
 
@@ -238,16 +262,11 @@ class FiniteMeasures(DiscreteFigures):
         all y) in turn costs at most their number as often. From below, take many equally likely
         values of U for some of the x: a share w_x of them each gives 1 - sum w_x w_x' TV(x, x').
         """
-        rows = self._kernel_ends
-        far, near = Fraction(0), Fraction(0)
-        total = Fraction(0)
-        for a, b in combinations(range(len(self.support)), 2):
-            low, high = _distance(rows, a, b)
-            far, near, total = max(far, high), max(near, low), total + low
+        near, far, total = self._distances()
         count = min(len(self.support), len(self._live))
         low = _inverse(1 - max(near / 2, 2 * total / len(self.support) ** 2))
         high = min(_inverse(1 - min(far, Fraction(1))), Fraction(count))
-        if high - low <= Fraction(1, 10**13):
+        if high - low <= Fraction(1, 10**12):
             return self._of_ratio(low, high, least=1)
         return Bound.undecided(
             max(_log(low)[0], 0.0), _log(high)[1], reason=_OPEN, assumptions=self.assumptions
@@ -262,13 +281,9 @@ def _total(values: list[Fraction], chosen: list[int]) -> Fraction:
     return sum((values[j] for j in chosen), Fraction(0))
 
 
-def _distance(rows: Ends, a: int, b: int) -> Ends:
-    """Enclose the total variation distance of two rows."""
-    low = high = Fraction(0)
-    for la, lb, ha, hb in zip(rows[0][a], rows[0][b], rows[1][a], rows[1][b], strict=True):
-        low += max(la - hb, lb - ha, Fraction(0))
-        high += max(ha - lb, hb - la)
-    return low / 2, high / 2
+def _distance(row: list[Fraction], other: list[Fraction]) -> Fraction:
+    """Return the total variation distance of two rows."""
+    return sum((abs(a - b) for a, b in zip(row, other, strict=True)), Fraction(0)) / 2
 
 
 def _quotient(a: Fraction, b: Fraction) -> Any:
