@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from borel.engine.generators import generator
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
-from borel.worst_cases import probability
+from borel.worst_cases import exactly, probability
 
 if TYPE_CHECKING:
     from borel.bound import Bound
@@ -67,7 +66,7 @@ def renyi(p: Measure, q: Measure, order: Any) -> Bound:
         raise InvalidInput("bl.renyi", expected="an order >= 0, perhaps inf", got=repr(order))
     from borel.engine.two_measures import renyi_bound
 
-    return renyi_bound(p, q, math.inf if order == math.inf else Fraction(order))  # type: ignore[arg-type]
+    return renyi_bound(p, q, math.inf if order == math.inf else exactly(order))
 
 
 def max_divergence(p: Measure, q: Measure, delta: Any = 0) -> Bound:

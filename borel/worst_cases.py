@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from numbers import Real
+from numbers import Rational, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -271,4 +271,11 @@ def probability(what: str, name: str, value: Any) -> Fraction:
     """Return a number of [0, 1] exactly; a float means its binary64 value."""
     if not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise InvalidInput(what, expected=f"0 <= {name} <= 1", got=repr(value))
-    return Fraction(value)  # type: ignore[arg-type]
+    return exactly(value)
+
+
+def exactly(value: Any) -> Fraction:
+    """Return a finite number, of NumPy too, as a Fraction; a float means its binary64 value."""
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return Fraction(float(value))

@@ -92,6 +92,14 @@ def test_the_two_forms_of_max_divergence_agree_without_domination():
     assert bl.max_divergence(p, q, 1).lower == -math.inf
 
 
+@pytest.mark.parametrize("order", [2, F(2), 2.0, np.int64(2), np.float64(2), np.float32(2)])
+def test_orders_of_any_number_type(order):
+    p, q = bl.pmf([F(3, 4), F(1, 4)]), bl.pmf([HALF, HALF])
+    assert bl.renyi(p, q, order).ratio == (F(5, 4), F(5, 4))
+    level = type(order)(1)
+    assert bl.max_divergence(p, q, level).lower == -math.inf
+
+
 def test_labels_are_matched():
     p = bl.pmf([HALF, HALF], on=bl.Finite(["a", "b"]))
     q = bl.pmf([F(1, 4), F(3, 4)], on=bl.Finite(["b", "a"]))
