@@ -156,7 +156,10 @@ class CertifiedOutcomes(CertifiedEngine):
         from borel.engine.certified_measures import f_information
 
         try:
-            return self.bound(*f_information(self, f), units=f.units)
+            low, high = f_information(self, f)
+            if high - low > 1e-3 * max(1.0, high) and settings.current().engine == "auto":
+                raise NotEnclosed("the integral is enclosed too widely to be of use")
+            return self.bound(low, high, units=f.units)
         except NotEnclosed as error:
             if settings.current().engine == "auto":
                 return self.estimates.f_information(f)

@@ -204,7 +204,7 @@ def cut_off(
         if math.isfinite(ends[k]):
             continue
         start = inner[-1] if k else inner[0]
-        for power in range(12):
+        for power in range(0, 60, 2):
             place = start + sign * 2.0**power
             left = tail(*sorted((place, ends[k])))
             if left <= small / 4:

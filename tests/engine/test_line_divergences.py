@@ -9,7 +9,7 @@ def test_what_is_cut_off_is_returned():
     (a, b), beyond = cut_off(
         -math.inf, math.inf, [0.0], lambda u, v: 2.0 ** -min(abs(u), abs(v)), 1
     )
-    assert (a, b) == (-2.0, 2.0) and 0.5 <= beyond < 0.5 + 1e-12
+    assert (a, b) == (-4.0, 4.0) and 0.125 <= beyond < 0.125 + 1e-12
 
 
 def test_a_heavy_tail_stays():
