@@ -42,11 +42,27 @@ _WHERE = {
     "information_density": "leakage",
     "pmc": "leakage",
     "pml": "leakage",
-    "alip": "divergences",
-    "ldp": "divergences",
-    "lip": "divergences",
-    "maximal_leakage": "divergences",
-    "mutual_information": "divergences",
+    "alip": "levels",
+    "ldi": "levels",
+    "ldp": "levels",
+    "leakage_capacity": "levels",
+    "lip": "levels",
+    "f_information": "averages",
+    "maximal_cost_leakage": "averages",
+    "maximal_guesswork_leakage": "averages",
+    "maximal_leakage": "averages",
+    "min_entropy_leakage": "averages",
+    "mutual_information": "averages",
+    "total_variation": "averages",
+    "dynamic_min_entropy_leakage": "worst_cases",
+    "event_maximal_leakage": "worst_cases",
+    "max_information": "worst_cases",
+    "maximal_realizable_cost": "worst_cases",
+    "maximal_realizable_leakage": "worst_cases",
+    "pointwise_maximal_guesswork_leakage": "worst_cases",
+    "f_divergence": "divergences",
+    "max_divergence": "divergences",
+    "renyi": "divergences",
     "const": "constants",
     "pi": "constants",
     "RandomBound": "priors.random_bound",
@@ -67,11 +83,7 @@ _NOT_YET = {
     "binary_envelope": "leakage envelopes",
     "entry": "databases of independent entries",
     "envelope": "leakage envelopes",
-    "f_information": "f-information",
     "iid": "databases of independent entries",
-    "maximal_cost_leakage": "maximal cost leakage",
-    "renyi": "Renyi divergences",
-    "total_variation": "total variation privacy",
 }
 
 __all__ = ["__version__", *sorted(_WHERE), *_MODULES, *sorted(_NOT_YET)]
@@ -109,9 +121,18 @@ if TYPE_CHECKING:
     from borel import adversaries, errors, guarantees, mechanisms, models, priors, testing
     from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product, Reals
     from borel.audits import audit, load
+    from borel.averages import (
+        f_information,
+        maximal_cost_leakage,
+        maximal_guesswork_leakage,
+        maximal_leakage,
+        min_entropy_leakage,
+        mutual_information,
+        total_variation,
+    )
     from borel.bound import Bound, Verdict
     from borel.constants import const, pi
-    from borel.divergences import alip, ldp, lip, maximal_leakage, mutual_information
+    from borel.divergences import f_divergence, max_divergence, renyi
     from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
     from borel.families import (
         beta,
@@ -128,9 +149,18 @@ if TYPE_CHECKING:
     )
     from borel.joint import Joint
     from borel.leakage import information_density, pmc, pml
+    from borel.levels import alip, ldi, ldp, leakage_capacity, lip
     from borel.measures import Measure, Tail, mixture, pmf
     from borel.mechanism import Mechanism
     from borel.plots import plot_epsilon, plot_law, plot_leakage
     from borel.priors.random_bound import RandomBound
     from borel.settings import options
     from borel.study import Study
+    from borel.worst_cases import (
+        dynamic_min_entropy_leakage,
+        event_maximal_leakage,
+        max_information,
+        maximal_realizable_cost,
+        maximal_realizable_leakage,
+        pointwise_maximal_guesswork_leakage,
+    )

@@ -67,7 +67,7 @@ class Bound:
     certificate : dict or None
         What an independent checker verifies again.
     units : str
-        ``"nats"``, or ``"probability"``, or ``"ratio"``.
+        ``"nats"``, ``"probability"``, ``"ratio"`` (e^value), or ``"number"`` (an f-divergence).
     reason : str
         Why the figure is an estimate, or undecided, and what to do about it.
     confidence : float or None

@@ -1,229 +1,154 @@
-"""Other measures of leakage: functions of a joint, each a Bound. Finite ones are exact."""
+"""Divergences of two measures: Renyi, (approximate) max-divergence, f-divergence. All Bounds."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
-from borel.bound import Bound, weakest
-from borel.engine import engine_for
-from borel.errors import NotYet
-from borel.leakage import _require_joint, pmc, pml
-from borel.mechanisms.family import JointFamily
+from borel.engine.generators import generator
+from borel.errors import InvalidInput, NotYet
+from borel.measures import Measure
+from borel.worst_cases import exactly, probability
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.bound import Bound
 
 
-class Alip(NamedTuple):
-    """The two sides of ALIP: -lower <= i(x;y) <= upper, each a Bound in nats."""
+def renyi(p: Measure, q: Measure, order: Any) -> Bound:
+    r"""Return the Renyi divergence of p from q.
 
-    lower: Bound
-    upper: Bound
+    .. math:: D_\alpha(P \| Q) = \frac{1}{\alpha - 1} \log \int p^\alpha q^{1 - \alpha}
 
-
-def _engine(joint: Any, name: str, method: str) -> Any:
-    """Return the engine's own method for a measure, or say that it is not there yet."""
-    if isinstance(joint, JointFamily):
-        return lambda: joint.each(lambda one: _engine(one, name, method)(), name)
-    _require_joint(joint, name)
-    if getattr(joint.prior, "figure_of", None) is not None:
-        if name not in ("ldp", "mutual_information"):
-            raise NotYet(
-                f"bl.{name} over a posterior of priors",
-                missing="this measure over draws",
-                instead="bl.pml, bl.pmc, bl.ldp, bl.lip, bl.mutual_information.",
-            )
-        return lambda: joint.prior.figure_of(joint, name)
-    found = getattr(engine_for(joint), method, None)
-    if found is None:
-        raise NotYet(
-            f"bl.{name}",
-            missing=f"this measure on {joint.secret!r} and {joint.outcome!r}",
-            instead="finite alphabets are exact.",
-        )
-    return found
-
-
-def ldp(joint: Joint) -> Bound:
-    r"""Return the local differential privacy level on the support of the prior.
-
-    .. math:: \sup_y \log \operatorname{ess\,sup}_x f(y|x) / \operatorname{ess\,inf}_{x'} f(y|x')
+    and its limits: -log Q(p > 0) for order 0, the relative entropy for order 1, and
+    log ess sup p / q for order infinity (max-divergence).
 
     Parameters
     ----------
-    joint : Joint
-        ``prior * mech``; the level depends on the prior through its support only.
+    p, q : Measure
+        Two finite measures (labels are matched, a missing one has probability 0), or two with
+        densities on alphabets of one kind.
+    order : number or inf
+        0, ..., ``math.inf``; Fractions are exact, a float means its binary64 value.
 
     Returns
     -------
     Bound
-        In nats; exact on finite alphabets, an estimate on continuous ones.
+        In nats. Exact for finite measures, and within the families normal, laplace, exponential,
+        gamma, beta, poisson, geometric and uniform; certified for other densities on the line
+        that Arb can integrate; else an estimate, or bounds that are ``undecided``. Infinite where
+        P is not dominated by Q and the order is at least 1.
+
+    Raises
+    ------
+    InvalidInput
+        A negative order, or measures on alphabets of different kinds.
+    NotYet
+        Measures with atoms and a density at once, or with draws.
 
     References
     ----------
-    "Information Density Bounds for Privacy", Definition 6 and Remark 1.
+    van Erven, Harremoes, "Renyi Divergence and Kullback-Leibler Divergence" (2014), Definitions 2
+    and 3; "Information Density Bounds for Privacy", Definition 1.
 
     Examples
     --------
-    >>> import borel as bl
-    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
-    >>> ldp(joint)
-    Bound(1.098612289, exact)
+    >>> from fractions import Fraction as F
+    >>> import math, borel as bl
+    >>> p, q = bl.pmf([F(3, 4), F(1, 4)]), bl.pmf([F(1, 2), F(1, 2)])
+    >>> renyi(p, q, math.inf).ratio.lower, renyi(p, q, 2).ratio.lower
+    (Fraction(3, 2), Fraction(5, 4))
+    >>> renyi(bl.normal(mu=1), bl.normal(), 2)
+    Bound(1, exact)
     """
-    return _engine(joint, "ldp", "ldp")()
+    _two_measures("bl.renyi", p, q)
+    if not isinstance(order, Real) or not float(order) >= 0:
+        raise InvalidInput("bl.renyi", expected="an order >= 0, perhaps inf", got=repr(order))
+    from borel.engine.two_measures import renyi_bound
+
+    return renyi_bound(p, q, math.inf if order == math.inf else exactly(order))
 
 
-def alip(joint: Joint) -> Alip:
-    r"""Return both sides of asymmetric local information privacy.
+def max_divergence(p: Measure, q: Measure, delta: Any = 0) -> Bound:
+    r"""Return the (approximate) max-divergence of p from q.
 
-    .. math:: -\varepsilon_l \le i(x;y) \le \varepsilon_u \quad P_X \times P_Y\text{-a.s.}
-
-    so that epsilon_l is the supremum of PMC and epsilon_u that of PML.
+    .. math:: D_\infty^\delta(P \| Q) = \log \max_{E : P(E) \ge \delta} \frac{P(E) - \delta}{Q(E)}
+              = \log \min \{ \lambda \ge 0 : P(E) \le \lambda Q(E) + \delta \text{ for all } E \}
 
     Parameters
     ----------
-    joint : Joint
-        ``prior * mech``.
-
-    Returns
-    -------
-    Alip
-        ``(lower, upper)``: the smallest epsilon_l and epsilon_u, Bounds in nats.
-
-    References
-    ----------
-    "Information Density Bounds for Privacy", Definition 5. "Almost surely" is under P_X x P_Y.
-
-    Examples
-    --------
-    >>> import borel as bl
-    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
-    >>> alip(joint).upper
-    Bound(0.4054651081, exact)
-    """
-    if not isinstance(joint, JointFamily):
-        _require_joint(joint, "alip")
-    return Alip(pmc(joint).sup(), pml(joint).sup())
-
-
-def lip(joint: Joint) -> Bound:
-    r"""Return the local information privacy level, the essential supremum of \|i(x;y)\|.
-
-    Parameters
-    ----------
-    joint : Joint
-        ``prior * mech``.
+    p, q : Measure
+        Finite; for delta = 0 any that `renyi` takes.
+    delta : number in [0, 1]
+        A float means its binary64 value.
 
     Returns
     -------
     Bound
-        In nats: the larger of the two sides of `alip`.
+        In nats, exact for finite measures. For delta > 0 it may be negative (log(1 - delta) for
+        P = Q), and is -inf for delta = 1.
+
+    Notes
+    -----
+    Events with P(E) = delta and Q(E) = 0 do not count, so that the two forms agree without
+    P << Q too. At the optimum E is a level set of p / q.
 
     References
     ----------
-    "Information Density Bounds for Privacy", Definition 4. "Almost surely" is under P_X x P_Y:
-    under P_XY the identity on a uniform bit would be log 2-LIP with an infinite cost.
+    "Pointwise Maximal Leakage", Definition 12; Dwork et al., "Generalization in Adaptive Data
+    Analysis and Holdout Reuse" (2015).
 
     Examples
     --------
+    >>> from fractions import Fraction as F
     >>> import borel as bl
-    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
-    >>> lip(joint)
-    Bound(0.6931471806, exact)
+    >>> p, q = bl.pmf([F(3, 4), F(1, 4)]), bl.pmf([F(1, 4), F(3, 4)])
+    >>> max_divergence(p, q).ratio.lower, max_divergence(p, q, F(1, 4)).ratio.lower
+    (Fraction(3, 1), Fraction(2, 1))
     """
-    if isinstance(joint, JointFamily):
-        return joint.each(lip, "lip")  # type: ignore[return-value]
-    _require_joint(joint, "lip")
-    if getattr(joint.prior, "figure_of", None) is not None:
-        return joint.prior.figure_of(joint, "lip")
-    return _larger(*alip(joint))
+    _two_measures("bl.max_divergence", p, q)
+    from borel.engine.two_measures import max_divergence_bound
+
+    return max_divergence_bound(p, q, probability("bl.max_divergence", "delta", delta))
 
 
-def _larger(first: Bound, second: Bound) -> Bound:
-    """Return the larger of two figures, as weak as the weaker of them."""
-    big = first if (first.upper, first.lower) >= (second.upper, second.lower) else second
-    status = weakest([first.status, second.status])
-    about: dict[str, Any] = {
-        "assumptions": tuple(dict.fromkeys(first.assumptions + second.assumptions)),
-        "witness": big.witness,
-        "reason": " ".join(dict.fromkeys(filter(None, (first.reason, second.reason)))),
-    }
-    if first.lower == second.lower == float("inf") or (big.lower == float("inf") and big.proved):
-        return big
-    low, high = max(first.lower, second.lower), max(first.upper, second.upper)
-    if status == "undecided":
-        proved = [b.lower for b in (first, second) if b.proved or b.status == "undecided"]
-        return Bound.undecided(max(proved, default=0.0), reason=about.pop("reason"), **about)
-    if status == "estimate":
-        half = (high - low) / 2 if high != low else 0.0
-        return Bound.estimate(low if low == high else low + half, half, **about)
-    from dataclasses import replace
-
-    weak = first if first.status == status else second
-    confidence = None
-    if status == "statistical":
-        confidence = max(
-            0.0, 1 - sum(1 - b.confidence for b in (first, second) if b.confidence is not None)
-        )
-    ratio = None
-    if big.exact_ratio is not None and (low, high) == (big.lower, big.upper):
-        ratio = big.exact_ratio
-    return replace(
-        weak,
-        lower=low,
-        upper=high,
-        exact_ratio=ratio,
-        confidence=confidence,
-        certificate=None,
-        **about,
-    )
-
-
-def maximal_leakage(joint: Joint) -> Bound:
-    r"""Return maximal leakage, :math:`\log \sum_y \operatorname{ess\,sup}_x f(y|x)`.
+def f_divergence(p: Measure, q: Measure, f: Any, *, at_zero: Any = None) -> Bound:
+    r"""Return the f-divergence of p from q, :math:`D_f(P \| Q) = E_Q f(p / q)`.
 
     Parameters
     ----------
-    joint : Joint
-        ``prior * mech``; it depends on the prior through its support only.
+    p, q : Measure
+        As for `renyi`.
+    f : str or callable
+        As for `f_information`; a function for finite measures with P << Q only.
+    at_zero : number, optional
+        For a function: the limit f(0+), if f does not give it at 0 itself.
 
     Returns
     -------
     Bound
-        In nats.
+        Nats for ``"kl"``, a probability for total variation, else a number; statuses as for
+        `renyi`. Where P is not dominated by Q the limit of f(t) / t counts.
 
     References
     ----------
-    "Pointwise Maximal Leakage", Section II: the logarithm of E e^PML(Y).
+    "Pointwise Maximal Leakage", Definition 17.
 
     Examples
     --------
     >>> import borel as bl
-    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
-    >>> maximal_leakage(joint)
-    Bound(0.4054651081, exact)
+    >>> f_divergence(bl.pmf([0.75, 0.25]), bl.pmf([0.25, 0.75]), "total_variation")
+    Bound(0.5 probability, exact)
     """
-    return _engine(joint, "maximal_leakage", "maximal_leakage")()
+    _two_measures("bl.f_divergence", p, q)
+    from borel.engine.two_measures import f_divergence_bound
+
+    return f_divergence_bound(p, q, generator(f, at_zero))
 
 
-def mutual_information(joint: Joint) -> Bound:
-    r"""Return the mutual information :math:`I(X;Y) = E\, i(X;Y)`.
-
-    Parameters
-    ----------
-    joint : Joint
-        ``prior * mech``.
-
-    Returns
-    -------
-    Bound
-        In nats: the mean leakage, never more than the mean of PML.
-
-    Examples
-    --------
-    >>> import borel as bl
-    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
-    >>> mutual_information(joint)
-    Bound(0.1308120359, exact)
-    """
-    return _engine(joint, "mutual_information", "mutual_information")()
+def _two_measures(what: str, p: Any, q: Any) -> None:
+    for name, measure in (("p", p), ("q", q)):
+        if not isinstance(measure, Measure):
+            raise InvalidInput(what, expected=f"a Measure for {name}", got=type(measure).__name__)
+        if measure.batch:
+            raise NotYet(what, missing="measures with draw axes", instead="one at a time.")

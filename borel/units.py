@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel import divergences
+from borel import averages, levels
 from borel.bound import Bound
 from borel.curves import law_curve, leakage_curve
 from borel.errors import NotYet
@@ -31,7 +31,13 @@ LEVEL = 0.95
 _QUANTILES = ("0.5", "0.9", "0.95", "0.99")
 _MEAN = "the mean of the posterior draws"
 _LEAKAGES = {"pml": pml, "pmc": pmc}
-_MEASURES = ("ldp", "lip", "mutual_information", "maximal_leakage")
+_MEASURES = {
+    "ldp": levels,
+    "lip": levels,
+    "mutual_information": averages,
+    "maximal_leakage": averages,
+}
+"""Where each measure of a report lives."""
 _ONE_PRIOR_ONLY = ("maximal_leakage",)
 
 Nodes = dict[str, "xr.Dataset"]
@@ -49,7 +55,7 @@ def units(study: Study, joint: Joint, nodes: Nodes) -> Iterator[Unit]:
     """Yield the units of a study: figures first, then guarantees, then laws and curves."""
     variables = {kind: leakage(joint) for kind, leakage in _LEAKAGES.items()}
     figures = {
-        **{n: getattr(divergences, n) for n in _MEASURES},
+        **{n: getattr(module, n) for n, module in _MEASURES.items()},
         **{k: lambda _, k=k: variables[k].sup() for k in variables},
     }
     for name in study.report:

@@ -127,12 +127,12 @@ study = bl.Study(
 )
 
 if not os.path.exists("second"):
-    import borel.divergences
+    import borel.levels
     def interrupted(joint):
         open("second", "w").close()
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(5)
-    borel.divergences.lip = interrupted
+    borel.levels.lip = interrupted
 """
 
 

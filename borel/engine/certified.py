@@ -16,9 +16,9 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
 from borel.engine import certificates, fp, gauss, lanes
-from borel.engine.discrete import DiscreteFigures
 from borel.engine.essential import Extremes, extremes
 from borel.engine.jet import logarithm
+from borel.engine.law_measures import LawMeasures
 from borel.engine.normalised import statement
 from borel.engine.rounding import Enclosure
 from borel.engine.surface import Surface, secret_of
@@ -28,6 +28,7 @@ from borel.measures import head_of
 
 if TYPE_CHECKING:
     from borel.bound import Bound
+    from borel.density import Density
     from borel.engine.arb_points import ArbPoints
     from borel.engine.lanes import Box
     from borel.joint import Joint
@@ -43,7 +44,7 @@ class _Points(NamedTuple):
     y: np.ndarray
 
 
-class CertifiedEngine(DiscreteFigures):
+class CertifiedEngine(LawMeasures):
     """Enclosures of the leakage of a traced kernel under a traced prior.
 
     Parameters
@@ -382,7 +383,7 @@ class CertifiedEngine(DiscreteFigures):
 
     def __getattr__(self, name: str) -> Any:
         """Hand on the measures that this engine does not have, where an estimate may stand in."""
-        if name == "mutual_information":
+        if name in ("mutual_information", "f_information"):
             if settings.current().engine == "auto":
                 return getattr(self.estimates, name)
         raise AttributeError(name)
@@ -419,8 +420,13 @@ class CertifiedEngine(DiscreteFigures):
 
 def literals(joint: Joint) -> tuple[str, ...]:
     """Say which numbers in the graphs were rounded when they were written as decimals."""
+    return rounded(joint.mechanism.density, joint.prior.density)
+
+
+def rounded(*densities: Density | None) -> tuple[str, ...]:
+    """Say which numbers in the graphs of densities were rounded when they were written."""
     found: set[float] = set()
-    for density in (joint.mechanism.density, joint.prior.density):
+    for density in densities:
         if density is not None and density.graph is not None:
             found |= {c for c in density.graph.constants if np.isfinite(c) and not _short(c)}
     if not found:

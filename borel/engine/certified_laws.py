@@ -17,10 +17,12 @@ from borel.engine.bands import Band, Bands
 from borel.engine.certified import CertifiedEngine
 from borel.engine.discrete import OUTSIDE
 from borel.engine.essential import halves
-from borel.errors import NotEnclosed
+from borel.engine.generators import NAMED
+from borel.errors import NotEnclosed, NotYet
 from borel.laws import Values, check_level
 
 if TYPE_CHECKING:
+    from borel.engine.generators import Generator
     from borel.joint import Joint
 
 _OPEN = (
@@ -129,6 +131,30 @@ class CertifiedOutcomes(CertifiedEngine):
     def ldp(self) -> Bound:
         """Enclose the local differential privacy level on the support of the prior."""
         return self.sup("ldp")
+
+    def maximal_cost_leakage(self) -> Bound:
+        """Enclose -log of the integral of ess inf_x f(y|x)."""
+        from borel.engine.certified_measures import maximal_cost_leakage
+
+        return maximal_cost_leakage(self)
+
+    def mutual_information(self) -> Bound:
+        """Enclose, or estimate, the f-information of t log t."""
+        return self.f_information(NAMED["kl"])
+
+    def f_information(self, f: Generator) -> Bound:
+        """Enclose the f-information of a finite secret; else estimate it, if that is allowed."""
+        from borel.engine.certified_measures import f_information
+
+        try:
+            low, high = f_information(self, f)
+            if high - low > 1e-3 * max(1.0, high) and settings.current().engine == "auto":
+                raise NotEnclosed("the integral is enclosed too widely to be of use")
+            return self.bound(low, high, units=f.units)
+        except NotEnclosed as error:
+            if settings.current().engine == "auto":
+                return self.estimates.f_information(f)
+            raise NotYet("bl.f_information", missing=f"a proof: {error}") from None
 
     def _whole(self, kind: str) -> Values:
         return self.partition(kind).values()

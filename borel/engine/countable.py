@@ -15,7 +15,7 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Finite, Integers
 from borel.engine import interval, rounding
-from borel.engine.discrete import DiscreteFigures
+from borel.engine.countable_measures import CountableMeasures
 from borel.engine.rounding import Enclosure, Scaled, log_ratio_bounds, ratio_bounds
 from borel.errors import InvalidInput, NotEnclosed, NotYet
 from borel.laws import Values
@@ -40,7 +40,7 @@ class _Head(NamedTuple):
     boxes: tuple[np.ndarray, np.ndarray]
 
 
-class CountableEngine(DiscreteFigures):
+class CountableEngine(CountableMeasures):
     """Figures of a joint whose secret and outcome are finite or countable, one not finite.
 
     Parameters

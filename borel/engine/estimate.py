@@ -13,8 +13,10 @@ import numpy as np
 
 from borel import settings
 from borel.alphabets import Interval, Mixed
+from borel.bound import Bound
 from borel.engine.charts import Axis
-from borel.engine.discrete import DiscreteFigures
+from borel.engine.generators import NAMED
+from borel.engine.law_measures import LawMeasures
 from borel.engine.quadrature import log_integral
 from borel.engine.rounding import Enclosure
 from borel.engine.search import maximise
@@ -23,6 +25,7 @@ from borel.laws import Values
 from borel.measures import head_of
 
 if TYPE_CHECKING:
+    from borel.engine.generators import Generator
     from borel.joint import Joint
 
 _EPS = 2.0**-52
@@ -219,11 +222,13 @@ class Pointwise:
             out[2][i] = np.logaddexp(out[2][i], sums)
         return out
 
-    def divergence(self, ys: np.ndarray) -> np.ndarray:
-        """Return log D(P_{X|Y=y} || P_X) at outcomes: an integral of a non-negative function.
+    def divergence(self, ys: np.ndarray, log_phi: Any = None) -> np.ndarray:
+        """Return log of an f-divergence of P_{X|Y=y} from P_X at outcomes.
 
-        With i = log f(y|x) / f_Y(y): the mean of e^i i - e^i + 1 under the prior, which is >= 0.
+        With i = log f(y|x) / f_Y(y): the mean under the prior of phi(e^i) >= 0, whose logarithm is
+        given as a function of i; of e^i i - e^i + 1, for relative entropy, if it is not.
         """
+        log_phi = log_phi or _log_phi
         n = len(ys)
         if not n:
             return np.zeros(0)
@@ -235,7 +240,7 @@ class Pointwise:
             def integrand(i: np.ndarray, x: tuple) -> np.ndarray:
                 gap = self.log_kernel(self._take(ys, i), self._x(x)) - marginal[i]
                 with np.errstate(invalid="ignore"):
-                    out = density.logarithm(self._x(x)) + _log_phi(gap)
+                    out = density.logarithm(self._x(x)) + log_phi(gap)
                 return np.where(np.isnan(out), -np.inf, out)
 
             total = log_integral(integrand, n, self.axes, rtol=1e-9).log_value
@@ -243,7 +248,7 @@ class Pointwise:
             charged = self.atom_mass > 0
             points = self.atoms[charged]  # type: ignore[index]
             gap = self.log_kernel(ys[:, None], points) - marginal[:, None]
-            sums = np.logaddexp.reduce(_log_phi(gap) + np.log(self.atom_mass[charged]), axis=1)
+            sums = np.logaddexp.reduce(log_phi(gap) + np.log(self.atom_mass[charged]), axis=1)
             total = np.logaddexp(total, sums)
         return total
 
@@ -258,7 +263,27 @@ def _log_phi(i: np.ndarray) -> np.ndarray:
     return np.where(i == -np.inf, 0.0, out)
 
 
-class EstimateEngine(DiscreteFigures):
+def log_phi_of(f: Generator) -> Any:
+    """Return i -> log phi(e^i) for a generator, in float64."""
+    if f.name == "kl" and f.graph is None:
+        return _log_phi
+    with np.errstate(all="ignore"):
+        around = f.at(np.array([1 - 1e-6, 1 + 1e-6]))
+    # any slope between the two one-sided ones at 1 makes phi non-negative
+    slope = float(around[1] - around[0]) / 2e-6 if not f.named else 0.0
+
+    def log_phi(i: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            t = np.exp(i)
+            values = np.where(t > 0, f.at(np.where(t > 0, t, 1.0)) - slope * (t - 1), 0.0)
+            zero = f.at_zero if f.at_zero is not None else float(f.at(np.zeros(1))[0])
+            values = np.where(t > 0, values, float(zero) + (0.0 if f.named else slope))
+            return np.log(np.maximum(values, 0.0))
+
+    return log_phi
+
+
+class EstimateEngine(LawMeasures):
     """Figures of a joint with a continuous secret or outcome, all of them estimates.
 
     Parameters
@@ -325,6 +350,25 @@ class EstimateEngine(DiscreteFigures):
                 values = Values(**{**values.__dict__, "leftover": left})
             cache[kind] = values
         return cache[kind]
+
+    def mutual_information(self) -> Bound:
+        """Estimate the f-information of t log t."""
+        return self.f_information(NAMED["kl"])
+
+    def f_information(self, f: Generator) -> Bound:
+        """Estimate the mean over Y of an f-divergence of the posterior from the prior."""
+        ys, whole = self.head_of_outcomes()
+        points = self._points(ys)
+        marginal = np.exp(self.point.pieces(points).marginal)
+        found = np.exp(self.point.divergence(points, log_phi_of(f)))
+        found = np.where(marginal > 0, found, 0.0)
+        total = float(np.sum(marginal * found))
+        left = 0.0 if whole else max(0.0, 1.0 - float(marginal.sum()))
+        error = 1e-9 * (1 + abs(total)) + left * float(np.max(found, initial=1.0))
+        about: dict[str, Any] = {"units": f.units, "assumptions": self.assumptions}
+        if not np.isfinite(total):
+            return Bound.undecided(reason=f"it looks infinite; {self.reason}", **about)
+        return Bound.estimate(total, error, reason=self.reason, **about)
 
     def log_marginal(self, y: Any) -> np.ndarray:
         """Return log f_Y(y)."""

@@ -13,12 +13,13 @@ from borel.bound import Bound
 from borel.engine.charts import Axis
 from borel.engine.curve import Curve
 from borel.engine.discrete import OUTSIDE
-from borel.engine.estimate import EstimateEngine
+from borel.engine.estimate import EstimateEngine, log_phi_of
 from borel.engine.search import maximise
 from borel.errors import NotYet
 from borel.laws import check_level
 
 if TYPE_CHECKING:
+    from borel.engine.generators import Generator
     from borel.joint import Joint
 
 
@@ -267,25 +268,46 @@ class ContinuousOutcomes(EstimateEngine):
             return mean.about(units="nats")
         return self._estimate(math.log(mean.value), (mean.upper - mean.lower) / 2 / mean.value)
 
-    def mutual_information(self) -> Bound:
-        """Estimate the mean over Y of the divergence of the posterior from the prior."""
+    def maximal_cost_leakage(self) -> Bound:
+        """Estimate -log E e^-PMC."""
+        values = np.exp(-np.maximum(self._curve.values["pmc"], 0.0))
+
+        def at_atoms(pieces: Any) -> np.ndarray:
+            return np.exp(pieces.marginal - pieces.leakage("pmc")[0])
+
+        mean = self._expectation("pmc", values, at_atoms)
+        if mean.status != "estimate" or not mean.value > 0:
+            return Bound.undecided(
+                reason=f"it looks infinite, which float64 cannot prove; {self.reason}",
+                assumptions=self.assumptions,
+            )
+        # the infimum over the secret has kinks in y that quadrature does not know
+        error = 5 * (mean.upper - mean.lower) / mean.value + 1e-8
+        return self._estimate(max(-math.log(mean.value), 0.0), error)
+
+    def f_information(self, f: Generator) -> Bound:
+        """Estimate the mean over Y of an f-divergence of the posterior from the prior."""
         curve = self._curve
         y, mass = curve.values["y"], curve.values["mass"]
+        log_phi = log_phi_of(f)
         charged = mass > 1e-13 * mass.max()
         values, doubt = np.zeros(y.shape), np.zeros(y.shape)
         with np.errstate(over="ignore"):
-            found = np.exp(self.point.divergence(y[charged]))
-        # the divergence lies in [0, PML]: where quadrature failed, take the middle and say so
-        ceiling = np.where(np.isfinite(curve.values["pml"]), curve.values["pml"], 0.0)[charged]
+            found = np.exp(self.point.divergence(y[charged], log_phi))
+        # phi is convex, and largest at 0 or at e^PML; relative entropy is at most PML
+        pml = np.where(np.isfinite(curve.values["pml"]), curve.values["pml"], 0.0)[charged]
+        with np.errstate(over="ignore"):
+            ends = np.exp(log_phi(pml)), np.exp(log_phi(np.full_like(pml, -np.inf)))
+        ceiling = pml if f.name == "kl" and f.named else np.maximum(*ends)
         failed = ~np.isfinite(found)
         values[charged] = np.where(failed, ceiling / 2, np.minimum(found, ceiling))
         doubt[charged] = np.where(failed, ceiling / 2, 0.0)
 
         def at_atoms(pieces: Any) -> np.ndarray:
-            return np.exp(pieces.marginal + self.point.divergence(self.atoms))
+            return np.exp(pieces.marginal + self.point.divergence(self.atoms, log_phi))
 
-        found = self._expectation("pml", values, at_atoms)
-        if found.status != "estimate":
-            return found
-        half = (found.upper - found.lower) / 2 + curve.integral(doubt * mass)[0]
-        return self._estimate(found.value, half + 1e-9)
+        total = self._expectation("pml", values, at_atoms)
+        if total.status != "estimate":
+            return total.about(units=f.units)
+        half = (total.upper - total.lower) / 2 + curve.integral(doubt * mass)[0]
+        return self._estimate(total.value, half + 1e-9, units=f.units)

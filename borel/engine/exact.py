@@ -15,7 +15,7 @@ import numpy as np
 
 from borel.bound import Bound, Ratio
 from borel.engine import rounding
-from borel.engine.discrete import DiscreteFigures
+from borel.engine.finite_measures import FiniteMeasures
 from borel.engine.rounding import Enclosure, Scaled, log_fraction, log_ratio_bounds, ratio_bounds
 from borel.errors import InvalidInput
 from borel.laws import VALUE_FIELDS, Values
@@ -47,7 +47,7 @@ def _nonzero(values: Scaled) -> Scaled:
     return Scaled(*(np.where(zero, o, v) for o, v in zip(_ONE, values, strict=True)))
 
 
-class FiniteEngine(DiscreteFigures):
+class FiniteEngine(FiniteMeasures):
     """All figures of a finite joint.
 
     Parameters

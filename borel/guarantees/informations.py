@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from borel.averages import mutual_information
 from borel.bound import Verdict
-from borel.divergences import mutual_information
 from borel.engine.finite_levels import finite_levels
 from borel.errors import InvalidInput
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most

@@ -7,14 +7,15 @@ from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from borel.averages import maximal_leakage
 from borel.bound import Bound, Ratio, Verdict
-from borel.divergences import alip, ldp, lip, maximal_leakage
 from borel.engine import engine_for
 from borel.engine.finite_levels import finite_levels
 from borel.engine.rounding import log_fraction
 from borel.guarantees.base import Figure, Guarantee, OneLevel, Tail, at_most
 from borel.guarantees.levels import Level, larger, level_of, log_of
 from borel.leakage import pmc, pml
+from borel.levels import alip, ldp, lip
 
 if TYPE_CHECKING:
     from borel.joint import Joint

@@ -1,0 +1,165 @@
+"""Leakage to an adversary who already has side information Z: conditional PML and PMC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from borel.alphabets import Finite, Product
+from borel.engine.estimate import EstimateEngine
+from borel.errors import InvalidInput, NotYet
+from borel.joint import Joint
+from borel.leakage import LeakageVariable
+from borel.mechanism import Mechanism
+
+_WHY = "the posterior given z is normalised in float64"
+
+
+class ConditionalLeakage:
+    """PML or PMC given side information: ``ell[z]`` is the leakage given Z = z.
+
+    Made by ``bl.pml(joint, given=...)`` and ``bl.pmc(joint, given=...)``.
+
+    Parameters
+    ----------
+    joint : Joint
+        The joint law; of X and (Z, Y) if ``given`` is a number.
+    kind : {"pml", "pmc"}
+        Which leakage.
+    given : Mechanism or int
+        See `borel.pml`.
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, joint: Joint, kind: str, given: Any):
+        self.joint, self.kind = joint, kind
+        self._given: dict[Any, LeakageVariable] = {}
+        if isinstance(given, Mechanism):
+            self.side = joint.prior * given
+            self.index = None
+            return
+        factors = joint.outcome.factors
+        if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
+            raise InvalidInput(
+                f"bl.{kind}",
+                expected="given=<a mechanism from the same secrets>, or the place of Z in the "
+                "outcome, a number",
+                got=repr(given),
+                mend="bl.pml(prior * mech, given=side), or "
+                "bl.pml(prior * side.then(lambda z: mech_z), given=0).",
+            )
+        if not isinstance(joint.outcome, Product) or not 0 <= given < len(factors):
+            raise InvalidInput(
+                f"bl.{kind}",
+                expected=f"given=0, ..., {len(factors) - 1}, the place of Z in a product outcome",
+                got=f"{given} on {joint.outcome!r}",
+            )
+        if not joint.finite:
+            raise NotYet(
+                f"bl.{kind} given a part of the outcome",
+                missing="alphabets that are not finite",
+                instead="given=side, for side information that is independent of Y given X.",
+            )
+        self.index = int(given)
+        self.side = Joint(joint.prior, _coordinate(joint.mechanism, self.index))
+
+    @property
+    def alphabet(self) -> Any:
+        """The alphabet of Z."""
+        return self.side.outcome
+
+    def __getitem__(self, z: Any) -> LeakageVariable:
+        """Return the leakage given Z = z.
+
+        Raises
+        ------
+        OutsideAlphabet
+            z is not a value of Z.
+        InvalidInput
+            A value of probability 0.
+        """
+        if z not in self._given:
+            self._given[z] = LeakageVariable(self._joint_given(z), self.kind)
+        return self._given[z]
+
+    def __call__(self, y: Any, z: Any) -> Any:
+        """Return the leakage at outcomes y given Z = z, as ``ell[z](y)``."""
+        return self[z](y)
+
+    def sup(self) -> Any:
+        """Return the largest leakage over outcomes and values of Z of positive probability."""
+        from borel.levels import _larger
+
+        if self.alphabet.kind != "finite":
+            raise NotYet(
+                "the supremum over side information",
+                missing=f"values of Z on {self.alphabet!r}",
+                instead="ell[z].sup() for single ones.",
+            )
+        mass = np.asarray(self.side.marginal.probabilities) if self.side.finite else None
+        labels = self.alphabet.labels
+        charged = [z for k, z in enumerate(labels) if mass is None or mass[k] != 0]
+        bounds = [self[z].sup() for z in charged]
+        best = bounds[0]
+        for bound in bounds[1:]:
+            best = _larger(best, bound)
+        return best
+
+    def _joint_given(self, z: Any) -> Joint:
+        prior = self.side.posterior(z)
+        if self.index is not None:
+            return prior * _conditioned(self.joint.mechanism, self.index, z, prior)
+        out = Joint(prior, self.joint.mechanism)
+        if not out.finite:
+            engine = EstimateEngine(out, _WHY)
+            engines: dict[str, Any] = {"auto": engine, "estimate": engine}
+            engines |= {wanted: _Refusing(wanted) for wanted in ("certified", "exact")}
+            out.__dict__["_engines"] = engines
+        return out
+
+    def __repr__(self) -> str:
+        """Show which leakage, and of what."""
+        return f"ConditionalLeakage({self.kind} of {self.joint!r} given Z on {self.alphabet!r})"
+
+
+class _Refusing:
+    """An engine that was asked for and cannot be had."""
+
+    status = "estimate"
+
+    def __init__(self, wanted: str):
+        self.wanted = wanted
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotYet(
+            f'options(engine="{self.wanted}")',
+            missing=f"a proof: {_WHY}",
+            instead='engine="auto" gives an estimate, marked so.',
+        )
+
+
+def _coordinate(mechanism: Mechanism, index: int) -> Mechanism:
+    """Return the mechanism that releases one coordinate of the outcome."""
+    factor = mechanism.outcome.factors[index]
+    return mechanism.push(lambda y: y[index], outcome=_plain(factor))
+
+
+def _plain(alphabet: Any) -> Finite:
+    return alphabet if isinstance(alphabet, Finite) else Finite(list(alphabet.labels))
+
+
+def _conditioned(mechanism: Mechanism, index: int, z: Any, prior: Any) -> Mechanism:
+    """Return P_{Y|X,Z=z} on the secrets that are possible given z."""
+    keep = np.flatnonzero(np.asarray(prior.probabilities != 0, bool))
+    labels = [mechanism.secret.labels[k] for k in keep]
+    part = Mechanism._from_matrix(
+        mechanism.matrix[keep], Finite(labels), mechanism.outcome, rounding=mechanism.rounding
+    )
+    part.unproved = mechanism.unproved
+    part = part.restrict(lambda y: y[index] == z)
+    rest = [f for k, f in enumerate(mechanism.outcome.factors) if k != index]
+    if len(rest) == 1:
+        return part.push(lambda y: y[1 - index], outcome=_plain(rest[0]))
+    return part.push(lambda y: tuple(v for k, v in enumerate(y) if k != index))

@@ -1,0 +1,273 @@
+"""Levels that hold for every outcome and secret: LDP, LIP, ALIP, LDI, and leakage capacity."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from borel.alphabets import Finite, Interval
+from borel.bound import Bound, weakest
+from borel.errors import InvalidInput, NotYet
+from borel.leakage import _require_joint, pmc, pml
+from borel.measuring import figure
+from borel.mechanism import Mechanism
+from borel.mechanisms.family import JointFamily
+
+if TYPE_CHECKING:
+    from borel.joint import Joint
+
+
+class Alip(NamedTuple):
+    """The two sides of ALIP: -lower <= i(x;y) <= upper, each a Bound in nats."""
+
+    lower: Bound
+    upper: Bound
+
+
+def ldp(joint: Joint) -> Bound:
+    r"""Return the local differential privacy level on the support of the prior.
+
+    .. math:: \sup_y \log \operatorname{ess\,sup}_x f(y|x) / \operatorname{ess\,inf}_{x'} f(y|x')
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior * mech``; the level depends on the prior through its support only.
+
+    Returns
+    -------
+    Bound
+        In nats; exact on finite alphabets, certified on continuous ones where the kernel can be
+        enclosed, else an estimate. Infinite if some secret makes an outcome impossible that
+        another one allows.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Definition 6 and Remark 1.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> ldp(joint)
+    Bound(1.098612289, exact)
+    """
+    return figure(joint, "ldp")
+
+
+def alip(joint: Joint) -> Alip:
+    r"""Return both sides of asymmetric local information privacy.
+
+    .. math:: -\varepsilon_l \le i(x;y) \le \varepsilon_u \quad P_X \times P_Y\text{-a.s.}
+
+    so that epsilon_l is the supremum of PMC and epsilon_u that of PML.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior * mech``.
+
+    Returns
+    -------
+    Alip
+        ``(lower, upper)``: the smallest epsilon_l and epsilon_u, Bounds in nats.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Definition 5. "Almost surely" is under P_X x P_Y.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> alip(joint).upper
+    Bound(0.4054651081, exact)
+    """
+    if not isinstance(joint, JointFamily):
+        _require_joint(joint, "alip")
+    return Alip(pmc(joint).sup(), pml(joint).sup())
+
+
+def lip(joint: Joint) -> Bound:
+    r"""Return the local information privacy level, the essential supremum of \|i(x;y)\|.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior * mech``.
+
+    Returns
+    -------
+    Bound
+        In nats: the larger of the two sides of `alip`.
+
+    References
+    ----------
+    "Information Density Bounds for Privacy", Definition 4. "Almost surely" is under P_X x P_Y:
+    under P_XY the identity on a uniform bit would be log 2-LIP with an infinite cost.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> lip(joint)
+    Bound(0.6931471806, exact)
+    """
+    if isinstance(joint, JointFamily):
+        return joint.each(lip, "lip")  # type: ignore[return-value]
+    _require_joint(joint, "lip")
+    if getattr(joint.prior, "figure_of", None) is not None:
+        return joint.prior.figure_of(joint, "lip")
+    return _larger(*alip(joint))
+
+
+def ldi(joint: Joint) -> Bound:
+    r"""Return the local differential identifiability level.
+
+    .. math:: \sup_y \log \max_{x, x'} \frac{P_{X|Y=y}(x)}{P_{X|Y=y}(x')}
+
+    over secrets and outcomes of positive probability.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior * mech`` with a finite or countable secret.
+
+    Returns
+    -------
+    Bound
+        In nats; exact on finite alphabets. Infinite for infinitely many secrets of positive
+        probability, as their posterior probabilities come arbitrarily close to 0.
+
+    Raises
+    ------
+    InvalidInput
+        A continuous secret: a ratio of densities there depends on the base measure.
+
+    References
+    ----------
+    "Pointwise Maximal Leakage", Definition 16.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> ldi(joint)
+    Bound(1.098612289, exact)
+    """
+    if not isinstance(joint, JointFamily):
+        _require_joint(joint, "ldi")
+        if joint.secret.kind in ("continuous", "mixed"):
+            raise InvalidInput(
+                "bl.ldi",
+                expected="a finite or countable secret",
+                got=repr(joint.secret),
+                mend="a ratio of posterior densities at two secrets depends on the base measure; "
+                "bl.ldp compares the likelihoods.",
+            )
+    return figure(joint, "ldi")
+
+
+def leakage_capacity(mechanism: Mechanism) -> Bound:
+    r"""Return the leakage capacity: the largest PML over all priors of full support.
+
+    .. math:: C(P_{Y|X}) = \log \sup_y \sup_{x, x'} \frac{f(y|x)}{f(y|x')}
+              = \sup_{P_X} \sup_y \ell(X \to y) = \sup_{P_X} \sup_y \Lambda(X \to y)
+
+    It is the smallest epsilon with epsilon-LDP on all secrets of the alphabet.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The kernel.
+
+    Returns
+    -------
+    Bound
+        In nats, with the status of `ldp`. The suprema over priors are approached, not attained,
+        unless they are 0 (or infinite, for PMC).
+
+    References
+    ----------
+    Saeidian, Cervia, Oechtering, Skoglund, "Rethinking Disclosure Prevention with Pointwise
+    Maximal Leakage", Definition 2.7 and Theorem 2.8; "Information Density Bounds for Privacy",
+    Theorems 1 and 5.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> leakage_capacity(bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]]))
+    Bound(1.098612289, exact)
+    """
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidInput(
+            "bl.leakage_capacity",
+            expected="a mechanism",
+            got=type(mechanism).__name__,
+            mend="for the priors on one support: bl.ldp(prior * mech).",
+        )
+    return ldp(_full_support(mechanism) * mechanism)
+
+
+def _full_support(mechanism: Mechanism) -> Any:
+    """Return some prior that charges every secret, or every interval of them."""
+    from borel import families
+    from borel.measures import pmf
+
+    secret = mechanism.secret
+    if isinstance(secret, Finite):
+        return pmf([Fraction(1, secret.size)] * secret.size, on=secret)
+    if secret.kind == "finite":
+        return families.uniform(secret)
+    if isinstance(secret, Interval):
+        low, high = float(secret.lower), float(secret.upper)
+        if low > -float("inf") and high < float("inf"):
+            return families.uniform(secret)
+        if low == -float("inf") and high == float("inf"):
+            return families.normal()
+        if low == 0:
+            return families.exponential()
+    raise NotYet(
+        "bl.leakage_capacity",
+        missing=f"a prior of full support on {secret!r}",
+        instead="bl.ldp(prior * mech) with a prior that charges every secret.",
+    )
+
+
+def _larger(first: Bound, second: Bound) -> Bound:
+    """Return the larger of two figures, as weak as the weaker of them."""
+    big = first if (first.upper, first.lower) >= (second.upper, second.lower) else second
+    status = weakest([first.status, second.status])
+    about: dict[str, Any] = {
+        "assumptions": tuple(dict.fromkeys(first.assumptions + second.assumptions)),
+        "witness": big.witness,
+        "reason": " ".join(dict.fromkeys(filter(None, (first.reason, second.reason)))),
+    }
+    if first.lower == second.lower == float("inf") or (big.lower == float("inf") and big.proved):
+        return big
+    low, high = max(first.lower, second.lower), max(first.upper, second.upper)
+    if status == "undecided":
+        proved = [b.lower for b in (first, second) if b.proved or b.status == "undecided"]
+        return Bound.undecided(max(proved, default=0.0), reason=about.pop("reason"), **about)
+    if status == "estimate":
+        half = (high - low) / 2 if high != low else 0.0
+        return Bound.estimate(low if low == high else low + half, half, **about)
+    weak = first if first.status == status else second
+    confidence = None
+    if status == "statistical":
+        confidence = max(
+            0.0, 1 - sum(1 - b.confidence for b in (first, second) if b.confidence is not None)
+        )
+    ratio = None
+    if big.exact_ratio is not None and (low, high) == (big.lower, big.upper):
+        ratio = big.exact_ratio
+    return replace(
+        weak,
+        lower=low,
+        upper=high,
+        exact_ratio=ratio,
+        confidence=confidence,
+        certificate=None,
+        **about,
+    )

@@ -1,0 +1,39 @@
+"""How a measure of a joint finds the engine that computes it, or says that none does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from borel.engine import engine_for
+from borel.errors import NotYet
+from borel.leakage import _require_joint
+from borel.mechanisms.family import JointFamily
+
+
+def figure(joint: Any, name: str, *arguments: Any) -> Any:
+    """Compute a measure of a joint by the engine's own method of that name.
+
+    Raises
+    ------
+    NotYet
+        No engine computes it on these alphabets, or over a posterior of priors.
+    """
+    if isinstance(joint, JointFamily):
+        return joint.each(lambda one: figure(one, name, *arguments), name)
+    _require_joint(joint, name)
+    if getattr(joint.prior, "figure_of", None) is not None:
+        if name not in ("ldp", "mutual_information"):
+            raise NotYet(
+                f"bl.{name} over a posterior of priors",
+                missing="this measure over draws",
+                instead="bl.pml, bl.pmc, bl.ldp, bl.lip, bl.mutual_information.",
+            )
+        return joint.prior.figure_of(joint, name)
+    found = getattr(engine_for(joint), name, None)
+    if found is None:
+        raise NotYet(
+            f"bl.{name}",
+            missing=f"this measure on {joint.secret!r} and {joint.outcome!r}",
+            instead="finite alphabets are exact.",
+        )
+    return found(*arguments)
