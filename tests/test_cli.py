@@ -213,11 +213,18 @@ def test_init_writes_a_study_that_runs(tmp_path):
     assert run("init", tmp_path / "no folder" / "study.py").exit_code == 2
 
 
-def test_check_is_not_yet():
-    done = run("check", "result.nc")
+def test_check_says_which_figures_carry_a_certificate(study):
+    run("audit", study, "--quiet")
+    done = run("check", study.with_name("one-audit"))
+    assert done.exit_code == 0, done.output
+    assert "0 verified, 0 refused" in done.output
+    assert "exact: a closed form or rational arithmetic" in done.output
+
+
+def test_check_needs_a_result():
+    done = run("check", "no such file.nc")
     assert done.exit_code == 2
-    assert "not yet in this version" in done.stderr
-    assert "certified engine" in done.stderr
+    assert "no file no such file.nc" in done.stderr
 
 
 def test_reproduce_lists_the_claims_it_knows():

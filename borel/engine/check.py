@@ -56,12 +56,13 @@ class _Ray:
             return low if low >= 0 else -INF, high if high <= 0 else INF
         return (low.min(Z), high.max(Z)) if a > 0 else (low, high)
 
-    def sign(self):  # for almost every t; 2 if it is not 0 at least, None if not known
+    def signs(self):  # those that it may have, for almost every t
         _, low, high = self.fold()
         if low > 0 or high < 0:
-            return 1 if low > 0 else -1
+            return (1,) if low > 0 else (-1,)
         exact = all(b.is_exact() and b.is_finite() for b in self.terms.values())  # few zeros
-        return 0 if not self.terms else 2 if exact and set(self.terms) != {(Q0, 0)} else None
+        some = (-1, 1) if exact and set(self.terms) != {(Q0, 0)} else (-1, 0, 1)
+        return some if self.terms else (0,)
 
     def __add__(self, other):
         other, terms = _ray(other), dict(self.terms)
@@ -123,17 +124,15 @@ def _power(u, power):
         return _ray(arb(n) ** arb(k))
     if k is not None and k.q == 1 and 0 < k < 9:
         return math.prod([u] * int(k.p), start=_ray(1))
-    if k is not None and k.q == 1 and u.sign() == -1:
+    if k is not None and k.q == 1 and u.signs() == (-1,):
         return _power(u * -1, power) * (-1) ** int(k.p)
     return (u.log() * power).exp()
 
 
 def _pick(test, signs, *cases):  # by the sign of a test; both, if that is not known
-    sign, (first, second) = test.sign(), map(_ray, cases)
-    if sign == 2:  # it is positive or negative
-        sign = 1 if (1 in signs) == (-1 in signs) else None
-    if sign is not None:
-        return first if sign in signs else second
+    (first, second), chosen = map(_ray, cases), {sign in signs for sign in test.signs()}
+    if len(chosen) == 1:
+        return first if True in chosen else second
     low, high = (u.union(v) for u, v in zip(first.bounds(), second.bounds(), strict=True))
     return _Ray({(Q0, 0): low.union(high)}, _ray(NAN))  # it may jump, and has no slope
 
@@ -143,7 +142,7 @@ def _gap(u, v):
 
 
 def _logaddexp(u, v):
-    least, most = (u, v) if _gap(u, v).sign() == -1 else (v, u)
+    least, most = (u, v) if _gap(u, v).signs() == (-1,) else (v, u)
     return most + (_gap(least, most).exp() + 1).log()
 
 

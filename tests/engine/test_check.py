@@ -140,6 +140,7 @@ POINT = {
     "the outcome": (("claim", "y"), 0.31, ""),
     "the quantity": (("quantity",), "pmc", "certificate"),
     "the format": (("format",), 1, "format"),
+    "an unknown quantity": (("quantity",), "ldp", "certificate"),
     "the alphabet": (("outcome", "upper"), -1.0, "y"),
     "the kernel": (("kernel", "graph", "nodes", 5, 1, 0), (0.5).hex(), ""),
     "the prior": (("prior", "upper"), 2.0, "cover"),
