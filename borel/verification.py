@@ -77,7 +77,7 @@ def _checked(name: str, bound: str, certificate: dict) -> Verified:
 
     report = check(certificate)
     if report.ok:
-        words = f"{report.checked} leaves hold; {certificate['quantity']} at {report.scope}"
+        words = f"{report.checked} leaves hold; {certificate['quantity']}, {report.scope}"
         return Verified(name, bound, "verified", words)
     more = f" (and {len(report.failures) - 3} more)" if len(report.failures) > 3 else ""
     return Verified(name, bound, "refused", "; ".join(report.failures[:3]) + more)

@@ -244,7 +244,7 @@ class _Checker:
         self.f = Graph.from_json(data["kernel"]["graph"]), data["kernel"]["log"]
         self.p = prior["graph"] and (Graph.from_json(prior["graph"]), prior["log"])
         self.ends, self.atoms = (prior["lower"], prior["upper"]), prior["atoms"]
-        self.failures, self.checked, self.scope = [], 0, "every outcome"
+        self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
         self.leaf("format", lambda: data["format"] == 2 and data["quantity"] in ("pml", "pmc"))
         self.leaf("atoms", lambda: all(0 <= p <= q for _, p, q in self.atoms))
         self.conclusion(*{"point": self.point, "infinite": self.infinite}[self.claim["type"]]())
@@ -298,7 +298,7 @@ class _Checker:
 
     def point(self):
         y, shift, cells = self.claim["y"], self.claim["shift"], self.claim["cells"]
-        at, total, self.scope = _ray(y), (Z, Z), f"y = {y}"
+        at, total, self.scope = _ray(y), (Z, Z), f"at y = {y}"
         atoms, pml = [x for x, *_ in self.atoms], self.data["quantity"] == "pml"
         edges = self.cover([(a, b) for a, b, *_ in cells if a < b]) if self.p else [y]
         self.leaf("atoms", lambda: [a for a, b, *_ in cells if a == b] == atoms)
@@ -352,7 +352,7 @@ class _Checker:
         still = "box" in spec
         y = _balls(*spec["box"])[0] if still else self.path(spec, t0, _ray(0))[0](1.0, 1.0)[0]
         ends = spec["box"] if still else y.bounds()
-        self.scope = f"y = {ends[0]}" if still and ends[0] == ends[1] else self.scope
+        self.scope = f"at y = {ends[0]}" if still and ends[0] == ends[1] else self.scope
 
         def level(part):  # e^weight t^exponent, for t in (0, t0]
             start = part["weight"] + part["exponent"] * arb(t0).log()
