@@ -257,7 +257,7 @@ def test_errors_of_borel_itself_are_told_apart(study, monkeypatch):
     def broken(joint):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("borel.divergences.lip", broken)
+    monkeypatch.setattr("borel.levels.lip", broken)
     done = run("audit", study)
     assert done.exit_code == 1
     assert "ZeroDivisionError: a bug. What was computed is kept" in done.stderr
