@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from borel.bound import Bound
+from borel.engine.check import check
 from borel.errors import InvalidInput
 from borel.store import load
 
@@ -73,14 +74,40 @@ def verified(name: str, bound: Bound) -> Verified:
 
 
 def _checked(name: str, bound: str, certificate: dict) -> Verified:
-    from borel.engine.check import check
-
-    report = check(certificate)
-    if report.ok:
-        words = f"{report.checked} leaves hold; {certificate['quantity']}, {report.scope}"
+    parts = certificate.get("parts", [certificate])
+    failures, leaves = _supremum(certificate) if "parts" in certificate else [], 0
+    scope = "the supremum over the outcomes"
+    for part in parts:
+        report = check(part)
+        leaves += report.checked
+        failures += [
+            f"{report.scope}: {line}" if len(parts) > 1 else line for line in report.failures
+        ]
+        scope = report.scope if len(parts) == 1 else scope
+    if not failures:
+        words = f"{leaves} leaves hold; {certificate['quantity']}, {scope}"
         return Verified(name, bound, "verified", words)
-    more = f" (and {len(report.failures) - 3} more)" if len(report.failures) > 3 else ""
-    return Verified(name, bound, "refused", "; ".join(report.failures[:3]) + more)
+    more = f" (and {len(failures) - 3} more)" if len(failures) > 3 else ""
+    return Verified(name, bound, "refused", "; ".join(failures[:3]) + more)
+
+
+def _supremum(certificate: dict) -> list[str]:
+    """Say what is wrong with a supremum over finitely many outcomes, given one part for each."""
+    parts, failures = certificate["parts"], []
+    first = parts[0]
+    if any(part[key] != first[key] for part in parts for key in ("kernel", "prior", "outcome")):
+        failures.append("parts: they are not about the same joint")
+    if any(part["quantity"] != certificate["quantity"] for part in parts):
+        failures.append("parts: they are not about the same quantity")
+    places = sorted(part["claim"].get("y", math.nan) for part in parts)
+    if first["outcome"]["points"] is None or places != sorted(first["outcome"]["points"]):
+        failures.append(f"parts: outcomes {places} are not all of {first['outcome']['points']}")
+    for end in ("lower", "upper"):
+        most = max(float(part[end]) for part in parts)
+        wide = float(certificate[end])
+        if not (wide <= most if end == "lower" else most <= wide):
+            failures.append(f"bound: {end} {wide}, but the parts give {most}")
+    return failures
 
 
 def _from_json(path: Path) -> dict:

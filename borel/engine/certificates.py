@@ -157,6 +157,12 @@ def point(
     return _without_infinities({**header(engine, quantity, *ends), "claim": claim})
 
 
+def supremum(quantity: str, ends: tuple[float, float], parts: list[dict]) -> dict[str, Any]:
+    """Return the certificate of a supremum over finitely many outcomes: one part for each."""
+    lower, upper = ends
+    return {"format": 2, "quantity": quantity, "lower": lower, "upper": upper, "parts": parts}
+
+
 def _without_infinities(data: Any) -> Any:
     """Write infinities as strings, which JSON has."""
     if isinstance(data, dict):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from functools import cached_property
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from borel.joint import Joint
 
 _TOP, _BOTTOM = 1.0, -1.0
+_PARTS = 64
+"""A supremum over up to this many outcomes carries the certificate of each."""
 
 
 class _Points(NamedTuple):
@@ -244,13 +247,62 @@ class CertifiedEngine(LawMeasures):
 
         return self._remembered(("marginal", ys.tobytes()), compute)
 
+    @cached_property
+    def line(self) -> Any:
+        """The ends of the outcomes, for the search of rays."""
+        outcome = self.joint.outcome
+        ends = (
+            (float(outcome.array.min()), float(outcome.array.max()))
+            if isinstance(outcome, Finite)
+            else (getattr(outcome, "lower", None), getattr(outcome, "upper", None))
+        )
+        lower, upper = (
+            o if end is None else float(end)
+            for end, o in zip(ends, (-math.inf, math.inf), strict=True)
+        )
+        return SimpleNamespace(lower=lower, upper=upper)
+
+    def infinite_at(self, kind: str, y: float) -> Bound | None:
+        """Prove an infinite leakage at an outcome, if it can be."""
+        from borel.engine.infinity import prove_at
+
+        return self.infinite_bound(prove_at(self, kind, y))
+
     def at(self, kind: str, y: Any) -> Bound:
         """Enclose the leakage at one outcome of a finite or countable alphabet."""
         found = super().at(kind, y)
         ys = np.atleast_1d(np.asarray(y, float))
-        if not found.proved or found.upper == math.inf or not found.upper > 0:
+        if math.isinf(found.upper):
+            return self.infinite_at(kind, float(ys[0])) or found
+        if not found.proved or not found.upper > 0:
             return found
         return found.about(certificate=self.certificate_at(kind, ys, (found.lower, found.upper)))
+
+    def sup(self, kind: str) -> Bound:
+        """Enclose the supremum over a finite or countable alphabet of outcomes."""
+        found = super().sup(kind)
+        ys, whole = self.head_of_outcomes()
+        ys = np.asarray(ys, float)
+        if math.isinf(found.upper):
+            open_above = ys[np.isinf(self.enclosed(kind, ys)[0][1])][:_PARTS]
+            proofs = (self.infinite_at(kind, float(y)) for y in open_above)
+            return next((proof for proof in proofs if proof is not None), found)
+        if not (whole and found.proved and found.upper > 0 and len(ys) <= _PARTS):
+            return found
+        return found.about(certificate=self._certificate_of_all(kind, ys))
+
+    def _certificate_of_all(self, kind: str, ys: np.ndarray) -> dict[str, Any] | None:
+        parts = []
+        for y in ys:
+            at = np.array([y])
+            (low, high), dead = self.enclosed(kind, at)
+            if dead[0]:
+                return None
+            parts.append(self.certificate_at(kind, at, (float(low[0]), float(high[0]))))
+        if None in parts:
+            return None
+        ends = (max(float(part[end]) for part in parts) for end in ("lower", "upper"))
+        return certificates.supremum(kind, tuple(ends), parts)
 
     def certificate_at(
         self, kind: str, ys: np.ndarray, ends: tuple[float, float]

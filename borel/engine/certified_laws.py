@@ -91,12 +91,6 @@ class CertifiedOutcomes(CertifiedEngine):
             self._partitions[kind] = _Partition(self, kind)
         return self._partitions[kind]
 
-    def infinite_at(self, kind: str, y: float) -> Bound | None:
-        """Prove an infinite leakage at an outcome, if it can be."""
-        from borel.engine.infinity import prove_at
-
-        return self.infinite_bound(prove_at(self, kind, y))
-
     def sup(self, kind: str) -> Bound:
         """Enclose the essential supremum over the outcomes, or prove that it is infinite."""
         from borel.engine.infinity import prove

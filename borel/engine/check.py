@@ -154,15 +154,15 @@ def _betaln(u, v):
 _UP, _NOT_0 = (0, 1), (-1, 1)
 _SIGNS = {"greater": (1,), "less": (-1,), "greater_equal": _UP, "less_equal": (-1, 0),
           "equal": (0,), "not_equal": _NOT_0}  # of u - v
-_CALLS = {"sin": "sin", "cos": "cos", "arctan": "atan", "special.gammaln": "lgamma"}
+_CALLS = {"gammaln": "lgamma", "arctan": "atan", **{f: f for f in "sin cos tanh gamma erf".split()}}
 FUNCTIONS: dict[str, Any] = {
     "add": lambda u, v: u + v, "subtract": _gap, "multiply": lambda u, v: u * v, "power": _power,
     "divide": lambda u, v: u * _power(v, -1), "reciprocal": lambda u: _power(u, -1),
     "square": lambda u: _power(u, 2), "sqrt": lambda u: _power(u, 0.5), "exp": lambda u: u.exp(),
     "negative": lambda u: u * -1, "expm1": lambda u: u.exp() + -1, "log": lambda u: u.log(),
     "log1p": lambda u: (u + 1).log(), "logaddexp": _logaddexp,
-    "special.expit": lambda u: _power((u * -1).exp() + 1, -1), "special.betaln": _betaln,
-    "special.xlogy": lambda u, v: u * v.log(), "where": lambda c, u, v: _pick(c, _NOT_0, u, v),
+    "expit": lambda u: _power((u * -1).exp() + 1, -1), "betaln": _betaln,
+    "xlogy": lambda u, v: u * v.log(), "where": lambda c, u, v: _pick(c, _NOT_0, u, v),
     "absolute": lambda u: _pick(u, _UP, u, u * -1), "logical_not": lambda u: _pick(u, (0,), 1, 0),
     "maximum": lambda u, v: _pick(_gap(u, v), _UP, u, v),
     "minimum": lambda u, v: _pick(_gap(u, v), _UP, v, u),
@@ -180,7 +180,7 @@ def _run(density, log, x, y=None):  # f(y|x), or p(x); or its logarithm
         if op in ("input", "const"):
             values.append({"x": x, "y": y}[args[0]] if op == "input" else _ray(args[0]))
         else:
-            values.append(FUNCTIONS[op](*(values[i] for i in args)))
+            values.append(FUNCTIONS[op.removeprefix("special.")](*(values[i] for i in args)))
     return values[-1] if log == logged else _log(graph, -1, values) if log else values[-1].exp()
 
 

@@ -362,3 +362,38 @@ def test_a_certificate_as_json(tmp_path):
         assert CliRunner().invoke(app, ["check", str(path)]).exit_code == 2
     assert CliRunner().invoke(app, ["check", str(tmp_path / "none.json")]).exit_code == 2
     assert CliRunner().invoke(app, ["check", str(tmp_path / "none.nc")]).exit_code == 2
+
+
+def test_a_supremum_over_finitely_many_outcomes_has_a_part_for_each():
+    from dataclasses import replace
+
+    from borel.verification import verified
+
+    bits = bl.Mechanism(
+        lambda y, x: np.where(y > 0, 0.25 + 0.5 * x, 0.75 - 0.5 * x),
+        secret=UNIT,
+        outcome=bl.Finite([0, 1]),
+    )
+    joint = bl.uniform(UNIT) * bits
+    for leakage in (bl.pml(joint), bl.pmc(joint)):
+        bound = leakage.sup()
+        assert verified("sup", bound).outcome == "verified"
+        parts = bound.certificate["parts"]
+        for wrong in (
+            {**bound.certificate, "parts": parts[:1]},
+            {**bound.certificate, "parts": [parts[0], parts[0]]},
+            {**bound.certificate, "upper": bound.lower - 1e-9, "lower": bound.lower - 1e-9},
+            {**bound.certificate, "lower": bound.upper + 1e-9, "upper": bound.upper + 1e-9},
+            altered(bound.certificate, "parts", 0, "prior", "upper", to=2.0),
+        ):
+            loose = replace(bound, certificate=wrong, lower=0.0, upper=9.0)
+            assert verified("sup", loose).outcome == "refused"
+
+
+def test_an_infinite_cost_of_a_finite_outcome_is_proved():
+    joint = bl.beta(alpha=2, beta=5) * bl.Mechanism(
+        lambda y, x: np.where(y > 0, x, 1 - x), secret=UNIT, outcome=bl.Finite([0, 1])
+    )
+    for bound in (bl.pmc(joint).sup(), bl.pmc(joint)(1)):
+        assert bound.lower == math.inf and bound.proved
+        assert check(bound.certificate).ok
