@@ -301,8 +301,8 @@ class CertifiedEngine(LawMeasures):
             parts.append(self.certificate_at(kind, at, (float(low[0]), float(high[0]))))
         if None in parts:
             return None
-        ends = (max(float(part[end]) for part in parts) for end in ("lower", "upper"))
-        return certificates.supremum(kind, tuple(ends), parts)
+        lower, upper = (max(float(part[end]) for part in parts) for end in ("lower", "upper"))
+        return certificates.supremum(kind, (lower, upper), parts)
 
     def certificate_at(
         self, kind: str, ys: np.ndarray, ends: tuple[float, float]
