@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+import xarray  # noqa: F401  # its import (seconds, the first time) is not what is timed
 from scipy import integrate
 from scipy.optimize import elementwise
 
