@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.arb import ball
+from borel.engine.arb import as_fraction, ball, precision
 from borel.errors import InvalidInput, NotEnclosed, NotTraceable
 
 if TYPE_CHECKING:
@@ -73,6 +73,13 @@ class Generator:
             ends = [self.phi(low)] if low == high else [self.phi(low), self.phi(high)]
         out = ends[0] if len(ends) == 1 else ends[0].union(ends[1])
         return out.union(ball(0)) if low <= 1 and high >= 1 and len(ends) > 1 else out
+
+    def above(self, t: Fraction) -> Fraction:
+        r"""Return a Fraction at or above :math:`\varphi(t)`, to 256 bits, for t > 0."""
+        if self.rational is not None:
+            return self.rational(t)
+        with precision(256):
+            return as_fraction(self.phi(ball(t)).upper())
 
     def limit(self) -> Any:
         """Enclose the value at 0+.

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from borel.averages import maximal_leakage
 from borel.bound import Bound, Ratio, Verdict
 from borel.engine import engine_for
-from borel.engine.finite_levels import finite_levels
 from borel.engine.rounding import log_fraction
 from borel.guarantees.base import Figure, Guarantee, OneLevel, Tail, at_most
 from borel.guarantees.levels import Level, larger, level_of, log_of
 from borel.leakage import pmc, pml
-from borel.levels import alip, ldp, lip
+from borel.levels import alip, ldi, ldp, lip
+from borel.worst_cases import event_maximal_leakage
 
 if TYPE_CHECKING:
     from borel.joint import Joint
@@ -164,7 +164,7 @@ class EML(Tail):
         """Return whether the joint satisfies the guarantee."""
         (level,) = self.levels
         if getattr(joint, "finite", False) or hasattr(joint.prior, "figure_of"):
-            return at_most(finite_levels(joint, "bl.guarantees.EML").event(self.delta), level)
+            return at_most(event_maximal_leakage(joint, delta=self.delta), level)
         always = math.inf if self.delta == 0 else 1 / Fraction(self.delta)
         if always != math.inf and level.up >= always:
             ceiling = log_fraction(Fraction(always))[1]  # P(E|x) / P(E) <= 1 / delta
@@ -291,7 +291,8 @@ class LDI(Figure):
 
     .. math:: P_{X|Y=y}(x) \le e^\varepsilon P_{X|Y=y}(x') \quad x, x' \in \mathrm{supp}\, P_X
 
-    Finite alphabets only: over infinitely many secrets no posterior satisfies it.
+    Over infinitely many secrets of positive probability no posterior satisfies it; for continuous
+    secrets it is not defined, as a ratio of densities depends on the base measure.
 
     Parameters
     ----------
@@ -303,7 +304,7 @@ class LDI(Figure):
     Raises
     ------
     InvalidInput
-        A level that is negative or NaN, or given twice.
+        A level that is negative or NaN, or given twice; asked of a continuous secret.
 
     References
     ----------
@@ -320,7 +321,7 @@ class LDI(Figure):
     symbol = "LDI"
 
     def _figure(self, joint: Joint) -> Any:
-        return finite_levels(joint, "bl.guarantees.LDI").ldi()
+        return ldi(joint)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -104,12 +104,10 @@ def exp_up(nats: Any) -> Any:
     if nats < 2.0**-64:  # e^x <= 1 + x + x^2 there, closer than any fixed number of bits
         x = Fraction(nats)
         return 1 + x + x * x
-    from borel.engine.arb import ball, precision
+    from borel.engine.arb import as_fraction, ball, precision
 
     with precision(_BITS):
-        upper = ball(nats).exp().upper()
-        mantissa, exponent = upper.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+        return as_fraction(ball(nats).exp().upper())
 
 
 def _shortened(ratio: Fraction) -> Fraction:
