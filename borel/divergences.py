@@ -62,7 +62,8 @@ def renyi(p: Measure, q: Measure, order: Any) -> Bound:
     Bound(1, exact)
     """
     _two_measures("bl.renyi", p, q)
-    if not isinstance(order, Real) or not order >= 0:
+    number: Any = order if isinstance(order, Real) else math.nan
+    if not number >= 0:
         raise InvalidInput("bl.renyi", expected="an order >= 0, perhaps inf", got=repr(order))
     from borel.engine.two_measures import renyi_bound
 

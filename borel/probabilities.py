@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from numbers import Rational, Real
 from typing import Any
@@ -205,9 +206,10 @@ def require_accurate(what: str, rounding: float) -> None:
 
 def probability(what: str, name: str, value: Any) -> Fraction:
     """Return a number of [0, 1] exactly; a float means its binary64 value."""
-    if not isinstance(value, Real) or not 0 <= value <= 1:
+    number: Any = value if isinstance(value, Real) else math.nan
+    if not 0 <= number <= 1:
         raise InvalidInput(what, expected=f"0 <= {name} <= 1", got=repr(value))
-    return exactly(value)
+    return exactly(number)
 
 
 def exactly(value: Any) -> Fraction:

@@ -148,7 +148,7 @@ class FInformation(Guarantee):
     epsilon: Any
     f: str = "chi_square"
     symbol: ClassVar[str] = "f-information"
-    units: ClassVar[str] = "divergence"
+    units: ClassVar[str] = "number"
 
     def __post_init__(self) -> None:
         level_of("FInformation", self.epsilon, None)
