@@ -78,15 +78,20 @@ def divergence(cells: Cells, f: Generator) -> tuple[float, float]:
         return math.inf, math.inf
     if f.at_zero == math.inf and any(t == 0 for t in cells.ratio):
         return math.inf, math.inf
-    if cells.exact and f.rational is not None:
-        total = _add(
-            Fraction(0),
-            (w * f.rational(t) for w, t in zip(cells.weight, cells.ratio, strict=True)),
-        )
-        total += cells.singular * f.slope if cells.singular else 0
+    total = exact_divergence(cells, f)
+    if total is not None:
         return fraction_down(total), fraction_up(total)
     low, high = settle(cells, lambda: _sum(cells, f) + _singular(cells, f))
     return (low, high) if f.graph is not None else (max(low, 0.0), max(high, 0.0))
+
+
+def exact_divergence(cells: Cells, f: Generator) -> Fraction | None:
+    """Return the f-divergence as a Fraction, where it is finite and phi rational; else None."""
+    if not cells.exact or f.rational is None or (cells.singular and f.slope == math.inf):
+        return None
+    each = zip(cells.weight, cells.ratio, strict=True)
+    total = _add(Fraction(0), (w * f.rational(t) for w, t in each))
+    return total + cells.singular * f.slope if cells.singular else total
 
 
 def settle(cells: Cells, formula: Callable[[], Any]) -> tuple[float, float]:

@@ -17,7 +17,16 @@ import numpy as np
 from borel.bound import Bound, Ratio
 from borel.engine import rounding
 from borel.engine.arb import precision
-from borel.engine.cells import BITS, Cells, divergence, fuzzy_list, multiple, share, spread
+from borel.engine.cells import (
+    BITS,
+    Cells,
+    divergence,
+    exact_divergence,
+    fuzzy_list,
+    multiple,
+    share,
+    spread,
+)
 from borel.engine.discrete import OUTSIDE, DiscreteFigures
 from borel.engine.rounding import log_fraction
 
@@ -158,6 +167,10 @@ class FiniteMeasures(DiscreteFigures):
             return self._estimated(f)
         low, high = divergence(self._cells, f)
         return self.bound(low, high, units=f.units)
+
+    def exact_f_information(self, f: Generator) -> Fraction | None:
+        """Return the f-information where it is a Fraction that is known, else None."""
+        return exact_divergence(self._cells, f)
 
     def _estimated(self, f: Generator) -> Bound:
         """Sum f in float64, for a function that could not be traced."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from borel.averages import f_information, mutual_information, total_variation
+from borel.averages import f_information, mutual_information
 from borel.bound import Verdict
+from borel.engine import engine_for
 from borel.engine.generators import NAMED
 from borel.errors import InvalidInput
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most
 from borel.guarantees.kinds import PML
 from borel.guarantees.levels import Level, level_of, shown
+from borel.probabilities import exactly
 from borel.worst_cases import max_information
 
 if TYPE_CHECKING:
@@ -104,7 +107,7 @@ class TotalVariation(Guarantee):
     units: ClassVar[str] = "probability"
 
     def __post_init__(self) -> None:
-        level_of("TotalVariation", self.epsilon, None)
+        level_of("TotalVariation", self.epsilon, None, "a probability")
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -113,11 +116,22 @@ class TotalVariation(Guarantee):
 
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether the joint satisfies the guarantee."""
-        return total_variation(joint) <= self.epsilon
+        return _decided(joint, "total_variation", self.epsilon)
 
 
 DIVERGENCES = tuple(name for name in NAMED if name != "kl")
 """The functions f that `FInformation` knows, by their names in `borel.f_information`."""
+
+
+def _decided(joint: Joint, f: str, level: Any) -> Any:
+    """Compare an f-information with a level; exactly, where it is a known Fraction."""
+    bound = f_information(joint, f)
+    if not getattr(joint, "rational", False) or level == math.inf:
+        return bound <= level
+    known, limit = engine_for(joint).exact_f_information(NAMED[f]), exactly(level)
+    if known is None:
+        return bound <= level
+    return Verdict._compare(bound, level, lambda *_: known <= limit, lambda *_: known > limit)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,7 +165,7 @@ class FInformation(Guarantee):
     units: ClassVar[str] = "number"
 
     def __post_init__(self) -> None:
-        level_of("FInformation", self.epsilon, None)
+        level_of("FInformation", self.epsilon, None, "a number")
         if self.f not in DIVERGENCES:
             raise InvalidInput(
                 "FInformation",
@@ -171,4 +185,4 @@ class FInformation(Guarantee):
 
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether the joint satisfies the guarantee."""
-        return f_information(joint, self.f) <= self.epsilon
+        return _decided(joint, self.f, self.epsilon)

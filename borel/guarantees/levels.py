@@ -116,7 +116,7 @@ def _shortened(ratio: Fraction) -> Fraction:
     return -(-ratio // unit) * unit
 
 
-def level_of(what: str, epsilon: Any, ratio: Any) -> Level:
+def level_of(what: str, epsilon: Any, ratio: Any, units: str = "nats") -> Level:
     """Check a level given in nats or as e^level, and return it.
 
     Raises
@@ -139,7 +139,7 @@ def level_of(what: str, epsilon: Any, ratio: Any) -> Level:
         return Level(log_fraction(exact)[1], exact)
     number: Any = epsilon if isinstance(epsilon, Real) else math.nan
     if not number >= 0:
-        raise InvalidInput(what, expected="epsilon >= 0 (nats)", got=repr(epsilon))
+        raise InvalidInput(what, expected=f"epsilon >= 0 ({units})", got=repr(epsilon))
     return Level(epsilon if isinstance(epsilon, Rational) else float(epsilon))
 
 

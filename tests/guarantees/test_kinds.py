@@ -149,8 +149,12 @@ def test_strength_within_a_kind():
         (lambda: g.PMC(0.1, delta=1), "delta < 1"),
         (lambda: g.MaxInformation(0.1, delta=1), "delta < 1"),
         (lambda: g.AveragePML(math.nan), "epsilon >= 0"),
-        (lambda: g.TotalVariation(-0.1), "epsilon >= 0"),
-        (lambda: g.FInformation(0.1, "kl"), "f in"),
+        (lambda: g.TotalVariation(-0.1), "epsilon >= 0 .a probability"),
+        (lambda: g.FInformation(0.1, "kl"), "MutualInformation"),
+        (
+            lambda: (bl.pmf([1]) * bl.Mechanism.from_matrix([[1]])).satisfies(g.PML),
+            "a guarantee, such as",
+        ),
         (lambda: g.ALIP(1), "epsilon >= 0"),
         (lambda: g.ALIP(1, 2, ratio_u=3), "both"),
     ],
@@ -211,6 +215,19 @@ def test_f_information_is_decided():
     hellinger = 1 - (0.75**0.5 + 0.25**0.5) / 2**0.5
     assert exact.satisfies(g.FInformation(hellinger + 1e-12, "squared_hellinger")).holds is True
     assert exact.satisfies(g.FInformation(hellinger - 1e-12, "squared_hellinger")).holds is False
+
+
+@given(d.joints(most=3))
+@settings(max_examples=60)
+def test_ties_of_rational_informations_are_decided(pK):
+    p, K = pK
+    joint, hair = bl.pmf(p) * bl.Mechanism.from_matrix(K), F(1, 10**40)
+    for make, f in ((g.TotalVariation, "total_variation"), (g.FInformation, "chi_square")):
+        truth = d.f_information(p, K, f)
+        assert joint.satisfies(make(truth)).holds is True
+        if truth > hair:
+            assert joint.satisfies(make(truth - hair)).holds is False
+    assert joint.satisfies(g.FInformation(math.inf)).holds is True
 
 
 def test_a_prior_that_is_not_proved_gives_no_p_min():
