@@ -75,7 +75,7 @@ class Generator:
         return out.union(ball(0)) if low <= 1 and high >= 1 and len(ends) > 1 else out
 
     def above(self, t: Fraction) -> Fraction:
-        r"""Return a Fraction at or above :math:`\varphi(t)`, to 256 bits, for t > 0."""
+        r"""Return a Fraction at or above :math:`\varphi(t)`, at 256 bits, for t > 0."""
         if self.rational is not None:
             return self.rational(t)
         with precision(256):
@@ -102,8 +102,8 @@ class Generator:
         return value
 
 
-def _hellinger(t: Any) -> Any:
-    return (t.sqrt() - 1) ** 2 / 2
+def _square(t: Any) -> Any:
+    return t * t  # python-flint's ``arb(0, 1) ** 2`` is NaN
 
 
 NAMED: dict[str, Generator] = {
@@ -127,7 +127,7 @@ NAMED: dict[str, Generator] = {
     "chi_square": Generator(
         "chi_square",
         "number",
-        lambda t: (t - 1) ** 2,
+        lambda t: _square(t - 1),
         Fraction(1),
         math.inf,
         lambda t: (t - 1) ** 2,
@@ -136,7 +136,7 @@ NAMED: dict[str, Generator] = {
     "squared_hellinger": Generator(
         "squared_hellinger",
         "number",
-        _hellinger,
+        lambda t: _square(t.sqrt() - 1) / 2,
         Fraction(1, 2),
         Fraction(1, 2),
         lambda t: (np.sqrt(t) - 1) ** 2 / 2,
