@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from borel.engine.generators import generator
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
-from borel.worst_cases import exactly, probability
+from borel.probabilities import exactly, probability
 
 if TYPE_CHECKING:
     from borel.bound import Bound
@@ -62,7 +62,8 @@ def renyi(p: Measure, q: Measure, order: Any) -> Bound:
     Bound(1, exact)
     """
     _two_measures("bl.renyi", p, q)
-    if not isinstance(order, Real) or not float(order) >= 0:
+    number: Any = order if isinstance(order, Real) else math.nan
+    if not number >= 0:
         raise InvalidInput("bl.renyi", expected="an order >= 0, perhaps inf", got=repr(order))
     from borel.engine.two_measures import renyi_bound
 

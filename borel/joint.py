@@ -220,11 +220,11 @@ class Joint:
         >>> bool(joint.satisfies(bl.guarantees.PML(0.5)))
         True
         """
-        if not hasattr(guarantee, "holds_for"):
+        if isinstance(guarantee, type) or not hasattr(guarantee, "holds_for"):
             raise InvalidInput(
                 "joint.satisfies",
                 expected="a guarantee, such as bl.guarantees.PML(0.5)",
-                got=repr(guarantee),
+                got=getattr(guarantee, "__name__", repr(guarantee)),
             )
         return guarantee.holds_for(self)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from numbers import Rational, Real
 from typing import Any
 
 import numpy as np
@@ -200,3 +202,18 @@ def require_accurate(what: str, rounding: float) -> None:
             got=f"entries that may be off by {rounding:.2g} of themselves",
             mend="give them as Fractions.",
         )
+
+
+def probability(what: str, name: str, value: Any) -> Fraction:
+    """Return a number of [0, 1] exactly; a float means its binary64 value."""
+    number: Any = value if isinstance(value, Real) else math.nan
+    if not 0 <= number <= 1:
+        raise InvalidInput(what, expected=f"0 <= {name} <= 1", got=repr(value))
+    return exactly(number)
+
+
+def exactly(value: Any) -> Fraction:
+    """Return a finite number, of NumPy too, as a Fraction; a float means its binary64 value."""
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return Fraction(float(value))

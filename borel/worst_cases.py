@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from numbers import Rational, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +10,7 @@ from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint, pmc, pml
 from borel.measuring import figure
 from borel.mechanisms.family import JointFamily
+from borel.probabilities import probability
 
 if TYPE_CHECKING:
     from borel.bound import Bound
@@ -93,7 +92,8 @@ def max_information(joint: Joint, delta: Any = 0) -> Bound:
     -------
     Bound
         In nats, exact on finite alphabets. For delta = 0 the supremum of PML; for larger ones it
-        may be negative (log(1 - delta) if X and Y are independent), and is -inf for delta = 1.
+        may be negative (log(1 - delta) if X and Y are independent), and is -inf for delta = 1. The
+        witness of delta > 0 is the event: pairs (x, y).
 
     References
     ----------
@@ -134,7 +134,8 @@ def event_maximal_leakage(joint: Joint, event: Any = None, *, delta: Any = None)
     Returns
     -------
     Bound
-        In nats, exact. An event of probability 0 has leakage 0 by convention, marked.
+        In nats, exact. An event of probability 0 has leakage 0 by convention, marked. With delta
+        the witness is a secret and the event that attains it: outcomes with their shares.
 
     Notes
     -----
@@ -162,7 +163,7 @@ def event_maximal_leakage(joint: Joint, event: Any = None, *, delta: Any = None)
         )
     if delta is not None:
         level = probability("bl.event_maximal_leakage", "delta", delta)
-        if level == 0:
+        if level == 0 and not getattr(joint, "finite", False):
             return pml(joint).sup()
         return figure(joint, "event_maximal_leakage", level)
     if isinstance(joint, JointFamily):
@@ -265,17 +266,3 @@ def pointwise_maximal_guesswork_leakage(joint: Joint) -> Any:
     Bound(0.6931471806, exact)
     """
     return pmc(joint)
-
-
-def probability(what: str, name: str, value: Any) -> Fraction:
-    """Return a number of [0, 1] exactly; a float means its binary64 value."""
-    if not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise InvalidInput(what, expected=f"0 <= {name} <= 1", got=repr(value))
-    return exactly(value)
-
-
-def exactly(value: Any) -> Fraction:
-    """Return a finite number, of NumPy too, as a Fraction; a float means its binary64 value."""
-    if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    return Fraction(float(value))

@@ -202,6 +202,20 @@ def test_a_users_f_is_enclosed_too(build, law):
     )
 
 
+def test_generators_at_a_ball_around_one():
+    """A ball whose midpoint is 1 exactly: its square is enclosed, not lost."""
+    from borel.engine.cells import fuzzy
+    from borel.engine.generators import NAMED
+
+    with o.precision(128):
+        for f in NAMED.values():
+            value = f.phi(fuzzy(1.0, 2.0**-60))
+            assert value.is_finite() and value.contains(0), f.name
+    for f in ("chi_square", "squared_hellinger"):
+        near = NAMED[f].above(1 + F(1, 3**800))
+        assert 0 <= near < F(1, 2**200)
+
+
 def test_a_captured_kink_at_one_of_the_ratios():
     """t = 1 exactly: a function with a kink there is still 0."""
     made = joint([HALF, HALF], [[HALF, HALF]] * 2)

@@ -100,6 +100,12 @@ def test_orders_of_any_number_type(order):
     assert bl.max_divergence(p, q, level).lower == -math.inf
 
 
+@pytest.mark.parametrize("order", [F(-1, 10**400), -1, math.nan, "2", None, 1j])
+def test_what_an_order_is_not(order):
+    with pytest.raises(bl.InvalidInput, match="an order >= 0"):
+        bl.renyi(bl.pmf([1]), bl.pmf([1]), order)
+
+
 def test_labels_are_matched():
     p = bl.pmf([HALF, HALF], on=bl.Finite(["a", "b"]))
     q = bl.pmf([F(1, 4), F(3, 4)], on=bl.Finite(["b", "a"]))

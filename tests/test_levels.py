@@ -110,6 +110,15 @@ def test_zero_probabilities_of_a_channel_of_n_outcomes(build, n):
     assert all(o.encloses(ell(y), F(n * n, n * n - n + 1)) for y in range(1, n))
 
 
+@BUILDS
+@pytest.mark.parametrize("p", [F(1, 10), F(1, 1000), F(1, 10**300)])
+def test_a_small_density_ratio_makes_a_large_leakage(build, p):
+    """PML paper, Section V: PML log 2 (1 - p) where a fair bit has a posterior of p."""
+    made = joint(build([F(1, 2), F(1, 2)]), build([[p, 1 - p], [1 - p, p]]))
+    assert o.encloses(bl.pml(made)(0), 2 * (1 - p))
+    assert o.encloses(bl.lip(made), 1 / (2 * p))
+
+
 # -- leakage capacity ----------------------------------------------------------------------------
 
 

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -15,8 +17,9 @@ def block(marker):
     return found.group(1)
 
 
-def test_the_program_prints_what_the_readme_shows(tmp_path):
-    program = block("program")
+@pytest.mark.parametrize("part", ["", ": measures", ": adversaries", ": guarantees"])
+def test_the_programs_print_what_the_readme_shows(tmp_path, part):
+    program = block("program" + part)
     assert len([line for line in program.splitlines() if line.strip()]) <= 12
     path = tmp_path / "program.py"
     path.write_text(program, encoding="utf-8")
@@ -29,7 +32,7 @@ def test_the_program_prints_what_the_readme_shows(tmp_path):
         env=_environment(),
     )
     assert run.returncode == 0, run.stderr
-    assert run.stdout == block("output")
+    assert run.stdout == block("output" + part)
 
 
 def _environment():

@@ -73,7 +73,7 @@ def test_independence_has_negative_approximate_max_information():
     assert bl.max_information(made, 1).lower == -math.inf
 
 
-@pytest.mark.parametrize("delta", [-0.1, 1.1, math.nan, "0.1"])
+@pytest.mark.parametrize("delta", [-0.1, 1.1, F(10**30 + 1, 10**30), math.nan, "0.1"])
 def test_delta_is_a_probability(delta):
     made = joint([HALF, HALF], [[HALF, HALF]] * 2)
     with pytest.raises(bl.InvalidInput, match="0 <= delta <= 1"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from borel.engine.arb import precision
+from borel.engine.arb import as_fraction, precision
 
 BITS = 100
 _MOST = 2**15
@@ -27,17 +27,8 @@ def rational_ends(formula: Callable[[], Any], *, bits: int = 192) -> tuple[Fract
     while True:
         with precision(bits):
             value = formula()
-            low, high = exactly(value.lower()), exactly(value.upper())
+            low, high = as_fraction(value.lower()), as_fraction(value.upper())
         low = max(low, Fraction(0))
         if (high - low) * 2**BITS <= low or bits >= _MOST:
             return low, high
         bits *= 4
-
-
-def exactly(value: Any) -> Fraction:
-    """Return an exact Arb number as the Fraction it is."""
-    mantissa, exponent = value.man_exp()
-    mantissa, exponent = int(mantissa), int(exponent)
-    if exponent >= 0:
-        return Fraction(mantissa << exponent)
-    return Fraction(mantissa, 1 << -exponent)

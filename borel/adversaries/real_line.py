@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from borel.adversaries.beliefs import Secrets
-from borel.adversaries.enclosures import BITS, exactly, rational_ends
+from borel.adversaries.enclosures import BITS, rational_ends
 from borel.adversaries.threats import Cost, Value, exact_label
 
 _STEPS = 4096
@@ -97,7 +97,7 @@ class RealDistance(Cost):
         self, xs: list[Fraction], ws: list[Fraction], m: Fraction, bits: int
     ) -> tuple[Fraction, Fraction]:
         """Enclose the derivative at m, up to the factor p."""
-        from borel.engine.arb import ball, precision
+        from borel.engine.arb import as_fraction, ball, precision
 
         with precision(bits):
             e = ball(self.p - 1)
@@ -107,7 +107,7 @@ class RealDistance(Cost):
                 if x != m
             ]
             value: Any = sum(terms, ball(0))
-            return exactly(value.lower()), exactly(value.upper())
+            return as_fraction(value.lower()), as_fraction(value.upper())
 
     def _bounds(
         self, xs: list[Fraction], ws: list[Fraction], a: Fraction, b: Fraction, bits: int

@@ -35,6 +35,12 @@ def ball(value: Any) -> Any:
     return flint.arb(value.item() if isinstance(value, np.generic) else value)
 
 
+def as_fraction(value: Any) -> Fraction:
+    """Return an exact Arb number as the Fraction it is."""
+    mantissa, exponent = (int(part) for part in value.man_exp())
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
+
+
 def ends(value: Any) -> tuple[float, float]:
     """Return floats below and above an Arb ball."""
     if not value.is_finite():

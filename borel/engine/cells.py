@@ -78,15 +78,20 @@ def divergence(cells: Cells, f: Generator) -> tuple[float, float]:
         return math.inf, math.inf
     if f.at_zero == math.inf and any(t == 0 for t in cells.ratio):
         return math.inf, math.inf
-    if cells.exact and f.rational is not None:
-        total = _add(
-            Fraction(0),
-            (w * f.rational(t) for w, t in zip(cells.weight, cells.ratio, strict=True)),
-        )
-        total += cells.singular * f.slope if cells.singular else 0
+    total = exact_divergence(cells, f)
+    if total is not None:
         return fraction_down(total), fraction_up(total)
     low, high = settle(cells, lambda: _sum(cells, f) + _singular(cells, f))
     return (low, high) if f.graph is not None else (max(low, 0.0), max(high, 0.0))
+
+
+def exact_divergence(cells: Cells, f: Generator) -> Fraction | None:
+    """Return the f-divergence as a Fraction, where it is finite and phi rational; else None."""
+    if not cells.exact or f.rational is None or (cells.singular and f.slope == math.inf):
+        return None
+    each = zip(cells.weight, cells.ratio, strict=True)
+    total = _add(Fraction(0), (w * f.rational(t) for w, t in each))
+    return total + cells.singular * f.slope if cells.singular else total
 
 
 def settle(cells: Cells, formula: Callable[[], Any]) -> tuple[float, float]:
@@ -171,38 +176,51 @@ def renyi(cells: Cells, order: Fraction, f: Generator) -> tuple[float, float]:
 # -- suprema over events --------------------------------------------------------------------------
 
 
-def multiple(p: Iterable[Fraction], q: Iterable[Fraction], delta: Fraction) -> Fraction | float:
-    r"""Return the least lambda >= 0 with P(E) <= lambda Q(E) + delta for every event E.
+def multiple(
+    p: Iterable[Fraction], q: Iterable[Fraction], delta: Fraction
+) -> tuple[Fraction | float, list[int]]:
+    r"""Return the least lambda >= 0 with P(E) <= lambda Q(E) + delta for every E, and such an E.
 
     It is the largest :math:`(P(E) - \delta) / Q(E)`, and the root of the convex, falling
     :math:`F(\lambda) = \sum (p - \lambda q)^+ - \delta`: Newton's steps from the left go through
-    level sets of dP/dQ, and end at the root exactly, as there are finitely many.
+    level sets of dP/dQ, and end at the root exactly, as there are finitely many. The event, the
+    positions of its cells, is the last of them.
     """
-    cells = [(a, b) for a, b in zip(p, q, strict=True) if a > 0]
-    free = sum((a for a, b in cells if b == 0), Fraction(0))
+    cells = [(a, b, j) for j, (a, b) in enumerate(zip(p, q, strict=True)) if a > 0]
+    alone = [j for _, b, j in cells if b == 0]
+    free = sum((a for a, b, _ in cells if b == 0), Fraction(0))
     if free > delta:
-        return math.inf
+        return math.inf, alone
     level, charged = Fraction(0), [c for c in cells if c[1] > 0]
+    event = charged
     while charged:
-        mass = sum((a for a, _ in charged), free)
-        step = (mass - delta) / sum(b for _, b in charged)
+        mass = sum((a for a, _, _ in charged), free)
+        step = (mass - delta) / sum(b for _, b, _ in charged)
         if step <= level:
             break
-        level = step
-        charged = [(a, b) for a, b in charged if a > level * b]
-    return level
+        level, event = step, charged
+        charged = [c for c in charged if c[0] > level * c[1]]
+    return level, alone + [j for _, _, j in event]
 
 
-def share(k: Iterable[Fraction], q: Iterable[Fraction], delta: Fraction) -> Fraction:
-    """Return the largest sum of a_j k_j with 0 <= a_j <= 1 and the sum of a_j q_j <= delta."""
-    total, left = Fraction(0), delta
-    pairs = [(a, b) for a, b in zip(k, q, strict=True) if a > 0]
-    total += sum((a for a, b in pairs if b == 0), Fraction(0))
-    for a, b in sorted((c for c in pairs if c[1] > 0), key=lambda c: c[0] / c[1], reverse=True):
-        if b >= left:
-            return total + a * left / b
-        total, left = total + a, left - b
-    return total
+def share(
+    k: Iterable[Fraction], q: Iterable[Fraction], delta: Fraction
+) -> tuple[Fraction, list[tuple[int, Fraction]]]:
+    """Return the largest sum of a_j k_j with 0 <= a_j <= 1 and the sum of a_j q_j <= delta.
+
+    The shares a_j > 0 follow, by position: all of the largest k_j / q_j, the last one in part.
+    """
+    pairs = [(a, b, j) for j, (a, b) in enumerate(zip(k, q, strict=True))]
+    shares = [(j, Fraction(1)) for a, b, j in pairs if b == 0 < a]
+    total, left = sum((a for a, b, _ in pairs if b == 0), Fraction(0)), delta
+    charged = (c for c in pairs if c[1] > 0)
+    for a, b, j in sorted(charged, key=lambda c: c[0] / c[1], reverse=True):
+        part = min(left / b, Fraction(1))
+        if part <= 0:
+            break
+        shares.append((j, part))
+        total, left = total + part * a, left - part * b
+    return total, shares
 
 
 def spread(values: Any, error: Any) -> tuple[list[Fraction], list[Fraction]]:

@@ -22,6 +22,7 @@ from borel import settings
 from borel.engine import jet, lanes
 from borel.engine.arb import ball, enclose
 from borel.engine.bands import ORDER, _geometry, _integral, side
+from borel.engine.joined_graphs import JoinedGraphs
 from borel.engine.law_measures import inverse_mean
 from borel.engine.line_divergences import cut_off
 from borel.engine.surface import log_graph
@@ -216,23 +217,8 @@ def _one(
     tol: float,
 ) -> tuple[float, float]:
     """Enclose the integral that belongs to one secret."""
-    nodes: list[tuple[str, tuple]] = []
-    known: dict[tuple, int] = {}
-
-    def add(op: str, *args: Any) -> int:
-        key = (op, float(args[0]).hex()) if op == "const" else (op, args)
-        if key not in known:
-            known[key] = len(nodes)
-            nodes.append((op, args))
-        return known[key]
-
-    logs = []
-    for graph in kernels:
-        place: list[int] = []
-        for op, args in graph.nodes:
-            leaf = op in ("input", "const")
-            place.append(add(op, *(args if leaf else (place[a] for a in args))))
-        logs.append(place[-1])
+    together = JoinedGraphs(kernels)
+    add, logs = together.add, together.roots
     mixed = [add("add", add("input", f"w{i}"), at) for i, at in enumerate(logs)]
     law = mixed[0]
     for more in mixed[1:]:
@@ -246,27 +232,8 @@ def _one(
         root = add("add", own, add("subtract", own, law))
     else:
         root, plain = own, add("subtract", own, law)
-    factors = [(_rooted(nodes, root), True)]
+    factors = [(together.rooted(root), True)]
     if plain is not None:
-        factors.append((_rooted(nodes, plain), False))
+        factors.append((together.rooted(plain), False))
     inputs = {f"w{i}": w.log() for i, w in enumerate(weights)}
     return _integral_of(factors, inputs, over, marks, tol)
-
-
-def _rooted(nodes: list[tuple[str, tuple]], root: int) -> Graph:
-    """Return the graph whose result is a node."""
-    live, stack = set(), [root]
-    while stack:
-        at = stack.pop()
-        if at not in live:
-            live.add(at)
-            op, args = nodes[at]
-            stack.extend(() if op in ("input", "const") else args)
-    order = sorted(live)
-    number = {old: new for new, old in enumerate(order)}
-    kept: list[tuple[str, tuple]] = []
-    for op, args in (nodes[k] for k in order):
-        leaf = op in ("input", "const")
-        kept.append((op, args if leaf else tuple(number[a] for a in args)))
-    names = dict.fromkeys(str(args[0]) for op, args in kept if op == "input")
-    return Graph(tuple(kept), tuple(names))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.arb import ball
+from borel.engine.arb import as_fraction, ball, precision
 from borel.errors import InvalidInput, NotEnclosed, NotTraceable
 
 if TYPE_CHECKING:
@@ -74,6 +74,13 @@ class Generator:
         out = ends[0] if len(ends) == 1 else ends[0].union(ends[1])
         return out.union(ball(0)) if low <= 1 and high >= 1 and len(ends) > 1 else out
 
+    def above(self, t: Fraction) -> Fraction:
+        r"""Return a Fraction at or above :math:`\varphi(t)`, at 256 bits, for t > 0."""
+        if self.rational is not None:
+            return self.rational(t)
+        with precision(256):
+            return as_fraction(self.phi(ball(t)).upper())
+
     def limit(self) -> Any:
         """Enclose the value at 0+.
 
@@ -95,8 +102,8 @@ class Generator:
         return value
 
 
-def _hellinger(t: Any) -> Any:
-    return (t.sqrt() - 1) ** 2 / 2
+def _square(t: Any) -> Any:
+    return t * t  # python-flint's ``arb(0, 1) ** 2`` is NaN
 
 
 NAMED: dict[str, Generator] = {
@@ -120,7 +127,7 @@ NAMED: dict[str, Generator] = {
     "chi_square": Generator(
         "chi_square",
         "number",
-        lambda t: (t - 1) ** 2,
+        lambda t: _square(t - 1),
         Fraction(1),
         math.inf,
         lambda t: (t - 1) ** 2,
@@ -129,7 +136,7 @@ NAMED: dict[str, Generator] = {
     "squared_hellinger": Generator(
         "squared_hellinger",
         "number",
-        _hellinger,
+        lambda t: _square(t.sqrt() - 1) / 2,
         Fraction(1, 2),
         Fraction(1, 2),
         lambda t: (np.sqrt(t) - 1) ** 2 / 2,

@@ -16,6 +16,7 @@ from borel.bound import Bound
 from borel.engine import surface
 from borel.engine.arb import ball, enclose
 from borel.engine.certified import rounded
+from borel.engine.joined_graphs import JoinedGraphs
 from borel.engine.trace import Graph
 from borel.errors import NotEnclosed
 
@@ -230,29 +231,9 @@ def _log_over(value: float, order: Fraction) -> tuple[float, float]:
 
 
 def joined(graphs: list[Graph], combine: Any) -> Graph:
-    """Return the graph of a combination of two graphs, with equal nodes shared."""
-    nodes: list[tuple[str, tuple]] = []
-    known: dict[tuple, int] = {}
-
-    def add(op: str, *args: Any) -> int:
-        key = (op, float(args[0]).hex()) if op == "const" else (op, args)
-        if key not in known:
-            known[key] = len(nodes)
-            nodes.append((op, args))
-        return known[key]
-
-    roots = []
-    for graph in graphs:
-        place: list[int] = []
-        for op, args in graph.nodes:
-            leaf = op in ("input", "const")
-            place.append(add(op, *(args if leaf else (place[a] for a in args))))
-        roots.append(place[-1])
-    root = combine(add, *roots)
-    if root != len(nodes) - 1:  # the root is the last node
-        nodes.append(("add", (root, add("const", 0.0))))
-    names = dict.fromkeys(args[0] for op, args in nodes if op == "input")
-    return Graph(tuple(nodes), tuple(names))
+    """Return the graph of a combination of graphs, with equal nodes shared."""
+    together = JoinedGraphs(graphs)
+    return together.rooted(combine(together.add, *together.roots))
 
 
 def _blend(add: Any, p: int, q: int, order: Fraction) -> int:

@@ -296,8 +296,9 @@ def _names(arguments: tuple) -> tuple[str, ...]:
     return tuple(flat)
 
 
-def _prune(nodes: list, last: int, arguments: tuple, parameters: tuple[str, ...]) -> Graph:
-    needed, stack = set(), [last]
+def pruned(nodes: list[tuple[str, tuple]], root: int) -> tuple[tuple[str, tuple], ...]:
+    """Return the nodes that one of them needs, itself the last."""
+    needed, stack = set(), [root]
     while stack:
         index = stack.pop()
         if index not in needed:
@@ -307,11 +308,14 @@ def _prune(nodes: list, last: int, arguments: tuple, parameters: tuple[str, ...]
                 stack.extend(args)
     order = sorted(needed)
     place = {old: new for new, old in enumerate(order)}
-    kept = tuple(
+    return tuple(
         (op, args if op in ("input", "const") else tuple(place[a] for a in args))
         for op, args in (nodes[i] for i in order)
     )
-    return Graph(kept, _names(arguments) + parameters)
+
+
+def _prune(nodes: list, last: int, arguments: tuple, parameters: tuple[str, ...]) -> Graph:
+    return Graph(pruned(nodes, last), _names(arguments) + parameters)
 
 
 def replay(graph: Graph, inputs: dict[str, Any]) -> Any:

@@ -187,8 +187,8 @@ class _FiniteLaws:
         """Return the approximate max-divergence; it is at least log(1 - delta)."""
         (p_low, p_high), (q_low, q_high) = self.ends()
         least = 1 - delta
-        low = max(multiple(p_low, q_high, delta), least)
-        return self._ratio(low, max(multiple(p_high, q_low, delta), low))
+        low = max(multiple(p_low, q_high, delta)[0], least)
+        return self._ratio(low, max(multiple(p_high, q_low, delta)[0], low))
 
     def f_divergence(self, f: Generator) -> Bound:
         """Return the f-divergence."""

@@ -22,8 +22,6 @@ from borel.guarantees.kinds import (
     PMC,
     PML,
     AveragePML,
-    UniversalPMC,
-    UniversalPML,
 )
 from borel.guarantees.picture import plot_implications
 from borel.guarantees.processing import (
@@ -35,6 +33,7 @@ from borel.guarantees.processing import (
     similar_outcomes,
 )
 from borel.guarantees.theorem import Theorem
+from borel.guarantees.universal import UniversalPMC, UniversalPML
 
 __all__ = [
     "ALIP",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from borel.averages import mutual_information
+from borel.averages import f_information, mutual_information
 from borel.bound import Verdict
-from borel.engine.finite_levels import finite_levels
+from borel.engine import engine_for
+from borel.engine.generators import NAMED
 from borel.errors import InvalidInput
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most
 from borel.guarantees.kinds import PML
 from borel.guarantees.levels import Level, level_of, shown
+from borel.probabilities import exactly
+from borel.worst_cases import max_information
 
 if TYPE_CHECKING:
     from borel.joint import Joint
@@ -43,8 +47,7 @@ class MaxInformation(Tail):
         """Return whether it holds; off finite alphabets, where (epsilon, delta)-PML proves it."""
         (level,) = self.levels
         if self.delta and getattr(joint, "finite", False):
-            levels = finite_levels(joint, "bl.guarantees.MaxInformation")
-            return at_most(levels.max_information(self.delta), level)
+            return at_most(max_information(joint, self.delta), level)
         answer = PML.at(level, delta=self.delta).holds_for(joint)
         if answer.holds is False and self.delta:
             why = "(epsilon, delta)-PML fails, which does not refute approximate max-information"
@@ -104,7 +107,7 @@ class TotalVariation(Guarantee):
     units: ClassVar[str] = "probability"
 
     def __post_init__(self) -> None:
-        level_of("TotalVariation", self.epsilon, None)
+        level_of("TotalVariation", self.epsilon, None, "a probability")
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -113,17 +116,22 @@ class TotalVariation(Guarantee):
 
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether the joint satisfies the guarantee."""
-        return (
-            finite_levels(joint, "bl.guarantees.TotalVariation").total_variation() <= self.epsilon
-        )
+        return _decided(joint, "total_variation", self.epsilon)
 
 
-DIVERGENCES = {
-    "chi2": lambda t: (t - 1) ** 2,
-    "total variation": lambda t: abs(t - 1) / 2,
-    "triangular": lambda t: (t - 1) ** 2 / (t + 1),
-}
-"""Convex f with f(1) = 0 and finite f(0) that map Fractions to Fractions."""
+DIVERGENCES = tuple(name for name in NAMED if name != "kl")
+"""The functions f that `FInformation` knows, by their names in `borel.f_information`."""
+
+
+def _decided(joint: Joint, f: str, level: Any) -> Any:
+    """Compare an f-information with a level; exactly, where it is a known Fraction."""
+    bound = f_information(joint, f)
+    if not getattr(joint, "rational", False) or level == math.inf:
+        return bound <= level
+    known, limit = engine_for(joint).exact_f_information(NAMED[f]), exactly(level)
+    if known is None:
+        return bound <= level
+    return Verdict._compare(bound, level, lambda *_: known <= limit, lambda *_: known > limit)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,8 +142,8 @@ class FInformation(Guarantee):
     ----------
     epsilon : float or Fraction
         The bound, in the units of f.
-    f : {"chi2", "total variation", "triangular"}
-        Which convex function.
+    f : {"chi_square", "total_variation", "squared_hellinger"}
+        Which convex function, as for `borel.f_information`; for "kl" there is `MutualInformation`.
 
     References
     ----------
@@ -147,20 +155,23 @@ class FInformation(Guarantee):
     >>> import borel as bl
     >>> rows = [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]]
     >>> joint = bl.pmf([F(1, 2), F(1, 2)]) * bl.Mechanism.from_matrix(rows)
-    >>> joint.satisfies(FInformation(0.25, "chi2")).holds
+    >>> joint.satisfies(FInformation(0.25, "chi_square")).holds
     True
     """
 
     epsilon: Any
-    f: str = "chi2"
+    f: str = "chi_square"
     symbol: ClassVar[str] = "f-information"
-    units: ClassVar[str] = "divergence"
+    units: ClassVar[str] = "number"
 
     def __post_init__(self) -> None:
-        level_of("FInformation", self.epsilon, None)
+        level_of("FInformation", self.epsilon, None, "a number")
         if self.f not in DIVERGENCES:
             raise InvalidInput(
-                "FInformation", expected=f"f in {sorted(DIVERGENCES)}", got=repr(self.f)
+                "FInformation",
+                expected=f"f in {sorted(DIVERGENCES)}",
+                got=repr(self.f),
+                mend="for the relative entropy, MutualInformation(epsilon)." * (self.f == "kl"),
             )
 
     @property
@@ -170,9 +181,8 @@ class FInformation(Guarantee):
 
     def __str__(self) -> str:
         """Show the function and the level."""
-        return f"{self.f} information({shown(self.epsilon)})"
+        return f"{self.f.replace('_', ' ')} information({shown(self.epsilon)})"
 
     def holds_for(self, joint: Joint) -> Verdict:
-        """Return whether the joint satisfies the guarantee; for floats it is an estimate."""
-        levels = finite_levels(joint, "bl.guarantees.FInformation")
-        return levels.f_information(DIVERGENCES[self.f]) <= self.epsilon
+        """Return whether the joint satisfies the guarantee."""
+        return _decided(joint, self.f, self.epsilon)

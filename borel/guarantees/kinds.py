@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from borel.averages import maximal_leakage
 from borel.bound import Bound, Ratio, Verdict
 from borel.engine import engine_for
-from borel.engine.finite_levels import finite_levels
 from borel.engine.rounding import log_fraction
-from borel.guarantees.base import Figure, Guarantee, OneLevel, Tail, at_most
+from borel.guarantees.base import Figure, Guarantee, Tail, at_most
 from borel.guarantees.levels import Level, larger, level_of, log_of
 from borel.leakage import pmc, pml
-from borel.levels import alip, ldp, lip
+from borel.levels import alip, ldi, ldp, lip
+from borel.worst_cases import event_maximal_leakage
 
 if TYPE_CHECKING:
     from borel.joint import Joint
@@ -164,7 +164,7 @@ class EML(Tail):
         """Return whether the joint satisfies the guarantee."""
         (level,) = self.levels
         if getattr(joint, "finite", False) or hasattr(joint.prior, "figure_of"):
-            return at_most(finite_levels(joint, "bl.guarantees.EML").event(self.delta), level)
+            return at_most(event_maximal_leakage(joint, delta=self.delta), level)
         always = math.inf if self.delta == 0 else 1 / Fraction(self.delta)
         if always != math.inf and level.up >= always:
             ceiling = log_fraction(Fraction(always))[1]  # P(E|x) / P(E) <= 1 / delta
@@ -291,7 +291,8 @@ class LDI(Figure):
 
     .. math:: P_{X|Y=y}(x) \le e^\varepsilon P_{X|Y=y}(x') \quad x, x' \in \mathrm{supp}\, P_X
 
-    Finite alphabets only: over infinitely many secrets no posterior satisfies it.
+    Over infinitely many secrets of positive probability no posterior satisfies it; for continuous
+    secrets it is not defined, as a ratio of densities depends on the base measure.
 
     Parameters
     ----------
@@ -303,7 +304,7 @@ class LDI(Figure):
     Raises
     ------
     InvalidInput
-        A level that is negative or NaN, or given twice.
+        A level that is negative or NaN, or given twice; asked of a continuous secret.
 
     References
     ----------
@@ -320,7 +321,7 @@ class LDI(Figure):
     symbol = "LDI"
 
     def _figure(self, joint: Joint) -> Any:
-        return finite_levels(joint, "bl.guarantees.LDI").ldi()
+        return ldi(joint)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -380,78 +381,6 @@ class ALIP(Guarantee):
         if first.holds is False or second.holds is True:
             return first
         return second
-
-
-class _Universal(OneLevel):
-    """A guarantee for every prior with the null sets of this one."""
-
-    def holds_for(self, joint: Joint) -> Verdict:
-        """Return whether it holds: by Theorems 1 and 5 it is epsilon-LDP on finite alphabets."""
-        answer = at_most(ldp(joint), self.levels[0])
-        if answer.holds is False and joint.secret.kind != "finite":
-            why = "epsilon-LDP fails, which refutes it on finite alphabets only (Theorems 1, 5)"
-            return Verdict(None, answer.bound, answer.witness, why)
-        return answer
-
-
-class UniversalPML(_Universal):
-    r"""epsilon-PML for every prior with the support (null sets) of this one.
-
-    Parameters
-    ----------
-    epsilon : float or Fraction
-        Nats, >= 0; a float means its binary64 value.
-    ratio : int or Fraction
-        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
-
-    Raises
-    ------
-    InvalidInput
-        A level that is negative or NaN, or given twice.
-
-    References
-    ----------
-    "Information Density Bounds for Privacy", Theorem 1.
-
-    Examples
-    --------
-    >>> import borel as bl
-    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
-    >>> joint.satisfies(PML(0.5)).holds, joint.satisfies(UniversalPML(0.5)).holds
-    (True, False)
-    """
-
-    symbol = "PML for all priors"
-
-
-class UniversalPMC(_Universal):
-    r"""epsilon-PMC for every prior with the support (null sets) of this one.
-
-    Parameters
-    ----------
-    epsilon : float or Fraction
-        Nats, >= 0; a float means its binary64 value.
-    ratio : int or Fraction
-        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
-
-    Raises
-    ------
-    InvalidInput
-        A level that is negative or NaN, or given twice.
-
-    References
-    ----------
-    "Information Density Bounds for Privacy", Theorem 5.
-
-    Examples
-    --------
-    >>> import borel as bl
-    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
-    >>> joint.satisfies(UniversalPMC(1.1)).holds
-    True
-    """
-
-    symbol = "PMC for all priors"
 
 
 def lip_of(lower: Level, upper: Level) -> LIP:

@@ -104,12 +104,10 @@ def exp_up(nats: Any) -> Any:
     if nats < 2.0**-64:  # e^x <= 1 + x + x^2 there, closer than any fixed number of bits
         x = Fraction(nats)
         return 1 + x + x * x
-    from borel.engine.arb import ball, precision
+    from borel.engine.arb import as_fraction, ball, precision
 
     with precision(_BITS):
-        upper = ball(nats).exp().upper()
-        mantissa, exponent = upper.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+        return as_fraction(ball(nats).exp().upper())
 
 
 def _shortened(ratio: Fraction) -> Fraction:
@@ -118,7 +116,7 @@ def _shortened(ratio: Fraction) -> Fraction:
     return -(-ratio // unit) * unit
 
 
-def level_of(what: str, epsilon: Any, ratio: Any) -> Level:
+def level_of(what: str, epsilon: Any, ratio: Any, units: str = "nats") -> Level:
     """Check a level given in nats or as e^level, and return it.
 
     Raises
@@ -141,7 +139,7 @@ def level_of(what: str, epsilon: Any, ratio: Any) -> Level:
         return Level(log_fraction(exact)[1], exact)
     number: Any = epsilon if isinstance(epsilon, Real) else math.nan
     if not number >= 0:
-        raise InvalidInput(what, expected="epsilon >= 0 (nats)", got=repr(epsilon))
+        raise InvalidInput(what, expected=f"epsilon >= 0 ({units})", got=repr(epsilon))
     return Level(epsilon if isinstance(epsilon, Rational) else float(epsilon))
 
 

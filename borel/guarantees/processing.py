@@ -28,10 +28,9 @@ from borel.guarantees.kinds import (
     PMC,
     PML,
     AveragePML,
-    UniversalPMC,
-    UniversalPML,
 )
 from borel.guarantees.theorem import PMC_PAPER, PML_PAPER, Theorem
+from borel.guarantees.universal import UniversalPMC, UniversalPML
 
 WAYS = ("post", "pre")
 

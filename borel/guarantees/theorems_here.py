@@ -38,9 +38,9 @@ def _variation(g: Any, about: Facts) -> TotalVariation | None:
     return TotalVariation(1.0 if r == math.inf else nats_of(1 - 1 / r).nats)
 
 
-def _chi2(g: AveragePML, about: Facts) -> FInformation | None:
+def _chi_square(g: AveragePML, about: Facts) -> FInformation | None:
     r = g.levels[0].up
-    return None if r == math.inf else FInformation(nats_of(r - 1).nats, "chi2")
+    return None if r == math.inf else FInformation(nats_of(r - 1).nats, "chi_square")
 
 
 _TV = (
@@ -110,12 +110,12 @@ THEOREMS = [
         )
     ),
     Theorem(
-        "here: average PML to chi2",
+        "here: average PML to chi-square",
         "the definitions",
         (AveragePML,),
         FInformation,
-        _chi2,
-        "chi2 information is at most e^L - 1, on every alphabet",
+        _chi_square,
+        "chi-square information is at most e^L - 1, on every alphabet",
         origin="here",
         proof="it is E e^i - 1 under P_XY, and i <= l.",
         tight="attained by Y = X under the uniform prior",

@@ -19,12 +19,11 @@ from borel.guarantees.kinds import (
     LIP,
     PMC,
     PML,
-    UniversalPMC,
-    UniversalPML,
     lip_of,
 )
 from borel.guarantees.levels import Level, log_of, times
 from borel.guarantees.theorem import PMC_PAPER, PML_PAPER, Theorem, needs
+from borel.guarantees.universal import UniversalPMC, UniversalPML
 
 FINITE = needs("finite", "p_min")
 HIGH_PRIVACY = "epsilon < log 1/(1 - p_min), the high-privacy regime"

@@ -10,6 +10,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from borel.engine.generators import NAMED
 from borel.guarantees import examples as ex
 from borel.guarantees.facts import Facts
 from borel.guarantees.informations import (
@@ -80,7 +81,7 @@ def _f_information(g: PML, about: Facts, f: str) -> FInformation | None:
 
     A convex f with f(1) = 0 is at most max{f(0), f(t)} on [0, t], and that is never below 0.
     """
-    function = DIVERGENCES[f]
+    function = NAMED[f]
     usual, rare = g.levels[0].up, None
     if g.delta:
         if about.p_min is None:
@@ -89,7 +90,7 @@ def _f_information(g: PML, about: Facts, f: str) -> FInformation | None:
         usual = min(usual, rare)
     if usual == math.inf:
         return None
-    ends = [max(function(Fraction(t)), function(Fraction(0))) for t in (usual, rare) if t]
+    ends = [max(function.above(Fraction(t)), function.at_zero) for t in (usual, rare) if t]
     value = ends[0] if rare is None else (1 - _delta(g)) * ends[0] + _delta(g) * ends[1]
     return FInformation(nats_of(value).nats, f)
 

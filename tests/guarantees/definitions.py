@@ -102,10 +102,16 @@ def total_variation(p, K):
     return sum((abs(a - b) for a, b in pairs(p, K)), F(0)) / 2
 
 
+def root(t):
+    """The square root of a Fraction, from below to 400 bits; exact where it is rational."""
+    scale = 2**BITS
+    return F(math.isqrt(t.numerator * t.denominator * scale**2), t.denominator * scale)
+
+
 F_OF = {
-    "chi2": lambda t: t * t - 2 * t + 1,
-    "total variation": lambda t: max(t - 1, 1 - t) / 2,
-    "triangular": lambda t: (t - 1) * (t - 1) / (t + 1),
+    "chi_square": lambda t: t * t - 2 * t + 1,
+    "total_variation": lambda t: max(t - 1, 1 - t) / 2,
+    "squared_hellinger": lambda t: (1 + t) / 2 - root(t),
 }
 
 
@@ -114,7 +120,7 @@ def f_information(p, K, f):
     return sum((b * F_OF[f](a / b) for a, b in pairs(p, K)), F(0))
 
 
-def level(kind, p, K, delta=F(0), f="chi2"):
+def level(kind, p, K, delta=F(0), f="chi_square"):
     """e^epsilon of the least epsilon of a kind (the number itself for variations)."""
     return {
         "PML": lambda: o.sup("pml", p, K),
@@ -167,7 +173,7 @@ def satisfies(g, p, K):
     if kind == "MaxInformation":
         return hockey_stick(p, K, lv) <= F(g.delta)
     if kind in ("TotalVariation", "FInformation"):
-        return level(kind, p, K, f=getattr(g, "f", "chi2")) <= F(g.epsilon)
+        return level(kind, p, K, f=getattr(g, "f", "chi_square")) <= F(g.epsilon)
     return log_at_most(level(kind, p, K, getattr(g, "delta", F(0))), lv)
 
 

@@ -103,7 +103,7 @@ def test_parameters_by_position_by_name_and_as_ratios():
         g.PML(ratio=F(6, 5), delta=F(1, 6)),
         g.ALIP(ratio_l=2, ratio_u=3),
         g.SlicedEML(0.5, delta=0.1, slice_delta=0.2),
-        g.FInformation(0.5, "triangular"),
+        g.FInformation(0.5, "squared_hellinger"),
         g.TotalVariation(F(1, 3)),
     ],
     ids=str,
@@ -123,7 +123,7 @@ def test_how_they_print():
     assert str(g.PML(0.12345678)) == "PML(0.123457)" and str(g.LDP(1.0)) == "LDP(1)"
     assert repr(g.ALIP(1, 2)) == "ALIP(epsilon_l=1, epsilon_u=2)"
     assert str(g.ALIP(ratio_l=2, ratio_u=F(3, 2))) == "ALIP(log 2, log 3/2)"
-    assert str(g.FInformation(0.5)) == "chi2 information(0.5)"
+    assert str(g.FInformation(0.5)) == "chi square information(0.5)"
     assert str(g.EML(math.inf, delta=1)) == "EML(inf, delta=1)"
 
 
@@ -149,8 +149,12 @@ def test_strength_within_a_kind():
         (lambda: g.PMC(0.1, delta=1), "delta < 1"),
         (lambda: g.MaxInformation(0.1, delta=1), "delta < 1"),
         (lambda: g.AveragePML(math.nan), "epsilon >= 0"),
-        (lambda: g.TotalVariation(-0.1), "epsilon >= 0"),
-        (lambda: g.FInformation(0.1, "kl"), "f in"),
+        (lambda: g.TotalVariation(-0.1), "epsilon >= 0 .a probability"),
+        (lambda: g.FInformation(0.1, "kl"), "MutualInformation"),
+        (
+            lambda: (bl.pmf([1]) * bl.Mechanism.from_matrix([[1]])).satisfies(g.PML),
+            "a guarantee, such as",
+        ),
         (lambda: g.ALIP(1), "epsilon >= 0"),
         (lambda: g.ALIP(1, 2, ratio_u=3), "both"),
     ],
@@ -198,15 +202,32 @@ def test_pyplot_draws_a_figure_of_its_own():
     matplotlib.use(before)
 
 
-def test_f_information_of_fractions_is_decided_and_of_floats_is_not():
+def test_f_information_is_decided():
     K = [[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]]
     exact = bl.pmf([F(1, 2)] * 2) * bl.Mechanism.from_matrix(K)
     floats = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix(o.floats(K))
     assert exact.satisfies(g.FInformation(F(1, 4))).holds is True
     assert exact.satisfies(g.FInformation(F(1, 4) - F(1, 10**9))).holds is False
-    assert exact.satisfies(g.FInformation(F(1, 4), "total variation")).holds is True
-    verdict = floats.satisfies(g.FInformation(0.5))
-    assert verdict.holds is None and "estimate" in verdict.reason
+    assert exact.satisfies(g.FInformation(F(1, 4), "total_variation")).holds is True
+    assert floats.satisfies(g.FInformation(0.25 + 1e-12)).holds is True
+    assert floats.satisfies(g.FInformation(0.25 - 1e-12)).holds is False
+    assert floats.satisfies(g.FInformation(0.25)).holds is None, "a tie of what was rounded"
+    hellinger = 1 - (0.75**0.5 + 0.25**0.5) / 2**0.5
+    assert exact.satisfies(g.FInformation(hellinger + 1e-12, "squared_hellinger")).holds is True
+    assert exact.satisfies(g.FInformation(hellinger - 1e-12, "squared_hellinger")).holds is False
+
+
+@given(d.joints(most=3))
+@settings(max_examples=60)
+def test_ties_of_rational_informations_are_decided(pK):
+    p, K = pK
+    joint, hair = bl.pmf(p) * bl.Mechanism.from_matrix(K), F(1, 10**40)
+    for make, f in ((g.TotalVariation, "total_variation"), (g.FInformation, "chi_square")):
+        truth = d.f_information(p, K, f)
+        assert joint.satisfies(make(truth)).holds is True
+        if truth > hair:
+            assert joint.satisfies(make(truth - hair)).holds is False
+    assert joint.satisfies(g.FInformation(math.inf)).holds is True
 
 
 def test_a_prior_that_is_not_proved_gives_no_p_min():
