@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from borel.engine.check import check
+
 if TYPE_CHECKING:
     from borel.engine.certified import CertifiedEngine
 
@@ -69,7 +71,11 @@ class Proof:
 
 
 def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
-    """Return the certificate of a proved infinity; None for what the checker does not cover."""
+    """Return the certificate of a proved infinity; None for what the checker cannot follow.
+
+    It knows fewer arguments than the search, and simpler enclosures; nothing is handed out that it
+    would refuse.
+    """
     spec = proof.get("x", {})
     if not engine.secret.continuous and not {"atom", "box"} & set(spec):
         return None  # the secrets y + k of a countable prior
@@ -93,7 +99,8 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     if "marginal" in plain:
         _loosen(plain["marginal"], -side)
     header_ = header(engine, quantity, math.inf, math.inf)
-    return _without_infinities({**header_, "claim": {"type": "infinite", "proof": plain}})
+    made = _without_infinities({**header_, "claim": {"type": "infinite", "proof": plain}})
+    return made if check(made).ok else None
 
 
 def _loosen(part: dict, side: int) -> None:

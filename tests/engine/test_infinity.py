@@ -127,8 +127,18 @@ def check_infinity(case):
         assert report.ok, report.failures
 
 
-WITHOUT_CERTIFICATE = {"singular_noise", "singular_noise_at_one_outcome"}
-"""Proved by arguments that the checker does not know."""
+WITHOUT_CERTIFICATE = {
+    "singular_noise",  # poles in the secret that move with y
+    "singular_noise_at_one_outcome",
+    "power_of_three_tenths",  # f_Y by integrals towards corners
+    "power_at_a_third_from_a_parameter",
+    "power_of_a_hundredth",
+    "zero_on_a_thin_slice",  # a zero found by subdivision
+    "example_8",  # a countable secret that moves with y
+    "pareto_exponents_pmc",  # powers of y whose exponent is the secret
+    "powers_on_an_interval_pmc",
+}
+"""Proved, but not in a way that the checker can follow."""
 
 
 def test_every_infinity_is_either_proved_or_missed():
