@@ -79,7 +79,7 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     spec = proof.get("x", {})
     if not engine.secret.continuous and not {"atom", "box"} & set(spec):
         return None  # the secrets y + k of a countable prior
-    if proof["kind"] in ("gap", "pole") or proof.get("marginal", {}).get("corners"):
+    if proof["kind"] in ("gap", "pole", "slope") or proof.get("marginal", {}).get("corners"):
         return None
     plain: dict[str, Any] = {
         name: float.fromhex(v) if name != "kind" and isinstance(v, str) else v

@@ -22,7 +22,7 @@ from flint import arb, ctx, fmpq
 from borel.engine.trace import Graph
 
 BITS, ORDER, BOXES = 128, 8, 3000
-Z, INF, NAN, Q0, Q1 = arb(0), arb.pos_inf(), arb.nan(), fmpq(0), fmpq(1)
+Z, INF, Q0, Q1 = arb(0), arb.pos_inf(), fmpq(0), fmpq(1)
 
 
 # What came of a check: the leaves refused, the number that hold, the outcomes spoken of.
@@ -32,9 +32,8 @@ Report = namedtuple("Report", "ok failures checked scope")
 class _Ray:
     """A sum of balls times t^e (log t)^j, for every t in (0, 1] at once; NaN is not known."""
 
-    def __init__(self, terms, d=None):
+    def __init__(self, terms):
         self.terms = {k: b for k, b in sorted(terms.items()) if not b == 0}  # (e, j): ball
-        self.d = d  # the derivative in x; None is 0
         if len(self.terms) > ORDER:  # the last terms become a remainder
             keys = list(self.terms)[ORDER - 1 :]
             a, low, high = _Ray({k: self.terms.pop(k) for k in keys}).fold()
@@ -68,15 +67,14 @@ class _Ray:
         other, terms = _ray(other), dict(self.terms)
         for k, b in other.terms.items():
             terms[k] = terms.get(k, Z) + b
-        return _Ray(terms, self.d + other.d if self.d and other.d else self.d or other.d)
+        return _Ray(terms)
 
     def __mul__(self, other):
         p, q, out = self, _ray(other), {}
         for (e, j), b in p.terms.items():
             for (f, k), c in q.terms.items():
                 out[e + f, j + k] = out.get((e + f, j + k), Z) + b * c
-        slopes = [u.d * _Ray(v.terms) for u, v in ((p, q), (q, p)) if u.d]
-        return _Ray(out, sum(slopes[1:], slopes[0]) if slopes else None)
+        return _Ray(out)
 
     def taylor(self, factors, last):  # sum of factors[i] w^i, and last(all w) w^n
         low, high = self.bounds()
@@ -94,19 +92,17 @@ class _Ray:
         else:
             factors = [1 / arb(i).fac() for i in range(ORDER)]
             out = rest.taylor(factors, lambda v: v.exp() / arb(ORDER).fac()) * start.exp()
-        out = _Ray({(e + n + (c or 0), j): b for (e, j), b in out.terms.items()})
-        return _Ray(out.terms, self.d and out * self.d)
+        return _Ray({(e + n + (c or 0), j): b for (e, j), b in out.terms.items()})
 
     def log(self):  # t^a becomes a log t; log 0 is -inf
         a, lead = next(((e, b) for (e, j), b in self.terms.items() if j == 0), (Q0, Z))
         w = _Ray({(e - a, j): b / lead for (e, j), b in self.terms.items() if (e, j) != (a, 0)})
         factors = [Z] + [-arb((-1) ** i) / i for i in range(1, ORDER)]
         out = w.taylor(factors, lambda v: -((-1 / (1 + v)) ** ORDER) / ORDER)
-        out = out + _Ray({(Q0, 0): lead.log() if self.terms else -INF, (Q0, 1): arb(a)})
-        return _Ray(out.terms, self.d and self.d * _power(_Ray(self.terms), -1))
+        return out + _Ray({(Q0, 0): lead.log() if self.terms else -INF, (Q0, 1): arb(a)})
 
-    def call(self, name):  # bounded by its values, with no slope
-        return _Ray({(Q0, 0): getattr(arb.union(*self.bounds()), name)()}, self.d and _ray(NAN))
+    def call(self, name):  # bounded by its values
+        return _ray(getattr(arb.union(*self.bounds()), name)())
 
 
 def _ray(value):
@@ -115,7 +111,7 @@ def _ray(value):
 
 def _number(u):  # the number that it is, if that is known exactly
     low, high = u.bounds()
-    return low.fmpq() if low == high and low.is_finite() and not u.d else None
+    return low.fmpq() if low == high and low.is_finite() else None
 
 
 def _power(u, power):
@@ -134,7 +130,7 @@ def _pick(test, signs, *cases):  # by the sign of a test; both, if that is not k
     if len(chosen) == 1:
         return first if True in chosen else second
     low, high = (u.union(v) for u, v in zip(first.bounds(), second.bounds(), strict=True))
-    return _Ray({(Q0, 0): low.union(high)}, _ray(NAN))  # it may jump, and has no slope
+    return _ray(low.union(high))
 
 
 def _gap(u, v):
@@ -181,15 +177,7 @@ def _run(density, log, x, y=None):  # f(y|x), or p(x); or its logarithm
             values.append({"x": x, "y": y}[args[0]] if op == "input" else _ray(args[0]))
         else:
             values.append(FUNCTIONS[op.removeprefix("special.")](*(values[i] for i in args)))
-    return values[-1] if log == logged else _log(graph, -1, values) if log else values[-1].exp()
-
-
-def _log(graph, i, values):  # of a node: of a product, by its factors
-    op, args = graph.nodes[i]
-    if op in ("multiply", "divide"):
-        u, v = (_log(graph, a, values) for a in args)
-        return u + v if op == "multiply" else _gap(u, v)
-    return values[args[0]] if op == "exp" else values[i].log()
+    return values[-1] if log == logged else values[-1].log() if log else values[-1].exp()
 
 
 def _rays(a, b):  # the x in a box, by t from either end; those of a half-line, by 1 / t
@@ -207,7 +195,11 @@ def _moment(k, j):  # the integral of t^(k - 1) (log t)^j over (0, 1)
 
 
 def _middle(a, b):
-    return (a + b) / 2 if math.isfinite(b - a) else max(1.0, 4 * a) if a > -math.inf else 4 * b - 1
+    far = max(1.0, 4 * a) if a > -math.inf else min(-1.0, 4 * b)
+    middle = (a + b) / 2 if math.isfinite(b - a) else far
+    if not a < middle < b:
+        raise ValueError(f"no middle of ({a}, {b})")
+    return middle
 
 
 def _everywhere(holds, a, b, depth=90):
@@ -230,7 +222,7 @@ def _refine(measure, low, high, a, b):
         worst = max(box[1] - box[0] for box in boxes)
         if not (least <= high and low <= most and worst > 0):
             break
-        cuts = [(a, _middle(a, b), b) for v, w, a, b in boxes if 8 * (w - v) >= worst]
+        cuts = [(a, _middle(a, b), b) for v, w, a, b in boxes if not 8 * (w - v) < worst]
         boxes = [box for box in boxes if 8 * (box[1] - box[0]) < worst]
         boxes += [(*measure(u, v), u, v) for cut in cuts for u, v in pairwise(cut)]
     raise ValueError(f"not within [{low}, {high}]")
@@ -246,7 +238,9 @@ class _Checker:
         self.ends, self.atoms = (prior["lower"], prior["upper"]), prior["atoms"]
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
         self.leaf("format", lambda: data["format"] == 2 and data["quantity"] in ("pml", "pmc"))
-        self.leaf("atoms", lambda: all(0 <= p <= q for _, p, q in self.atoms))
+        self.leaf("masses", lambda: all(0 <= p <= q for _, p, q in self.atoms))
+        self.leaf("places", lambda: len({x for x, *_ in self.atoms}) == len(self.atoms))
+        self.leaf("log", lambda: isinstance(self.f[1], bool))
         self.conclusion(*{"point": self.point, "infinite": self.infinite}[self.claim["type"]]())
 
     def leaf(self, name, proof, *args):
@@ -257,22 +251,23 @@ class _Checker:
         except Exception as error:  # whatever a wrong certificate leads to, it is not verified
             self.failures.append(f"{name}: {error}")
 
-    def holds(self, side, level, y, rays, a, b, slope=False):
-        """Prove that side (log f - level) >= 0, or side f' / f >= e^level, a.e. on rays(a, b)."""
-        log, least = self.f[1] or slope, level if self.f[1] and not slope else level.exp()
+    def holds(self, side, level, y, rays, a, b):
+        """Prove that side (log f - level) >= 0 for almost every x in rays(a, b)."""
+        log, least = self.f[1], level if self.f[1] else level.exp()
 
-        def margin(x):
-            f = _run(self.f, log, _Ray(x.terms, _ray(1) if slope else None), y)
-            return _gap(f.d * side, least) if slope else _gap(f, least) * side
+        def shown(a, b):
+            margins = (_gap(_run(self.f, log, x, y), least) * side for x in rays(a, b))
+            return any(margin.bounds()[0] >= 0 for margin in margins)
 
-        _everywhere(lambda a, b: any(margin(x).bounds()[0] >= 0 for x in rays(a, b)), a, b)
+        _everywhere(shown, a, b)
 
     def somewhere(self, side, level, y, *regions):
         """Prove that side (log f - level) >= 0 for x in one of the regions, of prior mass."""
         for rays, a, b in regions:
             atom = any(x == a == b and p > 0 and rays in (_rays, _balls) for x, p, _ in self.atoms)
             parts = [(a + (b - a) * k / 8, a + (b - a) * (k + 1) / 8) for k in range(8)]
-            if atom or (a < b and any(self.charged(x) for part in parts for x in rays(*part))):
+            pieces = [x for u, v in parts if u < v for x in rays(u, v)]
+            if atom or any(self.charged(x) for x in pieces):
                 with suppress(ValueError):
                     return self.holds(side, level, y, rays, a, b)
         raise ValueError("not proved on a set of positive prior mass")
@@ -301,7 +296,8 @@ class _Checker:
         at, total, self.scope = _ray(y), (Z, Z), f"at y = {y}"
         atoms, pml = [x for x, *_ in self.atoms], self.data["quantity"] == "pml"
         edges = self.cover([(a, b) for a, b, *_ in cells if a < b]) if self.p else [y]
-        self.leaf("atoms", lambda: [a for a, b, *_ in cells if a == b] == atoms)
+        places = [(a, b) for a, b, *_ in cells if not a < b]
+        self.leaf("atoms", lambda: places == [*zip(atoms, atoms, strict=True)])
         for i, (a, b, least, most) in enumerate(cells):
             self.leaf(f"cell {i}", _refine, partial(self.mass, at, shift), least, most, a, b)
             total = total[0] + least, total[1] + most
@@ -343,6 +339,8 @@ class _Checker:
         if "box" in spec:
             return _rays if set(y.terms) <= {(Q0, 0)} else _balls, *spec["box"]
         power, base = _number(_ray(spec["power"])), y if spec["base"] == "y" else _ray(spec["base"])
+        if spec["sign"] not in (1, -1):
+            raise ValueError(f"a sign {spec['sign']}")
         step = _Ray({(power, 0): spec["sign"] * arb(t0) ** arb(power)})
         return lambda a, b: [base + step * s for s in _balls(a, b)], *spec["s"]
 
@@ -358,12 +356,8 @@ class _Checker:
             start = part["weight"] + part["exponent"] * arb(t0).log()
             return _Ray({(Q0, 0): start, (Q0, 1): arb(part["exponent"])})
 
-        if kind == "slope":  # log f is ever steeper in x: next to no mass is near its extreme
-            fits = A < 0 and not still and not self.atoms
-            self.leaf("slope", self.holds, proof["sign"], level(proof), y, _balls, *self.ends, True)
-        else:
-            rays = 1 if pml else -1, level(proof), y, self.path(proof["x"], t0, y)
-            self.leaf("rays", self.somewhere, *rays)
+        rays = 1 if pml else -1, level(proof), y, self.path(proof["x"], t0, y)
+        self.leaf("rays", self.somewhere, *rays)
         if kind == "mass":  # f >= t^A on a power of t: E e^PML is infinite
             fits = pml and not still and A <= -spec["power"]
         elif kind == "ratio":  # f_Y is of another order than f, by the kernel on boxes of secrets
@@ -377,7 +371,11 @@ class _Checker:
             else:
                 self.leaf("f_Y", self.somewhere, 1, other, y, *boxes)
                 fits = A > B or proof["weight"] == -math.inf
-        self.leaf("argument", lambda: fits)
+        weights = [part["weight"] for part in (proof, proof.get("marginal", proof))]
+        zero = kind == "ratio" and not pml and weights.pop(0) == -math.inf  # f is 0: no constant
+        finite = all(map(math.isfinite, weights)) and (zero or math.isfinite(proof["weight"]))
+        moves = still or spec["power"] != 0
+        self.leaf("argument", lambda: fits and finite and moves and 0 < t0 < math.inf)
         return spec, ends, INF, INF
 
 

@@ -84,23 +84,30 @@ def _bounded(low, high) -> Box:
     )
 
 
-def multiply(a: Box, b: Box) -> Box:
-    """Enclose a * b."""
+def _corners(a: Box, b: Box, product: Callable) -> Box:
+    """Return the least and the largest product of ends; two are enough for a point."""
     if a[0] is a[1] or b[0] is b[1]:
         if a[0] is a[1]:
             a, b = b, a
-        p, q = _product(a[0], b[0]), _product(a[1], b[0])
-        low, high = np.minimum(p, q), np.maximum(p, q)
-    else:
-        p, q = _product(a[0], b[0]), _product(a[0], b[1])
-        r, s = _product(a[1], b[0]), _product(a[1], b[1])
-        low = np.minimum(np.minimum(p, q), np.minimum(r, s))
-        high = np.maximum(np.maximum(p, q), np.maximum(r, s))
+        p, q = product(a[0], b[0]), product(a[1], b[0])
+        return np.minimum(p, q), np.maximum(p, q)
+    p, q = product(a[0], b[0]), product(a[0], b[1])
+    r, s = product(a[1], b[0]), product(a[1], b[1])
+    low = np.minimum(np.minimum(p, q), np.minimum(r, s))
+    return low, np.maximum(np.maximum(p, q), np.maximum(r, s))
+
+
+def multiply(a: Box, b: Box) -> Box:
+    """Enclose a * b."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        low, high = _corners(a, b, np.multiply)
+    finite = np.isfinite(low).all() and np.isfinite(high).all()
+    if not finite:  # 0 times inf, or an overflow
+        low, high = _corners(a, b, _product)
     zero = ((a[0] == 0) & (a[1] == 0)) | ((b[0] == 0) & (b[1] == 0))
     # a product of non-negative numbers is not negative, whatever its rounding
     same = (a[0] >= 0) & (b[0] >= 0) | (a[1] <= 0) & (b[1] <= 0)
     opposite = (a[0] >= 0) & (b[1] <= 0) | (a[1] <= 0) & (b[0] >= 0)
-    finite = np.isfinite(low).all() and np.isfinite(high).all()
     out = _widened(low, high, zero, zero)
     out = (
         np.where(same, np.maximum(out[0], 0.0), out[0]),

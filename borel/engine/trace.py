@@ -76,6 +76,9 @@ class Graph:
             (op, tuple(float.fromhex(a) for a in args) if op == "const" else tuple(args))
             for op, args in data["nodes"]
         )
+        for k, (op, args) in enumerate(nodes):
+            if op not in ("input", "const") and not all(0 <= i < k for i in args):
+                raise ValueError(f"node {k} does not follow its arguments {args}")
         return cls(nodes, tuple(data["inputs"]))
 
     def bind(self, values: dict[str, float]) -> Graph:

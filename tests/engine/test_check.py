@@ -63,14 +63,6 @@ INFINITE = {
         SUPREMUM,
     ),
     "ratio at an outcome": (lambda: bl.pmc(noise(bl.cauchy(), b=1.0))(0.25), "at y = 0.25"),
-    "slope": (
-        lambda: bl.pml(noise(bl.uniform(UNIT), sigma=1.0)).sup(),
-        SUPREMUM,
-    ),
-    "slope, cost": (
-        lambda: bl.pmc(noise(bl.uniform(UNIT), sigma=1.0)).sup(),
-        SUPREMUM,
-    ),
     "zero": (lambda: bl.pmc(_window()).sup(), SUPREMUM),
 }
 
@@ -204,11 +196,6 @@ RAYS = {
         ("a box without mass", ("claim", "proof", "marginal", "boxes"), [[1.0, 1.0]], "f_Y"),
         ("more than f_Y", ("claim", "proof", "marginal", "weight"), 1.0, "f_Y"),
     ],
-    "slope": [
-        ("the other way", ("claim", "proof", "sign"), lambda s: -s, "slope"),
-        ("steeper", ("claim", "proof", "exponent"), -3.0, "slope"),
-        ("bounded", ("claim", "proof", "exponent"), 0.0, "argument"),
-    ],
     "zero": [
         ("not 0 there", ("claim", "proof", "x", "box"), [0.0, 1.0], "rays"),
         ("0 there too", ("claim", "proof", "marginal", "boxes"), [[0.5, 0.9375]], "f_Y"),
@@ -223,6 +210,133 @@ def test_an_altered_proof_of_an_infinity_is_refused(name, words):
     report = check(altered(certificate, *path, to=to))
     assert not report.ok
     assert any(line.startswith(leaf) for line in report.failures), report.failures
+
+
+# -- what a review of the checker got past it ------------------------------------------------
+
+
+def endless(quantity, **proof):
+    """Return a false certificate: an infinite leakage of bounded noise."""
+    out = copy.deepcopy(infinity("ratio").certificate)
+    certificate = copy.deepcopy(figure("laplace on uniform").certificate)
+    for key in ("kernel", "prior", "outcome"):
+        out[key] = certificate[key]
+    plain = {
+        "kind": "mass",
+        "y": {"base": 0.0, "sign": 1, "power": -1.0, "s": [1.0, 1.0]},
+        "x": {"box": [0.25, 0.5]},
+        "t0": 2.0**-10,
+        "exponent": 1.0,
+        "weight": -9.0,
+    }
+    out["quantity"], out["claim"] = quantity, {"type": "infinite", "proof": {**plain, **proof}}
+    return out
+
+
+RATIO = {
+    "kind": "ratio",
+    "y": {"box": [0.25, 0.5]},
+    "x": {"box": [0.5, 0.75]},
+    "marginal": {"boxes": [[0.25, 0.5]], "exponent": 0.0, "weight": -math.inf},
+}
+SINGLE = {
+    **RATIO,
+    "x": {"base": 0.5, "sign": 0, "power": 1.0, "s": [0.25, 0.5]},
+    "marginal": {"boxes": [[0.25, 0.5]], "exponent": 0.0, "weight": -9.0},
+}
+STILL = {"base": 0.5, "sign": 1, "power": 0.0, "s": [1.0, 1.0]}
+FALSE = {
+    "y stands still": ("pml", {"y": STILL, "exponent": 0.0}),
+    "y does not move": ("pml", {"y": {**STILL, "sign": 0, "power": -1.0}}),
+    "t0 is infinite": (
+        "pml",
+        {"y": {**STILL, "base": 0.25, "power": -1.0}, "t0": math.inf, "weight": -math.inf},
+    ),
+    "nothing is claimed of f": (
+        "pml",
+        {"y": {**STILL, "base": 0.0, "power": 1.0}, "exponent": -1.0, "weight": -math.inf},
+    ),
+    "nothing is claimed of f_Y": ("pmc", {**RATIO, "exponent": 1.0, "weight": 9.0}),
+    "nor of f": ("pmc", {**RATIO, "exponent": 0.0, "weight": -math.inf}),
+    "a single secret": ("pmc", {**SINGLE, "exponent": 1.0, "weight": 9.0}),
+}
+
+
+@pytest.mark.parametrize("words", FALSE)
+def test_a_false_infinity_is_refused(words):
+    quantity, proof = FALSE[words]
+    assert not check(endless(quantity, **proof)).ok
+
+
+def test_the_plain_false_infinity_is_refused_for_its_rays_alone():
+    failures = check(endless("pml")).failures
+    assert len(failures) == 1 and failures[0].startswith("rays")
+
+
+def test_cells_atoms_and_scales_are_what_they_say():
+    certificate = figure("laplace on uniform").certificate
+    cells = certificate["claim"]["cells"]
+    a, b, low, high = cells[0]
+    report = check(altered(certificate, "claim", "cells", to=[*cells, [b, a, low, high]]))
+    assert any(line.startswith("atoms") for line in report.failures)
+    finite = figure("gauss on finite").certificate
+    twice = [*finite["prior"]["atoms"], finite["prior"]["atoms"][0]]
+    report = check(altered(finite, "prior", "atoms", to=twice))
+    assert any(line.startswith("places") for line in report.failures)
+    for log in (2, None, "yes"):
+        report = check(altered(certificate, "kernel", "log", to=log))
+        assert any(line.startswith("log") for line in report.failures)
+
+
+def test_nodes_follow_their_arguments():
+    certificate = figure("laplace on uniform").certificate
+    nodes = certificate["kernel"]["graph"]["nodes"]
+    k = next(k for k, (op, _) in enumerate(nodes) if op == "absolute")
+    for index in (-1, k, len(nodes)):
+        report = check(altered(certificate, "kernel", "graph", "nodes", k, 1, 0, to=index))
+        assert not report.ok
+
+
+@pytest.mark.parametrize(
+    "box", [(-math.inf, 0.5), (-math.inf, 7.0), (-math.inf, math.inf), (2.0, math.inf), (0.25, 0.5)]
+)
+def test_the_middle_of_a_box_is_inside(box):
+    assert box[0] < checker._middle(*box) < box[1]
+
+
+@pytest.mark.parametrize(
+    "box",
+    [(0.5, float(np.nextafter(0.5, 1))), (1e308, 1.7e308), (1.0, 1.0)],
+)
+def test_a_box_without_a_middle_is_not_cut(box):
+    with pytest.raises(ValueError, match="no middle"):
+        checker._middle(*box)
+
+
+def test_no_box_is_lost_when_widths_cannot_be_told_apart():
+    def measure(a, b):  # in [0, b - a], with an upper end that is a wide ball
+        width = checker.arb(b - a)
+        return checker.Z, width + checker.arb(0, 1) * width / 2
+
+    with pytest.raises(ValueError, match="not within"):  # it may be up to 1
+        checker._refine(measure, 0.0, 0.25, 0.0, 1.0)
+
+
+def test_a_point_is_no_part_of_positive_mass():
+    prior = bl.Measure(lambda x: np.where(x <= 0.5, 2.0, 0.0), on=UNIT, breaks=(0.5,))
+    zero = {"nodes": [["input", ["x"]], ["const", [(0.5).hex()]], ["less", [0, 1]]]}
+    proof = {
+        **RATIO,
+        "y": {"box": [0.25, 0.25]},
+        "x": {"box": [0.5, float(np.nextafter(0.5, 1))]},
+        "marginal": {"boxes": [[0.125, 0.25]], "exponent": 0.0, "weight": -9.0},
+    }
+    false = endless("pmc", **proof, exponent=0.0, weight=-math.inf)
+    false["prior"]["graph"] = prior.density.graph.to_json()
+    false["kernel"] = {"graph": {**zero, "inputs": ["y", "x"]}, "log": False}  # 0 from 1/2 on
+    assert not check(false).ok
+    proof["x"] = {"box": [0.375, 0.4375]}  # nor is it 0 where there is mass
+    assert not check({**false, "claim": endless("pmc", **proof, exponent=0.0)["claim"]}).ok
 
 
 @pytest.mark.parametrize("nonsense", [{}, {"format": 2}, "not JSON", "[]", "null", 7, None])

@@ -137,6 +137,11 @@ WITHOUT_CERTIFICATE = {
     "example_8",  # a countable secret that moves with y
     "pareto_exponents_pmc",  # powers of y whose exponent is the secret
     "powers_on_an_interval_pmc",
+    "gaussian_noise_on_an_interval_pml",  # slopes in the secret
+    "gaussian_noise_on_an_interval_pmc",
+    "exponential_rates_pml",
+    "exponential_rates_pmc",
+    "exponential_rates_of_one_over_y",
 }
 """Proved, but not in a way that the checker can follow."""
 
