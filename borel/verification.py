@@ -66,6 +66,10 @@ def verified(name: str, bound: Bound) -> Verified:
     if certificate is None:
         why = "exact: a closed form or rational arithmetic" if bound.status == "exact" else "none"
         return Verified(name, repr(bound), "none", why)
+    kind = name.split("/")[0]
+    if kind in ("pml", "pmc") and certificate.get("quantity") != kind:
+        words = f"its certificate is about {certificate.get('quantity')}"
+        return Verified(name, repr(bound), "refused", words)
     lower, upper = (float(certificate.get(end, math.nan)) for end in ("lower", "upper"))
     if not (bound.lower <= lower and upper <= bound.upper):
         words = f"its certificate is about [{lower}, {upper}], not about this figure"

@@ -237,11 +237,11 @@ class _Checker:
         self.p = prior["graph"] and (Graph.from_json(prior["graph"]), prior["log"])
         self.ends, self.atoms = (prior["lower"], prior["upper"]), prior["atoms"]
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
+        places = {x for x, p, q in self.atoms if 0 <= p <= q}
         self.leaf("format", lambda: data["format"] == 2 and data["quantity"] in ("pml", "pmc"))
-        self.leaf("masses", lambda: all(0 <= p <= q for _, p, q in self.atoms))
-        self.leaf("places", lambda: len({x for x, *_ in self.atoms}) == len(self.atoms))
-        self.leaf("log", lambda: isinstance(self.f[1], bool))
-        self.conclusion(*{"point": self.point, "infinite": self.infinite}[self.claim["type"]]())
+        self.leaf("header", lambda: isinstance(self.f[1], bool) and len(places) == len(self.atoms))
+        if not self.failures:
+            self.conclusion(*{"point": self.point, "infinite": self.infinite}[self.claim["type"]]())
 
     def leaf(self, name, proof, *args):
         try:
