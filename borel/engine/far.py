@@ -37,7 +37,35 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
         for backwards in (False, True):
             found = _from_end(surface, kind, low, high, backwards)
             best = max(best[0], found[0]), min(best[1], found[1])
+        if best[0] > 0 and not _alive(surface, low, high):
+            best = 0.0, best[1]
     return best if best[0] <= best[1] else (0.0, np.inf)
+
+
+def _alive(surface: Surface, low: float, high: float) -> bool:
+    """Return whether the kernel is positive on a set of positive measure of the box.
+
+    Differences of log f say nothing where f is 0 for every secret: there the slope is finite as
+    well, and the leakage is 0.
+    """
+    secret = surface.secret
+    a, b = np.array(secret.lower, float)[None], np.array(secret.upper, float)[None]
+    start = low if np.isfinite(low) else high
+    end = high if np.isfinite(high) else low
+    if np.isfinite(low) and np.isfinite(high):
+        start, end = low + (high - low) / 4, high - (high - low) / 4
+    elif np.isfinite(low) or np.isfinite(high):
+        away = max(1.0, abs(start))
+        start, end = (low + away, low + 2 * away) if np.isfinite(low) else (high - away, high)
+    else:
+        start, end = -1.0, 1.0
+    cuts = np.linspace(start, end, 9)
+    if not (np.diff(cuts) > 0).all():
+        return False
+    n = len(cuts) - 1
+    x = boxes(np.repeat(a + (b - a) / 4, n, 0), np.repeat(a + (b - a) / 2, n, 0), 0, 0)
+    found = surface.log.run(surface.inputs(x, (cuts[None, :-1], cuts[None, 1:])), 0)
+    return bool((jet.entry(found.jet, 0)[0] > -np.inf).any())
 
 
 def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: bool):

@@ -40,7 +40,7 @@ from borel.engine import marginal_orders as marginal
 from borel.engine import rewrite
 from borel.engine.certificates import Proof, infinite
 from borel.engine.orders import Orders, Ray, better, gap, log_to, of_linear, of_log
-from borel.engine.power import Power, PowerProgram, exponent, slack, weight
+from borel.engine.power import Log, Power, PowerProgram, exponent, slack, weight
 from borel.engine.rays import Rays
 
 if TYPE_CHECKING:
@@ -332,7 +332,9 @@ class Search(Rays):
         if not (math.isfinite(low) and math.isfinite(high)) or not self.engine.surface.needs_y:
             return None
         named = {"y": y.value, secret.names[0]: slack(low, high)}
-        _, slope = self.log.run(named, t0, derivative=secret.names[0])
+        value, slope = self.log.run(named, t0, derivative=secret.names[0])
+        if not isinstance(value, (Power, Log)) or not math.isfinite(weight(value)[0]):
+            return None  # f may be 0 for every secret along the ray: nothing leaks there
         if not isinstance(slope, Power) or slope.base != 0:
             return None
         a, w = exponent(slope), weight(slope)

@@ -165,3 +165,27 @@ def test_kernels_that_fall_faster_than_any_power_are_compared_with_each_other():
     alike = lambda y, x: np.log1p((x - 0.375) * (1 - 2 * np.exp(-y))) - y  # noqa: E731
     found = bl.pmc(joint(alike, prior=rates, outcome=line, log=True)).sup()
     holds(found, -math.log1p(-0.125), 1e-8)
+
+
+def test_nothing_leaks_where_the_density_is_zero_for_every_secret():
+    """Slopes in the secret are those of a density: its logarithm may be -inf there all the same."""
+    secret = bl.Interval(0.5, 1.5)
+
+    def tilted(y, x):
+        return x * y + np.log(x) - np.log(np.exp(x) - np.exp(-x))
+
+    def cut(y, x):
+        return np.where(np.abs(y) <= 1, 0.0, -np.inf) + tilted(y, x)
+
+    found = joint(cut, secret=secret, outcome=bl.Reals(), breaks=(-1.0, 1.0), log=True)
+    here = [float(np.exp(tilted(-1.0, x))) for x in (0.5, 1.5)]
+    level = integrate.quad(lambda x: np.exp(tilted(-1.0, x)), 0.5, 1.5)[0]
+    holds(bl.pml(found).sup(), math.log(max(here) / level), 1e-9)
+    holds(bl.pmc(found).sup(), math.log(level / min(here)), 1e-9)
+    linear = joint(
+        lambda y, x: np.where(np.abs(y) <= 1, np.exp(tilted(y, x)), 0.0),
+        secret=secret,
+        outcome=bl.Reals(),
+        breaks=(-1.0, 1.0),
+    )
+    holds(bl.pml(linear).sup(), math.log(max(here) / level), 1e-9)
