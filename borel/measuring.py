@@ -16,19 +16,13 @@ def figure(joint: Any, name: str, *arguments: Any) -> Any:
     Raises
     ------
     NotYet
-        No engine computes it on these alphabets, or over a posterior of priors.
+        No engine computes it on these alphabets, or over a posterior or a set of priors.
     """
     if isinstance(joint, JointFamily):
         return joint.each(lambda one: figure(one, name, *arguments), name)
     _require_joint(joint, name)
     if getattr(joint.prior, "figure_of", None) is not None:
-        if name not in ("ldp", "mutual_information"):
-            raise NotYet(
-                f"bl.{name} over a posterior of priors",
-                missing="this measure over draws",
-                instead="bl.pml, bl.pmc, bl.ldp, bl.lip, bl.mutual_information.",
-            )
-        return joint.prior.figure_of(joint, name)
+        return joint.prior.figure_of(joint, name, *arguments)
     found = getattr(engine_for(joint), name, None)
     if found is None:
         raise NotYet(

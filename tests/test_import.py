@@ -123,14 +123,6 @@ def test_what_is_not_there_yet_names_what_is_missing(name):
     assert isinstance(caught.value, (bl.BorelError, NotImplementedError))
 
 
-@pytest.mark.parametrize(
-    "name", sorted(set(bl.priors.__all__) - {"PosteriorPriors", "from_posterior"})
-)
-def test_sets_of_priors_are_not_there_yet(name):
-    with pytest.raises(bl.NotYet, match=f"bl.priors.{name}: .*sets of priors.*from_posterior"):
-        getattr(bl.priors, name)()
-
-
 def test_every_error_is_borels_and_pythons():
     assert issubclass(bl.InvalidInput, (bl.BorelError, ValueError))
     assert issubclass(bl.OutsideAlphabet, bl.InvalidInput)

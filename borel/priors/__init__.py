@@ -1,39 +1,46 @@
-"""Uncertain priors: posteriors over priors today; sets of priors are named and not yet there."""
+"""What is known of the prior: sets of priors, and posteriors over priors."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from borel.errors import NotYet
+from borel.priors.constructors import (
+    bernoulli,
+    box,
+    chi_square_ball,
+    contamination,
+    from_counts,
+    full_support,
+    hull,
+    interior,
+    intersection,
+    kl_ball,
+    l1_ball,
+    moment,
+    polytope,
+    product,
+    tv_ball,
+    union,
+)
 from borel.priors.posterior import PosteriorPriors, from_posterior
+from borel.priors.random_bound import RandomBound
+from borel.priors.sets import PriorSet
 
-_SETS = (
+__all__ = [
+    "PosteriorPriors",
+    "PriorSet",
+    "RandomBound",
     "bernoulli",
     "box",
+    "chi_square_ball",
     "contamination",
-    "family",
     "from_counts",
+    "from_posterior",
     "full_support",
     "hull",
     "interior",
+    "intersection",
+    "kl_ball",
     "l1_ball",
     "moment",
     "polytope",
+    "product",
     "tv_ball",
-)
-
-__all__ = ["PosteriorPriors", "from_posterior", *_SETS]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _SETS:
-        raise AttributeError(f"module 'borel.priors' has no attribute {name!r}")
-
-    def not_yet(*args: Any, **kwargs: Any) -> Any:
-        raise NotYet(
-            f"bl.priors.{name}",
-            missing="sets of priors",
-            instead="bl.priors.from_posterior, a posterior over priors.",
-        )
-
-    return not_yet
+    "union",
+]

@@ -265,8 +265,20 @@ class PosteriorPriors:
         """Return the leakage of a joint with this random prior."""
         return PosteriorLeakage(joint, kind)
 
-    def figure_of(self, joint: Joint, name: str) -> RandomBound:
-        """Return a measure of a joint with this random prior: one figure for each draw."""
+    def figure_of(self, joint: Joint, name: str, *arguments: Any) -> RandomBound:
+        """Return a measure of a joint with this random prior: one figure for each draw.
+
+        Raises
+        ------
+        NotYet
+            A measure that is not computed over draws.
+        """
+        if name not in ("ldp", "lip", "mutual_information"):
+            raise NotYet(
+                f"bl.{name} over a posterior of priors",
+                missing="this measure over draws",
+                instead="bl.pml, bl.pmc, bl.ldp, bl.lip, bl.mutual_information.",
+            )
         variables = {kind: PosteriorLeakage(joint, kind) for kind in ("pml", "pmc")}
         if name == "lip":
             first, second = (v.sup() for v in variables.values())

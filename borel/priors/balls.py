@@ -1,0 +1,448 @@
+"""Sets of priors around a centre, and bands: balls, contamination, boxes, hulls, full support."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from borel.alphabets import Alphabet, Finite
+from borel.engine import expectations as ex
+from borel.engine.expectations import Least
+from borel.engine.lanes import Box
+from borel.engine.linear import Constraints, constraints
+from borel.engine.rounding import fraction_down, fraction_up
+from borel.errors import InvalidInput
+from borel.measures import Measure
+from borel.priors.sets import PriorSet
+from borel.probabilities import as_numbers, shown
+
+
+def number(what: str, name: str, value: Any, low: Any = 0, high: Any = None) -> Fraction:
+    """Return a radius, weight or level as a Fraction (a float means its binary64 value)."""
+    real = isinstance(value, (int, float, Fraction, np.integer, np.floating))
+    if isinstance(value, (bool, np.bool_)) or not real:
+        raise InvalidInput(what, expected=f"a number for {name}", got=shown(value))
+    if not (value >= low and (high is None or value <= high) and value < float("inf")):
+        upto = "" if high is None else f" and <= {high}"
+        raise InvalidInput(what, expected=f"{name} >= {low}{upto}, finite", got=str(value))
+    return Fraction(value.item() if isinstance(value, np.generic) else value)
+
+
+def enclosed(value: Fraction) -> Box:
+    """Return a number as an interval."""
+    return np.array(fraction_down(value)), np.array(fraction_up(value))
+
+
+class Around(PriorSet):
+    """A set around a centre; on a finite alphabet the centre is a vector of probabilities."""
+
+    def __init__(self, centre: Any, size: Any, name: str, what: str, high: Any = None):
+        if not isinstance(centre, Measure) or centre.batch:
+            raise InvalidInput(
+                f"bl.priors.{name}",
+                expected="a prior as the centre",
+                got=shown(centre),
+                mend="write bl.pmf([...], on=alphabet).",
+            )
+        super().__init__(centre.on, name)
+        self.centre = centre
+        self.size = number(f"bl.priors.{name}", what, size, 0, high)
+        if centre.unproved:
+            self.status = "estimate"
+            self.assumptions = (centre.unproved,)
+
+    @property
+    def weights(self) -> Box:
+        """The probabilities meant by the centre, as intervals."""
+        p = np.asarray(self.centre.probabilities, float)
+        slack = p * (self.centre.rounding + 2.0**-52) * 1.0001 + (p > 0) * 5e-324
+        return np.maximum(p - slack, 0.0), np.minimum(p + slack, 1.0)
+
+    @property
+    def rational(self) -> bool:
+        """Whether the centre is given in Fractions."""
+        return self.centre.rational
+
+    @property
+    def charged(self) -> np.ndarray:
+        """Which secrets the centre charges."""
+        return np.asarray(self.centre.probabilities != 0, bool)
+
+    @property
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """The support of the centre for radius 0, else every secret."""
+        everywhere = self.charged if self.size == 0 else np.ones(self.on.size, bool)
+        return everywhere, everywhere
+
+    def _gap(self, prior: Measure) -> tuple[np.ndarray, np.ndarray]:
+        q = np.asarray(prior.at(self.on), float)
+        return q, np.asarray(self.centre.probabilities, float)
+
+
+class Contamination(Around):
+    """(1 - w) P + w Q with any Q."""
+
+    def __init__(self, centre: Any, weight: Any, name: str = "contamination"):
+        super().__init__(centre, weight, name, "weight", 1)
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations of columns of values."""
+        where = self.reach[1]
+        return ex.contaminated(v, self.weights, enclosed(self.size), where)
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions, for a rational set."""
+        if not self.rational:
+            return None
+        p, w = self.centre.probabilities, self.size
+
+        def one(column: np.ndarray) -> tuple[Any, list]:
+            k = min(range(len(column)), key=lambda j: column[j])
+            q = [(1 - w) * a for a in p]
+            q[k] += w
+            return sum((a * b for a, b in zip(q, column, strict=True)), Fraction(0)), q
+
+        return ex.exactly(one, v)
+
+    @property
+    def rules(self) -> Constraints:
+        """The set as linear constraints."""
+        floor = (1 - float(self.size)) * np.asarray(self.centre.probabilities, float)
+        return constraints(self.on.size, -np.eye(self.on.size), -floor)
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a member, up to a tolerance."""
+        q, p = self._gap(prior)
+        return bool((q >= (1 - float(self.size)) * p - tol).all())
+
+
+class TotalVariation(Around):
+    """All Q with TV(P, Q) <= r: mass r may move."""
+
+    def __init__(self, centre: Any, radius: Any, name: str = "tv_ball"):
+        super().__init__(centre, radius, name, "radius")
+        self.size = min(self.size, Fraction(1))
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations of columns of values."""
+        where = self.reach[1]
+        return ex.total_variation(v, self.weights, enclosed(self.size), where)
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions, for a rational set."""
+        if not self.rational:
+            return None
+        p, r = self.centre.probabilities, self.size
+
+        def one(column: np.ndarray) -> tuple[Any, list]:
+            q, left = list(p), r
+            least = min(range(len(column)), key=lambda j: column[j])
+            for j in sorted(range(len(column)), key=lambda j: column[j], reverse=True):
+                moved = min(q[j], left) if j != least else Fraction(0)
+                q[j] -= moved
+                q[least] += moved
+                left -= moved
+            return sum((a * b for a, b in zip(q, column, strict=True)), Fraction(0)), q
+
+        return ex.exactly(one, v)
+
+    @property
+    def rules(self) -> Constraints:
+        """The set as linear constraints."""
+        n, p = self.on.size, np.asarray(self.centre.probabilities, float)
+        eye = np.eye(n)
+        rows = np.vstack([np.hstack([eye, -eye]), np.hstack([np.zeros(n), np.ones(n)])[None]])
+        return constraints(n, rows, np.append(p, float(self.size)))
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a member, up to a tolerance."""
+        q, p = self._gap(prior)
+        return bool(np.abs(q - p).sum() / 2 <= float(self.size) + tol)
+
+
+class DivergenceBall(Around):
+    """A ball of KL or chi-square divergence, in the direction named."""
+
+    status = "certified"
+
+    def __init__(self, centre: Any, radius: Any, divergence: str, direction: str):
+        super().__init__(centre, radius, f"{divergence}_ball", "radius")
+        if direction not in ("to_centre", "from_centre"):
+            raise InvalidInput(
+                f"bl.priors.{divergence}_ball",
+                expected='direction="to_centre", D(Q || P), or "from_centre", D(P || Q)',
+                got=repr(direction),
+            )
+        self.divergence, self.direction = divergence, direction
+
+    @property
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """The support of the centre for D(Q || P); every secret for D(P || Q) and r > 0."""
+        if self.direction == "to_centre" or self.size == 0:
+            return self.charged, self.charged
+        return super().reach
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations of columns of values."""
+        if self.size == 0:
+            return ex.hull(v, [self.weights])
+        r = enclosed(self.size)
+        if self.direction == "to_centre":
+            rule = {"kl": ex.kl_to_centre, "chi_square": ex.chi_square_to_centre}
+            return rule[self.divergence](v, self.weights, r)
+        rule = {"kl": ex.kl_from_centre, "chi_square": ex.chi_square_from_centre}
+        return rule[self.divergence](v, self.weights, r, self.reach[1])
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a member, up to a tolerance."""
+        from scipy.special import rel_entr
+
+        first, second = self._gap(prior)
+        if self.direction == "from_centre":
+            first, second = second, first
+        if (second[first > 0] == 0).any():
+            return False
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = rel_entr(first, second) if self.divergence == "kl" else first**2 / second
+        total = np.nan_to_num(terms).sum() - (0.0 if self.divergence == "kl" else 1.0)
+        return bool(total <= float(self.size) + tol)
+
+
+class FullSupport(PriorSet):
+    """All priors of full support: the suprema are approached, by priors close to a point."""
+
+    def __init__(self, on: Alphabet, name: str = "full_support"):
+        super().__init__(on, name)
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations of columns of values."""
+        return ex.vacuous(v, np.ones(self.on.size, bool))
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions, for a rational set."""
+
+        def one(column: np.ndarray) -> tuple[Any, list]:
+            k = min(range(len(column)), key=lambda j: column[j])
+            return column[k], [Fraction(int(j == k)) for j in range(len(column))]
+
+        return ex.exactly(one, v)
+
+    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
+        """Return whether some minimiser charges a secret: only if all values are equal."""
+        # a member charges every secret: its mean is the least value only if all values are equal
+        return bool(v.min() == v.max())
+
+    @property
+    def rules(self) -> Constraints:
+        """The set as linear constraints."""
+        return constraints(self.on.size)
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a member, up to a tolerance."""
+        return bool((np.asarray(prior.at(self.on), float) > 0).all())
+
+
+class Band(PriorSet):
+    """All priors between a lower and an upper probability of each secret."""
+
+    def __init__(
+        self, lower: Any, upper: Any, on: Alphabet, name: str = "box", *, open: bool = False
+    ):
+        super().__init__(on, name)
+        self.open = open
+        self.ends = _ends(lower, on, name, "lower"), _ends(upper, on, name, "upper")
+        low, high = self.ends
+        rational = low.dtype == object and high.dtype == object
+        self.rational = rational
+        if (low > high).any() or (low < 0).any():
+            k = int(np.argmax((low > high) | (low < 0)))
+            raise InvalidInput(
+                f"bl.priors.{name}",
+                expected="0 <= lower <= upper",
+                got=f"[{low[k]}, {high[k]}]",
+                where=f"x = {on.labels[k]!r}",
+            )
+        if low.sum() > 1 or high.sum() < 1:
+            raise InvalidInput(
+                f"bl.priors.{name}",
+                expected="lower probabilities of at most 1 in sum, upper ones of at least 1",
+                got=f"{float(low.sum()):.6g} and {float(high.sum()):.6g}",
+                mend="no prior fits: widen the band.",
+            )
+
+    def _boxes(self) -> tuple[Box, Box]:
+        def box(a: np.ndarray) -> Box:
+            if a.dtype != object:
+                return a, a
+            return np.array([fraction_down(v) for v in a]), np.array([fraction_up(v) for v in a])
+
+        return box(self.ends[0]), box(np.minimum(self.ends[1], 1))
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations of columns of values."""
+        return ex.band(v, *self._boxes())
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions, for a rational set."""
+        if not self.rational:
+            return None
+        low, high = self.ends
+
+        def one(column: np.ndarray) -> tuple[Any, list]:
+            q, left = list(low), 1 - sum(low, Fraction(0))
+            for j in sorted(range(len(column)), key=lambda j: column[j]):
+                more = min(high[j] - q[j], left)
+                q[j] += more
+                left -= more
+            return sum((a * b for a, b in zip(q, column, strict=True)), Fraction(0)), q
+
+        return ex.exactly(one, v)
+
+    @property
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """The secrets with a positive upper end that the rest leaves room for."""
+        low, high = (np.array([Fraction(v) for v in end], dtype=object) for end in self.ends)
+        room = 1 - low.sum() + low
+        found = np.asarray((np.minimum(high, room) > 0), bool)
+        return found, found
+
+    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
+        """Return whether some minimiser charges a secret."""
+        if self.open:
+            return bool(v.min() == v.max())
+        return super().attains(charged, v, row, level)
+
+    @property
+    def rules(self) -> Constraints:
+        """The set as linear constraints."""
+        n = self.on.size
+        low, high = (np.asarray(end, float) for end in self.ends)
+        return constraints(n, np.vstack([np.eye(n), -np.eye(n)]), np.concatenate([high, -low]))
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a member, up to a tolerance."""
+        q = np.asarray(prior.at(self.on), float)
+        low, high = (np.asarray(end, float) for end in self.ends)
+        if self.open:
+            return bool(((q > low) & (q < high)).all())
+        return bool(((q >= low - tol) & (q <= high + tol)).all())
+
+
+class Hull(PriorSet):
+    """The convex hull of finitely many priors."""
+
+    def __init__(self, members: Sequence[Measure], name: str = "hull"):
+        members = list(members) if isinstance(members, (list, tuple)) else []
+        if not members or not all(isinstance(m, Measure) and not m.batch for m in members):
+            raise InvalidInput(
+                f"bl.priors.{name}", expected="a list of at least one prior", got=shown(members)
+            )
+        if any(m.on != members[0].on for m in members):
+            raise InvalidInput(
+                f"bl.priors.{name}",
+                expected="priors on one alphabet",
+                got=", ".join(repr(m.on) for m in members),
+            )
+        super().__init__(members[0].on, name)
+        self.corners = members
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations of columns of values."""
+        return ex.hull(v, [Contamination(m, 0).weights for m in self.corners])
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions, for a rational set."""
+        if not all(m.rational for m in self.corners):
+            return None
+
+        def one(column: np.ndarray) -> tuple[Any, list]:
+            means = [
+                sum((a * b for a, b in zip(m.probabilities, column, strict=True)), Fraction(0))
+                for m in self.corners
+            ]
+            k = min(range(len(means)), key=means.__getitem__)
+            return means[k], list(self.corners[k].probabilities)
+
+        return ex.exactly(one, v)
+
+    @property
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """The union of the supports of the corners."""
+        each = [np.asarray(m.probabilities != 0, bool) for m in self.corners]
+        found = np.logical_or.reduce(each)
+        return found, found
+
+    @property
+    def rules(self) -> Constraints:
+        """The set as linear constraints."""
+        n, k = self.on.size, len(self.corners)
+        p = np.array([np.asarray(m.probabilities, float) for m in self.corners])
+        equal = np.vstack([np.hstack([np.eye(n), -p.T]), np.hstack([np.zeros(n), np.ones(k)])])
+        return constraints(n, equal=equal, values=np.append(np.zeros(n), 1.0))
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a member, up to a tolerance."""
+        from scipy.optimize import nnls
+
+        p = np.array([np.asarray(m.probabilities, float) for m in self.corners])
+        target = np.append(np.asarray(prior.at(self.on), float), 1.0)
+        return bool(nnls(np.vstack([p.T, np.ones(len(p))]), target)[1] <= tol)
+
+
+def _ends(given: Any, on: Alphabet, name: str, which: str) -> np.ndarray:
+    if on.kind != "finite":
+        raise InvalidInput(
+            f"bl.priors.{name}",
+            expected="a finite alphabet",
+            got=repr(on),
+            mend="for densities: bl.priors.density_band(lower, upper, on=interval).",
+        )
+    if isinstance(given, dict):
+        missing = set(on.labels) - set(given)
+        if missing or set(given) - set(on.labels):
+            raise InvalidInput(
+                f"bl.priors.{name}",
+                expected=f"{which}: a number for each label of {on!r}",
+                got=shown(given),
+            )
+        given = [given[a] for a in on.labels]
+    values, _ = as_numbers(given)
+    if values.ndim == 0:
+        values = np.full(on.size, values.item() if values.dtype != object else values[()])
+    if values.shape != (on.size,):
+        raise InvalidInput(
+            f"bl.priors.{name}",
+            expected=f"{which}: one number, or {on.size} for {on!r}",
+            got=f"shape {values.shape}",
+        )
+    if np.isnan(values.astype(float)).any():
+        raise InvalidInput(f"bl.priors.{name}", expected=f"numbers for {which}", got="NaN")
+    return values
+
+
+class Bernoulli(Band):
+    """The laws of a bit with P{X = 1} in an open interval."""
+
+    def __init__(self, low: Any, high: Any):
+        what = "bl.priors.bernoulli"
+        a, b = number(what, "lo", low, 0, 1), number(what, "hi", high, 0, 1)
+        if not a <= b:
+            raise InvalidInput(what, expected="lo <= hi", got=f"{low} and {high}")
+        self.interval = a, b
+        ends = np.array([[1 - b, a], [1 - a, b]], dtype=object)
+        super().__init__(ends[0], ends[1], Finite(2), "bernoulli", open=a < b)
+
+    def member(self, p: Any) -> Measure:
+        """Return the member with P{X = 1} = p (an end of the interval is a limit of members)."""
+        from borel.measures import pmf
+
+        p = number("bernoulli.member", "p", p, *self.interval)
+        return pmf([1 - p, p], on=self.on)
+
+    def __repr__(self) -> str:
+        """Show the interval."""
+        low, high = (float(v) for v in self.interval)
+        return f"PriorSet(bernoulli({low:g}, {high:g}))"

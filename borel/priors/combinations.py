@@ -1,0 +1,285 @@
+r"""Unions, intersections and products of sets of priors.
+
+A union takes the worst of its parts. The intersection of polytopes is a polytope; otherwise the
+figures of each part bound those of the intersection from above, and that is all that is claimed.
+A product holds the laws of independent coordinates, each law in its own convex set. It is not
+convex, but the formulas of `borel.priors.sets` hold: perturb every factor towards a member that
+charges its coordinate of the secret. Its lower expectation is at least the iterated one,
+
+.. math:: \inf_{P_1} E_{P_1} \inf_{P_2} E_{P_2} \cdots v \le \inf_{P_1 \times P_2 \cdots} E v,
+
+and at most its value at any product of members, found by improving one factor at a time.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from borel.alphabets import Product
+from borel.engine import linear
+from borel.engine.expectations import Least
+from borel.errors import InvalidInput, NotYet
+from borel.measures import Measure
+from borel.priors.polytopes import BINARY64
+from borel.priors.sets import PriorSet, as_measure
+from borel.probabilities import shown
+
+_ROUNDS = 40
+_STARTS = 8
+
+
+def _checked(parts: Any, what: str) -> list[PriorSet]:
+    parts = list(parts)
+    if not parts or not all(isinstance(p, PriorSet) for p in parts):
+        raise InvalidInput(f"bl.priors: {what}", expected="sets of priors", got=shown(parts))
+    return parts
+
+
+def _same(parts: list[PriorSet], what: str) -> Any:
+    if any(p.on != parts[0].on for p in parts):
+        raise InvalidInput(
+            f"bl.priors: {what}",
+            expected="sets on one alphabet",
+            got=", ".join(repr(p.on) for p in parts),
+        )
+    return parts[0].on
+
+
+def _confidence(parts: list[PriorSet]) -> float | None:
+    """Return the confidence that every part holds the truth, by the union bound."""
+    risks = [1 - p.confidence for p in parts if p.confidence is not None]
+    return max(0.0, 1 - sum(risks)) if risks else None
+
+
+def _notes(parts: list[PriorSet]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(a for p in parts for a in p.assumptions))
+
+
+class Union(PriorSet):
+    """The priors of any part: every supremum is the largest of the parts' own."""
+
+    convex = False
+
+    def __init__(self, parts: Any):
+        parts = _checked(parts, "a union")
+        self.parts = [q for p in parts for q in (p.parts if isinstance(p, Union) else [p])]
+        super().__init__(_same(parts, "a union"), "union", assumptions=_notes(parts))
+        # the truth may lie in any part: the union holds it at least as surely as the surest
+        known = [1.0 if p.confidence is None else p.confidence for p in self.parts]
+        self.confidence = None if max(known) == 1.0 else max(known)
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations: the least of the parts'."""
+        each = [p.least(v) for p in self.parts]
+        best = np.array([e.upper for e in each]).argmin(axis=0)
+        prior = np.array([e.prior for e in each])[best, :, np.arange(v.shape[1])].T
+        low, high = (np.array([getattr(e, end) for e in each]) for end in ("lower", "upper"))
+        level = np.full(v.shape[1], np.inf)
+        return Least(low.min(axis=0), high.min(axis=0), prior, level)
+
+    @property
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """The union of the parts' reaches."""
+        sure, possible = zip(*(p.reach for p in self.parts), strict=True)
+        return np.any(sure, axis=0), np.any(possible, axis=0)
+
+    def members(self, count: int, rng: Any = None) -> list[Measure]:
+        """Return random members of the parts, in turn."""
+        rng = np.random.default_rng(rng)
+        each = [p.members(-(-count // len(self.parts)), rng) for p in self.parts]
+        return [m for group in zip(*each, strict=True) for m in group][:count]
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a member of some part."""
+        return any(p.contains(prior, tol=tol) for p in self.parts)
+
+
+class Intersection(PriorSet):
+    """The priors of all parts; a polytope if every part is one."""
+
+    status = "certified"
+
+    def __init__(self, parts: Any):
+        parts = _checked(parts, "an intersection")
+        self.parts = [q for p in parts for q in (p.parts if isinstance(p, Intersection) else [p])]
+        on = _same(parts, "an intersection")
+        super().__init__(on, "intersection", assumptions=_notes(parts))
+        self.confidence = _confidence(self.parts)
+        self.convex = all(p.convex for p in self.parts)
+        rules = [p.rules for p in self.parts]
+        self._rules = None if any(r is None for r in rules) else reduce(linear.joined, rules)
+        if self._rules is not None:
+            linear.require_feasible(self._rules, "bl.priors: an intersection")
+            self.assumptions = tuple(dict.fromkeys((*self.assumptions, BINARY64)))
+            self._reach = linear.reach(self._rules)
+
+    @property
+    def rules(self) -> Any:
+        """The constraints of all parts, if all have some."""
+        return self._rules
+
+    @property
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which secrets some member certainly charges, and which may be charged."""
+        if self._rules is not None:
+            return self._reach
+        possible = np.all([p.reach[1] for p in self.parts], axis=0)
+        return np.zeros_like(possible), possible
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations: exactly for polytopes, else from below only."""
+        if self._rules is not None:
+            return linear.least(v, self._rules)
+        each = [p.least(v) for p in self.parts]
+        low = np.array([e.lower for e in each])
+        best = low.argmax(axis=0)
+        prior = np.array([e.prior for e in each])[best, :, np.arange(v.shape[1])].T
+        # no member is known: the range of the values is all that bounds it from above
+        return Least(low.max(axis=0), v.max(axis=0), prior, np.full(v.shape[1], np.inf))
+
+    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
+        """Return None: a solver's prior is a minimiser to rounding, which decides nothing."""
+        return None
+
+    def members(self, count: int, rng: Any = None) -> list[Measure]:
+        """Return random members, for polytopes."""
+        if self._rules is None:
+            raise NotYet("members of an intersection", missing="sets that are no polytopes")
+        return super().members(count, rng)
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a member of every part."""
+        return all(p.contains(prior, tol=tol) for p in self.parts)
+
+
+class ProductSet(PriorSet):
+    """Independent coordinates, each with a law in its own set; not convex."""
+
+    convex = False
+    status = "certified"
+
+    def __init__(self, factors: Any):
+        factors = _checked(factors, "a product")
+        bad = [f for f in factors if not f.convex or f.on.kind != "finite"]
+        if bad:
+            raise NotYet(
+                "a product of sets of priors",
+                missing="factors that are not convex sets on finite alphabets",
+                instead="convex sets such as bl.priors.tv_ball(...).",
+            )
+        super().__init__(
+            Product(tuple(f.on for f in factors)), "product", assumptions=_notes(factors)
+        )
+        self.factors = factors
+        self.confidence = _confidence(factors)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the coordinates' alphabets."""
+        return tuple(f.on.size for f in self.factors)
+
+    @property
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """The products of the coordinates' reaches."""
+        out = []
+        for k in (0, 1):
+            masks = np.meshgrid(*(f.reach[k] for f in self.factors), indexing="ij")
+            out.append(np.all(masks, axis=0).ravel())
+        return out[0], out[1]
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations: the iterated one, and one factor at a time."""
+        m = v.shape[1]
+        low = self._iterated(v)
+        table = v.reshape(*self.shape, m)
+        rng = np.random.default_rng(0)
+        best, prior = v.max(axis=0).astype(float), np.zeros_like(v)
+        known = np.zeros(m, bool)
+        for start in range(_STARTS):
+            laws = [self._start(f, m, rng, start) for f in self.factors]
+            bound = None
+            for _ in range(_ROUNDS):
+                before = bound
+                for k, factor in enumerate(self.factors):
+                    found = factor.least(_marginalised(table, laws, k))
+                    laws[k] = found.prior
+                    bound = found.upper
+                if before is not None and np.all(bound >= before - 1e-15):
+                    break
+            value = self._above(v, laws)
+            better = value < best
+            best = np.where(better, value, best)
+            whole = _outer(laws).reshape(len(v), m)
+            prior = np.where(better | ~known, whole, prior)
+            known |= better
+        return Least(low, np.maximum(best, low), prior, np.full(m, np.inf))
+
+    def _start(self, factor: PriorSet, m: int, rng: Any, turn: int) -> np.ndarray:
+        n = factor.on.size
+        direction = rng.normal(size=(n, 1)) if turn else np.zeros((n, 1))
+        return np.repeat(factor.least(direction).prior, m, axis=1)
+
+    def _iterated(self, v: np.ndarray) -> np.ndarray:
+        """Bound from below: integrate out the last coordinate at its worst, then the next."""
+        m = v.shape[1]
+        table = v.reshape(*self.shape, m)
+        for factor in reversed(self.factors):
+            n = factor.on.size
+            lead = table.shape[:-2]
+            columns = np.moveaxis(table, -2, 0).reshape(n, -1)
+            table = factor.least(columns).lower.reshape(*lead, m)
+        return table
+
+    def _above(self, v: np.ndarray, laws: list[np.ndarray]) -> np.ndarray:
+        """Bound from above by members near the laws found: each is a minimiser of its factor."""
+        m = v.shape[1]
+        table = v.reshape(*self.shape, m)
+        # the laws are members up to the rounding of their sets' solvers (below 1e-12 in each
+        # probability); the slack covers that for every factor, with a wide margin
+        mean = np.einsum(table * _outer(laws), [*range(table.ndim)], [table.ndim - 1])
+        return mean + np.abs(v).max(axis=0) * 1e-9
+
+    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
+        """Return None: the prior that was found may not be a minimiser."""
+        return None
+
+    def members(self, count: int, rng: Any = None) -> list[Measure]:
+        """Return products of random members of the factors."""
+        rng = np.random.default_rng(rng)
+        each = [f.members(count, rng) for f in self.factors]
+        laws = [[np.asarray(m.probabilities, float) for m in group] for group in each]
+        whole = [reduce(np.multiply.outer, row).ravel() for row in zip(*laws, strict=True)]
+        return [as_measure(p, self.on, "a member") for p in whole]
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a product of members."""
+        q = np.asarray(prior.at(self.on), float).reshape(self.shape)
+        axes = range(q.ndim)
+        laws = [q.sum(axis=tuple(a for a in axes if a != k)) for k in axes]
+        outer = reduce(np.multiply.outer, laws)
+        inside = all(
+            f.contains(Measure(p / p.sum(), f.on, rounding=1e-9, _check=False), tol=tol)
+            for f, p in zip(self.factors, laws, strict=True)
+        )
+        return bool(inside and np.abs(outer - q).max() <= tol)
+
+
+def _outer(laws: list[np.ndarray]) -> np.ndarray:
+    """Return the product laws, (n1, n2, ..., m)."""
+    out = laws[0]
+    for law in laws[1:]:
+        out = out[..., None, :] * law
+    return out
+
+
+def _marginalised(table: np.ndarray, laws: list[np.ndarray], keep: int) -> np.ndarray:
+    """Return the mean over all coordinates but one, (n_keep, m)."""
+    last = table.ndim - 1
+    operands: list[Any] = [table, list(range(table.ndim))]
+    for k, law in enumerate(laws):
+        if k != keep:
+            operands += [law, [k, last]]
+    return np.einsum(*operands, [keep, last])

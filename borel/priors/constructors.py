@@ -1,0 +1,386 @@
+"""The sets of priors that people write: `bl.priors.tv_ball(p, 0.1)` and its kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from borel.errors import InvalidInput
+from borel.measures import Measure, pmf
+from borel.priors.balls import (
+    Band,
+    Bernoulli,
+    Contamination,
+    DivergenceBall,
+    FullSupport,
+    Hull,
+    TotalVariation,
+    number,
+)
+from borel.priors.combinations import Intersection, ProductSet, Union
+from borel.priors.counts import set_from_counts
+from borel.priors.polytopes import Polytope, moment_rules, polytope_rules
+
+if TYPE_CHECKING:
+    from borel.alphabets import Alphabet
+    from borel.priors.sets import PriorSet
+
+
+def full_support(on: Alphabet) -> PriorSet:
+    r"""Return the set of all priors of full support.
+
+    Parameters
+    ----------
+    on : Alphabet
+        The alphabet of the secret.
+
+    Returns
+    -------
+    PriorSet
+        The suprema of PML and PMC over it are the leakage capacity of a mechanism, its LDP level;
+        they are approached, not attained.
+
+    References
+    ----------
+    "Rethinking Disclosure Prevention with Pointwise Maximal Leakage", Theorem 2.8.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> bl.pml(bl.priors.full_support(bl.Finite(2)) * mech).sup()
+    Bound(1.098612289, exact)
+    """
+    return FullSupport(on)
+
+
+def tv_ball(p: Measure, radius: float) -> PriorSet:
+    r"""Return the priors within a total variation distance: :math:`\sup_A |Q(A) - P(A)| \le r`.
+
+    Parameters
+    ----------
+    p : Measure
+        The centre.
+    radius : float or Fraction
+        r in [0, 1]: the mass that may move. An L1 ball of radius r moves r / 2 (`l1_ball`).
+
+    Notes
+    -----
+    The least expectation moves mass r from where f(y|x) is largest to where it is least.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> bl.pml(bl.priors.tv_ball(bl.pmf([0.5, 0.5]), 0.25) * mech).sup()
+    Bound(0.6931471806, exact)
+    """
+    return TotalVariation(p, radius)
+
+
+def l1_ball(p: Measure, radius: float) -> PriorSet:
+    r"""Return the priors with :math:`\sum_x |q(x) - p(x)| \le r`: a TV ball of radius r / 2.
+
+    Parameters
+    ----------
+    p : Measure
+        The centre.
+    radius : float or Fraction
+        r in [0, 2].
+    """
+    size = number("bl.priors.l1_ball", "radius", radius, 0, 2)
+    return TotalVariation(p, size / 2, "l1_ball")
+
+
+def kl_ball(p: Measure, radius: float, *, direction: str) -> PriorSet:
+    r"""Return the priors within a Kullback-Leibler divergence of a centre.
+
+    Parameters
+    ----------
+    p : Measure
+        The centre P.
+    radius : float or Fraction
+        Nats, >= 0.
+    direction : {"to_centre", "from_centre"}
+        Which divergence: D(Q || P), whose members live where P does, or D(P || Q), whose members
+        charge all of its support and perhaps more (the ball of an empirical law).
+
+    Returns
+    -------
+    PriorSet
+        Its figures are ``certified``: a Lagrange dual in one variable, enclosed.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> bl.priors.kl_ball(bl.pmf([0.5, 0.5]), 0.1, direction="to_centre").lower([0.0, 1.0])
+    Bound(0.2802053738 number, certified)
+    """
+    return DivergenceBall(p, radius, "kl", direction)
+
+
+def chi_square_ball(p: Measure, radius: float, *, direction: str) -> PriorSet:
+    r"""Return the priors within a chi-square divergence of a centre.
+
+    Parameters
+    ----------
+    p : Measure
+        The centre P.
+    radius : float or Fraction
+        A number >= 0.
+    direction : {"to_centre", "from_centre"}
+        :math:`\chi^2(Q \| P) = \sum (q - p)^2 / p`, or :math:`\chi^2(P \| Q) = \sum (q - p)^2 / q`.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> bl.priors.chi_square_ball(bl.pmf([0.5, 0.5]), 0.25, direction="to_centre").lower([0.0, 1.0])
+    Bound(0.25 number, certified)
+    """
+    return DivergenceBall(p, radius, "chi_square", direction)
+
+
+def contamination(p: Measure, weight: float) -> PriorSet:
+    r"""Return the epsilon-contamination class :math:`(1 - w) P + w Q`, for every Q.
+
+    Parameters
+    ----------
+    p : Measure
+        The centre P.
+    weight : float or Fraction
+        w in [0, 1].
+
+    References
+    ----------
+    Huber, "The use of Choquet capacities in statistics" (1973).
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> bl.priors.contamination(bl.pmf([0.5, 0.5]), 0.5).lower([0.0, 1.0])
+    Bound(0.25 number, exact)
+    """
+    return Contamination(p, weight)
+
+
+def interior(c: float, on: Alphabet) -> PriorSet:
+    r"""Return the c-interior: the priors with every probability at least c.
+
+    Parameters
+    ----------
+    c : float or Fraction
+        In [0, 1/n]: 1/n is the uniform prior, and c = 0 every prior.
+    on : Alphabet
+        A finite alphabet of n labels.
+
+    Notes
+    -----
+    PML over it goes from that of the uniform prior (c = 1/n) to LDP (c -> 0):
+    :math:`\log \max_x K / (c \sum_x K + (1 - n c) \min_x K)` with K = f(y|x).
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> bl.pml(bl.priors.interior(0.25, bl.Finite(2)) * mech).sup()
+    Bound(0.6931471806, exact)
+    """
+    if getattr(on, "kind", "") != "finite":
+        raise InvalidInput("bl.priors.interior", expected="a finite alphabet", got=repr(on))
+    size = number("bl.priors.interior", "c", c, 0, Fraction(1, on.size))
+    centre = pmf([Fraction(1, on.size)] * on.size, on=on)
+    return Contamination(centre, 1 - on.size * size, "interior")
+
+
+def box(lower: Any, upper: Any, on: Alphabet | None = None) -> PriorSet:
+    """Return the priors between a lower and an upper probability of each secret.
+
+    Parameters
+    ----------
+    lower, upper : sequence, dict or number
+        The ends, one for each label or one for all; Fractions are exact.
+    on : Alphabet, optional
+        A finite alphabet; 0, ..., n - 1 if not given.
+
+    Raises
+    ------
+    InvalidInput
+        Ends that are out of order, or that no prior fits.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> bl.priors.box([0.25, 0.25], [0.75, 0.75]).lower([0.0, 1.0])
+    Bound(0.25 number, exact)
+    """
+    if on is None:
+        from borel.alphabets import Finite
+
+        if isinstance(lower, dict):
+            on = Finite(list(lower))
+        else:
+            sizes = [len(a) for a in (lower, upper) if hasattr(a, "__len__")]
+            if not sizes:
+                raise InvalidInput("bl.priors.box", expected="on=<an alphabet>", got="none")
+            on = Finite(sizes[0])
+    return Band(lower, upper, on)
+
+
+def bernoulli(lo: float, hi: float) -> PriorSet:
+    """Return the laws of a bit on Finite(2) with P{X = 1} in the open interval (lo, hi).
+
+    Parameters
+    ----------
+    lo, hi : float or Fraction
+        0 <= lo <= hi <= 1; one law if they are equal.
+
+    Returns
+    -------
+    PriorSet
+        With ``interval`` and ``member(p)``; suprema are approached, at an end of the interval.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> bl.priors.bernoulli(0.25, 0.5).upper([0.0, 1.0])
+    Bound(0.5 number, exact)
+    """
+    return Bernoulli(lo, hi)
+
+
+def polytope(
+    A: Any = None,
+    b: Any = None,
+    *,
+    equal: Any = None,
+    to: Any = None,
+    on: Alphabet,
+) -> PriorSet:
+    """Return the priors q with A q <= b and ``equal`` q = ``to``.
+
+    Parameters
+    ----------
+    A, b : array_like, shapes (k, n) and (k,)
+        Inequalities on the n probabilities, in the order of the labels.
+    equal, to : array_like, shapes (l, n) and (l,)
+        Equations.
+    on : Alphabet
+        A finite alphabet of n labels.
+
+    Returns
+    -------
+    PriorSet
+        Its figures are ``certified``: linear programs by HiGHS with a verified dual, and members
+        repaired in rational arithmetic.
+
+    Raises
+    ------
+    InvalidInput
+        Shapes that do not match, or constraints that no prior satisfies.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> at_most = bl.priors.polytope([[1, -1]], [0], on=bl.Finite(2))  # q(0) <= q(1)
+    >>> at_most.upper([1.0, 0.0])
+    Bound(0.5 number, certified)
+    """
+    if getattr(on, "kind", "") != "finite":
+        raise InvalidInput("bl.priors.polytope", expected="on=<a finite alphabet>", got=repr(on))
+    return Polytope(polytope_rules(A, b, equal, to, on.size, "bl.priors.polytope"), on)
+
+
+def moment(functions: Any, *, lower: Any = None, upper: Any = None, on: Alphabet) -> PriorSet:
+    r"""Return the priors whose generalised moments are bounded: :math:`a_j \le E f_j(X) \le b_j`.
+
+    Parameters
+    ----------
+    functions : callable or values, or a list of them
+        The functions of the secret; values are in the order of the labels.
+    lower, upper : number or sequence, optional
+        The limits; equal ones fix a moment.
+    on : Alphabet
+        A finite alphabet.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> mean = bl.priors.moment(lambda x: x, lower=0.5, upper=1, on=bl.Finite([0, 1, 2]))
+    >>> mean.upper(lambda x: x == 2)
+    Bound(0.5 number, certified)
+    """
+    if getattr(on, "kind", "") != "finite":
+        raise InvalidInput("bl.priors.moment", expected="on=<a finite alphabet>", got=repr(on))
+    return Polytope(moment_rules(functions, lower, upper, on, "bl.priors.moment"), on, "moment")
+
+
+def hull(priors: Sequence[Measure]) -> PriorSet:
+    """Return the convex hull of finitely many priors on one alphabet.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> bl.priors.hull([bl.pmf([0.5, 0.5]), bl.pmf([0.25, 0.75])]).lower([0.0, 1.0])
+    Bound(0.5 number, exact)
+    """
+    return Hull(priors)
+
+
+def union(sets: Sequence[PriorSet]) -> PriorSet:
+    """Return the union of sets on one alphabet; also ``first | second``."""
+    return Union(sets)
+
+
+def intersection(sets: Sequence[PriorSet]) -> PriorSet:
+    """Return the intersection of sets on one alphabet; also ``first & second``.
+
+    Intersections of polytopes (balls of total variation, boxes, contamination, hulls, moments) are
+    polytopes, and their figures tight. Otherwise the parts bound it from above only.
+    """
+    return Intersection(sets)
+
+
+def product(sets: Sequence[PriorSet]) -> PriorSet:
+    """Return the laws of independent coordinates, each in its own convex set.
+
+    Its members are priors on the product of the alphabets, databases of independent entries for
+    instance. For entries with one and the same law see `borel.iid`.
+    """
+    return ProductSet(sets)
+
+
+def from_counts(
+    counts: Any, *, confidence: float, on: Alphabet | None = None, method: str = "l1"
+) -> PriorSet:
+    r"""Return the set of priors that holds the true one with a confidence over the sample.
+
+    Parameters
+    ----------
+    counts : sequence, dict or Series
+        How often each letter was drawn, in m independent draws.
+    confidence : float or Fraction
+        In (0, 1): the probability, over the sample, that the set holds the true prior. It is not
+        the delta of a guarantee, which is over the outcome.
+    on : Alphabet, optional
+        The finite alphabet, letters that were never drawn included; the labels of ``counts``, or
+        0, ..., n - 1, if it is not given.
+    method : {"l1", "kl", "box"}
+        The L1 ball of Weissman et al. (2003), of radius
+        :math:`\sqrt{2 \log((2^n - 2)/\alpha) / m}`; the KL ball of Agrawal (2020), Theorem 1.2;
+        or Clopper-Pearson intervals with Bonferroni's correction.
+
+    Returns
+    -------
+    PriorSet
+        Its figures are ``statistical`` with that confidence; nothing is assumed of the prior but
+        that the draws are independent.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> known = bl.priors.from_counts([300, 700], confidence=0.95)
+    >>> known.lower([0.0, 1.0])
+    Bound(0.6570530592 number, statistical, confidence=0.95)
+    """
+    return set_from_counts(counts, confidence, on, method)

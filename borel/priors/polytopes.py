@@ -1,0 +1,123 @@
+"""Sets of priors given by linear constraints: polytopes, and classes of generalised moments."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from borel.alphabets import Alphabet
+from borel.engine import linear
+from borel.engine.expectations import Least
+from borel.engine.linear import Constraints
+from borel.errors import InvalidInput
+from borel.measures import Measure
+from borel.priors.sets import PriorSet, _values
+from borel.probabilities import shown
+
+BINARY64 = "coefficients and limits of the constraints mean their binary64 values"
+
+
+class Polytope(PriorSet):
+    """All priors q of a finite alphabet with A q <= b and E q = e: a linear program each."""
+
+    status = "certified"
+
+    def __init__(self, rules: Constraints, on: Alphabet, name: str = "polytope"):
+        super().__init__(on, name, assumptions=(BINARY64,))
+        self._rules = rules
+        self.some = linear.require_feasible(rules, f"bl.priors.{name}")
+
+    @property
+    def rules(self) -> Constraints:
+        """The linear constraints."""
+        return self._rules
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations of columns of values: a program for each."""
+        return linear.least(v, self._rules)
+
+    @cached_property
+    def _reach(self) -> tuple[np.ndarray, np.ndarray]:
+        return linear.reach(self._rules)
+
+    @property
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which secrets some member certainly charges, and which may be charged."""
+        return self._reach
+
+    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
+        """Return None: a solver's prior is a minimiser to rounding, which decides nothing."""
+        return None
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a member, up to a tolerance."""
+        q, rules = np.asarray(prior.at(self.on), float), self._rules
+        if rules.width > rules.n:
+            pinned = linear.joined(
+                rules,
+                linear.constraints(
+                    rules.n,
+                    np.vstack([np.eye(rules.n), -np.eye(rules.n)]),
+                    np.concatenate([q + tol, tol - q]),
+                ),
+            )
+            return linear.feasible(pinned)
+        below = rules.at_most @ q <= rules.limits + tol
+        return bool(below.all() and (np.abs(rules.equal @ q - rules.values) <= tol).all())
+
+
+def polytope_rules(
+    at_most: Any, limits: Any, equal: Any, values: Any, n: int, what: str
+) -> Constraints:
+    """Check the rows that a user gives."""
+    pairs = []
+    for rows, ends, names in ((at_most, limits, "A, b"), (equal, values, "equal, to")):
+        if rows is None and ends is None:
+            pairs.append((np.zeros((0, n)), np.zeros(0)))
+            continue
+        try:
+            table = np.atleast_2d(np.asarray(rows, float))
+            column = np.atleast_1d(np.asarray(ends, float))
+        except (TypeError, ValueError):
+            raise InvalidInput(what, expected=f"numbers for {names}", got=shown(rows)) from None
+        if table.shape != (len(column), n) or column.ndim != 1:
+            raise InvalidInput(
+                what,
+                expected=f"{names} of shapes (k, {n}) and (k,)",
+                got=f"{table.shape} and {column.shape}",
+                mend="a row for each constraint, a column for each label of the alphabet.",
+            )
+        if not (np.isfinite(table).all() and np.isfinite(column).all()):
+            raise InvalidInput(what, expected=f"finite numbers for {names}", got="NaN or infinity")
+        pairs.append((table, column))
+    (rows, ends), (equations, right) = pairs
+    return Constraints(rows, ends, equations, right, n)
+
+
+def moment_rules(functions: Any, lower: Any, upper: Any, on: Alphabet, what: str) -> Constraints:
+    """Turn lower <= E f(X) <= upper into rows."""
+    listed = (
+        functions
+        if isinstance(functions, (list, tuple))
+        and len(functions)
+        and (callable(functions[0]) or np.ndim(functions[0]))
+        else [functions]
+    )
+    table = np.array([_values(f, on).astype(float) for f in listed])
+    ends = []
+    for given, default in ((lower, -np.inf), (upper, np.inf)):
+        column = np.full(len(table), default) if given is None else np.asarray(given, float)
+        if column.ndim > 1 or (column.ndim == 1 and len(column) != len(table)):
+            raise InvalidInput(
+                what, expected=f"a limit for each of {len(table)} functions", got=shown(given)
+            )
+        ends.append(np.broadcast_to(column, len(table)).astype(float))
+    if np.isnan(ends).any() or (ends[0] > ends[1]).any():
+        raise InvalidInput(what, expected="lower <= upper", got=f"{ends[0]} and {ends[1]}")
+    low, high = np.isfinite(ends[0]), np.isfinite(ends[1])
+    if not (low.any() or high.any()):
+        raise InvalidInput(what, expected="a limit", got="none", mend="give lower= or upper=.")
+    rows = np.vstack([table[high], -table[low]])
+    return linear.constraints(on.size, rows, np.concatenate([ends[1][high], -ends[0][low]]))

@@ -1,0 +1,158 @@
+"""The leakage of a mechanism over a set of priors: the supremum over the members."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.errors import InvalidInput, NotYet
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from borel.bound import Bound
+    from borel.joint import Joint
+
+_FIGURES = ("ldp", "lip", "maximal_leakage", "mutual_information")
+
+
+def engine_of(joint: Joint) -> Any:
+    """Return the engine of a set of priors and a mechanism.
+
+    Raises
+    ------
+    NotYet
+        Alphabets on which the set is not covered; the message says what to do.
+    """
+    wanted = settings.current()
+    cache = joint.__dict__.setdefault("_set_engines", {})
+    if wanted not in cache:
+        own = getattr(joint.prior, "engine", None)
+        if own is not None:
+            cache[wanted] = own(joint)
+        elif joint.prior.on.kind == "finite" and joint.mechanism.finite:
+            from borel.engine.set_figures import FiniteSetEngine
+
+            cache[wanted] = FiniteSetEngine(joint)
+        else:
+            raise NotYet(
+                "prior_set * mech",
+                missing=f"secrets on {joint.prior.on!r} and outcomes on {joint.outcome!r}",
+                instead="finite alphabets.",
+            )
+    return cache[wanted]
+
+
+def figure(joint: Joint, name: str) -> Bound:
+    """Return the supremum over the members of LDP, LIP, maximal leakage or mutual information.
+
+    Raises
+    ------
+    NotYet
+        Another measure.
+    """
+    engine = engine_of(joint)
+    found = getattr(engine, name, None)
+    if name not in _FIGURES or found is None:
+        raise NotYet(
+            f"bl.{name} over a set of priors",
+            missing="its supremum over the members",
+            instead=f"bl.pml, bl.pmc, {', '.join('bl.' + f for f in _FIGURES)}, "
+            "or one prior at a time.",
+        )
+    return found()
+
+
+class SetLeakage:
+    r"""PML or PMC over a set of priors: at an outcome, over a curve and over all outcomes.
+
+    .. math:: \sup_{P \in \mathcal P} \ell_P(X \to y), \qquad
+              \sup_{P \in \mathcal P} \operatorname{ess\,sup}_y \ell_P(X \to y)
+
+    The second is the epsilon of :math:`(\varepsilon, \mathcal P)`-PML (or -PMC). Made by ``bl.pml``
+    and ``bl.pmc`` of ``prior_set * mech``.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior_set * mech``.
+    kind : {"pml", "pmc"}
+        Which leakage.
+
+    References
+    ----------
+    Saeidian, Cervia, Oechtering, Skoglund, "Rethinking Disclosure Prevention with Pointwise Maximal
+    Leakage", Definition 2.6.
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, joint: Joint, kind: str):
+        self.joint, self.kind = joint, kind
+
+    def __call__(self, y: Any) -> Bound | xr.Dataset:
+        """Return the supremum over the set at one outcome, a Bound, or at many, a Dataset.
+
+        Returns
+        -------
+        Bound or Dataset
+            In nats. ``witness`` holds the outcome, the secret and the worst ``prior``, a Measure;
+            ``attained`` says whether it attains the supremum or is only approached.
+
+        Raises
+        ------
+        OutsideAlphabet
+            An outcome that is not in the alphabet.
+        """
+        import xarray as xr
+
+        from borel.leakage import _coordinate, _flat, _is_single, _representable
+
+        outcome = self.joint.outcome
+        if _is_single(outcome, y):
+            outcome.check(y)
+            _representable(outcome, y)
+            return engine_of(self.joint).at(self.kind, y)
+        points = _flat(outcome, y)
+        outcome.check(points)
+        low, high, status = engine_of(self.joint).curve(self.kind, points)
+        return xr.Dataset(
+            {
+                "lower": ("y", low, {"units": "nats"}),
+                "upper": ("y", high, {"units": "nats"}),
+                "status": ("y", np.asarray(status).astype(str)),
+            },
+            {"y": _coordinate(points)},
+            {"quantity": f"{self.kind} over {self.joint.prior!r}", "units": "nats"},
+        )
+
+    def sup(self) -> Bound:
+        """Return the supremum over the set and the outcomes: the epsilon of (epsilon, P)-PML."""
+        cache = self.joint.__dict__.setdefault("_set_suprema", {})
+        key = self.kind, settings.current()
+        if key not in cache:
+            cache[key] = engine_of(self.joint).sup(self.kind)
+        return cache[key]
+
+    def worst(self, y: Any) -> Any:
+        """Return the worst prior at one outcome, a Measure."""
+        found = self(y)
+        if not hasattr(found, "witness"):
+            raise InvalidInput("worst", expected="one outcome", got="an array")
+        return (found.witness or {}).get("prior")
+
+    def tail(self, t: float, **_: Any) -> Any:
+        """Refuse: each member has its own law of the outcome."""
+        raise NotYet(
+            "the law of the leakage over a set of priors",
+            missing="suprema of tails and quantiles over the members",
+            instead=".sup(), or the law under one prior.",
+        )
+
+    quantile = cdf = mean = exp_mean = tail
+
+    def __repr__(self) -> str:
+        """Show which leakage, and of what."""
+        return f"SetLeakage({self.kind} over {self.joint.prior!r} * {self.joint.mechanism!r})"

@@ -1,0 +1,271 @@
+r"""Sets of priors: what is known of the law of the secret when it is not one law.
+
+A convex set :math:`\mathcal P` and a fixed mechanism need two operations only, the lower and the
+upper expectation of a function of the secret. With S the union of the supports of the members,
+
+.. math::
+    \sup_{P \in \mathcal P} \ell_P(y) = \log \frac{\max_{x \in S} f(y|x)}{\underline E f(y|X)},
+    \qquad
+    \sup_{P \in \mathcal P} \Lambda_P(y) = \log \frac{\overline E f(y|X)}{\min_{x \in S} f(y|x)}.
+
+"At most" is clear. For "at least" let P attain (or approach) the lower expectation, and let some
+member P' charge the x of the maximum: (1 - s) P + s P' is a member by convexity, it charges x too,
+and as s -> 0 its leakage tends to the right-hand side. So the supremum is attained if a minimiser
+charges such an x, and only approached otherwise: the Bound says which, where it is known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.alphabets import Alphabet
+from borel.bound import Bound
+from borel.engine.expectations import Least
+from borel.errors import InvalidInput, NotYet
+from borel.measures import Measure
+from borel.probabilities import as_numbers
+
+if TYPE_CHECKING:
+    from borel.engine.linear import Constraints
+    from borel.joint import Joint
+
+
+class PriorSet:
+    """A set of priors on one alphabet; see `borel.priors` for the constructors.
+
+    Attributes
+    ----------
+    on : Alphabet
+        The alphabet of the secret.
+    convex : bool
+        Whether mixtures of members are members.
+    assumptions : tuple of str
+        What figures over the set rest on.
+    confidence : float or None
+        For a set learnt from a sample: the probability, over the sample, that it holds the truth.
+    """
+
+    __array_ufunc__ = None
+    convex = True
+    status = "exact"
+    confidence: float | None = None
+
+    def __init__(self, on: Alphabet, name: str, *, assumptions: tuple[str, ...] = ()):
+        if not isinstance(on, Alphabet):
+            raise InvalidInput(
+                f"bl.priors.{name}",
+                expected="an alphabet",
+                got=type(on).__name__,
+                mend="write bl.Finite([...]) or bl.Interval(a, b).",
+            )
+        self.on = on
+        self.name = name
+        self.assumptions = assumptions
+
+    # -- what a set has to know ---------------------------------------------------------------
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations of columns of values (n, m) on a finite alphabet."""
+        raise NotYet(f"bl.priors.{self.name}", missing=f"lower expectations on {self.on!r}")
+
+    def least_exactly(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return lower expectations and priors as Fractions, where the set is rational."""
+        return None
+
+    @property
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which secrets some member certainly charges, and which may be charged: (n,) each."""
+        everywhere = np.ones(self.on.size, bool)
+        return everywhere, everywhere
+
+    @property
+    def rules(self) -> Constraints | None:
+        """The set as linear constraints, if it is a polytope; None otherwise."""
+        return None
+
+    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
+        """Return whether some minimiser of v charges a secret; None if it is not known.
+
+        ``charged`` says so of the minimiser that was found; above ``level`` none has more mass than
+        every member must have.
+        """
+        if charged:
+            return True
+        return False if v[row] > level else None
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a member, up to a tolerance in its probabilities."""
+        raise NotYet(f"bl.priors.{self.name}.contains", missing="a test of membership")
+
+    # -- expectations -------------------------------------------------------------------------
+
+    def lower(self, f: Any) -> Bound:
+        r"""Return the lower expectation :math:`\inf_{P \in \mathcal P} E_P f(X)`.
+
+        Parameters
+        ----------
+        f : callable or sequence, shape (n,)
+            A function of the secret, or its values in the order of the labels.
+
+        Returns
+        -------
+        Bound
+            A number; ``witness["prior"]`` is the prior that attains or approaches it.
+
+        Raises
+        ------
+        InvalidInput
+            A function with NaN or infinite values, or as many values as there are no labels.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> bl.priors.tv_ball(bl.pmf([0.5, 0.5]), 0.25).lower([0.0, 1.0])
+        Bound(0.25 number, exact)
+        """
+        return self._expectation(f, 1)
+
+    def upper(self, f: Any) -> Bound:
+        r"""Return the upper expectation :math:`\sup_{P \in \mathcal P} E_P f(X)`; see `lower`."""
+        return self._expectation(f, -1)
+
+    def _expectation(self, f: Any, sign: int) -> Bound:
+        values = _values(f, self.on)[:, None]
+        about: dict[str, Any] = {"units": "number"}
+        exact = self.least_exactly(sign * values) if values.dtype == object else None
+        if exact is not None:
+            low = high = sign * exact[0][0]
+            prior = exact[1][:, 0]
+        else:
+            found = self.least(sign * values.astype(float))
+            low, high = float(found.lower[0]), float(found.upper[0])
+            low, high = (low, high) if sign > 0 else (-high, -low)
+            prior = found.prior[:, 0]
+        about["witness"] = {"prior": as_measure(prior, self.on, "the attaining prior")}
+        return self.bound(low, high, **about)
+
+    def bound(self, low: Any, high: Any, **about: Any) -> Bound:
+        """Make a Bound with the status of the set."""
+        about["assumptions"] = (*self.assumptions, *about.get("assumptions", ()))
+        status = about.pop("status", self.status)
+        if self.confidence is not None and status != "estimate":
+            return Bound.statistical(low, high, confidence=self.confidence, **about)
+        if status == "estimate":
+            return Bound.estimate((low + high) / 2, (high - low) / 2, **about)
+        if status == "conditional":
+            return Bound.conditional(low, high, **about)
+        return (Bound.exact if status == "exact" else Bound.certified)(low, high, **about)
+
+    # -- the algebra --------------------------------------------------------------------------
+
+    def __mul__(self, mechanism: Any) -> Joint:
+        """Return the joints of all members with a mechanism: ``prior_set * mech``."""
+        from borel.alphabets import includes
+        from borel.joint import Joint
+        from borel.mechanism import Mechanism
+
+        if not isinstance(mechanism, Mechanism):
+            return NotImplemented
+        if not includes(mechanism.secret, self.on):
+            raise InvalidInput(
+                "prior_set * mech",
+                expected=f"priors within the secrets of the mechanism, {mechanism.secret!r}",
+                got=f"priors on {self.on!r}",
+                mend="give both the same labels; labels are matched, never positions.",
+            )
+        return Joint(self, mechanism)
+
+    def __matmul__(self, other: Any) -> Any:
+        """Refuse: the marginal over a set of priors is not one law."""
+        raise TypeError("prior_set @ mech: write prior_set * mech for the joints")
+
+    def __or__(self, other: Any) -> Any:
+        """Return the union of two sets."""
+        from borel.priors.combinations import Union
+
+        return Union([self, other]) if isinstance(other, PriorSet) else NotImplemented
+
+    def __and__(self, other: Any) -> Any:
+        """Return the intersection of two sets."""
+        from borel.priors.combinations import Intersection
+
+        return Intersection([self, other]) if isinstance(other, PriorSet) else NotImplemented
+
+    def leakage_of(self, joint: Joint, kind: str) -> Any:
+        """Return the leakage over the set: the supremum over the members."""
+        from borel.priors.set_leakage import SetLeakage
+
+        return SetLeakage(joint, kind)
+
+    def figure_of(self, joint: Joint, name: str, *arguments: Any) -> Bound:
+        """Return the supremum of a measure over the members."""
+        from borel.priors.set_leakage import figure
+
+        return figure(joint, name)
+
+    def members(self, count: int, rng: Any = None) -> list[Measure]:
+        """Return random members: mixtures of priors that attain random lower expectations.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        rng : int, Generator or None
+            Source of randomness.
+        """
+        rng = np.random.default_rng(rng)
+        sure = self.reach[0]
+        v = rng.normal(size=(self.on.size, 8 * max(count, 1)))
+        v[~self.reach[1]] = np.abs(v).max() + 1  # never charged
+        corners = self.least(v).prior
+        picks = rng.integers(corners.shape[1], size=(count, 4))
+        weights = rng.dirichlet(np.ones(4), size=count)
+        found = np.einsum("ck,nck->cn", weights, corners[:, picks])
+        found[:, ~sure] = 0.0
+        return [as_measure(row / row.sum(), self.on, "a member") for row in found]
+
+    def __repr__(self) -> str:
+        """Show the kind of set and its alphabet."""
+        sure = "" if self.confidence is None else f", confidence {self.confidence:g}"
+        return f"PriorSet({self.name} on {self.on!r}{sure})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return (
+            f"<div><code>{escape(repr(self))}</code><br>"
+            "<i>next: bl.pml(prior_set * mech).sup(), prior_set.lower(f)</i></div>"
+        )
+
+
+def as_measure(values: np.ndarray, on: Alphabet, name: str) -> Measure:
+    """Return a prior that a solver found as a Measure."""
+    if values.dtype != object:
+        values = np.maximum(values, 0.0)
+        values = values / values.sum()
+    return Measure(values, on, name=name, rounding=1e-12, _check=False)
+
+
+def _values(f: Any, on: Alphabet) -> np.ndarray:
+    if on.kind != "finite":
+        raise NotYet(
+            "the lower expectation of a function",
+            missing=f"functions on {on!r}",
+            instead="bl.pml(prior_set * mech)(y) on this alphabet.",
+        )
+    labels = list(on.labels)
+    found = [f(a) for a in labels] if callable(f) else f
+    values, own = as_numbers(found)
+    if values.shape != (len(labels),):
+        raise InvalidInput(
+            "PriorSet.lower",
+            expected=f"{len(labels)} values, one for each label of {on!r}",
+            got=f"shape {values.shape}",
+        )
+    if own is not None:
+        values = values[[own.index(a) for a in labels]] if set(own) == set(labels) else values
+    if not np.isfinite(values.astype(float)).all():
+        raise InvalidInput("PriorSet.lower", expected="finite values", got="NaN or infinity")
+    return values
