@@ -119,6 +119,10 @@ class FiniteSetEngine:
         _, _, sure_bottom, bottom = self._extremes(v)
         sure_top = v[self.sure].max(axis=0) if self.sure.any() else np.zeros(v.shape[1])
         tiny = np.full(v.shape[1], 5e-324)
+        with np.errstate(over="ignore"):  # where a denominator may be 0 the end is infinite below
+            return self._of(kind, v, error, bottom, sure_bottom, sure_top, tiny)
+
+    def _of(self, kind, v, error, bottom, sure_bottom, sure_top, tiny) -> Columns:
         if kind == "ldp":
             least = Least(bottom, sure_bottom, np.zeros_like(v), bottom)
             low = sure_top / np.maximum(sure_bottom, tiny), 1 / np.maximum(bottom, tiny)
@@ -283,7 +287,7 @@ def _logs(low: np.ndarray, high: np.ndarray, error: np.ndarray) -> tuple[np.ndar
     one = scaled(np.ones(len(low)))
     with np.errstate(divide="ignore", over="ignore"):
         top = np.where(np.isfinite(high) & (high > 0), high, 1.0)
-        base = np.where(low > 0, low, 1.0)
+        base = np.where(low > 0, np.minimum(low, np.finfo(float).max), 1.0)
         first = log_ratio_bounds(scaled(base, error), one).lower
         second = log_ratio_bounds(scaled(top, error), one).upper
     return np.where(low > 0, first, 0.0), np.where(np.isfinite(high), second, np.inf)
