@@ -458,6 +458,13 @@ def _on_labels(values: np.ndarray, on: Any, what: str, rounding: float = 0.0) ->
     return validated(values, what, rounding)
 
 
+@dataclass(frozen=True)
+class TracedLaw:
+    """What `pmf` returns while a family of priors is traced: expressions in its parameter."""
+
+    values: list[Any]
+
+
 def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
     """Make a measure on a finite alphabet from its probabilities.
 
@@ -484,6 +491,10 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
     >>> pmf([0.25, 0.75], on=Finite(["no", "yes"]))
     Measure([0.25, 0.75] on Finite(['no', 'yes']))
     """
+    if isinstance(probabilities, (list, tuple)) and any(
+        isinstance(p, Tracer) for p in probabilities
+    ):
+        return TracedLaw(list(probabilities))  # type: ignore[return-value]
     values, labels = as_numbers(probabilities)
     if values.ndim == 0 or values.shape[-1] == 0:
         raise InvalidInput("pmf", expected="at least one probability", got=repr(probabilities))

@@ -355,7 +355,9 @@ class Bands:
             lows.append(np.where(top.sound[i], total[0], 0.0))
             if i == 0:
                 more = lanes.exp(lanes.point(top.excess))
-                highs.append(lanes.multiply((np.maximum(total[0], 0.0), total[1]), more)[1])
+                high = lanes.multiply((np.maximum(total[0], 0.0), total[1]), more)[1]
+                # a path along which f is 0 says nothing: 0 times an excess that is not bounded
+                highs.append(np.where(np.isfinite(top.excess), high, np.inf))
         highs.append(lanes.multiply(lanes.exp(lanes.point(top.direct)), width)[1])
         highs = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
         return np.maximum.reduce(lows), highs

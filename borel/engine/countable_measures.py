@@ -52,7 +52,9 @@ class CountableMeasures(LawMeasures):
             low, high, seen, paired = self._sum(f, head, marginal, kernel)
             beyond = self._rest(f, 1 - seen, 1 - paired, whole and not len(head.boxes[0]))
             total = low.union(high + beyond[1]) if beyond is not None else None
-            least = ends(low + (beyond[0] if beyond is not None else 0))[0]
+            least = -math.inf  # of a user's f the rest may be negative, and nothing bounds it
+            if beyond is not None or f.graph is None:
+                least = ends(low + (beyond[0] if beyond is not None else 0))[0]
             most = math.inf if total is None else ends(total)[1]
         if f.graph is None:
             least = max(least, 0.0)

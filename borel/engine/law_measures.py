@@ -51,7 +51,9 @@ class LawMeasures(DiscreteFigures):
             if family in ("poisson", "geometric"):
                 return Bound.exact(math.inf, math.inf)
             rests = ("infinitely many secrets have positive probability",)
-            return Bound.conditional(math.inf, math.inf, assumptions=rests)
+            if (np.asarray(prior.pdf(head_of(prior.on, 64))) > 0).all():
+                return Bound.conditional(math.inf, math.inf, assumptions=rests)
+            return Bound.undecided(reason=f"it is infinite if {rests[0]}, which is not known")
         raise NotYet(
             "bl.ldi",
             missing=f"this measure for outcomes on {self.joint.outcome!r}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from borel.priors.balls import (
 )
 from borel.priors.combinations import Intersection, ProductSet, Union
 from borel.priors.counts import set_from_counts
+from borel.priors.parametric import family_of
 from borel.priors.polytopes import Polytope, moment_rules, polytope_rules
 
 if TYPE_CHECKING:
@@ -348,6 +349,35 @@ def product(sets: Sequence[PriorSet]) -> PriorSet:
     instance. For entries with one and the same law see `borel.iid`.
     """
     return ProductSet(sets)
+
+
+def family(build: Callable[[Any], Measure], theta: Alphabet) -> PriorSet:
+    """Return the priors ``build(theta)`` for every theta of an alphabet: not convex.
+
+    Parameters
+    ----------
+    build : callable
+        theta -> Measure; theta is a number, or a tuple of numbers for a product.
+    theta : Alphabet
+        A bounded interval, a product of them, or a finite alphabet.
+
+    Returns
+    -------
+    PriorSet
+        For a finite alphabet of theta a union of priors. For intervals, with a finite secret and a
+        ``build`` that returns ``bl.pmf([...])`` of NumPy expressions in theta, figures come from
+        branch and bound over theta, ``conditional`` on the family's normalisation, which is checked
+        at some points. Else they are estimates: the best theta that was found.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> genotypes = lambda p: bl.pmf([(1 - p) ** 2, 2 * p * (1 - p), p**2])
+    >>> hardy_weinberg = bl.priors.family(genotypes, bl.Interval(0.25, 0.5))
+    >>> hardy_weinberg.upper([0.0, 1.0, 0.0]).status
+    'conditional'
+    """
+    return family_of(build, theta)
 
 
 def from_counts(

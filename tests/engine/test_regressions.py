@@ -189,3 +189,35 @@ def test_nothing_leaks_where_the_density_is_zero_for_every_secret():
         breaks=(-1.0, 1.0),
     )
     holds(bl.pml(linear).sup(), math.log(max(here) / level), 1e-9)
+
+
+def test_a_path_of_secrets_that_make_a_band_impossible_bounds_no_mean():
+    """0 times an excess that is not bounded is not 0: E e^PML was too small, and certified."""
+
+    def apart(y, x):
+        return np.where(x == 0, np.where((y > 2) & (y < 3), 1.0, 0.0), np.where(y < 0.8, 1.25, 0.0))
+
+    disjoint = joint(apart, prior=BIT, outcome=bl.Interval(0, 4))
+    holds(bl.maximal_leakage(disjoint), math.log(2), 0)
+    holds(bl.pml(disjoint).exp_mean(), 2.0, 0)
+    window = joint(
+        lambda y, x: np.where((y > 1.3 * x) & (y < 1.3 * x + 1), 1.0, 0.0),
+        prior=BIT,
+        outcome=bl.Interval(0, 4),
+    )
+    holds(bl.maximal_leakage(window), math.log(2), 0)
+    # noise of half-width 0.3: the supremum over x is 5/3 for y in (-0.3, 1.3)
+    noise = joint(
+        lambda y, x: np.where(np.abs(y - x) < 0.3, 5 / 3, 0.0), outcome=bl.Interval(-1, 2)
+    )
+    holds(bl.maximal_leakage(noise), math.log(1.6 * 5 / 3), 1e-12)
+
+
+def test_what_lies_beyond_the_head_of_a_function_of_any_sign_is_not_left_out():
+    prior = bl.Measure(
+        lambda x: 1 / ((x + 1) * (x + 2)), on=bl.Integers(0, None), tail=lambda n: 1 / (n + 2)
+    )
+    same = prior * bl.Mechanism(
+        lambda y, x: np.where(y == x, 1.0, 0.0), secret=prior.on, outcome=prior.on
+    )
+    assert bl.f_information(same, lambda t: 100 * (t - 1)).lower <= 0.0
