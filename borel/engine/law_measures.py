@@ -14,6 +14,7 @@ from borel.engine.cells import spread
 from borel.engine.discrete import OUTSIDE, DiscreteFigures
 from borel.engine.rounding import TINY, fraction_down, fraction_up, log_fraction
 from borel.errors import NotYet
+from borel.measures import head_of
 
 if TYPE_CHECKING:
     from borel.laws import Values
