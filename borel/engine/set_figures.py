@@ -262,6 +262,12 @@ class FiniteSetEngine:
         first, second = self.sup("pmc"), self.sup("pml")
         return first if (first.lower, first.upper) > (second.lower, second.upper) else second
 
+    def mutual_information(self) -> Bound:
+        """Enclose the largest mutual information over the members."""
+        from borel.engine.set_information import mutual_information
+
+        return mutual_information(self)
+
     def maximal_leakage(self) -> Bound:
         """Enclose maximal leakage under a prior that charges the union of the supports."""
         from borel.engine.exact import FiniteEngine

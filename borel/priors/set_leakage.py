@@ -36,6 +36,10 @@ def engine_of(joint: Joint) -> Any:
             from borel.engine.set_figures import FiniteSetEngine
 
             cache[wanted] = FiniteSetEngine(joint)
+        elif joint.prior.on.kind == "finite":
+            from borel.engine.set_outcomes import SetOutcomes
+
+            cache[wanted] = SetOutcomes(joint)
         else:
             raise NotYet(
                 "prior_set * mech",

@@ -1,0 +1,236 @@
+"""Sets of priors with continuous and countable outcomes, families, and capacity over a set."""
+
+from fractions import Fraction as F
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+
+import borel as bl
+
+X = bl.Finite([0.0, 1.0, 2.0])
+P = [F(1, 2), F(3, 10), F(1, 5)]
+LINE = np.linspace(-25, 25, 20001)
+
+
+def laplace(b):
+    return bl.mechanisms.laplace(b=b, secret=X), lambda y, x: -abs(y - x) / b
+
+
+def gaussian(sigma):
+    return bl.mechanisms.gaussian(sigma=sigma, secret=X), lambda y, x: -(((y - x) / sigma) ** 2) / 2
+
+
+def least_of(name, v, r):
+    """Lower expectations of a vector, in mpmath."""
+    v, p = [mpmath.mpf(a) for a in v], [mpmath.mpf(a.numerator) / a.denominator for a in P]
+    mean = sum(a * b for a, b in zip(p, v, strict=True))
+    if name == "contamination":
+        return (1 - r) * mean + r * min(v)
+    if name == "interior":
+        return r * sum(v) + (1 - 3 * r) * min(v)
+    if name == "full":
+        return min(v)
+    left, q = r, list(p)  # total variation
+    low = v.index(min(v))
+    for k in sorted(range(3), key=lambda k: v[k], reverse=True):
+        moved = min(q[k], left) if k != low else 0
+        q[k] -= moved
+        q[low] += moved
+        left -= moved
+    return sum(a * b for a, b in zip(q, v, strict=True))
+
+
+SETS = {
+    "contamination": (bl.priors.contamination(bl.pmf(P, on=X), F(1, 8)), mpmath.mpf(1) / 8),
+    "interior": (bl.priors.interior(F(1, 8), X), mpmath.mpf(1) / 8),
+    "tv": (bl.priors.tv_ball(bl.pmf(P, on=X), F(1, 8)), mpmath.mpf(1) / 8),
+    "full": (bl.priors.full_support(X), mpmath.mpf(0)),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_laplace_noise_leaks_most_beyond_the_secrets(name):
+    """There the ratios are e^(-|x - x'| / b), whatever y: the supremum is at one of the ends."""
+    mpmath.mp.dps = 40
+    mech, log_kernel = laplace(0.75)
+    prior_set, r = SETS[name]
+    ratios = [[mpmath.exp(-abs(x - end) / mpmath.mpf(0.75)) for x in (0, 1, 2)] for end in (0, 2)]
+    truth = max(-mpmath.log(least_of(name, v, r)) for v in ratios)
+    found = bl.pml(prior_set * mech).sup()
+    assert found.status == "certified"
+    assert found.lower <= truth <= found.upper
+    assert found.width <= 1e-8
+    v = np.exp(log_kernel(LINE, np.array([[0.0], [1.0], [2.0]])))
+    low = -np.log(prior_set.least(v / v.max(axis=0)).lower)
+    assert low.max() <= found.upper + 1e-12
+    curve = bl.pml(prior_set * mech)(LINE[::500])
+    np.testing.assert_allclose(curve.upper, low[::500], rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["contamination", "interior", "tv"])
+def test_gaussian_noise_tells_the_secret_at_last(name):
+    """Far out the posterior is a point: PML tends to log 1 / (lower probability); PMC diverges."""
+    mech, _ = gaussian(1.25)
+    prior_set, r = SETS[name]
+    mpmath.mp.dps = 40
+    truth = max(-mpmath.log(least_of(name, v, r)) for v in ([1, 0, 0], [0, 0, 1]))
+    found = bl.pml(prior_set * mech).sup()
+    assert found.lower <= truth <= found.upper and found.width <= 1e-8
+    cost = bl.pmc(prior_set * mech).sup()
+    assert cost.lower == np.inf and cost.status == "certified"
+    everything = bl.pml(SETS["full"][0] * mech).sup()
+    assert everything.lower == np.inf
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_cost_of_laplace_noise_holds_what_a_grid_finds(name):
+    mech, log_kernel = laplace(0.75)
+    prior_set, _ = SETS[name]
+    found = bl.pmc(prior_set * mech).sup()
+    v = np.exp(log_kernel(LINE, np.array([[0.0], [1.0], [2.0]])))
+    best = np.log(-prior_set.least(-v / v.max(axis=0)).lower / (v / v.max(axis=0)).min(axis=0))
+    assert best.max() - 1e-6 <= found.upper
+    assert abs(found.lower - best.max()) <= 1e-5 and found.width <= 1e-8
+
+
+def test_counts_with_poisson_noise():
+    rates = bl.Finite([1.0, 2.0, 4.0])
+    mech = bl.Mechanism.from_scipy(
+        lambda x: stats.poisson(x), secret=rates, outcome=bl.Integers(0, None)
+    )
+    prior_set = bl.priors.contamination(bl.pmf(P, on=rates), F(1, 8))
+    joint = prior_set * mech
+    k = stats.poisson.pmf(np.arange(40)[None], np.array([[1.0], [2.0], [4.0]]))
+    v = k / k.max(axis=0)
+    low = -np.log(prior_set.least(v).lower)
+    found = bl.pml(joint).sup()
+    assert low.max() <= found.upper + 1e-12
+    assert found.upper <= -np.log(0.2 * 7 / 8) + 1e-9  # log 1 / (lower probability of 4)
+    np.testing.assert_allclose(bl.pml(joint)(np.arange(10)).upper, low[:10], rtol=1e-9)
+
+
+def test_outcomes_that_one_secret_forbids():
+    half = bl.Mechanism(
+        lambda y, x: np.where(y < x, 1 / x, 0.0),
+        secret=bl.Finite([1.0, 2.0]),
+        outcome=bl.Interval(0, 2),
+        breaks=(1.0,),
+    )
+    joint = bl.priors.contamination(bl.pmf([F(1, 2), F(1, 2)], on=half.secret), F(1, 4)) * half
+    assert bl.pmc(joint).sup().lower == np.inf
+    truth = np.log(1 / (0.5 * 0.75))  # y in (1, 2) tells that x = 2, of lower probability 3/8
+    found = bl.pml(joint).sup()
+    assert found.lower <= truth + 1e-12 and truth - 1e-12 <= found.upper and found.width <= 1e-8
+
+
+def test_no_member_leaks_more_through_a_continuous_outcome():
+    mech, _ = laplace(0.75)
+    rng = np.random.default_rng(0)
+    centre = bl.pmf(P, on=X)
+    for prior_set in (
+        bl.priors.tv_ball(centre, 0.1),
+        bl.priors.kl_ball(centre, 0.05, direction="from_centre"),
+    ):
+        top = bl.pml(prior_set * mech).sup().upper
+        cost = bl.pmc(prior_set * mech).sup().upper
+        for member in prior_set.members(6, rng):
+            with bl.options(closed_forms=False):
+                assert bl.pml(member * mech).sup().lower <= top + 1e-12
+                assert bl.pmc(member * mech).sup().lower <= cost + 1e-12
+
+
+# -- families --------------------------------------------------------------------------------
+
+
+def genotypes(p):
+    return bl.pmf([(1 - p) ** 2, 2 * p * (1 - p), p**2])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_family_is_maximised_over_its_parameter(seed):
+    rng = np.random.default_rng(seed)
+    kernel = rng.dirichlet(np.ones(4), size=3)
+    mech = bl.Mechanism.from_matrix(kernel)
+    low, high = sorted(rng.random(2))
+    family = bl.priors.family(genotypes, bl.Interval(low, high))
+    s = np.linspace(low, high, 20001)
+    laws = np.array([(1 - s) ** 2, 2 * s * (1 - s), s**2])
+    level = kernel.T @ laws
+    for of, best in (
+        (bl.pml, np.log(kernel.max(axis=0)[:, None] / level).max()),
+        (bl.pmc, np.log(level / kernel.min(axis=0)[:, None]).max()),
+    ):
+        found = of(family * mech).sup()
+        assert found.status == "conditional" and "normalised" in found.assumptions[0]
+        assert best <= found.upper + 1e-12
+        assert abs(best - found.lower) <= 1e-6 and found.width <= 1e-8
+    # the hull is larger: a value over it is an upper bound at best
+    ends = [genotypes(float(t)) for t in (low, (low + high) / 2, high)]
+    assert bl.pml(bl.priors.hull(ends) * mech).sup().status == "exact"
+
+
+def test_a_family_of_two_parameters_that_fills_a_polytope():
+    rng = np.random.default_rng(1)
+    mech = bl.Mechanism.from_matrix(rng.dirichlet(np.ones(4), size=3))
+    theta = bl.Interval(0.125, 0.375) * bl.Interval(0.125, 0.5)
+    family = bl.priors.family(lambda t: bl.pmf([t[0], t[1], 1 - t[0] - t[1]]), theta)
+    box = bl.priors.box([0.125, 0.125, 0.125], [0.375, 0.5, 0.75])
+    for of in (bl.pml, bl.pmc):
+        a, b = of(family * mech).sup(), of(box * mech).sup()
+        assert a.lower <= b.upper and b.lower <= a.upper and a.width <= 1e-8
+
+
+def test_a_finite_family_is_a_union_and_not_its_hull():
+    mech = bl.Mechanism.from_matrix([[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]])
+    family = bl.priors.family(lambda p: bl.pmf([1 - p, p]), bl.Finite([F(1, 4), F(1, 2)]))
+    each = [bl.pml(bl.pmf([1 - p, p]) * mech).sup() for p in (F(1, 4), F(1, 2))]
+    found = bl.pml(family * mech).sup()
+    assert found.lower <= max(b.upper for b in each) and max(b.lower for b in each) <= found.upper
+
+
+def test_an_opaque_family_is_an_estimate():
+    table = {0: 0.25, 1: 0.5}
+    family = bl.priors.family(
+        lambda p: bl.pmf([1 - table[0] * float(p), table[0] * float(p)]), bl.Interval(0.5, 1)
+    )
+    mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    found = bl.pml(family * mech).sup()
+    assert found.status == "estimate" and "proves nothing" in found.reason
+    assert abs(found.value - np.log(0.75 / (0.25 + 0.5 * 0.125))) <= 1e-6
+
+
+# -- capacity over a set ------------------------------------------------------------------------------
+
+
+def test_capacity_over_all_priors_is_the_capacity():
+    for e in (0.1, 0.25, 0.4):
+        mech = bl.Mechanism.from_matrix([[1 - e, e], [e, 1 - e]])
+        truth = np.log(2) + e * np.log(e) + (1 - e) * np.log(1 - e)
+        found = bl.mutual_information(bl.priors.full_support(bl.Finite(2)) * mech)
+        assert found.lower <= truth <= found.upper and found.width <= 1e-8
+    # Z-channel: log(1 + (1 - e) e^(e / (1 - e)))
+    mech = bl.Mechanism.from_matrix([[1, 0], [0.5, 0.5]])
+    truth = np.log(1.25)
+    found = bl.mutual_information(bl.priors.full_support(bl.Finite(2)) * mech)
+    assert found.lower <= truth <= found.upper and found.width <= 1e-8
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_member_informs_more(seed):
+    rng = np.random.default_rng(seed)
+    mech = bl.Mechanism.from_matrix(rng.dirichlet(np.ones(5) / 2, size=4))
+    centre = bl.pmf(rng.dirichlet(np.ones(4)))
+    for prior_set in (
+        bl.priors.tv_ball(centre, 0.1),
+        bl.priors.interior(0.1, bl.Finite(4)),
+        bl.priors.kl_ball(centre, 0.02, direction="to_centre"),
+    ):
+        found = bl.mutual_information(prior_set * mech)
+        assert found.width <= 1e-6
+        best = max(bl.mutual_information(q * mech).lower for q in prior_set.members(50, rng))
+        assert best <= found.upper
+        prior = found.witness["prior"]
+        assert bl.mutual_information(prior * mech).upper >= found.lower
+        assert prior_set.contains(prior)
