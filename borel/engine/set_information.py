@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _ROUNDS = 200
 _GAP = 1e-9
+_PATIENCE = 6
 _MEMBERS = 1e-10
 """What the rounding of a member's probabilities may change of its mutual information, at most."""
 
@@ -70,6 +71,7 @@ def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     corners = list(prior_set.least(np.hstack([eye, -eye])).prior.T)
     weights = np.full(len(corners), 1 / len(corners))
     deadline = time.monotonic() + settings.current().budget
+    best, late = np.inf, 0
     for _ in range(_ROUNDS):
         table = np.array(corners)
         weights = _weighted(weights, table @ kernel, table @ entropies)
@@ -78,7 +80,9 @@ def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         divergence = _plain(kernel, q)
         corner = prior_set.least(-divergence[:, None]).prior[:, 0]
         gap = float(corner @ divergence - p @ divergence)
-        if gap <= _GAP or time.monotonic() > deadline:
+        late = 0 if gap < best / 2 else late + 1
+        best = min(best, gap)
+        if gap <= _GAP or late > _PATIENCE or time.monotonic() > deadline:
             break
         kept = weights > 1e-13
         corners = [c for c, k in zip(corners, kept, strict=True) if k] + [corner]

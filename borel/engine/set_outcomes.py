@@ -108,27 +108,35 @@ class SetOutcomes:
         out = np.full(len(low), -np.inf), np.full(len(low), np.inf)
         closed = np.isfinite(low) & np.isfinite(high)
         if closed.any():
-            a, b = low[closed], high[closed]
-            around = program.run({"y": jet.variable(a, b, 1)}, 1)
-            centre = a + (b - a) / 2
-            at = program.run({"y": (centre[None], centre[None])}, 0, decisions=around.decisions)
-            ranges = [np.broadcast_to(v, len(a)) for v in lanes.settled(jet.entry(around.jet, 0))]
-            start = lanes.settled(jet.entry(at.jet, 0))
-            slope = lanes.settled(jet.entry(around.jet, 1))
-            reach = (
-                lanes.subtract(lanes.point(a), lanes.point(centre))[0],
-                lanes.subtract(lanes.point(b), lanes.point(centre))[1],
-            )
-            with np.errstate(invalid="ignore"):
-                moved = lanes.settled(lanes.add(start, lanes.multiply(slope, reach)))
-            sharp = np.broadcast_to(np.isfinite(slope[0]) & np.isfinite(slope[1]), len(a))
-            out[0][closed] = np.where(sharp, np.maximum(ranges[0], moved[0]), ranges[0])
-            out[1][closed] = np.where(sharp, np.minimum(ranges[1], moved[1]), ranges[1])
+            found = self._by_range(program, low[closed], high[closed])
+            out[0][closed], out[1][closed] = found
         for j in np.flatnonzero(~closed):
             if math.isfinite(low[j]) or math.isfinite(high[j]):
                 found = self.tails.difference(i, k, float(low[j]), float(high[j]))
                 out[0][j], out[1][j] = found
         return out
+
+    def _by_range(self, program: Any, a: np.ndarray, b: np.ndarray) -> Box:
+        """Enclose a difference on bounded boxes, by its range and its mean value."""
+        plain = lanes.settled(jet.entry(program.run({"y": (a[None], b[None])}, 0).jet, 0))
+        least, most = (np.broadcast_to(v, len(a)) for v in plain)
+        if self.joint.outcome.kind == "countable" or (a == b).all():
+            return least, most  # derivatives say nothing of single outcomes
+        around = program.run({"y": jet.variable(a, b, 1)}, 1)
+        centre = a + (b - a) / 2
+        at = program.run({"y": (centre[None], centre[None])}, 0, decisions=around.decisions)
+        start = lanes.settled(jet.entry(at.jet, 0))
+        slope = lanes.settled(jet.entry(around.jet, 1))
+        reach = (
+            lanes.subtract(lanes.point(a), lanes.point(centre))[0],
+            lanes.subtract(lanes.point(b), lanes.point(centre))[1],
+        )
+        moved = lanes.settled(lanes.add(start, lanes.multiply(slope, reach)))
+        sharp = np.broadcast_to(np.isfinite(slope[0]) & np.isfinite(slope[1]), len(a)) & (a < b)
+        return (
+            np.where(sharp, np.maximum(least, moved[0]), least),
+            np.where(sharp, np.minimum(most, moved[1]), most),
+        )
 
     def _ceiling(self) -> float:
         """Bound PML by log 1 / (lower probability of a secret), the least of the set's."""

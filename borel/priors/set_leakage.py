@@ -41,11 +41,9 @@ def engine_of(joint: Joint) -> Any:
 
             cache[wanted] = SetOutcomes(joint)
         else:
-            raise NotYet(
-                "prior_set * mech",
-                missing=f"secrets on {joint.prior.on!r} and outcomes on {joint.outcome!r}",
-                instead="finite alphabets.",
-            )
+            from borel.engine.set_lines import SetLines
+
+            cache[wanted] = SetLines(joint)
     return cache[wanted]
 
 

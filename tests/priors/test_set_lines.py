@@ -1,0 +1,104 @@
+"""Sets of priors on continuous and countable secrets, against closed forms and members."""
+
+from fractions import Fraction as F
+
+import mpmath
+import numpy as np
+import pytest
+
+import borel as bl
+
+UNIT = bl.Interval(0, 1)
+NOISE = bl.Mechanism(lambda y, x: np.exp(-abs(y - x)) / 2, secret=UNIT, outcome=bl.Reals())
+
+
+@pytest.fixture(autouse=True)
+def quick():
+    with bl.options(budget=5):
+        yield
+
+
+def truths(y, w):
+    """PML and PMC of Laplace noise over the contamination of the uniform prior, at 40 digits."""
+    mpmath.mp.dps = 40
+    y, w = mpmath.mpf(y), mpmath.mpf(w)
+    top = mpmath.exp(-max(-y, 0, y - 1))
+    bottom = min(mpmath.exp(-abs(y)), mpmath.exp(-abs(y - 1)))
+    left, right = min(max(y, 0), 1), min(max(1 - y, 0), 1)
+    if 0 <= y <= 1:
+        mean = 2 - mpmath.exp(-left) - mpmath.exp(-right)
+    else:
+        mean = mpmath.exp(-max(-y, y - 1)) * (1 - mpmath.exp(-1))
+    return (
+        -mpmath.log((1 - w) * mean / top + w * bottom / top),
+        mpmath.log((1 - w) * mean / bottom + w * top / bottom),
+    )
+
+
+@pytest.mark.parametrize("y", [-0.75, 0.0, 0.3125, 0.5, 1.0, 2.5])
+def test_contamination_at_an_outcome(y):
+    prior_set = bl.priors.contamination(bl.uniform(UNIT), F(1, 8))
+    for of, truth in zip((bl.pml, bl.pmc), truths(y, 0.125), strict=True):
+        found = of(prior_set * NOISE)(y)
+        assert found.status == "certified"
+        assert found.lower <= truth <= found.upper and found.width <= 1e-8
+
+
+def test_contamination_and_full_support_over_all_outcomes():
+    found = bl.pml(bl.priors.contamination(bl.uniform(UNIT), F(1, 8)) * NOISE).sup()
+    truth = truths(-1, 0.125)[0]  # the leakage does not depend on y beyond the secrets
+    assert found.lower <= truth <= found.upper and found.width <= 1e-6
+    for of in (bl.pml, bl.pmc):
+        all_ = of(bl.priors.full_support(UNIT) * NOISE).sup()
+        assert all_.lower <= 1 <= all_.upper and all_.width <= 1e-8
+
+
+def test_a_ball_of_total_variation_holds_what_its_members_leak():
+    """Members: mass 1/8 of the uniform prior moves from near 0 to near 1."""
+    prior_set = bl.priors.tv_ball(bl.uniform(UNIT), F(1, 8))
+    moved = bl.Measure(
+        lambda x: np.where(x < 0.125, 0.0, np.where(x > 0.875, 2.0, 1.0)),
+        on=UNIT,
+        breaks=(0.125, 0.875),
+    )
+    for y in (-0.5, 0.25):
+        found = bl.pml(prior_set * NOISE)(y)
+        member = bl.pml(moved * NOISE)(y)
+        # the leakage of the member, approached by members that charge the secrets near 0 too
+        low = np.log(np.exp(-abs(y)) if y < 0 else 1.0) - np.log(
+            np.mean(np.exp(-abs(y - np.linspace(0, 1, 200001))) * 1.0)
+        )
+        assert member.lower <= found.upper and low <= found.upper + 1e-6
+        assert found.lower <= found.upper and found.status == "certified"
+
+
+def test_a_hull_takes_the_worst_corner():
+    corners = [bl.uniform(UNIT), bl.beta(alpha=2, beta=5)]
+    found = bl.pml(bl.priors.hull(corners) * NOISE)(0.25)
+    each = [bl.pml(c * NOISE)(0.25) for c in corners]
+    assert found.lower == max(b.lower for b in each) and found.upper == max(b.upper for b in each)
+    mixed = bl.pml(bl.mixture(corners, weights=[0.5, 0.5]) * NOISE)(0.25)
+    assert mixed.lower <= found.upper
+
+
+def test_a_countable_secret():
+    """Two-sided geometric noise on a Poisson count, against sums of 200 terms."""
+    a = 0.25
+    noise = bl.Mechanism(
+        lambda y, x: (1 - a) / (1 + a) * a ** abs(y - x),
+        secret=bl.Integers(0, None),
+        outcome=bl.Integers(),
+    )
+    found = bl.pml(bl.priors.contamination(bl.poisson(mu=2.0), F(1, 8)) * noise)(3)
+    mpmath.mp.dps = 40
+    mean = mpmath.nsum(
+        lambda k: mpmath.exp(-2) * mpmath.mpf(2) ** k / mpmath.factorial(k)
+        * mpmath.mpf(a) ** abs(int(k) - 3), [0, 200],
+    )  # fmt: skip
+    truth = -mpmath.log(mpmath.mpf(7) / 8 * mean)  # the least value is approached: 0
+    assert found.lower <= truth <= found.upper
+
+
+def test_sets_that_are_not_covered_say_so():
+    with pytest.raises(bl.NotYet, match="full_support, contamination"):
+        bl.pml(bl.priors.kl_ball(bl.uniform(UNIT), 0.1, direction="to_centre") * NOISE)(0.5)
