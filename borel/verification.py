@@ -74,7 +74,12 @@ def verified(name: str, bound: Bound) -> Verified:
     if not (bound.lower <= lower and upper <= bound.upper):
         words = f"its certificate is about [{lower}, {upper}], not about this figure"
         return Verified(name, repr(bound), "refused", words)
-    return _checked(name, repr(bound), certificate)
+    found = _checked(name, repr(bound), certificate)
+    alone = "parts" not in certificate and f"{name}, at y = " in found.words
+    if name in ("pml", "pmc") and alone:
+        words = f"it is a supremum, its certificate is about one outcome only: {found.words}"
+        return Verified(name, repr(bound), "refused", words)
+    return found
 
 
 def _checked(name: str, bound: str, certificate: dict) -> Verified:

@@ -289,7 +289,12 @@ class CertifiedEngine(LawMeasures):
             return next((proof for proof in proofs if proof is not None), found)
         if not (whole and found.proved and found.upper > 0 and len(ys) <= _PARTS):
             return found
-        return found.about(certificate=self._certificate_of_all(kind, ys))
+        proof = self._certificate_of_all(kind, ys)
+        if proof is not None:
+            ends = float(proof["lower"]), float(proof["upper"])
+            if not (found.lower <= ends[0] and ends[1] <= found.upper):
+                return found  # the parts were enclosed one by one: an ulp wider, somewhere
+        return found.about(certificate=proof)
 
     def _certificate_of_all(self, kind: str, ys: np.ndarray) -> dict[str, Any] | None:
         parts = []

@@ -106,6 +106,7 @@ def _evaluate(v: np.ndarray, family: Family, low: np.ndarray, high: np.ndarray):
     left, right = low.copy(), high.copy()
     corner = low.copy()
     monotone = np.ones_like(bottom, bool)
+    rising = np.zeros_like(bottom, bool)
     for k in range(d):
         ranges, slopes = _probabilities(family, low, high, k)
         bottom = np.maximum(bottom, _mean(v, ranges)[0])

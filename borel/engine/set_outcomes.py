@@ -64,7 +64,7 @@ class SetOutcomes:
         if missing:
             raise NotYet("prior_set * mech", missing=missing, instead="one prior at a time.")
         try:
-            graph = log_graph(mechanism.density)
+            graph = log_graph(mechanism.density)  # type: ignore[arg-type]
             xs = [float(a) for a in self.set.on.labels]
             self.graphs = [graph.bind({"x": x}) if "x" in graph.inputs else graph for x in xs]
             self.programs = [jet.Program(g) for g in self.graphs]

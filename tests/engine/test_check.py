@@ -454,10 +454,12 @@ def test_a_certificate_of_another_figure_is_refused():
     from borel.verification import verified
 
     bound = figure("laplace on uniform")
-    assert verified("pml", bound).outcome == "verified"
-    assert verified("pmc", bound).outcome == "refused"
+    assert verified("pml/one outcome", bound).outcome == "verified"
+    assert verified("pmc/one outcome", bound).outcome == "refused"
+    row = verified("pml", bound)  # the supremum is another figure
+    assert row.outcome == "refused" and "one outcome only" in row.words
     narrower = replace(bound, upper=(bound.lower + bound.upper) / 2)
-    row = verified("pml", narrower)
+    row = verified("pml/one outcome", narrower)
     assert row.outcome == "refused"
     assert "not about this figure" in row.words
 
