@@ -38,6 +38,8 @@ _WHERE = {
     "Joint": "joint",
     "Bound": "bound",
     "Verdict": "bound",
+    "entry": "databases",
+    "iid": "databases",
     "options": "settings",
     "information_density": "leakage",
     "pmc": "leakage",
@@ -81,9 +83,7 @@ _WHERE = {
 _MODULES = ("adversaries", "errors", "guarantees", "mechanisms", "models", "priors", "testing")
 _NOT_YET = {
     "binary_envelope": "leakage envelopes",
-    "entry": "databases of independent entries",
     "envelope": "leakage envelopes",
-    "iid": "databases of independent entries",
 }
 
 __all__ = ["__version__", *sorted(_WHERE), *_MODULES, *sorted(_NOT_YET)]
@@ -132,6 +132,7 @@ if TYPE_CHECKING:
     )
     from borel.bound import Bound, Verdict
     from borel.constants import const, pi
+    from borel.databases import entry, iid
     from borel.divergences import f_divergence, max_divergence, renyi
     from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
     from borel.families import (
