@@ -38,7 +38,9 @@ _WHERE = {
     "Joint": "joint",
     "Bound": "bound",
     "Verdict": "bound",
+    "differential_privacy": "neighbours",
     "entry": "databases",
+    "free_lunch_privacy": "neighbours",
     "iid": "databases",
     "options": "settings",
     "information_density": "leakage",
@@ -153,6 +155,7 @@ if TYPE_CHECKING:
     from borel.levels import alip, ldi, ldp, leakage_capacity, lip
     from borel.measures import Measure, Tail, mixture, pmf
     from borel.mechanism import Mechanism
+    from borel.neighbours import differential_privacy, free_lunch_privacy
     from borel.plots import plot_epsilon, plot_law, plot_leakage
     from borel.priors.random_bound import RandomBound
     from borel.settings import options

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Reals
+from borel.alphabets import Alphabet, Integers, Reals
 from borel.density import Density
 from borel.engine.noisy_count import Ends, NoisyCount
-from borel.engine.rounding import U, rounding_of
+from borel.engine.rounding import NORMAL, U, rounding_of
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.measures import Measure, covers
@@ -28,23 +28,27 @@ ROWS = 100_000
 _TRACED = 50
 """Mixtures of up to this many kernels are traced."""
 _LISTED = 20_000
+_BITS = 20_000
 
 
-def iid(prior: Any, n: int) -> Database:
+def iid(prior: Any, n: int) -> Any:
     r"""Return the law of a database of n independent entries, each with the same prior.
 
     Parameters
     ----------
-    prior : Measure
-        The law of one entry, on a finite alphabet D.
+    prior : Measure or PriorSet
+        The law of one entry, on a finite alphabet D; or ``bl.priors.bernoulli(lo, hi)``.
     n : int
         Number of entries, at least 1.
 
     Returns
     -------
-    Database
+    Database or BitDatabase
         ``iid(prior, n) * mech`` is the joint with a mechanism on databases: one whose secret is
-        ``D**n`` (up to 10^5 databases), or `bl.mechanisms.counting_query`, for any n.
+        ``D**n`` (up to 10^5 databases); one about the number of ones in a database of bits, whose
+        secret is ``bl.Integers(0, n)``; or `bl.mechanisms.counting_query`, for any n. Over a set
+        of priors figures are suprema over its members: closed forms for the counting query,
+        certified branch and bound over p for finite mechanisms.
 
     Raises
     ------
@@ -64,6 +68,19 @@ def iid(prior: Any, n: int) -> Database:
     >>> database.law.probabilities.tolist()
     [Fraction(4, 9), Fraction(2, 9), Fraction(2, 9), Fraction(1, 9)]
     """
+    from borel.priors.balls import Bernoulli
+    from borel.priors.sets import PriorSet
+
+    if isinstance(prior, Bernoulli):
+        from borel.priors.bit_databases import BitDatabase
+
+        return BitDatabase(prior, n)
+    if isinstance(prior, PriorSet):
+        raise NotYet(
+            "iid(prior_set, n)",
+            missing=f"databases over {prior!r}",
+            instead="bl.priors.bernoulli(lo, hi), or one prior at a time.",
+        )
     return Database(prior, n)
 
 
@@ -113,17 +130,22 @@ class Database:
             )
         return product_law(self.prior, self.n, self.on)
 
-    def chance(self, query: CountingQuery) -> Ends:
-        """Enclose the probability that an entry counts."""
-        return chance(self.prior, self.prior.on, query.counts(self.prior.on))
+    def chance(self, query: Any) -> Ends:
+        """Enclose the probability that an entry counts, to a query or as a label 1."""
+        on = self.prior.on
+        mask = (
+            query.counts(on)
+            if isinstance(query, CountingQuery)
+            else tuple(label == 1 for label in on.labels)
+        )
+        return chance(self.prior, on, mask)
 
-    def count_law(self, query: CountingQuery) -> Any:
-        """Return the law of the count that a query sees, Binomial(n, p): listed up to 10^5."""
-        if self.n > ROWS:
-            return Unlisted(
-                query.secret, f"Binomial({self.n}, {float(self.chance(query).lower):g})"
-            )
-        return _binomial(self.n, self.chance(query), query.secret)
+    def count_law(self, mechanism: Mechanism) -> Any:
+        """Return the law of the count that a mechanism sees, Binomial(n, p): up to n = 10^5."""
+        p = self.chance(mechanism)
+        law = _binomial(self.n, p, mechanism.secret) if self.n <= ROWS else None
+        name = f"Binomial({self.n}, {float(p.lower):g})"
+        return Unlisted(mechanism.secret, name) if law is None else law
 
     def __mul__(self, mechanism: Any) -> DatabaseJoint:
         """Return the joint of the database and an outcome: ``iid(prior, n) * mech``."""
@@ -161,7 +183,8 @@ class Unlisted:
             raise AttributeError(name)
         raise NotYet(
             "the law of the count",
-            missing=f"a list of {self.on.size} counts; up to {ROWS}",
+            missing=f"a list of {self.on.size} counts; up to {ROWS}, none of them below 2e-308 "
+            "unless it is a short Fraction",
             instead="closed forms need none: bl.pml(joint).sup(), bl.pml(bl.entry(joint)).",
         )
 
@@ -192,6 +215,8 @@ class DatabaseJoint(Joint):
                 )
             mechanism.counts(database.prior.on)
             return
+        if self.counted:
+            return
         law = database.law
         if not covers(mechanism.secret, law):
             raise InvalidInput(
@@ -201,12 +226,33 @@ class DatabaseJoint(Joint):
                 mend=f"give it secret=alphabet**{database.n}: labels are tuples, one per entry.",
             )
 
+    @property
+    def counted(self) -> bool:
+        """Whether the mechanism sees the number of ones: its secrets are 0, ..., n."""
+        bits = set(self.database.prior.on.labels) <= {0, 1}
+        return bits and self.mechanism.secret == Integers(0, self.database.n)
+
     @cached_property
-    def prior(self) -> Measure:  # type: ignore[override]
+    def prior(self) -> Any:  # type: ignore[override]
         """The law of the database, or of the count that the mechanism sees."""
-        if isinstance(self.mechanism, CountingQuery):
+        if isinstance(self.mechanism, CountingQuery) or self.counted:
             return self.database.count_law(self.mechanism)
         return self.database.law
+
+    def entry(self, i: int) -> Joint:
+        """Return the joint of one entry with the outcome; see `borel.entry`."""
+        database, mechanism = self.database, self.mechanism
+        if isinstance(mechanism, CountingQuery):
+            kernel = _counting_entry(database, mechanism)
+        elif self.counted:
+            kernel = _count_entry(database, mechanism)
+        elif database.n == 1:
+            kernel = mechanism
+        elif mechanism.finite:
+            kernel = _finite_entry(database, mechanism, i)
+        else:
+            kernel = _mixture_entry(database, mechanism, i)
+        return database.prior * kernel
 
     def __repr__(self) -> str:
         """Show the database and the mechanism."""
@@ -261,7 +307,7 @@ def entry(joint: Any, i: int = 0) -> Joint:
     >>> bl.pml(one).sup(), bl.pmc(one).sup()
     (Bound(0.6426259805, exact), Bound(0.8279889392, exact))
     """
-    if not isinstance(joint, DatabaseJoint):
+    if not hasattr(joint, "entry") or getattr(joint, "i", None) is not None:
         raise InvalidInput(
             "bl.entry",
             expected="a joint over databases, bl.iid(prior, n) * mech",
@@ -270,14 +316,7 @@ def entry(joint: Any, i: int = 0) -> Joint:
     n = joint.database.n
     if isinstance(i, bool) or not isinstance(i, (int, np.integer)) or not 0 <= i < n:
         raise InvalidInput("bl.entry", expected=f"i = an entry, 0 to {n - 1}", got=repr(i))
-    prior, mechanism = joint.database.prior, joint.mechanism
-    if isinstance(mechanism, CountingQuery):
-        return prior * _counting_entry(joint.database, mechanism)
-    if n == 1:
-        return prior * mechanism
-    if mechanism.finite:
-        return prior * _finite_entry(joint.database, mechanism, int(i))
-    return prior * _mixture_entry(joint.database, mechanism, int(i))
+    return joint.entry(int(i))
 
 
 # -- laws ---------------------------------------------------------------------------------------
@@ -311,20 +350,28 @@ def chance(prior: Measure, alphabet: Alphabet, mask: tuple[bool, ...]) -> Ends:
     return Ends(low, high)
 
 
-def _binomial(n: int, p: Ends, on: Alphabet) -> Measure:
-    """Return Binomial(n, p) on 0, ..., n: Fractions for small n, else floats and their rounding."""
-    if p.lower == p.upper and n <= 64:
-        x = p.lower
+def _binomial(n: int, p: Ends, on: Alphabet) -> Measure | None:
+    """Return Binomial(n, p) on 0, ..., n: Fractions where they are short, else floats.
+
+    None if float64 would lose some of the probabilities: a lost mass is not a zero.
+    """
+    x, y = p.lower.numerator, p.lower.denominator
+    if p.lower == p.upper and n * y.bit_length() <= _BITS:
         law = np.empty(n + 1, dtype=object)
-        law[:] = [math.comb(n, k) * x**k * (1 - x) ** (n - k) for k in range(n + 1)]
+        law[:] = [Fraction(math.comb(n, k) * x**k * (y - x) ** (n - k), y**n) for k in range(n + 1)]
         return Measure(law, on)
-    from borel.engine.arb import ball
+    from borel.engine.arb import ball, precision
 
     middle = (p.lower + p.upper) / 2
+    if middle in (0, 1):
+        return Measure(np.array([float(k == n * middle) for k in range(n + 1)]), on)
     count = NoisyCount(n, Fraction(1), Ends(middle, middle))
-    law = np.array([float(count._weight(k, ball(middle)).mid()) for k in range(n + 1)])
+    with precision(128):
+        law = np.array([float(count.weight(k, ball(middle)).mid()) for k in range(n + 1)])
+    if law.min() < NORMAL:
+        return None
     half = (p.upper - p.lower) / 2
-    error = float(n * half / min(middle, 1 - middle)) * 1.01 + 4 * U
+    error = float(n * half / min(middle, 1 - middle)) * 1.01 + 8 * U
     return Measure(law, on, rounding=error)
 
 
@@ -446,6 +493,35 @@ def _finite_entry(database: Database, mechanism: Mechanism, i: int) -> Mechanism
         mechanism.outcome,
         f"entry {i} of {mechanism.name or 'a mechanism'}",
         rounding,
+    )
+    out.unproved = carried(prior, mechanism)
+    return out
+
+
+def _count_entry(database: Database, mechanism: Mechanism) -> Mechanism:
+    """Return the kernel of one bit for a finite mechanism about their number."""
+    if not mechanism.finite:
+        raise NotYet(
+            "bl.entry",
+            missing="outcomes that are not finite, but for bl.mechanisms.counting_query",
+        )
+    prior, n = database.prior, database.n
+    others = _binomial(n - 1, database.chance(mechanism), Integers(0, n - 1))
+    if others is None:
+        raise NotYet(
+            "bl.entry",
+            missing=f"the law of {n - 1} bits, some of which float64 cannot hold",
+            instead="a prior of Fractions with small denominators.",
+        )
+    w, kernel = others.probabilities, mechanism.matrix
+    error = 0.0
+    if not (others.rational and mechanism.rational):
+        w, kernel = as_floats(w, "bl.entry"), as_floats(kernel, "bl.entry")
+        error = (others.rounding + max(mechanism.rounding, U) + (n + 4) * U) * 1.0001
+    rows = {0: w @ kernel[:-1], 1: w @ kernel[1:]}
+    matrix = np.stack([rows[int(label)] for label in prior.on.labels])
+    out = Mechanism._from_matrix(
+        matrix, prior.on, mechanism.outcome, f"one entry of {mechanism.name or 'a count'}", error
     )
     out.unproved = carried(prior, mechanism)
     return out

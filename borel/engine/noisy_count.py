@@ -116,9 +116,9 @@ class NoisyCount:
         u = ball(t - k)
         below = self._below(k, p) * (-a * (k - 1)).exp() if k else ball(0)
         above = self._above(k, p) * (a * k).exp() if k < n else ball(0)
-        return (a * u).exp(), (-a * u).exp(), (-a).exp(), below, self._weight(k, p), above
+        return (a * u).exp(), (-a * u).exp(), (-a).exp(), below, self.weight(k, p), above
 
-    def _weight(self, k: int, p: Any) -> Any:
+    def weight(self, k: int, p: Any) -> Any:
         """Return P(M = k)."""
         n = self.others
         log = ball(n + 1).lgamma() - ball(k + 1).lgamma() - ball(n - k + 1).lgamma()
@@ -177,10 +177,19 @@ class NoisyCount:
 
         r is monotone in t and in p: its ends are those at two corners.
         """
-        least, most = self._excess(t_low, self.p.upper)[0], self._excess(t_high, self.p.lower)[1]
-        return least, most
+        low, high = (np.full(t_low.shape, float(p)) for p in self.p)
+        odds = [np.full(t_low.shape, float(p / (1 - p))) for p in self.p]
+        least = self._excess(t_low, high, odds[1])[0]
+        return least, self._excess(t_high, low, odds[0])[1]
 
-    def _excess(self, t: np.ndarray, p: Fraction) -> tuple[Excess, Excess]:
+    def excesses_at(self, t: Fraction, p: np.ndarray) -> tuple[Excess, Excess]:
+        """Enclose r(t) - 1 and 1 / r(t) - 1 at one t, for each of many p of (0, 1)."""
+        odds = p / (1 - p)
+        ends = fraction_down(t), fraction_up(t)
+        least, most = (self._excess(np.full(p.shape, end), p, odds) for end in ends)
+        return least[0], most[1]
+
+    def _excess(self, t: np.ndarray, p: np.ndarray, odds: np.ndarray) -> tuple[Excess, Excess]:
         """Return the excesses at a lower and at an upper bound of r(t), rounded outwards."""
         rise = enclose(lambda: ball(self.rate).expm1())
         fall = enclose(lambda: (-ball(self.rate)).expm1())
@@ -192,36 +201,37 @@ class NoisyCount:
         window = self._window(p)
         for part in np.array_split(inside, max(1, len(inside) * 2 * window // _CHUNK)):
             if len(part):
-                for whole, found in zip((low, high), self._sums(t[part], p, window), strict=True):
+                sums = self._sums(t[part], p[part], odds[part], window)
+                for whole, found in zip((low, high), sums, strict=True):
                     for own, new in zip(whole, found, strict=True):
                         # where the window says nothing, the ends of all of them stay
                         own[part] = np.clip(np.where(np.isnan(new), own[part], new), -1.0, rise[1])
         return low, high
 
-    def _tilted(self, p: Fraction) -> tuple[float, float]:
+    def _tilted(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return p_- and p_+, roughly."""
         rise = math.exp(self.steepest[0])
-        x = float(p)
-        return x / (x + (1 - x) * rise), x * rise / (1 - x + x * rise)
+        return p / (p + (1 - p) * rise), p * rise / (1 - p + p * rise)
 
-    def _window(self, p: Fraction) -> int:
+    def _window(self, p: np.ndarray) -> int:
         """Return how many terms on either side of the largest hold all but a trace of the mass."""
-        spread = max(x * (1 - x) for x in (*self._tilted(p), float(p)))
+        spread = max(float(np.max(x * (1 - x), initial=0.0)) for x in (*self._tilted(p), p))
         return min(self.others, int(9 * math.sqrt(self.others * spread)) + 60)
 
-    def _sums(self, t: np.ndarray, p: Fraction, window: int) -> tuple[Excess, Excess]:
+    def _sums(
+        self, t: np.ndarray, p: np.ndarray, odds: np.ndarray, window: int
+    ) -> tuple[Excess, Excess]:
         r"""Enclose r - 1 as the mean of e^(a(|t-m| - |t-1-m|)) - 1 over the terms T(m).
 
         T(m) = P(M=m) e^{-a|t-m|} is a log-concave sequence: its terms are products of ratios from
-        a large one outwards, each step off by a relative (16 + 4 a) u at most (e^a has the
+        a large one outwards, each step off by a relative (20 + 4 a) u at most (e^a has the
         rounding of a times a), and what lies beyond the window is below a geometric series.
         """
         n, a = self.others, float(self.rate)
-        odds = float(p / (1 - p))
         k = np.floor(t)
         theta = t - k
-        minus, plus = (math.floor((n + 1) * x) for x in self._tilted(p))
-        start = np.where(plus < k, plus, np.where(minus > k, minus, k)).astype(float)
+        minus, plus = (np.floor((n + 1) * x) for x in self._tilted(p))
+        start = np.where(plus < k, plus, np.where(minus > k, minus, k))
         start = np.clip(start, 0, n)
         j = np.arange(1, window + 1, dtype=float)
         # the factor of e^{-a|t-m|} from m to m + 1: e^a below t, e^-a above, between them mixed
@@ -229,16 +239,16 @@ class NoisyCount:
         up = start[:, None] + j - 1  # from up to up + 1
         k_, bend_ = k[:, None], bend[:, None]
         ups = np.where(up < k_, rise, np.where(up > k_, fall, bend_))
-        ups *= np.maximum(n - up, 0.0) * odds / (up + 1)
+        ups *= np.maximum(n - up, 0.0) * odds[:, None] / (up + 1)
         down = start[:, None] - j + 1  # from down to down - 1
         downs = np.where(down <= k_, fall, np.where(down > k_ + 1, rise, 1 / bend_))
-        downs *= np.maximum(down, 0.0) / odds / (n - down + 1)
+        downs *= np.maximum(down, 0.0) / odds[:, None] / (n - down + 1)
         with np.errstate(under="ignore"):
             terms_up, terms_down = np.cumprod(ups, axis=1), np.cumprod(downs, axis=1)
         places = np.concatenate([start[:, None], up + 1, down - 1], axis=1)
         terms = np.concatenate([np.ones((len(t), 1)), terms_up, terms_down], axis=1)
         steps = np.concatenate([[0.0], j, j])
-        error = (16 + 4 * a) * U * steps
+        error = (20 + 4 * a) * U * steps
         error = error / (1 - error)
         tail_up = _beyond(ups, terms_up, start + window >= n)
         tail_down = _beyond(downs, terms_down, start - window <= 0)

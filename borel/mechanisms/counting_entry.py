@@ -99,11 +99,8 @@ class EntryForms(ClosedForms):
         ys = np.asarray(ys, float)
         if w.upper == 0 or w.lower == 1:
             return np.zeros(len(ys)), np.zeros(len(ys)), "exact"
-        t = ys * self.unit
-        low, high = np.nextafter(t, -np.inf), np.nextafter(t, np.inf)
-        exact = (ys <= 0) | (ys * self.unit >= self.noise.others + 2) | (self.unit == 1)
-        r = self.noise.excesses(np.where(exact, t, low), np.where(exact, t, high))
-        return (*_curve(kind, r, w, self.sup(kind, joint).upper), "certified")
+        top = self.sup(kind, joint).upper
+        return (*curve(kind, self.noise, self.unit, ys, w, top), "certified")
 
     def sup(self, kind: str, joint: Joint) -> Bound:
         """Return the supremum over the outcomes, taken beyond one end of the counts."""
@@ -317,9 +314,16 @@ def _least_log(value: float) -> float:
     return -enclose(lambda: ball(value).log())[1]
 
 
-def _curve(kind: str, r: tuple, w: Ends, top: float) -> tuple[np.ndarray, np.ndarray]:
-    """Enclose the leakage lane by lane, from the excesses at a lower and an upper bound of r."""
-    least, most = r
+def curve(
+    kind: str, noise: NoisyCount, unit: int, ys: np.ndarray, w: Ends, top: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose the leakage at many outcomes, in float64 lanes; nowhere above ``top``."""
+    t = np.asarray(ys, float) * unit
+    # a product of floats: where it is rounded, r is monotone in between
+    exact = (t <= 0) | (t >= noise.others + 2) | (unit == 1)
+    lower = np.where(exact, t, np.nextafter(t, -np.inf))
+    upper = np.where(exact, t, np.nextafter(t, np.inf))
+    least, most = noise.excesses(lower, upper)
     low, high = np.zeros(len(least.over)), np.zeros(len(least.over))
     for side, near, far in ((1, least, most), (-1, most, least)):
         form = _FORMS[kind, side]
