@@ -26,7 +26,9 @@ def figure(joint: Any, name: str, *arguments: Any) -> Any:
         return joint.prior.figure_of(joint, name, *arguments)
     closed = getattr(joint.mechanism.closed_forms, name, None)
     if closed is not None and settings.current().closed_forms:
-        return closed(joint, *arguments)
+        known = closed(joint, *arguments)
+        if known is not None:
+            return known
     found = getattr(engine_for(joint), name, None)
     if found is None:
         raise NotYet(

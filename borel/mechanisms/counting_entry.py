@@ -12,7 +12,9 @@ import numpy as np
 
 from borel.bound import Bound
 from borel.engine.arb import ball, enclose
+from borel.engine.generators import NAMED
 from borel.engine.noisy_count import Ends, NoisyCount
+from borel.engine.noisy_count_means import Cells
 from borel.engine.rounding import U, fraction_down, fraction_up
 from borel.laws import check_level
 from borel.mechanisms.closed import ClosedForms, proved
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 PROP = f"{PAPER}, Proposition 4.6"
 _STEPS = 52
+_CELLS = 3000
+"""How many cells of outcomes a mean is summed over."""
 _ROUNDS = 16
 
 
@@ -64,6 +68,8 @@ class EntryForms(ClosedForms):
     y < 0" of the paper, for entries of any independent laws. LDP is a.
     *Law.* {leakage > s} is {t > t_2} or {t < t_1}, with r at t_1 and t_2 given by the formulas.
     *Mean of e^PML.* The integral of max f(t|d), which is 1 + F(t* | 0) - F(t* | 1), r(t*) = 1.
+    *Means and mutual information.* Cell by cell between the counts, where the integrals are
+    elementary: `borel.engine.noisy_count_means`.
     Tested in ``tests/mechanisms/test_counting.py``.
     """
 
@@ -150,6 +156,50 @@ class EntryForms(ClosedForms):
         """Enclose P(T > given_one | 1) - P(T > given_zero | 0)."""
         a, b = self.noise.survival(given_one - 1), self.noise.survival(given_zero)
         return a[0] - b[1] - 2 * U, a[1] - b[0] + 2 * U
+
+    def mean(self, kind: str, joint: Joint) -> Bound | None:
+        """Return the mean of the leakage, for up to `_CELLS` entries."""
+        w = self._weight(joint)
+        if w.upper == 0 or w.lower == 1:
+            return proved(0.0, 0.0, PROP)
+        if not self._listed(w):
+            return None
+        low, high = self._crossing(0.0, 0.0, right=True)
+        high = self._n if high is None else high
+        middle, slack = (low + high) / 2, high - low
+        ends = enclose(lambda: Cells(self.noise, w).leakage(kind, middle, slack))
+        top = self.sup(kind, joint).upper
+        return _certified(max(ends[0], 0.0), min(ends[1], top))
+
+    def mutual_information(self, joint: Joint) -> Bound | None:
+        """Return the mutual information of the entry and the outcome."""
+        w = self._weight(joint)
+        if w.upper == 0 or w.lower == 1:
+            return proved(0.0, 0.0, PROP)
+        if not self._listed(w):
+            return None
+        ends = enclose(lambda: Cells(self.noise, w).information())
+        return _certified(max(ends[0], 0.0), max(ends[1], 0.0))
+
+    def f_information(self, joint: Joint, f: Any) -> Bound | None:
+        """Return T(D; Y), which is 2 w (1 - w) times that of the two densities."""
+        if f is NAMED["kl"]:
+            return self.mutual_information(joint)
+        if f is not NAMED["total_variation"]:
+            return None
+        w = self._weight(joint)
+        low, high = self._exp_mean(joint)
+        spread = [2 * v * (1 - v) for v in w]
+        most = Fraction(1, 2) if w.lower <= Fraction(1, 2) <= w.upper else max(spread)
+        ends = (
+            enclose(lambda: ball(min(spread)) * (ball(low) - 1))[0],
+            enclose(lambda: ball(most) * (ball(high) - 1))[1],
+        )
+        return _certified(max(ends[0], 0.0), ends[1], units=f.units)
+
+    def _listed(self, w: Ends) -> bool:
+        p = self.noise.p
+        return self.noise.others < _CELLS and 0 < p.lower and p.upper < 1
 
     # -- law ------------------------------------------------------------------------------------
 
