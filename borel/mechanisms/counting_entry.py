@@ -130,7 +130,7 @@ class EntryForms(ClosedForms):
 
     def maximal_leakage(self, joint: Joint) -> Bound:
         """Return log E e^PML."""
-        low, high = self._exp_mean(joint)
+        low, high = self._exp_mean(self._weight(joint))
         ends = enclose(lambda: ball(low).log())[0], enclose(lambda: ball(high).log())[1]
         return _certified(max(ends[0], 0.0), max(ends[1], 0.0))
 
@@ -138,10 +138,9 @@ class EntryForms(ClosedForms):
         """Return E e^PML."""
         if kind != "pml":
             return None
-        return _certified(*self._exp_mean(joint), units="ratio")
+        return _certified(*self._exp_mean(self._weight(joint)), units="ratio")
 
-    def _exp_mean(self, joint: Joint) -> tuple[float, float]:
-        w = self._weight(joint)
+    def _exp_mean(self, w: Ends) -> tuple[float, float]:
         if w.upper == 0 or w.lower == 1:
             return 1.0, 1.0
         low, high = self._crossing(0.0, 0.0, right=True)
@@ -188,7 +187,7 @@ class EntryForms(ClosedForms):
         if f is not NAMED["total_variation"]:
             return None
         w = self._weight(joint)
-        low, high = self._exp_mean(joint)
+        low, high = self._exp_mean(w)
         spread = [2 * v * (1 - v) for v in w]
         most = Fraction(1, 2) if w.lower <= Fraction(1, 2) <= w.upper else max(spread)
         ends = (
@@ -288,22 +287,26 @@ class EntryForms(ClosedForms):
     def quantile(self, kind: str, joint: Joint, s: Any, *, side: str) -> Bound | None:
         """Return the quantile at level s, by bisection of the law."""
         check_level(s, side)
-        w = self._weight(joint)
-        top = self.sup(kind, joint)
-        low, high = 0.0, top.upper
-        s = Fraction(s)
+        w, level = self._weight(joint), Fraction(s)
+        low, high = 0.0, self.sup(kind, joint).upper
+        below, above = 0.0, 1.0  # about the law at the two ends
         for _ in range(_STEPS):
-            middle = (low + high) / 2
-            if not low < middle < high or high - low <= 1e-12 * (1 + high):
+            width = high - low
+            if width <= 1e-12 * (1 + high):
                 break
-            above = self._tail(kind, w, middle)
-            cdf = 1 - Fraction(above[1]), 1 - Fraction(above[0])
-            if cdf[1] < s or (side == "right" and cdf[1] <= s):
-                low = middle
-            elif cdf[0] > s or (side == "left" and cdf[0] >= s):
-                high = middle
-            else:
-                break
+            # the law is about linear on short brackets: try both sides of where it should be
+            guess = low + width * min(max((float(s) - below) / max(above - below, U), 0.0), 1.0)
+            for v in (guess - width / 50, guess + width / 50, (low + high) / 2):
+                if not low < v < high or (v == (low + high) / 2 and high - low < width / 2):
+                    continue
+                tail = self._tail(kind, w, v)
+                cdf = 1 - Fraction(tail[1]), 1 - Fraction(tail[0])
+                if cdf[1] < level or (side == "right" and cdf[1] <= level):
+                    low, below = v, float(cdf[1])
+                elif cdf[0] > level or (side == "left" and cdf[0] >= level):
+                    high, above = v, float(cdf[0])
+            if high - low > 0.6 * width:
+                break  # the enclosures of the law do not tell more
         return _certified(low, high)
 
 

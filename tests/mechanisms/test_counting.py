@@ -245,6 +245,8 @@ def test_enclosures_of_p_hold_every_p():
             noise = NoisyCount(5, rate, Ends(p, p))
             for w in ends:
                 narrow = EntryForms(noise, unit, (False, True))
+                whole, part = wide._exp_mean(ends), narrow._exp_mean(Ends(w, w))
+                assert whole[0] <= part[1] and part[0] <= whole[1]
                 for kind in ("pml", "pmc"):
                     for s in (0.1, 0.4):
                         low, high = wide._tail(kind, ends, s)
