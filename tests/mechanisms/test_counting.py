@@ -248,11 +248,18 @@ def test_enclosures_of_p_hold_every_p():
                 whole, part = wide._exp_mean(ends), narrow._exp_mean(Ends(w, w))
                 assert whole[0] <= part[1] and part[0] <= whole[1]
                 for kind in ("pml", "pmc"):
-                    for s in (0.1, 0.4):
+                    for side in (1, -1):
+                        low, high = narrow._beyond(ends, F(5, 2), side)
+                        inner = narrow._beyond(Ends(w, w), F(5, 2), side)
+                        assert low <= inner[0] <= inner[1] <= high
+                    # above 0.85 PML has mass for some of the priors only
+                    for s in (0.1, 0.4, 1.0):
                         low, high = wide._tail(kind, ends, s)
                         inner = narrow._tail(kind, Ends(w, w), s)
                         assert low <= inner[1] and inner[0] <= high
                         assert inner[1] - inner[0] < 1e-9
+                        low, high = narrow._tail(kind, ends, s)  # only the prior is wide
+                        assert low <= inner[1] and inner[0] <= high
                     for t in (-1, F(1, 2), 2, F(13, 4), 5, 7):
                         low, high = leakage(kind, wide.noise.log_ratio(F(t)), ends)
                         inner = leakage(kind, noise.log_ratio(F(t)), Ends(w, w))
