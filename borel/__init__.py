@@ -38,6 +38,10 @@ _WHERE = {
     "Joint": "joint",
     "Bound": "bound",
     "Verdict": "bound",
+    "differential_privacy": "neighbours",
+    "entry": "databases",
+    "free_lunch_privacy": "neighbours",
+    "iid": "databases",
     "options": "settings",
     "information_density": "leakage",
     "pmc": "leakage",
@@ -81,9 +85,7 @@ _WHERE = {
 _MODULES = ("adversaries", "errors", "guarantees", "mechanisms", "models", "priors", "testing")
 _NOT_YET = {
     "binary_envelope": "leakage envelopes",
-    "entry": "databases of independent entries",
     "envelope": "leakage envelopes",
-    "iid": "databases of independent entries",
 }
 
 __all__ = ["__version__", *sorted(_WHERE), *_MODULES, *sorted(_NOT_YET)]
@@ -132,6 +134,7 @@ if TYPE_CHECKING:
     )
     from borel.bound import Bound, Verdict
     from borel.constants import const, pi
+    from borel.databases import entry, iid
     from borel.divergences import f_divergence, max_divergence, renyi
     from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
     from borel.families import (
@@ -152,6 +155,7 @@ if TYPE_CHECKING:
     from borel.levels import alip, ldi, ldp, leakage_capacity, lip
     from borel.measures import Measure, Tail, mixture, pmf
     from borel.mechanism import Mechanism
+    from borel.neighbours import differential_privacy, free_lunch_privacy
     from borel.plots import plot_epsilon, plot_law, plot_leakage
     from borel.priors.random_bound import RandomBound
     from borel.settings import options

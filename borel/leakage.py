@@ -118,6 +118,11 @@ class LeakageVariable:
         """Return the closed form's ends and statuses at many outcomes, if it has all of them."""
         if isinstance(points, tuple):
             return None
+        forms = self.joint.mechanism.closed_forms
+        if hasattr(forms, "curve") and settings.current().closed_forms:
+            found = forms.curve(self.kind, self.joint, points)
+            if found is not None:
+                return found
         bounds = []
         for y in points:
             found = self._closed("at", y)

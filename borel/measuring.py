@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from borel import settings
 from borel.engine import engine_for
 from borel.errors import NotYet
 from borel.leakage import _require_joint
@@ -23,6 +24,11 @@ def figure(joint: Any, name: str, *arguments: Any) -> Any:
     _require_joint(joint, name)
     if getattr(joint.prior, "figure_of", None) is not None:
         return joint.prior.figure_of(joint, name, *arguments)
+    closed = getattr(joint.mechanism.closed_forms, name, None)
+    if closed is not None and settings.current().closed_forms:
+        known = closed(joint, *arguments)
+        if known is not None:
+            return known
     found = getattr(engine_for(joint), name, None)
     if found is None:
         raise NotYet(

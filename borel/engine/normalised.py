@@ -37,7 +37,7 @@ def statement(mechanism: Mechanism, prior: Measure) -> str:
     'proved'
     """
     known = mechanism.normalisation
-    if known.startswith("proved") or mechanism.density is None or mechanism.masses:
+    if known.startswith(("proved", "rounded")) or mechanism.density is None or mechanism.masses:
         return known
     line = mechanism.outcome
     if not isinstance(line, Interval) or mechanism.secret.dim > 1:

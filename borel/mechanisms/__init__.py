@@ -12,6 +12,7 @@ _WHERE = {
     "MechanismFamily": "family",
     "clayton": "copula",
     "countable": "resampling",
+    "counting_query": "counting",
     "gaussian": "noise",
     "laplace": "noise",
     "randomized_response": "response",
@@ -22,21 +23,14 @@ __all__ = [
     "MechanismFamily",
     "clayton",
     "countable",
+    "counting_query",
     "gaussian",
     "laplace",
     "randomized_response",
 ]
 
 
-def _counting_query(**_: Any) -> Any:
-    from borel.errors import NotYet
-
-    raise NotYet("bl.mechanisms.counting_query", missing="databases of independent entries")
-
-
 def __getattr__(name: str) -> Any:
-    if name == "counting_query":
-        return _counting_query
     if name not in _WHERE:
         raise AttributeError(f"module 'borel.mechanisms' has no attribute {name!r}")
     value = getattr(import_module(f"borel.mechanisms.{_WHERE[name]}"), name)
@@ -50,6 +44,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from borel.mechanisms.copula import clayton
+    from borel.mechanisms.counting import counting_query
     from borel.mechanisms.family import MechanismFamily
     from borel.mechanisms.noise import gaussian, laplace
     from borel.mechanisms.resampling import countable
