@@ -16,8 +16,21 @@ __path__ = [str(_INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[1]
 
 from borel.models.beta_binomial import beta_posterior, grouped_proportions  # noqa: E402
 from borel.models.categorical import dirichlet_multinomial, dirichlet_posterior  # noqa: E402
+from borel.models.counts import (  # noqa: E402
+    negative_binomial_counts,
+    negative_binomial_prior,
+    poisson_counts,
+    poisson_posterior,
+    poisson_prior,
+)
 from borel.models.randomised_response import privatised_multinomial  # noqa: E402
 from borel.models.rating import binned_beta, scaled_beta  # noqa: E402
+from borel.models.survey_designs import (  # noqa: E402
+    k_ary_response,
+    proportion_prior,
+    unrelated_question,
+    warner,
+)
 
 __all__ = [
     "beta_posterior",
@@ -25,6 +38,15 @@ __all__ = [
     "dirichlet_multinomial",
     "dirichlet_posterior",
     "grouped_proportions",
+    "k_ary_response",
+    "negative_binomial_counts",
+    "negative_binomial_prior",
+    "poisson_counts",
+    "poisson_posterior",
+    "poisson_prior",
     "privatised_multinomial",
+    "proportion_prior",
     "scaled_beta",
+    "unrelated_question",
+    "warner",
 ]

@@ -14,8 +14,13 @@ __all__ = [
     "counts",
     "draw_shape",
     "exact_draws",
+    "interval",
     "labelled",
+    "of_draw",
+    "positive",
     "positive_pair",
+    "probability",
+    "reals",
     "stochastic",
 ]
 
@@ -169,6 +174,76 @@ def positive_pair(values, name, meaning):
     if pair.shape != (2,) or not np.all(np.isfinite(pair)) or not np.all(pair > 0):
         raise ValueError(f"{name} must be two positive finite numbers, {meaning}, got {values!r}")
     return float(pair[0]), float(pair[1])
+
+
+def positive(value, name, why):
+    """Check one positive finite number; `why` says what is wrong with others."""
+    number = _number(value, name)
+    if not (np.isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be one positive finite number, got {value!r}; {why}")
+    return number
+
+
+def probability(value, name):
+    """Check one number in [0, 1]."""
+    number = _number(value, name)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must be a probability in [0, 1], got {value!r}")
+    return number
+
+
+def _number(value, name):
+    """Return one number as a float, or say what came instead."""
+    try:
+        if np.ndim(value) or isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be one number, got {value!r}") from None
+
+
+def interval(lower, upper):
+    """Check the ends of a bounded interval."""
+    low, high = _number(lower, "lower"), _number(upper, "upper")
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise ValueError(
+            f"lower and upper must be finite with lower < upper, got {lower!r} and {upper!r}"
+        )
+    return low, high
+
+
+def reals(values, name):
+    """Check finite real numbers in one dimension, at least one.
+
+    Returns
+    -------
+    array : numpy.ndarray of float, shape (n,)
+        The numbers.
+    labels : list
+        The labels they carry, else 0, ..., n - 1.
+    """
+    array, own = labelled(values, name)
+    if not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
+        raise TypeError(f"{name} must be real numbers, got values of type {array.dtype}")
+    if array.ndim != 1 or not len(array):
+        raise ValueError(
+            f"{name} must have one dimension and at least one value, got shape {array.shape}"
+        )
+    array = array.astype(float)
+    bad = ~np.isfinite(array)
+    if bad.any():
+        raise ValueError(
+            f"{name} must be finite, got {_first(array, bad, own[0])}; drop missing values"
+        )
+    return array, list(range(len(array))) if own[0] is None else own[0]
+
+
+def of_draw(draw, name):
+    """Return a variable of a posterior draw as floats: draws first, then its own dims."""
+    if name not in draw:
+        raise ValueError(f"the draw must hold the variable {name!r}, got {sorted(draw)}")
+    value = draw[name]
+    return np.asarray(getattr(value, "values", value), dtype=float)
 
 
 def stochastic(kernel, name):
