@@ -10,12 +10,14 @@ import xarray as xr
 
 __all__ = [
     "aligned",
+    "at_least",
     "concentration",
     "counts",
     "draw_shape",
     "exact_draws",
     "interval",
     "labelled",
+    "mean_and_deviation",
     "of_draw",
     "positive",
     "positive_pair",
@@ -174,6 +176,25 @@ def positive_pair(values, name, meaning):
     if pair.shape != (2,) or not np.all(np.isfinite(pair)) or not np.all(pair > 0):
         raise ValueError(f"{name} must be two positive finite numbers, {meaning}, got {values!r}")
     return float(pair[0]), float(pair[1])
+
+
+def mean_and_deviation(values, name):
+    """Check the mean, finite, and the deviation, positive, of a normal prior."""
+    pair = np.asarray(values, dtype=float)
+    if pair.shape != (2,) or not np.all(np.isfinite(pair)) or not pair[1] > 0:
+        raise ValueError(f"{name} must be a finite mean and a positive deviation, got {values!r}")
+    return float(pair[0]), float(pair[1])
+
+
+def at_least(value, least, name):
+    """Check an integer that is not below `least`."""
+    try:
+        integer = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if integer < least:
+        raise ValueError(f"{name} must be at least {least}, got {integer}")
+    return integer
 
 
 def positive(value, name, why):
