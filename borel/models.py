@@ -16,11 +16,18 @@ __path__ = [str(_INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[1]
 
 from borel.models.beta_binomial import (  # noqa: E402
     beta_posterior,
+    exchangeable_records_prior,
     grouped_proportions,
 )
 from borel.models.categorical import (  # noqa: E402
     dirichlet_multinomial,
     dirichlet_posterior,
+)
+from borel.models.copula import (  # noqa: E402
+    clayton_logdensity,
+    clayton_pairs,
+    clayton_prior,
+    pseudo_observations,
 )
 from borel.models.counts import (  # noqa: E402
     negative_binomial_counts,
@@ -29,9 +36,17 @@ from borel.models.counts import (  # noqa: E402
     poisson_posterior,
     poisson_prior,
 )
+from borel.models.logistic import (  # noqa: E402
+    logistic_prior,
+    logistic_regression,
+)
 from borel.models.normal_mixture import (  # noqa: E402
     normal_mixture,
     normal_mixture_prior,
+)
+from borel.models.random_effects import (  # noqa: E402
+    correlated_records_prior,
+    random_effects,
 )
 from borel.models.randomised_response import (  # noqa: E402
     privatised_multinomial,
@@ -62,10 +77,17 @@ from borel.models.truncated_normal import (  # noqa: E402
 __all__ = [
     "beta_posterior",
     "binned_beta",
+    "clayton_logdensity",
+    "clayton_pairs",
+    "clayton_prior",
+    "correlated_records_prior",
     "dirichlet_multinomial",
     "dirichlet_posterior",
+    "exchangeable_records_prior",
     "grouped_proportions",
     "k_ary_response",
+    "logistic_prior",
+    "logistic_regression",
     "negative_binomial_counts",
     "negative_binomial_prior",
     "normal_mixture",
@@ -75,6 +97,8 @@ __all__ = [
     "poisson_prior",
     "privatised_multinomial",
     "proportion_prior",
+    "pseudo_observations",
+    "random_effects",
     "scaled_beta",
     "scaled_beta_prior",
     "stick_breaking",

@@ -18,10 +18,12 @@ __all__ = [
     "interval",
     "labelled",
     "mean_and_deviation",
+    "of_counts",
     "of_draw",
     "positive",
     "positive_pair",
     "probability",
+    "proportions",
     "reals",
     "stochastic",
 ]
@@ -153,6 +155,36 @@ def counts(values, name, *, at_least=1, scalar=False):
     return array.astype(np.int64), own
 
 
+def proportions(successes, trials, groups):
+    """Check successes among trials, alone or by groups; return them and the groups' labels."""
+    k, own_k = counts(successes, "successes", scalar=True)
+    n, own_n = counts(trials, "trials", scalar=True)
+    if k.ndim == 0:
+        if n.ndim or groups is not None:
+            raise ValueError(
+                "successes must have one count a group, got a single number; "
+                "pass one for each group"
+            )
+        group = None
+    else:
+        if n.ndim and len(n) != len(k):
+            raise ValueError(
+                f"trials must have one count for each of the {len(k)} successes, got {len(n)}"
+            )
+        n = np.broadcast_to(n, k.shape)
+        asked = next((labels for labels in (groups, own_k, own_n) if labels is not None), None)
+        k, group = aligned(k, own_k, asked, "successes", "groups")
+        n, group = aligned(n, own_n, asked, "trials", "groups")
+    if (k > n).any():
+        i = int(np.argmax(k > n))
+        where = "" if group is None else f" in group {group[i]!r}"
+        raise ValueError(
+            f"successes must not exceed trials, got {k.flat[i]} of {n.flat[i]}{where}; "
+            f"the order is (successes, trials), not (yes, no)"
+        )
+    return k, n, group
+
+
 def concentration(values, size, name):
     """Check positive finite numbers, one or `size` of them; return an array of shape (size,)."""
     array, _ = labelled(values, name)
@@ -265,6 +297,29 @@ def of_draw(draw, name):
         raise ValueError(f"the draw must hold the variable {name!r}, got {sorted(draw)}")
     value = draw[name]
     return np.asarray(getattr(value, "values", value), dtype=float)
+
+
+def of_counts(by_count, size):
+    """Make the law of `size` exchangeable yes-or-no records from that of one order of k yeses.
+
+    Parameters
+    ----------
+    by_count : numpy.ndarray, shape (..., size + 1)
+        The probability of records of which k say yes, in one given order.
+
+    Returns
+    -------
+    borel.Measure
+        On ``bl.Finite(2) ** size``; each draw is divided by its sum, which is 1 to rounding.
+    """
+    import borel as bl
+
+    if size > 16:
+        raise ValueError(f"size must be at most 16 (2**16 labels), got {size}")
+    on = bl.Finite(2) ** size
+    ones = np.array([np.sum(label) for label in on.labels])
+    p = by_count[..., ones]
+    return bl.pmf(p / p.sum(axis=-1, keepdims=True), on=on)
 
 
 def stochastic(kernel, name):
