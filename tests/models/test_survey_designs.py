@@ -82,6 +82,9 @@ def test_draws_become_priors():
     draws = beta_posterior(12, 40, draws=50, chains=2, random_seed=1)
     learnt = bl.priors.from_posterior(draws, proportion_prior)
     assert learnt.on == bl.Finite(["no", "yes"])
+    np.testing.assert_array_equal(
+        proportion_prior({"theta": 0.25}).pdf(["no", "yes"]), [0.75, 0.25]
+    )
     released = bl.mechanisms.randomized_response(secret=["no", "yes"], epsilon=1.0)
     found = bl.pml(learnt * released).sup().draws
     theta = draws["posterior"]["theta"]
