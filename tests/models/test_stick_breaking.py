@@ -20,6 +20,7 @@ from borel.models import (
 )
 
 COUNTS = [31, 18, 0, 4]
+SKIPS_ZERO = bl.Measure(lambda x: np.where(x == 0, 0.0, 0.5**x), on=bl.Integers(0, None))
 
 
 @pytest.mark.parametrize("function", [stick_breaking, stick_breaking_posterior])
@@ -47,6 +48,7 @@ def test_bad_input(function, counts, kwargs, error, message):
         ({"base": bl.geometric(p=0.5)}, TypeError, r"one Measure on Integers\(0, None\)"),
         ({"base": bl.poisson(mu=np.array([1.0, 2.0]))}, TypeError, "one Measure"),
         ({"base": bl.poisson(mu=1e-4)}, ValueError, "mass beyond 3 that floats can see"),
+        ({"base": SKIPS_ZERO}, ValueError, "base must have mass at each of 0, ..., 3, got 0 at 0"),
         ({"draws": 0}, ValueError, "draws must be a positive integer"),
     ],
 )
@@ -147,9 +149,8 @@ def test_draws_become_priors():
     assert learnt.on == bl.Finite(5) and learnt.exact
     one = bl.priors.from_posterior(tree, lambda draw: stick_breaking_prior(draw, base=base))
     assert one.on == bl.Integers(0, None)
-    block = one._measure(0, 3)
     x = np.arange(60.0)
-    rows = block.density.linear(x)
+    rows = np.concatenate([prior.density.linear(x) for _, prior in one.blocks()])[:3]
     np.testing.assert_allclose(rows.sum(axis=-1), 1, atol=1e-12)
     p = tree["posterior"]["p"].values.reshape(-1, 4)[:3]
     np.testing.assert_allclose(rows[:, :4], p, rtol=1e-13)
