@@ -180,6 +180,9 @@ def scaled_beta_prior(draw, *, lower, upper):
     import borel as bl
 
     low, high = _checks.interval(lower, upper)
+    params = {"alpha": _checks.of_draw(draw, "alpha"), "beta": _checks.of_draw(draw, "beta")}
+    if (low, high) == (0.0, 1.0):
+        return bl.beta(**params)
 
     def density(x, alpha, beta):
         u = (x - low) / (high - low)
@@ -190,7 +193,7 @@ def scaled_beta_prior(draw, *, lower, upper):
         density,
         bl.Interval(low, high),
         log=True,
-        params={"alpha": _checks.of_draw(draw, "alpha"), "beta": _checks.of_draw(draw, "beta")},
+        params=params,
         name="scaled beta",
     )
 

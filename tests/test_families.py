@@ -118,3 +118,14 @@ def test_the_tail_of_the_negative_binomial_is_a_bound(mu, alpha, n):
     assert truth <= bound <= 1
     if n >= 8 * mu:  # far out it is no idle bound
         assert bound <= max(4 * truth * (1 + mu / alpha), 5e-324)
+
+
+def test_the_negative_binomial_has_mass_everywhere():
+    prior = bl.negative_binomial(mu=2.5, alpha=0.5)
+    released = bl.Mechanism(
+        lambda y, x: np.where(np.minimum(x, 1.0) == y, 0.75, 0.25),
+        secret=bl.Integers(0, None),
+        outcome=bl.Finite(2),
+    )
+    assert bl.ldi(prior * released).status == "exact"
+    assert bl.renyi(prior, bl.negative_binomial(mu=1.0, alpha=3.0), 0).upper == 0

@@ -132,3 +132,5 @@ def test_draws_become_priors():
         np.testing.assert_allclose(row, stats.beta(alpha[i], beta[i], 1, 4).pdf(x), rtol=1e-12)
     with pytest.raises(ValueError, match="lower < upper"):
         scaled_beta_prior({"alpha": 1.0, "beta": 1.0}, lower=5, upper=1)
+    unit = scaled_beta_prior({"alpha": 2.0, "beta": 5.0}, lower=0, upper=1)
+    assert unit.family == bl.beta(alpha=2.0, beta=5.0).family  # whose normalisation is known
