@@ -115,6 +115,7 @@ def normal_mixture_prior(draw):
     if len(set(shapes.values())) > 1 or not shapes["w"]:
         raise ValueError(f"w, mu and sigma must have one entry a component, got shapes {shapes}")
     k = shapes["w"][-1]
+    arrays["w"] = np.maximum(arrays["w"], np.finfo(float).tiny)  # a weight that underflowed
 
     def density(x, **params):
         terms = []

@@ -66,6 +66,8 @@ def test_the_density_of_the_prior():
         np.testing.assert_allclose(row, truth, rtol=1e-12)
     one = normal_mixture_prior({"w": w[0], "mu": mu[0], "sigma": sigma[0]})
     np.testing.assert_allclose(one.logpdf(x), batch.density.logarithm(x)[0], rtol=1e-14)
+    alone = normal_mixture_prior({"w": [0.0, 1.0], "mu": mu[0], "sigma": sigma[0]})
+    np.testing.assert_allclose(alone.logpdf(x), stats.norm(2.0, 1.0).logpdf(x), rtol=1e-12)
     with pytest.raises(ValueError, match="one entry a component"):
         normal_mixture_prior({"w": w, "mu": mu[0], "sigma": sigma})
 
