@@ -211,6 +211,75 @@ def poisson(*, mu: Any) -> Measure:
     )
 
 
+def _negative_binomial_tail(mu: float, alpha: float, n: int) -> float:
+    """Bound P(X > n) for a negative binomial X."""
+    from borel.engine.arb import ball, enclose
+
+    if n < 0:
+        return 1.0
+    m, a, k = ball(mu), ball(alpha), ball(n + 1)
+    q = m / (m + a)
+    ratio = q * ((k + a) / (k + 1)).max(1)
+    if not ratio < 1:
+        return 1.0
+
+    def formula() -> Any:
+        log_term = (
+            (k + a).lgamma() - a.lgamma() - (k + 1).lgamma() + a * (a / (m + a)).log() + k * q.log()
+        )
+        return log_term.exp() / (1 - ratio)
+
+    return min(enclose(formula)[1], 1.0)
+
+
+def negative_binomial(*, mu: Any, alpha: Any) -> Measure:
+    r"""Make the negative binomial measure on the non-negative integers.
+
+    .. math:: p(x) = \binom{x + \alpha - 1}{x} (1 - q)^\alpha q^x, \qquad
+              q = \frac{\mu}{\mu + \alpha}
+
+    Parameters
+    ----------
+    mu : float or array_like
+        The mean, > 0.
+    alpha : float or array_like
+        The shape, > 0; the variance is mu + mu**2 / alpha. In scipy:
+        ``nbinom(n=alpha, p=alpha / (mu + alpha))``.
+
+    Notes
+    -----
+    Tail: the ratio of successive terms, p(x + 1) / p(x) = q (x + alpha) / (x + 1), goes to q
+    monotonically, so that beyond n + 1 it is at most r = q max(1, (n + 1 + alpha) / (n + 2)); where
+    r < 1, P(X > n) <= p(n + 1) / (1 - r).
+
+    Examples
+    --------
+    >>> float(negative_binomial(mu=1.0, alpha=1.0).pdf(2))  # a half of a half of a half
+    0.125
+    """
+    from scipy.special import gammaln
+
+    _positive("negative_binomial", mu=mu, alpha=alpha)
+    tail = None
+    if np.ndim(mu) == 0 and np.ndim(alpha) == 0:
+        bound = partial(_negative_binomial_tail, float(mu), float(alpha))
+        tail = Tail(bound, "ratio test of negative binomial terms")
+    return _family(
+        "negative_binomial",
+        Integers(0, None),
+        lambda x, mu, alpha: (
+            gammaln(x + alpha)
+            - gammaln(alpha)
+            - gammaln(x + 1)
+            + alpha * (np.log(alpha) - np.log(mu + alpha))
+            + x * (np.log(mu) - np.log(mu + alpha))
+        ),
+        tail,
+        mu=mu,
+        alpha=alpha,
+    )
+
+
 def geometric(*, p: Any) -> Measure:
     """Make the geometric measure on 1, 2, ... (scipy: ``geom(p)``).
 
@@ -431,6 +500,7 @@ __all__ = [
     "gamma",
     "geometric",
     "laplace",
+    "negative_binomial",
     "normal",
     "poisson",
     "uniform",

@@ -63,16 +63,6 @@ def rating_draws(random_seed):
     return _compat.sample(model, draws=1000, tune=1000, chains=4, random_seed=random_seed)
 
 
-def rating_density(x, alpha, beta):
-    """Return the log-density of a Beta stretched to the scale of the rating."""
-    from scipy.special import betaln
-
-    low, high = SCALE
-    u = (x - low) / (high - low)
-    shape = (alpha - 1) * np.log(u) + (beta - 1) * np.log1p(-u)
-    return shape - betaln(alpha, beta) - np.log(high - low)
-
-
 release_rating = bl.Study(
     title="Affairs: the rating of the marriage plus Laplace noise",
     about=(
@@ -82,12 +72,7 @@ release_rating = bl.Study(
     ),
     mechanism=bl.mechanisms.laplace(b=2.0, secret=bl.Interval(*SCALE)),
     prior=rating_draws,
-    build=lambda draw: bl.Measure(
-        rating_density,
-        on=bl.Interval(*SCALE),
-        log=True,
-        params={"alpha": draw["alpha"], "beta": draw["beta"]},
-    ),
+    build=lambda draw: models.scaled_beta_prior(draw, lower=SCALE[0], upper=SCALE[1]),
     guarantees=(bl.guarantees.PML(1.75), bl.guarantees.PMC(1.95)),
     seed=SEED,
 )

@@ -10,12 +10,21 @@ import xarray as xr
 
 __all__ = [
     "aligned",
+    "at_least",
     "concentration",
     "counts",
     "draw_shape",
     "exact_draws",
+    "interval",
     "labelled",
+    "mean_and_deviation",
+    "of_counts",
+    "of_draw",
+    "positive",
     "positive_pair",
+    "probability",
+    "proportions",
+    "reals",
     "stochastic",
 ]
 
@@ -146,6 +155,36 @@ def counts(values, name, *, at_least=1, scalar=False):
     return array.astype(np.int64), own
 
 
+def proportions(successes, trials, groups):
+    """Check successes among trials, alone or by groups; return them and the groups' labels."""
+    k, own_k = counts(successes, "successes", scalar=True)
+    n, own_n = counts(trials, "trials", scalar=True)
+    if k.ndim == 0:
+        if n.ndim or groups is not None:
+            raise ValueError(
+                "successes must have one count a group, got a single number; "
+                "pass one for each group"
+            )
+        group = None
+    else:
+        if n.ndim and len(n) != len(k):
+            raise ValueError(
+                f"trials must have one count for each of the {len(k)} successes, got {len(n)}"
+            )
+        n = np.broadcast_to(n, k.shape)
+        asked = next((labels for labels in (groups, own_k, own_n) if labels is not None), None)
+        k, group = aligned(k, own_k, asked, "successes", "groups")
+        n, group = aligned(n, own_n, asked, "trials", "groups")
+    if (k > n).any():
+        i = int(np.argmax(k > n))
+        where = "" if group is None else f" in group {group[i]!r}"
+        raise ValueError(
+            f"successes must not exceed trials, got {k.flat[i]} of {n.flat[i]}{where}; "
+            f"the order is (successes, trials), not (yes, no)"
+        )
+    return k, n, group
+
+
 def concentration(values, size, name):
     """Check positive finite numbers, one or `size` of them; return an array of shape (size,)."""
     array, _ = labelled(values, name)
@@ -169,6 +208,118 @@ def positive_pair(values, name, meaning):
     if pair.shape != (2,) or not np.all(np.isfinite(pair)) or not np.all(pair > 0):
         raise ValueError(f"{name} must be two positive finite numbers, {meaning}, got {values!r}")
     return float(pair[0]), float(pair[1])
+
+
+def mean_and_deviation(values, name):
+    """Check the mean, finite, and the deviation, positive, of a normal prior."""
+    pair = np.asarray(values, dtype=float)
+    if pair.shape != (2,) or not np.all(np.isfinite(pair)) or not pair[1] > 0:
+        raise ValueError(f"{name} must be a finite mean and a positive deviation, got {values!r}")
+    return float(pair[0]), float(pair[1])
+
+
+def at_least(value, least, name):
+    """Check an integer that is not below `least`."""
+    try:
+        integer = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if integer < least:
+        raise ValueError(f"{name} must be at least {least}, got {integer}")
+    return integer
+
+
+def positive(value, name, why):
+    """Check one positive finite number; `why` says what is wrong with others."""
+    number = _number(value, name)
+    if not (np.isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be one positive finite number, got {value!r}; {why}")
+    return number
+
+
+def probability(value, name):
+    """Check one number in [0, 1]."""
+    number = _number(value, name)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must be a probability in [0, 1], got {value!r}")
+    return number
+
+
+def _number(value, name):
+    """Return one number as a float, or say what came instead."""
+    try:
+        if np.ndim(value) or isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be one number, got {value!r}") from None
+
+
+def interval(lower, upper):
+    """Check the ends of a bounded interval."""
+    low, high = _number(lower, "lower"), _number(upper, "upper")
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise ValueError(
+            f"lower and upper must be finite with lower < upper, got {lower!r} and {upper!r}"
+        )
+    return low, high
+
+
+def reals(values, name):
+    """Check finite real numbers in one dimension, at least one.
+
+    Returns
+    -------
+    array : numpy.ndarray of float, shape (n,)
+        The numbers.
+    labels : list
+        The labels they carry, else 0, ..., n - 1.
+    """
+    array, own = labelled(values, name)
+    if not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
+        raise TypeError(f"{name} must be real numbers, got values of type {array.dtype}")
+    if array.ndim != 1 or not len(array):
+        raise ValueError(
+            f"{name} must have one dimension and at least one value, got shape {array.shape}"
+        )
+    array = array.astype(float)
+    bad = ~np.isfinite(array)
+    if bad.any():
+        raise ValueError(
+            f"{name} must be finite, got {_first(array, bad, own[0])}; drop missing values"
+        )
+    return array, list(range(len(array))) if own[0] is None else own[0]
+
+
+def of_draw(draw, name):
+    """Return a variable of a posterior draw as floats: draws first, then its own dims."""
+    if name not in draw:
+        raise ValueError(f"the draw must hold the variable {name!r}, got {sorted(draw)}")
+    value = draw[name]
+    return np.asarray(getattr(value, "values", value), dtype=float)
+
+
+def of_counts(by_count, size):
+    """Make the law of `size` exchangeable yes-or-no records from that of one order of k yeses.
+
+    Parameters
+    ----------
+    by_count : numpy.ndarray, shape (..., size + 1)
+        The probability of records of which k say yes, in one given order.
+
+    Returns
+    -------
+    borel.Measure
+        On ``bl.Finite(2) ** size``; each draw is divided by its sum, which is 1 to rounding.
+    """
+    import borel as bl
+
+    if size > 16:
+        raise ValueError(f"size must be at most 16 (2**16 labels), got {size}")
+    on = bl.Finite(2) ** size
+    ones = np.array([np.sum(label) for label in on.labels])
+    p = by_count[..., ones]
+    return bl.pmf(p / p.sum(axis=-1, keepdims=True), on=on)
 
 
 def stochastic(kernel, name):

@@ -12,7 +12,7 @@ import numpy as np
 
 from borel.models import _checks
 
-__all__ = ["beta_posterior", "grouped_proportions"]
+__all__ = ["beta_posterior", "exchangeable_records_prior", "grouped_proportions"]
 
 
 def grouped_proportions(
@@ -62,7 +62,7 @@ def grouped_proportions(
     """
     import pymc as pm
 
-    k, n, group = _data(successes, trials, groups)
+    k, n, group = _checks.proportions(successes, trials, groups)
     if k.ndim == 0 or len(k) < 2:
         raise ValueError(
             f"successes must hold at least 2 groups to pool, got {k.size}; "
@@ -128,7 +128,7 @@ def beta_posterior(
     >>> tree["posterior"]["theta"].dims, tree["posterior"].attrs["borel_draws"]
     (('chain', 'draw'), 'exact')
     """
-    k, n, group = _data(successes, trials, groups)
+    k, n, group = _checks.proportions(successes, trials, groups)
     a = _checks.concentration(alpha, k.size, "alpha").reshape(k.shape)
     b = _checks.concentration(beta, k.size, "beta").reshape(k.shape)
     chains, draws = _checks.draw_shape(draws, chains)
@@ -144,30 +144,46 @@ def beta_posterior(
     )
 
 
-def _data(successes, trials, groups):
-    k, own_k = _checks.counts(successes, "successes", scalar=True)
-    n, own_n = _checks.counts(trials, "trials", scalar=True)
-    if k.ndim == 0:
-        if n.ndim or groups is not None:
-            raise ValueError(
-                "successes must have one count a group, got a single number; "
-                "pass one for each group"
-            )
-        group = None
-    else:
-        if n.ndim and len(n) != len(k):
-            raise ValueError(
-                f"trials must have one count for each of the {len(k)} successes, got {len(n)}"
-            )
-        n = np.broadcast_to(n, k.shape)
-        asked = next((labels for labels in (groups, own_k, own_n) if labels is not None), None)
-        k, group = _checks.aligned(k, own_k, asked, "successes", "groups")
-        n, group = _checks.aligned(n, own_n, asked, "trials", "groups")
-    if (k > n).any():
-        i = int(np.argmax(k > n))
-        where = "" if group is None else f" in group {group[i]!r}"
-        raise ValueError(
-            f"successes must not exceed trials, got {k.flat[i]} of {n.flat[i]}{where}; "
-            f"the order is (successes, trials), not (yes, no)"
-        )
-    return k, n, group
+def exchangeable_records_prior(draw, *, size):
+    r"""Return the law of the records of a new group, all together, for each draw.
+
+    With a = mu kappa and b = (1 - mu) kappa, the probability of m records of which k say yes, in
+    one given order, is
+
+    .. math:: P(x_1, \dots, x_m) = \frac{B(a + k, b + m - k)}{B(a, b)} =
+        \frac{a (a + 1) \cdots (a + k - 1) \cdot b (b + 1) \cdots (b + m - k - 1)}
+        {(a + b)(a + b + 1) \cdots (a + b + m - 1)} .
+
+    Parameters
+    ----------
+    draw : mapping
+        With ``mu`` and ``kappa``: what `borel.priors.from_posterior` gives to ``build``, or numbers
+        by name.
+    size : int
+        The number m of records, 1 to 16.
+
+    Returns
+    -------
+    borel.Measure
+        On ``bl.Finite(2) ** size``, whose labels are tuples of 0 and 1, with the leading axis of
+        the draws. The records are exchangeable, with correlation 1 / (kappa + 1).
+
+    References
+    ----------
+    .. [1] A. Gelman et al., *Bayesian Data Analysis*, 3rd ed., 2013, section 5.2.
+
+    Examples
+    --------
+    >>> prior = exchangeable_records_prior({"mu": 0.5, "kappa": 2.0}, size=2)
+    >>> prior.pdf([(0, 0), (0, 1), (1, 0), (1, 1)]).round(4)
+    array([0.3333, 0.1667, 0.1667, 0.3333])
+    """
+    size = _checks.at_least(size, 1, "size")
+    mu, kappa = _checks.of_draw(draw, "mu"), _checks.of_draw(draw, "kappa")
+    a, b = (mu * kappa)[..., None], ((1 - mu) * kappa)[..., None]
+    steps = np.arange(size)
+    one = np.ones((*np.shape(mu), 1))
+    yes = np.concatenate([one, np.cumprod(a + steps, axis=-1)], axis=-1)
+    no = np.concatenate([one, np.cumprod(b + steps, axis=-1)], axis=-1)
+    both = np.prod(a + b + steps, axis=-1)[..., None]
+    return _checks.of_counts(yes * no[..., ::-1] / both, size)

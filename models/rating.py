@@ -13,7 +13,7 @@ import numpy as np
 
 from borel.models import _checks
 
-__all__ = ["binned_beta", "scaled_beta"]
+__all__ = ["binned_beta", "scaled_beta", "scaled_beta_prior"]
 
 
 def binned_beta(counts, edges, *, mu_prior=(1.0, 1.0), kappa_prior=(2.0, 0.1)):
@@ -151,6 +151,51 @@ def scaled_beta(values, *, lower, upper, mu_prior=(1.0, 1.0), kappa_prior=(2.0, 
         alpha, beta = _mean_and_concentration(mu_prior, kappa_prior)
         pm.Beta("unit", alpha, beta, observed=unit)
     return model
+
+
+def scaled_beta_prior(draw, *, lower, upper):
+    """Return the Beta prior on an interval for each draw of its parameters.
+
+    Parameters
+    ----------
+    draw : mapping
+        With ``alpha`` and ``beta``: what `borel.priors.from_posterior` gives to ``build``, or
+        numbers by name.
+    lower, upper : float
+        The ends of the scale.
+
+    Returns
+    -------
+    borel.Measure
+        On ``bl.Interval(lower, upper)``, with the leading axis of the draws.
+
+    Examples
+    --------
+    >>> prior = scaled_beta_prior({"alpha": 2.0, "beta": 1.0}, lower=1, upper=5)
+    >>> float(prior.pdf(3.0))
+    0.25
+    """
+    from scipy.special import betaln
+
+    import borel as bl
+
+    low, high = _checks.interval(lower, upper)
+    params = {"alpha": _checks.of_draw(draw, "alpha"), "beta": _checks.of_draw(draw, "beta")}
+    if (low, high) == (0.0, 1.0):
+        return bl.beta(**params)
+
+    def density(x, alpha, beta):
+        u = (x - low) / (high - low)
+        shape = (alpha - 1) * np.log(u) + (beta - 1) * np.log1p(-u)
+        return shape - betaln(alpha, beta) - np.log(high - low)
+
+    return bl.Measure(
+        density,
+        bl.Interval(low, high),
+        log=True,
+        params=params,
+        name="scaled beta",
+    )
 
 
 def _mean_and_concentration(mu_prior, kappa_prior):

@@ -1,5 +1,6 @@
 """Named measures: ours = SciPy's = PyMC's, in one table; supports; bad parameters."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
@@ -16,6 +17,12 @@ TABLE = {
     "exponential": (bl.exponential, {"lam": 4.0}, stats.expon(scale=0.25), [0.1, 1.0, 3.0]),
     "poisson": (bl.poisson, {"mu": 3.5}, stats.poisson(3.5), [0, 3, 20]),
     "geometric": (bl.geometric, {"p": 0.3}, stats.geom(0.3), [1, 3, 20]),
+    "negative_binomial": (
+        bl.negative_binomial,
+        {"mu": 3.5, "alpha": 0.75},
+        stats.nbinom(0.75, 0.75 / 4.25),
+        [0, 3, 20],
+    ),
 }
 
 
@@ -98,3 +105,27 @@ def test_a_proved_tail_bounds_the_truth():
         for n in (5, 12, 40):
             assert law.sf(n) <= measure.tail.bound(n) * (1 + 1e-12)
             assert measure.tail.bound(n) <= 3 * law.sf(n)
+
+
+@pytest.mark.parametrize("mu", [0.01, 2.8, 300.0])
+@pytest.mark.parametrize("alpha", [0.05, 1.0, 40.0])
+@pytest.mark.parametrize("n", [-1, 0, 3, 50, 2000])
+def test_the_tail_of_the_negative_binomial_is_a_bound(mu, alpha, n):
+    mpmath.mp.dps = 40
+    bound = bl.negative_binomial(mu=mu, alpha=alpha).tail.bound(n)
+    q = mpmath.mpf(mu) / (mpmath.mpf(mu) + mpmath.mpf(alpha))
+    truth = mpmath.betainc(n + 1, mpmath.mpf(alpha), 0, q, regularized=True) if n >= 0 else 1
+    assert truth <= bound <= 1
+    if n >= 8 * mu:  # far out it is no idle bound
+        assert bound <= max(4 * truth * (1 + mu / alpha), 5e-324)
+
+
+def test_the_negative_binomial_has_mass_everywhere():
+    prior = bl.negative_binomial(mu=2.5, alpha=0.5)
+    released = bl.Mechanism(
+        lambda y, x: np.where(np.minimum(x, 1.0) == y, 0.75, 0.25),
+        secret=bl.Integers(0, None),
+        outcome=bl.Finite(2),
+    )
+    assert bl.ldi(prior * released).status == "exact"
+    assert bl.renyi(prior, bl.negative_binomial(mu=1.0, alpha=3.0), 0).upper == 0

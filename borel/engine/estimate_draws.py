@@ -93,12 +93,16 @@ class EstimateDraws:
         nodes = (edges[:-1] + half)[:, None] + half[:, None] * t
         return nodes.ravel(), (half[:, None] * w).ravel()
 
-    def _extremes(self, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return log sup and log inf of the kernel over the support, with an error."""
+    def _extremes(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return log sup and log inf of the kernel over the support, with the error of one.
+
+        PML knows nothing of the infimum, and PMC nothing of the supremum: it cancels there.
+        """
         point = Pointwise(self._one)
         if not point.axes:
             pieces = point.pieces(ys)
-            return pieces.top, pieces.bottom, pieces.top_error + pieces.bottom_error
+            error = pieces.top_error if kind == "pml" else pieces.bottom_error
+            return pieces.top, pieces.bottom, error
 
         def kernel(i: np.ndarray, x: tuple) -> np.ndarray:
             return self._kernel(ys[i], x[0])
@@ -107,11 +111,11 @@ class EstimateDraws:
         low = maximise(lambda i, x: -kernel(i, x), len(ys), point.axes)
         top = np.where(high.diverges, np.inf, high.value)
         bottom = np.where(low.diverges, -np.inf, -low.value)
-        return top, bottom, high.error + low.error
+        return top, bottom, high.error if kind == "pml" else low.error
 
     def _values(self, kind: str, ys: np.ndarray, extra: np.ndarray) -> tuple:
         """Return the leakage (draws, outcomes) and its error."""
-        top, bottom, own = self._extremes(ys)
+        top, bottom, own = self._extremes(kind, ys)
         sums = []
         for panels in (_PANELS, _PANELS // 2):
             x, w = self._nodes(panels, extra)

@@ -13,7 +13,7 @@ import numpy as np
 
 from borel.engine.infinity import STARTS, Search
 from borel.engine.power import Log, Power, PowerProgram, ray, weight
-from borel.engine.surface import Secret, log_graph, secret_of
+from borel.engine.surface import POSITIVE_COUNTS, Secret, log_graph, secret_of
 
 if TYPE_CHECKING:
     from borel.engine.certificates import Proof
@@ -77,7 +77,7 @@ def _positive_along(prior: Any) -> bool:
     on = prior.on
     if on.dim > 1 or on.kind != "countable" or on.upper is not None or (on.lower or 0) > 512:
         return False
-    if (prior.family or ("",))[0] in ("poisson", "geometric"):
+    if (prior.family or ("",))[0] in POSITIVE_COUNTS:
         return True
     program = PowerProgram(log_graph(prior.density))
     value = program.run({"x": ray(0.0, -1.0, 1.0, 1.0)}, min(STARTS))

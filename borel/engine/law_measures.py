@@ -13,6 +13,7 @@ from borel.engine import rounding
 from borel.engine.cells import spread
 from borel.engine.discrete import OUTSIDE, DiscreteFigures
 from borel.engine.rounding import TINY, fraction_down, fraction_up, log_fraction
+from borel.engine.surface import POSITIVE_COUNTS
 from borel.errors import NotYet
 from borel.measures import head_of
 
@@ -49,7 +50,7 @@ class LawMeasures(DiscreteFigures):
         prior = self.joint.prior
         if prior.on.kind == "countable":
             family = (prior.family or ("",))[0]
-            if family in ("poisson", "geometric"):
+            if family in POSITIVE_COUNTS:
                 return Bound.exact(math.inf, math.inf)
             rests = ("infinitely many secrets have positive probability",)
             if (np.asarray(prior.pdf(head_of(prior.on, 64))) > 0).all():

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _POSITIVE = frozenset(("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform"))
 """Families whose density is positive almost everywhere on their alphabet."""
+POSITIVE_COUNTS = frozenset(("poisson", "geometric", "negative_binomial"))
+"""Families on integers with mass at each of them."""
 
 
 @dataclass

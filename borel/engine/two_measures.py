@@ -277,10 +277,9 @@ def _by_renyi(p: Measure, q: Measure, f: Generator) -> Bound | None:
 
 def _order_zero(p: Measure, q: Measure) -> Bound:
     """Return 0 for measures whose density is positive on one alphabet."""
-    from borel.engine.surface import _POSITIVE
+    from borel.engine.surface import _POSITIVE, POSITIVE_COUNTS
 
-    positive = (*_POSITIVE, "poisson", "geometric")
-    if p.on == q.on and (p.family or ("",))[0] in positive:
+    if p.on == q.on and (p.family or ("",))[0] in _POSITIVE | POSITIVE_COUNTS:
         return Bound.exact(0.0, 0.0)
     raise NotYet(
         "bl.renyi of order 0",

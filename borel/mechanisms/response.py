@@ -248,7 +248,7 @@ class RandomizedResponseForms(ClosedForms):
 
     def at(self, kind: str, joint: Joint, y: Any) -> Bound | None:
         """Return the leakage at one outcome, for every prior on the alphabet."""
-        if not joint.finite:
+        if not _proved(joint):
             return None
         j = int(np.ravel(joint.outcome.positions(y))[0])
         support = _support(joint)
@@ -258,7 +258,7 @@ class RandomizedResponseForms(ClosedForms):
 
     def sup(self, kind: str, joint: Joint) -> Bound | None:
         """Return the supremum over the outcomes, which is attained."""
-        if not joint.finite:
+        if not _proved(joint):
             return None
         p, support = _prior(joint), _support(joint)
         labels = joint.mechanism.secret.labels
@@ -282,6 +282,11 @@ class RandomizedResponseForms(ClosedForms):
         one = Fraction(1) if joint.rational else 1.0
         theorem = _PML if kind == "pml" else _PMC
         return proved(0.0, 0.0, theorem, exact_ratio=Ratio(one, one), **about)
+
+
+def _proved(joint: Joint) -> bool:
+    """Return whether the prior is finite, and its probabilities more than values in float64."""
+    return joint.finite and not joint.prior.unproved
 
 
 def _prior(joint: Joint) -> np.ndarray:

@@ -199,3 +199,12 @@ def test_bad_parameters_are_named(arguments, message):
     with pytest.raises(bl.InvalidInput, match="randomized_response") as error:
         rr(**arguments)
     assert message in str(error.value)
+
+
+def test_a_prior_known_in_float64_only_proves_nothing():
+    law = np.array([0.25, 0.75])
+    prior = bl.Measure(lambda x: law[np.asarray(x, int)], on=bl.Finite(2))
+    assert prior.unproved
+    for leakage in (bl.pml, bl.pmc):
+        found = leakage(prior * rr(k=2, epsilon=1.0))
+        assert found.sup().status == "estimate" and found(1).status == "estimate"

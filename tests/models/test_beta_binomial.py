@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from predictions import prior_predictive
 from scipy import stats
 
 from borel import _compat
@@ -99,6 +100,18 @@ def test_draws_stay_inside_the_unit_interval():
         "theta"
     ]
     assert ((theta > 0) & (theta < 1)).all()
+
+
+def test_the_prior_predictive():
+    model = grouped_proportions([3, 1], [40, 10], mu_prior=(2, 6), kappa_prior=(3.0, 0.2))
+    drawn = prior_predictive(model)
+    assert stats.kstest(drawn["mu"], stats.beta(2, 6).cdf).pvalue > 1e-4
+    assert stats.kstest(drawn["kappa"], stats.gamma(3, scale=5).cdf).pvalue > 1e-4
+    np.testing.assert_allclose(drawn["successes"].mean(axis=0), [10, 2.5], atol=0.5)
+    # Var theta given mu and kappa
+    inner = drawn["mu"] * (1 - drawn["mu"]) / (1 + drawn["kappa"])
+    off = np.mean((drawn["theta"][:, 0] - drawn["mu"]) ** 2)
+    assert off == pytest.approx(inner.mean(), rel=0.15)
 
 
 @pytest.mark.slow

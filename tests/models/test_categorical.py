@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from predictions import prior_predictive
 from scipy import stats
 
 from borel import _compat
@@ -121,6 +122,13 @@ def test_it_survives_a_file(tmp_path):
     back = _compat.as_datatree(tmp_path / "p.nc")
     assert back["posterior"].attrs["borel_draws"] == "exact"
     xr.testing.assert_equal(back, tree)
+
+
+def test_the_prior_predictive():
+    drawn = prior_predictive(dirichlet_multinomial(COUNTS, alpha=[1, 2, 3]))
+    np.testing.assert_allclose(drawn["counts"].mean(axis=0), [10, 20, 30], atol=1)
+    first = stats.betabinom(60, 1, 5)
+    assert drawn["counts"][:, 0].std() == pytest.approx(first.std(), rel=0.06)
 
 
 @pytest.mark.slow

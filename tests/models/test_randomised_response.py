@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from predictions import prior_predictive
 
 from borel import _compat
 from borel.models import privatised_multinomial
@@ -59,6 +60,13 @@ def test_labels_align_kernel_and_counts():
     assert list(model.coords["y"]) == ["n", "y"]
     assert model.rvs_to_values[model["counts"]].eval().tolist() == [70, 30]
     np.testing.assert_allclose(model["q"].eval({model["p"]: [1.0, 0.0]}), [0.8, 0.2])
+
+
+def test_the_prior_predictive():
+    drawn = prior_predictive(privatised_multinomial([70, 30], KERNEL, alpha=[2, 3]))
+    np.testing.assert_allclose(drawn["q"], drawn["p"] @ KERNEL)
+    truth = 100 * (np.array([0.4, 0.6]) @ KERNEL)
+    np.testing.assert_allclose(drawn["counts"].mean(axis=0), truth, atol=0.8)
 
 
 @pytest.mark.slow

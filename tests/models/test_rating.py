@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from predictions import prior_predictive
 from scipy import stats
 
+import borel as bl
 from borel import _compat
-from borel.models import binned_beta, scaled_beta
+from borel.models import binned_beta, scaled_beta, scaled_beta_prior
 
 COUNTS = [14, 85, 119, 183, 199]
 EDGES = [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
@@ -103,3 +105,32 @@ def test_exact_values_recover_the_truth():
     for name, truth in {"alpha": 2.5, "beta": 1.2}.items():
         lower, upper = _compat.eti(tree["posterior"][name], 0.99)
         assert float(lower) < truth < float(upper)
+
+
+def test_the_prior_predictive():
+    drawn = prior_predictive(binned_beta(COUNTS, EDGES, kappa_prior=(4.0, 1.0)))
+    mu, kappa = drawn["mu"], drawn["kappa"]
+    assert stats.kstest(mu, "uniform").pvalue > 1e-4
+    assert stats.kstest(kappa, stats.gamma(4).cdf).pvalue > 1e-4
+    assert (drawn["counts"].sum(axis=1) == sum(COUNTS)).all()
+    # the prior is symmetric: the first bin is as likely as the last
+    share = drawn["counts"].mean(axis=0) / sum(COUNTS)
+    assert share[0] == pytest.approx(share[4], abs=0.03)
+    drawn = prior_predictive(scaled_beta([2.0, 3.0], lower=1, upper=5))
+    alpha, beta = drawn["alpha"], drawn["beta"]
+    # E unit^2 given alpha and beta
+    square = alpha * (alpha + 1) / ((alpha + beta) * (alpha + beta + 1))
+    assert np.mean(drawn["unit"][:, 0] ** 2) == pytest.approx(square.mean(), abs=0.02)
+
+
+def test_draws_become_priors():
+    alpha, beta = np.array([2.5, 0.75]), np.array([1.25, 3.0])
+    batch = scaled_beta_prior({"alpha": alpha, "beta": beta}, lower=1, upper=5)
+    assert batch.batch == (2,) and batch.on == bl.Interval(1, 5)
+    x = np.linspace(1.2, 4.8, 5)
+    for i, row in enumerate(batch.density.linear(x)):
+        np.testing.assert_allclose(row, stats.beta(alpha[i], beta[i], 1, 4).pdf(x), rtol=1e-12)
+    with pytest.raises(ValueError, match="lower < upper"):
+        scaled_beta_prior({"alpha": 1.0, "beta": 1.0}, lower=5, upper=1)
+    unit = scaled_beta_prior({"alpha": 2.0, "beta": 5.0}, lower=0, upper=1)
+    assert unit.family == bl.beta(alpha=2.0, beta=5.0).family  # whose normalisation is known
