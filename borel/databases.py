@@ -105,6 +105,12 @@ class Database:
                 got=repr(prior),
                 mend="write bl.iid(bl.pmf([...], on=alphabet), n).",
             )
+        if prior.unproved:
+            raise NotYet(
+                "iid(prior, n)",
+                missing=f"an entry whose law is known in float64 only: {prior.unproved}",
+                instead="bl.pmf of its probabilities means the law within their rounding.",
+            )
         self.prior, self.n = prior, entries("iid", n)
 
     @property

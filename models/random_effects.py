@@ -99,7 +99,7 @@ def correlated_records_prior(draw, *, size, nodes=64):
     Notes
     -----
     The normal effect is replaced by one of `nodes` values: the prior returned is that mixture,
-    exactly, and what is proved is proved for it. For sigma up to 3 and up to 8 records its
+    exactly, and what is proved is proved for it. For sigma up to 3 and up to 5 records its
     probabilities are within 1e-4 of those with the normal effect at 64 nodes, and within 1e-9 for
     sigma up to 1 (``tests/models/test_random_effects.py``).
 

@@ -336,3 +336,11 @@ def test_figures_that_need_the_list_say_so():
     assert bl.pml(database).sup().status == "exact"
     with pytest.raises(bl.NotYet, match="counts"):
         bl.mutual_information(database)
+
+
+def test_a_law_known_in_float64_only_makes_no_exact_figure():
+    table = {0: 0.75, 1: 0.25}
+    opaque = bl.Measure(lambda x: np.vectorize(lambda t: table[int(t)])(x), bl.Finite(2))
+    assert opaque.unproved
+    with pytest.raises(bl.NotYet, match="float64 only"):
+        bl.iid(opaque, 3)
