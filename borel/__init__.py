@@ -60,6 +60,7 @@ _WHERE = {
     "maximal_realizable_cost": "worst_cases",
     "maximal_realizable_leakage": "worst_cases",
     "pointwise_maximal_guesswork_leakage": "worst_cases",
+    "envelope": "envelopes",
     "f_divergence": "divergences",
     "max_divergence": "divergences",
     "renyi": "divergences",
@@ -82,7 +83,6 @@ _MODULES = ("adversaries", "errors", "guarantees", "mechanisms", "models", "prio
 _NOT_YET = {
     "binary_envelope": "leakage envelopes",
     "entry": "databases of independent entries",
-    "envelope": "leakage envelopes",
     "iid": "databases of independent entries",
 }
 
@@ -133,6 +133,7 @@ if TYPE_CHECKING:
     from borel.bound import Bound, Verdict
     from borel.constants import const, pi
     from borel.divergences import f_divergence, max_divergence, renyi
+    from borel.envelopes import envelope
     from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
     from borel.families import (
         beta,
