@@ -258,8 +258,11 @@ class Programme:
     def upper_end(self, price: np.ndarray, theta: float, *, closed: bool = True) -> float:
         """Bound D(theta), or its limit from above, by the dual at any prices.
 
-        Secrets of no use there are left out.
+        Secrets of no use there are left out. The masses of all outcomes are 1 in sum.
         """
+        return min(self._dual(price, theta, closed), 1.0)
+
+    def _dual(self, price: np.ndarray, theta: float, closed: bool = True) -> float:
         kept = self.top_high >= theta if closed else self.top_high > theta
         if not kept.any():
             return 0.0 if self.excess is None else self.excess(price, theta, kept)
@@ -273,14 +276,13 @@ class Programme:
         total = float(sum_outward(terms, terms)[1])
         if self.excess is not None:
             total = float(np.nextafter(total + self.excess(price, theta, kept), np.inf))
-        # the masses of all outcomes are 1 in sum
-        return min(total, 1.0)
+        return total
 
     def level_above(self, price: np.ndarray, delta: Fraction, theta: float) -> float | None:
         """Return a level at which the dual proves D < delta, from a guess; None if not found."""
         step = 4 * U * max(abs(theta), 2.0**-40)
         for _ in range(60):
-            over = self.upper_end(price, theta)
+            over = self._dual(price, theta)
             if over < delta:
                 return theta
             kept = self.top_high >= theta
