@@ -301,7 +301,7 @@ class ExactProgramme:
         basis = floats.basis(weights)
         if basis is None or len(basis[0]) > _LARGEST:
             return None
-        price = floats.prices(weights, start, floats.top > start)
+        price = floats.prices(weights, start)
         for _ in range(5):
             gain = self.gains(theta)
             exact = self._basic_weights(weights, gain)

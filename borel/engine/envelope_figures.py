@@ -15,7 +15,6 @@ from borel.engine.arb import ball, enclose
 from borel.engine.envelope_exact import ExactProgramme
 from borel.engine.envelope_programs import Programme
 from borel.engine.rounding import fraction_down, fraction_up, log_fraction
-from borel.errors import NotYet
 
 GAP = 1e-11
 """The relative gap of a level at which a search stops; it is mostly far smaller."""
@@ -114,7 +113,7 @@ class FiniteEnvelope:
             found, rough = self.exact.level(delta, GAP)
             return found.lower, found.upper, found.weights or rough.weights
         if self.sign < 0:
-            mass, _, weights = self.programme.value(0.0, 0.0)
+            mass, _, weights, _ = self.programme.value(0.0, 0.0)
             if mass >= delta:
                 return Fraction(0), Fraction(0), weights
         rough = self.programme.level(delta, GAP)
@@ -164,7 +163,7 @@ class FiniteEnvelope:
         if self.exact is not None and threshold.exact is not None:
             found = self.exact.value(threshold.exact, closed=closed)
             return found.lower, found.upper, found.weights
-        return self.programme.value(threshold.lower, threshold.upper, closed=closed)
+        return self.programme.value(threshold.lower, threshold.upper, closed=closed)[:3]
 
     # -- post-processings -------------------------------------------------------------------------
 
@@ -210,18 +209,3 @@ class FiniteEnvelope:
         if weights is None:
             weights = np.zeros((len(self.support), len(self.live)))
         return self.post_processing(weights)
-
-
-def envelope_of(joint: Any, kind: str) -> FiniteEnvelope:
-    """Return the figures of the envelope of a joint.
-
-    Raises
-    ------
-    NotYet
-        Alphabets that are not finite.
-    """
-    from borel.engine import engine_for
-
-    if not joint.finite:
-        raise NotYet("bl.envelope", missing=f"{joint.secret!r} and {joint.outcome!r}")
-    return FiniteEnvelope(engine_for(joint), kind)

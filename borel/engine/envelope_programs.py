@@ -30,7 +30,6 @@ import numpy as np
 from borel.engine.rounding import TINY, U, sum_outward
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from fractions import Fraction
 
 Ends = tuple[np.ndarray, np.ndarray]
@@ -49,6 +48,14 @@ class Optimum(NamedTuple):
     value: float
     weights: np.ndarray
     price: np.ndarray
+
+
+class Spread(NamedTuple):
+    """How g_x / q varies within cells: its range in each, and whether a cell is one outcome."""
+
+    low: np.ndarray
+    high: np.ndarray
+    flat: np.ndarray
 
 
 class Level(NamedTuple):
@@ -73,11 +80,10 @@ class Programme:
         Ends of P_Y(y).
     whole : bool
         Whether the cells are all outcomes, so that their true masses are 1 in sum.
-    tops : array (secrets,), optional
-        Upper ends of the essential supremum of g_x / q; of the cells' own ratios if not given.
-    excess : callable, optional
-        ``(price, theta, kept) -> float``: what must be added to an upper end, for outcomes
-        outside the cells and for what varies within them.
+    middle : pair of arrays, optional
+        P(y|x) and P_Y(y) to solve with; the middles of the ends if not given.
+    spread : Spread, optional
+        How g_x / q varies within the cells; if not given, every cell is an outcome.
     """
 
     def __init__(
@@ -87,13 +93,15 @@ class Programme:
         law: Ends,
         *,
         whole: bool = True,
-        tops: np.ndarray | None = None,
-        excess: Callable[[np.ndarray, float, np.ndarray], float] | None = None,
+        middle: Ends | None = None,
+        spread: Spread | None = None,
     ):
-        self.sign, self.whole, self.excess = sign, whole, excess
+        self.sign, self.whole, self.spread = sign, whole, spread
         self.g_low, self.g_high = kernel if sign > 0 else (-kernel[1], -kernel[0])
         self.q_low, self.q_high = law
-        self.g, self.q = (self.g_low + self.g_high) / 2, (self.q_low + self.q_high) / 2
+        if middle is None:
+            middle = (kernel[0] + kernel[1]) / 2, (law[0] + law[1]) / 2
+        self.g, self.q = sign * middle[0], middle[1]
         self.floor = 1.0 if sign > 0 else -1.0
         self.count, self.cells = self.g.shape
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -102,7 +110,7 @@ class Programme:
         self.top = self.ratio.max(axis=1)
         worst = np.where(self.g_high == 0, 0.0, worst)
         worst = np.where(self.q_high > 0, worst + np.abs(worst) * 2 * U + TINY * (worst != 0), -1)
-        self.top_high = worst.max(axis=1) if tops is None else tops
+        self.top_high = (worst if spread is None else spread.high).max(axis=1)
         self._pool = self._first_pool()
         self._kept: dict[tuple, Optimum] = {}
         self.jumps = self._jumps()
@@ -223,14 +231,12 @@ class Programme:
         weights[x, y] = np.maximum(w, 0.0)
         return weights, float(theta)
 
-    def prices(self, weights: np.ndarray, theta: float, kept: np.ndarray) -> np.ndarray | None:
+    def prices(self, weights: np.ndarray, theta: float) -> np.ndarray | None:
         """Return the prices that go with a basis at a level."""
         basis = self.basis(weights)
         if basis is None:
             return None
         x, y, used, full = basis
-        kept = kept.copy()
-        kept[used] = True
         column_x = np.full(self.count, -1)
         column_x[used] = np.arange(len(used))
         column_y = np.full(self.cells, -1)
@@ -248,7 +254,7 @@ class Programme:
         price[used] = np.maximum(found[: len(used)], 0.0)
         gaps = self.ratio - theta
         rent = np.maximum(1 + price[used, None] * gaps[used], 0.0).max(axis=0)
-        idle = np.flatnonzero(kept & (column_x < 0))
+        idle = np.flatnonzero((column_x < 0) & (self.top > theta))
         if len(idle):
             price[idle] = _idle_prices(gaps[idle], rent)
         return price
@@ -263,25 +269,67 @@ class Programme:
         return min(self._dual(price, theta, closed), 1.0)
 
     def _dual(self, price: np.ndarray, theta: float, closed: bool = True) -> float:
+        """Bound the dual objective from above."""
         kept = self.top_high >= theta if closed else self.top_high > theta
         if not kept.any():
-            return 0.0 if self.excess is None else self.excess(price, theta, kept)
-        lam = price[kept, None]
+            return 0.0
+        terms = self._dual_terms(price[kept, None], theta, kept)
+        return float(sum_outward(terms, terms)[1])
+
+    def _dual_terms(self, lam: np.ndarray, theta: float, kept: np.ndarray) -> np.ndarray:
+        """Bound the integral over each cell of max(0, max_x (1 + lam_x (g_x / q - theta))) q.
+
+        Within a cell that is no single outcome the maximum may pass from x to x'. With the
+        largest integral at x it is at most that one plus the mass times how far any other term
+        can be above the one of x; and at most the mass times the largest term.
+        """
         part = 1 - lam * theta
         slip = 2 * U * (1 + np.abs(lam * theta)) + TINY
         q = np.where(part >= 0, self.q_high, self.q_low)
         first, second = part * q, lam * self.g_high[kept]
         error = slip * self.q_high + 4 * U * (np.abs(first) + np.abs(second)) + 4 * TINY
-        terms = np.maximum((first + second + error * (1 + 8 * U)).max(axis=0), 0.0)
-        total = float(sum_outward(terms, terms)[1])
-        if self.excess is not None:
-            total = float(np.nextafter(total + self.excess(price, theta, kept), np.inf))
-        return total
+        whole = first + second + error * (1 + 8 * U)
+        if self.spread is None:
+            return np.maximum(whole.max(axis=0), 0.0)
+        at = whole.argmax(axis=0)[None]
+        low, high = self.spread.low[kept], self.spread.high[kept]
+        slip = 8 * U * (1 + lam * (np.maximum(np.abs(low), np.abs(high)) + abs(theta)))
+        high = 1 + lam * (high - theta) + slip
+        base = np.take_along_axis(1 + lam * (low - theta) - slip, at, axis=0)
+        own = np.take_along_axis(high, at, axis=0)
+        np.put_along_axis(high, at, -np.inf, axis=0)
+        others = np.maximum(high.max(axis=0), 0.0)
+        over = np.maximum(others - base[0], 0.0) * self.q_high * (1 + 8 * U)
+        least = np.maximum(np.take_along_axis(whole, at, axis=0)[0] + over, 0.0)
+        crude = np.maximum(others, own[0]) * self.q_high
+        found = np.minimum(least, crude) * (1 + 8 * U) + TINY
+        return np.where(self.spread.flat, np.maximum(whole.max(axis=0), 0.0), found)
+
+    def looseness(self, price: np.ndarray, theta: float) -> np.ndarray:
+        """Return how much each cell's variation adds to the dual, for those who cut cells."""
+        kept = self.top_high >= theta
+        if self.spread is None or not kept.any():
+            return np.zeros(self.cells)
+        price = self._stretched(price, theta)
+        lam = price[kept, None]
+        plain = ((1 - lam * theta) * self.q + lam * self.g[kept]).max(axis=0)
+        return self._dual_terms(lam, theta, kept) - np.maximum(plain, 0.0)
+
+    def _stretched(self, price: np.ndarray, theta: float) -> np.ndarray:
+        """Give secrets without a price one at which no cell below theta asks for them.
+
+        They are those whose top is below theta in all cells, though not proved to be so.
+        """
+        room = theta - self.top
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.where((price == 0) & (room > 0), np.minimum(1 / room, 1e300), price)
 
     def level_above(self, price: np.ndarray, delta: Fraction, theta: float) -> float | None:
         """Return a level at which the dual proves D < delta, from a guess; None if not found."""
         step = 4 * U * max(abs(theta), 2.0**-40)
+        given = price
         for _ in range(60):
+            price = self._stretched(given, theta)
             over = self._dual(price, theta)
             if over < delta:
                 return theta
@@ -387,8 +435,8 @@ class Programme:
 
     def value(
         self, lower: float, upper: float, *, closed: bool = True
-    ) -> tuple[float, float, np.ndarray]:
-        """Enclose D at a level in [lower, upper], or its limit from above; with the weights.
+    ) -> tuple[float, float, np.ndarray, np.ndarray]:
+        """Enclose D at a level in [lower, upper], or its limit from above; with what proves it.
 
         Weights that are feasible at the upper end prove the lower end of D, prices at the lower
         end the upper one.
@@ -402,10 +450,11 @@ class Programme:
             w = self.feasible(w, upper)
             if (mass := self.mass(w)) > best:
                 best, weights = mass, w
-        polished = self.prices(found.weights, middle, self.top >= middle)
-        duals = [p for p in (found.price, polished) if p is not None]
-        most = min(self.upper_end(p, lower, closed=closed) for p in duals)
-        return min(best, most), most, weights
+        polished = self.prices(found.weights, middle)
+        duals = [self._stretched(p, lower) for p in (found.price, polished) if p is not None]
+        ends = [self.upper_end(p, lower, closed=closed) for p in duals]
+        at = int(np.argmin(ends))
+        return min(best, ends[at]), ends[at], weights, duals[at]
 
     def _candidates(self, found: Optimum, theta: float) -> list[np.ndarray]:
         out = [found.weights]
@@ -471,8 +520,7 @@ class _Search:
             beyond = programme.above(here)
             if beyond.value <= self.mass * (1 + 1e-11):
                 self.take_price(beyond.price, here)
-                kept = programme.top > here + _NEAR * abs(here)
-                if (polished := programme.prices(beyond.weights, here, kept)) is not None:
+                if (polished := programme.prices(beyond.weights, here)) is not None:
                     self.take_price(polished, here)
             if self.done or high == len(jumps):
                 return
@@ -504,7 +552,7 @@ class _Search:
                 guesses.append(theta)
                 self.take_weights(weights)
                 for basis in (weights, found.weights):
-                    price = programme.prices(basis, theta, kept)
+                    price = programme.prices(basis, theta)
                     if price is not None:
                         self.take_price(price, theta)
                     if self.done:
