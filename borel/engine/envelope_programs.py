@@ -39,6 +39,8 @@ _NEAR = 1e-12
 _USED = 1e-9
 _ROUNDS = 40
 _POOL = 4
+_AGAIN = 4
+"""Times that a search meets its own root before it takes it that nothing more is to be had."""
 
 
 class Optimum(NamedTuple):
@@ -540,6 +542,7 @@ class _Search:
                     bottom = known
                 else:
                     top = known
+        met = 0
         for turn in range(2 * _ROUNDS):
             guesses = []
             for found in (top, bottom):
@@ -557,6 +560,12 @@ class _Search:
                         self.take_price(price, theta)
                     if self.done:
                         return
+                # solved at the root of its own basis: what is left is not for the solver to mend
+                flat = found is bottom and self.delta == 1
+                if abs(theta - found.theta) <= self.gap * abs(theta) and not flat:
+                    met += 1
+            if met > _AGAIN:
+                break
             if top.theta - bottom.theta <= 4 * U * abs(top.theta):
                 break
             theta = self.guess(bottom, top, guesses, turn)
@@ -566,7 +575,9 @@ class _Search:
             else:
                 top = found
         self.take_weights(bottom.weights)
-        self.take_price(top.price, top.theta)
+        for price in (top.price, bottom.price, programme.prices(top.weights, top.theta)):
+            if price is not None:
+                self.take_price(price, bottom.theta)
 
     def guess(self, bottom: Optimum, top: Optimum, guesses: list[float], turn: int) -> float:
         """Return the next level to solve at, strictly inside.
