@@ -129,9 +129,11 @@ class LeakageEnvelope:
         -------
         Bound
             In nats. ``exact``, with a ``ratio`` in Fractions, where a rational joint has a rational
-            e^epsilon that was found; else ``certified``. The ends 0 and 1 are limits: the largest
-            leakage of an outcome, and the largest that every outcome can be made to have. The
-            witness is the post-processing: its bad outcomes, each with its shares of outcomes y.
+            e^epsilon that was found; else ``certified``, or ``conditional`` where a kernel on
+            countable or continuous outcomes is. The ends 0 and 1 are limits: the largest leakage
+            of an outcome, and the largest that every outcome can be made to have. On finite
+            alphabets the witness is the post-processing: its bad outcomes, each with its shares of
+            outcomes y.
 
         Raises
         ------
@@ -160,7 +162,9 @@ class LeakageEnvelope:
         Returns
         -------
         Bound
-            A probability; ``exact`` for Fractions and a rational ratio, else ``certified``.
+            A probability; ``exact`` for Fractions and a rational ratio, else ``certified`` (or
+            ``conditional``). At a level where delta_c jumps, ends that are not exact are the
+            values on both sides of the jump: both are true.
         """
         return self._engine().delta(self._threshold(t, ratio), closed=closed)
 
@@ -183,6 +187,11 @@ class LeakageEnvelope:
             From the outcomes y to one bad outcome for each secret in use, named after it, and
             ``"rest"``. In Fractions for a rational joint; else rounded to floats, so that the
             leakage of its bad outcomes is the level to rounding.
+
+        Raises
+        ------
+        NotYet
+            Outcomes that are not finite.
         """
         if (delta is None) == (t is None and ratio is None):
             raise InvalidInput("env.witness", expected="t, ratio=..., or delta=...", got="not one")
@@ -307,14 +316,17 @@ def envelope(joint: Any, of: str = "pml") -> Any:
     Raises
     ------
     NotYet
-        Alphabets for which no enclosure is there, and posteriors over priors.
+        Secrets that are not finite, kernels that cannot be enclosed, posteriors over priors.
 
     Notes
     -----
     The envelope is a linear programme; the module `borel.envelopes` has the proof. The programme
     is solved by HiGHS, and nothing that it returns is trusted: its primal solution, made feasible,
     proves one end of the figure and its dual solution the other, in Fractions for a rational joint
-    and else with outward rounding over all that the floats of the joint may mean.
+    and else with outward rounding over all that the floats of the joint may mean. Countable and
+    continuous outcomes are cut into cells: the bins prove the lower end, the dual, enclosed cell by
+    cell, the upper one. ``options(tol=, budget=)`` say when cutting stops; a figure that is not
+    settled then is wide, and true.
 
     References
     ----------

@@ -276,7 +276,10 @@ class LineCells(Cells):
         self.kernel = kernel[0][:, live], kernel[1][:, live]
         self.ratio = ratio[0][:, live], ratio[1][:, live]
         self.law = law[0][live], law[1][live]
-        self.middle = sum(self.kernel) / 2, sum(self.law) / 2
+        self.middle = (
+            (self.kernel[0] + self.kernel[1]) / 2,
+            (self.law[0] + self.law[1]) / 2,
+        )
         self.flat = (np.arange(count) >= line)[live]
 
     def cut(self, loose: np.ndarray) -> bool:
