@@ -298,6 +298,8 @@ def exact_against_simplex(kind, seed, count):
             floating = rounded.delta(ratio=ratio)
             assert floating.status == "certified" and floating.lower <= truth <= floating.upper
             beyond = exact_mass(kind, p, K, ratio * (1 + F(1, 10**40)))
+            # the floats may mean a kernel whose jump is just below the ratio
+            assert ratio == 1 or floating.lower <= beyond + F(1, 10**9)
             strict = env.delta(ratio=ratio, closed=False)
             assert strict.lower <= beyond + F(1, 10**20) and beyond <= strict.upper
             strict = rounded.delta(ratio=ratio, closed=False)
