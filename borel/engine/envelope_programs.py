@@ -336,7 +336,7 @@ class Programme:
             if over < delta:
                 return theta
             kept = self.top_high >= theta
-            if kept.any():
+            if kept.any() and (given[kept] > 0).all():
                 terms = (1 - price * theta)[kept, None] * self.q + price[kept, None] * self.g[kept]
                 best = np.argmax(terms, axis=0)
                 live = terms[best, np.arange(self.cells)] > 0
@@ -524,6 +524,8 @@ class _Search:
                 self.take_price(beyond.price, here)
                 if (polished := programme.prices(beyond.weights, here)) is not None:
                     self.take_price(polished, here)
+            if beyond.value < self.near:
+                return  # a jump
             if self.done or high == len(jumps):
                 return
             bottom = beyond
