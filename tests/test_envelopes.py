@@ -189,6 +189,31 @@ def test_example_4():
     assert cost.delta(math.inf, closed=False).upper == 0
 
 
+def test_an_infinite_cost_is_proved_in_floats_too():
+    cost = bl.envelope(joint(*floats(EX4)), of="pmc")
+    assert cost(0.8).lower == math.inf and cost(0.8).status == "certified"
+    assert cost(0.95).upper < math.inf
+
+
+def test_a_basis_of_another_level_is_not_trusted():
+    """Its weights may not be shares: then they are refused."""
+    from borel.engine.envelope_exact import ExactProgramme
+
+    p, K = EX2
+    programme = ExactProgramme(1, K, o.marginal(p, K))
+    refused = 0
+    for there, here in ((F(3), F(13, 10)), (F(22, 9), F(6, 5)), (F(3, 2), F(39, 10))):
+        weights = programme.floats.at(float(there)).weights
+        gain = programme.gains(here)
+        found = programme._basic_weights(weights, gain)
+        refused += found is None
+        if found is not None:
+            assert all(sum(column) <= 1 for column in zip(*found, strict=True))
+            rows = zip(found, gain, strict=True)
+            assert all(sum(a * b for a, b in zip(*row, strict=True)) >= 0 for row in rows)
+    assert refused
+
+
 def extremal(p, e):
     """The draft's PML-extremal mechanism at e^epsilon = e."""
     k = len(p)
