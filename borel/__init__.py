@@ -65,6 +65,7 @@ _WHERE = {
     "maximal_realizable_cost": "worst_cases",
     "maximal_realizable_leakage": "worst_cases",
     "pointwise_maximal_guesswork_leakage": "worst_cases",
+    "envelope": "envelopes",
     "f_divergence": "divergences",
     "max_divergence": "divergences",
     "renyi": "divergences",
@@ -86,7 +87,6 @@ _WHERE = {
 _MODULES = ("adversaries", "errors", "guarantees", "mechanisms", "models", "priors", "testing")
 _NOT_YET = {
     "binary_envelope": "leakage envelopes",
-    "envelope": "leakage envelopes",
 }
 
 __all__ = ["__version__", *sorted(_WHERE), *_MODULES, *sorted(_NOT_YET)]
@@ -137,6 +137,7 @@ if TYPE_CHECKING:
     from borel.constants import const, pi
     from borel.databases import entry, iid
     from borel.divergences import f_divergence, max_divergence, renyi
+    from borel.envelopes import envelope
     from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
     from borel.families import (
         beta,

@@ -1,0 +1,144 @@
+"""Envelopes of a finite secret with countable or continuous outcomes, against bins, integrals."""
+
+import math
+
+import numpy as np
+import pytest
+from mpmath import mp
+from scipy import stats
+from scipy.optimize import linprog
+
+import borel as bl
+
+KINDS = pytest.mark.parametrize("kind", ["pml", "pmc"])
+PROVED = {"exact", "certified", "conditional"}
+
+
+def binned(kind, p, K, ratio):
+    """delta_c of the bins by a dense programme: a lower end of the truth, up to its rounding."""
+    p, K = np.asarray(p), np.asarray(K)
+    q = p @ K
+    K, q = K[:, q > 1e-14], q[q > 1e-14]
+    n, m = K.shape
+    c = K - ratio * q if kind == "pml" else q - ratio * K
+    shares = np.tile(np.eye(m), n)
+    bad = np.zeros((n, n * m))
+    for x in range(n):
+        bad[x, x * m : (x + 1) * m] = -c[x] * m
+    found = linprog(
+        -np.tile(q, n), A_ub=np.vstack([shares, bad]), b_ub=np.r_[np.ones(m), np.zeros(n)]
+    )
+    return -found.fun
+
+
+def dual(kind, p, logs, ratio, marks, lam):
+    """E_Y max(0, max_x (1 + lam_x c_x / q)) at 30 digits: an upper end of the truth."""
+    mp.dps = 30
+
+    def integrand(y):
+        k = [mp.exp(log(y)) for log in logs]
+        q = sum(mp.mpf(a) * b for a, b in zip(p, k, strict=True))
+        sign = 1 if kind == "pml" else -1
+        base = ratio if kind == "pml" else 1 / mp.mpf(ratio)
+        return max([0] + [q + v * sign * (b - base * q) for v, b in zip(lam, k, strict=True)])
+
+    return mp.quad(integrand, marks)
+
+
+@KINDS
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_two_secrets_and_noise(kind, noise):
+    """Bins prove a lower end; a dual, integrated at 30 digits, an upper one."""
+    p, points = [0.3, 0.7], [0.0, 1.0]
+    if noise == "gaussian":
+        mech, law = bl.mechanisms.gaussian(sigma=1.0), stats.norm
+        logs = [lambda y, a=a: -((y - a) ** 2) / 2 - mp.log(2 * mp.pi) / 2 for a in points]
+    else:
+        mech, law = bl.mechanisms.laplace(b=1.0), stats.laplace
+        logs = [lambda y, a=a: -abs(y - a) - mp.log(2) for a in points]
+    env = bl.envelope(bl.pmf(p, on=bl.Finite(points)) * mech, of=kind)
+    edges = np.r_[-np.inf, np.linspace(-7, 8, 241), np.inf]
+    K = [np.diff(law(a).cdf(edges)) for a in points]
+    ratio = 1.3
+    with bl.options(tol=1e-5):
+        found = env.delta(ratio=ratio)
+    assert found.status in PROVED and found.width < 1e-4
+    inside = binned(kind, p, K, ratio)
+    assert inside <= found.upper + 1e-9 and found.lower <= inside + 2e-3
+    marks = [-40, -8, -2, 0, 0.25, 0.5, 1, 3, 9, 40]
+    over = min(dual(kind, p, logs, ratio, marks, (a, b)) for a in (0.7, 2) for b in (0.7, 3, 5))
+    assert found.lower <= over
+
+
+@KINDS
+def test_levels_and_masses_of_noise_are_inverse(kind):
+    joint = bl.pmf([0.2, 0.3, 0.5], on=bl.Finite([0.0, 1.0, 2.5])) * bl.mechanisms.laplace(b=1.0)
+    env = bl.envelope(joint, of=kind)
+    with bl.options(tol=1e-4):
+        found = env(0.4)
+        assert found.status in PROVED and found.width < 1e-3
+        assert env.delta(found.lower - 1e-6).upper >= 0.4
+        assert env.delta(found.upper + 1e-6).lower <= 0.4
+    edges = np.r_[-np.inf, np.linspace(-6, 9, 151), np.inf]
+    K = [np.diff(stats.laplace(a).cdf(edges)) for a in (0.0, 1.0, 2.5)]
+    # the bins have a mass of delta at a level that the envelope cannot be below
+    assert binned(kind, joint.prior.probabilities, K, math.exp(found.upper) * 1.001) <= 0.4 + 1e-9
+    assert found.upper <= getattr(bl, kind)(joint).sup().upper + 1e-12
+
+
+@KINDS
+def test_poisson_counts_are_those_of_a_truncated_matrix(kind):
+    rates, p = [1.0, 3.0], [0.25, 0.75]
+    mech = bl.Mechanism.from_scipy(
+        lambda x: stats.poisson(x), secret=bl.Finite(rates), outcome=bl.Integers(0, None)
+    )
+    joint = bl.pmf(p, on=bl.Finite(rates)) * mech
+    env = bl.envelope(joint, of=kind)
+    head = stats.poisson(np.array(rates)[:, None]).pmf(np.arange(40))
+    rest = 1 - head.sum(axis=1, keepdims=True)
+    matrix = np.hstack([head, np.maximum(rest, 0)])
+    small = bl.envelope(
+        bl.pmf(p) * bl.Mechanism.from_matrix(matrix / matrix.sum(1, keepdims=True)), kind
+    )
+    for delta in (0.2, 0.6, 0.95):
+        found, near = env(delta), small(delta)
+        assert found.status == "conditional" and found.assumptions
+        assert found.width < 1e-7
+        assert found.lower <= near.upper + 1e-9 and near.lower - 1e-9 <= found.upper
+    mass, near = env.delta(ratio=1.2), small.delta(ratio=1.2)
+    assert mass.width < 1e-9 and abs(mass.value - near.value) < 1e-9
+
+
+def test_clipped_noise_has_atoms():
+    points, p = [0.0, 1.0], [0.5, 0.5]
+    joint = bl.pmf(p, on=bl.Finite(points)) * bl.mechanisms.laplace(b=1.0).clip(0.0, 1.0)
+    whole = bl.pmf(p, on=bl.Finite(points)) * bl.mechanisms.laplace(b=1.0)
+    with bl.options(tol=1e-7):
+        clipped, before = bl.envelope(joint)(0.5), bl.envelope(whole)(0.5)
+    # beyond 0 and 1 the ratio does not vary: clipping there loses nothing
+    assert abs(clipped.value - before.value) < 1e-6
+    assert clipped.status in PROVED
+    assert bl.envelope(joint)(0.3).upper >= math.log(2 * math.e / (1 + math.e)) - 1e-6
+
+
+def test_what_is_not_there_says_so():
+    made = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0)
+    with pytest.raises(bl.NotYet, match="null set"):
+        bl.envelope(made)(0.1)
+    assert bl.envelope(made)(0) == bl.pml(made).sup()
+    noise = bl.pmf([0.5, 0.5], on=bl.Finite([0.0, 1.0])) * bl.mechanisms.laplace(b=1.0)
+    with pytest.raises(bl.NotYet, match="not finite"):
+        bl.envelope(noise).witness(0.1)
+
+
+def test_families_of_mechanisms():
+    import xarray as xr
+
+    scales = xr.DataArray([1.0, 2.0], dims="b")
+    prior = bl.pmf([0.5, 0.5], on=bl.Finite([0.0, 1.0]))
+    with bl.options(tol=1e-5):
+        found = bl.envelope(prior * bl.mechanisms.laplace(b=scales))(0.5)
+        one = bl.envelope(prior * bl.mechanisms.laplace(b=2.0))(0.5)
+    assert found["upper"].dims == ("b",)
+    assert found["lower"].values[1] <= one.upper and one.lower <= found["upper"].values[1]
+    assert found["upper"].values[1] < found["lower"].values[0]
