@@ -19,7 +19,7 @@ from borel.priors.constructors import (
     tv_ball,
     union,
 )
-from borel.priors.posterior import PosteriorPriors, from_posterior
+from borel.priors.posterior import PosteriorPriors, each_group, from_posterior
 from borel.priors.random_bound import RandomBound
 from borel.priors.sets import PriorSet
 
@@ -31,6 +31,7 @@ __all__ = [
     "box",
     "chi_square_ball",
     "contamination",
+    "each_group",
     "family",
     "from_counts",
     "from_posterior",
