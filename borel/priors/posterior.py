@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from borel.joint import Joint
     from borel.priors.random_bound import RandomBound
 
-BLOCK = 1000
+BLOCK = 4000
 """Draws in a block: large enough for BLAS, small enough for the cache."""
 _MIXED = 64
 """Components of a mean prior that has a density."""
@@ -218,8 +218,9 @@ class PosteriorPriors:
             )
         return measure
 
-    def blocks(self, size: int = BLOCK) -> Iterator[tuple[slice, Measure]]:
+    def blocks(self, size: int | None = None) -> Iterator[tuple[slice, Measure]]:
         """Yield slices of draws with their priors."""
+        size = size or BLOCK
         for start in range(0, self.size, size):
             stop = min(start + size, self.size)
             yield slice(start, stop), self._measure(start, stop)

@@ -151,10 +151,10 @@ class PosteriorLeakage:
 
     @property
     def by_draw(self) -> ByDraw:
-        """The law of the leakage over outcomes under each draw: every figure a `RandomBound`.
+        r"""The law of the leakage over outcomes under each draw: every figure a `RandomBound`.
 
         ``ell.by_draw.tail(t).cdf(delta)`` is the posterior probability of
-        :math:`P_Y\\{\\ell > t\\} \\le \\delta`, that is of (t, delta)-PML.
+        :math:`P_Y\{\ell > t\} \le \delta`, that is of (t, delta)-PML.
         """
         return ByDraw(self)
 

@@ -1,5 +1,6 @@
 """The law over (theta, Y), posterior verdicts, groups, and what is refused."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -45,7 +46,7 @@ def over_posterior(function, points=()):
     edges = [0.0, *sorted(points), 1.0]
     return sum(
         integrate.quad(lambda p: function(p) * law.pdf(p), a, b, epsabs=1e-12)[0]
-        for a, b in zip(edges, edges[1:], strict=False)
+        for a, b in itertools.pairwise(edges)
     )
 
 
@@ -316,7 +317,7 @@ def test_finite_secrets_with_noise_are_estimates():
         bl.pml(learn(p) * noise).sup()
     with pytest.raises(NotYet, match="law of the leakage"):
         bl.pml(learnt * noise).tail(0.3)
-    with pytest.raises(NotYet, match="bl.min_entropy_leakage over a posterior"):
+    with pytest.raises(NotYet, match="min_entropy_leakage over a posterior"):
         bl.min_entropy_leakage(learnt * noise)
 
 
