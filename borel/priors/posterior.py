@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from borel.joint import Joint
     from borel.priors.random_bound import RandomBound
+    from borel.priors.sets import PriorSet
 
 BLOCK = 4000
 """Draws in a block: large enough for BLAS, small enough for the cache."""
@@ -282,6 +283,60 @@ class PosteriorPriors:
         out = mixture(laws, weights=shares)
         out.name = f"equal mixture of {len(laws)} of the {self.size} posterior draws"
         return out
+
+    def region(
+        self, kind: str = "box", *, prob: float = 0.95, confidence: float = 0.95
+    ) -> PriorSet:
+        r"""Return a credible region of the prior: a set of priors of stated posterior mass.
+
+        The supremum over it, ``bl.pml(region * mech).sup()``, is *maximised over the region*; the
+        largest figure among the draws inside is only a lower bound of it. Whatever the region,
+        the supremum is at least `RandomBound.smallest` at the same mass.
+
+        Parameters
+        ----------
+        kind : {"box", "ellipsoid", "hdi"}
+            A box of the probabilities, an ellipsoid of them, each cut by the simplex; or, for two
+            secrets, an interval of the probability of the second one.
+        prob : float
+            Posterior mass that the region holds, at least.
+        confidence : float
+            Probability, over the draws, that it does.
+
+        Returns
+        -------
+        PriorSet
+            To be multiplied by a mechanism. Its figures are proved suprema over the region that is
+            stated; as its mass rests on the draws, they are ``statistical`` with this confidence.
+
+        Raises
+        ------
+        Undecided
+            Draws from which nothing may be claimed (R-hat, ESS); the message has the remedy.
+        InvalidInput
+            Too few draws for the mass and the confidence.
+        NotYet
+            Priors that are not finite.
+
+        Notes
+        -----
+        Half of the draws give the region its shape, the others its size, by an order statistic:
+        its posterior mass is at least ``prob`` with the confidence stated, for independent draws;
+        for Markov chains with effective sample sizes, which is listed.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> data = bl.models.dirichlet_posterior([30, 70, 50], random_seed=1)
+        >>> learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
+        >>> region = learnt.region("ellipsoid", prob=0.9)
+        >>> mech = bl.mechanisms.randomized_response(k=3, epsilon=1.0)
+        >>> bl.pml(region * mech).sup().status
+        'statistical'
+        """
+        from borel.priors.regions import region_of
+
+        return region_of(self, kind, prob, confidence)
 
     def one(self, place: int) -> Measure:
         """Return the prior of one draw, by its position: chain after chain."""
