@@ -84,7 +84,7 @@ def test_the_supremum_over_an_ellipsoid_is_that_of_a_convex_program():
                 return np.append(free, 1 - free.sum())
 
             best = optimize.minimize(
-                lambda z, j=j: v[:, j] @ prior(z),
+                lambda z, column=v[:, j], prior=prior: column @ prior(z),
                 np.zeros(n - 1),
                 method="SLSQP",
                 constraints=[
