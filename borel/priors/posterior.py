@@ -285,7 +285,13 @@ class PosteriorPriors:
         return out
 
     def region(
-        self, kind: str = "box", *, prob: float = 0.95, confidence: float = 0.95
+        self,
+        kind: str = "box",
+        *,
+        prob: float = 0.95,
+        confidence: float = 0.95,
+        var_names: str | list[str] | None = None,
+        build: Callable[..., Measure] | None = None,
     ) -> PriorSet:
         r"""Return a credible region of the prior: a set of priors of stated posterior mass.
 
@@ -297,17 +303,26 @@ class PosteriorPriors:
         ----------
         kind : {"box", "ellipsoid", "hdi"}
             A box of the probabilities, an ellipsoid of them, each cut by the simplex; or, for two
-            secrets, an interval of the probability of the second one.
+            secrets, an interval of the probability of the second one. With ``var_names`` a box of
+            those parameters, or for one of them an interval. An interval has the middle of the
+            HDI, in the parametrisation named, and is as wide as its mass asks for.
         prob : float
             Posterior mass that the region holds, at least.
         confidence : float
             Probability, over the draws, that it does.
+        var_names : str or list of str, optional
+            Variables, a number each, that the priors are a function of: the region is one of
+            these parameters, and the set is the family of their priors (`borel.priors.family`).
+        build : callable, optional
+            The prior of such parameters, by name: ``lambda mu: bl.pmf([...])``, if that of the
+            draws does not do for single numbers.
 
         Returns
         -------
         PriorSet
             To be multiplied by a mechanism. Its figures are proved suprema over the region that is
             stated; as its mass rests on the draws, they are ``statistical`` with this confidence.
+            Over a family whose build cannot be traced they are estimates.
 
         Raises
         ------
@@ -316,7 +331,7 @@ class PosteriorPriors:
         InvalidInput
             Too few draws for the mass and the confidence.
         NotYet
-            Priors that are not finite.
+            Priors that are not finite, without ``var_names``.
 
         Notes
         -----
@@ -336,7 +351,7 @@ class PosteriorPriors:
         """
         from borel.priors.regions import region_of
 
-        return region_of(self, kind, prob, confidence)
+        return region_of(self, kind, prob, confidence, var_names, build)
 
     def one(self, place: int) -> Measure:
         """Return the prior of one draw, by its position: chain after chain."""
