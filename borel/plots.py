@@ -84,7 +84,7 @@ def plot_law(variable: Any, *, ax: Axes | None = None) -> Axes:
     Raises
     ------
     NotYet
-        A leakage over a posterior of priors: its law is not in this version.
+        A leakage over a posterior of priors, unless its alphabets are finite.
     """
     from borel.curves import law_curve
 
@@ -227,8 +227,8 @@ def draw_law(law: xr.Dataset, ax: Axes) -> Axes:
         else f"t (nats); probability {beyond:.3g} lies further out, up to inf"
     )
     ax.set_ylabel(f"P{{{kind} <= t}}")
-    under = ", under the mean prior" if law.attrs.get("under") else ""
-    return _finish(ax, f"Law of {kind} over outcomes{under} ({law.attrs['status']})")
+    over = law.attrs.get("over", "outcomes")
+    return _finish(ax, f"Law of {kind} over {over} ({law.attrs['status']})")
 
 
 def draw_epsilon(figure: Any, ax: Axes, *, prob: float = 0.95) -> Axes:

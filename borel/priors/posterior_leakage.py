@@ -283,15 +283,17 @@ class ByDraw:
     def __init__(self, variable: PosteriorLeakage):
         self._variable = variable
 
-    def _figure(self, name: str, key: Any, label: str, **arguments: Any) -> RandomBound:
+    def _figure(self, name: str, label: str, **arguments: Any) -> RandomBound:
+        """Compute a figure; laws are asked at many thresholds, so that none is kept."""
         variable = self._variable
+        learnt = variable.joint.prior
 
         def compute(engine: Any) -> Any:
             if not hasattr(engine, "pooled_quantiles"):
                 raise NotYet(*_LAW, missing=variable._alphabets(), instead=_INSTEAD)
             return getattr(engine, name)(variable.kind, **arguments)
 
-        return variable._random((name, key), compute, label)
+        return random_figure(learnt, variable._engine() if learnt.size else None, compute, label)
 
     def tail(self, t: float, *, closed: bool = False) -> RandomBound:
         """Return P_Y{leakage > t} under each draw; with ``closed=True``, P_Y{leakage >= t}."""
@@ -300,7 +302,7 @@ class ByDraw:
         _number(t, "t")
         sign = ">=" if closed else ">"
         name = f"P({self._variable.kind} {sign} {float(t):.6g})"
-        return self._figure("tail", (t, closed), name, t=t, closed=closed)
+        return self._figure("tail", name, t=t, closed=closed)
 
     def cdf(self, t: float) -> RandomBound:
         """Return P_Y{leakage <= t} under each draw."""
@@ -328,15 +330,15 @@ class ByDraw:
 
         _number(s, "s")
         name = f"{float(s):.6g} quantile of {self._variable.kind}"
-        return self._figure("quantile", (s, side), name, s=s, side=side)
+        return self._figure("quantile", name, s=s, side=side)
 
     def mean(self) -> RandomBound:
         """Return the mean of the leakage under each draw."""
-        return self._figure("mean", "", f"mean of {self._variable.kind}")
+        return self._figure("mean", f"mean of {self._variable.kind}")
 
     def exp_mean(self) -> RandomBound:
         """Return E e^leakage under each draw."""
-        return self._figure("exp_mean", "", f"mean of e^{self._variable.kind}")
+        return self._figure("exp_mean", f"mean of e^{self._variable.kind}")
 
     def __repr__(self) -> str:
         """Show of what."""
