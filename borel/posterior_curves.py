@@ -165,7 +165,8 @@ def _ends(figure: Any, prob: float, name: str) -> tuple[float, float, float, str
     values = figure._middle().values
     levels = [(1 - prob) / 2, 0.5, (1 + prob) / 2]
     low, middle, high = (float(v) for v in np.quantile(values, levels, method="inverted_cdf"))
-    return low, middle, high, "undecided" if figure.trouble else figure.status
+    # quantiles of the draws, without their Monte Carlo error: a picture, no claim
+    return low, middle, high, "undecided" if figure.trouble else "estimate"
 
 
 def prior_curve(priors: Mapping[str, Measure]) -> xr.Dataset:

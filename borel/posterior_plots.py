@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from borel.measures import Measure
 
 _BAND = {"color": "#D55E00", "alpha": 0.35}
+_FEW = 12
 _LINE = {"color": "#0072B2"}
 
 
@@ -246,8 +247,11 @@ def plot_worst_prior(
     Returns
     -------
     PlotCollection
-        Probabilities of the labels, or densities: a facet for each prior, the worst first.
+        Probabilities of the labels, or densities: a colour for each prior, the worst first.
     """
+    import arviz_plots as azp
+    import xarray as xr
+
     from borel.measures import Measure
 
     worst = bound if isinstance(bound, Measure) else (bound.witness or {}).get("prior")
@@ -260,21 +264,31 @@ def plot_worst_prior(
         )
     others = {"nominal": nominal} if isinstance(nominal, Measure) else dict(nominal)
     curve = prior_curve({"worst": worst, **others})
-    finite = curve.attrs["kind"] == "finite"
-    x = np.arange(curve.sizes["x"], dtype=float) if finite else curve["x"].values.astype(float)
-    bands = {str(n): (x, np.zeros_like(x), v.values) for n, v in curve.data_vars.items()}
-    what = "density" if curve.attrs["kind"] in ("continuous", "mixed") else "probability"
-    titles = {n: f"{n} prior" for n in bands}
-    labels = f"x ({', '.join(curve['x'].values.tolist())})" if finite else "x"
-    return _bands(
-        bands,
-        titles,
-        (labels[:60], what),
-        plot_collection,
-        backend,
-        pc_kwargs,
-        points=curve.attrs["kind"] in ("finite", "countable"),
+    labels = curve["x"].values if curve.attrs["kind"] == "finite" else None
+    x = curve["x"].values.astype(float) if labels is None else np.arange(curve.sizes["x"])
+    dense = curve.attrs["kind"] in ("continuous", "mixed")
+    names = [str(n) for n in curve.data_vars]
+    drawn = xr.Dataset(
+        {"prior": (("which", "plot_axis", "x"), [[x, curve[n].values] for n in names])},
+        {"which": names, "plot_axis": ["x", "y"]},
     )
+    if plot_collection is None:
+        pc_kwargs.setdefault("aes", {"color": ["which"]})
+        plot_collection = azp.PlotCollection.wrap(drawn, backend=backend, **pc_kwargs)
+    visuals = azp.visuals
+    plot_collection.map(visuals.line_xy, "line", data=drawn)
+    if not dense:
+        plot_collection.map(visuals.scatter_xy, "points", data=drawn)
+    about = {"data": drawn, "ignore_aes": "all"}
+    plot_collection.map(visuals.labelled_x, "xlabel", text="x", **about)
+    what = "density" if dense else "probability"
+    plot_collection.map(visuals.labelled_y, "ylabel", text=what, **about)
+    if labels is not None and len(labels) <= _FEW:
+        ticks = {"values": list(x), "labels": list(labels), "store_artist": False}
+        plot_collection.map(visuals.set_xticks, "ticks", **ticks, **about)
+    if "color" in plot_collection.aes_set:
+        plot_collection.add_legend("which")
+    return plot_collection
 
 
 def draw_alpha(curve: xr.Dataset, ax: Any) -> Any:
@@ -304,8 +318,6 @@ def _bands(
     collection: Any,
     backend: str | None,
     pc_kwargs: dict[str, Any],
-    *,
-    points: bool = False,
 ) -> Any:
     """Draw bands (x, lower, upper) with a line, the upper end or a fourth column, a facet each."""
     import arviz_plots as azp
@@ -326,11 +338,8 @@ def _bands(
         pc_kwargs.setdefault("cols", ["__variable__"])
         collection = azp.PlotCollection.wrap(curve, backend=backend, **pc_kwargs)
     visuals = azp.visuals
-    if points:
-        collection.map(visuals.scatter_xy, "points", data=curve, **_LINE)
-    else:
-        collection.map(visuals.fill_between_y, "band", data=area, **_BAND)
-        collection.map(visuals.line_xy, "line", data=curve, **_LINE)
+    collection.map(visuals.fill_between_y, "band", data=area, **_BAND)
+    collection.map(visuals.line_xy, "line", data=curve, **_LINE)
     labeller = _Titles(titles)
     collection.map(visuals.labelled_title, "title", data=curve, labeller=labeller, subset_info=True)
     for place, visual in enumerate((visuals.labelled_x, visuals.labelled_y)):
