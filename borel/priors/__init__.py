@@ -21,6 +21,7 @@ from borel.priors.constructors import (
 )
 from borel.priors.posterior import PosteriorPriors, each_group, from_posterior
 from borel.priors.random_bound import RandomBound
+from borel.priors.sensitivity import power_scaling, sensitivity
 from borel.priors.sets import PriorSet
 
 __all__ = [
@@ -43,7 +44,9 @@ __all__ = [
     "l1_ball",
     "moment",
     "polytope",
+    "power_scaling",
     "product",
+    "sensitivity",
     "tv_ball",
     "union",
 ]
