@@ -117,7 +117,7 @@ class FiniteDraws(DrawMeasures, DrawLaws):
 
     # -- draws, block by block, support by support ------------------------------------------------
 
-    def over_draws(self, compute: Callable[[Part], tuple], kernel: np.ndarray | None = None):
+    def over_draws(self, compute: Callable[[Part], tuple], kernel: np.ndarray | None = None) -> Any:
         """Return what ``compute`` gives of every `Part`, in the order of the draws.
 
         ``compute`` returns arrays whose first axis is the draws of the part.

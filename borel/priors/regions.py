@@ -97,7 +97,7 @@ def _of_probabilities(learnt: PosteriorPriors, kind: str) -> tuple[Any, np.ndarr
         return lambda first, prob: _ellipsoid(first, on), draws, "ellipsoid of the probabilities"
     if kind == "box":
         return (
-            lambda first, prob: _box(first, lambda *e: _band(*e, on)),
+            lambda first, prob: _box(first, lambda low, high: _band(low, high, on)),
             draws,
             ("box of the probabilities"),
         )
