@@ -321,6 +321,17 @@ def test_finite_secrets_with_noise_are_estimates():
         bl.min_entropy_leakage(learnt * noise)
 
 
+def test_what_is_of_one_prior_only_says_so():
+    joint = learn(beta_draws(0, (2, 10))) * MECHANISM
+    for ask in (
+        lambda: joint.marginal,
+        lambda: joint.posterior(0),
+        lambda: bl.information_density(joint),
+    ):
+        with pytest.raises(NotYet, match="one prior"):
+            ask()
+
+
 # -- groups ---------------------------------------------------------------------------------------
 
 
