@@ -102,6 +102,24 @@ def test_the_ratio_is_the_exact_one(case, name):
         assert mpmath.mpf(low) <= truth <= mpmath.mpf(high)
 
 
+@pytest.mark.parametrize(
+    "name", ["min-entropy", "eml 0.05", "max-information 0.1", "ldi", "dynamic", "event leakage"]
+)
+def test_the_rounding_of_many_draws_is_covered(name):
+    """Three hundred draws: an enclosure that forgets the rounding of its inputs misses some."""
+    rng = np.random.default_rng(23)
+    p, matrix = rng.dirichlet([2, 3], size=(1, 300)), rng.dirichlet([1, 1, 1], size=2)
+    data = xr.Dataset({"p": (("chain", "draw", "x"), p)}, attrs={"borel_draws": "exact"})
+    learnt = bl.priors.from_posterior(data, lambda d: bl.pmf(d["p"]))
+    draws = MEASURES[name](learnt * bl.Mechanism.from_matrix(matrix)).draws
+    exact = bl.Mechanism.from_matrix([normalised(row) for row in matrix])
+    low, high = draws["lower"].values[0], draws["upper"].values[0]
+    assert (high - low).max() < 1e-13
+    for i in range(300):
+        truth = exact_log(MEASURES[name](bl.pmf(normalised(p[0, i])) * exact).ratio.lower)
+        assert mpmath.mpf(float(low[i])) <= truth <= mpmath.mpf(float(high[i]))
+
+
 @pytest.mark.parametrize("delta", [0.03, 0.2, 0.5, 0.8])
 def test_event_figures_by_brute_force(delta):
     """All events of pairs, and all fuzzy events with one fraction, on random small cases."""
