@@ -11,6 +11,7 @@ from scipy import integrate, optimize, stats
 
 import borel as bl
 from borel.errors import InvalidInput, NotYet
+from borel.guarantees.base import at_most
 from borel.priors.intervals import bounded_mean, kl_lower, kl_upper, levels_for
 
 MECHANISM = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
@@ -176,7 +177,14 @@ def test_a_threshold_given_as_a_ratio_is_compared_on_both_sides():
     """e^epsilon = 3/2 exactly at p = 1/2: whether log 3/2 holds is not settled by rounding."""
     joint = learn(np.full((2, 50), 0.5)) * MECHANISM
     verdict = joint.satisfies(bl.guarantees.PML(ratio=Fraction(3, 2)))
-    assert verdict.bound.lower == 0.0  # a float at or above log 3/2 would be too kind
+    assert verdict.bound.lower == 0.0
+    # the float above log 3/2 would be too kind a threshold: a figure that equals it is too large
+    guarantee = bl.guarantees.PML(ratio=Fraction(3, 2))
+    above = np.full((2, 50), guarantee.epsilon)
+    figure = bl.RandomBound.from_draws(
+        above, above, status="exact", name="above", exact_draws=True, trouble=""
+    )
+    assert at_most(figure, guarantee.levels[0]).bound.lower == 0.0
     assert joint.satisfies(bl.guarantees.PML(ratio=Fraction(8, 5))).at(confidence=0.8).holds
     assert (
         joint.satisfies(bl.guarantees.PML(ratio=Fraction(7, 5))).at(confidence=0.8).holds is False
