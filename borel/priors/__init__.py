@@ -19,9 +19,9 @@ from borel.priors.constructors import (
     tv_ball,
     union,
 )
+from borel.priors.hyperpriors import power_scaling, sensitivity
 from borel.priors.posterior import PosteriorPriors, each_group, from_posterior
 from borel.priors.random_bound import RandomBound
-from borel.priors.sensitivity import power_scaling, sensitivity
 from borel.priors.sets import PriorSet
 
 __all__ = [
