@@ -321,7 +321,7 @@ def _chi_square(part: Part) -> tuple:
     live = part.live
     marginal = part.marginal[:, live]
     lost = (marginal < 2.0**-400).any(axis=1)
-    total = (part.p @ part.kernel[:, live] ** 2 / np.where(lost[:, None], 1.0, marginal)).sum(1)
+    total = (part.p @ part.kernel[:, live] ** 2 / np.where(lost[:, None], 1.0, marginal)).sum(1)  # type: ignore[index]
     error = part.prior_error + 2 * part.kernel_error + part.error + (n + m + 10) * U
     low, high = _around(total - 1, total * error * 1.01 + 4 * U, part)
     return np.where(lost, 0.0, low), np.where(lost, np.inf, high)

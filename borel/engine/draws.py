@@ -132,7 +132,7 @@ class FiniteDraws(DrawMeasures, DrawLaws):
 
     def _block(self, compute: Callable, p: np.ndarray, prior_rounding: float, whole: tuple):
         if p.min() > 0:
-            return compute(self._part(p, *whole, prior_rounding))
+            return compute(self._part(p, *whole, prior_rounding))  # type: ignore[call-arg]
         # the extremes run over the support of each draw: one pass per support that occurs
         support, which = np.unique(p > 0, axis=0, return_inverse=True)
         which = np.ravel(which)
