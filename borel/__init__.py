@@ -75,6 +75,12 @@ _WHERE = {
     "Study": "study",
     "audit": "audits",
     "load": "audits",
+    "frontier": "posterior_curves",
+    "leakage_tree": "posterior_plots",
+    "plot_alpha": "posterior_plots",
+    "plot_frontier": "posterior_plots",
+    "plot_posterior": "posterior_plots",
+    "plot_worst_prior": "posterior_plots",
     "plot_epsilon": "plots",
     "plot_law": "plots",
     "plot_leakage": "plots",
@@ -160,6 +166,14 @@ if TYPE_CHECKING:
     from borel.mechanism import Mechanism
     from borel.neighbours import differential_privacy, free_lunch_privacy
     from borel.plots import plot_epsilon, plot_law, plot_leakage
+    from borel.posterior_curves import frontier
+    from borel.posterior_plots import (
+        leakage_tree,
+        plot_alpha,
+        plot_frontier,
+        plot_posterior,
+        plot_worst_prior,
+    )
     from borel.priors.random_bound import RandomBound
     from borel.settings import options
     from borel.study import Study

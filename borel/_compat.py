@@ -35,7 +35,8 @@ def as_datatree(data) -> xr.DataTree:
     Parameters
     ----------
     data : xarray.DataTree, arviz.InferenceData, str or os.PathLike
-        The draws, or the path of a ``.nc`` file that holds them; a file is read whole and closed.
+        The draws; or the path of a ``.nc`` file that holds them, which is read whole and closed, or
+        of a ``.zarr`` store, which is read when its draws are asked for (with dask).
 
     Returns
     -------
@@ -45,7 +46,7 @@ def as_datatree(data) -> xr.DataTree:
     Raises
     ------
     TypeError
-        If `data` is none of these, or the path does not end in ``.nc``.
+        If `data` is none of these, or the path does not end in ``.nc`` or ``.zarr``.
     FileNotFoundError
         If there is no such file.
     """
@@ -54,6 +55,8 @@ def as_datatree(data) -> xr.DataTree:
     if isinstance(data, xr.DataTree):
         return data
     if isinstance(data, (str, PathLike)):
+        if fspath(data).endswith(".zarr"):
+            return xr.open_datatree(fspath(data), engine="zarr", chunks={})
         if not fspath(data).endswith(".nc"):
             raise TypeError(f"expected the path of a .nc file, got {fspath(data)!r}")
         with xr.open_datatree(fspath(data), engine="h5netcdf") as tree:

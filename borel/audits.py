@@ -85,8 +85,8 @@ def audit(
     -----
     A figure that this version cannot compute is a group with the attribute ``not_yet``, its
     reason. Under a posterior over priors, a figure is its 95 % posterior quantile, and its draws
-    are kept; maximal leakage and the law of a leakage, which this version has for one prior only,
-    are given under the mean of the draws of a finite prior, and say so.
+    are kept; a guarantee is the posterior probability that it holds; and the law of a leakage is
+    that over prior and outcome together.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class _Job:
 
     def __init__(self, study: Study, joint: Joint, folder: Path | None, key: dict, nodes: Nodes):
         self.study, self.joint, self.folder, self.key, self.nodes = study, joint, folder, key, nodes
-        self.units = list(units(study, joint, nodes))
+        self.units = list(units(study, joint))
         self.begun = time.monotonic()
         self.saved = 0.0
 

@@ -82,12 +82,10 @@ def law_curve(variable: Any) -> xr.Dataset:
     Raises
     ------
     NotYet
-        A leakage over a posterior of priors.
+        A leakage over a posterior of priors, unless its alphabets are finite.
     """
     import xarray as xr
 
-    if hasattr(variable, "curve"):
-        variable.cdf(0.0)  # raises, and says what can be asked instead
     order = _thresholds(variable)
     start, found = time.monotonic(), {}
     for t in order:
@@ -107,6 +105,7 @@ def law_curve(variable: Any) -> xr.Dataset:
             "kind": variable.kind,
             "status": weakest(b.status for b in bounds),
             "outcome_kind": variable.joint.outcome.kind,
+            "over": "prior and outcome" if hasattr(variable, "by_draw") else "outcomes",
         },
     )
 
@@ -117,6 +116,10 @@ def _thresholds(variable: Any) -> list[float]:
     A grid comes in an order that stays even when it is cut short: coarse points first.
     """
     joint = variable.joint
+    if hasattr(variable, "by_draw"):
+        values = variable.sup().draws["upper"].values
+        top = float(np.max(values[np.isfinite(values)], initial=0.0))
+        return _grid(top, _LAW_POINTS // 2 + 1)
     if joint.outcome.kind in ("finite", "countable"):
         ends = variable(outcome_points(joint))
         values = np.concatenate([ends["lower"].values, ends["upper"].values])
@@ -132,8 +135,13 @@ def _thresholds(variable: Any) -> list[float]:
         if not np.isfinite(top):  # as far as the outcomes of a plot reach
             values = variable(outcome_points(joint))["lower"].values
             top = float(np.max(values[np.isfinite(values)], initial=1.0))
-    grid = np.linspace(0.0, top * 1.02 if top > 0 else 1.0, _LAW_POINTS)
-    depth = int(np.log2(_LAW_POINTS - 1))
+    return _grid(top, _LAW_POINTS)
+
+
+def _grid(top: float, points: int) -> list[float]:
+    """Return an even grid, coarse points first."""
+    grid = np.linspace(0.0, top * 1.02 if top > 0 else 1.0, points)
+    depth = int(np.log2(points - 1))
     strides = [2**k for k in range(depth, -1, -1)]
     return list(dict.fromkeys(float(t) for s in strides for t in grid[::s]))
 

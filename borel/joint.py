@@ -102,6 +102,7 @@ class Joint:
     @cached_property
     def marginal(self) -> Measure:
         """P_Y, the law of the outcome (``mech @ prior``)."""
+        self._require_one_prior("joint.marginal")
         mechanism = self.mechanism
         unproved = carried(self.prior, mechanism)
         if self.finite:
@@ -148,6 +149,7 @@ class Joint:
         >>> joint.posterior(0).probabilities
         array([0.75, 0.25])
         """
+        self._require_one_prior("joint.posterior")
         self.outcome.check(y)
         shapes = [np.shape(p) for p in y] if self.outcome.dim > 1 else [self._shape(y)]
         if any(shapes):
@@ -209,6 +211,14 @@ class Joint:
     def _shape(self, y: Any) -> tuple[int, ...]:
         """Return the shape of outcomes; a label that is a tuple is one outcome."""
         return () if isinstance(y, tuple) and self.outcome.kind == "finite" else np.shape(y)
+
+    def _require_one_prior(self, what: str) -> None:
+        if not isinstance(self.prior, Measure):
+            raise NotYet(
+                what,
+                missing=f"a law for each prior of {self.prior!r}",
+                instead="one prior: learnt.mean_prior() * mech, or learnt.one(draw) * mech.",
+            )
 
     def satisfies(self, guarantee: Any) -> Verdict:
         """Return whether a guarantee holds: True, False, or undecided, with the Bound.

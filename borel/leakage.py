@@ -501,4 +501,5 @@ def information_density(joint: Joint) -> InformationDensity:
             instead="one joint at a time: joint.joints.sel(...).item().",
         )
     _require_joint(joint, "information_density")
+    joint._require_one_prior("bl.information_density")
     return InformationDensity(joint)

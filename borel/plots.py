@@ -84,7 +84,7 @@ def plot_law(variable: Any, *, ax: Axes | None = None) -> Axes:
     Raises
     ------
     NotYet
-        A leakage over a posterior of priors: its law is not in this version.
+        A leakage over a posterior of priors, unless its alphabets are finite.
     """
     from borel.curves import law_curve
 
@@ -137,10 +137,10 @@ def draw_curve(curve: xr.Dataset, ax: Axes) -> Axes:
     else:
         x = curve["y"].values.astype(float)
         _draw_line(curve, x, low, middle, high, ax)
-    _mark_infinite(ax, x, low, high, np.concatenate([low, middle, high]))
+    mark_infinite(ax, x, low, high, np.concatenate([low, middle, high]))
     ax.set_xlabel("outcome y")
     ax.set_ylabel(f"{kind} (nats)")
-    _finish(ax, f"{kind} against the outcome ({curve.attrs['status']})")
+    finished(ax, f"{kind} against the outcome ({curve.attrs['status']})")
     if "median" in curve or curve.attrs["status"] == "estimate":
         _legend(ax)
     return ax
@@ -227,8 +227,8 @@ def draw_law(law: xr.Dataset, ax: Axes) -> Axes:
         else f"t (nats); probability {beyond:.3g} lies further out, up to inf"
     )
     ax.set_ylabel(f"P{{{kind} <= t}}")
-    under = ", under the mean prior" if law.attrs.get("under") else ""
-    return _finish(ax, f"Law of {kind} over outcomes{under} ({law.attrs['status']})")
+    over = law.attrs.get("over", "outcomes")
+    return finished(ax, f"Law of {kind} over {over} ({law.attrs['status']})")
 
 
 def draw_epsilon(figure: Any, ax: Axes, *, prob: float = 0.95) -> Axes:
@@ -266,7 +266,7 @@ def draw_epsilon(figure: Any, ax: Axes, *, prob: float = 0.95) -> Axes:
     if finite.size < values.size:
         _draw_infinite(ax, finite, 1 - finite.size / values.size)
     status = "undecided" if figure.trouble else f"each draw: {figure.status}"
-    return _finish(ax, f"Posterior of the {name} ({status})")
+    return finished(ax, f"Posterior of the {name} ({status})")
 
 
 def _draw_infinite(ax: Axes, finite: np.ndarray, share: float) -> None:
@@ -340,7 +340,7 @@ def _middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:
         return np.where(np.isfinite(high), low + (high - low) / 2, high)
 
 
-def _mark_infinite(ax: Axes, x: Any, low: Any, high: Any, shown: np.ndarray) -> None:
+def mark_infinite(ax: Axes, x: Any, low: Any, high: Any, shown: np.ndarray) -> None:
     """Put arrows at the top: ``inf`` where it is infinite, ``no upper bound`` where unknown."""
     finite = shown[np.isfinite(shown)]
     top = float(finite.max()) * 1.18 if finite.size and finite.max() > 0 else 1.0
@@ -376,7 +376,8 @@ def _legend(ax: Axes) -> None:
     )
 
 
-def _finish(ax: Axes, title: str) -> Axes:
+def finished(ax: Axes, title: str) -> Axes:
+    """Set the title, and take away what is in the way."""
     ax.set_title(title, loc="left", fontsize="medium")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from borel.errors import InvalidInput
 from borel.fingerprint import PARTS
 from borel.plots import blank_axes, draw_curve, draw_epsilon, draw_law
+from borel.posterior_curves import alpha_curve
+from borel.posterior_plots import draw_alpha
 from borel.tables import CLAIMS, STATUS_WORDS, rows
 
 if TYPE_CHECKING:
@@ -113,6 +115,10 @@ def plots(audit: Audit) -> list[Plot]:
         if audit.dataset(f"{kind}/draws") is not None:
             ax = draw_epsilon(audit.random(kind), blank_axes())
             found.append(_plot(ax, f"Posterior of the epsilon of {label}: {_POSTERIOR}"))
+            if not audit.random(kind).trouble:
+                curve = alpha_curve(audit.random(kind)).assign_attrs(quantity=f"epsilon of {label}")
+                ax = draw_alpha(curve, blank_axes())
+                found.append(_plot(ax, f"Epsilon of {label} against alpha: {_ALPHA}"))
         if (law := audit.dataset(f"{kind}/law")) is not None:
             ax = draw_law(law, blank_axes())
             under = f", under {law.attrs['under']}" if law.attrs["under"] else ""
@@ -125,6 +131,11 @@ def plots(audit: Audit) -> list[Plot]:
 _POSTERIOR = (
     "how the worst case over outcomes varies with what the data leave open about the prior. The "
     "shaded interval holds 95 % of the posterior probability; its ends are an estimate."
+)
+
+_ALPHA = (
+    "the smallest epsilon that a set of priors can have which leaves out the posterior probability "
+    "alpha. The band is the 95 % Monte Carlo interval at each alpha."
 )
 
 

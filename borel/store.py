@@ -333,6 +333,9 @@ def pack_random(figure: RandomBound) -> xr.Dataset:
         "trouble": figure.trouble,
         "assumptions": to_plain(figure.assumptions),
         "reason": figure.reason,
+        "units": figure.units,
+        "least": to_plain(figure.least),
+        "most": to_plain(figure.most),
     }
     return figure.draws.assign_attrs(random=json.dumps(about))
 
@@ -342,5 +345,7 @@ def random_bound(draws: xr.Dataset) -> RandomBound:
     from borel.priors.random_bound import RandomBound
 
     about = json.loads(draws.attrs["random"])
-    about["assumptions"] = from_plain(about["assumptions"])
+    for note in ("assumptions", "least", "most"):
+        if note in about:
+            about[note] = from_plain(about[note])
     return RandomBound(draws, **about)

@@ -14,7 +14,7 @@ from borel.bound import Bound
 from borel.curves import law_curve, leakage_curve
 from borel.errors import NotYet
 from borel.leakage import pmc, pml
-from borel.store import pack, pack_random, random_bound
+from borel.store import pack, pack_random
 from borel.tables import CLAIMS
 
 if TYPE_CHECKING:
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from borel.joint import Joint
-    from borel.priors.random_bound import RandomBound
     from borel.study import Study
 
 LEVEL = 0.95
 """The posterior quantile of epsilon that a report gives, and the mass of its credible interval."""
 _QUANTILES = ("0.5", "0.9", "0.95", "0.99")
-_MEAN = "the mean of the posterior draws"
+_BOTH = "the posterior, prior and outcome together"
 _LEAKAGES = {"pml": pml, "pmc": pmc}
 _MEASURES = {
     "ldp": levels,
@@ -38,7 +37,6 @@ _MEASURES = {
     "maximal_leakage": averages,
 }
 """Where each measure of a report lives."""
-_ONE_PRIOR_ONLY = ("maximal_leakage",)
 
 Nodes = dict[str, "xr.Dataset"]
 
@@ -51,7 +49,7 @@ class Unit:
     compute: Callable[[], Nodes]
 
 
-def units(study: Study, joint: Joint, nodes: Nodes) -> Iterator[Unit]:
+def units(study: Study, joint: Joint) -> Iterator[Unit]:
     """Yield the units of a study: figures first, then guarantees, then laws and curves."""
     variables = {kind: leakage(joint) for kind, leakage in _LEAKAGES.items()}
     figures = {
@@ -61,7 +59,7 @@ def units(study: Study, joint: Joint, nodes: Nodes) -> Iterator[Unit]:
     for name in study.report:
         yield _figure(name, figures[name], joint)
     for guarantee in study.guarantees:
-        yield _guarantee(guarantee, figures, joint, nodes)
+        yield _guarantee(guarantee, joint)
     for kind, variable in variables.items():
         if kind in study.report:
             yield _law(variable)
@@ -111,8 +109,9 @@ def _law(variable: Any) -> Unit:
     def compute() -> Nodes:
         if not is_random(variable.joint):
             return _law_nodes(variable, "")
-        mean = _mean_joint(variable.joint, f"the law of {CLAIMS[kind].label}")
-        return _law_nodes(_LEAKAGES[kind](mean), _MEAN)
+        if variable.joint.prior.trouble:
+            raise _Refused(variable.joint.prior.trouble)
+        return _law_nodes(variable, _BOTH)
 
     return _guard(f"{kind}/law", compute)
 
@@ -121,10 +120,6 @@ def _figure(name: str, figure: Callable[[Joint], Any], joint: Joint) -> Unit:
     claim = CLAIMS[name]
 
     def compute() -> Nodes:
-        if is_random(joint) and name in _ONE_PRIOR_ONLY:
-            found = figure(_mean_joint(joint, claim.label))
-            label = f"{claim.label} under the mean prior"
-            return {name: _node(found, label, claim.name, under=f"Under {_MEAN}")}
         found = figure(joint)
         if is_random(joint):
             return _random_nodes(name, found)
@@ -151,41 +146,25 @@ def _law_nodes(variable: Any, under: str) -> Nodes:
     name = f"{variable.kind}/law"
     nodes = {name: law_curve(variable).assign_attrs(under=under)}
     for level in _QUANTILES:
-        s = Fraction(level) if variable.joint.rational else float(level)
+        exact = not under and variable.joint.rational
+        s = Fraction(level) if exact else float(level)
         nodes[f"{name}/quantile-{level}"] = pack(variable.quantile(s))
     return nodes
 
 
-def _guarantee(
-    guarantee: Any, figures: dict[str, Callable[[Joint], Any]], joint: Joint, nodes: Nodes
-) -> Unit:
+def _guarantee(guarantee: Any, joint: Joint) -> Unit:
     label = _said(guarantee)
     name = "guarantees/" + re.sub(r"[^A-Za-z0-9.]+", "-", repr(guarantee)).strip("-")
 
     def compute() -> Nodes:
         if is_random(joint):
-            share = _figure_bounded(guarantee, figures, joint, nodes).cdf(float(guarantee.epsilon))
+            share = joint.satisfies(guarantee).bound
             return {name: _node(share, f"P({label} holds)", probability_of=label)}
         verdict = joint.satisfies(guarantee)
         holds = {True: "yes", False: "no", None: "undecided"}[verdict.holds]
         return {name: _node(verdict.bound, label, guarantee=label, holds=holds)}
 
     return _guard(name, compute, label)
-
-
-def _figure_bounded(
-    guarantee: Any, figures: dict[str, Callable[[Joint], Any]], joint: Joint, nodes: Nodes
-) -> RandomBound:
-    """Return the random figure that a guarantee bounds, from the draws kept if they are."""
-    kind = type(guarantee).__name__.lower()
-    if kind not in figures or getattr(guarantee, "delta", 0) != 0:
-        raise NotYet(
-            f"the posterior probability of {_said(guarantee)}",
-            missing="this guarantee over a posterior of priors",
-            instead="PML and PMC with delta = 0, LDP and LIP.",
-        )
-    kept = nodes.get(f"{kind}/draws")
-    return figures[kind](joint) if kept is None else random_bound(kept)
 
 
 def _said(guarantee: Any) -> str:
@@ -199,20 +178,3 @@ def _said(guarantee: Any) -> str:
 def is_random(joint: Joint) -> bool:
     """Return whether the prior of a joint is a posterior over priors."""
     return getattr(joint.prior, "leakage_of", None) is not None
-
-
-def _mean_joint(joint: Joint, what: str) -> Joint:
-    """Return the joint under the mean of the draws of a finite prior."""
-    prior: Any = joint.prior
-    if prior.trouble:
-        raise _Refused(prior.trouble)
-    if joint.secret is None or joint.secret.kind != "finite":
-        raise NotYet(
-            f"{what} over a posterior of priors",
-            missing=f"priors on {joint.secret!r}, which is not finite",
-            instead="the same figure under one prior.",
-        )
-    cache = joint.__dict__.setdefault("_mean_joint", [])
-    if not cache:
-        cache.append(prior.mean_prior() * joint.mechanism)
-    return cache[0]

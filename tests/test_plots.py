@@ -194,13 +194,22 @@ def test_a_posterior_leakage_has_a_credible_band(ax):
     ]
 
 
+def test_the_law_over_prior_and_outcome(ax):
+    variable = bl.pml(learnt() * MECH)
+    plot_law(variable, ax=ax)
+    assert ax.get_title(loc="left") == "Law of PML over prior and outcome (statistical)"
+    (line,) = ax.lines
+    t, share = line.get_xdata()[20], line.get_ydata()[20]
+    assert variable.cdf(float(t)).lower <= share <= variable.cdf(float(t)).upper
+
+
 def test_what_cannot_be_plotted():
     with pytest.raises(bl.InvalidInput, match=r"plot_leakage: expected bl\.pml\(joint\)"):
         plot_leakage(JOINT.mechanism)
     with pytest.raises(bl.InvalidInput, match="plot_epsilon: expected a RandomBound"):
         plot_epsilon(bl.pml(JOINT).sup())
-    with pytest.raises(bl.NotYet):
-        plot_law(bl.pml(learnt() * MECH))
+    with pytest.raises(bl.NotYet, match="law of the leakage"):
+        plot_law(bl.pml(learnt() * bl.mechanisms.laplace(b=1.0)))
     square = bl.Interval(0, 1) ** 2
     product = bl.Mechanism(
         lambda y, x: 1 + 0 * y[0] * y[1] * x, secret=bl.Interval(0, 1), outcome=square

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.report import render
+from borel.report import plots, render
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 
@@ -122,3 +122,12 @@ def test_captions_of_estimates_say_that_they_prove_nothing():
     text = " ".join(Parsed(render(continuous(engine="estimate"))).text)
     assert "The band is an error estimate; it proves nothing." in text
     assert "a value with an error estimate; it proves nothing" in text
+
+
+def test_a_posterior_is_shown_with_epsilon_against_alpha():
+    found = posterior()
+    alts = [p.alt for p in plots(found)]
+    captions = [p.caption for p in plots(found)]
+    assert any("epsilon of PML against alpha (statistical)" in alt for alt in alts)
+    assert any("leaves out the posterior probability alpha" in c for c in captions)
+    assert any("Posterior of the epsilon of PML" in c for c in captions)

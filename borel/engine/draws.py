@@ -6,22 +6,42 @@ over continuous priors are quadrature sums, estimates.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from borel.engine import rounding
+from borel.engine.draw_laws import DrawLaws
+from borel.engine.draw_measures import DrawMeasures
 from borel.engine.rounding import Scaled, U, log_ratio_bounds
 from borel.errors import InvalidInput, NotYet
 from borel.probabilities import as_floats, rounding_allowed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.joint import Joint
-    from borel.measures import Measure
 
 
 _CACHED = 128
+
+
+class PerDraw(NamedTuple):
+    """Enclosures of a figure, one for each draw, and what they are.
+
+    ``status`` and ``reason`` are those of the engine if empty; no value lies below ``least`` or
+    above ``most``.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    units: str = "nats"
+    least: float = 0.0
+    most: float = np.inf
+    status: str = ""
+    reason: str = ""
 
 
 def draws_engine(joint: Joint) -> Any:
@@ -35,8 +55,50 @@ def draws_engine(joint: Joint) -> Any:
     return EstimateDraws(joint)
 
 
-class FiniteDraws:
-    """Enclosures of PML or PMC for every draw of a finite prior."""
+@dataclass(frozen=True)
+class Part:
+    """Draws of one support against the rows of the kernel that they charge.
+
+    Attributes
+    ----------
+    p : ndarray (draws, n)
+        Probabilities, all positive.
+    kernel : ndarray (n, m)
+        Rows of the support.
+    top, bottom : ndarray (m,)
+        Largest and smallest entry of each column.
+    prior_error, kernel_error : float
+        Relative errors of the probabilities, and of the entries.
+    error : float
+        Relative error of ``p @ kernel``, its own rounding included.
+    """
+
+    p: np.ndarray
+    kernel: np.ndarray
+    top: np.ndarray
+    bottom: np.ndarray
+    prior_error: float
+    kernel_error: float
+    error: float
+
+    @property
+    def live(self) -> np.ndarray:
+        """The outcomes of positive probability."""
+        return self.top > 0
+
+    @property
+    def marginal(self) -> np.ndarray:
+        """The law of the outcome under every draw."""
+        return self.p @ self.kernel
+
+    def chunks(self, size: int) -> list[np.ndarray]:
+        """Return positions of draws, few enough that an array (draws, n, m) stays small."""
+        n, m = self.kernel.shape
+        return np.array_split(np.arange(len(self.p)), max(1, len(self.p) * n * m // size))
+
+
+class FiniteDraws(DrawMeasures, DrawLaws):
+    """Enclosures of leakages and other measures for every draw of a finite prior."""
 
     def __init__(self, joint: Joint):
         self.joint = joint
@@ -50,91 +112,45 @@ class FiniteDraws:
         self.assumptions = ("floats mean the normalised laws within their rounding",)
 
     @cached_property
-    def _whole(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.matrix.max(axis=0), self.matrix.min(axis=0)
+    def _whole(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.matrix, self.matrix.max(axis=0), self.matrix.min(axis=0)
 
-    def sup(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the supremum over outcomes for every draw, shape (draws,) each."""
-        return self._over_draws(kind, slice(None), reduce=True)
+    # -- draws, block by block, support by support ------------------------------------------------
 
-    def at(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the leakage at one outcome for every draw."""
-        column = int(self.joint.outcome.positions(y))
-        return self._over_draws(kind, slice(column, column + 1), reduce=True)
+    def over_draws(self, compute: Callable[[Part], tuple], kernel: np.ndarray | None = None) -> Any:
+        """Return what ``compute`` gives of every `Part`, in the order of the draws.
 
-    def at_many(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the leakage at outcomes for every draw, shape (draws, outcomes) each."""
-        columns = self.joint.outcome.positions(ys if ys.dtype != object else list(ys))
-        return self._over_draws(kind, np.asarray(columns), reduce=False)
-
-    def ldp(self) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the LDP level on the support of every draw."""
-        return self._over_draws("ldp", slice(None), reduce=True)
-
-    def mutual_information(self) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the mutual information for every draw.
-
-        Notes
-        -----
-        I = sum_x p(x) sum_y k log k - sum_y m log m, with n secrets, m outcomes and unit roundoff
-        u. Both sums are at most log m in size; the sums, products and logarithms err by less than
-        2 (n + m + 10) u (log m + 1), and inputs off by a relative d move I by at most
-        2 d (log m + 1); four times that covers all.
+        ``compute`` returns arrays whose first axis is the draws of the part.
         """
-        n, m = self.matrix.shape
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rows = np.where(self.matrix > 0, self.matrix * np.log(self.matrix), 0.0).sum(axis=1)
-        lows, highs = [], []
+        whole = self._whole if kernel is None else (kernel, kernel.max(axis=0), kernel.min(axis=0))
+        found: list[tuple] = []
         for _, prior in self.joint.prior.blocks():
             p = np.asarray(prior.at(self.joint.mechanism.secret), float)
-            marginal = p @ self.matrix
-            with np.errstate(divide="ignore", invalid="ignore"):
-                terms = np.where(marginal > 0, marginal * np.log(marginal), 0.0)
-            value = p @ rows - terms.sum(axis=1)
-            inputs = rounding_allowed(n) * 2 + prior._rounding + self.rounding
-            error = 8 * ((n + m + 10) * U + inputs) * (np.log(m) + 1)
-            lows.append(np.maximum(value - error, 0.0))
-            highs.append(np.maximum(value + error, 0.0))
-        return np.concatenate(lows), np.concatenate(highs)
+            with np.errstate(all="ignore"):  # what was lost to float64 is told apart by its size
+                found.append(self._block(compute, p, prior._rounding, whole))
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
 
-    def _over_draws(self, kind: str, columns: Any, *, reduce: bool):
-        ends: tuple[list, list] = ([], [])
-        for _, prior in self.joint.prior.blocks():
-            found = self._block(kind, prior, columns, reduce)
-            for mine, new in zip(ends, found, strict=True):
-                mine.append(new)
-        return np.concatenate(ends[0]), np.concatenate(ends[1])
-
-    def _block(self, kind: str, prior: Measure, columns: Any, reduce: bool):
-        p = np.asarray(prior.at(self.joint.mechanism.secret), float)
+    def _block(self, compute: Callable, p: np.ndarray, prior_rounding: float, whole: tuple):
         if p.min() > 0:
-            top, bottom = (extreme[columns] for extreme in self._whole)
-            return self._enclose(kind, p, columns, top, bottom, reduce, prior._rounding)
+            return compute(self._part(p, *whole, prior_rounding))  # type: ignore[call-arg]
         # the extremes run over the support of each draw: one pass per support that occurs
         support, which = np.unique(p > 0, axis=0, return_inverse=True)
         which = np.ravel(which)
         out: Any = None
         for i, rows in enumerate(support):
             mine = which == i
-            part = self.matrix[rows][:, columns]
-            low, high = self._enclose(
-                kind,
-                p[mine],
-                columns,
-                part.max(axis=0),
-                part.min(axis=0),
-                reduce,
-                prior._rounding,
+            kernel = whole[0][rows]
+            part = self._part(
+                p[mine][:, rows], kernel, kernel.max(axis=0), kernel.min(axis=0), prior_rounding
             )
+            arrays = compute(part)
             if out is None:
-                shape = (len(p), *low.shape[1:])
-                out = np.empty(shape), np.empty(shape)
-            out[0][mine], out[1][mine] = low, high
+                out = tuple(np.empty((len(p), *a.shape[1:]), a.dtype) for a in arrays)
+            for mine_out, new in zip(out, arrays, strict=True):
+                mine_out[mine] = new
         return out
 
-    def _enclose(self, kind, p, columns, top, bottom, reduce: bool, prior_rounding: float):
-        if kind == "ldp":
-            return self._levels(len(p), top, bottom)
+    def _part(self, p, kernel, top, bottom, prior_rounding: float) -> Part:
         n = p.shape[1]
         miss = float(np.abs(p @ np.ones(n) - 1.0).max()) + n * U
         # the prior's rounding, the kernel's, and that of a product of n terms in any order
@@ -145,43 +161,73 @@ class FiniteDraws:
                 got=f"a sum that misses 1 by {miss:.3g}",
                 mend="divide each draw by its own sum.",
             )
-        error = (max(miss, prior_rounding) + self.rounding + (n + 4) * U) * 1.0001
-        extreme = top if kind == "pml" else bottom
-        own = rounding.rounding_of(extreme, self.rounding)
-        kernel = self.matrix[:, columns]
-        if reduce and extreme.min() > 2.0**-900:
+        own = max(miss, prior_rounding)
+        error = (own + self.rounding + (n + 4) * U) * 1.0001
+        return Part(p, kernel, top, bottom, own, self.rounding, error)
+
+    # -- PML and PMC ------------------------------------------------------------------------------
+
+    def sup(self, kind: str) -> PerDraw:
+        """Enclose the supremum over outcomes for every draw."""
+        return PerDraw(*self.over_draws(lambda part: self._largest(part, kind)))
+
+    def at(self, kind: str, y: Any) -> PerDraw:
+        """Enclose the leakage at one outcome for every draw."""
+        column = int(self.joint.outcome.positions(y))
+        kernel = np.ascontiguousarray(self.matrix[:, column : column + 1])
+        return PerDraw(*self.over_draws(lambda part: self._largest(part, kind), kernel))
+
+    def at_many(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the leakage at outcomes for every draw, shape (draws, outcomes) each."""
+        columns = self.joint.outcome.positions(ys if ys.dtype != object else list(ys))
+        kernel = np.ascontiguousarray(self.matrix[:, np.asarray(columns)])
+        low, high = self.over_draws(lambda part: self.leakages(part, kind)[:2], kernel)
+        return low, high
+
+    def event_leakage(self, columns: np.ndarray) -> PerDraw:
+        """Enclose log max_x P(E|x) / P(E) for an event of outcomes."""
+        kernel = self.matrix[:, columns].sum(axis=1, keepdims=True)
+
+        def compute(part: Part) -> tuple:
+            return self._largest(part, "pml", more=2 * (len(columns) + 1) * U)
+
+        return PerDraw(*self.over_draws(compute, kernel))
+
+    def _largest(self, part: Part, kind: str, more: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the largest leakage; ``more`` is a further relative error of the kernel."""
+        extreme = part.top if kind == "pml" else part.bottom
+        if extreme.min() > 2.0**-900:
             # the usual case, without masks: the largest ratio, widened by the largest error
-            ratio = _largest_ratios(kind, p, kernel, extreme)
+            ratio = _largest_ratios(kind, part.p, part.kernel, extreme)
             # a PML ratio below this bound means that no marginal was lost to underflow; that of
             # PMC is never below the smallest entry of its column
             if ratio.max() < 2.0**900 * (extreme.min() if kind == "pml" else 1.0):
-                return _logs(ratio, np.full(len(ratio), own.max() + error + 2 * U), least=0.0)
-        marginal = p @ kernel
-        live = top > 0
+                own = rounding.rounding_of(extreme, self.rounding).max()
+                error = own + part.error + 2 * U + 2 * more
+                return logs_of(ratio, np.full(len(ratio), error), least=0.0)
+        low, high, _ = self.leakages(part, kind, more)
+        return low.max(axis=1), high.max(axis=1)
+
+    def leakages(self, part: Part, kind: str, more: float = 0.0) -> tuple[np.ndarray, ...]:
+        """Enclose the leakage at every outcome, (draws, m) each; the marginal comes third."""
+        extreme = part.top if kind == "pml" else part.bottom
+        own = rounding.rounding_of(extreme, self.rounding)
+        marginal = part.marginal
+        live = part.live
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = extreme / marginal if kind == "pml" else marginal / extreme
         ratio = np.where(live, ratio, 1.0)
         # float64 lost the marginal, or the quotient: nothing is claimed for these
         lost = live & (marginal < 2.0**-960) | live & ~(ratio >= 2.0**-900) & (extreme > 0)
         infinite = live & (extreme == 0)
-        relative = np.broadcast_to(np.where(live, own + error + 2 * U, 0.0), ratio.shape)
+        error = own + part.error + 2 * U + 2 * more
+        relative = np.broadcast_to(np.where(live, error, 0.0), ratio.shape)
         settled = np.where(lost | infinite | ~np.isfinite(ratio), 1.0, ratio)
-        low, high = _logs(settled, relative, least=0.0)
+        low, high = logs_of(settled, relative, least=0.0)
         over = ~np.isfinite(ratio) & ~infinite
         low = np.where(infinite, np.inf, np.where(lost | over, 0.0, low))
         high = np.where(infinite | lost | over, np.inf, high)
-        return (low.max(axis=1), high.max(axis=1)) if reduce else (low, high)
-
-    def _levels(self, count: int, top: np.ndarray, bottom: np.ndarray):
-        """Enclose the LDP level of one support, the same for ``count`` draws."""
-        live = top > 0
-        top, bottom = top[live], bottom[live]
-        if (bottom == 0).any():
-            return np.full(count, np.inf), np.full(count, np.inf)
-        own = self.rounding
-        num, den = (rounding.scaled(v, rounding.rounding_of(v, own)) for v in (top, bottom))
-        low, high = log_ratio_bounds(num, den)
-        return np.full(count, max(low.max(), 0.0)), np.full(count, max(high.max(), 0.0))
+        return low, high, marginal
 
 
 def _largest_ratios(kind: str, p: np.ndarray, kernel: np.ndarray, extreme: np.ndarray):
@@ -198,7 +244,8 @@ def _largest_ratios(kind: str, p: np.ndarray, kernel: np.ndarray, extreme: np.nd
     return out
 
 
-def _logs(ratio: np.ndarray, error: np.ndarray, *, least: float) -> tuple[np.ndarray, np.ndarray]:
+def logs_of(ratio: np.ndarray, error: Any, *, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose the logarithms of positive numbers known to a relative error."""
     one = Scaled(np.ones(1), np.zeros(1), np.zeros(1, int), np.zeros(1))
     low, high = log_ratio_bounds(rounding.scaled(ratio, error), one)
     return np.maximum(low, least), np.maximum(high, least)

@@ -19,6 +19,7 @@ from borel.errors import NotYet
 from borel.measures import Measure, head_of
 
 if TYPE_CHECKING:
+    from borel.engine.draws import PerDraw
     from borel.joint import Joint
 
 _PANELS = 160
@@ -49,22 +50,31 @@ class EstimateDraws:
         """The joint under one typical draw, which lays out the outcomes of the curve."""
         from borel.joint import Joint
 
-        middle = self.joint.prior.size // 2
-        batch = self.joint.prior._measure(middle, middle + 1)
-        density = batch.density
-        single = Measure(
-            lambda x: np.squeeze(density.logarithm(np.ravel(x)), 0).reshape(np.shape(x)),
-            batch.on,
-            log=True,
-            breaks=batch.breaks,
-            tail=batch.tail,
-            _check=False,
-        )
-        return Joint(single, self.mechanism)
+        return Joint(self.joint.prior.one(self.joint.prior.size // 2), self.mechanism)
+
+    @cached_property
+    def _estimates(self) -> Any:
+        """The estimates under the typical draw."""
+        from borel import settings
+        from borel.engine import engine_for
+
+        with settings.options(engine="estimate"):
+            return engine_for(self._one)
+
+    def _weights(self, prior: Measure, x: np.ndarray) -> np.ndarray:
+        """Return the density of every draw at nodes; probabilities, for a finite prior."""
+        if prior._probabilities is not None:
+            p = np.asarray(prior._probabilities, float)
+            if not p.all():  # the extremes of the kernel run over the support of each draw
+                raise NotYet("learnt * mech", missing="draws that rule secrets out, unless finite")
+            return p
+        return np.asarray(prior.density.linear(x))
 
     def _nodes(self, panels: int, extra: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return nodes and weights over the secret, split at breaks and at ``extra`` points."""
         on = self.joint.prior.on
+        if on.kind == "finite":
+            return on.array.astype(float), np.ones(on.size)
         if on.kind == "countable":
             points = head_of(on, 4096 if panels == _PANELS else 2048).astype(float)
             return points, np.ones(len(points))
@@ -124,7 +134,7 @@ class EstimateDraws:
             table = np.where(np.isnan(table), 0.0, table) * w[:, None]
             parts = []
             for _, prior in self.joint.prior.blocks(max(1, 4_000_000 // len(x))):
-                parts.append(np.asarray(prior.density.linear(x)) @ table)
+                parts.append(self._weights(prior, x) @ table)
             sums.append(np.concatenate(parts))
         with np.errstate(divide="ignore", invalid="ignore"):
             fine, coarse = (-np.log(s) if kind == "pml" else np.log(s) + top - bottom for s in sums)
@@ -139,32 +149,41 @@ class EstimateDraws:
             low = np.where(known, np.maximum(value - error, 0.0), 0.0)
             return low, np.where(known, value + error, np.inf)
 
-    def at(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, kind: str, y: Any) -> PerDraw:
         """Estimate the leakage at one outcome for every draw, as value -/+ error."""
         ys = np.array([float(y)])
         value, error = self._values(kind, ys, ys)
-        return self._ends(value[:, 0], error[:, 0])
+        return self._made(self._ends(value[:, 0], error[:, 0]))
 
     def at_many(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Estimate the leakage at outcomes for every draw, shape (draws, outcomes) each."""
         ys = np.asarray(ys, float)
         return self._ends(*self._values(kind, ys, np.zeros(0)))
 
-    def ldp(self) -> tuple[np.ndarray, np.ndarray]:
+    def ldp(self) -> PerDraw:
         """Estimate the LDP level: it depends on the support only, which all draws share."""
-        from borel.engine import engine_for
+        return self._same(self._estimates.ldp())
 
-        bound = engine_for(self._one).ldp()
+    def maximal_leakage(self) -> PerDraw:
+        """Estimate maximal leakage: it depends on the support only, which all draws share."""
+        return self._same(self._estimates.maximal_leakage())
+
+    def _same(self, bound: Any) -> PerDraw:
+        """Return one figure for all draws."""
         n = self.joint.prior.size
-        return np.full(n, bound.lower), np.full(n, bound.upper)
+        return self._made((np.full(n, bound.lower), np.full(n, bound.upper)))
 
-    def mutual_information(self) -> tuple[np.ndarray, np.ndarray]:
+    @staticmethod
+    def _made(ends: tuple[np.ndarray, np.ndarray]) -> PerDraw:
+        from borel.engine.draws import PerDraw
+
+        return PerDraw(*ends)
+
+    def mutual_information(self) -> PerDraw:
         """Estimate the mutual information for every draw, on the nodes of the curve."""
-        from borel.engine import engine_for
-
         if self.joint.outcome.kind != "continuous":
             raise NotYet("learnt * mech", missing="mutual information with atoms of the outcome")
-        curve: Curve = engine_for(self._one)._curve
+        curve: Curve = self._estimates._curve
         weights = curve.weights()
         charged = weights * np.where(curve.values["live"] > 0, 1.0, 0.0) > 0
         ys, dy = curve.values["y"][charged], weights[charged]
@@ -179,31 +198,28 @@ class EstimateDraws:
                 rows = np.where(table > 0, table * log_table, 0.0) @ dy
             values = []
             for _, prior in self.joint.prior.blocks(max(1, 4_000_000 // len(x))):
-                p = np.asarray(prior.density.linear(x)) * w
+                p = self._weights(prior, x) * w
                 marginal = p @ table
                 with np.errstate(divide="ignore", invalid="ignore"):
                     terms = np.where(marginal > 0, marginal * np.log(marginal), 0.0)
                 values.append(p @ rows - terms @ dy)
             found.append(np.concatenate(values))
         value, error = np.maximum(found[0], 0.0), np.abs(found[0] - found[1]) + 1e-8
-        return self._ends(value, error)
+        return self._made(self._ends(value, error))
 
-    def sup(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    def sup(self, kind: str) -> PerDraw:
         """Estimate the supremum over outcomes for every draw, as value -/+ error."""
         outcome = self.joint.outcome
         if outcome.kind == "finite":
             value, error = self._values(kind, outcome.array.astype(float), np.zeros(0))
-            return self._ends(value.max(axis=1), error.max(axis=1))
+            return self._made(self._ends(value.max(axis=1), error.max(axis=1)))
         if outcome.kind == "countable":
             raise NotYet("learnt * mech", missing="suprema over countably many outcomes")
-        from borel.engine import engine_for
-
-        engine = engine_for(self._one)
-        curve: Curve = engine._curve
+        curve: Curve = self._estimates._curve
         if curve.sup(kind).diverges:
             n = self.joint.prior.size
             self.reason += "; the supremum looks infinite"
-            return np.zeros(n), np.full(n, np.inf)
+            return self._made((np.zeros(n), np.full(n, np.inf)))
         usable = curve.trusted(kind) & (curve.values["live"] > 0)
         panels = usable.all(axis=1)
         ys = curve.values["y"][panels]
@@ -219,4 +235,4 @@ class EstimateDraws:
         spread = np.abs(best - on_nodes) * 0.1 + 1e-9
         top = value.reshape(len(value), -1).argmax(axis=1)
         own = error.reshape(len(value), -1)[np.arange(len(value)), top]
-        return self._ends(np.maximum(best, on_nodes), own + spread)
+        return self._made(self._ends(np.maximum(best, on_nodes), own + spread))

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.bound import Bound, Verdict
-from borel.engine.rounding import fraction_up
+from borel.engine.rounding import fraction_down, fraction_up, log_fraction
 from borel.errors import InvalidInput
 from borel.guarantees.levels import Level, level_of, shown
 
@@ -100,11 +100,23 @@ def _said(level: Level) -> str:
 def at_most(bound: Any, level: Level) -> Any:
     """Compare a figure with a level; exactly, where the level is the logarithm of a Fraction."""
     ratio = level.ratio
+    if hasattr(bound, "at_most"):  # of every posterior draw
+        low, high = nats_around(level)
+        return bound.at_most(low, high)
     if ratio is None or not isinstance(bound, Bound):
         return bound <= level.nats
     return Verdict._compare(
         bound, level.nats, lambda b, _: b.ratio.upper <= ratio, lambda b, _: b.ratio.lower > ratio
     )
+
+
+def nats_around(level: Level) -> tuple[float, float]:
+    """Return floats at or below, and at or above, a level in nats."""
+    if level.ratio is not None:
+        return log_fraction(level.ratio)
+    if level.nats == math.inf:
+        return math.inf, math.inf
+    return fraction_down(Fraction(level.nats)), fraction_up(Fraction(level.nats))
 
 
 def probability_up(delta: Fraction) -> Any:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from borel.averages import maximal_leakage
 from borel.bound import Bound, Ratio, Verdict
 from borel.engine import engine_for
-from borel.engine.rounding import log_fraction
-from borel.guarantees.base import Figure, Guarantee, Tail, at_most
+from borel.engine.rounding import fraction_down, fraction_up, log_fraction
+from borel.guarantees.base import Figure, Guarantee, Tail, at_most, nats_around
 from borel.guarantees.levels import Level, larger, level_of, log_of
 from borel.leakage import pmc, pml
 from borel.levels import alip, ldi, ldp, lip
+from borel.priors.random_verdict import RandomVerdict
 from borel.worst_cases import event_maximal_leakage
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class _Pointwise(Tail):
         variable, (level,) = self._variable(joint), self.levels
         if self.delta == 0:
             return at_most(variable.sup(), level)
+        if hasattr(variable, "by_draw"):
+            return self._of_draws(variable.by_draw, level)
         if level.ratio is not None and getattr(joint, "rational", False):
             return self._exactly(joint, level.ratio)
         # P{leakage > epsilon} <= delta if and only if the (1 - delta)-quantile is <= epsilon: read
@@ -41,6 +44,14 @@ class _Pointwise(Tail):
         answer = at_most(variable.quantile(1 - Fraction(self.delta)), level)
         witness = variable.sup().witness if getattr(joint, "finite", False) else answer.witness
         return replace(answer, bound=variable.tail(level.nats), witness=witness)
+
+    def _of_draws(self, law: Any, level: Level) -> Verdict:
+        """Compare P_Y{leakage > epsilon} with delta under every posterior draw."""
+        low, high = nats_around(level)
+        most, least = law.tail(low), law.tail(high)  # the tail falls in epsilon
+        delta = Fraction(self.delta)
+        sure = most.draws["upper"] <= fraction_down(delta)
+        return RandomVerdict.of(least, sure, least.draws["lower"] <= fraction_up(delta))
 
     def _exactly(self, joint: Joint, ratio: Fraction) -> Verdict:
         """Compare P{e^leakage > ratio} with delta, all of them Fractions."""
@@ -378,6 +389,8 @@ class ALIP(Guarantee):
         """Return whether both sides hold; the side that fails, or is undecided, is shown."""
         sides = alip(joint)
         first, second = (at_most(b, level) for b, level in zip(sides, self.levels, strict=True))
+        if isinstance(first, RandomVerdict) and isinstance(second, RandomVerdict):
+            return first & second
         if first.holds is False or second.holds is True:
             return first
         return second

@@ -19,7 +19,8 @@ from borel.priors.constructors import (
     tv_ball,
     union,
 )
-from borel.priors.posterior import PosteriorPriors, from_posterior
+from borel.priors.hyperpriors import power_scaling, sensitivity
+from borel.priors.posterior import PosteriorPriors, each_group, from_posterior
 from borel.priors.random_bound import RandomBound
 from borel.priors.sets import PriorSet
 
@@ -31,6 +32,7 @@ __all__ = [
     "box",
     "chi_square_ball",
     "contamination",
+    "each_group",
     "family",
     "from_counts",
     "from_posterior",
@@ -42,7 +44,9 @@ __all__ = [
     "l1_ball",
     "moment",
     "polytope",
+    "power_scaling",
     "product",
+    "sensitivity",
     "tv_ball",
     "union",
 ]

@@ -1,6 +1,6 @@
-"""A posterior over priors: one prior per draw, and the leakage as a random variable over draws.
+"""A posterior over priors: one prior per draw, read and built in blocks.
 
-Nothing of size (draws, secrets, outcomes) is ever held: draws go through in blocks.
+Nothing of size (draws, secrets, outcomes) is ever held.
 """
 
 from __future__ import annotations
@@ -14,36 +14,49 @@ import numpy as np
 from borel import _compat
 from borel.engine.rounding import U
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure, covers
-from borel.priors.random_bound import RandomBound
+from borel.measures import Measure, covers, mixture
+from borel.priors.chains import Chains
+from borel.priors.convergence import trouble_of
+from borel.priors.posterior_leakage import PosteriorLeakage, random_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     import xarray as xr
 
     from borel.joint import Joint
+    from borel.priors.random_bound import RandomBound
+    from borel.priors.sets import PriorSet
 
-BLOCK = 1000
+BLOCK = 4000
 """Draws in a block: large enough for BLAS, small enough for the cache."""
+_MIXED = 64
+"""Components of a mean prior that has a density."""
 
 
-def from_posterior(data: Any, build: Callable[[Any], Measure]) -> PosteriorPriors:
+def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> PosteriorPriors:
     """Make a posterior over priors: one prior for each posterior draw.
 
     Parameters
     ----------
-    data : DataTree, InferenceData, or path of a .nc file
+    data : DataTree, InferenceData, Dataset, or path of a .nc file or .zarr store
         With a ``posterior`` group of dims (chain, draw). The attribute ``borel_draws = "exact"``
-        on that group declares independent exact draws (a conjugate posterior).
+        on that group declares independent exact draws (a conjugate posterior). Draws on disk
+        (dask arrays, a zarr store) are read block by block, and only the variables that ``build``
+        asks for; draws in memory of more than 32 MB a variable are not copied: leave them as they
+        are while the figures are computed.
     build : callable
         Takes a mapping from variable names to DataArrays whose first dimension is the draws of a
-        block, and returns a `Measure` with that leading axis: ``lambda draw: bl.pmf(draw["p"])``.
+        block, and returns a `Measure` with that leading axis: ``lambda draw: bl.pmf(draw["p"])``,
+        ``lambda draw: bl.normal(mu=draw["mu"], sigma=draw["sigma"])``. Further dims of a variable
+        (groups, say) are there to choose from: ``bl.pmf(draw["p"].sel(group="north"))``; see
+        `each_group` for all of them in turn.
 
     Returns
     -------
     PosteriorPriors
-        To be multiplied by a mechanism: ``learnt * mech``.
+        To be multiplied by a mechanism: ``learnt * mech``. Figures of finite priors and finite
+        outcomes are enclosed for every draw; those of other priors are estimates, and say so.
 
     Raises
     ------
@@ -57,6 +70,66 @@ def from_posterior(data: Any, build: Callable[[Any], Measure]) -> PosteriorPrior
     >>> bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
     PosteriorPriors(4 x 100 exact draws of a prior on Finite(2))
     """
+    return PosteriorPriors(_posterior_of(data, "from_posterior"), build)
+
+
+def each_group(
+    data: Any, build: Callable[[Mapping[str, Any]], Measure], *, dim: str
+) -> dict[Any, PosteriorPriors]:
+    """Make a posterior over priors for every group of a hierarchical model.
+
+    Parameters
+    ----------
+    data : DataTree, InferenceData, Dataset, or path
+        As in `from_posterior`, with variables that have the dim ``dim`` beside chain and draw.
+    build : callable
+        As in `from_posterior`; it sees the variables of one group, without the dim.
+    dim : str
+        The dim of the groups.
+
+    Returns
+    -------
+    dict
+        From the label of each group to its `PosteriorPriors`. All share their draws, so that the
+        worst group is a figure too: ``epsilon["a"].larger(epsilon["b"], name="worst group")``.
+
+    Raises
+    ------
+    InvalidInput
+        No variable with that dim.
+
+    Examples
+    --------
+    >>> import borel as bl, numpy as np, xarray as xr
+    >>> p = np.random.default_rng(0).dirichlet([3, 5], size=(2, 50, 3))
+    >>> draws = xr.Dataset(
+    ...     {"p": (("chain", "draw", "town", "x"), p)},
+    ...     {"town": ["A", "B", "C"]},
+    ...     {"borel_draws": "exact"},
+    ... )
+    >>> learnt = bl.priors.each_group(draws, lambda draw: bl.pmf(draw["p"]), dim="town")
+    >>> mech = bl.mechanisms.randomized_response(k=2, epsilon=1.0)
+    >>> epsilon = {town: bl.pml(prior * mech).sup() for town, prior in learnt.items()}
+    >>> sorted(epsilon)
+    ['A', 'B', 'C']
+    """
+    posterior = _posterior_of(data, "each_group")
+    if not any(dim in variable.dims for variable in posterior.data_vars.values()):
+        raise InvalidInput(
+            "each_group",
+            expected=f"a variable with the dim {dim!r}",
+            got=str(sorted(map(str, posterior.dims))),
+        )
+    size = posterior.sizes[dim]
+    labels = posterior[dim].values.tolist() if dim in posterior.coords else list(range(size))
+    return {
+        label: PosteriorPriors(posterior.isel({dim: i}, drop=True), build)
+        for i, label in enumerate(labels)
+    }
+
+
+def _posterior_of(data: Any, what: str) -> xr.Dataset:
+    """Return the posterior group of any container of draws, checked."""
     import xarray as xr
 
     if isinstance(data, xr.Dataset):
@@ -65,25 +138,22 @@ def from_posterior(data: Any, build: Callable[[Any], Measure]) -> PosteriorPrior
         tree = _compat.as_datatree(data)
     except TypeError as error:
         raise InvalidInput(
-            "from_posterior",
-            expected="a DataTree, an InferenceData, a Dataset or the path of a .nc file",
+            what,
+            expected="a DataTree, an InferenceData, a Dataset or the path of a .nc or .zarr file",
             got=type(data).__name__,
             mend="pass what pm.sample returned.",
         ) from error
     if "posterior" not in tree.children:
         raise InvalidInput(
-            "from_posterior",
+            what,
             expected="a posterior group",
             got=f"groups {sorted(tree.children)}",
             mend="pass what pm.sample returned.",
         )
     posterior = tree["posterior"].to_dataset()
-    missing = {"chain", "draw"} - set(posterior.dims)
-    if missing:
-        raise InvalidInput(
-            "from_posterior", expected="dims chain and draw", got=str(tuple(posterior.dims))
-        )
-    return PosteriorPriors(posterior, build)
+    if {"chain", "draw"} - set(posterior.dims):
+        raise InvalidInput(what, expected="dims chain and draw", got=str(tuple(posterior.dims)))
+    return posterior
 
 
 class PosteriorPriors:
@@ -105,6 +175,7 @@ class PosteriorPriors:
         self.posterior = posterior
         self.build = build
         self.exact = posterior.attrs.get("borel_draws") == "exact"
+        self._chains = Chains(posterior)
         self._template: Measure | None = None
         if self.size:
             self._template = self._measure(0, min(2, self.size))
@@ -124,31 +195,9 @@ class PosteriorPriors:
         """The alphabet of the secret; None for an empty posterior."""
         return None if self._template is None else self._template.on
 
-    @cached_property
-    def _stacked(self) -> dict[str, np.ndarray]:
-        """The variables with chain and draw flattened into one leading axis."""
-        out = {}
-        for name, variable in self.posterior.data_vars.items():
-            if {"chain", "draw"} <= set(variable.dims):
-                values = variable.transpose("chain", "draw", ...).values
-                out[name] = np.array(values.reshape(self.size, *values.shape[2:]))
-                out[name].setflags(write=False)
-        return out
-
     def _measure(self, start: int, stop: int) -> Measure:
         """Build the priors of the draws start, ..., stop - 1."""
-        import xarray as xr
-
-        block = _Draw()
-        for name, values in self._stacked.items():
-            rest = [d for d in self.posterior[name].dims if d not in ("chain", "draw")]
-            coords = {
-                d: self.posterior[name].coords[d].values
-                for d in rest
-                if d in self.posterior[name].coords
-            }
-            block[name] = xr.DataArray(values[start:stop], dims=("sample", *rest), coords=coords)
-        measure = self.build(block)
+        measure = self.build(self._chains.block(start, stop))
         if not isinstance(measure, Measure):
             raise InvalidInput(
                 "from_posterior",
@@ -170,28 +219,35 @@ class PosteriorPriors:
             )
         return measure
 
-    def blocks(self, size: int = BLOCK) -> Iterator[tuple[slice, Measure]]:
+    def blocks(self, size: int | None = None) -> Iterator[tuple[slice, Measure]]:
         """Yield slices of draws with their priors."""
+        size = size or BLOCK
         for start in range(0, self.size, size):
             stop = min(start + size, self.size)
             yield slice(start, stop), self._measure(start, stop)
 
-    def mean_prior(self) -> Measure:
-        """Return the mean of the draws of a finite prior: one prior, the posterior predictive.
+    def mean_prior(self, *, components: int = _MIXED) -> Measure:
+        """Return the mean of the draws of the prior: one prior, the posterior predictive.
 
         It is the law of a secret drawn under a prior that is itself drawn from these draws. Its
         support is the union of theirs. A figure under it is about this one prior, and says nothing
         of how the figure varies over the posterior.
 
+        Parameters
+        ----------
+        components : int
+            For a prior with a density: how many draws, evenly spaced, are mixed. Each of them
+            costs every figure a little; the mixture is exactly that of those draws, and its name
+            says how many they are.
+
         Returns
         -------
         Measure
-            The mean of the probabilities, correctly rounded sums.
+            For a finite prior the mean of the probabilities over all draws, correctly rounded
+            sums; for a countable or continuous one an equal mixture of ``components`` draws.
 
         Raises
         ------
-        NotYet
-            An alphabet of secrets that is not finite.
         InvalidInput
             No draws.
 
@@ -206,16 +262,116 @@ class PosteriorPriors:
         if not self.size:
             raise InvalidInput("mean_prior", expected="posterior draws", got="none")
         if self.on.kind != "finite":
-            raise NotYet(
-                "the mean of the draws of the prior",
-                missing=f"priors on {self.on!r}, which is not finite",
-            )
-        parts = [prior for _, prior in self.blocks()]
-        rounding = max(prior.rounding for prior in parts)
-        p = np.concatenate([np.asarray(prior.probabilities, float) for prior in parts])
-        mean = np.array([math.fsum(column) for column in p.T]) / self.size
+            return self._mixed(components)
+        rounding, sums = 0.0, []
+        for _, prior in self.blocks():
+            rounding = max(rounding, prior.rounding)
+            p = np.asarray(prior.probabilities, float)
+            sums.append([math.fsum(column) for column in p.T])
+        mean = np.array([math.fsum(column) for column in zip(*sums, strict=True)]) / self.size
         return Measure(
-            mean, self.on, rounding=(rounding + 4 * U) * 1.0001, name="mean of the posterior draws"
+            mean, self.on, rounding=(rounding + 6 * U) * 1.0001, name="mean of the posterior draws"
+        )
+
+    def _mixed(self, components: int) -> Measure:
+        if not (isinstance(components, int) and components >= 1):
+            raise InvalidInput("mean_prior", expected="components >= 1", got=repr(components))
+        count = min(components, self.size)
+        places = np.unique(np.linspace(0, self.size - 1, count).round().astype(int))
+        laws = [self.one(int(place)) for place in places]
+        shares = [1.0 / len(laws)] * len(laws)
+        out = mixture(laws, weights=shares)
+        out.name = f"equal mixture of {len(laws)} of the {self.size} posterior draws"
+        return out
+
+    def region(
+        self,
+        kind: str = "box",
+        *,
+        prob: float = 0.95,
+        confidence: float = 0.95,
+        var_names: str | list[str] | None = None,
+        build: Callable[..., Measure] | None = None,
+    ) -> PriorSet:
+        r"""Return a credible region of the prior: a set of priors of stated posterior mass.
+
+        The supremum over it, ``bl.pml(region * mech).sup()``, is *maximised over the region*; the
+        largest figure among the draws inside is only a lower bound of it. Whatever the region,
+        the supremum is at least `RandomBound.smallest` at the same mass.
+
+        Parameters
+        ----------
+        kind : {"box", "ellipsoid", "hdi"}
+            A box of the probabilities, an ellipsoid of them, each cut by the simplex; or, for two
+            secrets, an interval of the probability of the second one. With ``var_names`` a box of
+            those parameters, or for one of them an interval. An interval has the middle of the
+            HDI, in the parametrisation named, and is as wide as its mass asks for.
+        prob : float
+            Posterior mass that the region holds, at least.
+        confidence : float
+            Probability, over the draws, that it does.
+        var_names : str or list of str, optional
+            Variables, a number each, that the priors are a function of: the region is one of
+            these parameters, and the set is the family of their priors (`borel.priors.family`).
+        build : callable, optional
+            The prior of such parameters, by name: ``lambda mu: bl.pmf([...])``, if that of the
+            draws does not do for single numbers.
+
+        Returns
+        -------
+        PriorSet
+            To be multiplied by a mechanism. Its figures are proved suprema over the region that is
+            stated; as its mass rests on the draws, they are ``statistical`` with this confidence.
+            Over a family whose build cannot be traced they are estimates.
+
+        Raises
+        ------
+        Undecided
+            Draws from which nothing may be claimed (R-hat, ESS); the message has the remedy.
+        InvalidInput
+            Too few draws for the mass and the confidence.
+        NotYet
+            Priors that are not finite, without ``var_names``.
+
+        Notes
+        -----
+        Half of the draws give the region its shape, the others its size, by an order statistic:
+        its posterior mass is at least ``prob`` with the confidence stated, for independent draws;
+        for Markov chains with effective sample sizes, which is listed.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> data = bl.models.dirichlet_posterior([30, 70, 50], random_seed=1)
+        >>> learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
+        >>> region = learnt.region("ellipsoid", prob=0.9)
+        >>> mech = bl.mechanisms.randomized_response(k=3, epsilon=1.0)
+        >>> bl.pml(region * mech).sup().status
+        'statistical'
+        """
+        from borel.priors.regions import region_of
+
+        return region_of(self, kind, prob, confidence, var_names, build)
+
+    def one(self, place: int) -> Measure:
+        """Return the prior of one draw, by its position: chain after chain."""
+        batch = self._measure(place, place + 1)
+        if batch._probabilities is not None:
+            law = np.array(batch._probabilities[0])
+            return Measure(law, batch.on, rounding=batch._rounding, unproved=batch.unproved)
+        if batch.family is not None:
+            from borel import families
+
+            name, values = batch.family
+            return getattr(families, name)(**{k: float(np.ravel(v)[0]) for k, v in values.items()})
+        density = batch.density
+        return Measure(
+            lambda x: np.squeeze(density.logarithm(np.ravel(x)), 0).reshape(np.shape(x)),
+            batch.on,
+            log=True,
+            breaks=batch.breaks,
+            tail=batch.tail,
+            _check=False,
         )
 
     @cached_property
@@ -223,23 +379,7 @@ class PosteriorPriors:
         """Why nothing may be claimed from these draws (R-hat, ESS), or an empty string."""
         if not self.size:
             return "the posterior is empty: it has no draws; sample it (pm.sample)"
-        if self.exact:
-            return ""
-        worst = []
-        moving = [
-            v for v in self._stacked.values() if v.dtype.kind in "fiu" and np.ptp(v, axis=0).any()
-        ]
-        if self._stacked and not moving:
-            return "no parameter moves: all draws are the same" + REMEDY
-        for name, variable in self.posterior.data_vars.items():
-            if name in self._stacked and variable.dtype.kind in "fiu":
-                found = diagnose(variable, str(name))
-                if found:
-                    worst.append(found)
-        if not worst:
-            return ""
-        shown = "; ".join(worst[:2]) + (f"; and {len(worst) - 2} more" if len(worst) > 2 else "")
-        return shown + REMEDY
+        return "" if self.exact else trouble_of(self.posterior)
 
     def __mul__(self, mechanism: Any) -> Joint:
         """Return the joint of a random prior and a mechanism: ``learnt * mech``."""
@@ -271,203 +411,25 @@ class PosteriorPriors:
         Raises
         ------
         NotYet
-            A measure that is not computed over draws.
+            No engine computes it for draws on these alphabets.
         """
-        if name not in ("ldp", "lip", "mutual_information"):
+        if name == "lip":
+            first, second = (PosteriorLeakage(joint, kind).sup() for kind in ("pml", "pmc"))
+            return first.larger(second, name="LIP")
+        from borel.engine.draws import draws_engine
+
+        engine = draws_engine(joint) if self.size else None
+        if engine is not None and not hasattr(engine, name):
             raise NotYet(
                 f"bl.{name} over a posterior of priors",
-                missing="this measure over draws",
-                instead="bl.pml, bl.pmc, bl.ldp, bl.lip, bl.mutual_information.",
+                missing=f"this measure over draws on {joint.secret!r} and {joint.outcome!r}",
+                instead="finite alphabets; or one prior, learnt.mean_prior() * mech.",
             )
-        variables = {kind: PosteriorLeakage(joint, kind) for kind in ("pml", "pmc")}
-        if name == "lip":
-            first, second = (v.sup() for v in variables.values())
-            return first.larger(second, name="LIP")
-        return variables["pml"]._random(name, lambda engine: getattr(engine, name)(), name)
+        label = name.replace("_", " ")
+        return random_figure(self, engine, lambda e: getattr(e, name)(*arguments), label)
 
     def __repr__(self) -> str:
         """Show the number of draws, whether they are exact, and the alphabet."""
         chains, draws = self.shape
         how = "exact draws" if self.exact else "draws"
         return f"PosteriorPriors({chains} x {draws} {how} of a prior on {self.on!r})"
-
-
-class _Draw(dict):
-    """The variables of a block of draws by name; a missing name is an error that says so."""
-
-    def __missing__(self, name: Any) -> Any:
-        raise InvalidInput(
-            "from_posterior",
-            expected=f"one of the variables {sorted(self)}",
-            got=repr(name),
-            mend="build gets the posterior's variables by name.",
-        )
-
-
-REMEDY = (
-    ". Remedy: more tuning and draws, more chains, or a better parametrisation; nothing is "
-    "claimed from these draws"
-)
-RHAT_LIMIT = 1.01
-ESS_LIMIT = 400
-
-
-def diagnose(draws: xr.DataArray, name: str) -> str:
-    """Return what is wrong with draws (chain, draw, ...), or an empty string."""
-    values = draws.values
-    if np.isnan(values).any():
-        return f"{name} has NaN draws"
-    if draws.sizes["chain"] < 2:
-        return f"{name}: one chain only, R-hat needs two or more"
-    # diagnostics are of ranks: an infinity is only the largest value
-    finite = values[np.isfinite(values)]
-    if finite.size < values.size:
-        cap = float(finite.max(initial=0.0)) * 2 + 1
-        draws = draws.copy(data=np.clip(values, -cap, cap))
-    spread = draws.max(("chain", "draw")) - draws.min(("chain", "draw"))
-    moving = spread.values > 0
-    if not moving.any():
-        return ""  # a constant has converged
-    rhat = np.where(moving, _compat.rhat(draws).values, 1.0)
-    bulk = np.where(moving, _compat.ess_bulk(draws).values, np.inf)
-    tail = np.where(moving, _compat.ess_tail(draws).values, np.inf)
-    problems = []
-    if not np.nanmax(rhat) <= RHAT_LIMIT or np.isnan(rhat).any():
-        problems.append(f"R-hat {np.max(rhat):.3f} > {RHAT_LIMIT}")
-    for label, ess in (("bulk", bulk), ("tail", tail)):
-        if not np.min(ess) >= ESS_LIMIT:
-            problems.append(f"{label} ESS {np.min(ess):.0f} < {ESS_LIMIT}")
-    return f"{name}: " + ", ".join(problems) if problems else ""
-
-
-class PosteriorLeakage:
-    """PML or PMC under a random prior: at an outcome and over all outcomes, a `RandomBound`.
-
-    Parameters
-    ----------
-    joint : Joint
-        ``learnt * mech``.
-    kind : {"pml", "pmc"}
-        Which leakage.
-    """
-
-    __array_ufunc__ = None
-
-    def __init__(self, joint: Joint, kind: str):
-        self.joint = joint
-        self.kind = kind
-        self._cache: dict[Any, Any] = {}
-
-    def __call__(self, y: Any) -> RandomBound:
-        """Return the random leakage at one outcome.
-
-        Raises
-        ------
-        OutsideAlphabet
-            y is not an outcome.
-        InvalidInput
-            Several outcomes: see `curve`.
-        """
-        from borel.leakage import _is_single
-
-        if not _is_single(self.joint.outcome, y):
-            raise InvalidInput(
-                "leakage over a posterior",
-                expected="one outcome",
-                got="an array",
-                mend="use .curve(ys, prob) for a band over outcomes.",
-            )
-        self.joint.outcome.check(y)
-        return self._random(
-            ("at", repr(y)), lambda engine: engine.at(self.kind, y), f"{self.kind} at y = {y!r}"
-        )
-
-    def sup(self) -> RandomBound:
-        """Return the random epsilon: the supremum over outcomes under each draw of the prior."""
-        return self._random("sup", lambda engine: engine.sup(self.kind), f"epsilon of {self.kind}")
-
-    def curve(self, ys: Any, prob: float = 0.95) -> xr.Dataset:
-        """Return the leakage over outcomes with its equal-tailed posterior band.
-
-        Parameters
-        ----------
-        ys : array of labels
-            Outcomes.
-        prob : float
-            Posterior mass of the band at each outcome.
-
-        Returns
-        -------
-        Dataset
-            ``lower``, ``median``, ``upper`` over y: quantiles over the draws (to plot; their
-            Monte Carlo error is that of `RandomBound.quantile`).
-        """
-        import xarray as xr
-
-        from borel.leakage import _coordinate, _flat
-
-        points = _flat(self.joint.outcome, ys)
-        self.joint.outcome.check(points)
-        levels = [(1 - prob) / 2, 0.5, (1 + prob) / 2]
-        rows = []
-        for part in np.array_split(points, max(1, len(points) // 64)):
-            low, high = self._engine().at_many(self.kind, part)
-            with np.errstate(invalid="ignore"):  # inf - inf, where the leakage is infinite
-                middle = np.where(np.isfinite(high), low + (high - low) / 2, high)
-            rows.append(np.quantile(middle, levels, axis=0, method="inverted_cdf"))
-        band = np.concatenate(rows, axis=1)
-        return xr.Dataset(
-            {
-                n: ("y", band[i], {"units": "nats"})
-                for i, n in enumerate(("lower", "median", "upper"))
-            },
-            {"y": _coordinate(points)},
-            {"quantity": self.kind, "prob": prob, "units": "nats"},
-        )
-
-    def _engine(self) -> Any:
-        from borel.engine.draws import draws_engine
-
-        if "engine" not in self._cache:
-            self._cache["engine"] = draws_engine(self.joint)
-        return self._cache["engine"]
-
-    def _random(self, key: Any, compute: Any, name: str) -> RandomBound:
-        if key not in self._cache:
-            learnt: PosteriorPriors = self.joint.prior
-            if not learnt.size:
-                self._cache[key] = RandomBound.empty(name, learnt.trouble)
-            else:
-                engine = self._engine()
-                low, high = compute(engine)
-                self._cache[key] = RandomBound.from_draws(
-                    low.reshape(learnt.shape),
-                    high.reshape(learnt.shape),
-                    status=engine.status,
-                    name=name,
-                    exact_draws=learnt.exact,
-                    trouble=learnt.trouble,
-                    assumptions=engine.assumptions,
-                    reason=engine.reason,
-                )
-        return self._cache[key]
-
-    def tail(self, t: float, **_: Any) -> Any:
-        """Refuse: the joint law over (prior, Y) is not in this version."""
-        raise NotYet(
-            "the law of the leakage over a posterior",
-            missing="the law over (theta, Y)",
-            instead=".sup().cdf(t), or the law under one prior.",
-        )
-
-    quantile = cdf = mean = exp_mean = tail
-
-    def plot(self, **kwargs: Any) -> Any:
-        """Plot the leakage against the outcome with its posterior band."""
-        from borel.plots import plot_leakage
-
-        return plot_leakage(self, **kwargs)
-
-    def __repr__(self) -> str:
-        """Show which leakage, and of what."""
-        return f"PosteriorLeakage({self.kind} of {self.joint!r})"

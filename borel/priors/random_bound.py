@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import _compat
-from borel.bound import Bound, Verdict, weakest
+from borel.bound import Bound, weakest
 from borel.errors import InvalidInput
+from borel.priors.convergence import REMEDY, diagnose
+from borel.priors.intervals import binomial, bounded_mean
+from borel.priors.random_verdict import RandomVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 EXACT_DRAWS = "independent exact posterior draws"
 ASYMPTOTIC = "asymptotic: effective sample size of the Markov chain draws"
+THESE_DRAWS = "of these draws only: nothing is said of the posterior beyond them"
 
 
 class Region(NamedTuple):
@@ -41,6 +45,8 @@ class RandomBound:
         ``lower``, ``upper`` and ``status`` over (chain, draw).
     name : str
         What it is.
+    units : str
+        As of a `Bound`.
     trouble : str
         Why nothing may be claimed from the draws (R-hat, ESS, none), with the remedy; or empty.
 
@@ -66,18 +72,24 @@ class RandomBound:
         trouble: str,
         assumptions: tuple[str, ...] = (),
         reason: str = "",
+        units: str = "nats",
+        least: float = 0.0,
+        most: float = math.inf,
     ):
         self._draws = draws
         self.name = name
         self.exact_draws = exact_draws
         self.assumptions = assumptions
         self.reason = reason
+        self.units = units
+        self.least, self.most = least, most
         self._trouble = trouble
         self._own: str | None = None
 
     @classmethod
     def from_draws(cls, lower: np.ndarray, upper: np.ndarray, *, status: str, **about: Any):
         """Make one from enclosures of shape (chain, draw)."""
+        units = about.get("units", "nats")
 
         def labelled() -> xr.Dataset:
             import xarray as xr
@@ -85,12 +97,12 @@ class RandomBound:
             dims = ("chain", "draw")
             return xr.Dataset(
                 {
-                    "lower": (dims, lower, {"units": "nats"}),
-                    "upper": (dims, upper, {"units": "nats"}),
+                    "lower": (dims, lower, {"units": units}),
+                    "upper": (dims, upper, {"units": units}),
                     "status": (dims, np.full(lower.shape, status)),
                 },
                 {"chain": np.arange(lower.shape[0]), "draw": np.arange(lower.shape[1])},
-                {"quantity": about["name"], "units": "nats", "status": status},
+                {"quantity": about["name"], "units": units, "status": status},
             )
 
         return cls(labelled, **about)
@@ -109,7 +121,16 @@ class RandomBound:
         )
 
     def larger(self, other: RandomBound, *, name: str) -> RandomBound:
-        """Return the larger of two figures, draw by draw."""
+        """Return the larger of two figures, draw by draw.
+
+        Both must be of the same draws: the groups of one hierarchical posterior, say.
+        """
+        if self.draws["lower"].shape != other.draws["lower"].shape or self.units != other.units:
+            raise InvalidInput(
+                "RandomBound.larger",
+                expected=f"a figure in {self.units} of the same draws",
+                got=f"{other!r} in {other.units}",
+            )
         low, high = (
             np.maximum(self.draws[end].values, other.draws[end].values)
             for end in ("lower", "upper")
@@ -119,10 +140,13 @@ class RandomBound:
             high,
             status=weakest([self.status, other.status]),
             name=name,
-            exact_draws=self.exact_draws,
+            exact_draws=self.exact_draws and other.exact_draws,
             trouble=self._trouble or other._trouble,
             assumptions=tuple(dict.fromkeys(self.assumptions + other.assumptions)),
             reason=self.reason or other.reason,
+            units=self.units,
+            least=max(self.least, other.least),
+            most=max(self.most, other.most),
         )
 
     # -- what the draws allow ---------------------------------------------------------------
@@ -143,31 +167,38 @@ class RandomBound:
         if self._trouble or self.exact_draws:
             return self._trouble
         if self._own is None:
-            from borel.priors.posterior import REMEDY, diagnose
-
             found = diagnose(self._middle(), self.name)
             self._own = found + REMEDY if found else ""
         return self._own
 
     def _middle(self) -> xr.DataArray:
         low, high = self.draws["lower"], self.draws["upper"]
-        return low.copy(data=np.where(np.isfinite(high), low + (high - low) / 2, np.inf))
+        with np.errstate(invalid="ignore"):
+            known = np.isfinite(high.values) & np.isfinite(low.values)
+            middle = np.where(known, low + (high - low) / 2, np.where(known, 0.0, high))
+        return low.copy(data=middle)
+
+    def _capped(self) -> xr.DataArray:
+        """Return the draws for ranks: an infinity is only the largest, or smallest, value."""
+        values = self._middle()
+        finite = np.isfinite(values.values)
+        if finite.all():
+            return values
+        cap = float(np.abs(values.values[finite]).max(initial=0.0)) * 2 + 1
+        return values.copy(data=np.clip(values.values, -cap, cap))
 
     def _effective(self, ess: Any) -> float:
         """Return the number of independent draws these are worth."""
         if self.exact_draws:
             return float(self.size)
-        values = self._middle()
-        finite = np.isfinite(values.values)
-        if not finite.all():  # ranks decide: an infinity is only the largest value
-            cap = float(values.values[finite].max(initial=0.0)) * 2 + 1
-            values = values.copy(data=np.minimum(values.values, cap))
+        values = self._capped()
         if float(values.max()) == float(values.min()):
             return float(self.size)
         worth = float(ess(values))
         return float(min(max(worth if np.isfinite(worth) else 1.0, 1.0), self.size))
 
     def _made(self, low: float, high: float, confidence: float, **about: Any) -> Bound:
+        about = {"units": self.units, **about}
         notes = (*self.assumptions, EXACT_DRAWS if self.exact_draws else ASYMPTOTIC)
         notes += about.pop("notes", ())
         if self.status == "estimate":
@@ -181,7 +212,9 @@ class RandomBound:
         return Bound.statistical(low, high, confidence=confidence, assumptions=notes, **about)
 
     def _refused(self, **about: Any) -> Bound:
-        return Bound.undecided(reason=self.trouble, assumptions=self.assumptions, **about)
+        ends = self.least, self.most
+        about = {"reason": self.trouble, "units": self.units, **about}
+        return Bound.undecided(*ends, assumptions=self.assumptions, **about)
 
     # -- figures ----------------------------------------------------------------------------
 
@@ -214,13 +247,75 @@ class RandomBound:
         low_rank = int(binom.ppf(alpha / 2, whole, q))
         high_rank = int(binom.ppf(1 - alpha / 2, whole, q)) + 1
         size = self.size
-        lower = np.sort(self.draws["lower"].values, axis=None)
-        upper = np.sort(self.draws["upper"].values, axis=None)
         first = math.floor(low_rank * size / whole)
         last = math.ceil(high_rank * size / whole)
-        low = float(lower[first - 1]) if first >= 1 else 0.0
-        high = float(upper[last - 1]) if last <= size else math.inf
+        lower, upper = (self.draws[end].values.ravel() for end in ("lower", "upper"))
+        low = float(np.partition(lower, first - 1)[first - 1]) if first >= 1 else self.least
+        high = float(np.partition(upper, last - 1)[last - 1]) if last <= size else self.most
         return self._made(low, max(high, low), confidence)
+
+    def smallest(self, alpha: float = 0.05, *, confidence: float = 0.95) -> Bound:
+        r"""Return the smallest level that a set of priors of posterior mass 1 - alpha can have.
+
+        .. math:: \inf\{t : P(\varepsilon \le t) \ge 1 - \alpha\}
+
+        Any set of priors of that mass has a supremum at least as large, and the set of all priors
+        with a level of at most t attains it.
+
+        Parameters
+        ----------
+        alpha : float
+            Posterior mass that is left out.
+        confidence : float
+            Probability with which the interval covers.
+
+        Returns
+        -------
+        Bound
+            ``quantile(1 - alpha)``.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> data = bl.models.dirichlet_posterior([30, 70], random_seed=1)
+        >>> learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
+        >>> mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+        >>> bl.pml(learnt * mech).sup().smallest(alpha=0.1).status
+        'statistical'
+        """
+        _inside("smallest", "alpha", alpha)
+        return self.quantile(1 - alpha, confidence=confidence)
+
+    def largest_draw(self) -> Bound:
+        """Return the largest figure of these draws, which says nothing beyond them.
+
+        Returns
+        -------
+        Bound
+            With the status of each draw's Bound and the assumption "of these draws only"; the
+            witness is the chain and the draw. Undecided when the draws are in trouble.
+        """
+        if self.trouble:
+            return self._refused()
+        low, high = (self.draws[end] for end in ("lower", "upper"))
+        place = np.unravel_index(int(np.argmax(low.values)), low.shape)
+        about: dict[str, Any] = {
+            "assumptions": (*self.assumptions, THESE_DRAWS),
+            "units": self.units,
+            "witness": {"chain": int(place[0]), "draw": int(place[1])},
+        }
+        ends = float(low.max()), float(high.max())
+        if self.status == "estimate":
+            middle = (ends[0] + ends[1]) / 2 if ends[0] != ends[1] else ends[0]
+            half = (ends[1] - ends[0]) / 2 if ends[0] != ends[1] else 0.0
+            if math.isinf(middle):
+                return Bound.undecided(reason=self.reason, **about)
+            return Bound.estimate(middle, half, reason=self.reason, **about)
+        if math.isinf(ends[1]) and not math.isinf(ends[0]):
+            why = "the figure of some draw has no finite upper bound"
+            return Bound.undecided(*ends, reason=why, **about)
+        make = {"exact": Bound.exact, "certified": Bound.certified}[self.status]
+        return make(*ends, **about)
 
     def cdf(self, t: float, *, confidence: float = 0.95) -> Bound:
         """Return the posterior probability that the figure is at most t: P(guarantee holds).
@@ -239,44 +334,86 @@ class RandomBound:
         """
         if not isinstance(t, (int, float, np.number)) or math.isnan(t):
             raise InvalidInput("RandomBound.cdf", expected="a number (nats)", got=repr(t))
+        return self.between(t, t, confidence=confidence)
+
+    def between(self, low_t: float, high_t: float, *, confidence: float = 0.95) -> Bound:
+        """Return P(figure <= t) for a threshold t known to lie in [low_t, high_t]."""
+        sure, possible = self.draws["upper"] <= low_t, self.draws["lower"] <= high_t
+        return self.probability(sure, possible, confidence=confidence)
+
+    def probability(
+        self, sure: xr.DataArray, possible: xr.DataArray, *, confidence: float = 0.95
+    ) -> Bound:
+        """Return the posterior probability of an event of the draws, with its Monte Carlo error.
+
+        Parameters
+        ----------
+        sure, possible : DataArray of bool, dims (chain, draw)
+            Where the event certainly holds, and where it may.
+        confidence : float
+            Probability with which the interval covers.
+        """
         _inside("cdf", "confidence", confidence)
         about = {"units": "probability"}
         if self.trouble:
             return Bound.undecided(
                 0.0, 1.0, reason=self.trouble, assumptions=self.assumptions, **about
             )
-        from scipy.stats import beta
-
-        sure = self.draws["upper"] <= t
-        possible = self.draws["lower"] <= t
         n = self._effective(lambda v: _indicator_ess(v, sure))
-        alpha = (1 - confidence) / 2
-        k_low, k_high = (float(e.mean()) * n for e in (sure, possible))
-        low = float(beta.ppf(alpha, k_low, n - k_low + 1)) if k_low > 0 else 0.0
-        high = float(beta.ppf(1 - alpha, k_high + 1, n - k_high)) if k_high < n else 1.0
+        low, high = binomial(float(sure.mean()) * n, float(possible.mean()) * n, n, confidence)
         return self._made(low, max(low, high), confidence, **about)
 
     def mean(self, *, confidence: float = 0.95) -> Bound:
-        """Return the posterior mean with its Monte Carlo error (asymptotically normal)."""
+        """Return the posterior mean with its Monte Carlo error.
+
+        For probabilities the error holds at any number of independent draws; else the mean is
+        taken to be asymptotically normal, which is listed.
+        """
         _inside("mean", "confidence", confidence)
         if self.trouble:
             return self._refused()
-        from scipy.stats import norm
-
         low, high = (self.draws[k].values for k in ("lower", "upper"))
         if np.isinf(high).any():
             return Bound.undecided(
                 reason=f"{int(np.isinf(high).sum())} of {self.size} draws have no finite bound",
                 assumptions=self.assumptions,
+                units=self.units,
             )
         if self.size < 2:
-            return Bound.undecided(reason="one draw has no spread", assumptions=self.assumptions)
+            return Bound.undecided(
+                reason="one draw has no spread", assumptions=self.assumptions, units=self.units
+            )
         n = self._effective(_compat.ess_mean)
+        if self.units == "probability":
+            ends = bounded_mean(low, n, confidence)[0], bounded_mean(high, n, confidence)[1]
+            return self._made(*ends, confidence)
+        from scipy.stats import norm
+
         error = float(norm.ppf((1 + confidence) / 2)) * float(np.std(high, ddof=1)) / math.sqrt(n)
         notes = ("asymptotic: normal approximation of the mean",)
-        return self._made(
-            max(0.0, float(low.mean()) - error), float(high.mean()) + error, confidence, notes=notes
-        )
+        least = max(self.least, float(low.mean()) - error)
+        return self._made(least, float(high.mean()) + error, confidence, notes=notes)
+
+    def eti(self, prob: float = 0.95, *, confidence: float = 0.95) -> Region:
+        """Return the interval that leaves (1 - prob) / 2 of the posterior on either side.
+
+        Parameters
+        ----------
+        prob : float
+            Posterior mass of the interval.
+        confidence : float
+            Probability with which both ends are covered.
+
+        Returns
+        -------
+        Region
+            Two quantiles, ``statistical``; their confidences add up to the one stated.
+        """
+        _inside("eti", "prob", prob)
+        _inside("eti", "confidence", confidence)
+        each = 1 - (1 - confidence) / 2
+        levels = (1 - prob) / 2, (1 + prob) / 2
+        return Region(*(self.quantile(level, confidence=each) for level in levels))
 
     def hdi(self, prob: float = 0.95) -> Region:
         """Return the shortest interval of posterior mass ``prob``.
@@ -307,18 +444,25 @@ class RandomBound:
                     error,
                     assumptions=self.assumptions,
                     reason="an end of a shortest interval over draws",
+                    units=self.units,
                 )
             )
         return Region(*bounds)
 
-    def __le__(self, t: float) -> Verdict:
-        """Return an undecided verdict: it holds with some posterior probability; see `cdf`."""
-        share = self.cdf(t)
-        return Verdict(
-            None,
-            share,
-            reason=f"it is random: it holds with posterior probability {share}; ask .cdf({t!r})",
-        )
+    # -- verdicts ---------------------------------------------------------------------------
+
+    def __le__(self, t: float) -> RandomVerdict:
+        """Return a verdict that is undecided as it stands, and answers at a confidence.
+
+        It holds with some posterior probability: ``(epsilon <= t).at(confidence=0.95)``.
+        """
+        self.cdf(t)  # checks t
+        return self.at_most(t, t)
+
+    def at_most(self, low_t: float, high_t: float) -> RandomVerdict:
+        """Compare with a threshold known to lie in [low_t, high_t]."""
+        sure, possible = self.draws["upper"] <= low_t, self.draws["lower"] <= high_t
+        return RandomVerdict.of(self, sure, possible, f".cdf({high_t!r})")
 
     def __repr__(self) -> str:
         """Show what it is, the draws, and a few quantiles."""

@@ -1,0 +1,347 @@
+"""Plots of posterior studies in ArviZ's manner: each returns an ``arviz_plots.PlotCollection``.
+
+Facets, aesthetics and the backend are ArviZ's: pass ``plot_collection``, ``backend`` and what
+``PlotCollection.wrap`` takes. What is drawn is data of `borel.posterior_curves`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.errors import InvalidInput
+from borel.posterior_curves import ALPHAS, alpha_curve, named, prior_curve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import xarray as xr
+
+    from borel.measures import Measure
+
+_BAND = {"color": "#D55E00", "alpha": 0.35}
+_FEW = 12
+_LINE = {"color": "#0072B2"}
+
+
+def leakage_tree(figures: Any) -> xr.DataTree:
+    """Return random figures as a DataTree with a ``leakage`` group, for ArviZ's own plots.
+
+    Parameters
+    ----------
+    figures : RandomBound or mapping
+        Random figures by name; the middles of their enclosures are taken.
+
+    Returns
+    -------
+    DataTree
+        ``/leakage`` with dims (chain, draw): ``arviz_plots.plot_forest(tree, group="leakage")``.
+
+    Raises
+    ------
+    InvalidInput
+        Draws that are infinite: `plot_epsilon` shows them.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> data = bl.models.dirichlet_posterior([30, 70], random_seed=1)
+    >>> learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
+    >>> mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    >>> list(bl.leakage_tree({"epsilon": bl.pml(learnt * mech).sup()})["leakage"].data_vars)
+    ['epsilon']
+    """
+    import xarray as xr
+
+    found = {}
+    for name, figure in named(figures, "leakage_tree").items():
+        values = figure._middle().rename(None)
+        if not np.isfinite(values.values).all():
+            raise InvalidInput(
+                "leakage_tree",
+                expected="finite draws",
+                got=f"infinite ones of {name}",
+                mend="bl.plot_epsilon shows the share of infinite draws.",
+            )
+        status = "undecided" if figure.trouble else f"each draw {figure.status}"
+        found[name] = values.assign_attrs(units=figure.units, status=status)
+    return xr.DataTree.from_dict({"/leakage": xr.Dataset(found)})
+
+
+def plot_posterior(
+    figures: Any,
+    *,
+    var_names: str | Sequence[str] | None = None,
+    ci_prob: float = 0.95,
+    ci_kind: str = "hdi",
+    plot_collection: Any = None,
+    backend: str | None = None,
+    **pc_kwargs: Any,
+) -> Any:
+    """Plot the posterior of epsilon, or of several figures, with credible intervals.
+
+    Parameters
+    ----------
+    figures : RandomBound or mapping
+        ``bl.pml(learnt * mech).sup()``, or several by name.
+    var_names : str or sequence of str, optional
+        Which of them.
+    ci_prob : float
+        Posterior mass of the interval.
+    ci_kind : {"hdi", "eti"}
+        Shortest, or equal-tailed. The interval drawn is an estimate; `RandomBound.quantile` has
+        its Monte Carlo error.
+    plot_collection, backend, **pc_kwargs
+        As in ``arviz_plots.plot_dist``.
+
+    Returns
+    -------
+    PlotCollection
+        The plots, a facet a figure; titles say the status, and undecided draws are called so.
+    """
+    import arviz_plots as azp
+
+    tree = leakage_tree(figures)
+    data = tree["leakage"].to_dataset()
+    titles = {str(n): f"{n} ({v.attrs['status']})" for n, v in data.data_vars.items()}
+    names = [var_names] if isinstance(var_names, str) else var_names
+    return azp.plot_dist(
+        tree,
+        group="leakage",
+        var_names=None if names is None else list(names),
+        ci_kind=ci_kind,  # type: ignore[arg-type]
+        ci_prob=ci_prob,
+        plot_collection=plot_collection,
+        backend=backend,  # type: ignore[arg-type]
+        labeller=_Titles(titles),
+        **pc_kwargs,
+    )
+
+
+class _Titles:
+    """A labeller that gives variables their titles."""
+
+    def __init__(self, titles: dict[str, str]):
+        from arviz_base.labels import BaseLabeller
+
+        self._titles, self._base = titles, BaseLabeller()
+
+    def make_label_vert(self, var_name: Any, sel: Any, isel: Any) -> str:
+        return self._titles.get(str(var_name), self._base.make_label_vert(var_name, sel, isel))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._base, name)
+
+
+def plot_alpha(
+    figures: Any,
+    *,
+    var_names: str | Sequence[str] | None = None,
+    alphas: Sequence[float] = ALPHAS,
+    confidence: float = 0.95,
+    plot_collection: Any = None,
+    backend: str | None = None,
+    **pc_kwargs: Any,
+) -> Any:
+    r"""Plot the smallest epsilon of a set of priors of mass 1 - alpha, against alpha.
+
+    Parameters
+    ----------
+    figures : RandomBound or mapping
+        ``bl.pml(learnt * mech).sup()``, or several by name: a facet each.
+    var_names : str or sequence of str, optional
+        Which of them.
+    alphas : sequence of float
+        Posterior masses that are left out.
+    confidence : float
+        Of the Monte Carlo interval at each alpha, the band.
+    plot_collection, backend, **pc_kwargs
+        As in ``arviz_plots``.
+
+    Returns
+    -------
+    PlotCollection
+        alpha against epsilon.
+    """
+    found = named(figures, "plot_alpha")
+    wanted = [var_names] if isinstance(var_names, str) else var_names or list(found)
+    for name in wanted:
+        if name not in found:
+            raise InvalidInput("plot_alpha", expected=f"some of {list(found)}", got=repr(name))
+    curves = {n: alpha_curve(found[n], alphas, confidence=confidence) for n in wanted}
+    bands = {
+        n: (c["alpha"].values, c["lower"].values, c["upper"].values) for n, c in curves.items()
+    }
+    titles = {n: f"{n} ({c.attrs['status']})" for n, c in curves.items()}
+    units = {c.attrs["units"] for c in curves.values()}
+    return _bands(
+        bands,
+        titles,
+        ("posterior mass left out, alpha", f"smallest level ({', '.join(sorted(units))})"),
+        plot_collection,
+        backend,
+        pc_kwargs,
+    )
+
+
+def plot_frontier(
+    found: xr.Dataset,
+    *,
+    plot_collection: Any = None,
+    backend: str | None = None,
+    **pc_kwargs: Any,
+) -> Any:
+    """Plot a privacy-utility frontier: utility against privacy, with the band of its utility.
+
+    Parameters
+    ----------
+    found : Dataset
+        What `frontier` returned.
+    plot_collection, backend, **pc_kwargs
+        As in ``arviz_plots``.
+
+    Returns
+    -------
+    PlotCollection
+        Privacy (its median over draws, in nats) against utility, and the band of the utility.
+    """
+    missing = {"privacy", "utility", "utility_lower", "utility_upper"} - set(found.data_vars)
+    if missing:
+        raise InvalidInput(
+            "plot_frontier", expected="what bl.frontier returned", got=f"no {sorted(missing)}"
+        )
+    order = np.argsort(found["privacy"].values, kind="stable")
+    x = found["privacy"].values[order]
+    columns = [found[name].values[order] for name in ("utility_lower", "utility_upper", "utility")]
+    share = f"{100 * found.attrs['prob']:g} % of the posterior"
+    return _bands(
+        {"frontier": (x, *columns)},
+        {"frontier": f"privacy and utility, band: {share} ({found.attrs['status']})"},
+        ("epsilon (nats)", "utility"),
+        plot_collection,
+        backend,
+        pc_kwargs,
+    )
+
+
+def plot_worst_prior(
+    bound: Any,
+    nominal: Measure | Mapping[str, Measure],
+    *,
+    plot_collection: Any = None,
+    backend: str | None = None,
+    **pc_kwargs: Any,
+) -> Any:
+    """Plot the worst prior of a set beside a nominal one.
+
+    Parameters
+    ----------
+    bound : Bound or Measure
+        A figure over a set of priors, whose witness holds the worst ``prior``; or that prior.
+    nominal : Measure, or mapping of them
+        What to compare it with: the posterior mean, the centre of the set, ...
+    plot_collection, backend, **pc_kwargs
+        As in ``arviz_plots``.
+
+    Returns
+    -------
+    PlotCollection
+        Probabilities of the labels, or densities: a colour for each prior, the worst first.
+    """
+    import arviz_plots as azp
+    import xarray as xr
+
+    from borel.measures import Measure
+
+    worst = bound if isinstance(bound, Measure) else (bound.witness or {}).get("prior")
+    if not isinstance(worst, Measure):
+        raise InvalidInput(
+            "plot_worst_prior",
+            expected="a Bound whose witness holds a prior",
+            got=repr(bound)[:80],
+            mend="bl.pml(prior_set * mech).sup() is one.",
+        )
+    others = {"nominal": nominal} if isinstance(nominal, Measure) else dict(nominal)
+    curve = prior_curve({"worst": worst, **others})
+    labels = curve["x"].values if curve.attrs["kind"] == "finite" else None
+    x = curve["x"].values.astype(float) if labels is None else np.arange(curve.sizes["x"])
+    dense = curve.attrs["kind"] in ("continuous", "mixed")
+    names = [str(n) for n in curve.data_vars]
+    drawn = xr.Dataset(
+        {"prior": (("which", "plot_axis", "x"), [[x, curve[n].values] for n in names])},
+        {"which": names, "plot_axis": ["x", "y"]},
+    )
+    if plot_collection is None:
+        pc_kwargs.setdefault("aes", {"color": ["which"]})
+        plot_collection = azp.PlotCollection.wrap(drawn, backend=backend, **pc_kwargs)
+    visuals = azp.visuals
+    plot_collection.map(visuals.line_xy, "line", data=drawn)
+    if not dense:
+        plot_collection.map(visuals.scatter_xy, "points", data=drawn)
+    about = {"data": drawn, "ignore_aes": "all"}
+    plot_collection.map(visuals.labelled_x, "xlabel", text="x", **about)
+    what = "density" if dense else "probability"
+    plot_collection.map(visuals.labelled_y, "ylabel", text=what, **about)
+    if labels is not None and len(labels) <= _FEW:
+        ticks = {"values": list(x), "labels": list(labels), "store_artist": False}
+        plot_collection.map(visuals.set_xticks, "ticks", **ticks, **about)
+    if "color" in plot_collection.aes_set:
+        plot_collection.add_legend("which")
+    return plot_collection
+
+
+def draw_alpha(curve: xr.Dataset, ax: Any) -> Any:
+    """Draw what `alpha_curve` returned on Axes of one's own, for the report."""
+    from borel.plots import finished, mark_infinite
+
+    low, high = curve["lower"].values, curve["upper"].values
+    alpha, finite = curve["alpha"].values, np.isfinite(high)
+    ax.fill_between(alpha, low, np.where(finite, high, np.nan), linewidth=0, **_BAND)
+    ax.plot(alpha, np.where(finite, high, np.nan), linewidth=1.6, **_LINE)
+    if not finite.all():
+        mark_infinite(ax, alpha, low, high, np.concatenate([low, high]))
+    ax.set_xscale("log")
+    ax.invert_xaxis()
+    ax.set_xticks(ticks := [a for a in (0.5, 0.2, 0.1, 0.05, 0.02, 0.01) if a in alpha])
+    ax.set_xticklabels([f"{t:g}" for t in ticks])
+    ax.minorticks_off()
+    ax.set_xlabel("posterior mass left out, alpha")
+    ax.set_ylabel(f"smallest level ({curve.attrs['units']})")
+    return finished(ax, f"{curve.attrs['quantity']} against alpha ({curve.attrs['status']})")
+
+
+def _bands(
+    bands: dict[str, tuple],
+    titles: dict[str, str],
+    axes: tuple[str, str],
+    collection: Any,
+    backend: str | None,
+    pc_kwargs: dict[str, Any],
+) -> Any:
+    """Draw bands (x, lower, upper) with a line, the upper end or a fourth column, a facet each."""
+    import arviz_plots as azp
+    import xarray as xr
+
+    def shown(values: Any) -> np.ndarray:
+        values = np.asarray(values, float)
+        return np.where(np.isfinite(values), values, np.nan)
+
+    areas, lines = {}, {}
+    for name, (x, low, high, *line) in bands.items():
+        stacked = [shown(x), shown(low), shown(high)]
+        areas[name] = (("kwarg", "point"), stacked)
+        lines[name] = (("plot_axis", "point"), [stacked[0], shown(line[0]) if line else stacked[2]])
+    area = xr.Dataset(areas, {"kwarg": ["x", "y_bottom", "y_top"]})
+    curve = xr.Dataset(lines, {"plot_axis": ["x", "y"]})
+    if collection is None:
+        pc_kwargs.setdefault("cols", ["__variable__"])
+        collection = azp.PlotCollection.wrap(curve, backend=backend, **pc_kwargs)
+    visuals = azp.visuals
+    collection.map(visuals.fill_between_y, "band", data=area, **_BAND)
+    collection.map(visuals.line_xy, "line", data=curve, **_LINE)
+    labeller = _Titles(titles)
+    collection.map(visuals.labelled_title, "title", data=curve, labeller=labeller, subset_info=True)
+    for place, visual in enumerate((visuals.labelled_x, visuals.labelled_y)):
+        collection.map(visual, ("xlabel", "ylabel")[place], data=curve, text=axes[place])
+    return collection

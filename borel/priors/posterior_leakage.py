@@ -1,0 +1,345 @@
+"""PML and PMC under a random prior: over draws, over outcomes, and over both together."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import _compat
+from borel.bound import Bound
+from borel.errors import InvalidInput, NotYet
+from borel.priors.intervals import levels_for
+from borel.priors.random_bound import RandomBound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import xarray as xr
+
+    from borel.joint import Joint
+    from borel.priors.posterior import PosteriorPriors
+
+
+def random_figure(
+    learnt: PosteriorPriors, engine: Any, compute: Callable[[Any], Any], name: str
+) -> RandomBound:
+    """Return a figure of every draw, from what an engine gives of all of them."""
+    if not learnt.size:
+        return RandomBound.empty(name, learnt.trouble)
+    found = compute(engine)
+    return RandomBound.from_draws(
+        found.lower.reshape(learnt.shape),
+        found.upper.reshape(learnt.shape),
+        status=engine.status if engine.status == "estimate" else found.status or engine.status,
+        name=name,
+        exact_draws=learnt.exact,
+        trouble=learnt.trouble,
+        assumptions=engine.assumptions,
+        reason=found.reason or engine.reason,
+        units=found.units,
+        least=found.least,
+        most=found.most,
+    )
+
+
+_LAW = ("the law of the leakage over a posterior",)
+_INSTEAD = ".sup().cdf(t), or the law under one prior."
+
+
+class PosteriorLeakage:
+    """PML or PMC under a random prior: at an outcome and over all outcomes, a `RandomBound`.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``learnt * mech``.
+    kind : {"pml", "pmc"}
+        Which leakage.
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, joint: Joint, kind: str):
+        self.joint = joint
+        self.kind = kind
+        self._cache: dict[Any, Any] = {}
+
+    def __call__(self, y: Any) -> RandomBound:
+        """Return the random leakage at one outcome.
+
+        Raises
+        ------
+        OutsideAlphabet
+            y is not an outcome.
+        InvalidInput
+            Several outcomes: see `curve`.
+        """
+        from borel.leakage import _is_single
+
+        if not _is_single(self.joint.outcome, y):
+            raise InvalidInput(
+                "leakage over a posterior",
+                expected="one outcome",
+                got="an array",
+                mend="use .curve(ys, prob) for a band over outcomes.",
+            )
+        self.joint.outcome.check(y)
+        return self._random(
+            ("at", repr(y)), lambda engine: engine.at(self.kind, y), f"{self.kind} at y = {y!r}"
+        )
+
+    def sup(self) -> RandomBound:
+        """Return the random epsilon: the supremum over outcomes under each draw of the prior."""
+        return self._random("sup", lambda engine: engine.sup(self.kind), f"epsilon of {self.kind}")
+
+    def curve(self, ys: Any, prob: float = 0.95) -> xr.Dataset:
+        """Return the leakage over outcomes with its equal-tailed posterior band.
+
+        Parameters
+        ----------
+        ys : array of labels
+            Outcomes.
+        prob : float
+            Posterior mass of the band at each outcome.
+
+        Returns
+        -------
+        Dataset
+            ``lower``, ``median``, ``upper`` over y: quantiles over the draws (to plot; their
+            Monte Carlo error is that of `RandomBound.quantile`).
+        """
+        import xarray as xr
+
+        from borel.leakage import _coordinate, _flat
+
+        points = _flat(self.joint.outcome, ys)
+        self.joint.outcome.check(points)
+        levels = [(1 - prob) / 2, 0.5, (1 + prob) / 2]
+        rows = []
+        for part in np.array_split(points, max(1, len(points) // 64)):
+            low, high = self._engine().at_many(self.kind, part)
+            with np.errstate(invalid="ignore"):  # inf - inf, where the leakage is infinite
+                middle = np.where(np.isfinite(high), low + (high - low) / 2, high)
+            rows.append(np.quantile(middle, levels, axis=0, method="inverted_cdf"))
+        band = np.concatenate(rows, axis=1)
+        return xr.Dataset(
+            {
+                n: ("y", band[i], {"units": "nats"})
+                for i, n in enumerate(("lower", "median", "upper"))
+            },
+            {"y": _coordinate(points)},
+            {"quantity": self.kind, "prob": prob, "units": "nats"},
+        )
+
+    def _engine(self) -> Any:
+        from borel.engine.draws import draws_engine
+
+        if "engine" not in self._cache:
+            self._cache["engine"] = draws_engine(self.joint)
+        return self._cache["engine"]
+
+    def _random(self, key: Any, compute: Any, name: str) -> RandomBound:
+        if key not in self._cache:
+            learnt: PosteriorPriors = self.joint.prior
+            engine = self._engine() if learnt.size else None
+            self._cache[key] = random_figure(learnt, engine, compute, name)
+        return self._cache[key]
+
+    # -- the law over the prior and the outcome together ------------------------------------------
+
+    @property
+    def by_draw(self) -> ByDraw:
+        r"""The law of the leakage over outcomes under each draw: every figure a `RandomBound`.
+
+        ``ell.by_draw.tail(t).cdf(delta)`` is the posterior probability of
+        :math:`P_Y\{\ell > t\} \le \delta`, that is of (t, delta)-PML.
+        """
+        return ByDraw(self)
+
+    def tail(self, t: float, *, closed: bool = False, confidence: float = 0.95) -> Bound:
+        r"""Return P{leakage > t} over the prior and the outcome together.
+
+        .. math:: P\{\ell_\theta(Y) > t\} = E\big[ P_{Y|\theta}\{\ell_\theta(Y) > t\} \big],
+                  \quad \theta \sim \text{posterior},\; Y | \theta \sim P_{Y|\theta}
+
+        Parameters
+        ----------
+        t : float
+            Threshold, in nats.
+        closed : bool
+            Whether the threshold counts.
+        confidence : float
+            Probability with which the interval covers.
+
+        Returns
+        -------
+        Bound
+            A probability, ``statistical``: the mean over draws of exact tails, with an interval for
+            means of quantities in [0, 1] that holds at any number of independent draws; for Markov
+            chains their number is an effective sample size, listed as asymptotic. Undecided when
+            the draws are in trouble.
+
+        Raises
+        ------
+        NotYet
+            Alphabets that are not finite.
+
+        Notes
+        -----
+        If epsilon-PML holds with posterior probability 1 - alpha, or (epsilon, delta)-PML does,
+        then :math:`P\{\ell_\theta(Y) > \epsilon\} \le \alpha`, or :math:`\alpha + \delta`.
+        """
+        return self.by_draw.tail(t, closed=closed).mean(confidence=confidence)
+
+    def cdf(self, t: float, *, confidence: float = 0.95) -> Bound:
+        """Return P{leakage <= t} over the prior and the outcome together; see `tail`."""
+        return self.by_draw.cdf(t).mean(confidence=confidence)
+
+    def mean(self, *, confidence: float = 0.95) -> Bound:
+        """Return the mean of the leakage over the prior and the outcome together, in nats."""
+        return self.by_draw.mean().mean(confidence=confidence)
+
+    def exp_mean(self, *, confidence: float = 0.95) -> Bound:
+        """Return E e^leakage over the prior and the outcome together."""
+        return self.by_draw.exp_mean().mean(confidence=confidence)
+
+    def quantile(self, s: float, *, confidence: float = 0.95) -> Bound:
+        r"""Return inf{t : P{leakage <= t} >= s} over the prior and the outcome together.
+
+        Parameters
+        ----------
+        s : float
+            Level in (0, 1), 1 - delta.
+        confidence : float
+            Probability with which the interval covers.
+
+        Returns
+        -------
+        Bound
+            In nats, ``statistical``; the upper end is inf where the draws are too few for s.
+
+        Notes
+        -----
+        At the quantile t the mean over n draws of the cdf at t, a quantity in [0, 1] of expectation
+        at least s, lies below x with probability :math:`e^{-n\, kl(x, s)}` at most (Hoeffding);
+        just before t it lies above x' likewise. So t lies between the pooled quantiles of the
+        draws at the levels x and x' of :math:`n\, kl = \log(2 / (1 - confidence))`.
+        """
+        if not (isinstance(s, (int, float)) and 0 < s < 1):
+            raise InvalidInput("quantile over a posterior", expected="0 < s < 1", got=repr(s))
+        if not 0 < confidence < 1:
+            raise InvalidInput(
+                "quantile over a posterior", expected="0 < confidence < 1", got=repr(confidence)
+            )
+        epsilon = self.sup()
+        if epsilon.trouble:
+            return epsilon._refused()
+        engine = self._engine()
+        if not hasattr(engine, "pooled_quantiles"):
+            raise NotYet(*_LAW, missing=self._alphabets(), instead=_INSTEAD)
+        high = epsilon.draws["upper"].values
+        top = float(high[np.isfinite(high)].max(initial=1.0)) * 1.001
+        # what the draws are worth: the least over the cdfs at both ends
+        size = self.joint.prior.size
+        middle = engine.pooled_quantiles(self.kind, s, s, top)
+        laws = [self.by_draw.cdf(t) for t in middle if math.isfinite(t)]
+        if trouble := next((law.trouble for law in laws if law.trouble), ""):
+            return Bound.undecided(reason=trouble, assumptions=epsilon.assumptions)
+        n = min([float(size), *(law._effective(_compat.ess_mean) for law in laws)])
+        levels = levels_for(s, n, (1 - confidence) / 2)
+        low, high_end = engine.pooled_quantiles(self.kind, *levels, top)
+        return epsilon._made(low, max(low, high_end), confidence)
+
+    def _alphabets(self) -> str:
+        return f"draws of a prior on {self.joint.secret!r} with outcomes {self.joint.outcome!r}"
+
+    def plot(self, **kwargs: Any) -> Any:
+        """Plot the leakage against the outcome with its posterior band."""
+        from borel.plots import plot_leakage
+
+        return plot_leakage(self, **kwargs)
+
+    def __repr__(self) -> str:
+        """Show which leakage, and of what."""
+        return f"PosteriorLeakage({self.kind} of {self.joint!r})"
+
+
+class ByDraw:
+    """The law of a leakage over outcomes under each draw of the prior.
+
+    Made by `PosteriorLeakage.by_draw`. Each figure is a `RandomBound`, enclosed for finite
+    alphabets.
+
+    Raises
+    ------
+    NotYet
+        Alphabets that are not finite.
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, variable: PosteriorLeakage):
+        self._variable = variable
+
+    def _figure(self, name: str, label: str, **arguments: Any) -> RandomBound:
+        """Compute a figure; laws are asked at many thresholds, so that none is kept."""
+        variable = self._variable
+        learnt = variable.joint.prior
+
+        def compute(engine: Any) -> Any:
+            if not hasattr(engine, "pooled_quantiles"):
+                raise NotYet(*_LAW, missing=variable._alphabets(), instead=_INSTEAD)
+            return getattr(engine, name)(variable.kind, **arguments)
+
+        return random_figure(learnt, variable._engine() if learnt.size else None, compute, label)
+
+    def tail(self, t: float, *, closed: bool = False) -> RandomBound:
+        """Return P_Y{leakage > t} under each draw; with ``closed=True``, P_Y{leakage >= t}."""
+        from borel.leakage import _number
+
+        _number(t, "t")
+        sign = ">=" if closed else ">"
+        name = f"P({self._variable.kind} {sign} {float(t):.6g})"
+        return self._figure("tail", name, t=t, closed=closed)
+
+    def cdf(self, t: float) -> RandomBound:
+        """Return P_Y{leakage <= t} under each draw."""
+        above = self.tail(t)
+        draws = above.draws
+        low, high = 1 - draws["upper"].values, 1 - draws["lower"].values
+        # each subtraction rounds once
+        low, high = np.nextafter(low, -1.0), np.nextafter(high, 2.0)
+        return RandomBound.from_draws(
+            np.clip(low, 0.0, 1.0),
+            np.clip(high, 0.0, 1.0),
+            status=above.status,
+            name=f"P({self._variable.kind} <= {float(t):.6g})",
+            exact_draws=above.exact_draws,
+            trouble=self._variable.joint.prior.trouble,
+            assumptions=above.assumptions,
+            reason=above.reason,
+            units="probability",
+            most=1.0,
+        )
+
+    def quantile(self, s: Any, *, side: str = "left") -> RandomBound:
+        """Return the quantile of the leakage at level s under each draw."""
+        from borel.leakage import _number
+
+        _number(s, "s")
+        name = f"{float(s):.6g} quantile of {self._variable.kind}"
+        return self._figure("quantile", name, s=s, side=side)
+
+    def mean(self) -> RandomBound:
+        """Return the mean of the leakage under each draw."""
+        return self._figure("mean", f"mean of {self._variable.kind}")
+
+    def exp_mean(self) -> RandomBound:
+        """Return E e^leakage under each draw."""
+        return self._figure("exp_mean", f"mean of e^{self._variable.kind}")
+
+    def __repr__(self) -> str:
+        """Show of what."""
+        return f"ByDraw({self._variable!r})"

@@ -1,0 +1,82 @@
+"""What may be concluded of a guarantee that holds with some posterior probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from borel.bound import Verdict
+from borel.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_SHARE = 0.1
+"""The share of what may fail that is left to the Monte Carlo error."""
+
+
+@dataclass(frozen=True, repr=False)
+class RandomVerdict(Verdict):
+    """A verdict over a posterior: undecided as it stands, it answers at a confidence.
+
+    ``bound`` is the posterior probability that the guarantee holds, a Bound.
+    """
+
+    _of: Any = None
+
+    @classmethod
+    def of(
+        cls, figure: Any, sure: xr.DataArray, possible: xr.DataArray, ask: str = ""
+    ) -> RandomVerdict:
+        """Make one from where, among the draws of a figure, the guarantee holds or may hold."""
+        share = figure.probability(sure, possible)
+        more = f"; ask {ask} or .at(confidence=...)" if ask else "; ask .at(confidence=...)"
+        return cls(
+            None,
+            share,
+            reason=f"it is random: it holds with posterior probability {share}{more}",
+            _of=(figure, sure, possible),
+        )
+
+    def __and__(self, other: RandomVerdict) -> RandomVerdict:
+        """Return the verdict on both, of figures of the same draws."""
+        first, second = self._of, other._of
+        figure = second[0] if second[0].trouble else first[0]
+        return RandomVerdict.of(figure, first[1] & second[1], first[2] & second[2])
+
+    def at(self, *, confidence: float) -> Verdict:
+        """Answer at a confidence: the posterior probability, less the Monte Carlo error.
+
+        Parameters
+        ----------
+        confidence : float
+            What the posterior probability that the guarantee holds must reach.
+
+        Returns
+        -------
+        Verdict
+            True if it holds with posterior probability ``confidence``, False if it fails with that
+            probability, else undecided. A tenth of 1 - confidence is left to the Monte Carlo
+            error: the posterior probability is at least ``1 - 0.9 (1 - confidence)``, itself known
+            with confidence ``1 - 0.1 (1 - confidence)``, and the two add up. Undecided, with the
+            reason, where the draws allow no claim.
+        """
+        if not 0 < confidence < 1:
+            raise InvalidInput("Verdict.at", expected="0 < confidence < 1", got=repr(confidence))
+        figure, sure, possible = self._of
+        allowed = 1 - confidence
+        share = figure.probability(sure, possible, confidence=1 - _SHARE * allowed)
+        if share.status == "undecided":
+            return Verdict(None, share, reason=share.reason)
+        if share.status == "estimate":
+            return Verdict(None, share, reason="an estimate proves nothing")
+        most = (1 - _SHARE) * allowed
+        if 1 - share.lower <= most:
+            return Verdict(True, share)
+        if share.upper <= most:
+            return Verdict(False, share)
+        why = (
+            f"its posterior probability, {share}, settles neither that it holds nor that it fails "
+            f"with confidence {confidence:g}"
+        )
+        return Verdict(None, share, reason=why)
