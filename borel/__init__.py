@@ -60,6 +60,7 @@ _WHERE = {
     "maximal_realizable_cost": "worst_cases",
     "maximal_realizable_leakage": "worst_cases",
     "pointwise_maximal_guesswork_leakage": "worst_cases",
+    "binary_envelope": "binary_envelopes",
     "f_divergence": "divergences",
     "max_divergence": "divergences",
     "renyi": "divergences",
@@ -80,7 +81,6 @@ _WHERE = {
 }
 _MODULES = ("adversaries", "errors", "guarantees", "mechanisms", "models", "priors", "testing")
 _NOT_YET = {
-    "binary_envelope": "leakage envelopes",
     "entry": "databases of independent entries",
     "envelope": "leakage envelopes",
     "iid": "databases of independent entries",
@@ -130,6 +130,7 @@ if TYPE_CHECKING:
         mutual_information,
         total_variation,
     )
+    from borel.binary_envelopes import binary_envelope
     from borel.bound import Bound, Verdict
     from borel.constants import const, pi
     from borel.divergences import f_divergence, max_divergence, renyi
