@@ -61,6 +61,10 @@ _WHERE = {
     "maximal_realizable_leakage": "worst_cases",
     "pointwise_maximal_guesswork_leakage": "worst_cases",
     "binary_envelope": "binary_envelopes",
+    "hockey_stick": "profiles",
+    "privacy_profile": "profiles",
+    "psi_1": "profiles",
+    "psi_2": "profiles",
     "f_divergence": "divergences",
     "max_divergence": "divergences",
     "renyi": "divergences",
@@ -155,6 +159,7 @@ if TYPE_CHECKING:
     from borel.mechanism import Mechanism
     from borel.plots import plot_epsilon, plot_law, plot_leakage
     from borel.priors.random_bound import RandomBound
+    from borel.profiles import hockey_stick, privacy_profile, psi_1, psi_2
     from borel.settings import options
     from borel.study import Study
     from borel.worst_cases import (

@@ -21,6 +21,7 @@ from borel.engine.rounding import fraction_down, fraction_up, log_fraction, log_
 if TYPE_CHECKING:
     from borel.bound import Bound
     from borel.engine.event_curves import Floats
+    from borel.engine.hockey_sticks import Threshold
 
 
 _FEW = 10_000
@@ -213,6 +214,12 @@ class FiniteEvents(DiscreteFigures):
             np.where(late, np.maximum(low, ends[0]), low),
             np.where(late, np.maximum(high, ends[1]), high),
         )
+
+    def psi_2(self, level: Threshold) -> Bound:
+        """Enclose the largest excess of a row over e^epsilon times the marginal."""
+        from borel.engine.worst_pairs import worst_against_marginal
+
+        return worst_against_marginal(self, level)
 
     def _pair_witness(self) -> dict[str, Any]:
         """Return the two secrets and the event of `complements`."""
