@@ -1,4 +1,4 @@
-"""Privacy profiles: how far the privacy loss of differential privacy exceeds epsilon, and psi_1, psi_2.
+"""Privacy profiles: how far the loss of differential privacy exceeds epsilon, and psi_1, psi_2.
 
 Everything is a probability, or the epsilon of a delta, as a Bound.
 """
@@ -161,7 +161,7 @@ class PrivacyProfile:
         return self._at(epsilon, ratio, "excess", "privacy profile")
 
     def beyond(self, epsilon: Any = None, *, ratio: Any = None) -> Bound | xr.Dataset:
-        r"""Return the failure probability, the largest :math:`P_{Y|X=x}\{L_{x,x'}(Y) > \varepsilon\}`.
+        r"""Return the failure probability, :math:`\max_{x,x'} P_{Y|X=x}\{L_{x,x'}(Y) > \varepsilon\}`.
 
         It is the delta of (epsilon, delta)-probabilistic DP, at least the profile, and not closed
         under post-processing.
@@ -437,8 +437,8 @@ def _noise(forms: Any, secrets: Any) -> Callable[[Threshold, str], Bound]:
             return exact(1.0, 1.0, name).about(attained=False)
         if low == high:
             return exact(0.0, 0.0, name)
-        pair = ({"mu": exactly(x), parameter: exactly(scale)} for x in (high, low))
-        found = of_family(name, *pair, level, what)
+        first, second = ({"mu": exactly(x), parameter: exactly(scale)} for x in (high, low))
+        found = of_family(name, first, second, level, what)
         assert found is not None  # one scale: its event is always decided
         return found.about(witness={"x": high, "x'": low})
 

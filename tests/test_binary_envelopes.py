@@ -294,3 +294,128 @@ def test_what_a_delta_is_not(delta):
 def test_what_a_joint_is_not():
     with pytest.raises(bl.InvalidInput, match=r"prior \* mech"):
         bl.binary_envelope(bl.pmf([HALF, HALF]))
+
+
+# -- outcomes that are not finite -----------------------------------------------------------------
+
+
+def slopes():
+    """A uniform bit with the densities 2 - 2y and 2y."""
+    mech = bl.Mechanism(
+        lambda y, x: 2 * y * x + (2 - 2 * y) * (1 - x),
+        secret=bl.Finite([0, 1]),
+        outcome=bl.Interval(0, 1),
+    )
+    return bl.pmf([HALF, HALF], on=bl.Finite([0, 1])) * mech
+
+
+@pytest.mark.parametrize("delta", [F(1, 100), F(1, 10), HALF, F(3, 5), F(99, 100)])
+def test_densities_on_an_interval(delta):
+    """The worst event is y > 1 - delta, with 2 - delta; halves are y > 1/2 and y < 1/2."""
+    joint, truth = slopes(), number(2 - delta)
+    event = bl.event_maximal_leakage(joint, delta=delta)
+    assert mpmath.mpf(event.lower) <= mpmath.log(truth) <= mpmath.mpf(event.upper)
+    assert event.status == "certified" and event.width < 1e-7
+    envelope = bl.binary_envelope(joint)(delta)
+    truth = mpmath.log(max(truth, mpmath.mpf(3) / 2))
+    assert mpmath.mpf(envelope.lower) <= truth <= mpmath.mpf(envelope.upper)
+    assert envelope.status == "certified" and envelope.width < 1e-7
+
+
+@pytest.mark.parametrize("delta", [0.125, 0.5, 0.75])
+def test_gaussian_noise_on_a_biased_bit(delta):
+    """Events are half-lines: their end by bisection at 60 digits."""
+    mech = bl.mechanisms.gaussian(sigma=1.0, secret=bl.Finite([0.0, 1.0]))
+    joint = bl.pmf([F(1, 4), F(3, 4)], on=bl.Finite([0.0, 1.0])) * mech
+
+    mpmath.mp.dps = 30  # two nested bisections
+
+    def below(z):
+        return mpmath.erfc(-z / mpmath.sqrt(2)) / 2
+
+    def shares_of(x, mass):
+        """H_x(mass) / mass: secret 1 has its events on the right, 0 on the left."""
+        sign = 1 if x else -1
+
+        def row(c, mean):
+            return below(sign * (mean - c))
+
+        low, high = mpmath.mpf(-60), mpmath.mpf(60)
+        for _ in range(100):
+            c = (low + high) / 2
+            more = row(c, 0) / 4 + 3 * row(c, 1) / 4 > mass
+            low, high = (c, high) if more == (x == 1) else (low, c)
+        return row(c, x) / mass
+
+    truth = max(shares_of(0, mpmath.mpf(delta)), shares_of(1, mpmath.mpf(delta)))
+    # the two halves: where both leak the same
+    low, high = mpmath.mpf(0), mpmath.mpf(1)
+    for _ in range(70):
+        p = (low + high) / 2
+        low, high = (p, high) if shares_of(0, p) > shares_of(1, 1 - p) else (low, p)
+    envelope = bl.binary_envelope(joint)
+    both_halves = envelope.both()
+    value = mpmath.log(shares_of(0, p))
+    assert both_halves.lower - 1e-14 <= value <= both_halves.upper + 1e-14
+    assert both_halves.width < 1e-7
+    if delta > 0.5:
+        truth = max(truth, shares_of(0, p))
+    mpmath.mp.dps = 60
+    found = envelope(delta)
+    # the density is traced with log 2 pi in floats: 1e-15 of the truth
+    assert found.lower - 1e-14 <= mpmath.log(truth) <= found.upper + 1e-14
+    assert found.width < 1e-6
+
+
+def test_three_secrets_on_a_line_are_honest_about_halves():
+    """Above delta = 1/2 only 1 + TV bounds the halves of three secrets: a wide, true answer."""
+    mech = bl.mechanisms.gaussian(sigma=1.0, secret=bl.Finite([0.0, 1.0, 2.0]))
+    joint = bl.pmf([F(1, 3)] * 3, on=bl.Finite([0.0, 1.0, 2.0])) * mech
+    found = bl.binary_envelope(joint)(F(9, 10))
+    # merging outcomes by y < 1 or y > 1: a bit of two secrets far apart
+    one = mpmath.erfc(-1 / mpmath.sqrt(2)) / 2
+    assert found.lower <= mpmath.log(one / HALF) <= found.upper
+    assert found.upper <= mpmath.log(1 + (2 * one - 1)) + 1e-9
+
+
+@pytest.mark.parametrize("delta", [F(1, 50), F(1, 4), HALF, F(9, 10)])
+def test_counts(delta):
+    """Poisson counts of a bit, 120 outcomes at 60 digits."""
+    from scipy import special
+
+    rates = [1.0, 4.0]
+    mech = bl.Mechanism(
+        lambda y, x: y * np.log(x) - x - special.gammaln(y + 1),
+        secret=bl.Finite(rates),
+        outcome=bl.Integers(0, None),
+        log=True,
+    )
+    joint = bl.pmf([F(1, 4), F(3, 4)], on=bl.Finite(rates)) * mech
+    rows = [
+        [
+            mpmath.e ** (-mpmath.mpf(r)) * mpmath.mpf(r) ** y / mpmath.factorial(y)
+            for y in range(120)
+        ]
+        for r in rates
+    ]
+    law = [a / 4 + 3 * b / 4 for a, b in zip(*rows, strict=True)]
+    truth = mpmath.mpf(1)
+    for row in rows:
+        total, left = mpmath.mpf(0), number(delta)
+        for k, q in sorted(zip(row, law, strict=True), key=lambda c: -c[0] / c[1]):
+            part = min(left / q, 1)
+            total, left = total + part * k, left - part * q
+        truth = max(truth, total / number(delta))
+    found = bl.binary_envelope(joint)(delta)
+    assert found.lower <= mpmath.log(truth) <= found.upper or delta > HALF
+    event = bl.event_maximal_leakage(joint, delta=delta)
+    assert mpmath.mpf(event.lower) <= mpmath.log(truth) <= mpmath.mpf(event.upper)
+    assert event.width < 1e-8 and event.status in ("exact", "conditional")
+    if delta > HALF:
+        assert found.lower <= mpmath.log(truth) and found.upper >= mpmath.log(truth)
+        assert found.status in ("certified", "conditional")
+
+
+def test_what_is_not_there_yet():
+    with pytest.raises(bl.NotYet, match="a proof"):
+        bl.binary_envelope(bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0))(0.5)

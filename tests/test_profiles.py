@@ -428,7 +428,7 @@ def test_a_mechanism_with_a_density():
         bl.privacy_profile(mech).beyond(1.0)
 
 
-# -- the inverse, curves, errors --------------------------------------------------------------------
+# -- the inverse, curves, errors ---
 
 
 def test_the_epsilon_of_a_delta():

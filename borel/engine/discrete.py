@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from borel.engine.hockey_sticks import Threshold
     from borel.laws import Values
 
+WIDE = 1e-9
 OUTSIDE = "outside the support: density 0, leakage 0 by convention"
 
 
@@ -74,6 +76,12 @@ class DiscreteFigures:
             "conditional": Bound.conditional,
         }[self.status]
         return make(low, high, **about)
+
+    def settled(self, bound: Bound) -> Bound:
+        """Call an exact figure certified if its enclosure is wider than rounding."""
+        if bound.status != "exact" or not bound.width > WIDE:
+            return bound
+        return replace(bound, status="certified", exact_ratio=None, attained=None)
 
     def at(self, kind: str, y: Any) -> Bound:
         """Return the leakage at one outcome."""

@@ -195,12 +195,14 @@ class FiniteEvents(DiscreteFigures):
         about: dict[str, Any] = {"witness": one.witness, "attained": True}
         if both.lower > low:
             about["witness"] = self._pair_witness()
-        return self._of_ratio(max(low, both.lower), max(high, both.upper), least=1, **about)
+        found = self._of_ratio(max(low, both.lower), max(high, both.upper), least=1, **about)
+        return self.settled(found)
 
     def both_halves(self) -> Bound:
         """Enclose the largest leakage that both outcomes of a binary post-processing have."""
         both = self.complements
-        return self._of_ratio(both.lower, both.upper, least=1, witness=self._pair_witness())
+        found = self._of_ratio(both.lower, both.upper, least=1, witness=self._pair_witness())
+        return self.settled(found)
 
     def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the binary envelope at many levels, in nats."""

@@ -3,14 +3,15 @@ r"""How much one law exceeds a multiple of another: hockey-stick divergences and
 With the privacy loss :math:`L = \log p / q` and :math:`\gamma = e^\varepsilon`, the excess
 :math:`\int (p - \gamma q)^+` is :math:`P(S) - \gamma Q(S)` of the event S = {L > epsilon}. Finite
 laws are exact; named families have S in closed form (`loss_events`); other densities on the line
-are one integral of :math:`p\,(1 - e^{-(L - \varepsilon)^+})`, in which nothing cancels, so that small
-figures keep their leading digits.
+are integrals of :math:`p\,(1 - e^{\varepsilon - L})`, in which nothing cancels, so that small figures
+keep their leading digits.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -171,15 +172,19 @@ def _on_line(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bound:
 
         pair = Pair(line.graphs[0], line.graphs[1], {}, "x", gap)
         low, high = excess_on_line(pair, (line.a, line.b), line.breaks, threshold)
-    first, last = p.on, q.on
+    first: Any = p.on
+    last: Any = q.on
     beyond = (
         (first.lower, min(first.upper, last.lower)),
         (max(first.lower, last.upper), first.upper),
-    )  # type: ignore[attr-defined]
+    )
     for over in beyond:  # where Q has nothing all of P counts
         if over[0] < over[1]:
             more = integral([(line.graphs[0], True)], "x", {}, over, list(p.breaks), 1e-12)
-            low, high = low + more[0] * (1 - 2.0**-52), math.nextafter(high + more[1], math.inf)
+            low, high = (
+                low + max(more[0], 0.0) * (1 - 2.0**-52),
+                math.nextafter(high + more[1], math.inf),
+            )
     low = low * (1 - 2.0**-50)
     if high > 1.0:
         return line.bound(min(low, 1.0), 1.0, units="probability")
@@ -203,6 +208,8 @@ class Pair(NamedTuple):
         The input that varies.
     gap : callable
         log p - log q on arrays, in float64: it only says where to cut.
+    covers : tuple of Graph
+        Log-densities of which p is a mixture: their tails bound its own. By default p itself.
     """
 
     first: Graph
@@ -210,6 +217,7 @@ class Pair(NamedTuple):
     inputs: dict[str, Any]
     variable: str
     gap: Callable[[np.ndarray], np.ndarray]
+    covers: tuple[Graph, ...] = ()
 
 
 def integral(
@@ -233,43 +241,98 @@ def integral(
         rel_tol=rel_tol,
         bits=128,
     )
-    low, high = found.floats
-    return max(low, 0.0), high
+    return found.floats
 
 
 def excess_on_line(
-    pair: Pair, over: tuple[float, float], marks: list[float], threshold: Threshold
+    pair: Pair,
+    over: tuple[float, float],
+    marks: list[float],
+    threshold: Threshold,
+    rel_tol: float = 1e-9,
 ) -> tuple[float, float]:
-    r"""Enclose the integral of :math:`p (1 - e^{\min(0, \varepsilon - L)})` over an interval.
+    r"""Enclose the integral of :math:`(p - e^\varepsilon q)^+` over an interval.
 
-    Far out it is at most the mass of p: infinite ends are cut where that is small beside what was
-    found, so that the relative width is about ``options(tol=...)``, and at most 1e-9.
+    Notes
+    -----
+    A search in float64 cuts the interval where the loss crosses epsilon. Over the parts E above it
+    the integral of :math:`p - e^\varepsilon q`, an analytic function, is a lower end; with those of
+    :math:`(e^\varepsilon q - p)^+` over E and of :math:`(p - e^\varepsilon q)^+` elsewhere, which
+    are next to nothing if the cuts are right, it is an upper one, wherever the cuts are. Far out
+    the figure is at most the mass of p: infinite ends are cut where that is small beside what was
+    found, so that the relative width is about ``rel_tol``, or ``options(tol=...)`` if that is less.
     """
-    from borel.engine.line_divergences import cut_off, joined
+    from borel.engine.line_divergences import cut_off
 
-    def combine(add: Any, p: int, q: int) -> int:
-        less = add("add", add("input", "level"), add("subtract", q, p))
-        return add("negative", add("expm1", add("minimum", less, add("const", 0.0))))
-
-    part = joined([pair.first, pair.second], combine)
-    inputs = {**pair.inputs, "level": threshold.nats()}
-    factors = [(pair.first, True), (part, False)]
-
-    def tail(a: float, b: float) -> float:
-        return integral([(pair.first, True)], pair.variable, pair.inputs, (a, b), [], 0.01)[1]
-
-    rel = min(settings.current().tol, 1e-9) / 8
-    level, small = enclose(threshold.nats)[0], 1e-6
-    low, high = 0.0, 1.0
+    level = enclose(threshold.nats)[0]
+    rel = min(settings.current().tol, rel_tol) / 8
+    small, low, high = 1e-6, 0.0, math.inf
     for _ in range(5):
-        inner, beyond = cut_off(*over, marks, tail, small)
-        cuts = sorted({*marks, *_crossings(pair.gap, level, inner)})
-        found = integral(factors, pair.variable, inputs, inner, cuts, rel)
-        low, high = max(low, found[0]), min(high, math.nextafter(found[1] + beyond, math.inf))
+        inner, beyond = cut_off(*over, marks, lambda a, b: _mass(pair, (a, b)), small)
+        least, most = [], [beyond]
+        cuts = sorted({*inner, *_crossings(pair.gap, level, inner)})
+        for part in pairwise(c for c in cuts if inner[0] <= c <= inner[1]):
+            found = _over(pair, part, marks, threshold, level, rel)
+            least.append(found[0])
+            most.append(found[1])
+        low = max(low, fraction_down(sum((Fraction(v) for v in least), Fraction(0))))
+        if all(math.isfinite(v) for v in most):
+            high = min(high, fraction_up(sum((Fraction(v) for v in most), Fraction(0))))
         if high - low <= 8 * rel * low or beyond <= rel * low / 4:
-            break
+            break  # good enough, or the tails are not what is wide
         small = rel * low if low > 0 else small * 1e-6
     return low, high
+
+
+def _mass(pair: Pair, over: tuple[float, float]) -> float:
+    """Bound the mass of p far out."""
+    covers = pair.covers or (pair.first,)
+    return max(integral([(g, True)], pair.variable, pair.inputs, over, [], 0.01)[1] for g in covers)
+
+
+def _over(
+    pair: Pair,
+    part: tuple[float, float],
+    marks: list[float],
+    threshold: Threshold,
+    level: float,
+    rel: float,
+) -> tuple[float, float]:
+    """Enclose the excess over a part on which the loss seems to be on one side of the level."""
+    from borel.engine.line_divergences import joined
+
+    inputs = {**pair.inputs, "level": threshold.nats()}
+
+    def less(add: Any, p: int, q: int) -> int:
+        return add("add", add("input", "level"), add("subtract", q, p))
+
+    def whole(add: Any, p: int, q: int) -> int:
+        return add("negative", add("expm1", less(add, p, q)))
+
+    def positive(add: Any, p: int, q: int) -> int:
+        return add("negative", add("expm1", add("minimum", less(add, p, q), add("const", 0.0))))
+
+    def opposite(add: Any, p: int, q: int) -> int:  # (e^level q - p)^+, over p
+        return add("expm1", add("maximum", less(add, p, q), add("const", 0.0)))
+
+    def of(shape: Any) -> tuple[float, float]:
+        factors = [(pair.first, True), (joined([pair.first, pair.second], shape), False)]
+        return integral(factors, pair.variable, inputs, part, marks, rel)
+
+    with np.errstate(all="ignore"):
+        above = bool(pair.gap(np.array([_inside(*part)]))[0] > level)
+    if above:
+        found, wrong = of(whole), of(opposite)[1]
+        if math.isfinite(found[1]) and math.isfinite(wrong):
+            return max(found[0], 0.0), math.nextafter(found[1] + wrong, math.inf)
+    return of(positive)
+
+
+def _inside(low: float, high: float) -> float:
+    """Return a point of an interval that may be infinite."""
+    if math.isinf(low) or math.isinf(high):
+        return high - 1.0 if math.isinf(low) and math.isfinite(high) else max(low, -1.0) + 1.0
+    return low + (high - low) / 2
 
 
 def _crossings(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from borel.bound import Bound
     from borel.engine.hockey_sticks import Threshold
 
-_BLOCK = 4_000_000
+_BLOCK, _MOST = 4_000_000, 20_000_000
 _COMPUTED = {"excess": finite_excess, "beyond": finite_beyond}
 
 
@@ -38,13 +38,13 @@ def worst_pair(engine: Any, threshold: Threshold, what: str) -> Bound:
     n = len(engine.support)
     if n < 2:
         return probability_of(Fraction(0), Fraction(0), engine.bound)
-    pairs = _candidates(engine, threshold) if what == "excess" else None
-    if pairs is None:
-        pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
     labels = [engine.mechanism.secret.labels[k] for k in engine.support]
     return _largest(
         engine,
-        [(*pair, engine._row_ends(pair[1])) for pair in pairs],
+        [
+            (*pair, engine._row_ends(pair[1]))
+            for pair in _distinct(engine, *_candidates(engine, threshold, what))
+        ],
         _COMPUTED[what],
         threshold,
         lambda i, j: {"x": labels[i], "x'": labels[j]},
@@ -75,15 +75,9 @@ def worst_against_marginal(engine: Any, threshold: Threshold) -> Bound:
 
 
 def _largest(engine: Any, pairs: list, compute: Any, threshold: Threshold, witness: Any) -> Bound:
-    seen: dict[Any, tuple] = {}
-    for i, j, other in pairs:
-        row = engine._row_ends(i)
-        key = tuple(sorted(zip(*row, *other, strict=True)))
-        if key not in seen:
-            seen[key] = (*compute(row, other, threshold), i, j)
-    low = max(v[0] for v in seen.values())
-    high = max(v[1] for v in seen.values())
-    best = max(seen.values(), key=lambda v: v[:2])
+    found = [(*compute(engine._row_ends(i), row, threshold), i, j) for i, j, row in pairs]
+    low, high = (max(v[k] for v in found) for k in (0, 1))
+    best = max(found, key=lambda v: v[:2])
     return probability_of(low, high, engine.bound, witness=witness(*best[2:]), attained=True)
 
 
@@ -93,24 +87,44 @@ def _float_factor(threshold: Threshold) -> float:
     return 1e300 if low > Fraction(10) ** 300 else float(low)
 
 
-def _candidates(engine: Any, threshold: Threshold) -> list[tuple[int, int]] | None:
-    """Return the ordered pairs that may have the largest excess; None if float64 is too coarse.
+def _candidates(engine: Any, threshold: Threshold, what: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ordered pairs that may have the largest figure.
 
     A term (p - c q)^+ errs by less than 2.2 e + 4 u of p where it is positive or nearly so, and p
-    sums to 1; the sum errs by m u.
+    sums to 1; the sum errs by m u. p > c q is decided by floats unless they are within 2.2 e + 4 u.
     """
-    values = engine._floats
+    n, values = len(engine.support), engine._floats
     if values is None:
-        return None
-    k = values.kernel
-    n, m = k.shape
-    multiple = _float_factor(threshold) * k
-    found = np.full((n, n), -math.inf)
-    step = max(1, _BLOCK // (n * m))
-    for start in range(0, n, step):
-        rows = k[start : start + step]
-        found[start : start + step] = np.maximum(rows[:, None] - multiple, 0.0).sum(axis=2)
-    np.fill_diagonal(found, -math.inf)
-    error = 2.2 * values.kernel_error + (m + 16) * U
-    i, j = np.nonzero(found >= found.max() - 2 * error)
-    return list(zip(i.tolist(), j.tolist(), strict=True))
+        found = np.zeros((2, n, n))
+    else:
+        k = values.kernel
+        m = k.shape[1]
+        own = 2.2 * values.kernel_error + 8 * U
+        error = own + (m + 16) * U
+        multiple = _float_factor(threshold) * k
+        found = np.zeros((2, n, n))
+        step = max(1, _BLOCK // (n * m))
+        for start in range(0, n, step):
+            part = slice(start, start + step)
+            rows = k[part][:, None]
+            if what == "excess":
+                found[:, part] = np.maximum(rows - multiple, 0.0).sum(axis=2)
+            else:
+                for side, slack in enumerate((1 + own, 1 - own)):
+                    found[side, part] = np.where(rows > multiple * slack, rows, 0.0).sum(axis=2)
+        found[0] -= error
+        found[1] += error
+    found[:, np.arange(n), np.arange(n)] = -math.inf
+    i, j = np.nonzero(found[1] >= found[0].max())
+    return i, j
+
+
+def _distinct(engine: Any, i: np.ndarray, j: np.ndarray) -> list[tuple[int, int]]:
+    """Keep one of the pairs whose columns, pairs of entries, are permutations of each other."""
+    rows = engine.mechanism.matrix[np.ix_(engine.support, engine._live)]
+    if len(i) * rows.shape[1] > _MOST:
+        return list(zip(i.tolist(), j.tolist(), strict=True))
+    names = np.unique(rows, return_inverse=True)[1].reshape(rows.shape)
+    codes = np.sort(names[i] * (names.max() + 1) + names[j], axis=1)
+    kept = np.unique(codes, axis=0, return_index=True)[1]
+    return list(zip(i[kept].tolist(), j[kept].tolist(), strict=True))
