@@ -83,7 +83,16 @@ _WHERE = {
     "OutsideAlphabet": "errors",
     "Undecided": "errors",
 }
-_MODULES = ("adversaries", "errors", "guarantees", "mechanisms", "models", "priors", "testing")
+_MODULES = (
+    "adversaries",
+    "envelope_bounds",
+    "errors",
+    "guarantees",
+    "mechanisms",
+    "models",
+    "priors",
+    "testing",
+)
 _NOT_YET = {
     "entry": "databases of independent entries",
     "envelope": "leakage envelopes",
@@ -122,7 +131,16 @@ def _missing(name: str) -> Any:
 
 
 if TYPE_CHECKING:
-    from borel import adversaries, errors, guarantees, mechanisms, models, priors, testing
+    from borel import (
+        adversaries,
+        envelope_bounds,
+        errors,
+        guarantees,
+        mechanisms,
+        models,
+        priors,
+        testing,
+    )
     from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product, Reals
     from borel.audits import audit, load
     from borel.averages import (

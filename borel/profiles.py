@@ -161,7 +161,9 @@ class PrivacyProfile:
         return self._at(epsilon, ratio, "excess", "privacy profile")
 
     def beyond(self, epsilon: Any = None, *, ratio: Any = None) -> Bound | xr.Dataset:
-        r"""Return the failure probability, :math:`\max_{x,x'} P_{Y|X=x}\{L_{x,x'}(Y) > \varepsilon\}`.
+        r"""Return the failure probability, that of a loss above epsilon.
+
+        .. math:: \max_{x, x'} P_{Y|X=x}\{L_{x,x'}(Y) > \varepsilon\}
 
         It is the delta of (epsilon, delta)-probabilistic DP, at least the profile, and not closed
         under post-processing.

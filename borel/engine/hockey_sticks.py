@@ -3,8 +3,8 @@ r"""How much one law exceeds a multiple of another: hockey-stick divergences and
 With the privacy loss :math:`L = \log p / q` and :math:`\gamma = e^\varepsilon`, the excess
 :math:`\int (p - \gamma q)^+` is :math:`P(S) - \gamma Q(S)` of the event S = {L > epsilon}. Finite
 laws are exact; named families have S in closed form (`loss_events`); other densities on the line
-are integrals of :math:`p\,(1 - e^{\varepsilon - L})`, in which nothing cancels, so that small figures
-keep their leading digits.
+are integrals of :math:`p\,(1 - e^{\varepsilon - L})`, in which nothing cancels, so that small
+figures keep their leading digits.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ _WHERE = {
     "countable": "resampling",
     "gaussian": "noise",
     "laplace": "noise",
+    "pml_extremal": "extremal",
     "randomized_response": "response",
 }
 # No module bears a public name, or a lazy name would turn into the module.
@@ -24,6 +25,7 @@ __all__ = [
     "countable",
     "gaussian",
     "laplace",
+    "pml_extremal",
     "randomized_response",
 ]
 
@@ -50,6 +52,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from borel.mechanisms.copula import clayton
+    from borel.mechanisms.extremal import pml_extremal
     from borel.mechanisms.family import MechanismFamily
     from borel.mechanisms.noise import gaussian, laplace
     from borel.mechanisms.resampling import countable
