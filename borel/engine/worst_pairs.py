@@ -35,9 +35,17 @@ def worst_pair(engine: Any, threshold: Threshold, what: str) -> Bound:
     what : {"excess", "beyond"}
         (P_x - e^epsilon P_x')^+ in total, or P_x{L > epsilon}.
     """
+    return worst_pair_ends(engine, threshold, what)[0]
+
+
+def worst_pair_ends(
+    engine: Any, threshold: Threshold, what: str
+) -> tuple[Bound, Fraction, Fraction]:
+    """Return the figure of `worst_pair` and its ends before rounding, equal for Fractions."""
     n = len(engine.support)
     if n < 2:
-        return probability_of(Fraction(0), Fraction(0), engine.bound)
+        none = Fraction(0)
+        return probability_of(none, none, engine.bound), none, none
     labels = [engine.mechanism.secret.labels[k] for k in engine.support]
     return _largest(
         engine,
@@ -71,14 +79,17 @@ def worst_against_marginal(engine: Any, threshold: Threshold) -> Bound:
         finite_excess,
         threshold,
         lambda i, _: {"x": labels[i]},
-    )
+    )[0]
 
 
-def _largest(engine: Any, pairs: list, compute: Any, threshold: Threshold, witness: Any) -> Bound:
+def _largest(
+    engine: Any, pairs: list, compute: Any, threshold: Threshold, witness: Any
+) -> tuple[Bound, Fraction, Fraction]:
     found = [(*compute(engine._row_ends(i), row, threshold), i, j) for i, j, row in pairs]
     low, high = (max(v[k] for v in found) for k in (0, 1))
     best = max(found, key=lambda v: v[:2])
-    return probability_of(low, high, engine.bound, witness=witness(*best[2:]), attained=True)
+    about = {"witness": witness(*best[2:]), "attained": True}
+    return probability_of(low, high, engine.bound, **about), low, high
 
 
 def _float_factor(threshold: Threshold) -> float:
