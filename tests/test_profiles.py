@@ -489,3 +489,39 @@ def test_what_has_no_profile():
         bl.hockey_stick(bl.normal(), bl.pmf([F(1)]), 1)
     with pytest.raises(bl.InvalidInput, match=r"prior \* mech"):
         bl.psi_1(bl.normal(), 1)
+
+
+# -- where a search in float64 goes wrong, only the width may suffer -------------------------------
+
+
+@pytest.mark.parametrize("cuts", [[], [0.25], [0.9], [0.1, 0.5, 0.77]])
+def test_misplaced_cuts_cost_width_only(monkeypatch, cuts):
+    from borel.engine import hockey_sticks
+
+    monkeypatch.setattr(hockey_sticks, "_crossings", lambda *_: cuts)
+    p, q = bl.Measure(lambda y: 2 * y, bl.Interval(0, 1)), bl.uniform(bl.Interval(0, 1))
+    for ratio in (F(1), F(3, 2), F(3)):
+        assert encloses(bl.hockey_stick(p, q, ratio=ratio), max(1 - ratio / 2, F(0)) ** 2)
+        assert encloses(bl.hockey_stick(q, p, ratio=ratio), 1 / (4 * ratio))
+
+
+def test_an_irrational_factor_is_enclosed():
+    """e^(1/2) to 320 bits: the ends lie on their sides of a truth of 150 digits."""
+    from borel.engine.hockey_sticks import Threshold, finite_beyond, finite_excess
+
+    p, q = [F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]
+    low, high = finite_excess((p, p), (q, q), Threshold(F(1, 2)))
+    with mp.workdps(150):
+        truth = mp.mpf(3) / 4 - mp.e ** mp.mpf("0.5") / 4
+        assert mp.mpf(low.numerator) / low.denominator < truth
+        assert truth < mp.mpf(high.numerator) / high.denominator
+    assert 0 < high - low < F(1, 2**300)
+    # between two ratios that enclose e^(1/2) nothing is decided
+    tie = [Threshold(F(1, 2)).ends()[k] for k in (0, 1)]
+    middle = sum(tie) / 2
+    one = [middle / (1 + middle), 1 / (1 + middle)], [1 / (1 + middle), middle / (1 + middle)]
+    found = finite_beyond((one[0], one[0]), (one[1], one[1]), Threshold(F(1, 2)))
+    assert found == (0, one[0][0])
+    # far out only what is impossible under Q counts for certain
+    assert finite_excess((p, p), (q, q), Threshold(F(20_000))) == (0, 0)
+    assert finite_excess((p, p), ([F(0), F(1)],) * 2, Threshold(F(20_000))) == (F(3, 4), F(3, 4))
