@@ -12,7 +12,7 @@ import numpy as np
 
 from borel.engine import engine_for
 from borel.engine.discrete import WIDE
-from borel.errors import InvalidInput
+from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint
 from borel.measuring import figure
 from borel.mechanisms.family import JointFamily
@@ -64,6 +64,10 @@ class BinaryEnvelope:
         if np.ndim(values) == 0:
             level = _level(delta)
             return figure(self.joint, "binary_envelope", level)
+        if isinstance(self.joint, JointFamily):
+            raise NotYet(
+                "bl.binary_envelope", missing="curves of families", instead="one delta at a time."
+            )
         import xarray as xr
 
         points = np.ravel(np.asarray(values, dtype=object)).tolist()

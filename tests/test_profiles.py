@@ -414,6 +414,24 @@ def test_parts_where_the_second_law_has_nothing():
     assert encloses(apart, F(1)) and apart.width < 1e-9
 
 
+def test_densities_with_gaps():
+    """Boxes of width 1 a quarter apart: where one density is 0 its logarithm is not a number."""
+    mech = bl.Mechanism(
+        lambda y, x: np.where(abs(y - x) < 0.5, 1.0, 0.0),
+        secret=bl.Finite([0.0, 0.25]),
+        outcome=bl.Interval(-1, 1),
+        breaks=[-0.5, -0.25, 0.5, 0.75],
+    )
+    for epsilon in (0.0, 3.0):
+        found = bl.privacy_profile(mech)(epsilon)
+        assert encloses(found, F(1, 4)) and found.width < 1e-9
+    joint = bl.pmf([HALF, HALF], on=bl.Finite([0.0, 0.25])) * mech
+    # f_Y is 1/2 on both ends, of length 1/4 each: PML log 2 there, 0 between
+    for figure, truth in ((bl.psi_1, F(1, 8)), (bl.psi_2, F(1, 8))):
+        found = figure(joint, 0.0)
+        assert encloses(found, truth), (figure, found)
+
+
 def test_a_mechanism_with_a_density():
     mech = bl.Mechanism(
         lambda y, x: 2 * y * x + (2 - 2 * y) * (1 - x),

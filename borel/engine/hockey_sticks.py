@@ -270,7 +270,7 @@ def excess_on_line(
     for _ in range(5):
         inner, beyond = cut_off(*over, marks, lambda a, b: _mass(pair, (a, b)), small)
         least, most = [], [beyond]
-        cuts = sorted({*inner, *_crossings(pair.gap, level, inner)})
+        cuts = sorted({*inner, *marks, *_crossings(pair.gap, level, inner)})
         for part in pairwise(c for c in cuts if inner[0] <= c <= inner[1]):
             found = _over(pair, part, marks, threshold, level, rel)
             least.append(found[0])
@@ -325,7 +325,10 @@ def _over(
         found, wrong = of(whole), of(opposite)[1]
         if math.isfinite(found[1]) and math.isfinite(wrong):
             return max(found[0], 0.0), math.nextafter(found[1] + wrong, math.inf)
-    return of(positive)
+    low, high = of(positive)
+    if not math.isfinite(high):  # where a density is 0 its logarithm is not: take all of p
+        high = integral([(pair.first, True)], pair.variable, pair.inputs, part, marks, rel)[1]
+    return (max(low, 0.0) if math.isfinite(low) else 0.0), high
 
 
 def _inside(low: float, high: float) -> float:
