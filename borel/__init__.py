@@ -66,6 +66,11 @@ _WHERE = {
     "maximal_realizable_leakage": "worst_cases",
     "pointwise_maximal_guesswork_leakage": "worst_cases",
     "envelope": "envelopes",
+    "binary_envelope": "binary_envelopes",
+    "hockey_stick": "profiles",
+    "privacy_profile": "profiles",
+    "psi_1": "profiles",
+    "psi_2": "profiles",
     "f_divergence": "divergences",
     "max_divergence": "divergences",
     "renyi": "divergences",
@@ -90,12 +95,17 @@ _WHERE = {
     "OutsideAlphabet": "errors",
     "Undecided": "errors",
 }
-_MODULES = ("adversaries", "errors", "guarantees", "mechanisms", "models", "priors", "testing")
-_NOT_YET = {
-    "binary_envelope": "leakage envelopes",
-}
-
-__all__ = ["__version__", *sorted(_WHERE), *_MODULES, *sorted(_NOT_YET)]
+_MODULES = (
+    "adversaries",
+    "envelope_bounds",
+    "errors",
+    "guarantees",
+    "mechanisms",
+    "models",
+    "priors",
+    "testing",
+)
+__all__ = ["__version__", *sorted(_WHERE), *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
@@ -103,8 +113,6 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f"borel.{_WHERE[name]}"), name)
     elif name in _MODULES:
         value = import_module(f"borel.{name}")
-    elif name in _NOT_YET:
-        value = _missing(name)
     else:
         raise AttributeError(f"module 'borel' has no attribute {name!r}")
     globals()[name] = value
@@ -115,19 +123,17 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def _missing(name: str) -> Any:
-    def not_yet(*args: Any, **kwargs: Any) -> Any:
-        from borel.errors import NotYet
-
-        raise NotYet(f"bl.{name}", missing=_NOT_YET[name])
-
-    not_yet.__name__ = name
-    not_yet.__doc__ = f"Raise `NotYet`: {_NOT_YET[name]} are not in this version."
-    return not_yet
-
-
 if TYPE_CHECKING:
-    from borel import adversaries, errors, guarantees, mechanisms, models, priors, testing
+    from borel import (
+        adversaries,
+        envelope_bounds,
+        errors,
+        guarantees,
+        mechanisms,
+        models,
+        priors,
+        testing,
+    )
     from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product, Reals
     from borel.audits import audit, load
     from borel.averages import (
@@ -139,6 +145,7 @@ if TYPE_CHECKING:
         mutual_information,
         total_variation,
     )
+    from borel.binary_envelopes import binary_envelope
     from borel.bound import Bound, Verdict
     from borel.constants import const, pi
     from borel.databases import entry, iid
@@ -175,6 +182,7 @@ if TYPE_CHECKING:
         plot_worst_prior,
     )
     from borel.priors.random_bound import RandomBound
+    from borel.profiles import hockey_stick, privacy_profile, psi_1, psi_2
     from borel.settings import options
     from borel.study import Study
     from borel.worst_cases import (

@@ -125,7 +125,7 @@ def event_maximal_leakage(joint: Joint, event: Any = None, *, delta: Any = None)
     Parameters
     ----------
     joint : Joint
-        A finite ``prior * mech``.
+        A finite ``prior * mech``; for delta also a finite secret with other outcomes.
     event : callable or sequence of labels
         The event, as an indicator of labels or as a list of them.
     delta : number in [0, 1]
@@ -134,8 +134,10 @@ def event_maximal_leakage(joint: Joint, event: Any = None, *, delta: Any = None)
     Returns
     -------
     Bound
-        In nats, exact. An event of probability 0 has leakage 0 by convention, marked. With delta
-        the witness is a secret and the event that attains it: outcomes with their shares.
+        In nats, exact on finite alphabets, up to the mass beyond a head on countable outcomes,
+        certified on an interval of them. An event of probability 0 has leakage 0 by convention,
+        marked. With delta the witness is a secret and the event that attains it (finite
+        alphabets): outcomes with their shares.
 
     Notes
     -----

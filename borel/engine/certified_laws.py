@@ -15,6 +15,7 @@ from borel.bound import Bound
 from borel.engine import far
 from borel.engine.bands import Band, Bands
 from borel.engine.certified import CertifiedEngine
+from borel.engine.certified_excess import figure
 from borel.engine.discrete import OUTSIDE
 from borel.engine.essential import halves
 from borel.engine.generators import NAMED
@@ -22,7 +23,10 @@ from borel.errors import NotEnclosed, NotYet
 from borel.laws import Values, check_level
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from borel.engine.generators import Generator
+    from borel.engine.hockey_sticks import Threshold
     from borel.joint import Joint
 
 _OPEN = (
@@ -149,6 +153,31 @@ class CertifiedOutcomes(CertifiedEngine):
             if settings.current().engine == "auto":
                 return self.estimates.f_information(f)
             raise NotYet("bl.f_information", missing=f"a proof: {error}") from None
+
+    def psi_1(self, level: Threshold) -> Bound:
+        """Enclose the mean penalty of outcomes whose leakage exceeds a level."""
+        return figure(self, "psi_1", level)
+
+    def psi_2(self, level: Threshold) -> Bound:
+        """Enclose the largest excess of a row over a multiple of the marginal."""
+        return figure(self, "psi_2", level)
+
+    def event_maximal_leakage(self, delta: Fraction) -> Bound:
+        """Enclose the largest leakage of an event of a probability."""
+        return figure(self, "event_maximal_leakage", delta)
+
+    def binary_envelope(self, delta: Fraction) -> Bound:
+        """Enclose the binary envelope at a level."""
+        return figure(self, "binary_envelope", delta)
+
+    def both_halves(self) -> Bound:
+        """Enclose the largest leakage that an event and its complement both have."""
+        return figure(self, "both_halves")
+
+    def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the binary envelope at many levels."""
+        found = [self.binary_envelope(d) for d in levels]
+        return np.array([b.lower for b in found]), np.array([b.upper for b in found])
 
     def _whole(self, kind: str) -> Values:
         return self.partition(kind).values()

@@ -253,6 +253,11 @@ class CountableEngine(CountableMeasures):
             return np.asarray(outcome.array), True
         return head_of(outcome, self._count), False
 
+    def settled_head(self) -> np.ndarray:
+        """Return a head of outcomes with nearly all of the mass."""
+        self.law("pml")
+        return np.asarray(self.head_of_outcomes()[0])
+
     def law(self, kind: str) -> Values:
         """Enclose the law of PML(Y) or PMC(Y): a head of outcomes, and the mass left over."""
         cache = self._laws

@@ -8,6 +8,7 @@ t <= 1 / p_min for finitely many secrets, :math:`a \log t - a + b` and :math:`(a
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +16,10 @@ import numpy as np
 from borel.bound import Bound
 from borel.engine import generators
 from borel.engine.arb import ball, ends, precision
-from borel.engine.cells import BITS
+from borel.engine.cells import BITS, share
+from borel.engine.hockey_sticks import Ends, Threshold, finite_excess, probability_of
 from borel.engine.law_measures import LawMeasures
-from borel.engine.rounding import log_ratio_bounds, scaled
+from borel.engine.rounding import log_fraction, log_ratio_bounds, scaled
 from borel.errors import NotYet
 
 if TYPE_CHECKING:
@@ -106,6 +108,80 @@ class CountableMeasures(LawMeasures):
                 return ball(0), a * ball(ceiling) + b
             return ball(0), a * top + b
         return ball(0), (a + b) * ball(f.slope)
+
+    def psi_2(self, level: Threshold) -> Bound:
+        """Enclose the largest excess of a row over e^epsilon times the marginal, tails added."""
+        rows, law, rest = self._rows()
+        found = [finite_excess(row, law, level) for row in rows]
+        low = max(f[0] for f in found)
+        high = max(f[1] + more for f, more in zip(found, rest, strict=True))
+        return probability_of(low, high, self.bound)
+
+    def event_maximal_leakage(self, delta: Fraction) -> Bound:
+        """Enclose the largest leakage of an event of probability delta."""
+        if delta == 0:
+            return self.sup("pml")
+        return self._of_event(*self._event_ratio(delta))
+
+    def binary_envelope(self, delta: Fraction) -> Bound:
+        """Enclose the binary envelope: above delta = 1/2 two halves may leak more."""
+        low, high = self._event_ratio(delta)
+        if 2 * delta > 1:
+            # an event and its complement leak at most 1 + TV of two rows
+            high = max(high, min(self._halves(), self._event_ratio(Fraction(1, 2))[1]))
+        return self.settled(self._of_event(low, high))
+
+    def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the binary envelope at many levels."""
+        found = [self.binary_envelope(d) for d in levels]
+        return np.array([b.lower for b in found]), np.array([b.upper for b in found])
+
+    def _of_event(self, low: Fraction, high: Fraction) -> Bound:
+        low, high = max(low, Fraction(1)), max(high, Fraction(1))
+        return self.bound(log_fraction(low)[0], log_fraction(high)[1])
+
+    def _event_ratio(self, delta: Fraction) -> tuple[Fraction, Fraction]:
+        """Enclose the largest share at a level; beyond the head all of a row is added."""
+        rows, law, rest = self._rows()
+        low = max(share(row[0], law[1], delta)[0] for row in rows)
+        high = max(share(row[1], law[0], delta)[0] + r for row, r in zip(rows, rest, strict=True))
+        return max(low, delta) / delta, min(max(high, delta), Fraction(1)) / delta
+
+    def _halves(self) -> Fraction:
+        """Bound 1 + TV of two rows from above."""
+        rows, _, rest = self._rows()
+        one = Threshold(ratio=Fraction(1))
+        pairs = [(a, b) for a in range(len(rows)) for b in range(len(rows)) if a != b]
+        most = (finite_excess(rows[a], rows[b], one)[1] + rest[a] for a, b in pairs)
+        return 1 + max(most, default=Fraction(0))
+
+    def _rows(self) -> tuple[list[Ends], Ends, list[Fraction]]:
+        """Return rows and marginal on a head of outcomes as exact ends, and the rows' tails.
+
+        Raises
+        ------
+        NotYet
+            A secret that is not finite.
+        """
+        head = self._finite_prior  # type: ignore[attr-defined]
+        if head is None:
+            raise NotYet("this figure", missing="countable secrets", instead="a finite secret.")
+        ys, whole = np.asarray(self.head_of_outcomes()[0]), self.head_of_outcomes()[1]
+        if not whole:
+            ys = self.settled_head()  # type: ignore[attr-defined]
+        points = head.points[head.high > 0]
+        y = ys.astype(float)
+        kernel = self._evaluate(  # type: ignore[attr-defined]
+            self.mechanism.density, {"y": (y, y), "x": (points[:, None], points[:, None])}
+        )
+        marginal = self.column(ys)[0]  # type: ignore[attr-defined]
+        rows = [
+            tuple([Fraction(float(v)) for v in end[i]] for end in kernel)
+            for i in range(len(points))
+        ]
+        law = tuple([Fraction(float(v)) for v in end] for end in marginal)
+        rest = [Fraction(0) if whole else max(1 - sum(row[0]), Fraction(0)) for row in rows]
+        return rows, law, rest  # type: ignore[return-value]
 
     def ldp(self) -> Bound:
         """Enclose the LDP level: the outcomes of a head, and PML and PMC beyond."""

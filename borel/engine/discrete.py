@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.bound import Bound, Ratio
+from borel.engine.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
+    from borel.engine.hockey_sticks import Threshold
     from borel.laws import Values
 
+WIDE = 1e-9
 OUTSIDE = "outside the support: density 0, leakage 0 by convention"
 
 
@@ -72,6 +76,12 @@ class DiscreteFigures:
             "conditional": Bound.conditional,
         }[self.status]
         return make(low, high, **about)
+
+    def settled(self, bound: Bound) -> Bound:
+        """Call an exact figure certified if its enclosure is wider than rounding."""
+        if bound.status != "exact" or not bound.width > WIDE:
+            return bound
+        return replace(bound, status="certified", exact_ratio=None, attained=None)
 
     def at(self, kind: str, y: Any) -> Bound:
         """Return the leakage at one outcome."""
@@ -161,9 +171,28 @@ class DiscreteFigures:
 
     def exp_mean(self, kind: str) -> Bound:
         """Return the mean of e^leakage."""
-        from borel.engine.rounding import fraction_down, fraction_up
-
         low, high = self.law(kind).exp_mean()
         if isinstance(low, Fraction):
             return self.bound(fraction_down(low), fraction_up(high), units="ratio")
         return self.bound(float(low), float(high), units="ratio")
+
+    def psi_1(self, level: Threshold) -> Bound:
+        """Enclose the mean of (1 - e^(epsilon - PML))^+; what is beyond the head adds its mass."""
+        values = self.law("pml")
+        least, most = level.ends()
+        low = high = Fraction(0)
+        columns = (values.mass_lower, values.mass_upper, values.ratio_lower, values.ratio_upper)
+        for mass_low, mass_high, low_ratio, high_ratio in zip(*columns, strict=True):
+            low += _penalty(Fraction(mass_low), low_ratio, most)
+            high += _penalty(Fraction(mass_high), high_ratio, least)
+        high = min(high + Fraction(values.leftover), Fraction(1))
+        return self.bound(fraction_down(low), fraction_up(max(high, low)), units="probability")
+
+
+def _penalty(mass: Fraction, ratio: Any, factor: Fraction | None) -> Fraction:
+    """Return mass (1 - factor / ratio)^+; a factor None is beyond every finite ratio."""
+    if ratio == math.inf:
+        return mass
+    if factor is None or not ratio > factor:
+        return Fraction(0)
+    return mass * (1 - factor / Fraction(ratio))

@@ -24,10 +24,10 @@ from borel.engine.cells import (
     exact_divergence,
     fuzzy_list,
     multiple,
-    share,
     spread,
 )
-from borel.engine.discrete import OUTSIDE, DiscreteFigures
+from borel.engine.discrete import OUTSIDE
+from borel.engine.finite_events import FiniteEvents
 from borel.engine.rounding import log_fraction
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _FEW = 200_000
 """Differences of Fractions that are taken exactly; beyond, rows are compared in float64."""
 
 
-class FiniteMeasures(DiscreteFigures):
+class FiniteMeasures(FiniteEvents):
     """Measures that a `FiniteEngine` gives beside PML, PMC and LDP."""
 
     joint: Any
@@ -75,14 +75,19 @@ class FiniteMeasures(DiscreteFigures):
         p = np.asarray(p, float)
         return spread(p, rounding.rounding_of(p, self._prior_rounding))
 
+    def _row_ends(self, i: int) -> tuple[list[Fraction], list[Fraction]]:
+        """Return the row of a secret of the support, on the columns of positive probability."""
+        row = self.mechanism.matrix[self.support[i], self._live]
+        if self.joint.rational:
+            exact = [Fraction(v) for v in row]
+            return exact, exact
+        row = np.asarray(row, float)
+        return spread(row, rounding.rounding_of(row, self._kernel_rounding))
+
     @cached_property
     def _kernel_ends(self) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
         """Rows on the support, columns of positive probability."""
-        k = self.mechanism.matrix[np.ix_(self.support, self._live)]
-        if self.joint.rational:
-            exact = [[Fraction(v) for v in row] for row in k]
-            return exact, exact
-        rows = [spread(r, rounding.rounding_of(r, self._kernel_rounding)) for r in _floats(k)]
+        rows = [self._row_ends(i) for i in range(len(self.support))]
         return [r[0] for r in rows], [r[1] for r in rows]
 
     @cached_property
@@ -236,64 +241,6 @@ class FiniteMeasures(DiscreteFigures):
         pairs = [(labels[self.support[i]], outcome[self._live[j]]) for i, j in cells]
         return self._of_ratio(low, high, least=least, witness={"event": pairs})
 
-    def event_leakage(self, columns: np.ndarray) -> Bound:
-        """Enclose log max_x P(E|x) / P(E) for an event of outcomes."""
-        wanted = set(columns.tolist())
-        chosen = [j for j, column in enumerate(self._live.tolist()) if column in wanted]
-        if not chosen:
-            return self.bound(0.0, 0.0, assumptions=(*self.assumptions, OUTSIDE))
-        ends = zip(self._kernel_ends, self._marginal_ends, strict=True)
-        sums = [(max(_total(row, chosen) for row in k), _total(q, chosen)) for k, q in ends]
-        return self._of_ratio(sums[0][0] / sums[1][1], sums[1][0] / sums[0][1], least=1)
-
-    def event_maximal_leakage(self, delta: Fraction) -> Bound:
-        r"""Enclose the largest leakage of an event of probability at least delta, split freely.
-
-        The witness is a secret x and the event: outcomes and their shares, the last one in part.
-
-        Notes
-        -----
-        By Theorem 3 of the PML paper (Definitions 7 and 11 are equivalent) it is
-        :math:`\log \max_x h_x(\delta)`, the supremum over fuzzy events
-        :math:`a : \mathcal Y \to [0, 1]` with :math:`P_Y(a) \ge \delta` of
-        :math:`K_x(a) / P_Y(a)`: an event of a mechanism that splits outcomes into similar ones is
-        a fuzzy event of the mechanism itself, and conversely.
-
-        *Proof that sorting solves it.* Let r(y) = K_x(y) / P_Y(y), sorted downwards, and let
-        H(t) be the integral of r over the first t of mass (an outcome may be cut). For any fuzzy
-        event with :math:`P_Y(a) = t`, K_x(a) is the integral of r against a function between 0
-        and 1 of mass t, hence at most H(t), attained by taking the largest r first. H is concave
-        with H(0) = 0, so H(t) / t does not increase: the supremum over t >= delta is at
-        t = delta, h_x = H(delta) / delta, and as delta goes to 0 it is the largest r, which is
-        epsilon-PML. One sort for each x: O(n m log m).
-
-        *Rounding.* With masses k and q instead of the true K_x <= k and P_Y >= q, a fuzzy event
-        cut down to the true mass delta is one of q-mass at most delta, and K_x(a) <= k(a): the
-        largest k(a) over those, divided by delta, is an upper end. A lower end is the same with
-        K_x >= k and P_Y <= q: filled up to the true mass delta, its event gains at least 0.
-        """
-        labels, outcome = self.mechanism.secret.labels, self.mechanism.outcome.labels
-        if delta == 0:
-            found = self.sup("pml")
-            witness = dict(found.witness or {})
-            return found.about(witness={**witness, "event": [(witness.get("y"), 1.0)]})
-        (k_low, k_high), (q_low, q_high) = self._kernel_ends, self._marginal_ends
-        low = [share(row, q_high, delta) for row in k_low]
-        best = max(range(len(low)), key=lambda i: low[i][0])
-        high = delta  # of one secret, or of the whole space, whatever is rounded
-        if not self._single and delta < 1:
-            high = min(max(share(row, q_low, delta)[0] for row in k_high), Fraction(1))
-        return self._of_ratio(
-            low[best][0] / delta,
-            high / delta,
-            least=1,
-            attained=True,
-            witness={
-                "x": labels[self.support[best]],
-                "event": [(outcome[self._live[j]], float(part)) for j, part in low[best][1]],
-            },
-        )
-
     def _distances(self) -> tuple[Fraction, Fraction, Fraction]:
         """Return the largest distance of two rows, from below and above, and their sum from below.
 
@@ -339,10 +286,6 @@ class FiniteMeasures(DiscreteFigures):
 
 def _floats(k: np.ndarray) -> np.ndarray:
     return np.asarray(k, float)
-
-
-def _total(values: list[Fraction], chosen: list[int]) -> Fraction:
-    return sum((values[j] for j in chosen), Fraction(0))
 
 
 def _distance(row: list[Fraction], other: list[Fraction]) -> Fraction:

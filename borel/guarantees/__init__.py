@@ -7,6 +7,7 @@ those of two releases, and `post_processed` says what is left after post-process
 from borel.guarantees.base import Guarantee
 from borel.guarantees.calculus import Implication, Implied, implied, theorems
 from borel.guarantees.composition import SlicedEML, compose, prior_is_not_posterior
+from borel.guarantees.dp import ApproximateDP, ProbabilisticDP
 from borel.guarantees.informations import (
     FInformation,
     MaxInformation,
@@ -43,6 +44,7 @@ __all__ = [
     "LIP",
     "PMC",
     "PML",
+    "ApproximateDP",
     "AveragePML",
     "Closedness",
     "FInformation",
@@ -51,6 +53,7 @@ __all__ = [
     "Implied",
     "MaxInformation",
     "MutualInformation",
+    "ProbabilisticDP",
     "SlicedEML",
     "Theorem",
     "TotalVariation",

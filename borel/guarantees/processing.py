@@ -11,6 +11,7 @@ from borel.errors import InvalidInput
 from borel.guarantees import examples as ex
 from borel.guarantees.base import Guarantee
 from borel.guarantees.calculus import Implication, Implied, closure, implied, theorems
+from borel.guarantees.dp import ApproximateDP, ProbabilisticDP
 from borel.guarantees.examples import Counterexample
 from borel.guarantees.facts import Facts
 from borel.guarantees.informations import (
@@ -99,7 +100,39 @@ def ldi_not_closed() -> Counterexample:
     )
 
 
+def pdp_not_closed() -> Counterexample:
+    """(epsilon, delta)-probabilistic DP is not closed under post-processing: Example 1 of Meiser.
+
+    With epsilon = log 3, delta = 1/10: outcome 0 is bad, 1 is just good, merged they are bad.
+    """
+    rows = [[Fraction(k, 40) for k in row] for row in ([4 + 27, 9, 0], [9, 27, 4])]
+    return Counterexample(
+        "(epsilon, delta)-probabilistic DP is closed under post-processing; shown is the "
+        "post-processed mechanism",
+        ApproximateDP(ratio=3, delta=Fraction(1, 10)),
+        ProbabilisticDP(ratio=3, delta=Fraction(1, 10)),
+        ex.Example([Fraction(1, 2)] * 2, rows),
+    )
+
+
+def pdp_not_closed_before() -> Counterexample:
+    """Nor is it under pre-processing: a bit that is 0 for two secrets with different bad outcomes.
+
+    Rows (3, 2, 5)/10, (2, 3, 5)/10 and (1, 1, 8)/10 have (log 2, 3/10)-probabilistic DP; the mean
+    of the first two exceeds twice the third at both outcomes, of probability 1/2.
+    """
+    rows = [[Fraction(k, 20) for k in row] for row in ([5, 5, 10], [2, 2, 16])]
+    return Counterexample(
+        "(epsilon, delta)-probabilistic DP is closed under pre-processing; shown is the law of a "
+        "function of the secret",
+        ProbabilisticDP(ratio=2, delta=Fraction(1, 2)),
+        ProbabilisticDP(ratio=2, delta=Fraction(3, 10)),
+        ex.Example([Fraction(2, 3), Fraction(1, 3)], rows),
+    )
+
+
 _DATA = "the data-processing inequality"
+_ENVELOPES = "Information Leakage Envelopes"
 _LEMMA = f"{PMC_PAPER}, Lemma 1"
 _PROPOSITION = f"{PML_PAPER}, Proposition 1"
 
@@ -117,6 +150,10 @@ CLOSEDNESS = [
         for kind in (LDP, UniversalPML, UniversalPMC)
         for way in WAYS
     ),
+    Closedness(ApproximateDP, "post", True, True, f"{_ENVELOPES}, after (1)"),
+    Closedness(ApproximateDP, "pre", True, True, "P(E|u) is a mean of P(E|x)"),
+    Closedness(ProbabilisticDP, "post", True, False, f"{_ENVELOPES}, Example 1", pdp_not_closed),
+    Closedness(ProbabilisticDP, "pre", True, False, "counterexample", pdp_not_closed_before),
     Closedness(LDI, "post", True, True, "the posterior given z is a mean of posteriors given y"),
     Closedness(LDI, "pre", False, False, "counterexample", ldi_not_closed),
     *(

@@ -15,6 +15,7 @@ _WHERE = {
     "counting_query": "counting",
     "gaussian": "noise",
     "laplace": "noise",
+    "pml_extremal": "extremal",
     "randomized_response": "response",
 }
 # No module bears a public name, or a lazy name would turn into the module.
@@ -26,6 +27,7 @@ __all__ = [
     "counting_query",
     "gaussian",
     "laplace",
+    "pml_extremal",
     "randomized_response",
 ]
 
@@ -45,6 +47,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from borel.mechanisms.copula import clayton
     from borel.mechanisms.counting import counting_query
+    from borel.mechanisms.extremal import pml_extremal
     from borel.mechanisms.family import MechanismFamily
     from borel.mechanisms.noise import gaussian, laplace
     from borel.mechanisms.resampling import countable

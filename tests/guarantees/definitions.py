@@ -120,6 +120,21 @@ def f_information(p, K, f):
     return sum((b * F_OF[f](a / b) for a, b in pairs(p, K)), F(0))
 
 
+def loss(kind, p, K, ratio):
+    """The least delta of approximate DP (over all events), or of probabilistic DP."""
+    worst = F(0)
+    for x in o.support(p):
+        for z in o.support(p):
+            if kind == "ApproximateDP":
+                for event in subsets(range(len(K[0]))):
+                    gap = sum((K[x][y] - ratio * K[z][y] for y in event), F(0))
+                    worst = max(worst, gap)
+            else:
+                bad = (a for a, b in zip(K[x], K[z], strict=True) if a > ratio * b)
+                worst = max(worst, sum(bad, F(0)))
+    return worst
+
+
 def level(kind, p, K, delta=F(0), f="chi_square"):
     """e^epsilon of the least epsilon of a kind (the number itself for variations)."""
     return {
@@ -170,6 +185,9 @@ def satisfies(g, p, K):
             bound = o.log(lv.ratio) if lv.ratio is not None else o.ball(lv.nats)
             # equality (Y = X, uniform) is equality of two sums of logarithms: balls meet
             return bool(truth <= bound) or bool(abs(truth - bound) < o.ball(F(1, 2**350)))
+    if kind in ("ApproximateDP", "ProbabilisticDP"):
+        assert lv.ratio is not None
+        return loss(kind, p, K, lv.ratio) <= F(g.delta)
     if kind == "MaxInformation":
         return hockey_stick(p, K, lv) <= F(g.delta)
     if kind in ("TotalVariation", "FInformation"):

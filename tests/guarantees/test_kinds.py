@@ -20,7 +20,10 @@ from borel.guarantees import examples
 KINDS = [g.PML, g.PMC, g.LDP, g.LIP, g.LDI, g.EML, g.AveragePML, g.UniversalPML, g.UniversalPMC]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, g.MaxInformation], ids=lambda k: k.__name__)
+DP = [g.ApproximateDP, g.ProbabilisticDP]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, g.MaxInformation, *DP], ids=lambda k: k.__name__)
 def test_ties_are_decided_exactly_for_ratios(kind):
     """At its own level a guarantee holds; a hair below it fails."""
 

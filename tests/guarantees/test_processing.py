@@ -102,6 +102,17 @@ def test_the_originals_of_the_other_counterexamples():
     assert uniform.satisfies(g.LDI(0)).holds is True
 
 
+def test_the_originals_of_probabilistic_dp():
+    rows = [[F(k, 40) for k in row] for row in ([4, 27, 9, 0], [0, 9, 27, 4])]
+    example_1 = bl.pmf([F(1, 2)] * 2) * bl.Mechanism.from_matrix(rows)
+    assert example_1.satisfies(processing.pdp_not_closed().fails).holds is True
+    merged = example_1.mechanism.push(lambda y: max(y - 1, 0), outcome=[0, 1, 2])
+    assert merged.matrix.tolist() == processing.pdp_not_closed().example.rows
+    rows = [[F(k, 10) for k in row] for row in ([3, 2, 5], [2, 3, 5], [1, 1, 8])]
+    before = bl.pmf([F(1, 3)] * 3) * bl.Mechanism.from_matrix(rows)
+    assert before.satisfies(processing.pdp_not_closed_before().fails).holds is True
+
+
 def test_what_is_left_after_post_processing():
     tail = g.PML(ratio=F(6, 5), delta=F(1, 6))
     left = g.post_processed(tail, p_min=F(1, 4), alphabet=4)

@@ -49,6 +49,16 @@ def premise(draw, kind, p, K, delta):
         value = draw(st.sampled_from(values))
         above = sum((m for y, m in d.masses(p, K) if leak[y] > value), F(0))
         return kind(ratio=value, delta=above)
+    if name in ("ApproximateDP", "ProbabilisticDP"):
+        ratio = draw(st.sampled_from([F(1), F(5, 4), F(2), F(10)]))
+        if delta == "delta = 0":
+            ratio = max(o.ldp(p, K), F(1))
+        if ratio == math.inf:
+            return None
+        least = d.loss(name, p, K, ratio)
+        if least == 0:  # met with equality at the level of pure DP
+            ratio = max(o.ldp(p, K), F(1))
+        return None if least == 1 else kind(ratio=ratio, delta=least)
     if name in ("EML", "MaxInformation"):
         size = F(0) if delta == "delta = 0" else draw(st.sampled_from([F(1, 10), F(1, 4)]))
         return kind(ratio=max(d.level(name, p, K, size), F(1)), delta=size)
