@@ -114,8 +114,9 @@ def test_names_stay_what_they_are_when_every_module_is_loaded():
 
 
 def test_what_is_not_there_yet_names_what_is_missing():
+    mech = bl.mechanisms.randomized_response(k=2, epsilon=1.0)
     with pytest.raises(bl.NotYet, match="not yet in this version") as caught:
-        bl.pml(bl.priors.full_support(bl.Finite(2)) * bl.mechanisms.randomized_response(2)).tail(1)
+        bl.pml(bl.priors.full_support(bl.Finite(2)) * mech).tail(1)
     assert isinstance(caught.value, (bl.BorelError, NotImplementedError))
 
 
