@@ -316,7 +316,7 @@ def envelope(joint: Any, of: str = "pml") -> Any:
     Raises
     ------
     NotYet
-        Secrets that are not finite, kernels that cannot be enclosed, posteriors over priors.
+        Countable secrets, kernels that cannot be enclosed, sets of priors and posteriors.
 
     Notes
     -----
@@ -326,7 +326,8 @@ def envelope(joint: Any, of: str = "pml") -> Any:
     and else with outward rounding over all that the floats of the joint may mean. Countable and
     continuous outcomes are cut into cells: the bins prove the lower end, the dual, enclosed cell by
     cell, the upper one. ``options(tol=, budget=)`` say when cutting stops; a figure that is not
-    settled then is wide, and true.
+    settled then is wide, and true. A continuous secret is cut into sets of positive mass, as single
+    secrets witness nothing: bins prove a lower end, the supremum and Theorem 3 an upper one.
 
     References
     ----------

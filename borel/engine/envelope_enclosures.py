@@ -94,7 +94,7 @@ class CellEnvelope:
         return self.weights(Fraction(0))
 
 
-def envelope_of(joint: Any, kind: str) -> FiniteEnvelope | CellEnvelope:
+def envelope_of(joint: Any, kind: str) -> Any:
     """Return the figures of the envelope of a joint.
 
     Raises
@@ -106,14 +106,18 @@ def envelope_of(joint: Any, kind: str) -> FiniteEnvelope | CellEnvelope:
 
     if joint.finite:
         return FiniteEnvelope(engine_for(joint), kind)
-    if joint.secret.kind != "finite":
-        raise NotYet(
-            "bl.envelope",
-            missing=f"secrets on {joint.secret!r}: each of them is a null set and witnesses "
-            "nothing, or there are infinitely many",
-            instead="a finite secret; its largest value is bl.pml(joint).sup().",
-        )
     try:
-        return CellEnvelope(engine_for(joint), kind)
+        if joint.secret.kind == "finite":
+            return CellEnvelope(engine_for(joint), kind)
+        engine = engine_for(joint)
+        if joint.secret.kind == "continuous" and hasattr(engine, "bands"):
+            from borel.engine.envelope_bins import BinnedEnvelope
+
+            return BinnedEnvelope(engine, kind)
     except NotEnclosed as error:
         raise NotYet("bl.envelope", missing=str(error), instead="finite outcomes.") from None
+    raise NotYet(
+        "bl.envelope",
+        missing=f"secrets on {joint.secret!r} with outcomes on {joint.outcome!r}",
+        instead="a finite secret; its largest value is bl.pml(joint).sup().",
+    )

@@ -1,0 +1,79 @@
+"""The envelope of a continuous secret: bins from below, the supremum and Theorem 3 from above."""
+
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import borel as bl
+from borel.engine import engine_for
+from borel.engine.envelope_bins import BinnedEnvelope
+
+UNIT = bl.Interval(0, 1)
+
+
+@pytest.fixture(autouse=True)
+def quick():
+    with bl.options(budget=5):
+        yield
+
+
+def laplace():
+    return bl.uniform(UNIT) * bl.mechanisms.laplace(b=1.0, secret=UNIT)
+
+
+def test_the_masses_of_the_bins_hold_integrals_by_quadrature():
+    bins = BinnedEnvelope(engine_for(laplace()), "pml")
+    cells = bins._cells([*bins.low.tolist(), float(bins.high[-1])])
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        i, j = int(rng.integers(len(bins.low))), int(rng.integers(len(cells) - 1))
+        a, b = bins.low[i], bins.high[i]
+        inside = [c for c in (a, b) if cells[j] < c < cells[j + 1]]
+
+        def of_secret(x, j=j, inside=tuple(inside)):
+            spots = [s for s in (x, *inside) if cells[j] < s < cells[j + 1]]
+            found = integrate.quad(
+                lambda y: np.exp(-abs(y - x)) / 2, cells[j], cells[j + 1], points=spots or None
+            )
+            return found[0]
+
+        truth = integrate.quad(of_secret, a, b)[0] / (b - a)
+        assert bins.kernel[0][i, j] <= truth + 1e-12 and truth - 1e-12 <= bins.kernel[1][i, j]
+        assert bins.kernel[1][i, j] - bins.kernel[0][i, j] <= 1e-3
+
+
+def test_bins_prove_a_lower_end_that_a_finite_envelope_agrees_with():
+    """The same bins and cells as a finite joint in floats: its envelope is the lower end."""
+    joint = laplace()
+    bins = BinnedEnvelope(engine_for(joint), "pml")
+    kernel = (bins.kernel[0] + bins.kernel[1]) / 2
+    rest = 1 - kernel.sum(axis=1, keepdims=True)
+    matrix = np.hstack([kernel, rest])
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    weights = (bins.prior[0] + bins.prior[1]) / 2
+    finite = bl.pmf(weights / weights.sum()) * bl.Mechanism.from_matrix(matrix)
+    env = bl.envelope(joint)
+    for delta in (F(1, 10), F(1, 2)):
+        found, other = env(delta), bl.envelope(finite)(delta)
+        assert found.status in ("certified", "conditional")
+        assert found.lower <= other.upper
+        assert found.lower >= other.lower - 5e-3  # what the widths of the masses cost
+        truth = bl.pml(joint).sup()  # a closed form
+        assert truth.upper <= found.upper <= truth.upper + 1e-6
+
+
+def test_the_envelope_falls_and_stays_between_its_bounds():
+    env = bl.envelope(laplace())
+    found = [env(F(k, 10)) for k in (1, 4, 7, 10)]
+    lows = [b.lower for b in found]
+    assert lows == sorted(lows, reverse=True)
+    assert all(b.upper <= env(0).upper + 1e-6 for b in found)
+    assert env.delta(0.2).upper == 1.0 and env.delta(0.5).upper == 0.0
+
+
+def test_where_the_supremum_is_infinite_nothing_bounds_it():
+    joint = bl.normal() * bl.mechanisms.gaussian(sigma=1.0)
+    found = bl.envelope(joint)(F(1, 10))
+    assert found.status == "undecided" and found.lower > 0
