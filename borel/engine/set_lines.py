@@ -7,16 +7,19 @@ of f(y|X) under the centre P, M its supremum and m its infimum over the secrets,
   :math:`e^{-\mathrm{PML}} = (1 - w) e^{-\ell_P} + w e^{-L}` with L = log M / m, the LDP ratio at y,
   and :math:`e^{\mathrm{PMC}} = (1 - w) e^{\Lambda_P} + w e^{L}`;
 * full support: both are L; a hull: the largest of the corners';
-* balls of total variation: mass r moves, from values of at most M to values of at least m, so
-  that the lower expectation lies between max(e - r (M - m), m) and (1 - r) e + r m, the mean of a
+* balls of total variation, over all outcomes: mass r moves, from values of at most M to values of
+  at least m, so that the lower expectation lies between max(e - r (M - m), m) and (1 - r) e + r m, the mean of a
   member; the upper one between (1 - r) e + r M and min(e + r (M - m), M).
 
-Over all outcomes the enclosures of the three figures on common bands are combined.
+At an outcome the balls of total variation, KL and chi-square divergence around a continuous secret
+are also solved on cells of it (`secret_cells`). Over all outcomes the suprema of the centre's figure
+and of L are combined; for balls of a divergence only L bounds the figure from above.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,11 +29,13 @@ from borel.engine import engine_for
 from borel.errors import NotYet
 
 if TYPE_CHECKING:
+    from borel.engine.secret_cells import SecretCells
     from borel.joint import Joint
     from borel.measures import Measure
 
 _CHARGES = ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", "poisson")
 _CHARGES += ("geometric",)
+_MIXED = ("Contamination", "TotalVariation", "Hull", "FullSupport")
 """Families that charge every set of positive measure of their alphabet."""
 
 
@@ -51,11 +56,11 @@ class SetLines:
     def __init__(self, joint: Joint):
         self.joint, self.set = joint, joint.prior
         kind = type(self.set).__name__
-        if kind not in ("Contamination", "TotalVariation", "Hull", "FullSupport"):
+        if kind not in (*_MIXED, "DivergenceBall"):
             raise NotYet(
                 "prior_set * mech",
                 missing=f"sets of the kind {self.set.name} on {self.set.on!r}",
-                instead="full_support, contamination, tv_ball, l1_ball, hull and unions of them.",
+                instead="full_support, contamination, hull, and balls.",
             )
         self.kind = kind
         if kind == "Hull":
@@ -73,12 +78,43 @@ class SetLines:
 
     # -- at an outcome ------------------------------------------------------------------------
 
+    @cached_property
+    def cells(self) -> SecretCells | None:
+        """The cells of a continuous secret of one dimension, for balls around its prior."""
+        from borel.engine.certified import CertifiedEngine
+        from borel.engine.secret_cells import SecretCells
+
+        if self.kind not in ("TotalVariation", "DivergenceBall"):
+            return None
+        engine = engine_for(self.joints[0])
+        if not isinstance(engine, CertifiedEngine) or engine.at_atoms:
+            return None
+        secret = engine.secret
+        if not secret.continuous or secret.dim > 1 or len(secret.atoms) or secret.mass is None:
+            return None
+        return SecretCells(engine)
+
+    def _by_cells(self, kind: str, ys: np.ndarray, low: Any, high: Any) -> tuple[Any, Any]:
+        """Meet what is known with what cells of the secret prove, for a ball."""
+        if self.cells is None:
+            if self.kind == "DivergenceBall":
+                raise NotYet(
+                    "prior_set * mech",
+                    missing=f"balls of a divergence on {self.set.on!r}",
+                    instead="full_support, contamination, tv_ball, l1_ball and hull.",
+                )
+            return low, high
+        found = self.cells.leakage(self.set, kind, ys)
+        return np.maximum(low, found[0]), np.minimum(high, np.maximum(found[1], found[0]))
+
     def _combined(self, kind: str, own: Any, ldp: Any) -> tuple[np.ndarray, np.ndarray]:
         """Combine enclosures of the centre's leakage and of the LDP ratio: arrays of ends."""
         if self.kind == "FullSupport":
             return ldp
         if self.kind == "Hull" or self.size == 0:
             return own
+        if self.kind == "DivergenceBall":  # every member leaks at most as much as LDP allows
+            return own[0], ldp[1]
         return _mixed(kind, own, ldp, self.set.size, moves=self.kind == "TotalVariation")
 
     def at(self, kind: str, y: Any) -> Bound:
@@ -97,6 +133,7 @@ class SetLines:
             (np.array([each[0].lower]), np.array([each[0].upper])),
             (np.array([ratio.lower]), np.array([ratio.upper])),
         )
+        low, high = self._by_cells(kind, np.array([float(y)]), low, high)
         return self._make(float(low[0]), float(high[0]), [*each, ratio], {"y": y})
 
     def _of(self, best: Bound, each: list[Bound]) -> Measure:
@@ -129,6 +166,8 @@ class SetLines:
             ]
             ratio = np.nextafter(ratio[0], 0.0), np.nextafter(ratio[1], np.inf)
             low, high = self._combined(kind, (low, high), ratio)
+            if self.kind in ("TotalVariation", "DivergenceBall"):
+                low, high = self._by_cells(kind, np.asarray(y, float), low, high)
             statuses += [t.status.values for t in both]
         status = np.array([weakest(found) for found in zip(*statuses, strict=True)])
         if self.set.confidence is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -39,6 +40,8 @@ def enclosed(value: Fraction) -> Box:
 class Around(PriorSet):
     """A set around a centre; on a finite alphabet the centre is a vector of probabilities."""
 
+    _cells: Box | None = None
+
     def __init__(self, centre: Any, size: Any, name: str, what: str, high: Any = None):
         if not isinstance(centre, Measure) or centre.batch:
             raise InvalidInput(
@@ -54,9 +57,17 @@ class Around(PriorSet):
             self.status = "estimate"
             self.assumptions = (centre.unproved,)
 
+    def coarsened(self, weights: Box) -> Around:
+        """Return the same ball around the masses of the cells of a partition."""
+        out = copy.copy(self)
+        out.on, out._cells = Finite(len(weights[0])), weights
+        return out
+
     @property
     def weights(self) -> Box:
         """The probabilities meant by the centre, as intervals."""
+        if self._cells is not None:
+            return self._cells
         p = np.asarray(self.centre.probabilities, float)
         slack = p * (self.centre.rounding + 2.0**-52) * 1.0001 + (p > 0) * 5e-324
         return np.maximum(p - slack, 0.0), np.minimum(p + slack, 1.0)
@@ -69,6 +80,8 @@ class Around(PriorSet):
     @property
     def charged(self) -> np.ndarray:
         """Which secrets the centre charges."""
+        if self._cells is not None:
+            return self._cells[1] > 0
         return np.asarray(self.centre.probabilities != 0, bool)
 
     @property

@@ -99,6 +99,65 @@ def test_a_countable_secret():
     assert found.lower <= truth <= found.upper
 
 
+def tilted(y, r):
+    """PML over KL(Q || uniform) <= r at y <= 0 and y = 1/2, by the tilt at 40 digits."""
+    mpmath.mp.dps = 40
+    kernel = lambda x: mpmath.exp(-abs(y - x))  # noqa: E731
+    parts = [0, 1] if not 0 < y < 1 else [0, y, 1]
+
+    def at(t):
+        weight = lambda x: mpmath.exp(-kernel(x) / t)  # noqa: E731
+        mass = mpmath.quad(weight, parts)
+        mean = mpmath.quad(lambda x: kernel(x) * weight(x), parts) / mass
+        return mean, -mean / t - mpmath.log(mass)  # the mean of the kernel, and the divergence
+
+    low, high = mpmath.mpf("1e-3"), mpmath.mpf(1000)
+    for _ in range(80):
+        middle = mpmath.sqrt(low * high)
+        low, high = (middle, high) if at(middle)[1] > r else (low, middle)
+    top = max(kernel(mpmath.mpf(p)) for p in (0, 1, min(max(y, 0), 1)))
+    return mpmath.log(top / at(low)[0])
+
+
+@pytest.mark.parametrize("y", [-0.5, 0.5])
+def test_a_ball_of_a_divergence_on_an_interval(y):
+    ball = bl.priors.kl_ball(bl.uniform(UNIT), F(1, 16), direction="to_centre")
+    found = bl.pml(ball * NOISE)(y)
+    truth = tilted(mpmath.mpf(y), mpmath.mpf(1) / 16)
+    assert found.status == "certified"
+    assert found.lower <= truth <= found.upper and found.width <= 2e-3
+
+
+def test_a_ball_of_total_variation_is_solved_on_cells():
+    """Mass 1/8 moves from the secrets nearest y = -1/2 to x = 1, at y = -1/2."""
+    mpmath.mp.dps = 40
+    found = bl.pml(bl.priors.tv_ball(bl.uniform(UNIT), F(1, 8)) * NOISE)(-0.5)
+    e = mpmath.exp
+    mean = e(-mpmath.mpf(1) / 8) - e(-1) + e(-1) / 8  # in units of f(y|0)
+    truth = -mpmath.log(mean)
+    assert found.lower <= truth <= found.upper and found.width <= 2e-3
+
+
+def test_members_of_a_ball_leak_no_more():
+    rng = np.random.default_rng(0)
+    ball = bl.priors.chi_square_ball(bl.uniform(UNIT), F(1, 4), direction="to_centre")
+    top = {y: bl.pml(ball * NOISE)(y).upper for y in (-0.5, 0.25)}
+    x = (np.arange(4000) + 0.5) / 4000
+    for _ in range(200):
+        a, k, phase = 0.7 * rng.random(), int(rng.integers(1, 6)), 7 * rng.random()
+        density = 1 + a * np.cos(2 * np.pi * k * x + phase)  # chi-square a^2 / 2 <= 1/4
+        for y, bound in top.items():
+            values = np.exp(-abs(y - x))
+            level = np.exp(-abs(y - min(max(y, 0), 1)))
+            assert np.log(level / np.mean(density * values)) <= bound + 1e-6
+
+
 def test_sets_that_are_not_covered_say_so():
+    counts = bl.Mechanism(
+        lambda y, x: (1 - 0.25) / 1.25 * 0.25 ** abs(y - x),
+        secret=bl.Integers(0, None),
+        outcome=bl.Integers(),
+    )
+    ball = bl.priors.kl_ball(bl.poisson(mu=2.0), 0.1, direction="to_centre")
     with pytest.raises(bl.NotYet, match="full_support, contamination"):
-        bl.pml(bl.priors.kl_ball(bl.uniform(UNIT), 0.1, direction="to_centre") * NOISE)(0.5)
+        bl.pml(ball * counts)(2)
