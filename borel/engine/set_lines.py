@@ -8,12 +8,12 @@ of f(y|X) under the centre P, M its supremum and m its infimum over the secrets,
   and :math:`e^{\mathrm{PMC}} = (1 - w) e^{\Lambda_P} + w e^{L}`;
 * full support: both are L; a hull: the largest of the corners';
 * balls of total variation, over all outcomes: mass r moves, from values of at most M to values of
-  at least m, so that the lower expectation lies between max(e - r (M - m), m) and (1 - r) e + r m, the mean of a
-  member; the upper one between (1 - r) e + r M and min(e + r (M - m), M).
+  at least m, so that the lower expectation lies between max(e - r (M - m), m) and (1 - r) e + r m,
+  the mean of a member; the upper one between (1 - r) e + r M and min(e + r (M - m), M).
 
 At an outcome the balls of total variation, KL and chi-square divergence around a continuous secret
-are also solved on cells of it (`secret_cells`). Over all outcomes the suprema of the centre's figure
-and of L are combined; for balls of a divergence only L bounds the figure from above.
+are also solved on cells of it (`secret_cells`). Over all outcomes the suprema of the centre's
+figure and of L are combined; for balls of a divergence only L bounds the figure from above.
 """
 
 from __future__ import annotations
