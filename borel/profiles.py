@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.alphabets import Finite
 from borel.bound import Bound, weakest
 from borel.engine import engine_for
 from borel.engine.hockey_sticks import Threshold, figure_of_two
+from borel.engine.normalised import statement
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.leakage import _require_joint
@@ -338,6 +340,14 @@ def _of_joint(joint: Any, name: str, epsilon: Any, ratio: Any) -> Bound:
     level = threshold(f"bl.{name}", epsilon, ratio)
     if not isinstance(joint, JointFamily):
         _require_joint(joint, name)
+        if getattr(joint.prior, "figure_of", None) is None and not joint.finite:
+            engine = engine_for(joint)
+            if engine.status == "estimate":
+                raise NotYet(
+                    f"bl.{name}",
+                    missing=f"a density that can be enclosed: {engine.reason}",
+                    instead="np.where instead of if, np.exp instead of math.exp in the density.",
+                )
     return figure(joint, name, level)
 
 
@@ -383,14 +393,31 @@ def _source(of: Any) -> Callable[[Threshold, str], Bound]:
             instead="a finite secret, or Gaussian or Laplace noise.",
         )
     rows = [_row(mechanism, x) for x in secrets]
+    note = statement(mechanism, of.prior if isinstance(of, Joint) else _evenly(secrets, mechanism))
     pairs = [(a, b) for a in range(len(rows)) for b in range(len(rows)) if a != b]
     return lambda level, what: _worst(
         [
-            figure_of_two(rows[a], rows[b], level, what).about(
+            _normalised(figure_of_two(rows[a], rows[b], level, what), note).about(
                 witness={"x": secrets[a], "x'": secrets[b]}
             )
             for a, b in pairs
         ]
+    )
+
+
+def _evenly(secrets: list, mechanism: Mechanism) -> Measure:
+    return pmf([Fraction(1, len(secrets))] * len(secrets), on=Finite(secrets))
+
+
+def _normalised(found: Bound, note: str) -> Bound:
+    """Return a figure of rows, conditional on their normalisation unless that is proved."""
+    if note.startswith("proved") or found.status not in ("exact", "certified"):
+        return found
+    return Bound.conditional(
+        found.lower,
+        found.upper,
+        assumptions=(*found.assumptions, f"kernel normalised: {note}"),
+        units=found.units,
     )
 
 

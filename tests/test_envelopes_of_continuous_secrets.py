@@ -77,3 +77,18 @@ def test_where_the_supremum_is_infinite_nothing_bounds_it():
     joint = bl.normal() * bl.mechanisms.gaussian(sigma=1.0)
     found = bl.envelope(joint)(F(1, 10))
     assert found.status == "undecided" and found.lower > 0
+
+
+def test_outcomes_beyond_the_cells_are_not_all_of_them():
+    """Most of Y lies far out and tells nothing: the lower end must keep to Theorem 3."""
+    near = lambda y, x: np.exp(-8 * (y - x) ** 2) * 2 / np.sqrt(np.pi / 2)  # noqa: E731
+    far = lambda y: np.exp(-((y - 60) ** 2) / 2) / np.sqrt(2 * np.pi)  # noqa: E731
+    secret = bl.Interval(-1, 1)
+    mech = bl.Mechanism(
+        lambda y, x: 0.05 * near(y, x) + 0.95 * far(y), secret=secret, outcome=bl.Reals()
+    )
+    env = bl.envelope(bl.uniform(secret) * mech)
+    # sup_x of the near part is its mode on (-1, 1), and falls off beyond: E e^PML by hand
+    mean = 0.95 + 0.05 * (2 * 2 / np.sqrt(np.pi / 2) + 1)
+    for delta in (F(9, 10), F(99, 100)):
+        assert env(delta).lower <= np.log(mean / float(delta))

@@ -543,3 +543,25 @@ def test_an_irrational_factor_is_enclosed():
     # far out only what is impossible under Q counts for certain
     assert finite_excess((p, p), (q, q), Threshold(F(20_000))) == (0, 0)
     assert finite_excess((p, p), ([F(0), F(1)],) * 2, Threshold(F(20_000))) == (F(3, 4), F(3, 4))
+
+
+def test_a_profile_of_a_kernel_that_is_not_proved_normalised_is_conditional():
+    kernel = bl.Mechanism(
+        lambda y, x: (1 + 5e-7) * np.exp(-(np.abs(y - x) ** 1.5)) / (2 * math.gamma(5 / 3)),
+        secret=bl.Finite([0.0, 1.0]),
+        outcome=bl.Reals(),
+        breaks=(0.0, 1.0),
+    )
+    found = bl.privacy_profile(kernel)(0.5)
+    assert found.status == "conditional"
+    assert any("kernel normalised" in a for a in found.assumptions)
+
+
+def test_psi_of_a_density_that_cannot_be_traced_says_so():
+    opaque = bl.Mechanism(
+        lambda y, x: np.vectorize(lambda a, b: math.exp(-abs(a - b)) / 2)(y, x),
+        secret=bl.Finite([0, 1]),
+        outcome=bl.Reals(),
+    )
+    with pytest.raises(bl.NotYet, match="enclosed"):
+        bl.psi_1(bl.pmf([0.5, 0.5]) * opaque, 0.1)

@@ -24,7 +24,7 @@ from borel.engine import jet, lanes
 from borel.engine.envelope_cells import mixture
 from borel.engine.envelope_figures import Threshold, nats, ratio_of
 from borel.engine.envelope_programs import Programme
-from borel.engine.rounding import log_fraction
+from borel.engine.rounding import log_fraction, sum_outward
 from borel.engine.surface import boxes
 from borel.errors import NotEnclosed, NotYet
 
@@ -70,6 +70,9 @@ class BinnedEnvelope:
         kernel = lanes.divide(joint, (self.prior[0][:, None], self.prior[1][:, None]))
         self.kernel: Box = np.maximum(kernel[0], 0.0), np.minimum(kernel[1], 1.0)
         self.law = mixture(self.prior, self.kernel)
+        # secrets beyond the bins of an unbounded prior count too, for P_Y of every cell
+        left = max(0.0, 1.0 - float(sum_outward(self.prior[0], self.prior[0])[0])) + 2.0**-50
+        self.law = self.law[0], np.minimum(self.law[1] + left * (1 + 2.0**-50), 1.0)
         self.middle = tuple((a[0] + a[1]) / 2 for a in (self.kernel, self.law))
 
     def _cells(self, edges: list[float]) -> np.ndarray:
@@ -147,7 +150,8 @@ class BinnedEnvelope:
         return self.engine.maximal_leakage()
 
     def _programme(self) -> Programme:
-        return Programme(self.sign, self.kernel, self.law, middle=self.middle)
+        # the cells are not all of the outcomes: what lies beyond has mass and is not used
+        return Programme(self.sign, self.kernel, self.law, whole=False, middle=self.middle)
 
     def epsilon(self, delta: Fraction) -> Bound:
         """Enclose epsilon_c(delta) for 0 < delta <= 1."""
@@ -161,7 +165,7 @@ class BinnedEnvelope:
             markov = math.nextafter(mean.upper + log_fraction(1 / delta)[1], math.inf)
             if mean.status != "estimate" and markov < high:
                 high, notes = markov, (*mean.assumptions, _THEOREM)
-        return self._bound(low, max(high, low), notes)
+        return self._bound(low if low <= high else 0.0, high, notes)
 
     def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level; from above it is 1 up to the supremum, and 0 beyond it."""

@@ -309,7 +309,12 @@ def kl_from_centre(v: np.ndarray, p: Box, radius: Box, where: np.ndarray) -> Lea
         return value, slope
 
     low, high, s = _shifted(v, p, where, dual)
-    return _tilted(v, p, where, low, high, s, lambda gap: 1 / gap)
+
+    def tilt(gap: np.ndarray, q: np.ndarray) -> np.ndarray:
+        mean = np.where(q > 0, q * np.log(gap), 0.0).sum(axis=0)
+        return np.exp(mean - _middle(radius)) / gap
+
+    return _tilted(v, p, where, low, high, s, tilt)
 
 
 def chi_square_from_centre(v: np.ndarray, p: Box, radius: Box, where: np.ndarray) -> Least:
@@ -325,15 +330,22 @@ def chi_square_from_centre(v: np.ndarray, p: Box, radius: Box, where: np.ndarray
         return value, lanes.subtract(slope, lanes.point(np.array(1.0)))
 
     low, high, s = _shifted(v, p, where, dual)
-    return _tilted(v, p, where, low, high, s, lambda gap: 1 / np.sqrt(gap))
+
+    def tilt(gap: np.ndarray, q: np.ndarray) -> np.ndarray:
+        mean = (q * np.sqrt(gap)).sum(axis=0)
+        return mean / (1 + _middle(radius)) / np.sqrt(gap)
+
+    return _tilted(v, p, where, low, high, s, tilt)
 
 
 def _tilted(v, p, where, low, high, s, tilt) -> Least:
     """Return the enclosure with its prior; what the tilt leaves of the mass goes to the least."""
     lowest = np.where(where[:, None], v, np.inf)
     gap = np.maximum(v - lowest.min(axis=0) + s, 1e-300)
-    prior = _middle(p)[:, None] * tilt(gap)
-    prior = prior / prior.sum(axis=0)
+    middle = _middle(p)[:, None]
+    prior = middle * tilt(gap, middle)
+    prior = prior / np.maximum(prior.sum(axis=0), 1.0)
+    prior[lowest.argmin(axis=0), np.arange(v.shape[1])] += 1 - prior.sum(axis=0)
     return Least(low, high, prior, np.full(v.shape[1], np.inf))
 
 

@@ -54,6 +54,19 @@ def least(v: np.ndarray, family: Family) -> Least:
     return Least(floor, np.minimum(best, v.max(axis=0)), prior, np.full(m, np.inf))
 
 
+def charged(family: Family) -> tuple[np.ndarray, np.ndarray]:
+    """Return which secrets every theta certainly charges, and which some theta may charge.
+
+    A figure's lower end counts the first only, as the theta that it comes from charges them; its
+    upper end counts all of the second.
+    """
+    low, high = family.low[None].copy(), family.high[None].copy()
+    for _ in range(6 * len(family.low)):
+        low, high = _halved(low, high)
+    p = _probabilities(family, low, high, None)[0]
+    return (p[0] > 0).all(axis=1), (p[1] > 0).any(axis=1)
+
+
 def _halved(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cut every box in two across its widest side."""
     side = (high - low).argmax(axis=1)

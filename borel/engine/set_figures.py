@@ -188,7 +188,8 @@ class FiniteSetEngine:
         chosen = np.asarray(self.joint.outcome.positions(y))
         found = self.columns(kind)
         low, high = found.lower[chosen], found.upper[chosen]
-        status = "statistical" if self.set.confidence is not None else self.status
+        sure = self.set.confidence is not None and self.status != "estimate"
+        status = "statistical" if sure else self.status
         return low, high, np.where(np.isinf(high) & ~np.isinf(low), "undecided", status)
 
     def sup(self, kind: str) -> Bound:
@@ -218,6 +219,8 @@ class FiniteSetEngine:
         if math.isinf(high) and not math.isinf(low):
             about.pop("exact_ratio", None)
             notes = (*self.set.assumptions, *about.pop("assumptions", ()))
+            if self.status == "estimate":  # what float64 alone knows bounds nothing
+                return Bound.undecided(reason=self.reason or notes[0], assumptions=notes, **about)
             if self.set.confidence is not None:
                 return Bound.statistical(
                     low, high, confidence=self.set.confidence, assumptions=notes, **about
@@ -250,7 +253,11 @@ class FiniteSetEngine:
         sign = 1 if kind == "pml" else -1
         v = sign * self._scaled()[0][:, [column]]
         level = float(self.set.least(v).level[0])
-        attained = self.set.attains(bool(found.prior[row, column] > 1e-12), v[:, 0], row, level)
+        attained = self.set.attains(bool(found.prior[row, column] > 0), v[:, 0], row, level)
+        if self.rational and attained:  # equal floats may be different Fractions
+            column_values = [values[k] for k in rows]
+            if min(column_values) != max(column_values) and v.min() == v.max():
+                attained = None
         return {"witness": {"y": outcome, "x": labels[row], "prior": prior}, "attained": attained}
 
     def ldp(self) -> Bound:
@@ -259,8 +266,9 @@ class FiniteSetEngine:
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        first, second = self.sup("pmc"), self.sup("pml")
-        return first if (first.lower, first.upper) > (second.lower, second.upper) else second
+        from borel.levels import _larger
+
+        return _larger(self.sup("pmc"), self.sup("pml"))
 
     def mutual_information(self) -> Bound:
         """Enclose the largest mutual information over the members."""

@@ -55,6 +55,8 @@ def mutual_information(engine: FiniteSetEngine) -> Bound:
     from borel.priors.sets import as_measure
 
     prior = as_measure(p, prior_set.on, "the prior of the largest mutual information found")
+    if engine.status == "exact":
+        engine.status = "certified"
     return engine.make(
         max(lower, 0.0),
         max(upper, lower, 0.0),

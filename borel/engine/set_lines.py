@@ -73,8 +73,8 @@ class SetLines:
         self.size = float(getattr(self.set, "size", 0))
         self.notes = self.set.assumptions
         known = all((c.family or ("",))[0] in _CHARGES for c in self.centres)
-        if not known and self.size > 0 and kind != "FullSupport":
-            self.notes += ("the centre charges every set of secrets of positive measure",)
+        if not known and (self.size > 0 or len(self.centres) > 1) and kind != "FullSupport":
+            self.notes += ("every centre charges every set of secrets of positive measure",)
 
     # -- at an outcome ------------------------------------------------------------------------
 

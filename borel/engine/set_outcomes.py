@@ -201,6 +201,8 @@ class SetOutcomes:
         about["assumptions"] = (*self.assumptions, *about.get("assumptions", ()))
         if math.isinf(high) and not math.isinf(low):
             notes = (*self.set.assumptions, *about.pop("assumptions"))
+            if self.status == "estimate":
+                return Bound.undecided(reason=notes[0], assumptions=notes, **about)
             if self.set.confidence is not None:
                 sure = self.set.confidence
                 return Bound.statistical(low, high, confidence=sure, assumptions=notes, **about)
@@ -235,7 +237,7 @@ class SetOutcomes:
         found = self.set.least(sign * v)
         prior = as_measure(found.prior[:, 0], self.set.on, f"the worst prior at {y!r}")
         witness = {"y": y, "x": self.set.on.labels[row], "prior": prior}
-        charged = bool(found.prior[row, 0] > 1e-12)
+        charged = bool(found.prior[row, 0] > 0)
         attained = self.set.attains(charged, sign * v[:, 0], row, float(found.level[0]))
         return self._make(float(low[0]), float(high[0]), witness=witness, attained=attained)
 
@@ -243,7 +245,8 @@ class SetOutcomes:
         """Return lower ends, upper ends and the status at many outcomes."""
         points = np.asarray(y, float)
         low, high = self._boxes(kind, points, points)
-        status = "statistical" if self.set.confidence is not None else self.status
+        sure = self.set.confidence is not None and self.status != "estimate"
+        status = "statistical" if sure else self.status
         return low, high, np.where(np.isinf(high) & ~np.isinf(low), "undecided", status)
 
     def _infinite(self, kind: str) -> Bound | None:

@@ -361,6 +361,9 @@ class Hull(PriorSet):
             )
         super().__init__(members[0].on, name)
         self.corners = members
+        unproved = [m.unproved for m in members if m.unproved]
+        if unproved:
+            self.status, self.assumptions = "estimate", (unproved[0],)
 
     def least(self, v: np.ndarray) -> Least:
         """Enclose the lower expectations of columns of values."""
@@ -411,7 +414,7 @@ def _ends(given: Any, on: Alphabet, name: str, which: str) -> np.ndarray:
             f"bl.priors.{name}",
             expected="a finite alphabet",
             got=repr(on),
-            mend="for densities: bl.priors.density_band(lower, upper, on=interval).",
+            mend="around a density: bl.priors.tv_ball, kl_ball, contamination.",
         )
     if isinstance(given, dict):
         missing = set(on.labels) - set(given)

@@ -445,6 +445,9 @@ class FiniteBits(_Bits):
         if found.lower == math.inf:
             return Bound.certified(math.inf, math.inf, **about, attained=False)
         low = enclose(lambda: ball(max(found.lower, 1.0)).log())[0]
+        if math.isinf(found.upper):
+            why = "the ratio is beyond float64; p and 1 - p of such sizes have only this lower end"
+            return Bound.undecided(low, reason=why, **about)
         high = enclose(lambda: ball(max(found.upper, 1.0)).log())[1]
         return Bound.certified(low, high, **about)
 
@@ -455,12 +458,30 @@ class FiniteBits(_Bits):
             return supremum(num, den, self.interval, error=self.error, tol=tol)
         k = np.arange(num.shape[1])
         weights = np.array([float(low ** int(j) * (1 - low) ** int(k[-1] - j)) for j in k])
+        if weights.min() < 1e-280:  # powers that float64 loses: exactly, pair by pair
+            return self._exactly(num, den)
         quotient = (num @ weights) / (den @ weights)
         j = int(np.argmax(quotient))
         slack = 2 * (self.error + (len(k) + 4) * U)
         return Supremum(
             float(quotient[j]) * (1 - slack), float(quotient[j]) * (1 + slack), float(low), j
         )
+
+    def _exactly(self, num: np.ndarray, den: np.ndarray) -> Supremum:
+        """Compare the quotients at one p in rational arithmetic, as the floats stand."""
+        p = self.interval[0]
+        n = num.shape[1] - 1
+        weights = [p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+
+        def mean(row: np.ndarray) -> Fraction:
+            pairs = zip(row.tolist(), weights, strict=True)
+            return sum((Fraction(a) * w for a, w in pairs if a), Fraction(0))
+
+        quotients = [mean(a) / mean(b) for a, b in zip(num, den, strict=True)]
+        j = max(range(len(quotients)), key=quotients.__getitem__)
+        slack = 2 * (self.error + (n + 5) * U)
+        low, high = fraction_down(quotients[j]), fraction_up(quotients[j])
+        return Supremum(low * (1 - slack), high * (1 + slack), float(p), j)
 
     def at(self, kind: str, y: Any) -> Bound:
         """Return the supremum over p at one outcome."""

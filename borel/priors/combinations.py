@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from borel.alphabets import Product
+from borel.bound import weakest
 from borel.engine import linear
 from borel.engine.expectations import Least
 from borel.errors import InvalidInput, NotYet
@@ -70,6 +71,13 @@ class Union(PriorSet):
         # the truth may lie in any part: the union holds it at least as surely as the surest
         known = [1.0 if p.confidence is None else p.confidence for p in self.parts]
         self.confidence = None if max(known) == 1.0 else max(known)
+        self.status = weakest([p.status for p in self.parts])
+
+    def engine(self, joint: Any) -> Any:
+        """Return the engine of a union: a figure of each part."""
+        from borel.engine.set_unions import UnionEngine
+
+        return UnionEngine(joint)
 
     def least(self, v: np.ndarray) -> Least:
         """Enclose the lower expectations: the least of the parts'."""
@@ -108,6 +116,7 @@ class Intersection(PriorSet):
         on = _same(parts, "an intersection")
         super().__init__(on, "intersection", assumptions=_notes(parts))
         self.confidence = _confidence(self.parts)
+        self.status = weakest(["certified", *(p.status for p in self.parts)])
         self.convex = all(p.convex for p in self.parts)
         rules = [p.rules for p in self.parts]
         self._rules = None if any(r is None for r in rules) else reduce(linear.joined, rules)
@@ -174,6 +183,7 @@ class ProductSet(PriorSet):
             Product(tuple(f.on for f in factors)), "product", assumptions=_notes(factors)
         )
         self.factors = factors
+        self.status = weakest(["certified", *(f.status for f in factors)])
         self.confidence = _confidence(factors)
 
     @property

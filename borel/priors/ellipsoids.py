@@ -111,8 +111,8 @@ class Ellipsoid(PriorSet):
         return np.append(free, max(1.0 - free.sum(), 0.0))
 
     def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return True where the minimiser found charges the secret; else it is not known."""
-        return True if charged else None
+        """Return None: the member found is pulled inwards, the minimiser may be on a face."""
+        return None
 
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance in the radius."""

@@ -7,6 +7,7 @@ branch and bound over theta encloses them; else the maximum that was found is an
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,6 +145,17 @@ class Family(PriorSet):
                 instead="bl.pml(family * mech) gives an estimate.",
             )
         return least(v, self)
+
+    @cached_property
+    def _reach(self) -> tuple[np.ndarray, np.ndarray]:
+        from borel.engine.family_search import charged
+
+        return charged(self)
+
+    @property
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which secrets every member certainly charges, and which some member may charge."""
+        return super().reach if self._programs is None else self._reach
 
     def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
         """Return None: the theta that was found is a maximiser to rounding only."""

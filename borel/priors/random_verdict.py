@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from borel.bound import Verdict
+from borel.bound import STATUSES, Verdict
 from borel.errors import InvalidInput
 
 if TYPE_CHECKING:
     import xarray as xr
 
+_RANK = (*STATUSES, "undecided")
 _SHARE = 0.1
 """The share of what may fail that is left to the Monte Carlo error."""
 
@@ -41,7 +43,11 @@ class RandomVerdict(Verdict):
     def __and__(self, other: RandomVerdict) -> RandomVerdict:
         """Return the verdict on both, of figures of the same draws."""
         first, second = self._of, other._of
-        figure = second[0] if second[0].trouble else first[0]
+        pair = first[0], second[0]
+        # what is said of both is as weak as the weaker of the two
+        figure = copy.copy(max(pair, key=lambda f: (bool(f.trouble), _RANK.index(f.status))))
+        figure.assumptions = tuple(dict.fromkeys(pair[0].assumptions + pair[1].assumptions))
+        figure.exact_draws = pair[0].exact_draws and pair[1].exact_draws
         return RandomVerdict.of(figure, first[1] & second[1], first[2] & second[2])
 
     def at(self, *, confidence: float) -> Verdict:

@@ -298,3 +298,20 @@ def test_bad_input():
         bl.pml(bl.entry(bits * bl.mechanisms.counting_query(n=3, b=1.0)))(math.nan)
     with pytest.raises(bl.InvalidInput, match="counts the label 1"):
         bits * bl.mechanisms.counting_query(n=3, b=1.0, predicate=lambda d: d == 0)
+
+
+@pytest.mark.parametrize("p", [F(1, 10**160), F(1, 10**170), F(1, 10**200)])
+def test_one_tiny_p_is_neither_lost_nor_infinite(p):
+    """The whole database of two bits, told as it is: log 1 / p^2."""
+    database = bl.iid(bl.priors.bernoulli(p, p), 2)
+    identity = bl.Mechanism.from_matrix(
+        [[F(int(i == j)) for j in range(4)] for i in range(4)], secret=database.on
+    )
+    with mp.workdps(40):
+        truth = -2 * mp.log(mp.mpf(p.numerator) / p.denominator)
+    found = bl.pml(database * identity).sup()
+    assert found.lower <= truth <= found.upper and found.lower > 700
+    entry = bl.pml(bl.entry(database * identity)).sup()
+    with mp.workdps(40):
+        truth = truth / 2
+    assert entry.lower <= truth <= entry.upper and entry.width <= 1e-9

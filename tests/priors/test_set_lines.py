@@ -8,6 +8,13 @@ import pytest
 
 import borel as bl
 
+
+@pytest.fixture(autouse=True)
+def digits():
+    with mpmath.workdps(40):
+        yield
+
+
 UNIT = bl.Interval(0, 1)
 NOISE = bl.Mechanism(lambda y, x: np.exp(-abs(y - x)) / 2, secret=UNIT, outcome=bl.Reals())
 
@@ -20,7 +27,6 @@ def quick():
 
 def truths(y, w):
     """PML and PMC of Laplace noise over the contamination of the uniform prior, at 40 digits."""
-    mpmath.mp.dps = 40
     y, w = mpmath.mpf(y), mpmath.mpf(w)
     top = mpmath.exp(-max(-y, 0, y - 1))
     bottom = min(mpmath.exp(-abs(y)), mpmath.exp(-abs(y - 1)))
@@ -90,7 +96,6 @@ def test_a_countable_secret():
         outcome=bl.Integers(),
     )
     found = bl.pml(bl.priors.contamination(bl.poisson(mu=2.0), F(1, 8)) * noise)(3)
-    mpmath.mp.dps = 40
     mean = mpmath.nsum(
         lambda k: mpmath.exp(-2) * mpmath.mpf(2) ** k / mpmath.factorial(k)
         * mpmath.mpf(a) ** abs(int(k) - 3), [0, 200],
@@ -101,7 +106,6 @@ def test_a_countable_secret():
 
 def tilted(y, r):
     """PML over KL(Q || uniform) <= r at y <= 0 and y = 1/2, by the tilt at 40 digits."""
-    mpmath.mp.dps = 40
     kernel = lambda x: mpmath.exp(-abs(y - x))  # noqa: E731
     parts = [0, 1] if not 0 < y < 1 else [0, y, 1]
 
@@ -130,7 +134,6 @@ def test_a_ball_of_a_divergence_on_an_interval(y):
 
 def test_a_ball_of_total_variation_is_solved_on_cells():
     """Mass 1/8 moves from the secrets nearest y = -1/2 to x = 1, at y = -1/2."""
-    mpmath.mp.dps = 40
     found = bl.pml(bl.priors.tv_ball(bl.uniform(UNIT), F(1, 8)) * NOISE)(-0.5)
     e = mpmath.exp
     mean = e(-mpmath.mpf(1) / 8) - e(-1) + e(-1) / 8  # in units of f(y|0)
@@ -161,3 +164,13 @@ def test_sets_that_are_not_covered_say_so():
     ball = bl.priors.kl_ball(bl.poisson(mu=2.0), 0.1, direction="to_centre")
     with pytest.raises(bl.NotYet, match="full_support, contamination"):
         bl.pml(ball * counts)(2)
+
+
+def test_a_hull_of_priors_on_different_halves_says_what_it_assumes():
+    halves = [
+        bl.Measure(lambda x: np.where(x < 0.5, 2.0, 0.0), on=UNIT, breaks=(0.5,)),
+        bl.Measure(lambda x: np.where(x < 0.5, 0.0, 2.0), on=UNIT, breaks=(0.5,)),
+    ]
+    found = bl.pml(bl.priors.hull(halves) * NOISE)(0.0)
+    assert found.status == "conditional"
+    assert any("charges every set of secrets" in a for a in found.assumptions)

@@ -9,6 +9,13 @@ from scipy import stats
 
 import borel as bl
 
+
+@pytest.fixture(autouse=True)
+def digits():
+    with mpmath.workdps(40):
+        yield
+
+
 X = bl.Finite([0.0, 1.0, 2.0])
 P = [F(1, 2), F(3, 10), F(1, 5)]
 LINE = np.linspace(-25, 25, 20001)
@@ -53,7 +60,6 @@ SETS = {
 @pytest.mark.parametrize("name", SETS)
 def test_laplace_noise_leaks_most_beyond_the_secrets(name):
     """There the ratios are e^(-|x - x'| / b), whatever y: the supremum is at one of the ends."""
-    mpmath.mp.dps = 40
     mech, log_kernel = laplace(0.75)
     prior_set, r = SETS[name]
     ratios = [[mpmath.exp(-abs(x - end) / mpmath.mpf(0.75)) for x in (0, 1, 2)] for end in (0, 2)]
@@ -74,7 +80,6 @@ def test_gaussian_noise_tells_the_secret_at_last(name):
     """Far out the posterior is a point: PML tends to log 1 / (lower probability); PMC diverges."""
     mech, _ = gaussian(1.25)
     prior_set, r = SETS[name]
-    mpmath.mp.dps = 40
     truth = max(-mpmath.log(least_of(name, v, r)) for v in ([1, 0, 0], [0, 0, 1]))
     found = bl.pml(prior_set * mech).sup()
     assert found.lower <= truth <= found.upper and found.width <= 1e-8

@@ -9,6 +9,13 @@ from scipy.optimize import linprog
 
 import borel as bl
 
+
+@pytest.fixture(autouse=True)
+def digits():
+    with mpmath.workdps(40):
+        yield
+
+
 N, M = 4, 3
 FOUR = bl.Finite(N)
 
@@ -212,7 +219,6 @@ TRUTHS = {
 @pytest.mark.parametrize("name", TRUTHS)
 @pytest.mark.parametrize(("p", "r"), [(F(1, 2), F(1, 8)), (F(1, 8), F(1, 64)), (F(3, 4), F(1, 4))])
 def test_balls_of_a_bit_hold_the_root_at_40_digits(name, p, r):
-    mpmath.mp.dps = 40
     exact_p, exact_r = (
         mpmath.mpf(p.numerator) / p.denominator,
         mpmath.mpf(r.numerator) / r.denominator,
@@ -433,3 +439,95 @@ def test_sets_from_counts_say_what_they_rest_on():
 def test_nonsense_is_refused_with_a_word_on_what_was_expected(make):
     with pytest.raises(bl.InvalidInput, match="expected"):
         make()
+
+
+# -- parts, corners and parameters with different supports ----------------------------------------
+
+
+def channel(*rows):
+    return bl.Mechanism.from_matrix([[F(v) for v in row] for row in rows])
+
+
+def test_a_union_of_certain_priors_leaks_nothing():
+    mech = channel((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4)))
+    points = [bl.pmf([F(1), F(0)]), bl.pmf([F(0), F(1)])]
+    apart = bl.priors.hull(points[:1]) | bl.priors.hull(points[1:])
+    family = bl.priors.family(lambda k: points[k], bl.Finite([0, 1]))
+    for prior_set in (apart, family):
+        joint = prior_set * mech
+        for found in (bl.pml(joint).sup(), bl.pmc(joint).sup(), bl.ldp(joint), bl.lip(joint)):
+            assert found.lower == found.upper == 0.0
+        assert bl.maximal_leakage(joint).upper == 0.0
+        assert joint.satisfies(bl.guarantees.PML(0.1)).holds
+    assert bl.pml(bl.priors.hull(points) * mech).sup().ratio.lower == 3  # mixtures are members
+
+
+def test_a_union_of_sets_on_different_secrets_takes_the_larger_figure():
+    kernel = channel((F(9, 10), F(1, 10)), (F(1, 2), F(1, 2)), (F(1, 10), F(9, 10)))
+    parts = [
+        bl.priors.tv_ball(bl.pmf([F(1, 2), F(1, 2), F(0)]), 0),
+        bl.priors.tv_ball(bl.pmf([F(0), F(1, 2), F(1, 2)]), 0),
+    ]
+    found = bl.pml((parts[0] | parts[1]) * kernel).sup()
+    each = [bl.pml(p * kernel).sup().ratio.lower for p in parts]
+    assert found.ratio.lower == max(each) == F(5, 3)  # 1/2 over (1/2 + 1/10) / 2
+    noise = bl.mechanisms.laplace(b=1.0, secret=bl.Finite([0.0, 1.0, 2.0]))
+    on = noise.secret
+    ends = [bl.priors.hull([bl.pmf(p, on=on)]) for p in ([1, 0, 0], [0, 0, 1])]
+    assert bl.pml((ends[0] | ends[1]) * noise).sup().upper <= 1e-12
+
+
+def test_a_family_charges_only_what_its_members_do():
+    mech = channel((F(1, 2), F(1, 2)), (F(2, 5), F(3, 5)), (F(1, 10), F(9, 10)))
+    family = bl.priors.family(lambda t: bl.pmf([t, 1 - t, 0 * t]), bl.Interval(0.2, 0.4))
+    two = bl.priors.family(lambda t: bl.pmf([t, 1 - t]), bl.Interval(0.2, 0.4))
+    small = channel((F(1, 2), F(1, 2)), (F(2, 5), F(3, 5)))
+    for of in (bl.pml, bl.pmc):
+        a, b = of(family * mech).sup(), of(two * small).sup()
+        assert a.lower <= b.upper and b.lower <= a.upper and a.width <= 1e-8
+    # a label that is charged for some theta only bounds from above, and proves nothing from below
+    some = bl.priors.family(
+        lambda t: bl.pmf([np.maximum(t - 0.5, 0), 0.5 * t, 1 - np.maximum(t - 0.5, 0) - 0.5 * t]),
+        bl.Interval(0.2, 0.4),
+    )
+    assert bl.pmc(some * mech).sup().lower <= np.log(0.9) - np.log(0.5) + 1e-9
+
+
+def test_what_is_known_in_float64_only_stays_an_estimate_in_every_set():
+    table = {0: 0.75, 1: 0.25}
+    opaque = bl.Measure(lambda x: np.vectorize(lambda t: table[int(t)])(x), bl.Finite(2))
+    mech = channel((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4)))
+    good = bl.priors.interior(F(1, 8), bl.Finite(2))
+    for prior_set in (
+        bl.priors.hull([opaque]),
+        bl.priors.hull([opaque]) | good,
+        bl.priors.tv_ball(opaque, 0.1) & good,
+    ):
+        found = bl.pml(prior_set * mech).sup()
+        assert found.status in ("estimate", "undecided")
+        assert joint_verdict(prior_set * mech).holds is None
+
+
+def joint_verdict(joint):
+    return joint.satisfies(bl.guarantees.PML(2.0))
+
+
+def test_the_worst_prior_of_a_ball_that_reaches_beyond_its_centre():
+    """All of the mass that the tilt leaves goes to the least value, which the centre lacks."""
+    centre = bl.pmf([F(0), F(1, 2), F(1, 2)])
+    for make, distance in (
+        (bl.priors.kl_ball, lambda q, p: kl(p, q)),
+        (bl.priors.chi_square_ball, lambda q, p: float(np.sum(p[1:] ** 2 / q[1:]) - 1)),
+    ):
+        found = make(centre, 0.3, direction="from_centre").lower([0.0, 1.0, 1.0])
+        q = np.asarray(found.witness["prior"].probabilities, float)
+        assert abs(q[1] + q[2] - found.lower) <= 1e-9
+        assert distance(q, np.array([0.0, 0.5, 0.5])) <= 0.3 + 1e-9
+
+
+def test_attained_says_no_more_than_is_so():
+    close = F(1, 10**20)
+    mech = channel((F(1, 2) + close, F(1, 2) - close), (F(1, 2), F(1, 2)))
+    assert bl.pml(bl.priors.full_support(bl.Finite(2)) * mech).sup().attained is not True
+    rare = bl.priors.contamination(bl.pmf([F(10**13 - 1, 10**13), F(1, 10**13)]), F(1, 2))
+    assert bl.pml(rare * channel((F(1, 4), F(3, 4)), (F(3, 4), F(1, 4))))(0).attained is True
