@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.bound import Bound, weakest
 from borel.engine import engine_for
+from borel.engine.discrete import WIDE
 from borel.engine.hockey_sticks import Threshold, figure_of_two
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
@@ -142,6 +144,7 @@ class PrivacyProfile:
     def __init__(self, of: Any):
         self.of = of
         self._figure = _source(of)
+        self._at_floats: dict[Any, Bound] = {}
 
     def __call__(self, epsilon: Any = None, *, ratio: Any = None) -> Bound | xr.Dataset:
         """Return delta at one epsilon, a Bound, or at many, a Dataset.
@@ -184,13 +187,15 @@ class PrivacyProfile:
         """
         return self._at(epsilon, ratio, "beyond", "failure probability")
 
-    def epsilon(self, delta: Any) -> Bound:
+    def epsilon(self, delta: Any, *, tol: float = 0.0) -> Bound:
         r"""Return the smallest epsilon >= 0 with (epsilon, delta)-DP.
 
         Parameters
         ----------
         delta : number in [0, 1]
             A float means its binary64 value.
+        tol : float
+            Nats: the bisection of each end stops at this width; by default it goes on to the float.
 
         Returns
         -------
@@ -202,7 +207,7 @@ class PrivacyProfile:
         level = probability("bl.privacy_profile", "delta", delta)
 
         def decide(e: float) -> bool | None:
-            found = self._figure(Threshold(Fraction(e)), "excess")
+            found = self._kept(e)
             notes.append(found)
             if not found.proved:
                 return None
@@ -221,7 +226,14 @@ class PrivacyProfile:
             return Bound.undecided(
                 top if decide(top) is False else 0.0, reason=why, assumptions=last.assumptions
             )
-        return _nats(_edge(decide, top, False), _edge(decide, top, True), notes)
+        return _nats(_edge(decide, top, False, tol), _edge(decide, top, True, tol), notes)
+
+    def _kept(self, e: float) -> Bound:
+        """Return the profile at a float, once: bisections at many deltas meet the same ones."""
+        key = (settings.current(), e)
+        if key not in self._at_floats:
+            self._at_floats[key] = self._figure(Threshold(Fraction(e)), "excess")
+        return self._at_floats[key]
 
     def _at(self, epsilon: Any, ratio: Any, what: str, quantity: str) -> Any:
         values = getattr(epsilon, "values", epsilon)
@@ -482,12 +494,12 @@ def _worst(bounds: list[Bound]) -> Bound:
     return getattr(Bound, status)(low, high, **about)
 
 
-def _edge(decide: Callable[[float], bool | None], top: float, certainly: bool) -> float:
+def _edge(decide: Callable[[float], bool | None], top: float, certainly: bool, tol: float) -> float:
     """Return the largest float not known to be enough, or the smallest known to be, by halving."""
     low, high = 0.0, top
     for _ in range(_HALVINGS):
         middle = low + (high - low) / 2
-        if middle in (low, high):
+        if middle in (low, high) or high - low <= tol:
             break
         answer = decide(middle)
         fits = answer is True if certainly else answer is not False
@@ -501,4 +513,6 @@ def _nats(low: float, high: float, notes: list[Bound]) -> Bound:
     if status in ("estimate", "undecided"):
         why = notes[-1].reason or "some figure of the profile is not proved"
         return Bound.undecided(low, high, reason=why, assumptions=assumptions)
+    if status == "exact" and high - low > WIDE:
+        status = "certified"
     return getattr(Bound, status)(low, high, assumptions=assumptions)
