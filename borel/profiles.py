@@ -145,6 +145,7 @@ class PrivacyProfile:
         self.of = of
         self._figure = _source(of)
         self._at_floats: dict[Any, Bound] = {}
+        self._pure: float | None = None
 
     def __call__(self, epsilon: Any = None, *, ratio: Any = None) -> Bound | xr.Dataset:
         """Return delta at one epsilon, a Bound, or at many, a Dataset.
@@ -232,7 +233,14 @@ class PrivacyProfile:
         """Return the profile at a float, once: bisections at many deltas meet the same ones."""
         key = (settings.current(), e)
         if key not in self._at_floats:
-            self._at_floats[key] = self._figure(Threshold(Fraction(e)), "excess")
+            if self._pure is None:
+                self._pure = _pure_level(self.of)
+            # from the level of pure LDP on the profile is 0, of all pairs: no need to go over them
+            self._at_floats[key] = (
+                Bound.exact(0.0, 0.0, units="probability")
+                if e >= self._pure
+                else self._figure(Threshold(Fraction(e)), "excess")
+            )
         return self._at_floats[key]
 
     def _at(self, epsilon: Any, ratio: Any, what: str, quantity: str) -> Any:
@@ -404,6 +412,17 @@ def _source(of: Any) -> Callable[[Threshold, str], Bound]:
             for a, b in pairs
         ]
     )
+
+
+def _pure_level(of: Any) -> float:
+    """Return an epsilon of pure LDP that is proved, for finite alphabets; else infinity."""
+    from borel.levels import ldp
+
+    mechanism = getattr(of, "mechanism", of)
+    if isinstance(of, tuple) or not mechanism.finite or not getattr(of, "finite", True):
+        return math.inf
+    level = ldp(_uniformly(of) if of is mechanism else of)
+    return level.upper if level.proved else math.inf
 
 
 def _uniformly(mechanism: Mechanism) -> Joint:

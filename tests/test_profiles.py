@@ -543,3 +543,15 @@ def test_an_irrational_factor_is_enclosed():
     # far out only what is impossible under Q counts for certain
     assert finite_excess((p, p), (q, q), Threshold(F(20_000))) == (0, 0)
     assert finite_excess((p, p), ([F(0), F(1)],) * 2, Threshold(F(20_000))) == (F(3, 4), F(3, 4))
+
+
+def test_the_epsilon_of_delta_0_is_that_of_pure_ldp():
+    """From that level on the profile is 0, and it is not gone over pair by pair."""
+    rng = np.random.default_rng(7)
+    kernel = rng.dirichlet(np.ones(6), size=6)
+    mech = bl.Mechanism.from_matrix(kernel)
+    truth = np.log((kernel[:, None] / kernel).max())
+    found = bl.privacy_profile(mech).epsilon(0)
+    assert found.value == pytest.approx(truth, rel=1e-13) and found.width < 1e-13
+    below = bl.privacy_profile(mech).epsilon(1e-9)
+    assert below.upper < found.lower and bl.privacy_profile(mech)(below.lower - 1e-6).lower > 1e-9
