@@ -50,9 +50,8 @@ def distances(joint):
 
 def print_table():
     """Print the distances, rounded up."""
-    print(
-        f"{'prior':<12}{'as released':>13}{'one bit':>10}{'5 lower':>10}{'applies':>10}{'5 upper':>10}"
-    )
+    heads = "".join(f"{head:>10}" for head in ("one bit", "5 lower", "applies", "5 upper"))
+    print(f"{'prior':<12}{'as released':>13}{heads}")
     for name, joint in {**panels(), **random_joints()}.items():
         found = distances(joint)
         cells = [f"{np.ceil(max(found[b] - 1e-12, 0) * 1e4) / 1e4:.4f}" for b in BOUNDS]
