@@ -86,6 +86,7 @@ _WHERE = {
     "plot_frontier": "posterior_plots",
     "plot_posterior": "posterior_plots",
     "plot_worst_prior": "posterior_plots",
+    "plot_envelope": "envelope_plots",
     "plot_epsilon": "plots",
     "plot_law": "plots",
     "plot_leakage": "plots",
@@ -150,6 +151,7 @@ if TYPE_CHECKING:
     from borel.constants import const, pi
     from borel.databases import entry, iid
     from borel.divergences import f_divergence, max_divergence, renyi
+    from borel.envelope_plots import plot_envelope
     from borel.envelopes import envelope
     from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
     from borel.families import (

@@ -254,8 +254,8 @@ def h_eta(mechanism: Mechanism, *, bad: Any, good: Any, eta: Any) -> Mechanism:
     >>> from fractions import Fraction as F
     >>> import borel as bl
     >>> mech = bl.Mechanism.from_matrix([[F(1, 4), F(3, 4)], [F(0), F(1)]])
-    >>> (h_eta(mech, bad=0, good=1, eta=F(1, 9)) @ mech).matrix[0]
-    array([Fraction(1, 3), Fraction(2, 3)], dtype=object)
+    >>> (h_eta(mech, bad=0, good=1, eta=F(1, 9)) @ mech).matrix[0].tolist()
+    [Fraction(1, 3), Fraction(2, 3)]
     """
     outcome = mechanism.outcome
     if outcome.kind != "finite":
@@ -365,17 +365,7 @@ def envelope_table(
     """
     import xarray as xr
 
-    from borel.mechanisms.response import RandomizedResponseForms
-
-    binary = binary_envelope(joint)
-    made: dict[str, Any] = {
-        "quantile": lambda d: quantiles(joint, d).bad,
-        "binary": binary,
-        "theorem_3": lambda d: upper_bound(joint, d),
-    }
-    if isinstance(joint.mechanism.closed_forms, RandomizedResponseForms) and joint.prior.rational:
-        made["theorem_5_lower"] = lambda d: randomized_response_bounds(joint, d).lower
-        made["theorem_5_upper"] = lambda d: randomized_response_bounds(joint, d).upper
+    made = bound_columns(joint)
     made |= dict(columns or {})
     levels = [delta_of("envelope_table", d) for d in np.ravel(np.asarray(deltas, object)).tolist()]
     found = [[column(d) for column in made.values()] for d in levels]
@@ -390,3 +380,21 @@ def envelope_table(
         {"delta": [float(d) for d in levels], "bound": list(made)},
         {"quantity": "bounds on the PML envelope", "units": "nats"},
     )
+
+
+def bound_columns(joint: Joint) -> dict[str, Any]:
+    """Return the bounds on the PML envelope of a joint by name: functions of delta, each a Bound.
+
+    `randomized_response_bounds` gives None where its condition fails.
+    """
+    from borel.mechanisms.response import RandomizedResponseForms
+
+    made: dict[str, Any] = {
+        "quantile": lambda d: quantiles(joint, d).bad,
+        "binary": binary_envelope(joint),
+        "theorem_3": lambda d: upper_bound(joint, d),
+    }
+    if isinstance(joint.mechanism.closed_forms, RandomizedResponseForms) and joint.prior.rational:
+        made["theorem_5_lower"] = lambda d: randomized_response_bounds(joint, d).lower
+        made["theorem_5_upper"] = lambda d: randomized_response_bounds(joint, d).upper
+    return made

@@ -369,10 +369,14 @@ def mark_infinite(ax: Axes, x: Any, low: Any, high: Any, shown: np.ndarray) -> N
             )
 
 
-def _legend(ax: Axes) -> None:
+def _legend(ax: Axes, columns: int = 3) -> None:
     """Put the legend under the axes, where it hides nothing."""
     ax.legend(
-        frameon=False, fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2)
+        frameon=False,
+        fontsize="small",
+        ncols=columns,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.2),
     )
 
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.alphabets import Finite
 from borel.bound import Bound, weakest
 from borel.engine import engine_for
+from borel.engine.discrete import WIDE
 from borel.engine.hockey_sticks import Threshold, figure_of_two
 from borel.engine.normalised import statement
 from borel.errors import InvalidInput, NotYet
@@ -144,6 +146,8 @@ class PrivacyProfile:
     def __init__(self, of: Any):
         self.of = of
         self._figure = _source(of)
+        self._at_floats: dict[Any, Bound] = {}
+        self._pure: float | None = None
 
     def __call__(self, epsilon: Any = None, *, ratio: Any = None) -> Bound | xr.Dataset:
         """Return delta at one epsilon, a Bound, or at many, a Dataset.
@@ -186,13 +190,15 @@ class PrivacyProfile:
         """
         return self._at(epsilon, ratio, "beyond", "failure probability")
 
-    def epsilon(self, delta: Any) -> Bound:
+    def epsilon(self, delta: Any, *, tol: float = 0.0) -> Bound:
         r"""Return the smallest epsilon >= 0 with (epsilon, delta)-DP.
 
         Parameters
         ----------
         delta : number in [0, 1]
             A float means its binary64 value.
+        tol : float
+            Nats: the bisection of each end stops at this width; by default it goes on to the float.
 
         Returns
         -------
@@ -204,7 +210,7 @@ class PrivacyProfile:
         level = probability("bl.privacy_profile", "delta", delta)
 
         def decide(e: float) -> bool | None:
-            found = self._figure(Threshold(Fraction(e)), "excess")
+            found = self._kept(e)
             notes.append(found)
             if not found.proved:
                 return None
@@ -223,7 +229,21 @@ class PrivacyProfile:
             return Bound.undecided(
                 top if decide(top) is False else 0.0, reason=why, assumptions=last.assumptions
             )
-        return _nats(_edge(decide, top, False), _edge(decide, top, True), notes)
+        return _nats(_edge(decide, top, False, tol), _edge(decide, top, True, tol), notes)
+
+    def _kept(self, e: float) -> Bound:
+        """Return the profile at a float, once: bisections at many deltas meet the same ones."""
+        key = (settings.current(), e)
+        if key not in self._at_floats:
+            if self._pure is None:
+                self._pure = _pure_level(self.of)
+            # from the level of pure LDP on the profile is 0, of all pairs: no need to go over them
+            self._at_floats[key] = (
+                Bound.exact(0.0, 0.0, units="probability")
+                if e >= self._pure
+                else self._figure(Threshold(Fraction(e)), "excess")
+            )
+        return self._at_floats[key]
 
     def _at(self, epsilon: Any, ratio: Any, what: str, quantity: str) -> Any:
         values = getattr(epsilon, "values", epsilon)
@@ -421,6 +441,17 @@ def _normalised(found: Bound, note: str) -> Bound:
     )
 
 
+def _pure_level(of: Any) -> float:
+    """Return an epsilon of pure LDP that is proved, for finite alphabets; else infinity."""
+    from borel.levels import ldp
+
+    mechanism = getattr(of, "mechanism", of)
+    if isinstance(of, tuple) or not mechanism.finite or not getattr(of, "finite", True):
+        return math.inf
+    level = ldp(_uniformly(of) if of is mechanism else of)
+    return level.upper if level.proved else math.inf
+
+
 def _uniformly(mechanism: Mechanism) -> Joint:
     size = mechanism.secret.size
     return pmf([Fraction(1, size)] * size, on=mechanism.secret) * mechanism
@@ -509,12 +540,12 @@ def _worst(bounds: list[Bound]) -> Bound:
     return getattr(Bound, status)(low, high, **about)
 
 
-def _edge(decide: Callable[[float], bool | None], top: float, certainly: bool) -> float:
+def _edge(decide: Callable[[float], bool | None], top: float, certainly: bool, tol: float) -> float:
     """Return the largest float not known to be enough, or the smallest known to be, by halving."""
     low, high = 0.0, top
     for _ in range(_HALVINGS):
         middle = low + (high - low) / 2
-        if middle in (low, high):
+        if middle in (low, high) or high - low <= tol:
             break
         answer = decide(middle)
         fits = answer is True if certainly else answer is not False
@@ -528,4 +559,6 @@ def _nats(low: float, high: float, notes: list[Bound]) -> Bound:
     if status in ("estimate", "undecided"):
         why = notes[-1].reason or "some figure of the profile is not proved"
         return Bound.undecided(low, high, reason=why, assumptions=assumptions)
+    if status == "exact" and high - low > WIDE:
+        status = "certified"
     return getattr(Bound, status)(low, high, assumptions=assumptions)

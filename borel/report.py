@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
 import tempfile
 from dataclasses import dataclass
@@ -12,12 +13,14 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from borel.envelope_plots import draw_envelope
 from borel.errors import InvalidInput
 from borel.fingerprint import PARTS
 from borel.plots import blank_axes, draw_curve, draw_epsilon, draw_law
 from borel.posterior_curves import alpha_curve
 from borel.posterior_plots import draw_alpha
-from borel.tables import CLAIMS, STATUS_WORDS, rows
+from borel.tables import CLAIMS, STATUS_WORDS, rows, short
+from borel.units import ENVELOPE_LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +39,18 @@ class Plot:
     source: str
     alt: str
     caption: str
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """The section of the envelope: rows (delta, lower, upper, status), its plot, what is left out.
+
+    Numbers are text, rounded outwards.
+    """
+
+    rows: list[tuple[str, str, str, str]]
+    plot: Plot
+    left_out: str
 
 
 def write_report(audit: Audit, path: str | os.PathLike) -> Path:
@@ -93,6 +108,7 @@ def render(audit: Audit) -> str:
         guarantees=[row for row in found if row not in measures],
         plots=plots(audit),
         quantiles=_quantiles(audit),
+        envelope=_envelope(audit),
         posteriors=_posteriors(audit),
         legend=[(s, words) for s, words in STATUS_WORDS.items() if s in statuses],
         assumptions=_notes(audit, lambda b: b.assumptions),
@@ -173,6 +189,29 @@ def _quantiles(audit: Audit) -> list[tuple[str, list[tuple[str, Bound]]]]:
             under = f" under {law.attrs['under']}" if law.attrs["under"] else ""
             found.append((f"{CLAIMS[kind].label}{under}", levels))
     return found
+
+
+def _envelope(audit: Audit) -> Envelope | None:
+    """Return the envelope of PML over delta, if the audit holds it."""
+    if (curve := audit.dataset("envelope/curve")) is None:
+        return None
+    one = curve.sel(curve="envelope")
+    found = []
+    for level in map(float, ENVELOPE_LEVELS):
+        at = one.sel(delta=level)
+        low, high = short(float(at["lower"]), "down"), float(at["upper"])
+        shown = short(high, "up") if math.isfinite(high) else "inf"
+        found.append((f"{level:g}", low, shown, str(at["status"].item())))
+    caption = f"{_ENVELOPE} {_band(curve.attrs['status'])}"
+    plot = _plot(draw_envelope(curve, blank_axes(height=4.4)), caption)
+    return Envelope(found, plot, str(curve.attrs.get("left_out", "")))
+
+
+_ENVELOPE = (
+    "Envelope of PML: for each delta the largest level that some post-processing of the outcome "
+    "leaks with probability delta. Beside it bounds from theorems, where the alphabets are finite, "
+    "and the epsilon of (epsilon, delta)-LDP, where delta is no probability of failure."
+)
 
 
 def _posteriors(audit: Audit) -> list[tuple[str, list[tuple[str, Bound]]]]:

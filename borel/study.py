@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 REPORT = ("pml", "pmc", "ldp", "lip", "mutual_information")
 """The figures of a report, if not said otherwise."""
-FIGURES = (*REPORT, "maximal_leakage")
+FIGURES = (*REPORT, "maximal_leakage", "envelope")
 """The figures a report can hold."""
 
 
@@ -49,7 +49,9 @@ class Study:
         With a function: how the prior is made of the draws, ``lambda draw: bl.pmf(draw["p"])``,
         as in `borel.priors.from_posterior`.
     report : sequence of str
-        Figures, of ``pml, pmc, ldp, lip, mutual_information, maximal_leakage``.
+        Figures, of ``pml, pmc, ldp, lip, mutual_information, maximal_leakage, envelope``; the last,
+        the PML envelope, adds a section: what leaks with probability delta after any
+        post-processing, at a few levels, and a plot.
     guarantees : sequence
         What is to be checked: ``bl.guarantees.PML(0.5)``, ...; under a posterior, the posterior
         probability that each holds.

@@ -43,6 +43,9 @@ class Claim:
     infinite: str
 
 
+DELTA = Fraction(1, 100)
+"""Where the table gives the envelope."""
+
 CLAIMS = {
     "pml": Claim(
         "PML",
@@ -94,6 +97,16 @@ CLAIMS = {
         "the largest factor by which the outcome helps to guess a function of the secret is about "
         "{f}",
         "guessing some function of the secret succeeds more often by more than any factor",
+    ),
+    "envelope": Claim(
+        f"PML envelope, delta = {float(DELTA):g}",
+        "PML envelope",
+        f"whatever is made of the outcome, but for a probability of {float(DELTA):g} or less no "
+        "event about the secret becomes more than {f} times as probable once it is seen",
+        f"whatever is made of the outcome, but for a probability of about {float(DELTA):g} the "
+        "largest factor by which it makes an event about the secret more probable is about {f}",
+        "something can be made of the outcome that makes an event about the secret more probable "
+        f"by more than any factor, with probability {float(DELTA):g}",
     ),
 }
 """Each is what the measure means operationally; PML and PMC: "Information Density Bounds for
@@ -188,6 +201,10 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
     return text
 
 
+_SMALL_TELLS = ("mutual information", "PML envelope")
+"""Measures that may be tiny although some outcomes, rare ones, tell much."""
+
+
 def _measure(claim: Claim, bound: Bound, level: float | None) -> str:
     posterior = "" if level is None else f"with posterior probability {_percent(level)} or more, "
     if bound.status == "estimate":
@@ -206,7 +223,7 @@ def _measure(claim: Claim, bound: Bound, level: float | None) -> str:
     elif bound.upper == math.inf:
         low = short(bound.lower, "down")
         body, posterior = f"the figure is {low} nats or more, and no bound from above is known", ""
-    elif bound.upper <= 1e-12 and claim.label != "Mutual information":
+    elif bound.upper <= 1e-12 and claim.name not in _SMALL_TELLS:
         body = "the outcome tells nothing about the secret"
     else:
         body = claim.holds.format(**_numbers(bound.upper, "up", bound.ratio.upper))

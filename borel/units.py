@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from borel import averages, levels
 from borel.bound import Bound
 from borel.curves import law_curve, leakage_curve
+from borel.envelope_curves import envelope_curve
+from borel.envelopes import envelope
 from borel.errors import NotYet
 from borel.leakage import pmc, pml
 from borel.store import pack, pack_random
-from borel.tables import CLAIMS
+from borel.tables import CLAIMS, DELTA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 """The posterior quantile of epsilon that a report gives, and the mass of its credible interval."""
+ENVELOPE_LEVELS = (DELTA, *(Fraction(n, 100) for n in (5, 10, 20, 50)))
+"""Levels of the envelope that the report lists."""
+_BETWEEN = tuple(Fraction(n, 100) for n in (2, 15, 25, 30, 35, 40, 45, 55, 60, 70, 80, 90, 99))
 _QUANTILES = ("0.5", "0.9", "0.95", "0.99")
 _BOTH = "the posterior, prior and outcome together"
 _LEAKAGES = {"pml": pml, "pmc": pmc}
@@ -55,6 +60,7 @@ def units(study: Study, joint: Joint) -> Iterator[Unit]:
     figures = {
         **{n: getattr(module, n) for n, module in _MEASURES.items()},
         **{k: lambda _, k=k: variables[k].sup() for k in variables},
+        "envelope": lambda joint: envelope(joint)(DELTA),
     }
     for name in study.report:
         yield _figure(name, figures[name], joint)
@@ -64,6 +70,8 @@ def units(study: Study, joint: Joint) -> Iterator[Unit]:
         if kind in study.report:
             yield _law(variable)
             yield _curve(variable)
+    if "envelope" in study.report:
+        yield _envelope(joint)
 
 
 class _Refused(Exception):
@@ -99,6 +107,20 @@ def _curve(variable: Any) -> Unit:
         if is_random(variable.joint) and not variable.joint.prior.size:
             raise _Refused(variable.joint.prior.trouble)
         return {name: leakage_curve(variable, prob=LEVEL)}
+
+    return _guard(name, compute)
+
+
+def _envelope(joint: Joint) -> Unit:
+    """Make the unit of the envelope over delta, with the bounds where alphabets are finite.
+
+    Its levels are few on finite alphabets, and fewer elsewhere, where each may take a budget.
+    """
+    name = "envelope/curve"
+    deltas = (*ENVELOPE_LEVELS, *(_BETWEEN if joint.finite else ()))
+
+    def compute() -> Nodes:
+        return {name: envelope_curve(joint, deltas, bounds=joint.finite, ldp_curve=joint.finite)}
 
     return _guard(name, compute)
 

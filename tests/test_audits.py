@@ -464,3 +464,38 @@ def test_keys_of_functions_of_every_sort():
             return None
 
     assert function_key(Sampler()) != function_key(Sampler().method)
+
+
+def test_the_envelope_is_a_row_and_a_curve(tmp_path):
+    joint = bl.pmf([F(1, 10), F(1, 10), F(1, 5), F(3, 10), F(3, 10)]) * (
+        bl.mechanisms.randomized_response(k=5, ratio=3)
+    )
+    study = bl.Study(
+        title="T", mechanism=joint.mechanism, prior=joint.prior, report=["pml", "envelope"]
+    )
+    bl.audit(study, output=tmp_path)
+    found = bl.load(tmp_path)
+    env = bl.envelope(joint)
+    assert found["envelope"] == env(F(1, 100)) and found["envelope"].status == "exact"
+    curve = found.dataset("envelope/curve")
+    assert [float(d) for d in (0.01, 0.05, 0.1, 0.2, 0.5)] == [
+        d for d in curve.delta.values if d in (0.01, 0.05, 0.1, 0.2, 0.5)
+    ]
+    for d in (F(1, 20), F(1, 2)):
+        at = curve.sel(curve="envelope", delta=float(d))
+        assert (at.lower, at.upper, at.status) == (env(d).lower, env(d).upper, "exact")
+    assert {"binary", "theorem_5_upper", "ldp"} <= set(curve.curve.values.tolist())
+    meaning = found.table().meaning["PML envelope, delta = 0.01"]
+    assert meaning.startswith("Whatever is made of the outcome, but for a probability of 0.01")
+    # alpha over q_1, 3 over 1 + 2/10
+    assert "2.5 times as probable" in meaning
+
+
+def test_an_envelope_that_is_not_there_says_why():
+    noise = bl.mechanisms.laplace(b=1.0)
+    uniform = bl.uniform(bl.Interval(0, 1))
+    study = bl.Study(title="T", mechanism=noise, prior=uniform, report=["envelope"])
+    found = bl.load(bl.audit(study))
+    assert set(found.missing) == {"envelope", "envelope/curve"} and found.complete
+    over = bl.load(bl.audit(Prior().study(report=["envelope"])))
+    assert "posteriors" in over.missing["envelope"]

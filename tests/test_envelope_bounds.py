@@ -376,6 +376,59 @@ def test_the_table_of_figure_2():
         assert float(gap.max()) < 1e-12  # Theorem 5(ii) is Theorem 3 for k-RR
 
 
+def compared(joint, deltas):
+    """Check each bound of the table beside the envelope; return where Theorem 5(iii) applies."""
+    table = eb.envelope_table(joint, deltas, {"exact": bl.envelope(joint)})
+    column = {str(b): table.sel(bound=b) for b in table.bound.values}
+    exact = column["exact"]
+    for name in ("quantile", "binary", "theorem_5_lower"):
+        known = column[name].status.values != "none"
+        assert (column[name].lower <= exact.upper).values[known].all(), name
+    for name in ("theorem_3", "theorem_5_upper"):
+        assert (exact.lower <= column[name].upper).values.all(), name
+    return table, column["theorem_5_lower"].status.values != "none"
+
+
+@pytest.mark.parametrize("name", FIGURE_2)
+def test_the_envelope_in_the_table_of_figure_2(name):
+    """The condition of (iii) holds at every delta, and its lower bound is the envelope."""
+    p, deltas = FIGURE_2[name], [F(i, 12) for i in range(1, 12)]
+    joint = bl.pmf(p) * bl.mechanisms.randomized_response(k=len(p), epsilon=1.0)
+    table, applies = compared(joint, deltas)
+    assert applies.all()
+    exact, stated = table.sel(bound="exact"), table.sel(bound="theorem_5_lower")
+    assert (stated.lower <= exact.upper).all() and (exact.lower <= stated.upper).all()
+    assert float((exact.upper - exact.lower).max()) < 1e-13
+    # the binary bound is far below on large alphabets, and Theorem 3 not tight
+    gaps = exact.lower - table.sel(bound="binary").upper
+    assert float(gaps.max()) > {"a": 0.2, "b": 0.4, "c": 0.7, "d": 0.8}[name]
+
+
+def test_the_envelope_in_the_table_of_random_priors():
+    """In Fractions: the lower bound of Theorem 5 is the envelope where its condition holds."""
+    rng = np.random.default_rng(5)
+    met = failed = 0
+    for _ in range(12):
+        k = int(rng.integers(3, 7))
+        p, r = law(rng, k, least=1, top=9), F(int(rng.integers(5, 30)), 4)
+        joint = bl.pmf(p) * bl.mechanisms.randomized_response(k=k, ratio=r)
+        deltas = [F(i, 8) for i in range(1, 8)]
+        _, applies = compared(joint, deltas)
+        env = bl.envelope(joint)
+        for delta, holds in zip(deltas, applies, strict=True):
+            bounds, exact = eb.randomized_response_bounds(joint, delta), env(delta)
+            if not holds:
+                failed += 1
+                assert bounds.lower is None
+                continue
+            met += 1
+            if isinstance(exact.ratio.lower, F):
+                assert exact.ratio == bounds.lower.ratio
+            else:
+                assert exact.lower <= bounds.lower.upper and bounds.lower.lower <= exact.upper
+    assert met > 40 and failed > 5
+
+
 # -- Appendix A: events ---------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ EXAMPLES = sorted(p.stem for p in (ROOT / "examples").glob("*.py"))
 SLOW = {
     "affairs_survey": False,
     "doctor_visits": False,
+    "envelopes": False,
     "food_share": True,
     "votes_1996": False,
 }

@@ -565,3 +565,15 @@ def test_psi_of_a_density_that_cannot_be_traced_says_so():
     )
     with pytest.raises(bl.NotYet, match="enclosed"):
         bl.psi_1(bl.pmf([0.5, 0.5]) * opaque, 0.1)
+
+
+def test_the_epsilon_of_delta_0_is_that_of_pure_ldp():
+    """From that level on the profile is 0, and it is not gone over pair by pair."""
+    rng = np.random.default_rng(7)
+    kernel = rng.dirichlet(np.ones(6), size=6)
+    mech = bl.Mechanism.from_matrix(kernel)
+    truth = np.log((kernel[:, None] / kernel).max())
+    found = bl.privacy_profile(mech).epsilon(0)
+    assert found.value == pytest.approx(truth, rel=1e-13) and found.width < 1e-13
+    below = bl.privacy_profile(mech).epsilon(1e-9)
+    assert below.upper < found.lower and bl.privacy_profile(mech)(below.lower - 1e-6).lower > 1e-9

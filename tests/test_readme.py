@@ -17,7 +17,9 @@ def block(marker):
     return found.group(1)
 
 
-@pytest.mark.parametrize("part", ["", ": measures", ": adversaries", ": guarantees", ": sets"])
+@pytest.mark.parametrize(
+    "part", ["", ": measures", ": adversaries", ": guarantees", ": envelopes", ": sets"]
+)
 def test_the_programs_print_what_the_readme_shows(tmp_path, part):
     program = block("program" + part)
     assert len([line for line in program.splitlines() if line.strip()]) <= 12

@@ -131,3 +131,28 @@ def test_a_posterior_is_shown_with_epsilon_against_alpha():
     assert any("epsilon of PML against alpha (statistical)" in alt for alt in alts)
     assert any("leaves out the posterior probability alpha" in c for c in captions)
     assert any("Posterior of the epsilon of PML" in c for c in captions)
+
+
+def test_the_envelope_has_a_section():
+    """Uniform bit, flipped with 1/4: one outcome leaks 3/2, and so does any delta."""
+    found = audit(prior=bl.pmf([0.5, 0.5]), report=["envelope"])
+    page = Parsed(render(found))
+    text = " ".join(" ".join(page.text).split())
+    assert "After any post-processing" in text
+    assert "0.01 0.4054 0.4055 certified 0.05 0.4054 0.4055 certified" in text
+    (image,) = [attrs for tag, attrs in page.elements if tag == "img"]
+    assert image["alt"] == "Plot: Envelope of PML (certified); delta against epsilon (nats)."
+    assert "After any post-processing" not in " ".join(Parsed(render(audit())).text)
+
+
+def test_what_the_envelope_leaves_out_is_said():
+    two = bl.Finite([0, 1])
+    found = audit(
+        mechanism=bl.mechanisms.laplace(b=1.0, secret=two),
+        prior=bl.pmf([0.5, 0.5], on=two),
+        report=["envelope"],
+    )
+    curve = found.dataset("envelope/curve")
+    assert curve.curve.values.tolist() == ["envelope"] and curve.sizes["delta"] == 5
+    found.tree["envelope/curve"].attrs["left_out"] = "binary: <slow>"
+    assert "Not drawn: binary: <slow>" in " ".join(Parsed(render(bl.load(found.tree))).text)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CLAIMS = {
     "counterexamples": "Examples 8 and 9: bounded PMC, unbounded PML",
+    "envelopes": "Information Leakage Envelopes: its examples, Theorems 4 and 5 on Figure 2",
 }
 """Names of the claims, each a module of this package, with what they say."""
 
