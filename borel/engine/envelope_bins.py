@@ -73,7 +73,8 @@ class BinnedEnvelope:
         # secrets beyond the bins of an unbounded prior count too, for P_Y of every cell
         left = max(0.0, 1.0 - float(sum_outward(self.prior[0], self.prior[0])[0])) + 2.0**-50
         self.law = self.law[0], np.minimum(self.law[1] + left * (1 + 2.0**-50), 1.0)
-        self.middle = tuple((a[0] + a[1]) / 2 for a in (self.kernel, self.law))
+        kernel, law = self.kernel, self.law
+        self.middle: Box = (kernel[0] + kernel[1]) / 2, (law[0] + law[1]) / 2
 
     def _cells(self, edges: list[float]) -> np.ndarray:
         """Cut a bounded stretch of the outcomes; beyond it nothing is claimed."""

@@ -64,7 +64,7 @@ def charged(family: Family) -> tuple[np.ndarray, np.ndarray]:
     for _ in range(6 * len(family.low)):
         low, high = _halved(low, high)
     p = _probabilities(family, low, high, None)[0]
-    return (p[0] > 0).all(axis=1), (p[1] > 0).any(axis=1)
+    return np.all(p[0] > 0, axis=1), np.any(p[1] > 0, axis=1)
 
 
 def _halved(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
