@@ -200,9 +200,10 @@ def box(lower: Any, upper: Any, on: Alphabet | None = None) -> PriorSet:
     Parameters
     ----------
     lower, upper : sequence, dict or number
-        The ends, one for each label or one for all; Fractions are exact.
+        The ends, one for each label or one for all; Fractions are exact. On an interval two
+        functions of x, between which the densities lie.
     on : Alphabet, optional
-        A finite alphabet; 0, ..., n - 1 if not given.
+        A finite alphabet, or a bounded interval; 0, ..., n - 1 if not given.
 
     Raises
     ------
@@ -215,6 +216,10 @@ def box(lower: Any, upper: Any, on: Alphabet | None = None) -> PriorSet:
     >>> bl.priors.box([0.25, 0.25], [0.75, 0.75]).lower([0.0, 1.0])
     Bound(0.25 number, exact)
     """
+    if getattr(on, "kind", "") == "continuous":
+        from borel.priors.density_sets import DensityBand
+
+        return DensityBand(lower, upper, on)  # type: ignore[arg-type]
     if on is None:
         from borel.alphabets import Finite
 
@@ -302,7 +307,7 @@ def moment(functions: Any, *, lower: Any = None, upper: Any = None, on: Alphabet
     lower, upper : number or sequence, optional
         The limits; equal ones fix a moment.
     on : Alphabet
-        A finite alphabet.
+        A finite alphabet, or a bounded interval: figures are then enclosed on cells of it.
 
     Examples
     --------
@@ -311,8 +316,15 @@ def moment(functions: Any, *, lower: Any = None, upper: Any = None, on: Alphabet
     >>> mean.upper(lambda x: x == 2)
     Bound(0.5 number, certified)
     """
+    if getattr(on, "kind", "") == "continuous":
+        from borel.priors.density_sets import DensityMoments
+
+        listed = list(functions) if isinstance(functions, (list, tuple)) else [functions]
+        return DensityMoments(listed, lower, upper, on)  # type: ignore[arg-type]
     if getattr(on, "kind", "") != "finite":
-        raise InvalidInput("bl.priors.moment", expected="on=<a finite alphabet>", got=repr(on))
+        raise InvalidInput(
+            "bl.priors.moment", expected="on=<a finite alphabet or an interval>", got=repr(on)
+        )
     return Polytope(moment_rules(functions, lower, upper, on, "bl.priors.moment"), on, "moment")
 
 

@@ -215,6 +215,8 @@ class PriorSet:
         rng : int, Generator or None
             Source of randomness.
         """
+        if self.on.kind != "finite":
+            raise NotYet("members of a set of priors", missing=f"members on {self.on!r}")
         rng = np.random.default_rng(rng)
         sure = self.reach[0]
         v = rng.normal(size=(self.on.size, 8 * max(count, 1)))

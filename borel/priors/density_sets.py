@@ -1,0 +1,149 @@
+"""Sets of densities on an interval: bands between two functions, and classes of moments.
+
+They are solved on cells of the secret (`borel.engine.secret_cells`): a band by the masses of its
+ends on the cells, a moment class by two linear programs, one whose constraints every member
+satisfies, and one all of whose solutions are members.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.alphabets import Interval
+from borel.density import Density
+from borel.engine import expectations as ex
+from borel.engine import linear
+from borel.engine.expectations import Least
+from borel.errors import InvalidInput, NotEnclosed
+from borel.priors.sets import PriorSet
+
+if TYPE_CHECKING:
+    from borel.engine.lanes import Box
+    from borel.joint import Joint
+
+
+def _traced(function: Any, on: Interval, what: str) -> Density:
+    if not callable(function):
+        raise InvalidInput(what, expected="a function of x", got=type(function).__name__)
+    found = Density(function, {"x": on})
+    if found.graph is None:
+        raise InvalidInput(
+            what,
+            expected="a function that can be traced",
+            got=str(found.opaque),
+            mend="np.where instead of if, np.exp instead of math.exp.",
+        )
+    return found
+
+
+class DensitySet(PriorSet):
+    """A convex set of priors with a density on a bounded interval, given by functions of x."""
+
+    status = "certified"
+
+    def __init__(self, on: Interval, functions: list[Any], name: str):
+        what = f"bl.priors.{name}"
+        if not isinstance(on, Interval) or not np.isfinite([on.lower, on.upper]).all():
+            raise InvalidInput(what, expected="on=<a bounded interval>", got=repr(on))
+        super().__init__(
+            on, name, assumptions=("some member charges every set of secrets of positive measure",)
+        )
+        self.functions = [_traced(f, on, what) for f in functions]
+        self.status = "conditional"
+
+    def engine(self, joint: Joint) -> Any:
+        """Return the engine of the set, by cells of the secret."""
+        from borel.engine.secret_cells import CellEngine
+
+        return CellEngine(joint)
+
+    def ranges(self, low: np.ndarray, high: np.ndarray) -> list[Box]:
+        """Enclose the functions over cells."""
+        from borel.engine import jet, lanes
+
+        out = []
+        for density in self.functions:
+            assert density.graph is not None
+            try:
+                program = jet.Program(density.graph)
+            except NotEnclosed as error:
+                raise InvalidInput(
+                    f"bl.priors.{self.name}",
+                    expected="functions that intervals enclose",
+                    got=str(error),
+                ) from None
+            found = lanes.settled(jet.entry(program.run({"x": (low[None], high[None])}, 0).jet, 0))
+            ends = tuple(np.broadcast_to(v, len(low)) for v in found)
+            if not np.isfinite(ends).all():
+                raise InvalidInput(
+                    f"bl.priors.{self.name}",
+                    expected=f"functions that are bounded on {self.on!r}",
+                    got="one that intervals do not bound",
+                )
+            out.append(ends)
+        return out
+
+    def solved(self, v: np.ndarray, low: np.ndarray, high: np.ndarray, *, below: bool) -> Least:
+        """Bound lower expectations of step functions, from below or from above."""
+        raise NotImplementedError
+
+
+class DensityBand(DensitySet):
+    """All densities between two functions."""
+
+    def __init__(self, lower: Any, upper: Any, on: Interval):
+        super().__init__(on, [lower, upper], "box")
+
+    def solved(self, v: np.ndarray, low: np.ndarray, high: np.ndarray, *, below: bool) -> Least:
+        """Solve the band of the cells' masses, which are enclosed."""
+        from borel.engine import lanes
+
+        width = lanes.subtract(lanes.point(high), lanes.point(low))
+        least, most = (lanes.multiply(r, width) for r in self.ranges(low, high))
+        least = np.maximum(least[0], 0.0), np.maximum(least[1], 0.0)
+        if least[1].sum() > 1 + 1e-3 or most[1].sum() < 1:
+            raise InvalidInput(
+                "bl.priors.box",
+                expected="a lower density of mass at most 1, an upper one of mass at least 1",
+                got=f"about {least[1].sum():.6g} and {most[1].sum():.6g}",
+                mend="no prior fits: widen the band.",
+            )
+        return ex.band(v, least, (np.minimum(most[0], 1.0), np.minimum(most[1], 1.0)))
+
+
+class DensityMoments(DensitySet):
+    """All densities with bounded generalised moments."""
+
+    def __init__(self, functions: list[Any], lower: Any, upper: Any, on: Interval):
+        super().__init__(on, functions, "moment")
+        ends = []
+        for given, default in ((lower, -np.inf), (upper, np.inf)):
+            column = np.full(len(functions), default) if given is None else np.asarray(given, float)
+            if column.ndim > 1 or (column.ndim == 1 and len(column) != len(functions)):
+                raise InvalidInput(
+                    "bl.priors.moment",
+                    expected=f"a limit for each of {len(functions)} functions",
+                    got=repr(given),
+                )
+            ends.append(np.broadcast_to(column, len(functions)).astype(float))
+        if np.isnan(ends).any() or (ends[0] > ends[1]).any():
+            raise InvalidInput(
+                "bl.priors.moment", expected="lower <= upper", got=f"{ends[0]} and {ends[1]}"
+            )
+        self.limits = ends
+
+    def solved(self, v: np.ndarray, low: np.ndarray, high: np.ndarray, *, below: bool) -> Least:
+        """Solve the program that every member satisfies, or one of members alone."""
+        rows, ends = [], []
+        for values, least, most in zip(self.ranges(low, high), *self.limits, strict=True):
+            small, large = values if below else values[::-1]
+            if np.isfinite(most):
+                rows.append(small)
+                ends.append(most)
+            if np.isfinite(least):
+                rows.append(-large)
+                ends.append(-least)
+        rules = linear.constraints(len(low), np.array(rows), np.array(ends))
+        return linear.least(v, rules)

@@ -1,0 +1,77 @@
+"""Bands of densities and moment classes on an interval, against linear programs on fine grids."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import borel as bl
+
+UNIT = bl.Interval(0, 1)
+NOISE = bl.Mechanism(lambda y, x: np.exp(-abs(y - x)) / 2, secret=UNIT, outcome=bl.Reals())
+GRID = (np.arange(2000) + 0.5) / 2000
+
+
+def figures(y, **program):
+    """PML and PMC over the priors on a grid that satisfy the constraints of a program."""
+    k = np.exp(-abs(y - GRID))
+    top, bottom = np.exp(-abs(y - min(max(y, 0), 1))), np.exp(-max(abs(y), abs(y - 1)))
+    ends = [
+        linprog(sign * k, A_eq=[np.ones(len(GRID))], b_eq=[1], **program).fun for sign in (1, -1)
+    ]
+    return np.log(top / ends[0]), np.log(-ends[1] / bottom)
+
+
+@pytest.mark.parametrize("y", [-0.5, 0.3])
+def test_a_band_of_densities(y):
+    band = bl.priors.box(lambda x: 0.5 + 0 * x, lambda x: 1 + x, on=UNIT)
+    bounds = [(0.5 / len(GRID), (1 + x) / len(GRID)) for x in GRID]
+    for of, truth in zip((bl.pml, bl.pmc), figures(y, bounds=bounds), strict=True):
+        found = of(band * NOISE)(y)
+        assert found.status == "conditional" and found.width <= 2e-2
+        assert found.lower - 1e-3 <= truth <= found.upper + 1e-3  # the grid's own error
+
+
+@pytest.mark.parametrize("y", [-0.5, 0.3])
+def test_a_class_of_moments(y):
+    mean = bl.priors.moment(lambda x: x, lower=0.4, upper=0.5, on=UNIT)
+    program = {"A_ub": [GRID, -GRID], "b_ub": [0.5, -0.4]}
+    for of, truth in zip((bl.pml, bl.pmc), figures(y, **program), strict=True):
+        found = of(mean * NOISE)(y)
+        assert found.width <= 2e-2
+        assert found.lower - 1e-3 <= truth <= found.upper + 1e-3
+    two = bl.priors.moment([lambda x: x, lambda x: x * x], upper=[0.5, 0.3], on=UNIT)
+    program = {"A_ub": [GRID, GRID**2], "b_ub": [0.5, 0.3]}
+    found = bl.pml(two * NOISE)(y)
+    assert found.lower - 1e-3 <= figures(y, **program)[0] <= found.upper + 1e-3
+
+
+def test_members_leak_no_more():
+    band = bl.priors.box(lambda x: 0.5 + 0 * x, lambda x: 1.5 + 0 * x, on=UNIT)
+    rng = np.random.default_rng(0)
+    top = {y: bl.pml(band * NOISE)(y).upper for y in (-0.5, 0.3)}
+    for _ in range(200):
+        a, k, phase = 0.5 * rng.random(), int(rng.integers(1, 6)), 7 * rng.random()
+        density = 1 + a * np.cos(2 * np.pi * k * GRID + phase)
+        for y, bound in top.items():
+            level = np.mean(density * np.exp(-abs(y - GRID)))
+            assert np.log(np.exp(-abs(y - min(max(y, 0), 1))) / level) <= bound + 1e-6
+
+
+def test_over_all_outcomes_ldp_bounds_it():
+    band = bl.priors.box(lambda x: 0.5 + 0 * x, lambda x: 1.5 + 0 * x, on=UNIT)
+    found = bl.pml(band * NOISE).sup()
+    assert found.status == "conditional" and 1.0 <= found.upper <= 1 + 1e-8
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: bl.priors.box(0.5, 1.5, on=UNIT),
+        lambda: bl.priors.box(lambda x: x, lambda x: 2 * x, on=bl.Interval(0, None)),
+        lambda: bl.priors.moment(lambda x: x, lower=1, upper=0, on=UNIT),
+        lambda: bl.pml(bl.priors.box(lambda x: 2 + x, lambda x: 3 + x, on=UNIT) * NOISE)(0.5),
+    ],
+)
+def test_nonsense_is_refused(make):
+    with pytest.raises(bl.InvalidInput, match="expected"):
+        make()
