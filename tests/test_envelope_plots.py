@@ -170,8 +170,11 @@ def test_what_cannot_be_plotted():
         bl.plot_envelope(EXAMPLE_2, DELTAS, of="ldp")
     with pytest.raises(bl.InvalidInput):
         bl.plot_envelope(EXAMPLE_2.mechanism)
+    counts = bl.Mechanism(
+        lambda y, x: 0.6 * 0.25 ** abs(y - x), secret=bl.Integers(0, None), outcome=bl.Integers()
+    )
     with pytest.raises(bl.NotYet):
-        bl.plot_envelope(bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0))
+        bl.plot_envelope(bl.poisson(mu=2.0) * counts)
     data = bl.models.dirichlet_posterior([30, 70], draws=100, random_seed=1)
     learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
     with pytest.raises(bl.NotYet, match="posteriors"):
