@@ -27,3 +27,12 @@ def estimates():
     """Let the estimate engine compute, where the certified one would be asked first."""
     with bl.options(engine="estimate"):
         yield
+
+
+@pytest.fixture(autouse=True)
+def digits():
+    """Give every test the same precision of mpmath, whatever another one has set."""
+    import mpmath
+
+    with mpmath.workdps(60):
+        yield
