@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from borel.engine.generators import generator
+from borel.engine.divergences.generators import generator
 from borel.measuring import figure
 
 if TYPE_CHECKING:

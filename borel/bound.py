@@ -259,6 +259,56 @@ class Bound:
         )
 
 
+def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Bound:
+    """Return the largest of several figures, with the weakest status of those it rests on.
+
+    A proved infinity settles it. Where a figure is undecided the ends of estimates beside it are
+    worth nothing: only what the others prove is kept. An undecided figure that lies below the rest
+    does not matter.
+
+    Examples
+    --------
+    >>> largest([Bound.exact(0.5, 0.5), Bound.undecided(0, 0.25, reason="too wide")])
+    Bound(0.5, exact)
+    >>> largest([Bound.estimate(0.5, 1e-9), Bound.undecided(0, 0.75, reason="too wide")]).upper
+    inf
+    """
+    each = list(bounds)
+    if infinite := [b for b in each if b.proved and b.lower == math.inf]:
+        best = min(infinite, key=lambda b: STATUSES.index(b.status))
+        return best.about(assumptions=tuple(dict.fromkeys((*best.assumptions, *assumptions))))
+    best = max(each, key=lambda b: (b.lower, b.upper))
+    low, high = best.lower, max(b.upper for b in each)
+    about: dict[str, Any] = {
+        "assumptions": tuple(
+            dict.fromkeys((*assumptions, *(a for b in each for a in b.assumptions)))
+        ),
+        "witness": best.witness,
+        "units": best.units,
+        "attained": best.attained if all(b.upper <= low for b in each if b is not best) else None,
+    }
+    reason = " ".join(dict.fromkeys(b.reason for b in each if b.reason))
+    true = [b for b in each if b.status != "estimate"]
+    matter = [b.status for b in each if b.status != "undecided" or b is best or b.upper > low]
+    if any(b.assumptions for b in each if b.status == "undecided"):
+        matter.append("conditional")  # that such a figure lies below is known under its own
+    status = weakest(matter)
+    if len(true) < len(each) and "undecided" in {b.status for b in each}:
+        low = max((b.lower for b in true), default=0.0)
+        return Bound.undecided(low, reason=reason, **about)
+    if status == "undecided":
+        return Bound.undecided(low, high, reason=reason, **about)
+    if status == "estimate":
+        half = (high - low) / 2 if high != low else 0.0
+        return Bound.estimate(low if low == high else low + half, half, reason=reason, **about)
+    if status == "statistical":
+        doubt = sum(1 - b.confidence for b in each if b.confidence is not None)
+        return Bound.statistical(low, high, confidence=max(0.0, 1 - doubt), **about)
+    if (low, high) == (best.lower, best.upper):
+        about["exact_ratio"] = best.exact_ratio
+    return getattr(Bound, status)(low, high, **about)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What a Bound lets one conclude: True, False, or None when it does not settle it.
@@ -338,7 +388,7 @@ def _outward(value: Any, direction: int) -> float:
     """Round an exact end outwards; floats stay as they are."""
     if not isinstance(value, Fraction):
         return float(value)
-    from borel.engine.rounding import fraction_down, fraction_up
+    from borel.engine.intervals.rounding import fraction_down, fraction_up
 
     return fraction_down(value) if direction < 0 else fraction_up(value)
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from borel.alphabets import Finite, Product
-from borel.engine.estimate import EstimateEngine
+from borel.bound import largest
+from borel.engine.estimates.estimate import EstimateEngine
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.leakage import LeakageVariable
@@ -90,8 +91,6 @@ class ConditionalLeakage:
 
     def sup(self) -> Any:
         """Return the largest leakage over outcomes and values of Z of positive probability."""
-        from borel.levels import _larger
-
         if self.alphabet.kind != "finite":
             raise NotYet(
                 "the supremum over side information",
@@ -101,11 +100,7 @@ class ConditionalLeakage:
         mass = np.asarray(self.side.marginal.probabilities) if self.side.finite else None
         labels = self.alphabet.labels
         charged = [z for k, z in enumerate(labels) if mass is None or mass[k] != 0]
-        bounds = [self[z].sup() for z in charged]
-        best = bounds[0]
-        for bound in bounds[1:]:
-            best = _larger(best, bound)
-        return best
+        return largest(self[z].sup() for z in charged)
 
     def _joint_given(self, z: Any) -> Joint:
         prior = self.side.posterior(z)

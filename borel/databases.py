@@ -11,8 +11,8 @@ import numpy as np
 
 from borel.alphabets import Alphabet, Integers, Reals
 from borel.density import Density
-from borel.engine.noisy_count import Ends, NoisyCount
-from borel.engine.rounding import NORMAL, U, rounding_of
+from borel.engine.discrete.noisy_count import Ends, NoisyCount
+from borel.engine.intervals.rounding import NORMAL, U, rounding_of
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.measures import Measure, covers
@@ -366,7 +366,7 @@ def _binomial(n: int, p: Ends, on: Alphabet) -> Measure | None:
         law = np.empty(n + 1, dtype=object)
         law[:] = [Fraction(math.comb(n, k) * x**k * (y - x) ** (n - k), y**n) for k in range(n + 1)]
         return Measure(law, on)
-    from borel.engine.arb import ball, precision
+    from borel.engine.balls.arb import ball, precision
 
     middle = (p.lower + p.upper) / 2
     if middle in (0, 1):

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
-from borel.engine import fp
-from borel.engine.rounding import NORMAL, U
-from borel.engine.trace import Graph, Tracer, replay, trace
+from borel.engine.graphs import fp
+from borel.engine.graphs.trace import Graph, Tracer, replay, trace
+from borel.engine.intervals.rounding import NORMAL, U
 from borel.errors import BorelError, InvalidInput, NotEnclosed, NotTraceable
 
 _GOLDEN = 0.6180339887498949
@@ -210,7 +210,7 @@ class Density:
 
     def _enclose(self, points: tuple) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the density at points; raise `NotEnclosed` if that cannot be done."""
-        from borel.engine import interval
+        from borel.engine.intervals import interval
 
         if self.graph is None:
             raise NotEnclosed(f"it could not be traced ({self.opaque})")

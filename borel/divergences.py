@@ -6,7 +6,7 @@ import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from borel.engine.generators import generator
+from borel.engine.divergences.generators import generator
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
 from borel.probabilities import exactly, probability
@@ -65,7 +65,7 @@ def renyi(p: Measure, q: Measure, order: Any) -> Bound:
     number: Any = order if isinstance(order, Real) else math.nan
     if not number >= 0:
         raise InvalidInput("bl.renyi", expected="an order >= 0, perhaps inf", got=repr(order))
-    from borel.engine.two_measures import renyi_bound
+    from borel.engine.divergences.two_measures import renyi_bound
 
     return renyi_bound(p, q, math.inf if order == math.inf else exactly(order))
 
@@ -108,7 +108,7 @@ def max_divergence(p: Measure, q: Measure, delta: Any = 0) -> Bound:
     (Fraction(3, 1), Fraction(2, 1))
     """
     _two_measures("bl.max_divergence", p, q)
-    from borel.engine.two_measures import max_divergence_bound
+    from borel.engine.divergences.two_measures import max_divergence_bound
 
     return max_divergence_bound(p, q, probability("bl.max_divergence", "delta", delta))
 
@@ -142,7 +142,7 @@ def f_divergence(p: Measure, q: Measure, f: Any, *, at_zero: Any = None) -> Boun
     Bound(0.5 probability, exact)
     """
     _two_measures("bl.f_divergence", p, q)
-    from borel.engine.two_measures import f_divergence_bound
+    from borel.engine.divergences.two_measures import f_divergence_bound
 
     return f_divergence_bound(p, q, generator(f, at_zero))
 

@@ -77,8 +77,8 @@ import numpy as np
 
 from borel import settings
 from borel.bound import weakest
-from borel.engine.envelope_enclosures import envelope_of
-from borel.engine.envelope_figures import Threshold
+from borel.engine.envelopes.envelope_enclosures import envelope_of
+from borel.engine.envelopes.envelope_figures import Threshold
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _NAMES, _number, _require_joint, pmc, pml
 from borel.mechanisms.family import JointFamily

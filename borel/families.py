@@ -170,7 +170,7 @@ def exponential(*, lam: Any = 1.0) -> Measure:
 
 def _poisson_tail(mu: float, n: int) -> float:
     """Bound P(X > n) for a Poisson X."""
-    from borel.engine.arb import ball, enclose
+    from borel.engine.balls.arb import ball, enclose
 
     if n + 2 <= mu or n < 0:
         return 1.0
@@ -184,7 +184,7 @@ def _poisson_tail(mu: float, n: int) -> float:
 
 def _geometric_tail(p: float, n: int) -> float:
     """Bound P(X > n) for a geometric X."""
-    from borel.engine.arb import ball, enclose
+    from borel.engine.balls.arb import ball, enclose
 
     return 1.0 if n < 1 else min(enclose(lambda: (1 - ball(p)) ** n)[1], 1.0)
 
@@ -213,7 +213,7 @@ def poisson(*, mu: Any) -> Measure:
 
 def _negative_binomial_tail(mu: float, alpha: float, n: int) -> float:
     """Bound P(X > n) for a negative binomial X."""
-    from borel.engine.arb import ball, enclose
+    from borel.engine.balls.arb import ball, enclose
 
     if n < 0:
         return 1.0
@@ -313,7 +313,7 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
 
     Notes
     -----
-    A distribution that `borel.engine.scipy_laws` knows by name gives a graph. Another one is
+    A distribution that `borel.engine.graphs.scipy_laws` knows by name gives a graph. Another one is
     opaque, and its figures on a continuous alphabet are estimates. One that is exactly a family of
     this module, ``stats.norm(0, 2)`` say, is recognised by closed forms.
 
@@ -348,8 +348,8 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
             on = Integers(*ends)
         else:
             on = Interval(low, high)
-    from borel.engine import scipy_graph
-    from borel.engine.foreign import either
+    from borel.engine.graphs import scipy_graph
+    from borel.engine.graphs.foreign import either
 
     log = distribution.logpmf if discrete else distribution.logpdf
     name = getattr(getattr(distribution, "dist", None), "name", type(distribution).__name__)
@@ -422,8 +422,8 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
     recognised by closed forms.
     """
     from borel._compat import compile_logp
-    from borel.engine import pytensor_graph
-    from borel.engine.foreign import either
+    from borel.engine.graphs import pytensor_graph
+    from borel.engine.graphs.foreign import either
 
     if getattr(variable, "owner", None) is None:
         raise InvalidInput(

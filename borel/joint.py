@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.rounding import U
+from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, covers
 from borel.probabilities import as_floats, carried, require_no_underflow

@@ -13,7 +13,7 @@ import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Interval, Mixed, Product, includes
 from borel.density import Density, Table, probe
-from borel.engine.rounding import NORMAL, TINY, U, rounding_of
+from borel.engine.intervals.rounding import NORMAL, TINY, U, rounding_of
 from borel.errors import InvalidInput, NotYet
 from borel.measures import head_of
 from borel.probabilities import (
@@ -96,8 +96,8 @@ def check_rows(matrix: np.ndarray, secret: Alphabet, what: str, rounding: float 
 
 def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
     """Check that f(.|x) integrates to 1 at a few secrets; say what was checked."""
-    from borel.engine.charts import Axis
-    from borel.engine.quadrature import log_integral
+    from borel.engine.estimates.charts import Axis
+    from borel.engine.estimates.quadrature import log_integral
 
     density = mechanism.density
     assert density is not None

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from borel.engine.rounding import TINY, fraction_down, fraction_up, sum_outward
+from borel.engine.intervals.rounding import TINY, fraction_down, fraction_up, sum_outward
 from borel.errors import InvalidInput
 
 VALUE_FIELDS = (
@@ -203,7 +203,7 @@ def _log_above(ratio: Any, t: Any, closed: bool) -> bool:
         return 0 >= t if closed else 0 > t
     if t in (math.inf, -math.inf):
         return t < 0
-    from borel.engine.arb import ball, precision
+    from borel.engine.balls.arb import ball, precision
 
     bits = 64
     while True:  # ends: log(ratio) is transcendental, t is rational, so they differ

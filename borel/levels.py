@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.alphabets import Finite, Interval
-from borel.bound import Bound, weakest
+from borel.bound import Bound, largest
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint, pmc, pml
 from borel.measuring import figure
@@ -119,7 +118,7 @@ def lip(joint: Joint) -> Bound:
     _require_joint(joint, "lip")
     if getattr(joint.prior, "figure_of", None) is not None:
         return joint.prior.figure_of(joint, "lip")
-    return _larger(*alip(joint))
+    return largest(alip(joint))
 
 
 def ldi(joint: Joint) -> Bound:
@@ -232,42 +231,4 @@ def _full_support(mechanism: Mechanism) -> Any:
         "bl.leakage_capacity",
         missing=f"a prior of full support on {secret!r}",
         instead="bl.ldp(prior * mech) with a prior that charges every secret.",
-    )
-
-
-def _larger(first: Bound, second: Bound) -> Bound:
-    """Return the larger of two figures, as weak as the weaker of them."""
-    big = first if (first.upper, first.lower) >= (second.upper, second.lower) else second
-    status = weakest([first.status, second.status])
-    about: dict[str, Any] = {
-        "assumptions": tuple(dict.fromkeys(first.assumptions + second.assumptions)),
-        "witness": big.witness,
-        "reason": " ".join(dict.fromkeys(filter(None, (first.reason, second.reason)))),
-    }
-    if first.lower == second.lower == float("inf") or (big.lower == float("inf") and big.proved):
-        return big
-    low, high = max(first.lower, second.lower), max(first.upper, second.upper)
-    if status == "undecided":
-        proved = [b.lower for b in (first, second) if b.proved or b.status == "undecided"]
-        return Bound.undecided(max(proved, default=0.0), reason=about.pop("reason"), **about)
-    if status == "estimate":
-        half = (high - low) / 2 if high != low else 0.0
-        return Bound.estimate(low if low == high else low + half, half, **about)
-    weak = first if first.status == status else second
-    confidence = None
-    if status == "statistical":
-        confidence = max(
-            0.0, 1 - sum(1 - b.confidence for b in (first, second) if b.confidence is not None)
-        )
-    ratio = None
-    if big.exact_ratio is not None and (low, high) == (big.lower, big.upper):
-        ratio = big.exact_ratio
-    return replace(
-        weak,
-        lower=low,
-        upper=high,
-        exact_ratio=ratio,
-        confidence=confidence,
-        certificate=None,
-        **about,
     )

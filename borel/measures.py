@@ -20,8 +20,8 @@ from borel.alphabets import (
     includes,
 )
 from borel.density import Density, breaks_of
-from borel.engine.rounding import U, rounding_of
-from borel.engine.trace import Tracer
+from borel.engine.graphs.trace import Tracer
+from borel.engine.intervals.rounding import U, rounding_of
 from borel.errors import InvalidInput, NotYet
 from borel.probabilities import (
     aligned,
@@ -389,8 +389,8 @@ def head_of(on: Alphabet, count: int) -> np.ndarray:
 
 def _total(density: Any, on: Alphabet, breaks: tuple[float, ...]) -> float:
     """Estimate the integral of a density: a check of the constructor, not a proof."""
-    from borel.engine.charts import Axis
-    from borel.engine.quadrature import log_integral
+    from borel.engine.estimates.charts import Axis
+    from borel.engine.estimates.quadrature import log_integral
 
     factors = [a.interval if isinstance(a, Mixed) else a for a in on.factors]
     if not all(isinstance(a, Interval) for a in factors):

@@ -10,7 +10,7 @@ import numpy as np
 from borel import kernels
 from borel.alphabets import Alphabet, Finite, Interval, Mixed, as_number
 from borel.density import Density, breaks_of
-from borel.engine.rounding import Split, U, split
+from borel.engine.intervals.rounding import Split, U, split
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
 from borel.probabilities import aligned, as_numbers, with_labels
@@ -237,7 +237,7 @@ class Mechanism:
 
         Notes
         -----
-        A distribution that `borel.engine.scipy_laws` knows by name gives a graph, as if its
+        A distribution that `borel.engine.graphs.scipy_laws` knows by name gives a graph, as if its
         density had been written with NumPy: the family is called once with a traced x. Another
         one stays opaque, and its figures are estimates.
 
@@ -250,8 +250,8 @@ class Mechanism:
         ... ).name
         'scipy norm'
         """
-        from borel.engine import scipy_graph
-        from borel.engine.foreign import either
+        from borel.engine.graphs import scipy_graph
+        from borel.engine.graphs.foreign import either
         from borel.families import is_discrete
 
         def arrays(x: Any) -> Any:
@@ -293,8 +293,8 @@ class Mechanism:
         and its figures are estimates.
         """
         from borel._compat import compile_logp
-        from borel.engine import pytensor_graph
-        from borel.engine.foreign import either
+        from borel.engine.graphs import pytensor_graph
+        from borel.engine.graphs.foreign import either
 
         density = either(
             lambda names, whole: pytensor_graph.graph_of(family, names, whole),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite
-from borel.engine.rounding import NORMAL, U
+from borel.engine.intervals.rounding import NORMAL, U
 from borel.errors import InvalidInput
 
 

@@ -16,9 +16,9 @@ from borel import settings
 from borel.alphabets import Finite
 from borel.bound import Bound, weakest
 from borel.engine import engine_for
-from borel.engine.discrete import WIDE
-from borel.engine.hockey_sticks import Threshold, figure_of_two
-from borel.engine.normalised import statement
+from borel.engine.continuous.normalised import statement
+from borel.engine.discrete.discrete_figures import WIDE
+from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.leakage import _require_joint
@@ -398,7 +398,7 @@ def _source(of: Any) -> Callable[[Threshold, str], Bound]:
         )
     mechanism = of if isinstance(of, Mechanism) else of.mechanism
     if mechanism.finite and (isinstance(of, Mechanism) or of.finite):
-        from borel.engine.worst_pairs import worst_pair
+        from borel.engine.divergences.worst_pairs import worst_pair
 
         joint = _uniformly(mechanism) if isinstance(of, Mechanism) else of
         return lambda level, what: worst_pair(engine_for(joint), level, what)
@@ -464,7 +464,7 @@ def _secrets(of: Any) -> Any:
         if getattr(prior, "_probabilities", None) is not None:
             p = prior.at(prior.on)
             return [x for x, mass in zip(prior.on.labels, p, strict=True) if mass != 0]
-        from borel.engine.surface import _POSITIVE
+        from borel.engine.continuous.surface import _POSITIVE
 
         if (getattr(prior, "family", None) or ("",))[0] not in (*_POSITIVE, "poisson", "geometric"):
             raise NotYet(
@@ -491,7 +491,7 @@ def _noise(forms: Any, secrets: Any) -> Callable[[Threshold, str], Bound]:
     parameter = "sigma" if name == "normal" else "b"
 
     def compute(level: Threshold, what: str) -> Bound:
-        from borel.engine.loss_events import exact, of_family
+        from borel.engine.divergences.loss_events import exact, of_family
 
         if math.inf in (high, -low):
             return exact(1.0, 1.0, name).about(attained=False)

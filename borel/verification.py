@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from borel.bound import Bound
-from borel.engine.check import check
+from borel.engine.continuous.check import check
 from borel.errors import InvalidInput
 from borel.store import load
 

@@ -204,8 +204,8 @@ def test_a_users_f_is_enclosed_too(build, law):
 
 def test_generators_at_a_ball_around_one():
     """A ball whose midpoint is 1 exactly: its square is enclosed, not lost."""
-    from borel.engine.cells import fuzzy
-    from borel.engine.generators import NAMED
+    from borel.engine.divergences.cells import fuzzy
+    from borel.engine.divergences.generators import NAMED
 
     with o.precision(128):
         for f in NAMED.values():

@@ -12,7 +12,7 @@ import pytest
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.event_curves import floats_of, largest_shares
+from borel.engine.discrete.event_curves import floats_of, largest_shares
 
 HALF = F(1, 2)
 mpmath.mp.dps = 60
@@ -239,7 +239,7 @@ def test_falls_in_delta_and_stays_between_its_neighbours():
 
 def test_curves_of_many_levels_enclose_the_exact_shares():
     """Shares of every secret in float64 against Fractions of the same floats."""
-    from borel.engine.cells import share
+    from borel.engine.divergences.cells import share
 
     rng = np.random.default_rng(6)
     levels = np.array([1e-12, 1e-3, 0.1, 0.5, 0.9, 1.0])
@@ -424,7 +424,7 @@ def test_what_is_not_there_yet():
 @pytest.mark.parametrize("wrong", [0.9, 1 + 2.0**-16, 1.001, 1.1])
 def test_a_wrong_guess_of_the_level_costs_width_only(monkeypatch, wrong):
     """G at three points bounds its minimum wherever they are, and halves at any probability."""
-    from borel.engine.certified_excess import Rows
+    from borel.engine.continuous.certified_excess import Rows
 
     honest = Rows.ratios
 

@@ -5,9 +5,11 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import borel as bl
-from borel.bound import STATUSES, Bound, Ratio, Verdict, weakest
+from borel.bound import STATUSES, Bound, Ratio, Verdict, largest, weakest
 
 EXACT = Bound.exact(0.25, 0.5)
 CERTIFIED = Bound.certified(0.25, 0.5)
@@ -234,3 +236,124 @@ def test_a_wide_enclosure_never_prints_as_a_point():
     """Ends that differ by little print alike; ends that differ by much must not."""
     assert str(Bound.exact(0.1, 0.1 + 1e-9)).startswith("[")
     assert str(Bound.exact(0.0, 1e-12)).startswith("[")
+
+
+# -- the largest of several figures ----------------------------------------------------------------
+
+
+ONE = Bound.exact(1.0, 1.1)
+
+
+@pytest.mark.parametrize(
+    ("other", "status", "ends"),
+    [
+        (Bound.exact(0.5, 1.05), "exact", (1.0, 1.1)),
+        (Bound.certified(0.5, 1.05), "certified", (1.0, 1.1)),
+        (Bound.conditional(1.05, 2.0, assumptions=("a",)), "conditional", (1.05, 2.0)),
+        (Bound.statistical(1.05, 2.0, confidence=0.9), "statistical", (1.05, 2.0)),
+        (Bound.estimate(1.5, 0.5), "estimate", (1.0, 2.0)),
+    ],
+)
+def test_the_larger_figure_is_as_weak_as_the_weaker(other, status, ends):
+    for found in (largest([ONE, other]), largest([other, ONE])):
+        assert found.status == status
+        assert (found.lower, found.upper) == pytest.approx(ends)
+        assert set(other.assumptions) <= set(found.assumptions)
+        assert found.confidence == other.confidence
+
+
+def test_the_larger_of_a_figure_and_an_unknown_one():
+    unknown = Bound.undecided(0.0, math.inf, reason="not enclosed")
+    for found in (largest([ONE, unknown]), largest([unknown, ONE])):
+        assert found.status == "undecided" and found.reason == "not enclosed"
+        assert found.lower == 1.0 and found.upper == math.inf
+    infinite = Bound.exact(math.inf, math.inf)
+    for found in (largest([infinite, unknown]), largest([unknown, infinite])):
+        assert found.lower == math.inf and found.proved
+    guess = Bound.estimate(math.inf, 0.0)
+    for found in (largest([ONE, guess]), largest([guess, ONE])):
+        assert not found.proved
+
+
+def test_an_estimate_below_a_proved_figure_does_not_weaken_into_a_proof():
+    low = Bound.estimate(0.1, 0.01)
+    for found in (largest([ONE, low]), largest([low, ONE])):
+        assert found.status == "estimate"
+        with pytest.raises(bl.Undecided):
+            bool(found <= 5)
+
+
+def test_two_statistical_figures_share_their_confidence():
+    a, b = Bound.statistical(1.0, 2.0, confidence=0.95), Bound.statistical(1.5, 1.6, confidence=0.9)
+    assert largest([a, b]).confidence == pytest.approx(0.85)
+    assert largest([b, a]).confidence == pytest.approx(0.85)
+
+
+def test_two_statistical_figures_far_apart_still_share_their_confidence():
+    """That the first is the larger is itself only known with both confidences."""
+    a, b = Bound.statistical(3.0, 4.0, confidence=0.95), Bound.statistical(1.5, 1.6, confidence=0.9)
+    assert largest([a, b]).confidence == pytest.approx(0.85)
+    assert largest([b, a]).confidence == pytest.approx(0.85)
+
+
+def test_a_proved_figure_far_above_another_does_not_need_its_assumptions():
+    a = Bound.exact(3.0, 3.1)
+    b = Bound.conditional(1.0, 1.1, assumptions=("a tail",))
+    for found in (largest([a, b]), largest([b, a])):
+        assert (found.lower, found.upper) == (3.0, 3.1)
+        assert found.status == "conditional"  # the order of the two rests on the assumption
+        assert "a tail" in found.assumptions
+
+
+@st.composite
+def figures(draw):
+    """Draw some true values, each with a Bound that may be the answer for it."""
+    number = st.one_of(st.floats(0, 4), st.just(math.inf))
+    truth, slack = draw(number), st.floats(0, 1)
+    low = truth if draw(st.booleans()) or math.isinf(truth) else max(truth - draw(slack), 0.0)
+    high = truth + draw(slack)
+    kind = draw(st.sampled_from([*STATUSES, "undecided"]))
+    if kind == "estimate":
+        return truth, Bound.estimate(draw(number), draw(slack))
+    if kind == "undecided":
+        high = draw(st.sampled_from([high, math.inf]))
+        low = 0.0 if math.isinf(low) else low
+        notes = draw(st.sampled_from([(), ("a tail",)]))
+        return truth, Bound.undecided(low, high, reason="wide", assumptions=notes)
+    about = {"statistical": {"confidence": 0.9}, "conditional": {"assumptions": ("a head",)}}
+    return truth, getattr(Bound, kind)(low, high, **about.get(kind, {}))
+
+
+@given(st.lists(figures(), min_size=1, max_size=4))
+def test_the_largest_of_several_figures_claims_no_more_than_they_prove(drawn):
+    truth = max(t for t, _ in drawn)
+    parts = [b for _, b in drawn]
+    found = largest(parts, assumptions=("a set",))
+    if found.status != "estimate":
+        assert found.lower <= truth <= found.upper
+    if found.proved:
+        settled = [b for b in parts if b.proved and b.lower == math.inf]
+        assert settled or {b.status for b in parts} <= {*STATUSES[:3], "undecided"}
+        assert settled or STATUSES.index(found.status) >= max(
+            STATUSES.index(b.status) for b in parts if b.status != "undecided"
+        )
+    assert "a set" in found.assumptions
+    if len(parts) == 1:
+        assert found.status == parts[0].status
+        assert found.lower == pytest.approx(parts[0].lower)
+
+
+def test_an_estimate_beside_an_undecided_figure_proves_nothing():
+    """0.5 +- 1e-6 and [0, 0.4] undecided came out as certified [0.499999, 0.500001]."""
+    found = largest([Bound.estimate(0.5, 1e-6), Bound.undecided(0, 0.4, reason="wide")])
+    assert (found.status, found.lower, found.upper) == ("undecided", 0.0, math.inf)
+
+
+def test_the_largest_keeps_its_exact_ratio_and_tells_whether_it_is_attained():
+    best = Bound.exact(0.69, 0.7, exact_ratio=Ratio(2, 2), attained=True)
+    found = largest([best, Bound.certified(0.1, 0.2)])
+    assert (found.exact_ratio, found.attained, found.status) == (Ratio(2, 2), True, "certified")
+    assert largest([best, Bound.certified(0.1, 0.695)]).attained is None
+    assert largest([best, Bound.statistical(0, 1, confidence=0.9)] * 2).confidence == pytest.approx(
+        0.8
+    )

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import borel as bl
-from borel.engine.renyi_forms import _FORMS
+from borel.engine.divergences.renyi_forms import _FORMS
 
 HALF = F(1, 2)
 BUILDS = pytest.mark.parametrize("build", [lambda v: v, o.floats], ids=["fractions", "floats"])

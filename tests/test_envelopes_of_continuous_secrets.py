@@ -8,7 +8,7 @@ from scipy import integrate
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.envelope_bins import BinnedEnvelope
+from borel.engine.envelopes.envelope_bins import BinnedEnvelope
 
 UNIT = bl.Interval(0, 1)
 

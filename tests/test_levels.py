@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 
 import borel as bl
-from borel.bound import Bound
-from borel.levels import _larger
 
 HALF = F(1, 2)
 BUILDS = pytest.mark.parametrize("build", [lambda v: v, o.floats], ids=["fractions", "floats"])
@@ -161,70 +159,3 @@ def test_ldp_of_two_geometric_laws():
     found = bl.ldp(bl.pmf([0.5, 0.5], on=bl.Finite([0, 1])) * mech)
     # what is proved from below counts, and nothing is claimed from above
     assert found.lower > 10 and found.upper == math.inf
-
-
-# -- the larger of two figures -------------------------------------------------------------------
-
-
-ONE = Bound.exact(1.0, 1.1)
-
-
-@pytest.mark.parametrize(
-    ("other", "status", "ends"),
-    [
-        (Bound.exact(0.5, 1.05), "exact", (1.0, 1.1)),
-        (Bound.certified(0.5, 1.05), "certified", (1.0, 1.1)),
-        (Bound.conditional(1.05, 2.0, assumptions=("a",)), "conditional", (1.05, 2.0)),
-        (Bound.statistical(1.05, 2.0, confidence=0.9), "statistical", (1.05, 2.0)),
-        (Bound.estimate(1.5, 0.5), "estimate", (1.0, 2.0)),
-    ],
-)
-def test_the_larger_figure_is_as_weak_as_the_weaker(other, status, ends):
-    for found in (_larger(ONE, other), _larger(other, ONE)):
-        assert found.status == status
-        assert (found.lower, found.upper) == pytest.approx(ends)
-        assert set(other.assumptions) <= set(found.assumptions)
-        assert found.confidence == other.confidence
-
-
-def test_the_larger_of_a_figure_and_an_unknown_one():
-    unknown = Bound.undecided(0.0, math.inf, reason="not enclosed")
-    for found in (_larger(ONE, unknown), _larger(unknown, ONE)):
-        assert found.status == "undecided" and found.reason == "not enclosed"
-        assert found.lower == 1.0 and found.upper == math.inf
-    infinite = Bound.exact(math.inf, math.inf)
-    for found in (_larger(infinite, unknown), _larger(unknown, infinite)):
-        assert found.lower == math.inf and found.proved
-    guess = Bound.estimate(math.inf, 0.0)
-    for found in (_larger(ONE, guess), _larger(guess, ONE)):
-        assert not found.proved
-
-
-def test_an_estimate_below_a_proved_figure_does_not_weaken_into_a_proof():
-    low = Bound.estimate(0.1, 0.01)
-    for found in (_larger(ONE, low), _larger(low, ONE)):
-        assert found.status == "estimate"
-        with pytest.raises(bl.Undecided):
-            bool(found <= 5)
-
-
-def test_two_statistical_figures_share_their_confidence():
-    a, b = Bound.statistical(1.0, 2.0, confidence=0.95), Bound.statistical(1.5, 1.6, confidence=0.9)
-    assert _larger(a, b).confidence == pytest.approx(0.85)
-    assert _larger(b, a).confidence == pytest.approx(0.85)
-
-
-def test_two_statistical_figures_far_apart_still_share_their_confidence():
-    """That the first is the larger is itself only known with both confidences."""
-    a, b = Bound.statistical(3.0, 4.0, confidence=0.95), Bound.statistical(1.5, 1.6, confidence=0.9)
-    assert _larger(a, b).confidence == pytest.approx(0.85)
-    assert _larger(b, a).confidence == pytest.approx(0.85)
-
-
-def test_a_proved_figure_far_above_another_does_not_need_its_assumptions():
-    a = Bound.exact(3.0, 3.1)
-    b = Bound.conditional(1.0, 1.1, assumptions=("a tail",))
-    for found in (_larger(a, b), _larger(b, a)):
-        assert (found.lower, found.upper) == (3.0, 3.1)
-        assert found.status == "conditional"  # the order of the two rests on the assumption
-        assert "a tail" in found.assumptions

@@ -514,7 +514,7 @@ def test_what_has_no_profile():
 
 @pytest.mark.parametrize("cuts", [[], [0.25], [0.9], [0.1, 0.5, 0.77]])
 def test_misplaced_cuts_cost_width_only(monkeypatch, cuts):
-    from borel.engine import hockey_sticks
+    from borel.engine.divergences import hockey_sticks
 
     monkeypatch.setattr(hockey_sticks, "_crossings", lambda *_: cuts)
     p, q = bl.Measure(lambda y: 2 * y, bl.Interval(0, 1)), bl.uniform(bl.Interval(0, 1))
@@ -525,7 +525,7 @@ def test_misplaced_cuts_cost_width_only(monkeypatch, cuts):
 
 def test_an_irrational_factor_is_enclosed():
     """e^(1/2) to 320 bits: the ends lie on their sides of a truth of 150 digits."""
-    from borel.engine.hockey_sticks import Threshold, finite_beyond, finite_excess
+    from borel.engine.divergences.hockey_sticks import Threshold, finite_beyond, finite_excess
 
     p, q = [F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]
     low, high = finite_excess((p, p), (q, q), Threshold(F(1, 2)))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.rounding import U, rounding_of
+from borel.engine.intervals.rounding import U, rounding_of
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.probabilities import carried

@@ -15,8 +15,8 @@ import numpy as np
 from borel.adversaries.beliefs import Beliefs, Weights
 from borel.adversaries.threats import Gain, Number, Threat, Value
 from borel.bound import Bound, Ratio
-from borel.engine.discrete import OUTSIDE
-from borel.engine.rounding import fraction_down, fraction_up, log_fraction
+from borel.engine.discrete.discrete_figures import OUTSIDE
+from borel.engine.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.errors import InvalidInput
 
 _ONE = Fraction(1)

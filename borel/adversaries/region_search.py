@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.rounding import fraction_down, fraction_up
+from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.errors import NotYet
 
 if TYPE_CHECKING:
-    from borel.engine.certified import CertifiedEngine
-    from borel.engine.countable import CountableEngine
-    from borel.engine.estimate import EstimateEngine
+    from borel.engine.continuous.certified import CertifiedEngine
+    from borel.engine.discrete.countable import CountableEngine
+    from borel.engine.estimates.estimate import EstimateEngine
 
 Ends = tuple[float, float]
 _PIECES = 16
@@ -65,8 +65,8 @@ class Region:
 
 def reader_of(engine: Any, y: Any) -> Any:
     """Return the reader for an engine."""
-    from borel.engine.certified import CertifiedEngine
-    from borel.engine.countable import CountableEngine
+    from borel.engine.continuous.certified import CertifiedEngine
+    from borel.engine.discrete.countable import CountableEngine
 
     if isinstance(engine, CertifiedEngine):
         return Certified(engine, y)
@@ -93,7 +93,7 @@ class Certified:
 
     def _range(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Enclose log f(y|x) over boxes (n, d)."""
-        from borel.engine import lanes
+        from borel.engine.intervals import lanes
 
         x = [(a[None, :, j], b[None, :, j]) for j in range(a.shape[1])]
         named = self.surface.inputs(x, lanes.point(np.full((1, len(a)), self.ys[0])))
@@ -120,7 +120,7 @@ class Certified:
 
     def _density_mass(self, region: Region) -> Ends:
         """Enclose the integral of the prior's density over a box."""
-        from borel.engine import lanes
+        from borel.engine.intervals import lanes
 
         s = self.secret
         if s.mass is not None:

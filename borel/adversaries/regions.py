@@ -25,7 +25,7 @@ from borel.adversaries.region_search import Region, reader_of
 from borel.alphabets import Finite
 from borel.bound import Bound, Verdict
 from borel.engine import engine_for
-from borel.engine.discrete import OUTSIDE
+from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.leakage import VERSION, _is_single, _representable, pmc, pml

@@ -29,12 +29,12 @@ def engine_for(joint: Joint) -> Any:
 
 def _choose(joint: Joint, wanted: str) -> Any:
     if joint.finite:
-        from borel.engine.exact import FiniteEngine
+        from borel.engine.discrete.exact import FiniteEngine
 
         return FiniteEngine(joint)
     discrete = {joint.secret.kind, joint.outcome.kind} <= {"finite", "countable"}
     if discrete and joint.mechanism.density is not None:
-        from borel.engine.countable import CountableEngine
+        from borel.engine.discrete.countable import CountableEngine
 
         return CountableEngine(joint)
     if wanted == "exact":
@@ -46,7 +46,7 @@ def _choose(joint: Joint, wanted: str) -> Any:
         )
     why = ""
     if wanted != "estimate":
-        from borel.engine.certified import CertifiedEngine
+        from borel.engine.continuous.certified import CertifiedEngine
 
         try:
             return CertifiedEngine(joint)
@@ -58,6 +58,6 @@ def _choose(joint: Joint, wanted: str) -> Any:
             missing=f"a proof: {why}",
             instead='engine="auto" gives an estimate, marked so.',
         )
-    from borel.engine.estimate import EstimateEngine
+    from borel.engine.estimates.estimate import EstimateEngine
 
     return EstimateEngine(joint, why)

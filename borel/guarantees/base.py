@@ -9,7 +9,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.bound import Bound, Verdict
-from borel.engine.rounding import fraction_down, fraction_up, log_fraction
+from borel.engine.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.errors import InvalidInput
 from borel.guarantees.levels import Level, level_of, shown
 

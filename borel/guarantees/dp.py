@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.bound import Verdict
 from borel.engine import engine_for
-from borel.engine.hockey_sticks import Threshold
+from borel.engine.divergences.hockey_sticks import Threshold
 from borel.guarantees.base import Tail
 from borel.profiles import privacy_profile
 
@@ -24,7 +24,7 @@ class _Loss(Tail):
         """Return whether the joint satisfies the guarantee; ties are decided for Fractions."""
         (level,), delta = self.levels, Fraction(self.delta)
         if level.ratio is not None and getattr(joint, "rational", False):
-            from borel.engine.worst_pairs import worst_pair_ends
+            from borel.engine.divergences.worst_pairs import worst_pair_ends
 
             bound, low, high = worst_pair_ends(
                 engine_for(joint), Threshold(ratio=level.ratio), self.what

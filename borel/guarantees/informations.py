@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from borel.averages import f_information, mutual_information
 from borel.bound import Verdict
 from borel.engine import engine_for
-from borel.engine.generators import NAMED
+from borel.engine.divergences.generators import NAMED
 from borel.errors import InvalidInput
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most
 from borel.guarantees.kinds import PML

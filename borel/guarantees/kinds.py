@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from borel.averages import maximal_leakage
 from borel.bound import Bound, Ratio, Verdict
 from borel.engine import engine_for
-from borel.engine.rounding import fraction_down, fraction_up, log_fraction
+from borel.engine.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most, nats_around
 from borel.guarantees.levels import Level, larger, level_of, log_of
 from borel.leakage import pmc, pml

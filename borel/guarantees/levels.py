@@ -15,7 +15,7 @@ from functools import lru_cache
 from numbers import Rational, Real
 from typing import Any
 
-from borel.engine.rounding import fraction_up, log_fraction
+from borel.engine.intervals.rounding import fraction_up, log_fraction
 from borel.errors import InvalidInput
 
 _BITS = 192
@@ -104,7 +104,7 @@ def exp_up(nats: Any) -> Any:
     if nats < 2.0**-64:  # e^x <= 1 + x + x^2 there, closer than any fixed number of bits
         x = Fraction(nats)
         return 1 + x + x * x
-    from borel.engine.arb import as_fraction, ball, precision
+    from borel.engine.balls.arb import as_fraction, ball, precision
 
     with precision(_BITS):
         return as_fraction(ball(nats).exp().upper())

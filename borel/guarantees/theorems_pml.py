@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from borel.engine.generators import NAMED
+from borel.engine.divergences.generators import NAMED
 from borel.guarantees import examples as ex
 from borel.guarantees.facts import Facts
 from borel.guarantees.informations import (

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.alphabets import Alphabet
-    from borel.engine.trace import Graph
+    from borel.engine.graphs.trace import Graph
     from borel.joint import Joint
     from borel.mechanism import Mechanism
 
@@ -89,11 +89,11 @@ def figure(formula: Callable[[], Any], theorem: str, **about: Any) -> Bound:
 
     Examples
     --------
-    >>> from borel.engine.arb import ball
+    >>> from borel.engine.balls.arb import ball
     >>> figure(lambda: ball(2).log(), "log 2")
     Bound(0.6931471806, exact)
     """
-    from borel.engine.arb import enclose
+    from borel.engine.balls.arb import enclose
 
     low, high = enclose(formula)
     return proved(max(low, 0.0), max(high, 0.0), theorem, **about)
@@ -101,7 +101,7 @@ def figure(formula: Callable[[], Any], theorem: str, **about: Any) -> Bound:
 
 def probability(formula: Callable[[], Any], theorem: str) -> Bound:
     """Make the exact Bound of a probability."""
-    from borel.engine.arb import enclose
+    from borel.engine.balls.arb import enclose
 
     low, high = enclose(formula)
     return proved(min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0), theorem, units="probability")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Interval
-from borel.engine.trace import Graph
+from borel.engine.graphs.trace import Graph
 from borel.errors import InvalidInput
 from borel.families import uniform
 from borel.mechanisms.closed import (
@@ -150,7 +150,7 @@ class ClaytonForms(ClosedForms):
             return None
         if kind == "pmc":
             return self._cost()
-        from borel.engine.arb import ball
+        from borel.engine.balls.arb import ball
 
         def leakage() -> Any:
             return (ball(self.eta) + (1 - ball(self.eta)) * self._largest(ball(y))).log()
@@ -167,7 +167,7 @@ class ClaytonForms(ClosedForms):
 
     def _largest(self, y: Any) -> Any:
         """Return the essential supremum over x of c(x, y); both forms where they cannot be told."""
-        from borel.engine.arb import ball
+        from borel.engine.balls.arb import ball
 
         theta = ball(self.theta)
         power = y**theta
@@ -187,6 +187,6 @@ class ClaytonForms(ClosedForms):
         return infinite(_THEOREM, attained=False)
 
     def _cost(self, **about: Any) -> Bound:
-        from borel.engine.arb import ball
+        from borel.engine.balls.arb import ball
 
         return figure(lambda: -ball(self.eta).log(), _THEOREM, **about)

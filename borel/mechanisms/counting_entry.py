@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel.bound import Bound
-from borel.engine.arb import ball, enclose
-from borel.engine.generators import NAMED
-from borel.engine.noisy_count import Ends, NoisyCount
-from borel.engine.noisy_count_means import Cells
-from borel.engine.rounding import U, fraction_down, fraction_up
+from borel.engine.balls.arb import ball, enclose
+from borel.engine.discrete.noisy_count import Ends, NoisyCount
+from borel.engine.discrete.noisy_count_means import Cells
+from borel.engine.divergences.generators import NAMED
+from borel.engine.intervals.rounding import U, fraction_down, fraction_up
 from borel.laws import check_level
 from borel.mechanisms.closed import ClosedForms, proved
 from borel.mechanisms.counting import PAPER, extreme
@@ -54,8 +54,8 @@ class EntryForms(ClosedForms):
     Notes
     -----
     In units of the count T = D + M + noise, M ~ Binomial(n - 1, p), and
-    :math:`r(t) = f(t|1) / f(t|0)`; see `borel.engine.noisy_count` for the proofs that r lies in
-    [e^-a, e^a], is e^a for t >= n and e^-a for t <= 0, does not decrease in t and does not
+    :math:`r(t) = f(t|1) / f(t|0)`; see `borel.engine.discrete.noisy_count` for the proofs that r
+    lies in [e^-a, e^a], is e^a for t >= n and e^-a for t <= 0, does not decrease in t and does not
     increase in p. With the prior P(D = 1) = w, 0 < w < 1,
 
     .. math:: e^{-\ell(t)} = \min\{(1 - w)/r + w,\; 1 - w + w r\}, \qquad
@@ -69,7 +69,7 @@ class EntryForms(ClosedForms):
     *Law.* {leakage > s} is {t > t_2} or {t < t_1}, with r at t_1 and t_2 given by the formulas.
     *Mean of e^PML.* The integral of max f(t|d), which is 1 + F(t* | 0) - F(t* | 1), r(t*) = 1.
     *Means and mutual information.* Cell by cell between the counts, where the integrals are
-    elementary: `borel.engine.noisy_count_means`.
+    elementary: `borel.engine.discrete.noisy_count_means`.
     Tested in ``tests/mechanisms/test_counting.py``.
     """
 

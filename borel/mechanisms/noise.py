@@ -223,7 +223,7 @@ class LaplaceForms(ClosedForms):
         y = float(y)
         if not on.lower <= y <= on.upper:
             return self.sup(kind, joint).about(attained=None)  # type: ignore[union-attr]
-        from borel.engine.arb import ball
+        from borel.engine.balls.arb import ball
 
         def inside() -> Any:
             u = (ball(y) - ball(on.lower)) / ball(self.b)
@@ -238,7 +238,7 @@ class LaplaceForms(ClosedForms):
         on = self._interval(joint)
         if on is None:
             return None
-        from borel.engine.arb import ball
+        from borel.engine.balls.arb import ball
 
         def outside() -> Any:
             length = (ball(on.upper) - ball(on.lower)) / ball(self.b)
@@ -274,7 +274,7 @@ class GaussianForms(ClosedForms):
         return (values["mu"], values["sigma"]) if name == "normal" else None
 
     def _least(self, s: float) -> Any:
-        from borel.engine.arb import ball
+        from borel.engine.balls.arb import ball
 
         return ((ball(s) / ball(self.sigma)) ** 2).log1p() / 2
 
@@ -285,7 +285,7 @@ class GaussianForms(ClosedForms):
             return None
         if kind == "pmc":
             return infinite(_PMC, attained=False).about(attained=None)
-        from borel.engine.arb import ball
+        from borel.engine.balls.arb import ball
 
         m, s = prior
         return figure(
@@ -312,7 +312,7 @@ class GaussianForms(ClosedForms):
             return proved(above, above, _PML, units="probability")
         if kind == "pmc":
             return proved(1.0, 1.0, _PMC, units="probability")
-        from borel.engine.arb import ball
+        from borel.engine.balls.arb import ball
 
         def chance() -> Any:
             excess = ball(t) - self._least(prior[1])
@@ -330,7 +330,7 @@ class GaussianForms(ClosedForms):
             return infinite(_PMC, attained=True).about(attained=None)
         if s == 1:
             return infinite(_PML, attained=False).about(attained=None)
-        from borel.engine.arb import ball
+        from borel.engine.balls.arb import ball
 
         return figure(lambda: self._least(prior[1]) + ball(s).erfinv() ** 2, _PML)
 
@@ -341,7 +341,7 @@ class GaussianForms(ClosedForms):
             return None
         if kind == "pmc":
             return infinite(_PMC, attained=True).about(attained=None)
-        from borel.engine.arb import ball
+        from borel.engine.balls.arb import ball
 
         return figure(lambda: self._least(prior[1]) + ball(1) / 2, _PML)
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite
-from borel.engine import expectations as ex
-from borel.engine.expectations import Least
-from borel.engine.lanes import Box
-from borel.engine.linear import Constraints, constraints
-from borel.engine.rounding import fraction_down, fraction_up
+from borel.engine.intervals.lanes import Box
+from borel.engine.intervals.rounding import fraction_down, fraction_up
+from borel.engine.prior_sets import expectations as ex
+from borel.engine.prior_sets.expectations import Least
+from borel.engine.prior_sets.linear import Constraints, constraints
 from borel.errors import InvalidInput
 from borel.measures import Measure
 from borel.priors.sets import PriorSet

@@ -16,11 +16,11 @@ import numpy as np
 
 from borel import settings
 from borel.alphabets import Alphabet, Finite
-from borel.bound import Bound
-from borel.engine.arb import ball, enclose
-from borel.engine.bernstein import Supremum, supremum
-from borel.engine.noisy_count import Ends, NoisyCount
-from borel.engine.rounding import NORMAL, U, fraction_down, fraction_up
+from borel.bound import Bound, largest
+from borel.engine.balls.arb import ball, enclose
+from borel.engine.discrete.bernstein import Supremum, supremum
+from borel.engine.discrete.noisy_count import Ends, NoisyCount
+from borel.engine.intervals.rounding import NORMAL, U, fraction_down, fraction_up
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.mechanisms.closed import proved
@@ -203,9 +203,7 @@ class _Bits:
 
     def lip(self) -> Bound:
         """Return the larger of the suprema of PML and PMC."""
-        from borel.levels import _larger
-
-        return _larger(self.sup("pml"), self.sup("pmc"))
+        return largest([self.sup("pml"), self.sup("pmc")])
 
 
 class CountingBits(_Bits):

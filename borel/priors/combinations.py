@@ -20,8 +20,8 @@ import numpy as np
 
 from borel.alphabets import Product
 from borel.bound import weakest
-from borel.engine import linear
-from borel.engine.expectations import Least
+from borel.engine.prior_sets import linear
+from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
 from borel.priors.polytopes import BINARY64
@@ -75,7 +75,7 @@ class Union(PriorSet):
 
     def engine(self, joint: Any) -> Any:
         """Return the engine of a union: a figure of each part."""
-        from borel.engine.set_unions import UnionEngine
+        from borel.priors.set_unions import UnionEngine
 
         return UnionEngine(joint)
 

@@ -22,8 +22,8 @@ from fractions import Fraction
 from typing import Any
 
 from borel.alphabets import Alphabet, Finite
-from borel.engine.arb import ball, enclose
-from borel.engine.rounding import fraction_down
+from borel.engine.balls.arb import ball, enclose
+from borel.engine.intervals.rounding import fraction_down
 from borel.errors import InvalidInput
 from borel.measures import pmf
 from borel.priors.balls import Band, DivergenceBall, TotalVariation, number

@@ -1,8 +1,8 @@
 """Sets of densities on an interval: bands between two functions, and classes of moments.
 
-They are solved on cells of the secret (`borel.engine.secret_cells`): a band by the masses of its
-ends on the cells, a moment class by two linear programs, one whose constraints every member
-satisfies, and one all of whose solutions are members.
+They are solved on cells of the secret (`borel.engine.prior_sets.secret_cells`): a band by the
+masses of its ends on the cells, a moment class by two linear programs, one whose constraints every
+member satisfies, and one all of whose solutions are members.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 
 from borel.alphabets import Interval
 from borel.density import Density
-from borel.engine import expectations as ex
-from borel.engine import linear
-from borel.engine.expectations import Least
+from borel.engine.prior_sets import expectations as ex
+from borel.engine.prior_sets import linear
+from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotEnclosed
 from borel.priors.sets import PriorSet
 
 if TYPE_CHECKING:
-    from borel.engine.lanes import Box
+    from borel.engine.intervals.lanes import Box
     from borel.joint import Joint
 
 
@@ -55,13 +55,13 @@ class DensitySet(PriorSet):
 
     def engine(self, joint: Joint) -> Any:
         """Return the engine of the set, by cells of the secret."""
-        from borel.engine.secret_cells import CellEngine
+        from borel.engine.prior_sets.secret_cells import CellEngine
 
         return CellEngine(joint)
 
     def ranges(self, low: np.ndarray, high: np.ndarray) -> list[Box]:
         """Enclose the functions over cells."""
-        from borel.engine import jet, lanes
+        from borel.engine.intervals import jet, lanes
 
         out = []
         for density in self.functions:
@@ -98,7 +98,7 @@ class DensityBand(DensitySet):
 
     def solved(self, v: np.ndarray, low: np.ndarray, high: np.ndarray, *, below: bool) -> Least:
         """Solve the band of the cells' masses, which are enclosed."""
-        from borel.engine import lanes
+        from borel.engine.intervals import lanes
 
         width = lanes.subtract(lanes.point(high), lanes.point(low))
         least, most = (lanes.multiply(r, width) for r in self.ranges(low, high))

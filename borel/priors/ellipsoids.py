@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from borel.alphabets import Alphabet
-from borel.engine.expectations import Least
-from borel.engine.rounding import U
+from borel.engine.intervals.rounding import U
+from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput
 from borel.measures import Measure
 from borel.priors.sets import PriorSet

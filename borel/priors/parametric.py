@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Finite, Interval, Product
-from borel.engine.trace import trace
+from borel.engine.graphs.trace import trace
 from borel.errors import InvalidInput, NotEnclosed, NotTraceable, NotYet
 from borel.measures import Measure, TracedLaw
 from borel.priors.balls import Hull
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.alphabets import Alphabet
-    from borel.engine.jet import Program
+    from borel.engine.intervals.jet import Program
     from borel.joint import Joint
 
 
@@ -107,7 +107,7 @@ class Family(PriorSet):
 
     def _trace(self) -> list[Program]:
         """Return the probability of each label as a function of theta."""
-        from borel.engine.jet import Program
+        from borel.engine.intervals.jet import Program
 
         if self.on.kind != "finite":
             raise NotTraceable(f"a family of priors on {self.on!r} is not traced")
@@ -136,7 +136,7 @@ class Family(PriorSet):
 
     def least(self, v: np.ndarray) -> Any:
         """Enclose the lower expectations over the family."""
-        from borel.engine.family_search import least
+        from borel.engine.prior_sets.family_search import least
 
         if self._programs is None:
             raise NotYet(
@@ -148,7 +148,7 @@ class Family(PriorSet):
 
     @cached_property
     def _reach(self) -> tuple[np.ndarray, np.ndarray]:
-        from borel.engine.family_search import charged
+        from borel.engine.prior_sets.family_search import charged
 
         return charged(self)
 
@@ -163,8 +163,8 @@ class Family(PriorSet):
 
     def engine(self, joint: Joint) -> Any:
         """Return the engine of the family: branch and bound, or a search that proves nothing."""
-        from borel.engine.family_search import FamilyEstimate
-        from borel.engine.set_figures import FiniteSetEngine
+        from borel.engine.prior_sets.family_search import FamilyEstimate
+        from borel.engine.prior_sets.set_figures import FiniteSetEngine
 
         if self._programs is not None and joint.mechanism.finite:
             return FiniteSetEngine(joint)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from borel.alphabets import Alphabet
-from borel.engine import linear
-from borel.engine.expectations import Least
-from borel.engine.linear import Constraints
+from borel.engine.prior_sets import linear
+from borel.engine.prior_sets.expectations import Least
+from borel.engine.prior_sets.linear import Constraints
 from borel.errors import InvalidInput
 from borel.measures import Measure
 from borel.priors.sets import PriorSet, _values

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat
-from borel.engine.rounding import U
+from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, covers, mixture
 from borel.priors.chains import Chains
@@ -416,7 +416,7 @@ class PosteriorPriors:
         if name == "lip":
             first, second = (PosteriorLeakage(joint, kind).sup() for kind in ("pml", "pmc"))
             return first.larger(second, name="LIP")
-        from borel.engine.draws import draws_engine
+        from borel.engine.posteriors.draws import draws_engine
 
         engine = draws_engine(joint) if self.size else None
         if engine is not None and not hasattr(engine, name):

@@ -134,7 +134,7 @@ class PosteriorLeakage:
         )
 
     def _engine(self) -> Any:
-        from borel.engine.draws import draws_engine
+        from borel.engine.posteriors.draws import draws_engine
 
         if "engine" not in self._cache:
             self._cache["engine"] = draws_engine(self.joint)

@@ -33,15 +33,15 @@ def engine_of(joint: Joint) -> Any:
         if own is not None:
             cache[wanted] = own(joint)
         elif joint.prior.on.kind == "finite" and joint.mechanism.finite:
-            from borel.engine.set_figures import FiniteSetEngine
+            from borel.engine.prior_sets.set_figures import FiniteSetEngine
 
             cache[wanted] = FiniteSetEngine(joint)
         elif joint.prior.on.kind == "finite":
-            from borel.engine.set_outcomes import SetOutcomes
+            from borel.engine.prior_sets.set_outcomes import SetOutcomes
 
             cache[wanted] = SetOutcomes(joint)
         else:
-            from borel.engine.set_lines import SetLines
+            from borel.priors.set_lines import SetLines
 
             cache[wanted] = SetLines(joint)
     return cache[wanted]

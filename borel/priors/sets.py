@@ -22,13 +22,13 @@ import numpy as np
 
 from borel.alphabets import Alphabet
 from borel.bound import Bound
-from borel.engine.expectations import Least
+from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
 from borel.probabilities import as_numbers
 
 if TYPE_CHECKING:
-    from borel.engine.linear import Constraints
+    from borel.engine.prior_sets.linear import Constraints
     from borel.joint import Joint
 
 

@@ -13,9 +13,10 @@ from scipy import integrate
 from scipy.optimize import elementwise
 
 import borel as bl
-from borel.engine import gauss, lanes
-from borel.engine.essential import extremes
-from borel.engine.surface import Surface, secret_of
+from borel.engine.continuous import gauss
+from borel.engine.continuous.essential import extremes
+from borel.engine.continuous.surface import Surface, secret_of
+from borel.engine.intervals import lanes
 
 pytestmark = pytest.mark.benchmark
 

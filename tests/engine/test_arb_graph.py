@@ -12,14 +12,14 @@ import pytest
 from flint import acb, arb
 
 import borel as bl
-from borel.engine import arb_balls, arb_expand, arb_extreme, arb_graph, arb_ranges
-from borel.engine.arb import precision
-from borel.engine.arb_curvature import curvature
-from borel.engine.arb_expand import product
-from borel.engine.arb_extreme import extreme
-from borel.engine.arb_graph import Prepared
-from borel.engine.arb_integral import integrate
-from borel.engine.trace import Graph, trace
+from borel.engine.balls import arb_balls, arb_expand, arb_extreme, arb_graph, arb_ranges
+from borel.engine.balls.arb import precision
+from borel.engine.balls.arb_curvature import curvature
+from borel.engine.balls.arb_expand import product
+from borel.engine.balls.arb_extreme import extreme
+from borel.engine.balls.arb_graph import Prepared
+from borel.engine.balls.arb_integral import integrate
+from borel.engine.graphs.trace import Graph, trace
 from borel.errors import NotEnclosed
 
 INF = math.inf

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.engine import check as checker
-from borel.engine.check import check
+from borel.engine.continuous import check as checker
+from borel.engine.continuous.check import check
 
 UNIT = bl.Interval(0, 1)
 SUPREMUM = "the supremum over the outcomes"
@@ -358,7 +358,7 @@ def test_it_shares_nothing_with_the_kernels_but_the_graph():
         for node in ast.walk(ast.parse(SOURCE))
         if isinstance(node, (ast.Import, ast.ImportFrom))
     }
-    assert {name for name in imported if name.startswith("borel")} == {"borel.engine.trace"}
+    assert {name for name in imported if name.startswith("borel")} == {"borel.engine.graphs.trace"}
 
 
 def test_it_has_at_most_300_lines_of_code():
@@ -388,7 +388,7 @@ def test_it_has_at_most_300_lines_of_code():
     ],
 )
 def test_rays_enclose_the_density_at_every_t(density):
-    from borel.engine.trace import trace
+    from borel.engine.graphs.trace import trace
 
     graph = trace(density, ("x",), ())
     known = 0

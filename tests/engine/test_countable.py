@@ -9,7 +9,7 @@ import oracles as o
 import pytest
 
 import borel as bl
-from borel.engine.countable import CountableEngine
+from borel.engine.discrete.countable import CountableEngine
 
 N0, N1 = bl.Integers(0, None), bl.Integers(1, None)
 BIT = bl.Finite(2)

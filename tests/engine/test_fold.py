@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import special
 
-from borel.engine import fp
-from borel.engine.fold import exact_value, folded
-from borel.engine.trace import Graph, trace
+from borel.engine.graphs import fp
+from borel.engine.graphs.fold import exact_value, folded
+from borel.engine.graphs.trace import Graph, trace
 
 RNG = np.random.default_rng(0)
 Y, X = RNG.normal(size=(40, 1)) * 3, RNG.uniform(0.05, 0.95, (1, 30))

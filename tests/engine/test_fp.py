@@ -8,8 +8,8 @@ import oracles as o
 import pytest
 from scipy import special
 
-from borel.engine import fp
-from borel.engine.trace import trace
+from borel.engine.graphs import fp
+from borel.engine.graphs.trace import trace
 
 RNG = np.random.default_rng(0)
 Y, X = RNG.normal(size=(6, 1)), RNG.uniform(0.1, 0.9, (1, 4))

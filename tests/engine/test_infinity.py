@@ -11,7 +11,7 @@ import pytest
 from engine.blind_infinities import DECOYS, INFINITIES
 
 import borel as bl
-from borel.engine.check import check
+from borel.engine.continuous.check import check
 
 INF = np.inf
 

@@ -11,8 +11,8 @@ import pytest
 from engine import graph_oracle
 from scipy import special
 
-from borel.engine import elementary_intervals, interval, interval_arithmetic
-from borel.engine.trace import UFUNCS, Graph, trace
+from borel.engine.graphs.trace import UFUNCS, Graph, trace
+from borel.engine.intervals import elementary_intervals, interval, interval_arithmetic
 from borel.errors import NotEnclosed
 
 BOXES, POINTS = 450, 6

@@ -12,8 +12,8 @@ import pytest
 from engine import graph_oracle as oracle
 from scipy import special
 
-from borel.engine import interval
-from borel.engine.trace import Graph
+from borel.engine.graphs.trace import Graph
+from borel.engine.intervals import interval
 
 INF, NAN = np.inf, np.nan
 TWO = """add subtract multiply divide maximum minimum heaviside remainder floor_divide power

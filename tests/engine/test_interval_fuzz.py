@@ -13,8 +13,8 @@ import pytest
 from engine import graph_oracle as oracle
 from scipy import special
 
-from borel.engine import elementary_intervals, interval
-from borel.engine.trace import Graph
+from borel.engine.graphs.trace import Graph
+from borel.engine.intervals import elementary_intervals, interval
 
 BOXES, POINTS = 50, 5
 

@@ -29,17 +29,9 @@ from engine.certified_cases import (
 )
 
 import borel as bl
-from borel.engine import (
-    arb_balls,
-    arb_integral,
-    bands,
-    certified_laws,
-    essential,
-    gauss,
-    jet,
-    lanes,
-    surface,
-)
+from borel.engine.balls import arb_balls, arb_integral
+from borel.engine.continuous import bands, certified_laws, essential, gauss, surface
+from borel.engine.intervals import jet, lanes
 
 GRID = np.linspace(0.01, 0.99, 16)
 

@@ -16,8 +16,10 @@ from flint import arb, ctx
 from scipy import special
 
 import borel as bl
-from borel.engine import power, power_functions, power_rules, rewrite
-from borel.engine.power import (
+from borel.engine.graphs import rewrite
+from borel.engine.graphs.trace import Graph, trace
+from borel.engine.infinities import power, power_functions, power_rules
+from borel.engine.infinities.power import (
     UNKNOWN,
     Infinite,
     Log,
@@ -31,10 +33,9 @@ from borel.engine.power import (
     slack,
     weight,
 )
-from borel.engine.power_functions import PARTIALS
-from borel.engine.power_rules import Rules
-from borel.engine.power_values import box
-from borel.engine.trace import Graph, trace
+from borel.engine.infinities.power_functions import PARTIALS
+from borel.engine.infinities.power_rules import Rules
+from borel.engine.infinities.power_values import box
 
 INF = math.inf
 T0 = 2.0**-10

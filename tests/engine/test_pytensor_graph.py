@@ -13,9 +13,10 @@ from scipy import stats
 
 import borel as bl
 from borel import _compat
-from borel.engine import fp, interval
-from borel.engine.pytensor_graph import graph_of, law_of
-from borel.engine.trace import Graph
+from borel.engine.graphs import fp
+from borel.engine.graphs.pytensor_graph import graph_of, law_of
+from borel.engine.graphs.trace import Graph
+from borel.engine.intervals import interval
 from borel.errors import InvalidInput, NotTraceable
 
 UNIT, LINE, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)

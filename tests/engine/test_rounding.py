@@ -12,7 +12,8 @@ import numpy as np
 import oracles as o
 import pytest
 
-from borel.engine import arb, rounding
+from borel.engine.balls import arb
+from borel.engine.intervals import rounding
 
 TINY = F(1, 2**1074)
 

@@ -9,11 +9,12 @@ import pytest
 from scipy import stats
 
 import borel as bl
-from borel.engine import fp, interval
-from borel.engine.scipy_graph import graph_of, law_of
-from borel.engine.scipy_laws import CONTINUOUS as CONTINUOUS_LAWS
-from borel.engine.scipy_laws import DISCRETE as DISCRETE_LAWS
-from borel.engine.trace import Graph
+from borel.engine.graphs import fp
+from borel.engine.graphs.scipy_graph import graph_of, law_of
+from borel.engine.graphs.scipy_laws import CONTINUOUS as CONTINUOUS_LAWS
+from borel.engine.graphs.scipy_laws import DISCRETE as DISCRETE_LAWS
+from borel.engine.graphs.trace import Graph
+from borel.engine.intervals import interval
 from borel.errors import InvalidInput, NotTraceable
 
 UNIT, LINE, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)

@@ -9,8 +9,9 @@ import pytest
 from scipy import special
 
 import borel as bl
-from borel.engine import fp, interval, trace
-from borel.engine.trace import Graph
+from borel.engine.graphs import fp, trace
+from borel.engine.graphs.trace import Graph
+from borel.engine.intervals import interval
 from borel.errors import BorelError, NotEnclosed, NotTraceable
 
 UNIT, LINE = bl.Interval(0, 1), bl.Reals()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import borel as bl
 from borel import guarantees as g
-from borel.engine import cells
+from borel.engine.divergences import cells
 from borel.guarantees import examples
 
 DELTAS = st.sampled_from([F(0), F(1, 100), F(1, 6), F(1, 3), F(1, 2), F(5, 6), F(1)])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.engine.noisy_count import Ends, NoisyCount
+from borel.engine.discrete.noisy_count import Ends, NoisyCount
 from borel.mechanisms.counting_entry import EntryForms, curve, leakage
 
 CASES = [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.engine.bernstein import supremum
+from borel.engine.discrete.bernstein import supremum
 
 CASES = [
     (5, 0.05, "fraction", F(1, 5), F(4, 5)),

@@ -1,0 +1,1 @@
+"""Arb balls (python-flint): the graphs run on them, their integrals and their extremes."""

@@ -1,0 +1,1 @@
+"""The certified engine: continuous secrets and outcomes, with proofs and certificates."""

@@ -1,0 +1,421 @@
+"""Bands: the leakage and the mass of whole boxes of outcomes, for suprema and laws over Y.
+
+For a box of outcomes with centre c, f_Y is a polynomial in y - c plus a small interval
+(`gauss`). The supremum over the secret is compared with the kernel along a path x0 or
+x0 + (y - c), which is a function of y alone and again a polynomial; what it exceeds the path by
+is bounded over the whole box (`essential`, ``around``). Differences of polynomials then enclose
+the leakage for almost every y of the box, to second order in its width.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from borel.engine.continuous import gauss
+from borel.engine.continuous.essential import Around, extremes
+from borel.engine.continuous.surface import boxes
+from borel.engine.intervals import jet, lanes
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.surface import Surface
+    from borel.engine.graphs.trace import Graph
+    from borel.engine.intervals.lanes import Box
+
+ORDER = 4
+"""Degree of the polynomials in y; even, so that the last term has one sign."""
+
+
+class Band(NamedTuple):
+    """What is known of the leakage on boxes of outcomes.
+
+    Attributes
+    ----------
+    low, high : ndarray (n,)
+        Ends of the boxes.
+    lower, upper : ndarray (n,)
+        The leakage, for almost every y of the box.
+    mass_low, mass_high : ndarray (n,)
+        P{Y in the box}.
+    mean_low, mean_high : ndarray (n,)
+        The integral of the leakage over the box, under P_Y.
+    exp_low, exp_high : ndarray (n,)
+        The integral of e^leakage over the box, under P_Y.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    mass_low: np.ndarray
+    mass_high: np.ndarray
+    mean_low: np.ndarray
+    mean_high: np.ndarray
+    exp_low: np.ndarray
+    exp_high: np.ndarray
+
+
+class _Side(NamedTuple):
+    """The supremum (or infimum) over the secret on boxes of outcomes, as sign * log f."""
+
+    paths: list[tuple[Box, Box]]  # polynomials along paths: coefficients at c, over the box
+    sound: list[np.ndarray]  # lanes in which a path proves a lower bound
+    flat: np.ndarray  # a number the supremum is not below, for every y of the box
+    excess: np.ndarray  # what the supremum exceeds the first path by, at most
+    direct: np.ndarray  # a number it does not exceed
+
+
+def _geometry(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    centre = low + (high - low) / 2
+    half = np.maximum(centre - low, high - centre) * (1 + 2.0**-51)
+    return centre, half
+
+
+def _poly_range(inner: Box, outer: Box, half: np.ndarray) -> Box:
+    """Enclose a polynomial over |t| <= half: coefficients at the centre, the last over the box."""
+    total = jet.entry(inner, 0)
+    for k in range(1, ORDER + 1):
+        coefficient = jet.entry(inner if k < ORDER else outer, k)
+        power = gauss._power(lanes.point(half), k)[1]
+        reach = (np.zeros_like(power) if k % 2 == 0 else -power), power
+        total = lanes.add(total, lanes.multiply(coefficient, reach))
+    return lanes.meet(lanes.settled(total), jet.entry(outer, 0))
+
+
+def _minus(a: tuple[Box, Box], b: tuple[Box, Box]) -> tuple[Box, Box]:
+    """Subtract polynomials."""
+    return (
+        jet.add(a[0], lanes.negative(b[0])),
+        jet.add(a[1], lanes.negative(b[1])),
+    )
+
+
+def log_jet(a: Box, order: int) -> Box:
+    """Take the logarithm of a jet."""
+    return jet.logarithm(a, order)
+
+
+def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) -> _Side:
+    """Describe the supremum of sign * log f over the secret, on boxes of outcomes."""
+    n = len(low)
+    centre, half = _geometry(low, high)
+    seen = extremes(surface, (centre, centre), n, sign=sign, tol=tol, deadline=deadline)
+    place = np.where(np.isfinite(seen.place), seen.place, 0.0)
+    paths, sound, smooth = [], [], []
+    flat = np.full(n, -np.inf)
+    for speed in (0.0, 1.0):
+        path, fine, least, even = _path(surface, low, high, centre, half, place, speed, sign)
+        paths.append(path)
+        sound.append(fine)
+        smooth.append(even)
+        flat = np.maximum(flat, least)
+        if surface.diagonal is None:
+            break
+    # value and slope of one and the same function of y, the first path
+    start, slope = jet.entry(paths[0][0], 0), jet.entry(paths[0][1], 1)
+    around = Around(centre, half, slope, np.broadcast_to(start[0], n), place, smooth[0])
+    found = extremes(
+        surface, (low, high), n, sign=sign, tol=tol, around=around, deadline=deadline, rounds=40
+    )
+    with np.errstate(all="ignore"):
+        excess = np.maximum(found.upper - start[0], 0.0)
+        excess = np.where(np.isnan(excess), np.inf, excess * (1 + 2.0**-51) + 2.0**-1000)
+    if surface.secret.continuous and len(surface.secret.atoms):
+        # the kernel may be another one at an atom than beside it: then only ranges are compared
+        excess = np.full(n, np.inf)
+    dominated = _poly_range(paths[0][0], paths[0][1], half)[1]
+    direct = np.maximum(found.direct, np.broadcast_to(dominated, n))
+    return _Side(paths, sound, flat, excess, direct)
+
+
+def _path(surface: Surface, low, high, centre, half, place, speed: float, sign: float):
+    """Return the kernel along x0 + speed (y - c), and where it bounds the supremum from below."""
+    n, dim = place.shape
+    secret = surface.secret
+    span_low, span_high = place[:, 0].copy(), place[:, 0].copy()
+    if speed:  # the ends of the box where the path starts at its centre, else with a margin
+        own = place[:, 0] == centre
+        reach = half * (1 + 2.0**-50)
+        span_low = np.where(own, low, span_low - reach)
+        span_high = np.where(own, high, span_high + reach)
+    within = np.ones(n, bool)
+    if speed:
+        within = (span_low >= secret.lower[0]) & (span_high <= secret.upper[0])
+    # the path lies in [span_low, span_high]; a margin makes a box of positive mass of it
+    margin = np.maximum(np.abs(place[:, 0]) * 2.0**-40, 2.0**-400)
+    box_low = np.maximum(span_low - margin, secret.lower[0] if secret.continuous else -np.inf)
+    box_high = np.minimum(span_high + margin, secret.upper[0] if secret.continuous else np.inf)
+    decisions = None
+    fine, least, even = np.ones(n, bool), np.full(n, -np.inf), np.ones(n, bool)
+    if secret.continuous and dim == 1:
+        x = boxes(box_low[:, None], box_high[:, None], 0, 1)
+        with np.errstate(all="ignore"):
+            around = surface.log.run(surface.inputs(x, (low[None], high[None])), 1)
+        slope = jet.entry(around.jet, 1)
+        fine = even = np.broadcast_to(np.isfinite(slope[0]) & np.isfinite(slope[1]), n)
+        decisions = around.decisions
+        charged = _charged(surface, box_low, box_high)
+        fine = fine & charged
+        height = jet.entry(around.jet if sign > 0 else lanes.negative(around.jet), 0)[0]
+        least = np.where(charged, np.broadcast_to(height, n), -np.inf)
+        # an atom may be the place: then the box around it says nothing of it
+        fine = fine & within & (len(secret.atoms) == 0)
+    elif secret.continuous:
+        fine = np.zeros(n, bool)
+
+    def along(a: np.ndarray, b: np.ndarray, order: int) -> Box:
+        y = jet.variable(a, b, order)
+        if speed:
+            assert surface.diagonal is not None
+            program, origin = surface.diagonal
+            offset = lanes.subtract(lanes.point(place[:, 0]), lanes.point(centre))
+            # continuous operations decide again: their arguments may have changed sign
+            steps = {
+                new: [k for k in old if surface.graph.nodes[k][0] not in _CONTINUOUS]
+                for new, old in origin.items()
+            }
+            known = {new: _joint(decisions, old) for new, old in steps.items()}
+            named = {"y": y, "offset": (offset[0][None], offset[1][None])}
+            taken = {k: v for k, v in known.items() if v is not None}
+            found = program.run(named, order, decisions=taken)
+        else:
+            x = [jet.constant(place[:, j], place[:, j]) for j in range(dim)]
+            found = surface.log.run(surface.inputs(x, y), order, decisions=decisions)
+        made.append(found.decisions)
+        return found.jet if sign > 0 else lanes.negative(found.jet)
+
+    made: list = []
+    outer = along(low, high, ORDER)
+    if decisions is None:  # the centre is a point: it takes the branches of the box
+        decisions = made[0]
+    inner = along(centre, centre, ORDER - 1)
+    return (_full(inner, ORDER, n), _full(outer, ORDER + 1, n)), fine, least, even
+
+
+_CONTINUOUS = frozenset(("absolute", "maximum", "minimum", "fmax", "fmin"))
+
+
+def _joint(decisions, nodes: list[int]):
+    """Join what was decided at comparisons that became one."""
+    known = [decisions[k] for k in nodes if k in decisions]
+    if not known:
+        return None
+    no, yes = known[0]
+    for more in known[1:]:
+        no, yes = no | more[0], yes | more[1]
+    return no, yes
+
+
+def _charged(surface: Surface, low, high) -> np.ndarray:
+    """Return where boxes of secrets certainly have positive mass."""
+    secret = surface.secret
+    charged = low < high
+    if not secret.positive:
+        x = boxes(low[:, None], high[:, None], 0, 1)
+        named = dict(zip(secret.names, x, strict=True))
+        density = jet.entry(secret.program.run(named, 1).jet, 0)  # type: ignore[union-attr]
+        charged = charged & (density[0] > -np.inf)
+    return charged
+
+
+def _full(a: Box, length: int, n: int) -> Box:
+    out = np.zeros((2, length, n))
+    out[0, : len(a[0])], out[1, : len(a[0])] = a
+    return out[0], out[1]
+
+
+class Bands:
+    """Evaluate boxes of outcomes of a joint.
+
+    Parameters
+    ----------
+    surface : Surface
+        The kernel and the prior.
+    log_marginal : Graph, optional
+        log f_Y, where a theorem gives it.
+    """
+
+    def __init__(self, surface: Surface, log_marginal: Graph | None = None):
+        self.surface = surface
+        self.known = None if log_marginal is None else jet.Program(log_marginal)
+
+    def marginal(self, low, high, shift, rtol: float, deadline: float) -> tuple[Box, Box, Box]:
+        """Return f_Y / e^shift: coefficients at the centre and over the box, and the rest."""
+        secret, n = self.surface.secret, len(low)
+        if self.known is not None:
+            return self._by_theorem(low, high, shift)
+        inside = np.zeros(n, bool)
+        if self.surface.wedges:
+            inside = (low >= secret.lower[0]) & (high <= secret.upper[0])
+        rows = 2 * ORDER + 1
+        poly, rest = np.zeros((2, rows, n)), np.zeros((2, n))
+        for pieces in (self.surface.wedges, [self.surface]):
+            # on the second turn also what the wedges left without a bound
+            lost = ~np.isfinite(poly).all(axis=(0, 1)) | ~np.isfinite(rest).all(axis=0)
+            by_wedge = pieces is self.surface.wedges
+            chosen = np.flatnonzero(inside if by_wedge else ~inside | lost)
+            if not len(chosen):
+                continue
+            a, b = low[chosen], high[chosen]
+            at = gauss.Outcomes(a, b, _geometry(a, b)[0], ORDER, shift[chosen])
+            models = [gauss.marginal(p, at, rtol=rtol, deadline=deadline)[0] for p in pieces]
+            total, loose = models[0].polynomial, models[0].rest
+            for more in models[1:]:
+                total, loose = lanes.add(total, more.polynomial), lanes.add(loose, more.rest)
+            if by_wedge and len(secret.atoms):
+                total = lanes.add(total, gauss.atoms_in_y(self.surface, at, len(chosen)))
+            poly[:, :, chosen], rest[:, chosen] = np.array(total), np.array(loose)
+        inner, outer = poly[:, :ORDER], poly[:, ORDER:]
+        return (inner[0], inner[1]), (outer[0], outer[1]), (rest[0], rest[1])
+
+    def _by_theorem(self, low, high, shift) -> tuple[Box, Box, Box]:
+        assert self.known is not None
+        centre, _ = _geometry(low, high)
+        parts = []
+        for a, b, order in ((centre, centre, ORDER - 1), (low, high, ORDER)):
+            y = jet.variable(a, b, order)
+            found = _full(self.known.run({"y": y}, order).jet, order + 1, len(low))
+            first = lanes.subtract((found[0][:1], found[1][:1]), lanes.point(shift[None]))
+            parts.append(jet.exponential(jet.joined(first, (found[0][1:], found[1][1:])), order))
+        nothing = np.zeros(len(low))
+        return parts[0], parts[1], (nothing, nothing)
+
+    def evaluate(self, kind: str, low, high, tol: float, deadline: float) -> Band:
+        """Enclose the leakage and the mass of finite boxes of outcomes."""
+        with np.errstate(all="ignore"):
+            return self._evaluate(kind, low, high, tol, deadline)
+
+    def _evaluate(self, kind, low, high, tol, deadline) -> Band:
+        n = len(low)
+        centre, half = _geometry(low, high)
+        ends = (
+            lanes.subtract(lanes.point(low), lanes.point(centre)),
+            lanes.subtract(lanes.point(high), lanes.point(centre)),
+        )
+        top = side(self.surface, low, high, 1.0, tol, deadline)
+        if kind == "ldp":
+            bottom = side(self.surface, low, high, -1.0, tol, deadline)
+            lower, upper = _sum_of_sides(top, bottom, half)
+            nothing, all_ = np.zeros(n), np.full(n, np.inf)
+            return Band(low, high, lower, upper, nothing, np.ones(n), nothing, all_, nothing, all_)
+        shift = np.where(np.isfinite(top.direct), top.direct, 0.0)
+        inner, outer, rest = self.marginal(low, high, shift, max(tol, 1e-13), deadline)
+        density = self._whole(inner, rest), self._whole(outer, rest)
+        scale = lanes.exp(lanes.point(shift))
+        mass = _nonnegative(lanes.multiply(_integral(*density, ends), scale))
+        logs = self._log(density[0], shift), self._log(density[1], shift)
+        if kind == "pml":
+            chosen, signed = top, logs
+        else:
+            chosen = side(self.surface, low, high, -1.0, tol, deadline)
+            signed = lanes.negative(logs[0]), lanes.negative(logs[1])
+        lower, upper, gaps = _against(chosen, signed, half)
+        mean = self._mean(chosen, gaps, density, ends, scale, mass, lower, upper)
+        total = mass[0] * np.exp(lower) * (1 - 1e-14), mass[1] * np.exp(upper) * (1 + 1e-14)
+        total = tuple(np.nan_to_num(v, nan=d) for v, d in zip(total, (0.0, np.inf), strict=True))
+        if kind == "pml":
+            total = self._exp_mean(top, ends, total, low, high)
+        return Band(low, high, lower, upper, mass[0], np.minimum(mass[1], 1.0), *mean, *total)
+
+    def _whole(self, part: Box, rest: Box) -> Box:
+        """Add the uncertain rest to the value of a polynomial: f_Y is not negative."""
+        head = lanes.add((part[0][:1], part[1][:1]), (rest[0][None], rest[1][None]))
+        return jet.joined((np.maximum(head[0], 0.0), head[1]), (part[0][1:], part[1][1:]))
+
+    def _log(self, part: Box, shift: np.ndarray) -> Box:
+        found = log_jet(part, len(part[0]) - 1)
+        first = lanes.add((found[0][:1], found[1][:1]), lanes.point(shift[None]))
+        return jet.joined(first, (found[0][1:], found[1][1:]))
+
+    def _mean(self, chosen, gaps, density, ends, scale, mass, lower, upper) -> Box:
+        """Enclose the integral of the leakage: polynomial times polynomial, or its range."""
+        crude = mass[0] * lower * (1 - 1e-15), mass[1] * upper * (1 + 1e-15)
+        low, high = [crude[0]], [np.where(np.isnan(crude[1]), np.inf, crude[1])]
+        for i, gap in enumerate(gaps):
+            inner = jet.multiply(gap[0], density[0], ORDER - 1)
+            outer = jet.multiply(gap[1], density[1], ORDER)
+            total = lanes.settled(lanes.multiply(_integral(inner, outer, ends), scale))
+            if i < len(chosen.paths):
+                low.append(np.where(chosen.sound[i], total[0], 0.0))
+            if i == 0:
+                high.append(total[1] + chosen.excess * mass[1] * (1 + 1e-15))
+            if i == len(chosen.paths):  # the direct bound
+                high.append(total[1])
+        high = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in high])
+        return np.maximum.reduce(low), high * (1 + 1e-15)
+
+    def _exp_mean(self, top: _Side, ends, crude, low, high) -> Box:
+        """Enclose the integral of the kernel's supremum, which is that of e^PML under P_Y."""
+        lows, highs = [crude[0]], [crude[1]]
+        width = lanes.subtract(lanes.point(high), lanes.point(low))
+        for i, path in enumerate(top.paths):
+            inner = jet.exponential(path[0], ORDER - 1)
+            outer = jet.exponential(path[1], ORDER)
+            total = lanes.settled(_integral(inner, outer, ends))
+            lows.append(np.where(top.sound[i], total[0], 0.0))
+            if i == 0:
+                more = lanes.exp(lanes.point(top.excess))
+                high = lanes.multiply((np.maximum(total[0], 0.0), total[1]), more)[1]
+                # a path along which f is 0 says nothing: 0 times an excess that is not bounded
+                highs.append(np.where(np.isfinite(top.excess), high, np.inf))
+        highs.append(lanes.multiply(lanes.exp(lanes.point(top.direct)), width)[1])
+        highs = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
+        return np.maximum.reduce(lows), highs
+
+
+def _nonnegative(a: Box) -> Box:
+    a = lanes.settled(a)
+    return np.maximum(a[0], 0.0), np.maximum(a[1], 0.0)
+
+
+def _integral(inner: Box, outer: Box, ends: tuple[Box, Box]) -> Box:
+    """Enclose the integral of a polynomial between two offsets from the centre."""
+    left, right = ends
+    total: Box = lanes.point(np.zeros_like(left[0]))
+    before, after = left, right
+    for k in range(ORDER + 1):
+        part = jet.entry(inner if k < ORDER else outer, k)
+        # on both sides of the centre, as a coefficient may vary with y within its enclosure
+        for span in (after, lanes.negative(before)):
+            mean = lanes.divide(span, lanes.point(np.array(k + 1.0)))
+            total = lanes.add(total, lanes.multiply(part, mean))
+        before, after = lanes.multiply(before, left), lanes.multiply(after, right)
+    return total
+
+
+def _sum_of_sides(top: _Side, bottom: _Side, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose sup log f - inf log f on the boxes."""
+    lowers = [lanes.add(lanes.point(top.flat), lanes.point(bottom.flat))[0]]
+    uppers = [lanes.add(lanes.point(top.direct), lanes.point(bottom.direct))[1]]
+    for i, path in enumerate(top.paths):
+        for j, other in enumerate(bottom.paths):
+            spread = _poly_range(jet.add(path[0], other[0]), jet.add(path[1], other[1]), half)
+            lowers.append(np.where(top.sound[i] & bottom.sound[j], spread[0], 0.0))
+            if i == j == 0:
+                uppers.append(spread[1] + (top.excess + bottom.excess) * (1 + 2.0**-50))
+    return _ends(lowers, uppers)
+
+
+def _against(chosen: _Side, signed: tuple[Box, Box], half: np.ndarray):
+    """Enclose sup (sign log f) - sign log f_Y on the boxes, with the differences themselves."""
+    n = len(half)
+    level = np.concatenate([chosen.direct[None], np.zeros((ORDER, n))])
+    direct: tuple[Box, Box] = ((level[:ORDER], level[:ORDER]), (level, level))
+    gaps = [_minus(path, signed) for path in (*chosen.paths, direct)]
+    ranges = [_poly_range(*gap, half) for gap in gaps]
+    log_range = _poly_range(*signed, half)
+    lowers = [lanes.subtract(lanes.point(chosen.flat), log_range)[0]]
+    lowers += [np.where(s, r[0], 0.0) for s, r in zip(chosen.sound, ranges, strict=False)]
+    uppers = [ranges[0][1] + chosen.excess * (1 + 2.0**-50), ranges[-1][1]]
+    return *_ends(lowers, uppers), gaps
+
+
+def _ends(lowers: list, uppers: list) -> tuple[np.ndarray, np.ndarray]:
+    upper = np.fmin.reduce([np.where(np.isnan(u), np.inf, u) for u in uppers])
+    upper = np.maximum(upper + np.abs(upper) * 2.0**-50, 0.0)
+    lower = np.maximum.reduce([np.where(np.isnan(v), 0.0, v) for v in lowers])
+    lower = np.maximum(lower, 0.0)
+    # bounds that contradict each other are not trusted, beyond what rounding explains
+    wrong = lower > upper * (1 + 1e-12) + 1e-12
+    return np.where(wrong, 0.0, np.minimum(lower, upper)), np.where(wrong, np.inf, upper)

@@ -1,0 +1,181 @@
+"""Certificates: what an independent checker needs to verify a certified figure again, as data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from borel.engine.continuous.check import check
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.certified import CertifiedEngine
+
+
+def _end(line: Any, name: str, unbounded: float) -> float:
+    """Return an end of an alphabet of numbers; None means unbounded."""
+    value = getattr(line, name, None)
+    return unbounded if value is None else float(value)
+
+
+def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -> dict[str, Any]:
+    """Return what every certificate of a joint holds: the kernel, the prior, the outcomes."""
+    joint, secret = engine.joint, engine.secret
+    density, prior, outcome = joint.mechanism.density, joint.prior, joint.outcome
+    continuous = secret.continuous
+    ends = (float(secret.lower[0]), float(secret.upper[0])) if continuous else (None, None)
+    atoms = zip(secret.atoms, secret.weight_low, secret.weight_high, strict=True)
+    line = getattr(outcome, "interval", outcome)
+    points = {"finite": lambda: [float(y) for y in outcome.array], "countable": lambda: "integers"}
+    return {
+        "format": 2,
+        "quantity": quantity,
+        "lower": lower,
+        "upper": upper,
+        "kernel": {"graph": density.graph.to_json(), "log": density.log},
+        "prior": {
+            "graph": prior.density.graph.to_json() if continuous else None,
+            "log": bool(prior.density.log) if continuous else False,
+            "lower": ends[0],
+            "upper": ends[1],
+            "atoms": [[float(x[0]), float(p), float(q)] for x, p, q in atoms],
+        },
+        "outcome": {
+            "lower": _end(line, "lower", -math.inf),
+            "upper": _end(line, "upper", math.inf),
+            "points": points.get(outcome.kind, lambda: None)(),
+        },
+    }
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A proved infinity.
+
+    Attributes
+    ----------
+    statement : str
+        The argument in a sentence.
+    witness : dict
+        Where: the ray of outcomes and of secrets.
+    certificate : dict
+        What a checker needs; None for what the checker does not cover.
+    attained : bool or None
+        Whether the leakage is infinite at outcomes of positive mass, or only grows.
+    """
+
+    statement: str
+    witness: dict
+    certificate: dict | None
+    attained: bool | None = None
+
+
+def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
+    """Return the certificate of a proved infinity; None for what the checker cannot follow.
+
+    It knows fewer arguments than the search, and simpler enclosures; nothing is handed out that it
+    would refuse.
+    """
+    spec = proof.get("x", {})
+    if not engine.secret.continuous and not {"atom", "box"} & set(spec):
+        return None  # the secrets y + k of a countable prior
+    if proof["kind"] in ("gap", "pole", "slope") or proof.get("marginal", {}).get("corners"):
+        return None
+    plain: dict[str, Any] = {
+        name: float.fromhex(v) if name != "kind" and isinstance(v, str) else v
+        for name, v in proof.items()
+    }
+    plain["y"] = _path(proof["y"])
+    if spec:
+        plain["x"] = _path(spec)
+    if "marginal" in proof:
+        other = proof["marginal"]
+        ends = {name: float.fromhex(other[name]) for name in ("exponent", "weight")}
+        boxes = [[float.fromhex(v) for v in box] for box in other["boxes"]]
+        plain["marginal"] = {"boxes": boxes, **ends}
+    # constants do not matter to an infinity: leave room for other roundings, and simpler bounds
+    side = 1 if quantity == "pmc" and proof["kind"] == "ratio" else -1
+    _loosen(plain, side)
+    if "marginal" in plain:
+        _loosen(plain["marginal"], -side)
+    header_ = header(engine, quantity, math.inf, math.inf)
+    made = _without_infinities({**header_, "claim": {"type": "infinite", "proof": plain}})
+    return made if check(made).ok else None
+
+
+def _loosen(part: dict, side: int) -> None:
+    if math.isfinite(part["weight"]):
+        part["weight"] += side * (1.0 + abs(part["weight"]) + 4.0 * abs(part["exponent"]))
+
+
+def _path(data: dict) -> dict[str, Any]:
+    """Return a ray as base + sign s t^power, s in an interval; or a box that does not move."""
+    if "box" in data:
+        return {"box": [float.fromhex(v) for v in data["box"]]}
+    if "atom" in data:
+        return {"box": [float.fromhex(data["atom"])] * 2}
+    power = float.fromhex(data["power"]) if "power" in data else 1.0
+    s = [float.fromhex(v) for v in data.get("s", [(1.0).hex()] * 2)]
+    if "diagonal" in data:
+        return {"base": "y", "sign": 1, "power": power, "s": s}
+    if "infinity" in data:
+        return {"base": 0.0, "sign": data["infinity"], "power": -power, "s": s}
+    return {"base": float.fromhex(data["base"]), "sign": data["sign"], "power": power, "s": s}
+
+
+def point(
+    engine: CertifiedEngine,
+    quantity: str,
+    y: float,
+    ends: tuple[float, float],
+    *,
+    shift: float,
+    cells: list,
+    top: tuple | None = None,
+    bottom: tuple | None = None,
+) -> dict[str, Any]:
+    """Return the certificate of a leakage at one outcome.
+
+    Parameters
+    ----------
+    engine : CertifiedEngine
+        The joint.
+    quantity : {"pml", "pmc"}
+        Which leakage.
+    y : float
+        The outcome.
+    ends : tuple of float
+        The enclosure.
+    shift : float
+        The logarithm of the unit of ``cells``.
+    cells : list of (a, b, low, high)
+        Boxes of secrets and atoms, with what they contribute to f_Y.
+    top, bottom : tuple (low, high, place) or None
+        The essential supremum (for PML) or infimum (for PMC) of log f(y|x) over x.
+    """
+    claim = {
+        "type": "point",
+        "y": y,
+        "shift": shift,
+        "cells": cells,
+        "top": top and [float(v) for v in top],
+        "bottom": bottom and [float(v) for v in bottom],
+    }
+    return _without_infinities({**header(engine, quantity, *ends), "claim": claim})
+
+
+def supremum(quantity: str, ends: tuple[float, float], parts: list[dict]) -> dict[str, Any]:
+    """Return the certificate of a supremum over finitely many outcomes: one part for each."""
+    lower, upper = ends
+    return {"format": 2, "quantity": quantity, "lower": lower, "upper": upper, "parts": parts}
+
+
+def _without_infinities(data: Any) -> Any:
+    """Write infinities as strings, which JSON has."""
+    if isinstance(data, dict):
+        return {name: _without_infinities(v) for name, v in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_without_infinities(v) for v in data]
+    if isinstance(data, float) and math.isinf(data):
+        return "Infinity" if data > 0 else "-Infinity"
+    return data

@@ -1,0 +1,500 @@
+"""The certified engine: figures of a joint with a continuous secret or outcome, with proofs.
+
+At outcomes, the leakage is the quotient of an essential supremum (`essential`) and an integral
+(`gauss`), both enclosed. Over continuous outcomes see `certified_laws`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import cached_property
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from borel import settings
+from borel.alphabets import Finite, Integers, Interval, Mixed
+from borel.engine.continuous import certificates, gauss
+from borel.engine.continuous.essential import Extremes, extremes
+from borel.engine.continuous.normalised import statement
+from borel.engine.continuous.surface import Surface, secret_of
+from borel.engine.discrete.law_measures import LawMeasures
+from borel.engine.graphs import fp
+from borel.engine.intervals import lanes
+from borel.engine.intervals.jet import logarithm
+from borel.engine.intervals.rounding import Enclosure
+from borel.errors import NotEnclosed, NotYet
+from borel.laws import Values
+from borel.measures import head_of
+
+if TYPE_CHECKING:
+    from borel.bound import Bound
+    from borel.density import Density
+    from borel.engine.continuous.arb_points import ArbPoints
+    from borel.engine.intervals.lanes import Box
+    from borel.joint import Joint
+
+_TOP, _BOTTOM = 1.0, -1.0
+_PARTS = 64
+"""A supremum over up to this many outcomes carries the certificate of each."""
+
+
+class _Points(NamedTuple):
+    """Outcomes on one sheet: the density, or the mass of an atom."""
+
+    surface: Surface
+    where: np.ndarray
+    y: np.ndarray
+
+
+class CertifiedEngine(LawMeasures):
+    """Enclosures of the leakage of a traced kernel under a traced prior.
+
+    Parameters
+    ----------
+    joint : Joint
+        With densities; secrets of 1 to 5 dimensions, outcomes of 1.
+
+    Raises
+    ------
+    NotEnclosed
+        A density that could not be traced, or something that intervals do not know.
+    """
+
+    def __new__(cls, joint: Joint):
+        """Choose the class by the outcome: points of mass, or a density."""
+        if cls is CertifiedEngine and joint.outcome.kind in ("continuous", "mixed"):
+            from borel.engine.continuous.certified_laws import CertifiedOutcomes
+
+            return object.__new__(CertifiedOutcomes)
+        return object.__new__(cls)
+
+    def __init__(self, joint: Joint):
+        self.joint = joint
+        mechanism, outcome = joint.mechanism, joint.outcome
+        if mechanism.density is None:
+            raise NotEnclosed("a matrix with a prior that is not finite has no density to enclose")
+        if outcome.dim > 1 or not isinstance(outcome, (Interval, Mixed, Finite, Integers)):
+            raise NotEnclosed(f"certified figures for outcomes on {outcome!r} are not there")
+        if mechanism.density.graph is None:
+            raise NotEnclosed(f"the kernel could not be traced ({mechanism.density.opaque})")
+        self.secret = secret_of(joint.prior, tuple(mechanism.breaks))
+        self.surface = Surface(mechanism.density, self.secret)
+        self.at_atoms = {a: Surface(m, self.secret) for a, m in mechanism.masses.items()}
+        self.reason = ""
+        conditions = list(self.secret.assumptions)
+        normalised = statement(mechanism, joint.prior)
+        if not normalised.startswith("proved"):
+            conditions.append(f"kernel normalised: {normalised}")
+        self.status = "conditional" if conditions else "certified"
+        self.assumptions = (*conditions, *literals(joint))
+        self._kept: dict[Any, Any] = {}
+        self._cells: tuple[bytes, np.ndarray, list] = (b"", np.zeros(1), [])
+
+    def ceiling(self) -> float:
+        """Bound PML by log 1 / p_min for finitely many secrets."""
+        weights = self.secret.weight_low
+        if self.secret.continuous or not len(weights) or not weights.min() > 0:
+            return math.inf
+        return -math.log(float(weights.min())) * (1 + 1e-14) + 1e-15
+
+    # -- at outcomes ------------------------------------------------------------------------
+
+    def _tolerance(self) -> float:
+        return settings.current().tol / 8
+
+    def deadline(self) -> float:
+        """Return when a figure must be ready."""
+        return time.monotonic() + settings.current().budget
+
+    def _sheets(self, ys: np.ndarray) -> list[_Points]:
+        """Group outcomes by the function that gives their density or mass."""
+        atoms = np.isin(ys, list(self.at_atoms)) if self.at_atoms else np.zeros(len(ys), bool)
+        out = []
+        if not atoms.all():
+            where = np.flatnonzero(~atoms)
+            out.append(_Points(self.surface, where, ys[where]))
+        for atom, surface in self.at_atoms.items():
+            where = np.flatnonzero(ys == atom)
+            if len(where):
+                out.append(_Points(surface, where, ys[where]))
+        return out
+
+    def _remembered(self, key: tuple, compute: Any) -> Any:
+        key = (*key, settings.current().tol)
+        if key not in self._kept:
+            if len(self._kept) > 64:
+                self._kept.clear()
+            self._kept[key] = compute()
+        return self._kept[key]
+
+    def extreme(self, ys: np.ndarray, sign: float) -> Extremes:
+        """Enclose ess sup (or inf) of log f(y|x) over the secret at outcomes."""
+
+        def compute() -> Extremes:
+            lower, upper = np.zeros(len(ys)), np.zeros(len(ys))
+            direct, place = np.zeros(len(ys)), np.zeros((len(ys), self.secret.dim))
+            corner: list = []
+            for sheet in self._sheets(ys):
+                n = len(sheet.y)
+                y = lanes.point(sheet.y)
+                found = self._extreme_by_arb(sheet, sign)
+                if found is None:
+                    found = extremes(
+                        sheet.surface,
+                        y,
+                        n,
+                        sign=sign,
+                        tol=self._tolerance(),
+                        seeds=self._seeds(sheet.y, sign),
+                        deadline=self.deadline(),
+                    )
+                lower[sheet.where], upper[sheet.where] = found.lower, found.upper
+                place[sheet.where] = found.place
+                corner += [(int(sheet.where[k]), a, b) for k, a, b in found.corner]
+            return Extremes(lower, upper, place, corner, direct)
+
+        return self._remembered(("extreme", sign, ys.tobytes()), compute)
+
+    def _arb(self, sheet: _Points) -> ArbPoints | None:
+        """Return Arb's kernels for a sheet, if they are the better ones for its outcomes."""
+        from borel.engine.continuous.arb_points import FEW, ArbPoints
+
+        if len(sheet.y) > FEW and settings.current().tol >= 1e-11:
+            return None
+        known = self.__dict__.setdefault("_arb_points", {})
+        key = id(sheet.surface)
+        if key not in known:
+            try:
+                known[key] = ArbPoints(sheet.surface)
+            except NotEnclosed:
+                known[key] = None
+        return known[key]
+
+    def _extreme_by_arb(self, sheet: _Points, sign: float) -> Extremes | None:
+        arb = self._arb(sheet)
+        if arb is None:
+            return None
+        tol = self._tolerance()
+        found = [arb.extreme(float(y), sign, tol) for y in sheet.y]
+        low, high, place = (np.array(v) for v in zip(*found, strict=True))
+        with np.errstate(invalid="ignore"):
+            tight = high - low <= 2 * tol + 1e-15 * np.abs(low)
+        if not tight.all():
+            return None  # an infinite end, or a form that suits intervals better
+        return Extremes(low, high, place[:, None], [], np.zeros(len(low)))
+
+    def _marginal_by_arb(self, sheet: _Points, shift: np.ndarray) -> Box | None:
+        arb = self._arb(sheet)
+        if arb is None:
+            return None
+        rtol = self._tolerance()
+        pairs = [
+            arb.marginal(float(y), float(s), rtol) for y, s in zip(sheet.y, shift, strict=True)
+        ]
+        low, high = (np.array(v) for v in zip(*pairs, strict=True))
+        return (low, high) if (high - low <= 2 * rtol * low).all() else None
+
+    def _seeds(self, ys: np.ndarray, sign: float) -> np.ndarray | None:
+        """Guess where the extreme is, in float64, for a secret of several dimensions.
+
+        Boxes of many dimensions prove an upper bound early and find the place late.
+        """
+        secret = self.secret
+        if secret.dim == 1 or not secret.continuous or len(ys) > 64:
+            return None
+        from scipy.optimize import minimize
+
+        bounds = list(zip(secret.lower, secret.upper, strict=True))
+        if not np.isfinite(bounds).all():
+            return None
+        rng = np.random.default_rng(settings.current().seed)
+        starts = rng.uniform(secret.lower, secret.upper, (256, secret.dim))
+        out = np.empty((len(ys), secret.dim))
+        for k, y in enumerate(ys):
+
+            def height(x: np.ndarray, y: float = float(y)) -> Any:
+                named = dict(zip(secret.names, np.moveaxis(x, -1, 0), strict=True))
+                values = sign * fp.evaluate(self.surface.graph, {**named, "y": np.asarray(y)})
+                return -np.nan_to_num(values, nan=-1e300, posinf=1e300, neginf=-1e300)
+
+            first = starts[int(np.argmin(height(starts)))]
+            out[k] = minimize(height, first, method="L-BFGS-B", bounds=bounds).x
+        return out
+
+    def log_marginal_box(self, ys: np.ndarray) -> Box:
+        """Enclose log f_Y at outcomes."""
+
+        def compute() -> Box:
+            low, high = np.full(len(ys), -np.inf), np.full(len(ys), np.inf)
+            top = self.extreme(ys, _TOP)
+            size = np.where(np.isfinite(top.upper), top.upper, top.lower)
+            shift = np.where(np.isfinite(size), size, 0.0)
+            for sheet in self._sheets(ys):
+                at = gauss.Outcomes(sheet.y, sheet.y, sheet.y, 0, shift[sheet.where])
+                total = self._marginal_by_arb(sheet, at.shift)
+                if total is None:
+                    model, cells = gauss.marginal(
+                        sheet.surface, at, rtol=self._tolerance(), deadline=self.deadline()
+                    )
+                    total = model.total()
+                    if len(ys) == 1:
+                        self._cells = ys.tobytes(), at.shift, cells
+                logs = logarithm((total[0][None], total[1][None]), 0)
+                part = lanes.add((logs[0][0], logs[1][0]), lanes.point(at.shift))
+                low[sheet.where], high[sheet.where] = lanes.settled(part)
+            return low, high
+
+        return self._remembered(("marginal", ys.tobytes()), compute)
+
+    @cached_property
+    def line(self) -> Any:
+        """The ends of the outcomes, for the search of rays."""
+        outcome = self.joint.outcome
+        ends = (
+            (float(outcome.array.min()), float(outcome.array.max()))
+            if isinstance(outcome, Finite)
+            else (getattr(outcome, "lower", None), getattr(outcome, "upper", None))
+        )
+        lower, upper = (
+            o if end is None else float(end)
+            for end, o in zip(ends, (-math.inf, math.inf), strict=True)
+        )
+        return SimpleNamespace(lower=lower, upper=upper)
+
+    def infinite_at(self, kind: str, y: float) -> Bound | None:
+        """Prove an infinite leakage at an outcome, if it can be."""
+        from borel.engine.infinities.infinity import prove_at
+
+        return self.infinite_bound(prove_at(self, kind, y))
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Enclose the leakage at one outcome of a finite or countable alphabet."""
+        found = super().at(kind, y)
+        ys = np.atleast_1d(np.asarray(y, float))
+        if math.isinf(found.upper):
+            return self.infinite_at(kind, float(ys[0])) or found
+        if not found.proved or not found.upper > 0:
+            return found
+        return found.about(certificate=self.certificate_at(kind, ys, (found.lower, found.upper)))
+
+    def sup(self, kind: str) -> Bound:
+        """Enclose the supremum over a finite or countable alphabet of outcomes."""
+        found = super().sup(kind)
+        ys, whole = self.head_of_outcomes()
+        ys = np.asarray(ys, float)
+        if math.isinf(found.upper):
+            open_above = ys[np.isinf(self.enclosed(kind, ys)[0][1])][:_PARTS]
+            proofs = (self.infinite_at(kind, float(y)) for y in open_above)
+            return next((proof for proof in proofs if proof is not None), found)
+        if not (whole and found.proved and found.upper > 0 and len(ys) <= _PARTS):
+            return found
+        proof = self._certificate_of_all(kind, ys)
+        if proof is not None:
+            ends = float(proof["lower"]), float(proof["upper"])
+            if not (found.lower <= ends[0] and ends[1] <= found.upper):
+                return found  # the parts were enclosed one by one: an ulp wider, somewhere
+        return found.about(certificate=proof)
+
+    def _certificate_of_all(self, kind: str, ys: np.ndarray) -> dict[str, Any] | None:
+        parts = []
+        for y in ys:
+            at = np.array([y])
+            (low, high), dead = self.enclosed(kind, at)
+            if dead[0]:
+                return None
+            parts.append(self.certificate_at(kind, at, (float(low[0]), float(high[0]))))
+        if None in parts:
+            return None
+        lower, upper = (max(float(part[end]) for part in parts) for end in ("lower", "upper"))
+        return certificates.supremum(kind, (lower, upper), parts)
+
+    def certificate_at(
+        self, kind: str, ys: np.ndarray, ends: tuple[float, float]
+    ) -> dict[str, Any] | None:
+        """Return what proves a figure at one outcome; None for what the checker does not cover."""
+        if self.secret.dim > 1 or self.at_atoms:
+            return None
+        name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)
+        found = self.extreme(ys, sign)
+        side = {name: (found.lower[0], found.upper[0], found.place[0, 0])}
+        cells, shift = self._cells_at(ys)
+        return certificates.point(self, kind, float(ys[0]), ends, shift=shift, cells=cells, **side)
+
+    def _cells_at(self, ys: np.ndarray) -> tuple[list, float]:
+        """Return what boxes of secrets and atoms contribute to f_Y at one outcome, and the shift.
+
+        Rows are (a, b, low, high), in units of e^shift; a = b at an atom.
+        """
+        top = self.extreme(ys, _TOP)
+        shift = top.upper if np.isfinite(top.upper[0]) else np.zeros(1)
+        sheet = self._sheets(ys)[0]
+        whole = self._marginal_by_arb(sheet, shift)
+        if whole is not None:
+            ends = float(self.secret.lower[0]), float(self.secret.upper[0])
+            return [[*ends, float(whole[0][0]), float(whole[1][0])]], float(shift[0])
+        self.log_marginal_box(ys)
+        if self._cells[0] != ys.tobytes():  # another outcome was asked for in between
+            self._kept.clear()
+            self.log_marginal_box(ys)
+        _, shift, parts = self._cells
+        rows: list = []
+        for part in parts:
+            columns = part.a[:, 0], part.b[:, 0], part.rest_low, part.rest_high
+            rows += [[float(v) for v in row] for row in zip(*columns, strict=True)]
+        rows.sort()
+        at = gauss.Outcomes(ys, ys, ys, 0, shift)
+        low, high = gauss.atom_by_atom(self.surface, at)
+        places = self.secret.atoms[:, 0].tolist()
+        atoms = zip(places, places, low.tolist(), high.tolist(), strict=True)
+        return [*rows, *(list(atom) for atom in atoms)], float(shift[0])
+
+    def enclosed(self, kind: str, ys: np.ndarray) -> tuple[Box, np.ndarray]:
+        """Enclose PML, PMC or the LDP ratio at outcomes; and which are outside the support."""
+        top = self.extreme(ys, _TOP)
+        dead = np.isneginf(top.upper)
+        high: Box = (top.lower, top.upper)
+        if kind == "ldp":
+            bottom = self.extreme(ys, _BOTTOM)
+            pair = high, (bottom.lower, bottom.upper)
+        elif kind == "pml":
+            pair = high, self.log_marginal_box(ys)
+        else:
+            bottom = self.extreme(ys, _BOTTOM)
+            pair = self.log_marginal_box(ys), (bottom.lower, bottom.upper)
+        with np.errstate(invalid="ignore"):
+            low, upper = lanes.settled(lanes.subtract(*pair))
+            # log 0 below: infinite if the density above is proved to be positive
+            endless = np.isneginf(pair[1][1]) & (pair[0][0] > -np.inf)
+            low = np.where(endless, np.inf, low)
+            upper = np.where(endless, np.inf, upper)
+        # an outcome not proved to have positive density may be outside the support: 0
+        possible = np.isneginf(top.lower)
+        low = np.where(dead | possible, 0.0, np.maximum(low, 0.0))
+        upper = np.where(dead, 0.0, np.maximum(upper, 0.0))
+        return (low, upper), dead
+
+    def values_at(self, kind: str, y: Any) -> Values:
+        """Enclose PML or PMC at outcomes, with their masses (densities)."""
+        ys = np.atleast_1d(np.asarray(y, float)).ravel()
+        (low, high), dead = self.enclosed(kind, ys)
+        mass = self.log_marginal_box(ys)
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = lanes.exp((low, high))
+            p = lanes.exp(mass)
+        p = np.where(dead, 0.0, p[0]), np.where(dead, 0.0, p[1])
+        return Values(low, high, ratio[0], ratio[1], p[0], p[1], dead)
+
+    def log_marginal(self, y: Any) -> np.ndarray:
+        """Return log f_Y(y) in float64, for plots and posteriors."""
+        low, high = self.log_marginal_box(np.asarray(y, float).ravel())
+        with np.errstate(invalid="ignore"):
+            middle = np.where(np.isfinite(low), low + (high - low) / 2, high)
+        return middle.reshape(np.shape(y))
+
+    def information_density_at(self, x: Any, y: Any) -> Enclosure:
+        """Enclose log f(y|x) / f_Y(y) at equally shaped labels."""
+        ys = np.asarray(y, float)
+        xs = [np.asarray(c, float) for c in (x if isinstance(x, tuple) else (x,))]
+        shape = np.broadcast_shapes(ys.shape, *(c.shape for c in xs))
+        flat = np.broadcast_to(ys, shape).ravel()
+        points = [np.broadcast_to(c, shape).ravel() for c in xs]
+        low, high = np.zeros(len(flat)), np.zeros(len(flat))
+        for sheet in self._sheets(flat):
+            jets = [lanes.point(c[sheet.where][None]) for c in points]
+            named = sheet.surface.inputs(jets, lanes.point(sheet.y[None]))
+            found = lanes.settled(sheet.surface.log.run(named, 0).jet)
+            low[sheet.where], high[sheet.where] = found[0][0], found[1][0]
+        marginal = self.log_marginal_box(flat)
+        with np.errstate(invalid="ignore"):
+            gap = lanes.settled(lanes.subtract((low, high), marginal))
+        outside = np.isneginf(marginal[1])
+        low = np.where(outside, 0.0, gap[0])
+        high = np.where(outside, 0.0, gap[1])
+        return Enclosure(low.reshape(shape), high.reshape(shape))
+
+    def maximal_leakage(self) -> Bound:
+        """Enclose log E e^PML."""
+        mean = self.exp_mean("pml")
+        from borel.engine.balls.arb import ball, enclose
+
+        low = enclose(lambda: ball(mean.lower).log())[0] if mean.lower > 0 else 0.0
+        if math.isinf(mean.upper):
+            return self.bound(max(low, 0.0), math.inf)
+        return self.bound(max(low, 0.0), max(enclose(lambda: ball(mean.upper).log())[1], 0.0))
+
+    def ldp(self) -> Bound:
+        """Enclose the local differential privacy level over finitely many outcomes."""
+        ys, whole = self.head_of_outcomes()
+        if not whole:
+            raise NotYet("bl.ldp", missing="this measure over countable outcomes")
+        (low, high), _ = self.enclosed("ldp", np.asarray(ys, float))
+        return self.bound(float(low.max()), float(high.max()))
+
+    @cached_property
+    def estimates(self) -> Any:
+        """The engine for what is not certified in this version; only ``engine="auto"`` asks it."""
+        from borel.engine.estimates.estimate import EstimateEngine
+
+        return EstimateEngine(self.joint, "this measure is not certified on continuous alphabets")
+
+    def __getattr__(self, name: str) -> Any:
+        """Hand on the measures that this engine does not have, where an estimate may stand in."""
+        if name in ("mutual_information", "f_information"):
+            if settings.current().engine == "auto":
+                return getattr(self.estimates, name)
+        raise AttributeError(name)
+
+    # -- laws over finite and countable outcomes ----------------------------------------------
+
+    @cached_property
+    def _heads(self) -> dict[str, int]:
+        return {"count": 64}
+
+    def head_of_outcomes(self) -> tuple[Any, bool]:
+        """Return the outcomes of the law, and whether they are all."""
+        outcome = self.joint.outcome
+        if outcome.kind == "finite":
+            return outcome.array, True
+        return head_of(outcome, self._heads["count"]), False
+
+    def law(self, kind: str) -> Values:
+        """Enclose the leakage at the outcomes of a head, and the mass left over."""
+
+        def compute() -> Values:
+            while True:
+                ys, whole = self.head_of_outcomes()
+                values = self.values_at(kind, np.asarray(ys, float))
+                if whole:
+                    return values
+                left = max(0.0, 1.0 - float(values.mass_lower.sum()) * (1 - 1e-13) + 1e-15)
+                if left <= settings.current().tol * 1e-3 or self._heads["count"] >= 4096:
+                    return Values(**{**values.__dict__, "leftover": left})
+                self._heads["count"] *= 4
+
+        return self._remembered(("law", kind), compute)
+
+
+def literals(joint: Joint) -> tuple[str, ...]:
+    """Say which numbers in the graphs were rounded when they were written as decimals."""
+    return rounded(joint.mechanism.density, joint.prior.density)
+
+
+def rounded(*densities: Density | None) -> tuple[str, ...]:
+    """Say which numbers in the graphs of densities were rounded when they were written."""
+    found: set[float] = set()
+    for density in densities:
+        if density is not None and density.graph is not None:
+            found |= {c for c in density.graph.constants if np.isfinite(c) and not _short(c)}
+    if not found:
+        return ()
+    shown = ", ".join(f"{c!r}" for c in sorted(found)[:6]) + (", ..." if len(found) > 6 else "")
+    return (f"numbers mean their binary64 values: {shown}",)
+
+
+def _short(value: float) -> bool:
+    """Return whether a float is a short dyadic number: it means what was written."""
+    numerator, denominator = float(value).as_integer_ratio()
+    return numerator.bit_length() <= 40 and denominator.bit_length() <= 24

@@ -1,0 +1,236 @@
+"""The leakage on unbounded or singular boxes of outcomes, from the slope of log f in the secret.
+
+For an outcome far out both f(y|x) and f_Y(y) go to 0, and their quotient is lost to intervals.
+But ``log f(y|x) - log f(y|x0)`` is the integral of the slope L_x(y, .), which often stays bounded:
+for Laplace noise it is constant. Integrating that difference leaves out the common factor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from borel.engine.continuous.surface import boxes
+from borel.engine.graphs import rewrite
+from borel.engine.intervals import jet, lanes
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.surface import Surface
+    from borel.engine.intervals.lanes import Box
+
+_ORDER = 6
+_PIECES = 48
+
+
+def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float, float]:
+    """Enclose the leakage for almost every y of one box of outcomes, perhaps unbounded.
+
+    Returns ``(0, inf)`` where the slope is not bounded, or the secret is not in an interval.
+    """
+    secret = surface.secret
+    if not (secret.continuous and secret.dim == 1) or len(secret.atoms):
+        return 0.0, np.inf
+    if not np.isfinite([secret.lower[0], secret.upper[0]]).all():
+        return 0.0, np.inf
+    with np.errstate(all="ignore"):
+        best = 0.0, np.inf
+        for backwards in (False, True):
+            found = _from_end(surface, kind, low, high, backwards)
+            best = max(best[0], found[0]), min(best[1], found[1])
+        if best[0] > 0 and not _alive(surface, low, high):
+            best = 0.0, best[1]
+    return best if best[0] <= best[1] else (0.0, np.inf)
+
+
+def _alive(surface: Surface, low: float, high: float) -> bool:
+    """Return whether the kernel is positive on a set of positive measure of the box.
+
+    Differences of log f say nothing where f is 0 for every secret: there the slope is finite as
+    well, and the leakage is 0.
+    """
+    secret = surface.secret
+    a, b = np.array(secret.lower, float)[None], np.array(secret.upper, float)[None]
+    start = low if np.isfinite(low) else high
+    end = high if np.isfinite(high) else low
+    if np.isfinite(low) and np.isfinite(high):
+        start, end = low + (high - low) / 4, high - (high - low) / 4
+    elif np.isfinite(low) or np.isfinite(high):
+        away = max(1.0, abs(start))
+        start, end = (low + away, low + 2 * away) if np.isfinite(low) else (high - away, high)
+    else:
+        start, end = -1.0, 1.0
+    cuts = np.linspace(start, end, 9)
+    if not (np.diff(cuts) > 0).all():
+        return False
+    n = len(cuts) - 1
+    x = boxes(np.repeat(a + (b - a) / 4, n, 0), np.repeat(a + (b - a) / 2, n, 0), 0, 0)
+    found = surface.log.run(surface.inputs(x, (cuts[None, :-1], cuts[None, 1:])), 0)
+    return bool((jet.entry(found.jet, 0)[0] > -np.inf).any())
+
+
+def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: bool):
+    secret = surface.secret
+    cuts = np.linspace(secret.lower[0], secret.upper[0], _PIECES + 1)
+    # towards the ends, where a prior may be singular, the pieces shrink geometrically
+    steps = (cuts[-1] - cuts[0]) / 2 * 1.15 ** -np.arange(1.0, 200.0)
+    inner = [c for c in secret.breaks if cuts[0] < c < cuts[-1]]
+    cuts = np.unique([*cuts, *inner, *(cuts[0] + steps), *(cuts[-1] - steps)])
+    a, b = cuts[:-1], cuts[1:]
+    y = np.full(len(a), low), np.full(len(a), high)
+    middle = a + (b - a) / 2
+    left = lanes.subtract(lanes.point(a), lanes.point(middle))
+    right = lanes.subtract(lanes.point(b), lanes.point(middle))
+    at = y[0][None], y[1][None]
+    over = surface.log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, _ORDER), at), _ORDER)
+    inner = surface.log.run(
+        surface.inputs(boxes(middle[:, None], middle[:, None], 0, _ORDER), at),
+        _ORDER,
+        decisions=over.decisions,
+    )
+    outer, centre = _filled(over.jet, len(a)), _filled(inner.jet, len(a))
+    if not (np.isfinite(outer[0][1]).all() and np.isfinite(outer[1][1]).all()):
+        return 0.0, np.inf
+    if not _continuous(surface, middle, low, high):
+        return 0.0, np.inf
+    # increments from the middles to both ends, by Taylor's formula or by the slope alone
+    to_right = _increment(centre, outer, right)
+    to_left = _increment(centre, outer, left)
+    step = lanes.subtract(to_right, to_left)
+    if backwards:
+        step = lanes.negative(step)
+        ends = _running(lanes.each(step, lambda v: v[::-1]))
+        at_right = lanes.each(ends, lambda v: v[:-1][::-1])
+        at_left = lanes.each(ends, lambda v: v[1:][::-1])
+        height = lanes.subtract(at_right, to_right)
+    else:
+        ends = _running(step)
+        at_left = lanes.each(ends, lambda v: v[:-1])
+        at_right = lanes.each(ends, lambda v: v[1:])
+        height = lanes.subtract(at_left, to_left)
+    integral = _integral(surface, centre, outer, height, a, b, middle, left, right)
+    # a monotone piece has its extremes at its ends; else the middle and the slope bound them
+    half = np.maximum(-left[0], right[1])
+    reach = np.maximum(np.abs(outer[0][1]), np.abs(outer[1][1])) * half * (1 + 2.0**-50)
+    monotone = (outer[0][1] >= 0) | (outer[1][1] <= 0)
+    top = np.where(
+        monotone,
+        np.maximum(at_left[1], at_right[1]),
+        height[1] + reach,
+    ).max()
+    bottom = np.where(
+        monotone,
+        np.minimum(at_left[0], at_right[0]),
+        height[0] - reach,
+    ).min()
+    charged = surface.secret.positive
+    top_low = max(at_left[0].max(), at_right[0].max(), height[0].max()) if charged else -np.inf
+    bottom_high = min(at_left[1].min(), at_right[1].min(), height[1].min()) if charged else np.inf
+    total = lanes.settled((np.array([integral[0]]), np.array([integral[1]])))
+    if not total[0][0] > 0:
+        return 0.0, np.inf
+    log_low, log_high = (float(v[0, 0]) for v in jet.logarithm((total[0][None], total[1][None]), 0))
+    if kind == "ldp":
+        low_, high_ = top_low - bottom_high, top - bottom
+    elif kind == "pml":
+        low_, high_ = top_low - log_high, top - log_low
+    else:
+        low_, high_ = log_low - bottom_high, log_high - bottom
+    low_ = low_ - 2.0**-50 * (1 + abs(low_)) if np.isfinite(low_) else 0.0
+    high_ = high_ + 2.0**-50 * (1 + abs(high_)) if np.isfinite(high_) else np.inf
+    return float(max(low_, 0.0)), float(max(high_, 0.0))
+
+
+def _continuous(surface: Surface, middle: np.ndarray, low: float, high: float) -> bool:
+    """Return whether log f is continuous in the secret across the cuts between the pieces."""
+    a, b = middle[:-1], middle[1:]
+    y = np.full((1, len(a)), low), np.full((1, len(a)), high)
+    found = surface.log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, 1), y), 1)
+    slope = jet.entry(found.jet, 1)
+    return bool(np.isfinite(slope[0]).all() and np.isfinite(slope[1]).all())
+
+
+def _filled(a: Box, count: int) -> Box:
+    out = np.zeros((2, _ORDER + 1, count))
+    out[0, : len(a[0])], out[1, : len(a[0])] = a
+    return np.where(np.isnan(out[0]), -np.inf, out[0]), np.where(np.isnan(out[1]), np.inf, out[1])
+
+
+def _increment(centre: Box, outer: Box, step: Box) -> Box:
+    """Enclose L(y, m + step) - L(y, m)."""
+    by_slope = lanes.multiply((outer[0][1], outer[1][1]), step)
+    total: Box = lanes.point(np.zeros_like(step[0]))
+    power: Box = lanes.point(np.ones_like(step[0]))
+    for k in range(1, _ORDER + 1):
+        power = lanes.multiply(power, step)
+        part = centre if k < _ORDER else outer
+        total = lanes.add(total, lanes.multiply((part[0][k], part[1][k]), power))
+    return lanes.meet(lanes.settled(total), lanes.settled(by_slope))
+
+
+def _running(step: Box) -> Box:
+    """Enclose running sums, from 0."""
+    low, high = (
+        np.concatenate([[0.0], np.cumsum(step[0])]),
+        np.concatenate([[0.0], np.cumsum(step[1])]),
+    )
+    size = np.concatenate([[0.0], np.cumsum(np.maximum(np.abs(step[0]), np.abs(step[1])))])
+    slack = size * (len(size) * 2.0**-52)
+    return low - slack, high + slack
+
+
+def _range_of(a: Box) -> Box:
+    return a[0][None], a[1][None]
+
+
+def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tuple[float, float]:
+    """Enclose the integral of e^(L(y, x) - L(y, x0)) p(x), piece by piece, for every y."""
+    secret = surface.secret
+    prior = jet.Program(
+        rewrite.integrand(secret.log_density, None)  # p(x) e^-shift with shift 0
+    )
+    zero = np.zeros((1, len(a)))
+
+    made: list = []
+
+    def density(low: np.ndarray, high: np.ndarray) -> Box:
+        named = dict(zip(secret.names, boxes(low[:, None], high[:, None], 0, _ORDER), strict=True))
+        # the middles take the branches of their pieces, which come first
+        taken = made[0] if made else None
+        found = prior.run({**named, "shift": (zero, zero)}, _ORDER, decisions=taken)
+        made.append(found.decisions)
+        return _filled(found.jet, len(a))
+
+    def product(part: Box, head: Box, p: Box) -> Box:
+        exponent = (
+            np.concatenate([head[0][None], part[0][1:]]),
+            np.concatenate([head[1][None], part[1][1:]]),
+        )
+        power = jet.exponential(exponent, _ORDER)
+        return jet.multiply(power, p, _ORDER)
+
+    span = lanes.multiply((outer[0][1], outer[1][1]), (left[0], right[1]))
+    over = density(a, b)
+    inner = product(centre, height, density(middle, middle))
+    wide = product(outer, lanes.add(height, span), over)
+    total: Box = lanes.point(np.zeros(len(a)))
+    before, after = left, right
+    for k in range(_ORDER + 1):
+        part = inner if k < _ORDER else wide
+        width = lanes.divide(lanes.subtract(after, before), lanes.point(np.array(k + 1.0)))
+        total = lanes.add(total, lanes.multiply((part[0][k], part[1][k]), width))
+        before, after = lanes.multiply(before, left), lanes.multiply(after, right)
+    crude = lanes.multiply(
+        (np.maximum(wide[0][0], 0.0), wide[1][0]), lanes.subtract(lanes.point(b), lanes.point(a))
+    )
+    best = lanes.meet(lanes.settled(total), lanes.settled(crude))
+    if secret.mass is not None:  # the range of the exponential times the prior's mass
+        power = jet.exponential(_range_of(lanes.add(height, span)), 0)
+        for k in (0, len(a) - 1):
+            ends = secret.mass(float(a[k]), float(b[k]))
+            part = lanes.multiply((power[0][:, k], power[1][:, k]), lanes.point(np.array(ends)))
+            low_k, high_k = max(float(part[0][0]), 0.0), float(part[1][1])
+            best[0][k] = max(best[0][k], low_k) if np.isfinite(low_k) else best[0][k]
+            best[1][k] = min(best[1][k], high_k)
+    low, high = lanes.total((best[0][None], best[1][None]), axis=1)
+    return max(float(low[0]), 0.0), float(high[0])

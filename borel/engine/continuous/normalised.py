@@ -1,0 +1,79 @@
+"""Proofs that a kernel is a law of Y for every secret, where that can be done.
+
+A kernel f(y|x) = g(y - x) has one integral for all x, and a kernel with finitely many secrets has
+finitely many; they are enclosed by Arb. Floats may miss 1 by their own rounding (1 / sqrt(2 pi) is
+no float), so an integral within `MISS` of 1 proves that the kernel meant is normalised.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from borel.alphabets import Interval
+from borel.engine.continuous.surface import log_graph
+from borel.engine.graphs import rewrite
+from borel.errors import NotEnclosed
+
+if TYPE_CHECKING:
+    from borel.engine.graphs.trace import Graph
+    from borel.measures import Measure
+    from borel.mechanism import Mechanism
+
+MISS = 1e-9
+"""How far the enclosed integral may be from 1, relatively."""
+
+
+def statement(mechanism: Mechanism, prior: Measure) -> str:
+    """Return ``proved: ...`` for a kernel proved to be normalised, else what is known of it.
+
+    Examples
+    --------
+    >>> import numpy as np, borel as bl
+    >>> mech = bl.Mechanism(
+    ...     lambda y, x: np.exp(-abs(y - x)) / 2, secret=bl.Interval(0, 1), outcome=bl.Reals()
+    ... )
+    >>> statement(mech, bl.uniform(bl.Interval(0, 1)))[:6]
+    'proved'
+    """
+    known = mechanism.normalisation
+    if known.startswith(("proved", "rounded")) or mechanism.density is None or mechanism.masses:
+        return known
+    line = mechanism.outcome
+    if not isinstance(line, Interval) or mechanism.secret.dim > 1:
+        return known
+    try:
+        graph = log_graph(mechanism.density)
+        if _is_location(graph, line):
+            if _is_one(graph, line, 0.0):
+                return "proved: f(y|x) depends on y - x, and its integral is 1 (within 1e-9)"
+        elif prior.on.kind == "finite" and prior.on.numeric and prior.on.size <= 64:
+            points = [float(x) for x in prior.on.labels]
+            if all(_is_one(graph, line, x) for x in points):
+                return "proved: the integral over y is 1 (within 1e-9) for every secret"
+    except NotEnclosed:
+        pass
+    return known
+
+
+def _is_location(graph: Graph, line: Interval) -> bool:
+    """Return whether the kernel is one function of y - x on the whole line."""
+    if not (math.isinf(line.lower) and math.isinf(line.upper)) or "x" not in graph.inputs:
+        return False
+    along, _ = rewrite.diagonal(graph)
+    return not any(op == "input" and args == ("y",) for op, args in along.nodes)
+
+
+def _is_one(graph: Graph, line: Interval, x: float) -> bool:
+    """Return whether the kernel at one secret integrates to 1, as far as floats can say."""
+    from borel.engine.balls.arb_expand import product
+    from borel.engine.balls.arb_graph import Prepared
+    from borel.engine.balls.arb_integral import integrate
+
+    prepared = Prepared(product([(graph, True)]), variable="y")
+    inputs = {"shift": 0.0, **({"x": x} if "x" in graph.inputs else {})}
+    marks = [x] if line.lower < x < line.upper else []
+    low, high = integrate(
+        prepared, inputs, line.lower, line.upper, breaks=marks, rel_tol=1e-11
+    ).floats
+    return 1 - MISS <= low <= high <= 1 + MISS

@@ -1,0 +1,290 @@
+"""What the certified kernels read: the prior of a secret, and a kernel as a function of x and y."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.alphabets import Interval, Mixed
+from borel.engine.balls.masses import mass_function
+from borel.engine.graphs import rewrite
+from borel.engine.intervals import jet, lanes
+from borel.engine.intervals.jet import Program
+from borel.errors import NotEnclosed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.density import Density
+    from borel.engine.graphs.trace import Graph
+    from borel.engine.intervals.lanes import Box
+    from borel.measures import Measure
+
+_POSITIVE = frozenset(("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform"))
+"""Families whose density is positive almost everywhere on their alphabet."""
+POSITIVE_COUNTS = frozenset(("poisson", "geometric", "negative_binomial"))
+"""Families on integers with mass at each of them."""
+
+
+@dataclass
+class Secret:
+    """The prior: a density on a box, atoms, or both.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Inputs of the graphs: ``x``, or ``x0, x1, ...`` for a product.
+    lower, upper : ndarray (d,)
+        The box; empty for atoms only.
+    breaks : tuple of float
+        Where the density may jump, for d = 1.
+    log_density : Graph or None
+        log p(x).
+    positive : bool
+        Whether p > 0 almost everywhere on the box, by the family.
+    mass : callable or None
+        ``(a, b) -> enclosure of P{a < X < b}``, for d = 1.
+    atoms, weight_low, weight_high : ndarray
+        Points (m, d) of positive mass, and their masses.
+    assumptions : list of str
+        What is not proved.
+    """
+
+    names: tuple[str, ...]
+    lower: np.ndarray
+    upper: np.ndarray
+    breaks: tuple[float, ...] = ()
+    log_density: Graph | None = None
+    positive: bool = True
+    mass: Callable[[float, float], tuple[float, float]] | None = None
+    atoms: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
+    weight_low: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    weight_high: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    assumptions: list[str] = field(default_factory=list)
+
+    @property
+    def continuous(self) -> bool:
+        """Whether there is a density."""
+        return len(self.lower) > 0
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return len(self.names)
+
+    @property
+    def program(self) -> Program | None:
+        """The log-density, ready to run."""
+        if self.log_density is None:
+            return None
+        if "_program" not in self.__dict__:
+            self.__dict__["_program"] = Program(self.log_density)
+        return self.__dict__["_program"]
+
+
+def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
+    """Return the prior as the certified kernels see it.
+
+    Raises
+    ------
+    NotEnclosed
+        A prior that cannot be traced, or an alphabet that is not covered.
+    """
+    on = prior.on
+    names = ("x",) if on.dim == 1 else tuple(f"x{i}" for i in range(on.dim))
+    if on.kind == "finite" and prior._probabilities is not None:
+        return _finite(prior, names)
+    factors = [a.interval if isinstance(a, Mixed) else a for a in on.factors]
+    if not all(isinstance(a, Interval) for a in factors):
+        raise NotEnclosed(f"certified figures for secrets on {on!r} are not in this version")
+    lines = [a for a in factors if isinstance(a, Interval)]
+    if len(factors) > 5:
+        raise NotEnclosed("certified figures for secrets of more than 5 dimensions are not there")
+    density = prior.density
+    if density is None or density.graph is None:
+        why = density.opaque if density is not None else "no density"
+        raise NotEnclosed(f"the prior could not be traced ({why})")
+    parts = prior.parts or (prior,)
+    known = all((m.family or ("",))[0] in _POSITIVE for m in parts)
+    out = Secret(
+        names,
+        np.array([a.lower for a in lines], float),
+        np.array([a.upper for a in lines], float),
+        tuple(sorted({*prior.breaks, *breaks})) if on.dim == 1 else (),
+        log_graph(density),
+        known,
+        mass_function(prior) if on.dim == 1 else None,
+    )
+    if not known:
+        out.assumptions.append("prior normalised: checked")
+    if prior.masses:
+        charged = {a: m for a, m in prior.masses.items() if m > 0}
+        out.atoms = np.array(list(charged), float)[:, None]
+        out.weight_low = out.weight_high = np.array(list(charged.values()), float)
+    Program(out.log_density)  # type: ignore[arg-type]  # an operation it does not know raises here
+    return out
+
+
+def _finite(prior: Measure, names: tuple[str, ...]) -> Secret:
+    if not prior.on.numeric:
+        raise NotEnclosed(f"a density needs numeric labels, not {prior.on!r}")
+    labels = prior.on.array
+    points = (
+        np.asarray(labels, float)[:, None]
+        if prior.on.dim == 1
+        else np.array([list(map(float, a)) for a in labels])
+    )
+    p = np.asarray(prior.probabilities)
+    charged = np.asarray(p != 0, bool)
+    weights = p.astype(float)
+    # a Fraction is rounded by half an ulp; floats may be off by the rounding they carry
+    slack = weights * (prior.rounding + 2.0**-52) * 1.0001
+    none = np.zeros(0)
+    out = Secret(names, none, none, atoms=points[charged])
+    out.weight_low = np.maximum(weights - slack, 0.0)[charged]
+    out.weight_high = (weights + slack)[charged]
+    if prior.unproved:
+        raise NotEnclosed(prior.unproved)
+    return out
+
+
+def log_graph(density: Density) -> Graph:
+    """Return the graph of the logarithm of a density."""
+    if density.graph is None:
+        raise NotEnclosed(f"it could not be traced ({density.opaque})")
+    if density.log:
+        return rewrite.simplified(density.graph)
+    positive = set()
+    for name, alphabet in density.alphabets.items():
+        for k, factor in enumerate(alphabet.factors):
+            least = _least(factor)
+            if least is not None and least >= 0:
+                positive.add(name if alphabet.dim == 1 else f"{name}{k}")
+    return rewrite.log_of(density.graph, frozenset(positive))
+
+
+def _least(alphabet: Any) -> float | None:
+    """Return the lower end of an alphabet of numbers."""
+    line = getattr(alphabet, "interval", alphabet)
+    if alphabet.kind == "finite":
+        return float(np.min(alphabet.array))
+    return getattr(line, "lower", None)
+
+
+class Surface:
+    """A kernel f(y|x), or the mass of an atom of Y, on jets.
+
+    Parameters
+    ----------
+    density : Density
+        The kernel; its inputs are ``y`` (unless it is the mass of an atom) and those of x.
+    secret : Secret
+        The prior.
+
+    Raises
+    ------
+    NotEnclosed
+        A kernel that cannot be traced, or an operation that intervals do not know.
+    """
+
+    def __init__(self, density: Density, secret: Secret):
+        self.secret = secret
+        self.graph = log_graph(density)
+        self.log = Program(self.graph)
+        self.needs_y = "y" in self.graph.inputs
+        self.plain = self._programs(far=False)
+        self.far: tuple[Program, Program] | None = None
+
+    def _programs(self, *, far: bool) -> tuple[Program, Program]:
+        """Return f e^-shift without and with the prior's density."""
+        alone = Program(rewrite.integrand(self.graph, None, far=far))
+        if not self.secret.continuous:
+            return alone, alone
+        return alone, Program(rewrite.integrand(self.graph, self.secret.log_density, far=far))
+
+    def programs(self, shift: np.ndarray) -> tuple[Program, Program]:
+        """Return f e^-shift without and with the prior's density, fit for the size of the shift."""
+        if not np.abs(shift).max(initial=0.0) > 300:
+            return self.plain
+        if self.far is None:
+            self.far = self._programs(far=True)
+        return self.far
+
+    @cached_property
+    def diagonal(self) -> tuple[Program, dict[int, list[int]]] | None:
+        """Log f(y|y + offset), and the nodes of the log kernel that its nodes stand for."""
+        if not (self.secret.continuous and self.secret.dim == 1 and self.needs_y):
+            return None
+        graph, origin = rewrite.diagonal(self.graph)
+        return Program(graph), origin
+
+    @cached_property
+    def wedges(self) -> list[Surface]:
+        """The integrand on both sides of the line x = y, for kernels with a kink there; or none.
+
+        The coordinate is r in (0, 1), from y to an end of the secret's interval.
+        """
+        secret = self.secret
+        kinks = {"absolute", "maximum", "minimum", "where", "sign"} & self.graph.operations
+        if self.diagonal is None or not kinks or secret.breaks:
+            return []
+        if not np.isfinite([secret.lower[0], secret.upper[0]]).all():
+            return []
+        out = []
+        for end in (float(secret.lower[0]), float(secret.upper[0])):
+            part = object.__new__(Surface)
+            part.secret = Secret(("r",), np.zeros(1), np.ones(1))
+            part.needs_y = True
+            part.plain = (self.plain[0], Program(rewrite.wedge(self.plain[1].graph, end)))
+            part.far = part.plain
+            out.append(part)
+        return out
+
+    def inputs(
+        self, x: list[Box], y: Box | None, shift: np.ndarray | None = None
+    ) -> dict[str, Box]:
+        """Return jets by name: the coordinates of x, y where the kernel has it, the shift."""
+        named = dict(zip(self.secret.names, x, strict=True))
+        if self.needs_y:
+            assert y is not None
+            named["y"] = y
+        if shift is not None:
+            named["shift"] = (shift[None], shift[None])
+        return named
+
+
+def boxes(a: np.ndarray, b: np.ndarray, direction: int, order: int) -> list[Box]:
+    """Return jets of the coordinates over boxes (lanes, d): one is the variable."""
+    return [
+        jet.variable(a[:, j], b[:, j], order) if j == direction else jet.constant(a[:, j], b[:, j])
+        for j in range(a.shape[1])
+    ]
+
+
+def merged(decisions: list[dict[int, Box]]) -> dict[int, Any]:
+    """Join what evaluations of the same boxes in several directions decided."""
+    out = dict(decisions[0])
+    for more in decisions[1:]:
+        for node, (no, yes) in more.items():
+            known = out.get(node)
+            out[node] = (no, yes) if known is None else (no | known[0], yes | known[1])
+    return out
+
+
+def chosen(decisions: dict[int, Any], keep: np.ndarray) -> dict[int, Any]:
+    """Restrict decisions to some lanes."""
+    return {
+        k: tuple(v[keep] if v.ndim and v.shape[-1] == len(keep) else v for v in pair)
+        for k, pair in decisions.items()
+    }
+
+
+def finite(a: Box) -> np.ndarray:
+    """Return which lanes of an enclosure are bounded."""
+    return np.isfinite(a[0]) & np.isfinite(a[1])
+
+
+__all__ = ["Secret", "Surface", "boxes", "chosen", "finite", "lanes", "merged", "secret_of"]

@@ -1,0 +1,1 @@
+"""The exact engines: finite alphabets, countable ones, and events of them."""

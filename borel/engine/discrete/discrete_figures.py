@@ -1,0 +1,198 @@
+"""What the exact engines share: figures of a leakage with countably many values, as Bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.bound import Bound, Ratio
+from borel.engine.intervals.rounding import fraction_down, fraction_up
+
+if TYPE_CHECKING:
+    from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.laws import Values
+
+WIDE = 1e-9
+OUTSIDE = "outside the support: density 0, leakage 0 by convention"
+
+
+class DiscreteFigures:
+    """Figures from an engine that encloses values outcome by outcome.
+
+    An engine gives ``status``, ``reason``, ``assumptions``, ``law(kind)``, ``values_at(kind, y)``
+    and ``head_of_outcomes()``.
+    """
+
+    status: str
+    reason: str
+    assumptions: tuple[str, ...]
+
+    def law(self, kind: str) -> Values:
+        """Enclose the leakage at every outcome of a head, and the mass left over."""
+        raise NotImplementedError
+
+    def values_at(self, kind: str, y: Any) -> Values:
+        """Enclose the leakage at some outcomes."""
+        raise NotImplementedError
+
+    def head_of_outcomes(self) -> tuple[Any, bool]:
+        """Return the outcomes of the head, and whether they are all."""
+        raise NotImplementedError
+
+    def witness(self, kind: str, column: int) -> dict:
+        """Return where the value at an outcome of the head comes from."""
+        outcome = self.head_of_outcomes()[0][column]
+        return {"y": outcome.item() if isinstance(outcome, np.generic) else outcome}
+
+    def bound(self, low: float, high: float, **about: Any) -> Bound:
+        """Make a Bound with the status of this engine."""
+        about = {"assumptions": self.assumptions, **about}
+        if self.status == "estimate":
+            about.pop("exact_ratio", None)
+            if math.isinf(high):
+                about["reason"] = f"it looks infinite, which float64 cannot prove; {self.reason}"
+                return Bound.undecided(**about)
+            middle = low if low == high else (low + high) / 2
+            return Bound.estimate(
+                middle, 0.0 if low == high else (high - low) / 2, reason=self.reason, **about
+            )
+        if math.isinf(high) and not math.isinf(low):
+            # upper == inf alone is ignorance: true, but it settles nothing
+            about.pop("exact_ratio", None)
+            return Bound.undecided(
+                low,
+                high,
+                reason="the enclosure is open above: float64 or the head of the "
+                "alphabet does not resolve the densities there",
+                **about,
+            )
+        make = {
+            "exact": Bound.exact,
+            "certified": Bound.certified,
+            "conditional": Bound.conditional,
+        }[self.status]
+        return make(low, high, **about)
+
+    def settled(self, bound: Bound) -> Bound:
+        """Call an exact figure certified if its enclosure is wider than rounding."""
+        if bound.status != "exact" or not bound.width > WIDE:
+            return bound
+        return replace(bound, status="certified", exact_ratio=None, attained=None)
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Return the leakage at one outcome."""
+        values = self.values_at(kind, y)
+        notes = self.assumptions + ((OUTSIDE,) if values.outside[0] else ())
+        ratio = Ratio(values.ratio_lower[0], values.ratio_upper[0])
+        return self.bound(
+            float(values.lower[0]), float(values.upper[0]), assumptions=notes, exact_ratio=ratio
+        )
+
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower ends, upper ends and the status at many outcomes."""
+        values = self.values_at(kind, y)
+        return values.lower, values.upper, self.statuses(values.lower, values.upper)
+
+    def statuses(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Return the status of each enclosure: one that is open above settles nothing."""
+        return np.where(np.isinf(upper) & ~np.isinf(lower), "undecided", self.status)
+
+    def sup(self, kind: str) -> Bound:
+        """Return the essential supremum over the outcomes."""
+        values = self.law(kind)
+        whole = self.head_of_outcomes()[1]
+        if values.exact:
+            best = max(range(len(values.lower)), key=lambda j: values.ratio_lower[j])
+            low, high = float(values.lower[best]), float(values.upper[best])
+            ratio = Ratio(values.ratio_lower[best], values.ratio_upper[best])
+        else:
+            best = int(np.argmax(values.lower))
+            low, high = float(values.lower.max()), float(values.upper.max())
+            ratio = Ratio(float(np.max(values.ratio_lower)), float(np.max(values.ratio_upper)))
+        if whole or low == math.inf:
+            return self.bound(
+                low, high, exact_ratio=ratio, attained=True, witness=self.witness(kind, best)
+            )
+        if values.ceiling < math.inf:
+            # beyond the head nothing is above log 1 / p_min
+            ceiling = max(high, values.ceiling)
+            return self.bound(low, ceiling, witness=self.witness(kind, best))
+        proved = self.proved_infinite(kind)
+        if proved is not None:
+            return proved
+        return Bound.undecided(
+            low if self.status != "estimate" else 0.0,
+            math.inf,
+            reason=f"the outcomes beyond the first {len(values.lower)} (mass at most "
+            f"{values.leftover:.2g}) are not enclosed, and no proof of an infinity was found",
+            assumptions=self.assumptions,
+            witness=self.witness(kind, best),
+        )
+
+    def proved_infinite(self, kind: str) -> Bound | None:
+        """Prove that a supremum over countable outcomes is infinite, if that can be done."""
+        if self.status == "estimate":
+            return None
+        from borel.engine.infinities.infinity_countable import prove_countable
+
+        return self.infinite_bound(prove_countable(self, kind))
+
+    def infinite_bound(self, proof: Any) -> Bound | None:
+        """Make the Bound of a proved infinity."""
+        if proof is None:
+            return None
+        make = Bound.conditional if self.status == "conditional" else Bound.certified
+        return make(
+            math.inf,
+            math.inf,
+            attained=proof.attained,
+            witness=proof.witness,
+            certificate=proof.certificate,
+            assumptions=(*self.assumptions, proof.statement),
+        )
+
+    def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
+        """Return P{leakage > t}, or P{leakage >= t} if closed."""
+        low, high = self.law(kind).tail(t, closed=closed)
+        return self.bound(low, high, units="probability")
+
+    def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
+        """Return the quantile of the leakage at level s."""
+        low, high = self.law(kind).quantile(s, side=side)
+        return self.bound(low, high)
+
+    def mean(self, kind: str) -> Bound:
+        """Return the mean of the leakage."""
+        return self.bound(*self.law(kind).mean())
+
+    def exp_mean(self, kind: str) -> Bound:
+        """Return the mean of e^leakage."""
+        low, high = self.law(kind).exp_mean()
+        if isinstance(low, Fraction):
+            return self.bound(fraction_down(low), fraction_up(high), units="ratio")
+        return self.bound(float(low), float(high), units="ratio")
+
+    def psi_1(self, level: Threshold) -> Bound:
+        """Enclose the mean of (1 - e^(epsilon - PML))^+; what is beyond the head adds its mass."""
+        values = self.law("pml")
+        least, most = level.ends()
+        low = high = Fraction(0)
+        columns = (values.mass_lower, values.mass_upper, values.ratio_lower, values.ratio_upper)
+        for mass_low, mass_high, low_ratio, high_ratio in zip(*columns, strict=True):
+            low += _penalty(Fraction(mass_low), low_ratio, most)
+            high += _penalty(Fraction(mass_high), high_ratio, least)
+        high = min(high + Fraction(values.leftover), Fraction(1))
+        return self.bound(fraction_down(low), fraction_up(max(high, low)), units="probability")
+
+
+def _penalty(mass: Fraction, ratio: Any, factor: Fraction | None) -> Fraction:
+    """Return mass (1 - factor / ratio)^+; a factor None is beyond every finite ratio."""
+    if ratio == math.inf:
+        return mass
+    if factor is None or not ratio > factor:
+        return Fraction(0)
+    return mass * (1 - factor / Fraction(ratio))

@@ -1,0 +1,330 @@
+"""Which code computes a divergence of two measures: cells, closed forms, Arb, or quadrature."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.alphabets import Finite, Interval
+from borel.bound import Bound, Ratio, weakest
+from borel.engine.balls.arb import precision
+from borel.engine.divergences import generators
+from borel.engine.divergences.cells import (
+    BITS,
+    Cells,
+    divergence,
+    fuzzy_list,
+    multiple,
+    pair,
+    renyi,
+    spread,
+)
+from borel.engine.intervals import rounding
+from borel.engine.intervals.rounding import log_fraction
+from borel.errors import InvalidInput, NotEnclosed, NotYet
+from borel.probabilities import as_floats, carried
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.engine.divergences.generators import Generator
+    from borel.measures import Measure
+
+FLOATS = "floats mean the normalised laws within their rounding"
+
+
+def renyi_bound(p: Measure, q: Measure, order: Any) -> Bound:
+    """Compute a Renyi divergence; the order is a Fraction >= 0, or inf."""
+    laws = _finite(p, q)
+    if laws is not None:
+        return laws.renyi(order)
+    if order == 0:
+        return _order_zero(p, q)
+    parts = _parts(p, q)
+    if parts is not None:
+        return _sum([renyi_bound(a, b, order) for a, b in parts])
+    if settings.current().closed_forms:
+        from borel.engine.divergences.renyi_forms import closed_form
+
+        found = closed_form(p, q, order)
+        if found is not None:
+            return Bound.exact(*found[0], assumptions=(found[1],))
+    return _general(p, q, lambda engine: engine.renyi(order))
+
+
+def f_divergence_bound(p: Measure, q: Measure, f: Generator) -> Bound:
+    """Compute an f-divergence."""
+    laws = _finite(p, q)
+    if laws is not None:
+        return laws.f_divergence(f)
+    if not f.named:
+        raise NotYet(
+            "bl.f_divergence",
+            missing=f"a function f on {p.on!r}",
+            instead=f"a name: {', '.join(generators.NAMED)}; or finite measures.",
+        )
+    if f.name == "kl":
+        return renyi_bound(p, q, Fraction(1))
+    if f.name != "total_variation" and settings.current().closed_forms:
+        found = _by_renyi(p, q, f)
+        if found is not None:
+            return found
+    return _general(p, q, lambda engine: engine.f_divergence(f.name, f.units))
+
+
+def max_divergence_bound(p: Measure, q: Measure, delta: Fraction) -> Bound:
+    """Compute an approximate max-divergence."""
+    laws = _finite(p, q)
+    if laws is not None:
+        return laws.max_divergence(delta)
+    if delta == 0:
+        return renyi_bound(p, q, math.inf)
+    raise NotYet(
+        "bl.max_divergence",
+        missing=f"delta > 0 on {p.on!r}",
+        instead="finite measures, or delta = 0.",
+    )
+
+
+# -- finite measures ------------------------------------------------------------------------------
+
+
+class _FiniteLaws:
+    """Two finite measures on the union of their labels."""
+
+    def __init__(self, p: Measure, q: Measure):
+        labels = list(dict.fromkeys([*p.on.labels, *q.on.labels]))
+        on = Finite(labels)
+        self.values = [m.at(on) for m in (p, q)]
+        self.exact = p.rational and q.rational
+        self.reason = carried(p, q)
+        self.errors = [np.zeros(len(labels))] * 2
+        if not self.exact:
+            self.values = [as_floats(v, "two measures") for v in self.values]
+            self.errors = [
+                rounding.rounding_of(v, max(m.rounding, rounding.U))
+                for v, m in zip(self.values, (p, q), strict=True)
+            ]
+
+    @property
+    def cells(self) -> Cells:
+        if self.exact:
+            p, q = ([Fraction(v) for v in law] for law in self.values)
+            return pair(p, q, exact=True)
+        with precision(BITS):
+            p, q = (fuzzy_list(v, e) for v, e in zip(self.values, self.errors, strict=True))
+            return pair(p, q, exact=False)
+
+    def ends(self) -> tuple[tuple[list, list], tuple[list, list]]:
+        """Return lower and upper ends of both laws."""
+        if self.exact:
+            p, q = ([Fraction(v) for v in law] for law in self.values)
+            return (p, p), (q, q)
+        p, q = (spread(v, e) for v, e in zip(self.values, self.errors, strict=True))
+        return p, q
+
+    def bound(self, low: float, high: float, **about: Any) -> Bound:
+        notes = () if self.exact else (FLOATS,)
+        if self.reason:
+            about.pop("exact_ratio", None)
+            if math.isinf(high):
+                return Bound.undecided(reason=self.reason, assumptions=notes)
+            return Bound.estimate(
+                (low + high) / 2, (high - low) / 2, reason=self.reason, assumptions=notes, **about
+            )
+        if math.isinf(high) and not math.isinf(low):
+            about.pop("exact_ratio", None)
+            why = "float64 does not resolve the smallest probabilities"
+            return Bound.undecided(low, high, reason=why, assumptions=notes, **about)
+        return Bound.exact(low, high, assumptions=notes, **about)
+
+    def _ratio(self, low: Any, high: Any) -> Bound:
+        ends = [
+            (math.inf, math.inf)
+            if v == math.inf
+            else (-math.inf, -math.inf)
+            if v == 0
+            else log_fraction(v)
+            for v in (low, high)
+        ]
+        ratio = Ratio(low, high) if low == high else None
+        return self.bound(ends[0][0], ends[1][1], exact_ratio=ratio)
+
+    def renyi(self, order: Any) -> Bound:
+        """Return the Renyi divergence."""
+        if order == math.inf:
+            return self.max_divergence(Fraction(0))
+        if order == 0:
+            return self._order_zero()
+        cells = self.cells
+        if order == 1:
+            return self.bound(*divergence(cells, generators.NAMED["kl"]))
+        if order == 2 and cells.exact:
+            pairs = zip(cells.weight, cells.ratio, strict=True)
+            total = sum((w * t * t for w, t in pairs), Fraction(0))
+            return self._ratio(*[math.inf if cells.singular else total] * 2)
+        return self.bound(*renyi(cells, Fraction(order), generators.power(order)))
+
+    def _order_zero(self) -> Bound:
+        """Return -log Q(p > 0), with Q(p > 0) also as 1 - Q(p = 0)."""
+        q_low, q_high = self.ends()[1]
+        held = np.asarray(self.values[0] != 0, bool)
+        inside = [
+            sum((v for v, h in zip(q, held, strict=True) if h), Fraction(0))
+            for q in (q_low, q_high)
+        ]
+        beyond = [
+            sum((v for v, h in zip(q, held, strict=True) if not h), Fraction(0))
+            for q in (q_low, q_high)
+        ]
+        low, high = max(inside[0], 1 - beyond[1]), min(inside[1], 1 - beyond[0])
+        return self._ratio(*(1 / v if v > 0 else math.inf for v in (high, low)))
+
+    def max_divergence(self, delta: Fraction) -> Bound:
+        """Return the approximate max-divergence; it is at least log(1 - delta)."""
+        (p_low, p_high), (q_low, q_high) = self.ends()
+        least = 1 - delta
+        low = max(multiple(p_low, q_high, delta)[0], least)
+        return self._ratio(low, max(multiple(p_high, q_low, delta)[0], low))
+
+    def f_divergence(self, f: Generator) -> Bound:
+        """Return the f-divergence."""
+        if f.reason:
+            raise NotYet("bl.f_divergence", missing=f"a function that can be traced: {f.reason}")
+        cells = self.cells
+        if cells.singular != 0 and f.graph is not None:
+            raise InvalidInput(
+                "bl.f_divergence",
+                expected="P << Q for a function f",
+                got="labels that P has and Q does not",
+                mend="a named f knows its limit at infinity.",
+            )
+        return self.bound(*divergence(cells, f), units=f.units)
+
+
+def _finite(p: Measure, q: Measure) -> _FiniteLaws | None:
+    kinds = [m._probabilities is not None for m in (p, q)]
+    if all(kinds):
+        return _FiniteLaws(p, q)
+    if any(kinds) or p.on.dim != q.on.dim or p.on.kind != q.on.kind:
+        raise InvalidInput(
+            "a divergence",
+            expected="two measures on alphabets of one kind",
+            got=f"{p.on!r} and {q.on!r}",
+            mend="give both a density on the same alphabet, or both probabilities.",
+        )
+    return None
+
+
+# -- measures with densities ----------------------------------------------------------------------
+
+
+def _parts(p: Measure, q: Measure) -> list[tuple[Measure, Measure]] | None:
+    """Return factors of two product measures: Renyi divergences add up over them."""
+    if not p.parts or len(p.parts) != len(q.parts):
+        return None
+    pairs = list(zip(p.parts, q.parts, strict=True))
+    return pairs if all(a.on.dim == b.on.dim for a, b in pairs) else None
+
+
+def _sum(bounds: list[Bound]) -> Bound:
+    """Return the sum of independent figures, as weak as the weakest."""
+    status = weakest(b.status for b in bounds)
+    low = math.nextafter(math.fsum(b.lower for b in bounds), -math.inf)
+    high = math.nextafter(math.fsum(b.upper for b in bounds), math.inf)
+    about: dict[str, Any] = {
+        "assumptions": tuple(dict.fromkeys(a for b in bounds for a in b.assumptions)),
+    }
+    reason = " ".join(dict.fromkeys(b.reason for b in bounds if b.reason))
+    if any(b.proved and b.lower == math.inf for b in bounds):
+        low = high = math.inf
+        status = weakest(b.status for b in bounds if b.proved)
+    low = max(low, 0.0)
+    if status == "estimate":
+        middle = low if low == high else (low + high) / 2
+        return Bound.estimate(
+            middle, 0.0 if low == high else (high - low) / 2, reason=reason, **about
+        )
+    if status == "undecided":
+        return Bound.undecided(low, high, reason=reason, **about)
+    return getattr(Bound, status)(low, high, **about)
+
+
+def _by_renyi(p: Measure, q: Measure, f: Generator) -> Bound | None:
+    """Chi-square and squared Hellinger from closed forms of orders 2 and 1/2."""
+    from borel.engine.balls.arb import ball, enclose
+    from borel.engine.divergences.renyi_forms import closed_form
+
+    order = Fraction(2) if f.name == "chi_square" else Fraction(1, 2)
+    found = closed_form(p, q, order)
+    if found is None:
+        return None
+    if order == 2:
+        ends = [
+            math.inf if math.isinf(d) else enclose(lambda d=d: ball(d).expm1())[k]
+            for k, d in enumerate(found[0])
+        ]
+    else:
+        ends = [
+            1.0 if math.isinf(d) else enclose(lambda d=d: -(ball(-d) / 2).expm1())[k]
+            for k, d in enumerate(found[0])
+        ]
+    return Bound.exact(ends[0], ends[1], units=f.units, assumptions=(found[1],))
+
+
+def _order_zero(p: Measure, q: Measure) -> Bound:
+    """Return 0 for measures whose density is positive on one alphabet."""
+    from borel.engine.continuous.surface import _POSITIVE, POSITIVE_COUNTS
+
+    if p.on == q.on and (p.family or ("",))[0] in _POSITIVE | POSITIVE_COUNTS:
+        return Bound.exact(0.0, 0.0)
+    raise NotYet(
+        "bl.renyi of order 0",
+        missing=f"where the density of {p!r} is positive",
+        instead="an order above 0, or finite measures.",
+    )
+
+
+def _general(p: Measure, q: Measure, figure: Callable[[Any], Bound]) -> Bound:
+    """Ask the engines for measures with densities, the certified one first."""
+    if any(m.batch for m in (p, q)):
+        raise NotYet("a divergence", missing="measures with draw axes", instead="one at a time.")
+    if any(m.masses for m in (p, q)):
+        raise NotYet("a divergence", missing="measures with atoms and a density")
+    if p.on.kind == "countable" and p.on.dim == 1:
+        from borel.engine.divergences.countable_divergences import Heads
+
+        return figure(Heads(p, q))
+    why = ""
+    wanted = settings.current().engine
+    if wanted != "estimate":
+        try:
+            if not (isinstance(p.on, Interval) and isinstance(q.on, Interval)):
+                raise NotEnclosed(f"a divergence on {p.on!r} is not certified in this version")
+            from borel.engine.divergences.line_divergences import Line
+
+            found = figure(Line(p, q))
+            if found.status != "undecided" or wanted == "certified":
+                return found
+            why = found.reason
+        except NotEnclosed as error:
+            why = str(error)
+    if wanted == "certified":
+        raise NotYet(
+            'options(engine="certified")',
+            missing=f"a proof: {why}",
+            instead='engine="auto" gives an estimate, marked so.',
+        )
+    if wanted == "exact":
+        raise NotYet(
+            'options(engine="exact")',
+            missing=f"a closed form for {p!r} and {q!r}",
+            instead='engine="auto" certifies what it can, and estimates the rest.',
+        )
+    from borel.engine.estimates.estimate_divergences import Quadrature
+
+    return figure(Quadrature(p, q, why))

@@ -1,0 +1,1 @@
+"""Leakage envelopes: the linear programme, its cells and bins, and the figures."""

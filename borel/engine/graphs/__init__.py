@@ -1,0 +1,1 @@
+"""Expression graphs: traced from NumPy, read from PyTensor and SciPy, rewritten and folded."""

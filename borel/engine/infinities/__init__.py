@@ -1,0 +1,1 @@
+"""Proofs that a leakage is infinite: power-scaled arithmetic along rays."""

@@ -1,0 +1,401 @@
+"""Proofs that a leakage is infinite: a search for rays, and the arguments that they complete.
+
+A search of finitely many boxes never proves a divergence. Along a ``ray``, y and x are functions of
+t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Seven
+arguments turn such an enclosure into a proof; none needs f_Y to be known along the ray:
+
+``mass``
+    E e^PML is the integral of ess sup_x f(y|x) over y. If that diverges, PML is not essentially
+    bounded: f >= c t^A on sets of positive mass, with A <= -1 as y goes to a point (dy = dt), or
+    A <= 1 as y = 1/t goes to infinity (dy = dt / t^2; on integers the sum diverges likewise). On
+    countable Y this is the lemma that f_Y(m) sums to 1 while ess sup_x f(m|x) does not.
+``ratio``
+    PML: f >= c t^A while f_Y <= C t^B with B > A, f_Y bounded by the prior's mass on boxes and by
+    integrals towards their corners (`marginal_orders`). PMC:
+    f <= C t^A on sets of positive mass while f >= c t^B on one such set, A > B.
+``gap``
+    PMC: f(y|x) <= c t^A f(y|x'), A > 0, for two sets of secrets of positive mass.
+``slope``
+    log f(y|x) has a slope in x, of one sign on the whole interval of the secret, that tends to
+    infinity with t -> 0. Then f_Y(y) / sup_x f(y|x) tends to 0 and f_Y(y) / inf_x f(y|x) to
+    infinity, as a prior without atoms puts next to no mass beside either end.
+``pole``
+    PML: for every y of a box f(y|x) is not bounded in x, while f_Y(y), a density, is finite for
+    almost every y.
+``zero``
+    The kernel is 0 on a box of outcomes and secrets of positive mass, and positive on another box
+    of secrets for the same outcomes: PMC is infinite.
+
+A ``ratio`` with y in a box (or at one outcome) proves an infinity at every outcome of it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.engine.continuous.certificates import Proof, infinite
+from borel.engine.graphs import rewrite
+from borel.engine.infinities import marginal_orders as marginal
+from borel.engine.infinities.orders import Orders, Ray, better, gap, log_to, of_linear, of_log
+from borel.engine.infinities.power import Log, Power, PowerProgram, exponent, slack, weight
+from borel.engine.infinities.rays import Rays
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.certified_laws import CertifiedOutcomes
+    from borel.engine.graphs.trace import Graph
+
+STARTS = (2.0**-10, 2.0**-30)
+
+
+def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]]) -> Proof | None:
+    """Search for a proof that the supremum of a leakage over the outcomes is infinite.
+
+    Parameters
+    ----------
+    engine : CertifiedOutcomes
+        The joint.
+    kind : {"pml", "pmc", "ldp"}
+        Which leakage; the LDP ratio is at least as large as the others.
+    ends : list of pairs
+        Boxes of outcomes on which no bound from above was found.
+    """
+    search = Search(engine)
+    for kind_ in ("pmc", "pml") if kind == "ldp" else (kind,):
+        found = search.over_outcomes(kind_, ends)
+        if found is not None:
+            return found
+    return None
+
+
+def prove_at(engine: Any, kind: str, y: float) -> Proof | None:
+    """Search for a proof that the leakage at one outcome is infinite."""
+    search = Search(engine)
+    at = Ray(slack(y, y), f"y = {y!r}", {"box": [y.hex(), y.hex()]})
+    for kind_ in ("pmc", "pml") if kind == "ldp" else (kind,):
+        found = search.in_secret_alone(kind_, at)
+        if found is not None:
+            return found
+    return None
+
+
+class Search(Rays):
+    """The arguments, tried one after the other along every ray."""
+
+    def __init__(self, engine: CertifiedOutcomes):
+        super().__init__(engine)
+        self.graph: Graph = engine.surface.graph
+        self.log = PowerProgram(self.graph)
+        density = engine.joint.mechanism.density
+        self.linear = PowerProgram(
+            rewrite.linear_of(self.graph) if density.log else rewrite.simplified(density.graph)
+        )
+        self.along: PowerProgram | None = None
+        self.linear_along: PowerProgram | None = None
+        if self.moves:
+            self.along = PowerProgram(rewrite.diagonal(self.graph)[0])
+            self.linear_along = PowerProgram(rewrite.diagonal(self.linear.graph)[0])
+
+    def _kernel(self, y: Ray, x: Ray, t0: float) -> Orders:
+        """Bound f along a pair of rays, from its logarithm and from the density itself."""
+        name = self.secret.names[0]
+        named = {name: x.value, "y": y.value}
+        if x.diagonal:
+            named = {"offset": x.value, "y": y.value}
+        least, most = None, None
+        for program, along, read in (
+            (self.log, self.along, of_log),
+            (self.linear, self.linear_along, of_linear),
+        ):
+            chosen = along if x.diagonal else program
+            if chosen is None:
+                continue
+            value = chosen.run({k: v for k, v in named.items() if k in chosen.graph.inputs}, t0)
+            found = read(value, t0)
+            least = better(least, found.least, -1)
+            most = better(most, found.most, 1)
+        return Orders(least, most)
+
+    # -- arguments --------------------------------------------------------------------------
+
+    def over_outcomes(self, kind: str, ends: list[tuple[float, float]]) -> Proof | None:
+        """Try every argument along every ray of outcomes."""
+        if self.secret.dim > 1:
+            return None
+        if kind == "pmc":
+            for y in self.patches():
+                found = self.in_secret_alone(kind, y)
+                if found is not None:
+                    return found
+        else:
+            for y in self.patches():
+                found = self._pole(y)
+                if found is not None:
+                    return found
+        rays = list(self.outcomes(ends))
+        for t0 in STARTS:
+            for y in rays:
+                found = self._slope(y, t0)
+                if found is not None:
+                    return found
+            for y in rays:
+                found = self._along(kind, y, t0)
+                if found is not None:
+                    return found
+        return None
+
+    def in_secret_alone(self, kind: str, y: Ray) -> Proof | None:
+        """Prove an infinity at every outcome of a box: the kernel diverges in the secret alone."""
+        if self.secret.dim > 1:
+            return None
+        if kind == "pmc" and self.secret.continuous:
+            found = self._zero(y)
+            if found is not None:
+                return found
+        for t0 in STARTS:
+            for x in self.secrets(y):
+                if "box" in x.data or "atom" in x.data or not self.charged(y, x, t0):
+                    continue
+                found = self._ratio(kind, y, x, t0, self._kernel(y, x, t0))
+                if found is not None:
+                    return found
+        return None
+
+    def _along(self, kind: str, y: Ray, t0: float) -> Proof | None:
+        for x in self.secrets(y):
+            if not self.charged(y, x, t0):
+                continue
+            value = self._kernel(y, x, t0)
+            if kind == "pml":
+                found = self._mass(y, x, t0, value)
+                if found is not None:
+                    return found
+            found = self._ratio(kind, y, x, t0, value)
+            if found is None and kind == "pmc":
+                found = self._gap(y, x, t0)
+            if found is not None:
+                return found
+        return None
+
+    def _gap(self, y: Ray, x: Ray, t0: float) -> Proof | None:
+        """Compare two kernels by the difference of their logarithms, at the same outcome.
+
+        Both may fall faster than any power; neither order alone would tell.
+        """
+        name = self.secret.names[0]
+        if x.diagonal or "y" not in self.graph.inputs:
+            return None
+        value = self.log.run({"y": y.value, name: x.value}, t0)
+        for other in self.secrets(y):
+            if not ("atom" in other.data or "box" in other.data):
+                continue
+            bound = gap(value, self.log.run({"y": y.value, name: other.value}, t0), t0)
+            if bound is None or not bound[0] > 0:
+                continue
+            argument = {
+                "kind": "gap",
+                "y": y.data,
+                "x": x.data,
+                "other": other.data,
+                "t0": t0.hex(),
+                "exponent": bound[0].hex(),
+                "weight": bound[1].hex(),
+            }
+            words = (
+                f"PMC is unbounded: along {y.words}, f(y|x) at {x.words} is at most c t^"
+                f"{bound[0]:g} times f(y|x) at {other.words}, for all t <= {t0:g}"
+            )
+            return self._proof("pmc", argument, y, x, words, False)
+        return None
+
+    def _proof(self, kind: str, argument: dict, y: Ray, x: Ray | None, words: str, attained=None):
+        where = {"y": y.words, **({} if x is None else {"x": x.words})}
+        return Proof(words, where, infinite(self.engine, kind, argument), attained)
+
+    def _mass(self, y: Ray, x: Ray, t0: float, value: Orders) -> Proof | None:
+        """E e^PML diverges."""
+        bound = value.least
+        if bound is None or "box" in y.data:
+            return None
+        limit = 1.0 if "infinity" in y.data else -1.0
+        if not bound[0] <= limit:
+            return None
+        argument = {
+            "kind": "mass",
+            "y": y.data,
+            "x": x.data,
+            "t0": t0.hex(),
+            "exponent": bound[0].hex(),
+            "weight": bound[1].hex(),
+        }
+        words = (
+            f"PML is unbounded: along {y.words}, {x.words}, f(y|x) >= "
+            f"{math.exp(min(bound[1], 700)):.4g} t^{bound[0]:g} for all t <= {t0:g}, "
+            "so that E e^PML is infinite"
+        )
+        return self._proof("pml", argument, y, x, words, False)
+
+    def _pole(self, y: Ray) -> Proof | None:
+        """Find a box of outcomes at which f(y|x) is unbounded in the secret."""
+        for x in self.poles(y):
+            t0 = STARTS[0]
+            if not self.charged(y, x, t0):
+                continue
+            bound = self._kernel(y, x, t0).least
+            if bound is None or not bound[0] < 0:
+                continue
+            argument = {
+                "kind": "pole",
+                "y": y.data,
+                "x": x.data,
+                "t0": t0.hex(),
+                "exponent": bound[0].hex(),
+                "weight": bound[1].hex(),
+            }
+            words = (
+                f"PML is infinite: for almost every {y.words}, along {x.words}, f(y|x) >= "
+                f"{math.exp(min(bound[1], 700)):.4g} t^{bound[0]:g} for all t <= {t0:g}, while "
+                "f_Y(y) is finite"
+            )
+            return self._proof("pml", argument, y, x, words, True)
+        return None
+
+    def _ratio(self, kind: str, y: Ray, x: Ray, t0: float, value: Orders) -> Proof | None:
+        """Compare the orders of the kernel and of f_Y along the ray."""
+        if kind == "pml":
+            bound = value.least
+            if bound is None or len(self.secret.atoms):
+                return None
+            other = self._marginal_at_most(y, t0)
+            if other is None or not bound[0] < other[0]:
+                return None
+        else:
+            bound = value.most
+            if bound is None:
+                return None
+            other = self._marginal_at_least(y, t0, bound[0])
+            if other is None or not bound[0] > other[0]:
+                return None
+        argument = {
+            "kind": "ratio",
+            "y": y.data,
+            "x": x.data,
+            "t0": t0.hex(),
+            "exponent": bound[0].hex(),
+            "weight": bound[1].hex(),
+            "marginal": {
+                "boxes": other[2],
+                "corners": other[3] if len(other) > 3 else [],
+                "exponent": other[0].hex(),
+                "weight": other[1].hex(),
+            },
+        }
+        sign, other_sign = (">=", "<=") if kind == "pml" else ("<=", ">=")
+        words = (
+            f"{kind.upper()} is infinite: along {y.words}, {x.words}, f(y|x) {sign} "
+            f"c t^{bound[0]:g} while f_Y(y) {other_sign} C t^{other[0]:g}, for all t <= {t0:g}"
+        )
+        return self._proof(kind, argument, y, x, words, "box" in y.data)
+
+    def _marginal_at_most(self, y: Ray, t0: float) -> marginal.Most | None:
+        """Bound f_Y <= e^W t^B by the kernel on boxes that cover the secrets."""
+        return marginal.at_most(self._kernel, self.secret, self.boxes(), y, t0)
+
+    def _marginal_at_least(
+        self, y: Ray, t0: float, than: float
+    ) -> tuple[float, float, list] | None:
+        """Bound f_Y >= P e^W t^B by the kernel on one box (or atom) of positive mass."""
+        best: tuple[float, float, list] | None = None
+        for k, atom in enumerate(self.secret.atoms[:64]):
+            if self.secret.weight_low[k] > 0:
+                x = float(atom[0])
+                bound = self._kernel(y, Ray(slack(x, x), "", {"atom": ""}), t0).least
+                if bound is not None and (best is None or bound[0] < best[0]):
+                    best = (bound[0], bound[1], [[x.hex(), x.hex()]])
+        if self.secret.continuous:
+            for a, b in self.boxes():
+                if not self.has_mass(a, b):
+                    continue
+                bound = self._kernel(y, Ray(slack(a, b), "", {"box": []}), t0).least
+                if bound is not None and (best is None or bound[0] < best[0]):
+                    best = (bound[0], bound[1], [[a.hex(), b.hex()]])
+        return best
+
+    def _slope(self, y: Ray, t0: float) -> Proof | None:
+        """Find a log-kernel that is steeper and steeper in the secret, in one direction."""
+        secret = self.secret
+        if not secret.continuous or len(secret.atoms) or not secret.positive:
+            return None
+        low, high = float(secret.lower[0]), float(secret.upper[0])
+        if not (math.isfinite(low) and math.isfinite(high)) or not self.engine.surface.needs_y:
+            return None
+        named = {"y": y.value, secret.names[0]: slack(low, high)}
+        value, slope = self.log.run(named, t0, derivative=secret.names[0])
+        if not isinstance(value, (Power, Log)) or not math.isfinite(weight(value)[0]):
+            return None  # f may be 0 for every secret along the ray: nothing leaks there
+        if not isinstance(slope, Power) or slope.base != 0:
+            return None
+        a, w = exponent(slope), weight(slope)
+        if not a[1] < 0 or not (w[0] > 0 or w[1] < 0):
+            return None
+        sign = 1 if w[0] > 0 else -1
+        size = w[0] if sign > 0 else -w[1]
+        argument = {
+            "kind": "slope",
+            "y": y.data,
+            "t0": t0.hex(),
+            "sign": sign,
+            "exponent": a[1].hex(),
+            "weight": log_to(size, -1).hex(),
+        }
+        words = (
+            f"PML and PMC are unbounded: along {y.words}, the slope of log f(y|x) in x is at "
+            f"{'least' if sign > 0 else 'most'} {sign * size:.4g} t^{a[1]:g} for all secrets and "
+            f"all t <= {t0:g}"
+        )
+        return self._proof("pml", argument, y, None, words, False)
+
+    def _zero(self, y: Ray) -> Proof | None:
+        """Find a box on which the kernel vanishes, and one beside it where it is positive."""
+        ends = [float.fromhex(v) for v in y.data.get("box", [])]
+        if not ends or not ends[0] < ends[1]:
+            return None
+        from borel.engine.continuous.surface import boxes
+        from borel.engine.intervals import jet
+
+        cuts = [p for p in self.boxes() if self.has_mass(*p)]
+        if not cuts:
+            return None
+        a, b = (np.array(v)[:, None] for v in zip(*cuts, strict=True))
+        n = len(cuts)
+        named = self.engine.surface.inputs(
+            boxes(a, b, 0, 1), (np.full((1, n), ends[0]), np.full((1, n), ends[1]))
+        )
+        value = jet.entry(self.engine.surface.log.run(named, 1).jet, 0)
+        low, high = (np.broadcast_to(v, n) for v in value)
+        dead, alive = np.flatnonzero(np.isneginf(high)), np.flatnonzero(low > -math.inf)
+        if not len(dead) or not len(alive):
+            return None
+        c, e = cuts[int(dead[0])], cuts[int(alive[0])]
+        zero, least = 0.0, float(low[int(alive[0])])
+        argument = {
+            "kind": "ratio",
+            "y": y.data,
+            "x": {"box": [v.hex() for v in c]},
+            "t0": (1.0).hex(),
+            "exponent": zero.hex(),
+            "weight": (-math.inf).hex(),
+            "marginal": {
+                "boxes": [[v.hex() for v in e]],
+                "exponent": zero.hex(),
+                "weight": least.hex(),
+            },
+        }
+        words = (
+            f"PMC is infinite: f(y|x) is 0 for {y.words} and x in ({c[0]:g}, {c[1]:g}), a set of "
+            f"positive mass, and positive for x in ({e[0]:g}, {e[1]:g})"
+        )
+        x = Ray(slack(*c), f"x in ({c[0]:g}, {c[1]:g})")
+        return self._proof("pmc", argument, y, x, words, True)

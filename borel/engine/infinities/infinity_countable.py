@@ -1,0 +1,86 @@
+"""Proofs that a leakage is infinite over countable outcomes: y runs through the integers.
+
+The rays and the arguments are those of `infinity`; y = 1/t stands for the integers beyond 1/t0.
+"""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.engine.continuous.surface import POSITIVE_COUNTS, Secret, log_graph, secret_of
+from borel.engine.infinities.infinity import STARTS, Search
+from borel.engine.infinities.power import Log, Power, PowerProgram, ray, weight
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.certificates import Proof
+
+
+def prove_countable(engine: Any, kind: str) -> Proof | None:
+    """Search for a proof over countable outcomes: y runs through the integers towards an end."""
+    outcome, density = engine.joint.outcome, engine.joint.mechanism.density
+    if outcome.kind != "countable" or density is None or density.graph is None:
+        return None
+    lower = -math.inf if outcome.lower is None else float(outcome.lower)
+    upper = math.inf if outcome.upper is None else float(outcome.upper)
+    secret = getattr(engine, "secret", None)
+    if secret is None:  # a countable secret: a few points of positive mass, and x = y + k
+        secret = _countable_secret(engine.joint.prior)
+    surface = getattr(engine, "surface", None)
+    if surface is None:
+        graph = log_graph(density)
+        surface = SimpleNamespace(graph=graph, needs_y="y" in graph.inputs)
+    view = SimpleNamespace(
+        joint=engine.joint,
+        secret=secret,
+        surface=surface,
+        line=SimpleNamespace(lower=lower, upper=upper),
+    )
+    search = Search(view)  # type: ignore[arg-type]
+    for t0 in STARTS:
+        for y in search.outcomes([]):
+            if "infinity" in y.data:
+                found = search._slope(y, t0) or search._along(kind, y, t0)
+                if found is not None:
+                    return found
+    return None
+
+
+def _countable_secret(prior: Any) -> Secret:
+    """Return the first points of a countable prior that certainly have positive mass, or labels."""
+    from borel.engine.intervals import interval
+    from borel.measures import head_of
+
+    none = np.zeros(0)
+    if prior.on.kind == "finite" and prior._probabilities is not None and prior.on.numeric:
+        return secret_of(prior, ())
+    out = Secret(("x",), none, none)
+    if prior.density is None or prior.density.graph is None:
+        return out
+    points = head_of(prior.on, 64).astype(float)
+    low, high = interval.evaluate(log_graph(prior.density), {"x": (points, points)})
+    sure = low > -math.inf
+    out.atoms, out.weight_low = (
+        points[sure][:, None],
+        np.exp(np.minimum(low[sure], 0.0)) * (1 - 1e-12),
+    )
+    out.weight_high = np.minimum(np.exp(np.minimum(high[sure], 0.0)) * (1 + 1e-12), 1.0)
+    out.__dict__["along_y"] = _positive_along(prior)
+    return out
+
+
+def _positive_along(prior: Any) -> bool:
+    """Return whether p(m + k) > 0 for all large m: log p is a power or a logarithm there."""
+    on = prior.on
+    if on.dim > 1 or on.kind != "countable" or on.upper is not None or (on.lower or 0) > 512:
+        return False
+    if (prior.family or ("",))[0] in POSITIVE_COUNTS:
+        return True
+    program = PowerProgram(log_graph(prior.density))
+    value = program.run({"x": ray(0.0, -1.0, 1.0, 1.0)}, min(STARTS))
+    if isinstance(value, Log):
+        return math.isfinite(weight(value)[0])
+    return isinstance(value, Power) and math.isfinite(weight(value)[0])

@@ -1,0 +1,1 @@
+"""Outward-rounded arithmetic: numbers, boxes, lanes and jets, and the graphs run on them."""

@@ -1,0 +1,1 @@
+"""Figures under every draw of a prior: blocks of draws against one kernel."""

@@ -1,0 +1,237 @@
+"""Linear programs over priors, with a verified dual: what HiGHS returns proves nothing by itself.
+
+The least E_q v over the q of the simplex with A q <= b and E q = e is bounded from below by *any*
+y >= 0 and z, as for feasible q
+
+    v.q >= (v + A'y + E'z).q - y.b - z.e >= min_x (v + A'y + E'z)_x - y.b - z.e,
+
+evaluated with outward rounding; and from above by a feasible q, which is repaired and checked in
+rational arithmetic. Entries are floats taken as they stand (or Fractions).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from borel.engine.intervals import lanes
+from borel.engine.intervals.rounding import fraction_up
+from borel.engine.prior_sets.expectations import Least
+from borel.errors import InvalidInput
+
+
+class Constraints(NamedTuple):
+    """Rows A q <= b and E q = e on the probabilities of n secrets and on auxiliary variables.
+
+    Auxiliary variables (columns beyond n) are in [0, 1]; only q lies in the simplex.
+    """
+
+    at_most: np.ndarray
+    limits: np.ndarray
+    equal: np.ndarray
+    values: np.ndarray
+    n: int
+
+    @property
+    def width(self) -> int:
+        """Number of variables, auxiliary ones included."""
+        return self.at_most.shape[1]
+
+
+def constraints(n: int, at_most: Any = (), limits: Any = (), equal: Any = (), values: Any = ()):
+    """Make constraints from rows on n secrets (wider rows have auxiliary variables)."""
+
+    def rows(given: Any, width: int) -> np.ndarray:
+        table = np.asarray(given, float).reshape(-1, width) if len(given) else np.zeros((0, width))
+        return table
+
+    width = max((np.asarray(r).shape[-1] for r in (at_most, equal) if len(r)), default=n)
+    return Constraints(
+        rows(at_most, width),
+        np.asarray(limits, float).reshape(-1),
+        rows(equal, width),
+        np.asarray(values, float).reshape(-1),
+        n,
+    )
+
+
+def joined(first: Constraints, second: Constraints) -> Constraints:
+    """Return the constraints of an intersection; auxiliary variables stay apart."""
+    n, a, b = first.n, first.width - first.n, second.width - second.n
+
+    def wide(rows: np.ndarray, own: int, before: int, after: int) -> np.ndarray:
+        blank = np.zeros((len(rows), before)), np.zeros((len(rows), after))
+        return np.hstack([rows[:, :n], blank[0], rows[:, n : n + own], blank[1]])
+
+    return Constraints(
+        np.vstack([wide(first.at_most, a, 0, b), wide(second.at_most, b, a, 0)]),
+        np.concatenate([first.limits, second.limits]),
+        np.vstack([wide(first.equal, a, 0, b), wide(second.equal, b, a, 0)]),
+        np.concatenate([first.values, second.values]),
+        n,
+    )
+
+
+def _solve(c: np.ndarray, rules: Constraints) -> Any:
+    from scipy.optimize import linprog
+
+    ones = np.zeros((1, rules.width))
+    ones[0, : rules.n] = 1.0
+    return linprog(
+        c,
+        A_ub=rules.at_most if len(rules.at_most) else None,
+        b_ub=rules.limits if len(rules.at_most) else None,
+        A_eq=np.vstack([ones, rules.equal]),
+        b_eq=np.concatenate([[1.0], rules.values]),
+        bounds=(0.0, 1.0),
+        method="highs",
+    )
+
+
+def require_feasible(rules: Constraints, what: str) -> np.ndarray:
+    """Return some member; raise if no prior satisfies the constraints."""
+    found = _solve(np.zeros(rules.width), rules)
+    if found.status == 2:
+        raise InvalidInput(
+            what,
+            expected="constraints that some prior satisfies",
+            got="none does (the linear program is infeasible)",
+            mend="relax a constraint.",
+        )
+    if found.status != 0:
+        raise InvalidInput(what, expected="a linear program that can be solved", got=found.message)
+    return found.x[: rules.n]
+
+
+def feasible(rules: Constraints) -> bool:
+    """Return whether the solver finds a member."""
+    return bool(_solve(np.zeros(rules.width), rules).status == 0)
+
+
+def reach(rules: Constraints) -> tuple[np.ndarray, np.ndarray]:
+    """Return which secrets some member certainly charges, and which may be charged.
+
+    The union of the supports lies between the two; they are equal unless the rounding of the
+    solver's multipliers hides that a largest probability is 0.
+    """
+    sure, possible = np.zeros(rules.n, bool), np.ones(rules.n, bool)
+    for k in range(rules.n):
+        cost = np.zeros(rules.width)
+        cost[k] = -1.0
+        found = _solve(cost, rules)
+        if found.status == 0:
+            member = _member(found.x, rules)
+            sure[k] = member is not None and member[k] > 0
+            possible[k] = sure[k] or _dual_exactly(cost, rules, found) < 0
+    return sure, possible
+
+
+def least(v: np.ndarray, rules: Constraints) -> Least:
+    """Enclose the least expectation of each column of values (n, m), a program for each."""
+    m = v.shape[1]
+    low, high = v.min(axis=0).astype(float), v.max(axis=0).astype(float)
+    prior = np.zeros((rules.n, m))
+    for j in range(m):
+        cost = np.zeros(rules.width)
+        cost[: rules.n] = v[:, j]
+        found = _solve(cost, rules)
+        if found.status != 0:  # nothing is known but the range of the values
+            prior[:, j] = 1 / rules.n
+            continue
+        low[j] = max(low[j], _dual(cost, rules, found))
+        prior[:, j] = np.maximum(found.x[: rules.n], 0.0)
+        member = _member(found.x, rules)
+        if member is not None:
+            pairs = zip(member, cost, strict=True)
+            total = sum((a * Fraction(float(b)) for a, b in pairs if a), Fraction(0))
+            high[j] = min(high[j], fraction_up(total))
+            prior[:, j] = [float(a) for a in member[: rules.n]]
+    return Least(low, np.maximum(high, low), prior, np.full(m, np.inf))
+
+
+def _multipliers(rules: Constraints, found: Any) -> tuple[np.ndarray, np.ndarray]:
+    y = np.maximum(-found.ineqlin.marginals, 0.0) if len(rules.at_most) else np.zeros(0)
+    return y, -found.eqlin.marginals[1:]
+
+
+def _dual(cost: np.ndarray, rules: Constraints, found: Any) -> float:
+    """Return a proved bound from below, from the multipliers that the solver found."""
+    y, z = _multipliers(rules, found)
+    reduced: Any = lanes.point(cost)
+    value: Any = lanes.point(np.zeros(()))
+    for rows, ends, multipliers in (
+        (rules.at_most, rules.limits, y),
+        (rules.equal, rules.values, z),
+    ):
+        if len(rows):
+            part = lanes.multiply(lanes.point(rows), lanes.point(multipliers[:, None]))
+            reduced = lanes.add(reduced, lanes.total(part, axis=0))
+            part = lanes.multiply(lanes.point(ends), lanes.point(multipliers))
+            value = lanes.subtract(value, lanes.total(part, axis=0))
+    value = lanes.add(value, lanes.point(np.array(reduced[0][: rules.n].min())))
+    aside = np.minimum(reduced[0][rules.n :], 0.0)  # an auxiliary variable lies in [0, 1]
+    if len(aside):
+        value = lanes.add(value, lanes.total((aside, aside), axis=0))
+    return float(value[0])
+
+
+def _dual_exactly(cost: np.ndarray, rules: Constraints, found: Any) -> Fraction:
+    """Return the same bound, in rational arithmetic."""
+    y, z = _multipliers(rules, found)
+    rows = [*rules.at_most.tolist(), *rules.equal.tolist()]
+    ends = [*rules.limits.tolist(), *rules.values.tolist()]
+    weights = [Fraction(w) for w in (*y.tolist(), *z.tolist())]
+    reduced = [Fraction(float(c)) for c in cost]
+    value = Fraction(0)
+    for row, end, w in zip(rows, ends, weights, strict=True):
+        if w:
+            reduced = [r + w * Fraction(a) for r, a in zip(reduced, row, strict=True)]
+            value -= w * Fraction(end)
+    return value + min(reduced[: rules.n]) + sum(min(r, Fraction(0)) for r in reduced[rules.n :])
+
+
+def _member(x: np.ndarray, rules: Constraints) -> list[Fraction] | None:
+    """Repair a solution into a member, exactly; None if that does not succeed."""
+    width = rules.width
+    active = np.flatnonzero(rules.limits - rules.at_most @ x <= 1e-9 * (1 + np.abs(rules.limits)))
+    for rows in (active, np.zeros(0, int)):
+        found = _repaired(x, rules, rows, width)
+        if found is not None:
+            return found
+    return None
+
+
+def _repaired(x, rules: Constraints, rows: np.ndarray, width: int) -> list[Fraction] | None:
+    from flint import fmpq, fmpq_mat
+
+    def rational(value: float) -> Any:
+        return fmpq(*float(value).as_integer_ratio())
+
+    used = [k for k in range(width) if x[k] > 1e-11]
+    ones = [1.0 if k < rules.n else 0.0 for k in used]
+    table = [ones, *rules.equal[:, used].tolist(), *rules.at_most[rows][:, used].tolist()]
+    ends = [1.0, *rules.values.tolist(), *rules.limits[rows].tolist()]
+    entries = [rational(v) for row, end in zip(table, ends, strict=True) for v in (*row, end)]
+    reduced, rank = fmpq_mat(len(table), len(used) + 1, entries).rref()
+    solution = {j: rational(x[k]) for j, k in enumerate(used)}
+    for i in range(rank):
+        pivot = next(j for j in range(len(used) + 1) if reduced[i, j] != 0)
+        if pivot == len(used):
+            return None  # contradictory as floats: the constraints leave no solution on this face
+        value = reduced[i, len(used)]
+        for j in range(pivot + 1, len(used)):
+            if reduced[i, j] != 0:
+                value -= reduced[i, j] * solution[j]
+        solution[pivot] = value
+    if any(value < 0 or value > 1 for value in solution.values()):
+        return None
+    out = [Fraction(0)] * width
+    for j, k in enumerate(used):
+        out[k] = Fraction(int(solution[j].p), int(solution[j].q))
+    for row, end in zip(rules.at_most, rules.limits, strict=True):
+        total = sum((Fraction(float(row[k])) * out[k] for k in used if row[k]), Fraction(0))
+        if total > Fraction(float(end)):
+            return None
+    return out

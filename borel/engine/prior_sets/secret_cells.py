@@ -1,0 +1,163 @@
+r"""Balls of priors on a continuous secret, by cells: a finite problem whose values are intervals.
+
+On a cell of secrets f(y|x) lies between two numbers. A lower expectation rises with the function,
+so that it lies between those of the two step functions; and for a step function a ball around P of
+total variation, KL or chi-square is the ball around the masses of the cells: members map into it
+(data processing), and any law of the cells in it is that of a member which has P's conditional law
+on each cell. The enclosure closes in as the cells shrink, to first order.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.bound import Bound
+from borel.engine.continuous.surface import boxes
+from borel.engine.intervals import jet, lanes
+from borel.errors import NotYet
+
+if TYPE_CHECKING:
+    from borel.engine.intervals.lanes import Box
+
+CELLS = 1024
+FEW = 256
+"""Cells of sets of densities, for which linear programs may be solved."""
+
+
+class SecretCells:
+    """Cells of a secret of one dimension, with their masses under the centre.
+
+    Parameters
+    ----------
+    engine : CertifiedEngine
+        The joint of the centre and the mechanism.
+    """
+
+    def __init__(self, engine: Any):
+        secret = engine.secret
+        self.engine = engine
+        self._cut(secret, CELLS)
+        pairs = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        masses = np.array([secret.mass(a, b) for a, b in pairs])
+        self.weights: Box = np.maximum(masses[:, 0], 0.0), np.minimum(masses[:, 1], 1.0)
+
+    def _cut(self, secret: Any, count: int) -> None:
+        low, high = float(secret.lower[0]), float(secret.upper[0])
+        first, last = _reach(secret)
+        inner = np.linspace(first, last, count + 1)
+        marks = [b for b in (*secret.breaks, *self.engine.joint.mechanism.breaks) if low < b < high]
+        edges = np.unique([low, *inner, *marks, high])
+        self.low, self.high = edges[:-1], edges[1:]
+
+    def leakage(self, prior_set: Any, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the suprema of PML or PMC over the set at outcomes."""
+        coarse = prior_set.coarsened(self.weights)
+        return self._enclosed(lambda v, below: coarse.least(v), kind, ys)
+
+    def _enclosed(self, least: Any, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Combine bounds of lower expectations: ``least(v, below)``."""
+        top, bottom = self.engine.extreme(ys, 1.0), self.engine.extreme(ys, -1.0)
+        low, high = self._values(ys, top)
+        with np.errstate(all="ignore"):
+            if kind == "pml":
+                ends = -_log(least(high, False).upper)[1], -_log(least(low, True).lower)[0]
+            else:
+                means = -least(-low, False).upper, -least(-high, True).lower
+                gap = lanes.subtract((top.lower, top.upper), (bottom.lower, bottom.upper))
+                ends = lanes.add((_log(means[0])[0], _log(means[1])[1]), lanes.settled(gap))
+        lower = np.maximum(np.nan_to_num(ends[0], nan=0.0), 0.0)
+        upper = np.where(np.isnan(ends[1]), np.inf, ends[1])
+        return lower, np.maximum(upper, lower)
+
+    def _values(self, ys: np.ndarray, top: Any) -> Box:
+        """Enclose f(y|x) / sup f(y|.) on the cells, (cells, outcomes)."""
+        surface, n = self.engine.surface, len(self.low)
+        out = np.empty((2, n, len(ys)))
+        x = boxes(self.low[:, None], self.high[:, None], 0, 0)
+        for j, y in enumerate(ys.tolist()):
+            at = np.full(n, y)
+            found = surface.log.run(surface.inputs(x, (at[None], at[None])), 0)
+            logs = [np.broadcast_to(v, n) for v in lanes.settled(jet.entry(found.jet, 0))]
+            level = np.full(n, top.lower[j]), np.full(n, top.upper[j])
+            with np.errstate(all="ignore"):
+                gap = lanes.settled(lanes.subtract((logs[0], logs[1]), level))
+                ratio = lanes.exp((np.minimum(gap[0], 0.0), np.minimum(gap[1], 0.0)))
+            out[:, :, j] = np.clip(ratio, 0.0, 1.0)
+        return out[0], out[1]
+
+
+class CellEngine(SecretCells):
+    """Figures at outcomes over a set of densities on an interval.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``density_set * mech``.
+    """
+
+    def __init__(self, joint: Any):
+        from borel.engine import engine_for
+        from borel.engine.continuous.certified import CertifiedEngine
+        from borel.families import uniform
+
+        self.set, self.joint = joint.prior, joint
+        engine = engine_for(uniform(self.set.on) * joint.mechanism)
+        if not isinstance(engine, CertifiedEngine) or engine.at_atoms:
+            raise NotYet("prior_set * mech", missing="a kernel that can be enclosed, without atoms")
+        self.engine = engine
+        self._cut(engine.secret, FEW)
+
+    def _ends(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        solved = self.set.solved
+        return self._enclosed(
+            lambda v, below: solved(v, self.low, self.high, below=below), kind, ys
+        )
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Enclose the supremum over the set at one outcome."""
+        low, high = self._ends(kind, np.array([float(y)]))
+        notes = (*self.set.assumptions, *self.engine.assumptions)
+        if np.isinf(high[0]):
+            return Bound.undecided(
+                float(low[0]), reason="the cells do not bound it", assumptions=notes
+            )
+        return Bound.conditional(float(low[0]), float(high[0]), assumptions=notes)
+
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower ends, upper ends and the status at many outcomes."""
+        low, high = self._ends(kind, np.asarray(y, float))
+        return low, high, np.where(np.isinf(high), "undecided", "conditional")
+
+    def sup(self, kind: str) -> Bound:
+        """Bound the supremum over the outcomes by the LDP level."""
+        from borel.levels import ldp
+
+        top = ldp(self.engine.joint)
+        notes = tuple(dict.fromkeys((*self.set.assumptions, *top.assumptions)))
+        if top.proved and math.isfinite(top.upper):
+            return Bound.conditional(0.0, top.upper, assumptions=notes)
+        return Bound.undecided(reason="LDP does not bound it", assumptions=notes)
+
+
+def _log(value: np.ndarray) -> Box:
+    safe = np.where(value > 0, value, 1.0)
+    found = jet.logarithm((safe[None], safe[None]), 0)
+    dead = value <= 0
+    return np.where(dead, -np.inf, found[0][0]), np.where(dead, -np.inf, found[1][0])
+
+
+def _reach(secret: Any) -> tuple[float, float]:
+    """Return a bounded stretch that holds nearly all of the mass."""
+    out = []
+    for end, sign in ((float(secret.lower[0]), -1.0), (float(secret.upper[0]), 1.0)):
+        place = end
+        if np.isinf(end):
+            for power in range(60):
+                place = sign * 2.0 ** (power / 4)
+                if secret.mass(*sorted((place, end)))[1] < 1e-9:
+                    break
+        out.append(place)
+    return out[0], out[1]

@@ -1,0 +1,321 @@
+r"""Suprema over sets of priors on continuous and countable secrets.
+
+At an outcome the figures follow from those of single priors on the same support. With e the mean
+of f(y|X) under the centre P, M its supremum and m its infimum over the secrets,
+
+* contamination: the lower expectation is (1 - w) e + w m, so that
+  :math:`e^{-\mathrm{PML}} = (1 - w) e^{-\ell_P} + w e^{-L}` with L = log M / m, the LDP ratio at y,
+  and :math:`e^{\mathrm{PMC}} = (1 - w) e^{\Lambda_P} + w e^{L}`;
+* full support: both are L; a hull: the largest of the corners';
+* balls of total variation, over all outcomes: mass r moves, from values of at most M to values of
+  at least m, so that the lower expectation lies between max(e - r (M - m), m) and (1 - r) e + r m,
+  the mean of a member; the upper one between (1 - r) e + r M and min(e + r (M - m), M).
+
+At an outcome the balls of total variation, KL and chi-square divergence around a continuous secret
+are also solved on cells of it (`secret_cells`). Over all outcomes the suprema of the centre's
+figure and of L are combined; for balls of a divergence only L bounds the figure from above.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.bound import Bound, largest, weakest
+from borel.engine import engine_for
+from borel.errors import NotYet
+
+if TYPE_CHECKING:
+    from borel.engine.prior_sets.secret_cells import SecretCells
+    from borel.joint import Joint
+    from borel.measures import Measure
+
+_CHARGES = ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", "poisson")
+_CHARGES += ("geometric",)
+_MIXED = ("Contamination", "TotalVariation", "Hull", "FullSupport")
+"""Families that charge every set of positive measure of their alphabet."""
+
+
+class SetLines:
+    """Figures over a set around one prior (or the hull of some) on any alphabet.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior_set * mech``.
+
+    Raises
+    ------
+    NotYet
+        A set of another kind.
+    """
+
+    def __init__(self, joint: Joint):
+        self.joint, self.set = joint, joint.prior
+        kind = type(self.set).__name__
+        if kind not in (*_MIXED, "DivergenceBall"):
+            raise NotYet(
+                "prior_set * mech",
+                missing=f"sets of the kind {self.set.name} on {self.set.on!r}",
+                instead="full_support, contamination, hull, and balls.",
+            )
+        self.kind = kind
+        if kind == "Hull":
+            self.centres = list(self.set.corners)
+        elif kind == "FullSupport":
+            self.centres = [_reference(joint)]
+        else:
+            self.centres = [self.set.centre]
+        self.joints = [centre * joint.mechanism for centre in self.centres]
+        self.size = float(getattr(self.set, "size", 0))
+        self.notes = self.set.assumptions
+        known = all((c.family or ("",))[0] in _CHARGES for c in self.centres)
+        if not known and (self.size > 0 or len(self.centres) > 1) and kind != "FullSupport":
+            self.notes += ("every centre charges every set of secrets of positive measure",)
+
+    # -- at an outcome ------------------------------------------------------------------------
+
+    @cached_property
+    def cells(self) -> SecretCells | None:
+        """The cells of a continuous secret of one dimension, for balls around its prior."""
+        from borel.engine.continuous.certified import CertifiedEngine
+        from borel.engine.prior_sets.secret_cells import SecretCells
+
+        if self.kind not in ("TotalVariation", "DivergenceBall"):
+            return None
+        engine = engine_for(self.joints[0])
+        if not isinstance(engine, CertifiedEngine) or engine.at_atoms:
+            return None
+        secret = engine.secret
+        if not secret.continuous or secret.dim > 1 or len(secret.atoms) or secret.mass is None:
+            return None
+        return SecretCells(engine)
+
+    def _by_cells(self, kind: str, ys: np.ndarray, low: Any, high: Any) -> tuple[Any, Any]:
+        """Meet what is known with what cells of the secret prove, for a ball."""
+        if self.cells is None:
+            if self.kind == "DivergenceBall":
+                raise NotYet(
+                    "prior_set * mech",
+                    missing=f"balls of a divergence on {self.set.on!r}",
+                    instead="full_support, contamination, tv_ball, l1_ball and hull.",
+                )
+            return low, high
+        found = self.cells.leakage(self.set, kind, ys)
+        return np.maximum(low, found[0]), np.minimum(high, np.maximum(found[1], found[0]))
+
+    def _combined(self, kind: str, own: Any, ldp: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Combine enclosures of the centre's leakage and of the LDP ratio: arrays of ends."""
+        if self.kind == "FullSupport":
+            return ldp
+        if self.kind == "Hull" or self.size == 0:
+            return own
+        if self.kind == "DivergenceBall":  # every member leaks at most as much as LDP allows
+            return own[0], ldp[1]
+        return _mixed(kind, own, ldp, self.set.size, moves=self.kind == "TotalVariation")
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Enclose the supremum over the set at one outcome."""
+        from borel.leakage import pmc, pml
+
+        of = pml if kind == "pml" else pmc
+        each = [of(j)(y) for j in self.joints]
+        if self.kind == "Hull":
+            best = max(each, key=lambda b: (b.lower, b.upper))
+            high = max(b.upper for b in each)
+            return self._make(best.lower, high, each, {"y": y, "prior": self._of(best, each)})
+        ratio = self._ratio_at(y)
+        low, high = self._combined(
+            kind,
+            (np.array([each[0].lower]), np.array([each[0].upper])),
+            (np.array([ratio.lower]), np.array([ratio.upper])),
+        )
+        low, high = self._by_cells(kind, np.array([float(y)]), low, high)
+        return self._make(float(low[0]), float(high[0]), [*each, ratio], {"y": y})
+
+    def _of(self, best: Bound, each: list[Bound]) -> Measure:
+        return self.centres[each.index(best)]
+
+    def _ratio_at(self, y: Any) -> Bound:
+        """Enclose the LDP ratio at one outcome: PML and PMC of one prior, added."""
+        from borel.leakage import pmc, pml
+
+        first, second = pml(self.joints[0])(y), pmc(self.joints[0])(y)
+        status = weakest([first.status, second.status])
+        low = max(first.lower + second.lower, 0.0)
+        low, high = np.nextafter(low, 0.0), np.nextafter(first.upper + second.upper, math.inf)
+        notes = tuple(dict.fromkeys(first.assumptions + second.assumptions))
+        return _bound(status, float(low), float(high), notes, first.reason or second.reason)
+
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower ends, upper ends and the status at many outcomes."""
+        from borel.leakage import pmc, pml
+
+        of = pml if kind == "pml" else pmc
+        tables = [of(j)(y) for j in self.joints]
+        low = np.max([t.lower.values for t in tables], axis=0)
+        high = np.max([t.upper.values for t in tables], axis=0)
+        statuses = [t.status.values for t in tables]
+        if self.kind != "Hull":
+            both = [f(self.joints[0])(y) for f in (pml, pmc)]
+            ratio = [
+                np.maximum(both[0][e].values + both[1][e].values, 0.0) for e in ("lower", "upper")
+            ]
+            ratio = np.nextafter(ratio[0], 0.0), np.nextafter(ratio[1], np.inf)
+            low, high = self._combined(kind, (low, high), ratio)
+            if self.kind in ("TotalVariation", "DivergenceBall"):
+                low, high = self._by_cells(kind, np.asarray(y, float), low, high)
+            statuses += [t.status.values for t in both]
+        status = np.array([weakest(found) for found in zip(*statuses, strict=True)])
+        if self.set.confidence is not None:
+            status = np.where(
+                np.isin(status, ("exact", "certified", "conditional")), "statistical", status
+            )
+        return low, high, status
+
+    # -- over all outcomes --------------------------------------------------------------------
+
+    def sup(self, kind: str) -> Bound:
+        """Enclose the supremum over the set and the outcomes."""
+        from borel.leakage import pmc, pml
+        from borel.levels import ldp
+
+        of = pml if kind == "pml" else pmc
+        each = [of(j).sup() for j in self.joints]
+        if self.kind == "Hull":
+            best = max(each, key=lambda b: (b.lower, b.upper))
+            high = max(b.upper for b in each)
+            return self._make(best.lower, high, each, {"prior": self._of(best, each)})
+        ratio = ldp(self.joints[0])
+        if self.kind == "FullSupport":
+            return self._make(ratio.lower, ratio.upper, [ratio], None)
+        own = np.array([each[0].lower]), np.array([each[0].upper])
+        over = np.array([ratio.lower]), np.array([ratio.upper])
+        # the two suprema may be at different outcomes: together they bound it from above, and the
+        # centre (a member) and the outcomes found bound it from below
+        high = float(self._combined(kind, own, over)[1][0])
+        low = float(each[0].lower)
+        if math.isinf(low):
+            return self._make(low, low, each, None)
+        places = {self._place(b) for b in (each[0], ratio)} - {None}
+        for y in places:
+            low = max(low, self._beside(kind, y))
+        return self._make(min(low, high), high, [*each, ratio], None)
+
+    def _place(self, found: Bound) -> Any:
+        return (found.witness or {}).get("y")
+
+    def _beside(self, kind: str, y: Any) -> float:
+        """Bound the leakage from below on a box of outcomes of positive measure around y."""
+        engine = engine_for(self.joints[0])
+        bands = getattr(engine, "bands", None)
+        if bands is None:
+            return 0.0 if self.joint.outcome.kind != "countable" else self.at(kind, y).lower
+        step = max(abs(float(y)), 1.0) * 2.0**-30
+        line = engine.line
+        low, high = max(float(y) - step, line.lower), min(float(y) + step, line.upper)
+        if not low < high:
+            return 0.0
+        ends = np.array([low]), np.array([high])
+        deadline = engine.deadline()
+        own = bands.evaluate(kind, *ends, 1e-10, deadline)
+        ratio = bands.evaluate("ldp", *ends, 1e-10, deadline)
+        if not own.mass_low[0] > 0:
+            return 0.0
+        found = self._combined(kind, (own.lower, own.upper), (ratio.lower, ratio.upper))
+        return float(found[0][0])
+
+    def _make(self, low: float, high: float, parts: list[Bound], witness: Any) -> Bound:
+        status = weakest([b.status for b in parts])
+        reason = next((b.reason for b in parts if b.reason), "")
+        notes = tuple(dict.fromkeys((*self.notes, *(a for b in parts for a in b.assumptions))))
+        low = max(low, 0.0)
+        if status == "undecided" and any(b.status == "estimate" for b in parts):
+            low, high = 0.0, math.inf  # the ends of an estimate prove nothing
+        elif status == "undecided" and (math.isfinite(high) or low == math.inf):
+            status = "conditional" if any(b.status == "conditional" for b in parts) else "certified"
+        if status in ("exact", "certified") and len(self.notes) > len(self.set.assumptions):
+            status = "conditional"
+        if status in ("exact", "certified", "conditional"):
+            if math.isinf(high) and not math.isinf(low):
+                status, reason = "undecided", reason or "no bound from above was found"
+            elif self.set.confidence is not None:
+                return Bound.statistical(
+                    low, high, confidence=self.set.confidence, assumptions=notes, witness=witness
+                )
+        return _bound(status, low, high, notes, reason, witness)
+
+    def ldp(self) -> Bound:
+        """Enclose the LDP level, of any prior that charges every secret."""
+        from borel.levels import ldp
+
+        return ldp(self.joints[0])
+
+    def lip(self) -> Bound:
+        """Enclose the larger of the suprema of PML and PMC."""
+        return largest([self.sup("pmc"), self.sup("pml")])
+
+
+def _reference(joint: Joint) -> Measure:
+    """Return some prior that charges every set of secrets of positive measure."""
+    from borel.levels import _full_support
+
+    return _full_support(joint.mechanism)
+
+
+def _bound(
+    status: str, low: float, high: float, notes: Any, reason: str, witness: Any = None
+) -> Bound:
+    about: dict[str, Any] = {"assumptions": tuple(notes), "witness": witness}
+    if status == "estimate":
+        return Bound.estimate((low + high) / 2, (high - low) / 2, reason=reason, **about)
+    if status == "undecided":
+        return Bound.undecided(low, high, reason=reason, **about)
+    if status == "conditional":
+        return Bound.conditional(low, high, **about)
+    return Bound.certified(low, high, **about)
+
+
+def _mixed(
+    kind: str, own: Any, ldp: Any, size: Any, *, moves: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Combine ends of the centre's leakage and of the LDP ratio L; both figures rise with both.
+
+    In units of M (for PML, sign -1) or of m (for PMC, sign 1), the centre's mean is e^(sign leak),
+    and what lies at the other end of the values is e^(sign L).
+    """
+    from borel.engine.balls.arb import ball, enclose
+
+    sign = -1 if kind == "pml" else 1
+
+    def mixture(leak: float, ratio: float) -> Any:
+        mean = (1 - ball(size)) * _power(sign * leak) + ball(size) * _power(sign * ratio)
+        return mean.log() * sign
+
+    def moved(leak: float, ratio: float) -> Any:
+        mean, far = _power(sign * leak), _power(sign * ratio)
+        found = mean + ball(size) * (far - 1)
+        return (found.max(far) if sign < 0 else found.min(far)).log() * sign
+
+    def end(formula: Any, leak: float, ratio: float) -> tuple[float, float]:
+        if math.isinf(leak) or (math.isinf(ratio) and (sign > 0 and size > 0)):
+            return math.inf, math.inf
+        return enclose(lambda: formula(leak, ratio))
+
+    low, high = [], []
+    for a, b, c, d in zip(own[0], own[1], ldp[0], ldp[1], strict=True):
+        near = max(end(mixture, float(a), max(float(c), 0.0))[0], 0.0)
+        far = end(moved if moves else mixture, float(b), max(float(d), 0.0))[1]
+        low.append(near)
+        high.append(max(far, near))
+    return np.array(low), np.array(high)
+
+
+def _power(exponent: float) -> Any:
+    """Return e^exponent as a ball; 0 at -inf."""
+    from borel.engine.balls.arb import ball
+
+    return ball(0) if exponent == -math.inf else ball(exponent).exp()

@@ -1,0 +1,74 @@
+"""Figures over unions of sets of priors: the largest of the parts' own, whatever the alphabets."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.bound import Bound, largest, weakest
+
+if TYPE_CHECKING:
+    from borel.joint import Joint
+
+
+class UnionEngine:
+    """Suprema over a union, part by part: a union is not convex, and no mixture is a member.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``union * mech``.
+    """
+
+    def __init__(self, joint: Joint):
+        from borel.joint import Joint
+        from borel.priors.set_leakage import engine_of
+
+        self.set = joint.prior
+        self.engines = []
+        for part in self.set.parts:
+            alone = copy.copy(part)  # confidence belongs to the union
+            alone.confidence = None
+            self.engines.append(engine_of(Joint(alone, joint.mechanism)))
+
+    def _largest(self, each: list[Bound]) -> Bound:
+        found = largest(each, assumptions=self.set.assumptions)
+        if self.set.confidence is None or not found.proved:
+            return found
+        return Bound.statistical(
+            found.lower,
+            found.upper,
+            confidence=self.set.confidence,
+            assumptions=found.assumptions,
+            witness=found.witness,
+            attained=found.attained,
+        )
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Enclose the supremum over the union at one outcome."""
+        return self._largest([e.at(kind, y) for e in self.engines])
+
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower ends, upper ends and the status at many outcomes."""
+        each = [e.curve(kind, y) for e in self.engines]
+        low = np.max([e[0] for e in each], axis=0)
+        high = np.max([e[1] for e in each], axis=0)
+        columns = zip(*(np.broadcast_to(np.asarray(e[2]), low.shape) for e in each), strict=True)
+        status = np.array([weakest(str(s) for s in column) for column in columns])
+        if self.set.confidence is not None:
+            proved = np.isin(status, ("exact", "certified", "conditional"))
+            status = np.where(proved, "statistical", status)
+        return low, high, status
+
+    def sup(self, kind: str) -> Bound:
+        """Enclose the supremum over the union and the outcomes."""
+        return self._largest([e.sup(kind) for e in self.engines])
+
+    def __getattr__(self, name: str) -> Any:
+        """Return another measure, if every part has it."""
+        if name not in ("ldp", "lip", "maximal_leakage", "mutual_information"):
+            raise AttributeError(name)
+        parts = [getattr(e, name) for e in self.engines]
+        return lambda: self._largest([part() for part in parts])
