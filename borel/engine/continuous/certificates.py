@@ -6,10 +6,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_outcomes import FUNCTIONS
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certified import CertifiedEngine
+    from borel.engine.continuous.certified_laws import CertifiedOutcomes, _Partition
+
+_CELLS = 8
+_KNOWN = {"input", "const", *FUNCTIONS}
 
 
 def _end(line: Any, name: str, unbounded: float) -> float:
@@ -168,6 +175,71 @@ def supremum(quantity: str, ends: tuple[float, float], parts: list[dict]) -> dic
     """Return the certificate of a supremum over finitely many outcomes: one part for each."""
     lower, upper = ends
     return {"format": 2, "quantity": quantity, "lower": lower, "upper": upper, "parts": parts}
+
+
+def outcomes(
+    engine: CertifiedOutcomes, quantity: str, ends: tuple[float, float], part: _Partition
+) -> dict[str, Any] | None:
+    """Return the certificate of a supremum over continuous outcomes.
+
+    Parameters
+    ----------
+    engine : CertifiedOutcomes
+        The joint.
+    quantity : {"pml", "pmc", "ldp"}
+        Which leakage.
+    ends : tuple of float
+        The enclosure.
+    part : _Partition
+        The bands of outcomes that it comes from.
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not cover: more than one coordinate of the secret, atoms of
+        the outcome, operations that it does not know.
+    """
+    secret, line, mechanism = engine.secret, engine.line, engine.joint.mechanism
+    graphs = [mechanism.density.graph, secret.log_density]
+    named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
+    if secret.dim > 1 or len(engine.atoms) or not named <= _KNOWN:
+        return None
+    best = int(np.argmax(part.lower))
+    low, high = float(part.low[best]), float(part.high[best])
+    if math.isfinite(low) and math.isfinite(high):
+        low = low + (high - low) / 2
+    step = 2.0**-40 * max(1.0, abs(low if math.isfinite(low) else high))
+    peak = (
+        (high - step, high) if math.isinf(low) else (low, min(low + step, low + (high - low) / 2))
+    )
+    at = np.array([peak[0]])
+    places: list = [None, None]
+    for k, (kinds, sign) in enumerate(((("pml", "ldp"), 1.0), (("pmc", "ldp"), -1.0))):
+        if quantity in kinds:
+            places[k] = float(engine.extreme(at, sign).place[0, 0])
+    inner = {float(a) for a in secret.atoms[:, 0]} | set(mechanism.breaks)
+    edges = []
+    if secret.continuous:
+        own = float(secret.lower[0]), float(secret.upper[0])
+        cells = sorted({v for row in engine._cells_at(at)[0] for v in row[:2]})
+        if math.isfinite(own[1] - own[0]):
+            cells = [*np.linspace(*own, _CELLS + 1)]
+        edges = sorted({*own, *secret.breaks, *map(float, cells[:: 1 + len(cells) // 32])})
+        inner |= set(own)
+    inner = {float(v) for v in inner if line.lower < v < line.upper and math.isfinite(v)}
+    whole = {float(line.lower), float(line.upper)}
+    if not inner and math.isinf(line.lower) and math.isinf(line.upper):
+        inner = {0.0}
+    known = engine.log_marginal_graph
+    claim = {
+        "type": "outcomes",
+        "cover": sorted(whole | inner),
+        "edges": edges,
+        "peak": {"y": list(peak), "x": places},
+        "marginal": None if known is None else known.to_json(),
+    }
+    made = {**header(engine, quantity, *ends), "format": 3, "claim": claim}
+    return _without_infinities(made)
 
 
 def _without_infinities(data: Any) -> Any:

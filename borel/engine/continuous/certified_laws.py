@@ -12,7 +12,7 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
-from borel.engine.continuous import far
+from borel.engine.continuous import certificates, far
 from borel.engine.continuous.bands import Band, Bands
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.certified_excess import figure
@@ -34,6 +34,7 @@ _OPEN = (
     'options(engine="estimate") gives a value that proves nothing'
 )
 _BANDS = 20_000
+_ROOM = 0.02
 _FIRST = 16
 _ROUND = 256
 
@@ -52,7 +53,8 @@ class CertifiedOutcomes(CertifiedEngine):
         forms = joint.mechanism.closed_forms
         known = None if forms is None else forms.log_marginal(joint)
         self.theorem = () if known is None else (known[1],)
-        self.bands = Bands(self.surface, None if known is None else known[0])
+        self.log_marginal_graph = None if known is None else known[0]
+        self.bands = Bands(self.surface, self.log_marginal_graph)
         self._partitions: dict[str, _Partition] = {}
 
     def bound(self, low: float, high: float, **about: Any) -> Bound:
@@ -105,7 +107,7 @@ class CertifiedOutcomes(CertifiedEngine):
         for turn in range(60):
             best = max(part.lower.max(initial=0.0), part.at_atoms.lower.max(initial=0.0))
             high = max(part.upper.max(initial=0.0), part.at_atoms.upper.max(initial=0.0), best)
-            if high <= best + tol or time.monotonic() > deadline:
+            if high <= best + (1 - 2 * _ROOM) * tol or time.monotonic() > deadline:
                 break
             if math.isinf(high) and (turn == 1 or (turn >= 4 and asked < 2)):
                 asked = turn
@@ -114,7 +116,7 @@ class CertifiedOutcomes(CertifiedEngine):
                     return proved
             if turn >= 12 and math.isinf(high) and part.stuck():
                 break
-            if not part.split(part.upper > best + tol, deadline):
+            if not part.split(part.upper > best + (1 - 2 * _ROOM) * tol, deadline):
                 break
         if math.isinf(best):
             found = self.infinite_bound(prove(self, kind, part.open_ends()))
@@ -123,8 +125,13 @@ class CertifiedOutcomes(CertifiedEngine):
             proved = self.infinite_bound(prove(self, kind, part.open_ends()))
             if proved is not None:
                 return proved
-        witness = part.witness()
-        return self.bound(float(best), float(high), witness=witness)
+        ends = float(best), float(high)
+        about: dict[str, Any] = {"witness": part.witness()}
+        if math.isfinite(high):  # some room, as the checker has to prove the same on other boxes
+            wide = max(0.0, ends[0] - _ROOM * tol), ends[1] + _ROOM * tol
+            about["certificate"] = certificates.outcomes(self, kind, wide, part)
+            ends = ends if about["certificate"] is None else wide
+        return self.bound(*ends, **about)
 
     def ldp(self) -> Bound:
         """Enclose the local differential privacy level on the support of the prior."""
