@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from borel.bound import Bound
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.errors import InvalidInput
 from borel.store import load
 
@@ -67,7 +68,7 @@ def verified(name: str, bound: Bound) -> Verified:
         why = "exact: a closed form or rational arithmetic" if bound.status == "exact" else "none"
         return Verified(name, repr(bound), "none", why)
     kind = name.split("/")[0]
-    if kind in ("pml", "pmc") and certificate.get("quantity") != kind:
+    if kind in ("pml", "pmc", "ldp") and certificate.get("quantity") != kind:
         words = f"its certificate is about {certificate.get('quantity')}"
         return Verified(name, repr(bound), "refused", words)
     lower, upper = (float(certificate.get(end, math.nan)) for end in ("lower", "upper"))
@@ -87,7 +88,8 @@ def _checked(name: str, bound: str, certificate: dict) -> Verified:
     failures, leaves = _supremum(certificate) if "parts" in certificate else [], 0
     scope = "the supremum over the outcomes"
     for part in parts:
-        report = check(part)
+        over = part.get("claim", {}).get("type") == "outcomes"
+        report = (check_outcomes if over else check)(part)
         leaves += report.checked
         failures += [
             f"{report.scope}: {line}" if len(parts) > 1 else line for line in report.failures

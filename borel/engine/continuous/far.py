@@ -16,7 +16,7 @@ from borel.engine.graphs import rewrite
 from borel.engine.intervals import jet, lanes
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.surface import Surface
+    from borel.engine.continuous.surface import Secret, Surface
     from borel.engine.intervals.lanes import Box
 
 _ORDER = 6
@@ -26,12 +26,16 @@ _PIECES = 48
 def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float, float]:
     """Enclose the leakage for almost every y of one box of outcomes, perhaps unbounded.
 
-    Returns ``(0, inf)`` where the slope is not bounded, or the secret is not in an interval.
+    Returns ``(0, inf)`` where the slope is not bounded, or the secret is not in an interval. The
+    atoms of a prior are points of that interval: the slope of the formula leads from one to the
+    next.
     """
-    secret = surface.secret
-    if not (secret.continuous and secret.dim == 1) or len(secret.atoms):
+    if surface.secret.dim != 1:
         return 0.0, np.inf
-    if not np.isfinite([secret.lower[0], secret.upper[0]]).all():
+    ends, places = _ends(surface.secret), surface.secret.atoms[:, 0]
+    if not (np.isfinite(ends).all() and ends[0] < ends[1]):
+        return 0.0, np.inf
+    if ((places < ends[0]) | (places > ends[1])).any():
         return 0.0, np.inf
     with np.errstate(all="ignore"):
         best = 0.0, np.inf
@@ -43,14 +47,20 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
     return best if best[0] <= best[1] else (0.0, np.inf)
 
 
+def _ends(secret: Secret) -> tuple[float, float]:
+    """Return the interval of the density, or that between the first atom and the last."""
+    if secret.continuous:
+        return float(secret.lower[0]), float(secret.upper[0])
+    return float(secret.atoms.min()), float(secret.atoms.max())
+
+
 def _alive(surface: Surface, low: float, high: float) -> bool:
     """Return whether the kernel is positive on a set of positive measure of the box.
 
     Differences of log f say nothing where f is 0 for every secret: there the slope is finite as
     well, and the leakage is 0.
     """
-    secret = surface.secret
-    a, b = np.array(secret.lower, float)[None], np.array(secret.upper, float)[None]
+    a, b = (np.array([[end]]) for end in _ends(surface.secret))
     start = low if np.isfinite(low) else high
     end = high if np.isfinite(high) else low
     if np.isfinite(low) and np.isfinite(high):
@@ -71,11 +81,13 @@ def _alive(surface: Surface, low: float, high: float) -> bool:
 
 def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: bool):
     secret = surface.secret
-    cuts = np.linspace(secret.lower[0], secret.upper[0], _PIECES + 1)
+    cuts, places = np.linspace(*_ends(secret), _PIECES + 1), secret.atoms[:, 0]
     # towards the ends, where a prior may be singular, the pieces shrink geometrically
     steps = (cuts[-1] - cuts[0]) / 2 * 1.15 ** -np.arange(1.0, 200.0)
     inner = [c for c in secret.breaks if cuts[0] < c < cuts[-1]]
-    cuts = np.unique([*cuts, *inner, *(cuts[0] + steps), *(cuts[-1] - steps)])
+    if not secret.continuous:
+        steps = steps[:0]
+    cuts = np.unique([*cuts, *inner, *places, *(cuts[0] + steps), *(cuts[-1] - steps)])
     a, b = cuts[:-1], cuts[1:]
     y = np.full(len(a), low), np.full(len(a), high)
     middle = a + (b - a) / 2
@@ -108,7 +120,12 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
         at_left = lanes.each(ends, lambda v: v[:-1])
         at_right = lanes.each(ends, lambda v: v[1:])
         height = lanes.subtract(at_left, to_left)
-    integral = _integral(surface, centre, outer, height, a, b, middle, left, right)
+    at_cuts = tuple(np.append(at_left[end][:1], at_right[end]) for end in (0, 1))
+    at_atoms = tuple(edge[np.searchsorted(cuts, places)] for edge in at_cuts)
+    integral = _weighted(at_atoms, secret)
+    if secret.continuous:
+        density = _integral(surface, centre, outer, height, a, b, middle, left, right)
+        integral = lanes.add(integral, density)
     # a monotone piece has its extremes at its ends; else the middle and the slope bound them
     half = np.maximum(-left[0], right[1])
     reach = np.maximum(np.abs(outer[0][1]), np.abs(outer[1][1])) * half * (1 + 2.0**-50)
@@ -123,9 +140,15 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
         np.minimum(at_left[0], at_right[0]),
         height[0] - reach,
     ).min()
-    charged = surface.secret.positive
-    top_low = max(at_left[0].max(), at_right[0].max(), height[0].max()) if charged else -np.inf
-    bottom_high = min(at_left[1].min(), at_right[1].min(), height[1].min()) if charged else np.inf
+    top_low, bottom_high = -np.inf, np.inf
+    if not secret.continuous:
+        top, bottom = at_atoms[1].max(), at_atoms[0].min()
+    elif secret.positive:
+        top_low = max(at_left[0].max(), at_right[0].max(), height[0].max())
+        bottom_high = min(at_left[1].min(), at_right[1].min(), height[1].min())
+    sure = secret.weight_low > 0
+    top_low = max([top_low, *at_atoms[0][sure]])
+    bottom_high = min([bottom_high, *at_atoms[1][sure]])
     total = lanes.settled((np.array([integral[0]]), np.array([integral[1]])))
     if not total[0][0] > 0:
         return 0.0, np.inf
@@ -139,6 +162,16 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
     low_ = low_ - 2.0**-50 * (1 + abs(low_)) if np.isfinite(low_) else 0.0
     high_ = high_ + 2.0**-50 * (1 + abs(high_)) if np.isfinite(high_) else np.inf
     return float(max(low_, 0.0)), float(max(high_, 0.0))
+
+
+def _weighted(heights: Box, secret: Secret) -> tuple[float, float]:
+    """Enclose the sum of e^height over the atoms, by their masses."""
+    if not len(secret.atoms):
+        return 0.0, 0.0
+    power = jet.exponential((heights[0][None], heights[1][None]), 0)
+    parts = lanes.multiply(power, (secret.weight_low[None], secret.weight_high[None]))
+    low, high = lanes.total(parts, axis=1)
+    return max(float(low[0]), 0.0), float(high[0])
 
 
 def _continuous(surface: Surface, middle: np.ndarray, low: float, high: float) -> bool:

@@ -1,0 +1,90 @@
+"""The leakage far out, where f(y|x) and f_Y(y) go to 0 together: priors with atoms."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import borel as bl
+from borel.bound import Bound
+
+
+def laplace(secrets, b=1.0):
+    return bl.Mechanism(
+        lambda y, x: np.exp(-abs(y - x) / b) / (2 * b), secret=secrets, outcome=bl.Reals()
+    )
+
+
+def sides(values, weights, b):
+    """Return PML and PMC towards both ends, where they do not change any more."""
+    out = []
+    for sign in (1, -1):
+        heights = [sign * x / b for x in values]
+        mean = math.fsum(w * math.exp(h) for w, h in zip(weights, heights, strict=True))
+        out.append((max(heights) - math.log(mean), math.log(mean) - min(heights)))
+    return out
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.lists(st.integers(-16, 16), min_size=2, max_size=5, unique=True),
+    st.lists(st.integers(1, 9), min_size=5, max_size=5),
+    st.sampled_from([0.5, 1.0, 4.0]),
+)
+def test_laplace_noise_on_finitely_many_secrets(places, counts, b):
+    """The suprema are approached at both ends: within the secrets the leakage is smaller."""
+    values, counts = sorted(x / 8 for x in places), counts[: len(places)]
+    weights = [k / sum(counts) for k in counts]
+    secrets = bl.Finite(values)
+    joint = bl.pmf(weights, on=secrets) * laplace(secrets, b)
+    pml, pmc = (max(side[k] for side in sides(values, weights, b)) for k in (0, 1))
+    spread = (values[-1] - values[0]) / b
+    for found, truth in (
+        (bl.pml(joint).sup(), pml),
+        (bl.pmc(joint).sup(), pmc),
+        (bl.ldp(joint), spread),
+    ):
+        assert found.proved and found.width <= 1e-8
+        assert found.lower <= truth + 1e-14 and truth - 1e-14 <= found.upper
+
+
+def test_an_atom_beside_a_density():
+    on = bl.Mixed(bl.Interval(0, 1), atoms=[0.5])
+    prior = bl.Measure(lambda x: 0.75 + 0 * x, on=on, masses={0.5: 0.25})
+    joint = prior * laplace(prior.on)
+    mean = 0.75 * (math.e - 1) + 0.25 * math.exp(0.5)
+    with bl.options(budget=3):
+        found = bl.pml(joint).sup()
+    assert found.proved and found.width <= 1e-3  # that the density is positive is not known
+    assert found.lower <= 1 - math.log(mean) <= found.upper
+
+
+def test_a_jump_between_the_atoms_is_not_bridged():
+    """Between 0 and 1 the formula jumps by a factor of 4; its slope says nothing of that."""
+    secrets = bl.Finite([0.0, 1.0])
+
+    def f(y, x):
+        return np.exp(-abs(y)) * np.where(x < 0.5, 0.5, np.where(y > 0, 0.875, 0.125))
+
+    joint = bl.pmf([0.5, 0.5], on=secrets) * bl.Mechanism(f, secret=secrets, outcome=bl.Reals())
+    left = (0.5, 0.125)
+    truth = math.log(max(left) / (sum(left) / 2))
+    right = (0.5, 0.875)
+    truth = max(truth, math.log(max(right) / (sum(right) / 2)))
+    found = bl.pml(joint).sup()
+    assert isinstance(found, Bound)
+    assert found.lower <= truth <= found.upper
+    assert bl.ldp(joint).lower <= math.log(4) <= bl.ldp(joint).upper
+
+
+@pytest.mark.parametrize("kind", ["pml", "pmc"])
+def test_the_law_far_out(kind):
+    secrets = bl.Finite([0.0, 1.0, 2.0])
+    joint = bl.pmf([0.25, 0.5, 0.25], on=secrets) * laplace(secrets)
+    found = getattr(bl, kind)(joint)
+    top = found.sup()
+    # beyond the secrets the leakage is the supremum: each side has mass at least 1/10
+    assert found.quantile(0.95).upper >= top.lower - 1e-8
+    assert found.mean().width <= 1e-7
