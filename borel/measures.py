@@ -350,6 +350,32 @@ class Measure:
                     mend="normalise them, or declare tail=... if the rest lies further out.",
                 )
 
+    def __eq__(self, other: object) -> bool:
+        """Compare laws as data: one alphabet, and the same probabilities or the same density.
+
+        Probabilities count as Fractions or as floats with their rounding, which mean different
+        laws; a density is the same if its graph is, or, untraced, its function. Names, tails,
+        breaks and envelopes are notes on a law, and do not count.
+        """
+        if not isinstance(other, Measure):
+            return NotImplemented
+        if self is other:
+            return True
+        if self.on != other.on or self.batch != other.batch or self.unproved != other.unproved:
+            return False
+        if self._probabilities is None or other._probabilities is None:
+            both = self._probabilities is other._probabilities
+            return both and self.masses == other.masses and self.density.same_as(other.density)
+        return (
+            self.rational == other.rational
+            and self.rounding == other.rounding
+            and bool((self.probabilities == other.probabilities).all())
+        )
+
+    def __hash__(self) -> int:
+        """Hash the alphabet, and whether there is a density: equal measures agree in both."""
+        return hash((self.on, self.batch, self._probabilities is None))
+
     def __repr__(self) -> str:
         """Show the alphabet and what the density is."""
         batch = f", batch {self.batch}" if self.batch else ""
@@ -503,6 +529,14 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
         on = Finite(labels if labels is not None else n)
     values = aligned(_on_labels(values, on, "pmf"), values.ndim - 1, labels, on, "pmf")
     return Measure(values, on, _check=False)
+
+
+def as_measure(values: np.ndarray, on: Alphabet, name: str) -> Measure:
+    """Return a prior that a solver found, Fractions or floats, as a Measure."""
+    if values.dtype != object:
+        values = np.maximum(values, 0.0)
+        values = values / values.sum()
+    return Measure(values, on, name=name, rounding=1e-12, _check=False)
 
 
 def as_reals(value: Any, what: str, name: str) -> np.ndarray:

@@ -23,9 +23,9 @@ from borel.bound import weakest
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure
+from borel.measures import Measure, as_measure
 from borel.priors.polytopes import BINARY64
-from borel.priors.sets import PriorSet, as_measure
+from borel.priors.sets import PriorSet
 from borel.probabilities import shown
 
 _ROUNDS = 40

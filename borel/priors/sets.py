@@ -24,7 +24,7 @@ from borel.alphabets import Alphabet
 from borel.bound import Bound
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure
+from borel.measures import Measure, as_measure
 from borel.probabilities import as_numbers
 
 if TYPE_CHECKING:
@@ -84,6 +84,12 @@ class PriorSet:
     def rules(self) -> Constraints | None:
         """The set as linear constraints, if it is a polytope; None otherwise."""
         return None
+
+    def all_priors(self) -> PriorSet:
+        """Return the set of all priors of full support on the same alphabet."""
+        from borel.priors.balls import FullSupport
+
+        return FullSupport(self.on)
 
     def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
         """Return whether some minimiser of v charges a secret; None if it is not known.
@@ -240,14 +246,6 @@ class PriorSet:
             f"<div><code>{escape(repr(self))}</code><br>"
             "<i>next: bl.pml(prior_set * mech).sup(), prior_set.lower(f)</i></div>"
         )
-
-
-def as_measure(values: np.ndarray, on: Alphabet, name: str) -> Measure:
-    """Return a prior that a solver found as a Measure."""
-    if values.dtype != object:
-        values = np.maximum(values, 0.0)
-        values = values / values.sum()
-    return Measure(values, on, name=name, rounding=1e-12, _check=False)
 
 
 def _values(f: Any, on: Alphabet) -> np.ndarray:

@@ -18,6 +18,7 @@ from borel.bound import Bound, Ratio, largest
 from borel.engine.intervals.rounding import U, log_fraction, log_ratio_bounds, rounding_of, scaled
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
+from borel.measures import as_measure
 from borel.probabilities import carried
 
 if TYPE_CHECKING:
@@ -241,8 +242,6 @@ class FiniteSetEngine:
 
     def _worst(self, kind: str, column: int) -> dict[str, Any]:
         """Return the worst prior, the secret it tells most about, and whether it is attained."""
-        from borel.priors.sets import as_measure
-
         found, labels = self.columns(kind), self.set.on.labels
         values = (self.matrix if self.rational else self.floats)[:, column]
         rows = np.flatnonzero(self.sure if self.sure.any() else self.possible)
