@@ -68,7 +68,7 @@ def iid(prior: Any, n: int) -> Any:
     >>> database.law.probabilities.tolist()
     [Fraction(4, 9), Fraction(2, 9), Fraction(2, 9), Fraction(1, 9)]
     """
-    from borel.priors.balls import Bernoulli
+    from borel.priors.bands import Bernoulli
     from borel.priors.sets import PriorSet
 
     if isinstance(prior, Bernoulli):

@@ -30,7 +30,7 @@ from borel.probabilities import as_floats, carried
 
 if TYPE_CHECKING:
     from borel.mechanism import Mechanism
-    from borel.priors.balls import Bernoulli
+    from borel.priors.bands import Bernoulli
 
 PROP = f"{PAPER}, Proposition 4.6"
 _ROWS = 100_000

@@ -26,7 +26,8 @@ from borel.engine.balls.arb import ball, enclose
 from borel.engine.intervals.rounding import fraction_down
 from borel.errors import InvalidInput
 from borel.measures import pmf
-from borel.priors.balls import Band, DivergenceBall, TotalVariation, number
+from borel.priors.balls import DivergenceBall, TotalVariation, number
+from borel.priors.bands import Band
 from borel.priors.sets import PriorSet
 from borel.probabilities import as_numbers, shown
 

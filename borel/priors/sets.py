@@ -16,12 +16,14 @@ charges such an x, and only approached otherwise: the Bound says which, where it
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.alphabets import Alphabet
 from borel.bound import Bound
+from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, as_measure
@@ -41,6 +43,8 @@ class PriorSet:
         The alphabet of the secret.
     convex : bool
         Whether mixtures of members are members.
+    closed : bool
+        Whether limits of members are members.
     assumptions : tuple of str
         What figures over the set rest on.
     confidence : float or None
@@ -49,6 +53,7 @@ class PriorSet:
 
     __array_ufunc__ = None
     convex = True
+    closed = True
     status = "exact"
     confidence: float | None = None
 
@@ -104,6 +109,13 @@ class PriorSet:
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance in its probabilities."""
         raise NotYet(f"bl.priors.{self.name}.contains", missing="a test of membership")
+
+    def certainly(self, q: list[Fraction]) -> bool:
+        """Return whether probabilities are certainly those of a member; False where unknown."""
+        rules = self.rules
+        if rules is None or rules.width > rules.n or not self.closed:
+            return False
+        return linear.satisfied(q, rules)
 
     # -- expectations -------------------------------------------------------------------------
 
