@@ -59,12 +59,8 @@ class Band(PriorSet):
 
     def certainly(self, q: list[Fraction]) -> bool:
         """Return whether probabilities are certainly those of a member."""
-        low, high = ([Fraction(v) for v in end] for end in self.ends)
-        inside = [
-            (a < b < c) if self.open else (a <= b <= c)
-            for a, b, c in zip(low, q, high, strict=True)
-        ]
-        return all(inside)
+        each = zip(*self.ends, q, strict=True)  # floats and Fractions compare exactly
+        return all(a < v < b if self.open else a <= v <= b for a, b, v in each)
 
     def _boxes(self) -> tuple[Box, Box]:
         def box(a: np.ndarray) -> Box:

@@ -199,5 +199,6 @@ def test_products_and_unions_hold_what_their_parts_do():
     assert not (ball | other).certainly([F(5, 16), F(11, 16)])
     assert bl.priors.bernoulli(F(1, 4), F(1, 2)).certainly([F(3, 5), F(2, 5)])
     assert not bl.priors.bernoulli(F(1, 4), F(1, 2)).certainly([F(1, 2), F(1, 2)])
+    assert bl.priors.box([0.0, 0.25], [np.inf, np.inf]).certainly([F(3, 4), F(1, 4)])
     half = bl.priors.polytope([[1, -1]], [0], on=TWO)
     assert half.certainly([F(1, 2), F(1, 2)]) and not half.certainly([F(2, 3), F(1, 3)])
