@@ -52,11 +52,16 @@ class Around(PriorSet):
                 mend="write bl.pmf([...], on=alphabet).",
             )
         super().__init__(centre.on, name)
-        self.centre = centre
+        self.centre, self.what = centre, what
         self.size = number(f"bl.priors.{name}", what, size, 0, high)
         if centre.unproved:
             self.status = "estimate"
             self.assumptions = (centre.unproved,)
+
+    @property
+    def nominal(self) -> Measure | None:  # type: ignore[override]
+        """The centre."""
+        return self.centre
 
     def coarsened(self, weights: Box) -> Around:
         """Return the same ball around the masses of the cells of a partition."""
@@ -90,6 +95,13 @@ class Around(PriorSet):
         """The support of the centre for radius 0, else every secret."""
         everywhere = self.charged if self.size == 0 else np.ones(self.on.size, bool)
         return everywhere, everywhere
+
+    def __repr__(self) -> str:
+        """Show the kind of set, its size and its centre."""
+        sure = "" if self.confidence is None else f", confidence {self.confidence:g}"
+        return (
+            f"PriorSet({self.name}, {self.what} {float(self.size):g} around {self.centre!r}{sure})"
+        )
 
     def _beside(self, q: list[Fraction]) -> list[tuple[Fraction, tuple[Fraction, Fraction]]]:
         """Return probabilities, each with the ends of the centre's; exact for Fractions."""
@@ -349,6 +361,10 @@ class Hull(PriorSet):
             return means[k], list(self.corners[k].probabilities)
 
         return ex.exactly(one, v)
+
+    def example(self) -> Measure:
+        """Return a corner."""
+        return self.corners[0]
 
     @property
     def reach(self) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import reduce
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,10 @@ class Union(PriorSet):
         each = [p.members(-(-count // len(self.parts)), rng) for p in self.parts]
         return [m for group in zip(*each, strict=True) for m in group][:count]
 
+    def example(self) -> Measure:
+        """Return a prior of the first part, or one to look from."""
+        return self.parts[0].example()
+
     def certainly(self, q: list[Fraction]) -> bool:
         """Return whether probabilities are certainly those of a member of some part."""
         return any(p.certainly(q) for p in self.parts)
@@ -137,6 +142,10 @@ class Intersection(PriorSet):
     def closed(self) -> bool:  # type: ignore[override]
         """Whether every part is."""
         return all(p.closed for p in self.parts)
+
+    def example(self) -> Measure:
+        """Return a prior of the first part, or one to look from."""
+        return self.parts[0].example()
 
     def certainly(self, q: list[Fraction]) -> bool:
         """Return whether probabilities are certainly those of a member of every part."""
@@ -202,6 +211,12 @@ class ProductSet(PriorSet):
         self.factors = factors
         self.status = weakest(["certified", *(f.status for f in factors)])
         self.confidence = _confidence(factors)
+
+    @property
+    def nominal(self) -> Measure | None:  # type: ignore[override]
+        """The product of the nominal priors, if every factor has one."""
+        each = [f.nominal for f in self.factors]
+        return None if any(p is None for p in each) else reduce(mul, each)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -59,6 +59,7 @@ def set_from_counts(counts: Any, confidence: Any, on: Alphabet | None, method: s
         found = DivergenceBall(centre, _kl_radius(total, n, alpha), "kl", "from_centre")
     else:
         found = Band(*_clopper_pearson(values, total, alpha / n), on)
+        found.nominal = centre
     found.confidence = fraction_down(level)
     found.name = f"from_counts, {method}"
     found.assumptions = (

@@ -170,6 +170,10 @@ class Family(PriorSet):
             return FiniteSetEngine(joint)
         return FamilyEstimate(joint)
 
+    def example(self) -> Measure:
+        """Return the prior in the middle of the thetas."""
+        return self.member((self.low + self.high) / 2)
+
     def members(self, count: int, rng: Any = None) -> list[Measure]:
         """Return the priors of random theta."""
         rng = np.random.default_rng(rng)

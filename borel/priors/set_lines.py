@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.bound import Bound, largest, weakest
+from borel.bound import Bound, weakest
 from borel.engine import engine_for
 from borel.errors import NotYet
 
@@ -252,18 +252,22 @@ class SetLines:
         """Enclose the LDP level, of any prior that charges every secret."""
         from borel.levels import ldp
 
-        return ldp(self.joints[0])
+        found = ldp(self.joints[0])
+        if len(self.notes) == len(self.set.assumptions):
+            return found  # its support is the union of the supports, as it stands
+        made = self._make(found.lower, found.upper, [found], found.witness)
+        return made if found.attained is None else made.about(attained=found.attained)
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        return largest([self.sup("pmc"), self.sup("pml")])
+        return self.set.largest([self.sup("pmc"), self.sup("pml")])
 
 
 def _reference(joint: Joint) -> Measure:
     """Return some prior that charges every set of secrets of positive measure."""
-    from borel.levels import _full_support
+    from borel.levels import full_support_prior
 
-    return _full_support(joint.mechanism)
+    return full_support_prior(joint.mechanism.secret)
 
 
 def _bound(

@@ -16,13 +16,14 @@ charges such an x, and only approached otherwise: the Bound says which, where it
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.alphabets import Alphabet
-from borel.bound import Bound
+from borel.bound import Bound, largest
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
@@ -49,6 +50,9 @@ class PriorSet:
         What figures over the set rest on.
     confidence : float or None
         For a set learnt from a sample: the probability, over the sample, that it holds the truth.
+    nominal : Measure or None
+        The member that the set is around: the centre of a ball, or the law of the counts; None if
+        there is none. An audit gives its figures beside the suprema over the set.
     """
 
     __array_ufunc__ = None
@@ -56,6 +60,7 @@ class PriorSet:
     closed = True
     status = "exact"
     confidence: float | None = None
+    nominal: Measure | None = None
 
     def __init__(self, on: Alphabet, name: str, *, assumptions: tuple[str, ...] = ()):
         if not isinstance(on, Alphabet):
@@ -164,6 +169,16 @@ class PriorSet:
         about["witness"] = {"prior": as_measure(prior, self.on, "the attaining prior")}
         return self.bound(low, high, **about)
 
+    def largest(self, figures: list[Bound]) -> Bound:
+        """Return the largest of several figures over the set, with the confidence of the set.
+
+        All of them hold on one event, that the set holds the truth: no risks add up.
+        """
+        found = largest(figures)
+        if found.status != "statistical":
+            return found
+        return replace(found, confidence=self.confidence)
+
     def bound(self, low: Any, high: Any, **about: Any) -> Bound:
         """Make a Bound with the status of the set."""
         about["assumptions"] = (*self.assumptions, *about.get("assumptions", ()))
@@ -223,6 +238,12 @@ class PriorSet:
 
         return figure(joint, name)
 
+    def example(self) -> Measure:
+        """Return some prior on the alphabet, to see where outcomes lie; it proves nothing."""
+        from borel.levels import full_support_prior
+
+        return full_support_prior(self.on) if self.nominal is None else self.nominal
+
     def members(self, count: int, rng: Any = None) -> list[Measure]:
         """Return random members: mixtures of priors that attain random lower expectations.
 
@@ -256,7 +277,8 @@ class PriorSet:
 
         return (
             f"<div><code>{escape(repr(self))}</code><br>"
-            "<i>next: bl.pml(prior_set * mech).sup(), prior_set.lower(f)</i></div>"
+            "<i>next: bl.pml(prior_set * mech).sup(), bl.audit(prior_set * mech), "
+            "prior_set.lower(f)</i></div>"
         )
 
 

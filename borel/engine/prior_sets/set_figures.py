@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.bound import Bound, Ratio, largest
+from borel.bound import Bound, Ratio
 from borel.engine.intervals.rounding import U, log_fraction, log_ratio_bounds, rounding_of, scaled
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
@@ -265,7 +265,7 @@ class FiniteSetEngine:
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        return largest([self.sup("pmc"), self.sup("pml")])
+        return self.set.largest([self.sup("pmc"), self.sup("pml")])
 
     def mutual_information(self) -> Bound:
         """Enclose the largest mutual information over the members."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound, largest
+from borel.bound import Bound
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import log_graph
 from borel.engine.intervals import jet, lanes
@@ -357,7 +357,7 @@ class SetOutcomes:
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        return largest([self.sup("pmc"), self.sup("pml")])
+        return self.set.largest([self.sup("pmc"), self.sup("pml")])
 
 
 def _uniform(on: Any) -> Any:
