@@ -57,8 +57,20 @@ class CellEngine(SecretCells):
 
     def sup(self, kind: str) -> Bound:
         """Bound the supremum over the outcomes by the LDP level."""
-        top = ldp(self.engine.joint)
-        notes = tuple(dict.fromkeys((*self.set.assumptions, *top.assumptions)))
+        top = self.ldp()
+        notes = top.assumptions
         if top.proved and math.isfinite(top.upper):
             return Bound.conditional(0.0, top.upper, assumptions=notes)
         return Bound.undecided(reason="LDP does not bound it", assumptions=notes)
+
+    def ldp(self) -> Bound:
+        """Enclose the LDP level on all secrets, each of which some member charges."""
+        found = ldp(self.engine.joint)
+        notes = tuple(dict.fromkeys((*self.set.assumptions, *found.assumptions)))
+        if not found.proved:
+            return found.about(assumptions=notes)
+        return Bound.conditional(found.lower, found.upper, assumptions=notes, witness=found.witness)
+
+    def lip(self) -> Bound:
+        """Enclose the larger of the suprema of PML and PMC."""
+        return self.set.largest([self.sup("pmc"), self.sup("pml")])

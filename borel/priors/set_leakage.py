@@ -130,11 +130,12 @@ class SetLeakage:
         points = _flat(outcome, y)
         outcome.check(points)
         low, high, status = engine_of(self.joint).curve(self.kind, points)
+        statuses = np.broadcast_to(np.asarray(status), np.shape(low))
         return xr.Dataset(
             {
                 "lower": ("y", low, {"units": "nats"}),
                 "upper": ("y", high, {"units": "nats"}),
-                "status": ("y", np.asarray(status).astype(str)),
+                "status": ("y", statuses.astype(str)),
             },
             {"y": _coordinate(points)},
             {"quantity": f"{self.kind} over {self.joint.prior!r}", "units": "nats"},
