@@ -301,6 +301,13 @@ def test_an_audit_of_an_older_version_is_still_shown():
     assert "What was asked" in render(bl.load(tree))
 
 
+def test_mutual_information_changes_no_other_figure():
+    joint = BALL * MECH
+    assert bl.mutual_information(joint).status == "certified"
+    assert bl.pml(joint).sup().status == "exact"
+    assert set(bl.pml(joint)(list(ANSWERS.labels))["status"].values) == {"exact"}
+
+
 # -- curves and plots -----------------------------------------------------------------------------
 
 

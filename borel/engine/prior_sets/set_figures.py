@@ -215,8 +215,8 @@ class FiniteSetEngine:
             about["exact_ratio"] = Ratio(found.ratio[column], found.ratio[column])
         return self.make(float(low), float(high), **about)
 
-    def make(self, low: float, high: float, **about: Any) -> Bound:
-        """Make a Bound with the status of the set and of the mechanism."""
+    def make(self, low: float, high: float, status: str = "", **about: Any) -> Bound:
+        """Make a Bound with the status of the set and of the mechanism, unless it is another."""
         if math.isinf(high) and not math.isinf(low):
             about.pop("exact_ratio", None)
             notes = (*self.set.assumptions, *about.pop("assumptions", ()))
@@ -238,7 +238,7 @@ class FiniteSetEngine:
             about.pop("exact_ratio", None)
             if math.isinf(high):
                 return Bound.undecided(**about)
-        return self.set.bound(low, high, status=self.status, **about)
+        return self.set.bound(low, high, status=status or self.status, **about)
 
     def _worst(self, kind: str, column: int) -> dict[str, Any]:
         """Return the worst prior, the secret it tells most about, and whether it is attained."""

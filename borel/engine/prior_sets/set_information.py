@@ -54,11 +54,10 @@ def mutual_information(engine: FiniteSetEngine) -> Bound:
     upper = float(-prior_set.least(-tops[1][:, None]).lower[0])
     lower = _member(engine, p) - _MEMBERS
     prior = as_measure(p, prior_set.on, "the prior of the largest mutual information found")
-    if engine.status == "exact":
-        engine.status = "certified"
     return engine.make(
         max(lower, 0.0),
         max(upper, lower, 0.0),
+        status="certified" if engine.status == "exact" else engine.status,
         assumptions=engine.assumptions,
         witness={"prior": prior},
     )
