@@ -87,7 +87,6 @@ def from_plain(data: Any) -> Any:
 def _measure_to_plain(measure: Measure) -> Any:
     notes: dict[str, Any] = {"name": measure.name, "unproved": measure.unproved}
     density = measure.density
-    traced = density is not None and density.graph is not None
     try:
         if measure.batch:
             return repr(measure)
@@ -96,7 +95,7 @@ def _measure_to_plain(measure: Measure) -> Any:
             values = measure.probabilities.tolist()
             notes["probabilities"] = [to_plain(v) for v in values]
             notes["rounding"] = measure.rounding
-        elif traced:
+        elif density is not None and density.graph is not None:
             notes["graph"], notes["log"] = density.graph.to_json(), density.log
             notes["masses"] = [[to_plain(a), to_plain(m)] for a, m in measure.masses.items()]
             notes["breaks"] = list(measure.breaks)

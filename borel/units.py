@@ -201,8 +201,8 @@ def _guarantee(guarantee: Any, joint: Joint) -> Unit:
             share = joint.satisfies(guarantee).bound
             return {name: _node(share, f"P({label} holds)", probability_of=label)}
         verdict = joint.satisfies(guarantee)
-        if verdict.bound.status == "statistical":
-            verdict = verdict.at(confidence=verdict.bound.confidence)
+        if (own := verdict.bound.confidence) is not None:
+            verdict = verdict.at(confidence=own)
         holds = {True: "yes", False: "no", None: "undecided"}[verdict.holds]
         return {name: _node(verdict.bound, label, guarantee=label, holds=holds, **_over(joint))}
 
