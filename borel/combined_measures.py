@@ -108,7 +108,8 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
 
     Examples
     --------
-    >>> mixture([pmf([1.0, 0.0]), pmf([0.5, 0.5])], weights=[0.5, 0.5])
+    >>> import borel as bl
+    >>> bl.mixture([bl.pmf([1.0, 0.0]), bl.pmf([0.5, 0.5])], weights=[0.5, 0.5])
     Measure([0.75, 0.25] on Finite(2))
     """
     measures = list(measures) if hasattr(measures, "__iter__") else [measures]  # type: ignore
