@@ -188,7 +188,7 @@ class _Job:
             "posterior": int(is_random(self.joint)),
             "prior_set": int(is_set(self.joint)),
             "nominal": _nominal(self.joint),
-            "prior_confidence": getattr(self.joint.prior, "confidence", None) or 0.0,
+            "prior_confidence": (is_set(self.joint) and self.joint.prior.confidence) or 0.0,
             "status": weakest(statuses) if statuses else "undecided",
             "units": "nats",
             "complete": int(not self.left),

@@ -169,7 +169,8 @@ def load(source: Any) -> Audit:
 class Audit(Mapping):
     """The figures of an audit by name, each a Bound; made by `load`.
 
-    Names are paths in the tree: ``"pml"``, ``"pml/quantile-0.95"``, ``"guarantees/..."``.
+    Names are paths in the tree: ``"pml"``, ``"pml/law/quantile-0.95"``, ``"guarantees/..."``; over
+    a set of priors also ``"pml/nominal"`` and ``"pml/cost"`` (see `borel.audit`).
 
     Attributes
     ----------

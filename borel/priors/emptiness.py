@@ -16,9 +16,13 @@ from borel.engine.prior_sets import linear
 from borel.errors import InvalidInput, NotYet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from borel.priors.sets import PriorSet
 
 NOT_EMPTY = "the set of priors is not empty"
+_SINGLE = 64
+"""Indicators of up to this many secrets are tried: each is a column to be solved."""
 _SHARES = np.linspace(0, 1, 65)
 
 
@@ -75,23 +79,29 @@ def _centres(parts: list[PriorSet]) -> list[np.ndarray]:
     return found
 
 
-def _candidates(parts: list[PriorSet]) -> list[list[Fraction]]:
-    """Return priors between those of the parts: mixtures, of the laws and of their logarithms."""
+def _candidates(parts: list[PriorSet]) -> Iterator[list[Fraction]]:
+    """Yield priors between those of the parts: mixtures, of the laws and of their logarithms."""
     try:
         centres = _centres(parts)
     except NotYet:
-        return []
-    found = [np.mean(centres, axis=0)]
+        return
+    yield _exact(np.mean(centres, axis=0))
     for i, p in enumerate(centres):
         for q in centres[:i]:
             both = np.where((p > 0) & (q > 0), 1.0, 0.0)
             logs = [np.log(np.where(both > 0, law, 1.0)) for law in (p, q)]
             for share in _SHARES:
-                found.append(share * p + (1 - share) * q)
+                yield _exact(share * p + (1 - share) * q)
                 tilted = both * np.exp(share * logs[0] + (1 - share) * logs[1])
-                found += [tilted] if tilted.any() else []
-    exact = [[Fraction(float(v)) for v in np.maximum(law, 0.0)] for law in found]
-    return [[v / sum(law) for v in law] for law in exact]
+                if tilted.any():
+                    yield _exact(tilted)
+
+
+def _exact(law: np.ndarray) -> list[Fraction]:
+    """Return the normalised law near one of floats."""
+    exact = [Fraction(float(v)) for v in np.maximum(law, 0.0)]
+    total = sum(exact, Fraction(0))
+    return [v / total for v in exact]
 
 
 def _separated(parts: list[PriorSet]) -> tuple[int, int] | None:
@@ -117,5 +127,5 @@ def _directions(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     ratio = np.log(safe[1] / safe[0])
     powers = [np.sign(ratio) * np.abs(ratio) ** s for s in (0.5, 2.0)]
     mixed = [np.log((safe[1] + s * safe[0]) / (safe[0] + s * safe[1])) for s in (0.1, 0.5, 0.9)]
-    eye = np.eye(n)
+    eye = np.eye(n)[:, :_SINGLE]
     return np.column_stack([q - p, ratio, *powers, *mixed, eye, -eye])
