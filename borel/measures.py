@@ -315,11 +315,8 @@ class Measure:
         if self._probabilities is None or other._probabilities is None:
             both = self._probabilities is other._probabilities
             return both and self.masses == other.masses and self.density.same_as(other.density)
-        return (
-            self.rational == other.rational
-            and self.rounding == other.rounding
-            and bool((self.probabilities == other.probabilities).all())
-        )
+        same = self.rounding == other.rounding  # 0 for Fractions, and never for floats
+        return same and bool((self.probabilities == other.probabilities).all())
 
     def __hash__(self) -> int:
         """Hash the alphabet, and whether there is a density: equal measures agree in both."""

@@ -21,6 +21,7 @@ from borel.report import render
 from borel.set_audits import cost, prior_in_words, worst_case
 from borel.study import as_study
 from borel.tables import sentence
+from borel.verification import verified
 
 ALL = ("pml", "pmc", "ldp", "lip", "mutual_information", "maximal_leakage")
 ANSWERS = bl.Finite(["none", "some", "many"])
@@ -415,6 +416,9 @@ def test_nominal_figures_carry_their_certificates(tmp_path):
     checked = CliRunner().invoke(app, ["check", str(tmp_path)])
     assert checked.exit_code == 0, checked.output
     assert "1 verified, 0 refused" in checked.output
+    at_one = bl.pml(prior_set.nominal * mech)(0)
+    assert verified("pml at 0", at_one).outcome == "verified"
+    assert "one outcome only" in verified("pml/nominal", at_one).words
 
 
 def test_what_is_not_a_prior_is_refused_with_the_choice():
