@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _CHARGES = ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", "poisson")
 _CHARGES += ("geometric",)
+_PROVED = ("exact", "certified", "conditional")
 _MIXED = ("Contamination", "TotalVariation", "Hull", "FullSupport")
 """Families that charge every set of positive measure of their alphabet."""
 
@@ -169,11 +170,13 @@ class SetLines:
             if self.kind in ("TotalVariation", "DivergenceBall"):
                 low, high = self._by_cells(kind, np.asarray(y, float), low, high)
             statuses += [t.status.values for t in both]
-        status = np.array([weakest(found) for found in zip(*statuses, strict=True)])
+        status = np.array([weakest(found) for found in zip(*statuses, strict=True)], dtype=object)
+        proved = "certified" if len(self.notes) == len(self.set.assumptions) else "conditional"
+        status = np.where(np.isin(status, ("exact", "certified")), proved, status)
+        open_ = np.isinf(high) & ~np.isinf(low) & np.isin(status, _PROVED)
+        status = np.where(open_, "undecided", status)
         if self.set.confidence is not None:
-            status = np.where(
-                np.isin(status, ("exact", "certified", "conditional")), "statistical", status
-            )
+            status = np.where(np.isin(status, _PROVED), "statistical", status)
         return low, high, status
 
     # -- over all outcomes --------------------------------------------------------------------

@@ -192,3 +192,19 @@ def test_ldp_over_a_set_counts_secrets_that_only_some_member_charges():
     assert bl.ldp(bl.priors.tv_ball(bl.uniform(unit), 0.1) * mech).status != "conditional"
     one = bl.ldp(bl.priors.hull([half]) * mech)
     assert one == bl.ldp(half * mech)
+
+
+def test_a_curve_has_the_status_of_its_points():
+    unit = bl.Interval(0, 1)
+    mech = bl.mechanisms.laplace(b=1.0, secret=unit)
+    half = bl.Measure(lambda x: np.where(x < 0.5, 2.0, 0.0), on=unit, breaks=[0.5])
+    for prior_set in (
+        bl.priors.contamination(half, 0.1),  # whether it charges every secret is not known
+        bl.priors.contamination(bl.uniform(unit), 0.1),
+        bl.priors.hull([bl.uniform(unit), bl.beta(alpha=2, beta=2)]),
+        bl.priors.full_support(unit),
+    ):
+        ell = bl.pml(prior_set * mech)
+        assert [str(s) for s in ell([0.25, 0.75])["status"].values] == [
+            ell(y).status for y in (0.25, 0.75)
+        ]
