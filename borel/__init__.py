@@ -21,7 +21,7 @@ _WHERE = {
     "Reals": "alphabets",
     "Measure": "measures",
     "Tail": "measures",
-    "mixture": "measures",
+    "mixture": "combined_measures",
     "pmf": "measures",
     "beta": "families",
     "cauchy": "families",
@@ -148,6 +148,7 @@ if TYPE_CHECKING:
     )
     from borel.binary_envelopes import binary_envelope
     from borel.bound import Bound, Verdict
+    from borel.combined_measures import mixture
     from borel.constants import const, pi
     from borel.databases import entry, iid
     from borel.divergences import f_divergence, max_divergence, renyi
@@ -171,7 +172,7 @@ if TYPE_CHECKING:
     from borel.joint import Joint
     from borel.leakage import information_density, pmc, pml
     from borel.levels import alip, ldi, ldp, leakage_capacity, lip
-    from borel.measures import Measure, Tail, mixture, pmf
+    from borel.measures import Measure, Tail, pmf
     from borel.mechanism import Mechanism
     from borel.neighbours import differential_privacy, free_lunch_privacy
     from borel.plots import plot_epsilon, plot_law, plot_leakage

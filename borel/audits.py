@@ -18,6 +18,7 @@ from borel import settings
 from borel.bound import weakest
 from borel.errors import InvalidInput
 from borel.fingerprint import changed, prior_key, study_key
+from borel.set_audits import is_set, prior_in_words
 from borel.store import RESULT, Audit, load, writable, write
 from borel.study import Study, as_study
 from borel.units import Nodes, Unit, is_random, units
@@ -86,7 +87,10 @@ def audit(
     A figure that this version cannot compute is a group with the attribute ``not_yet``, its
     reason. Under a posterior over priors, a figure is its 95 % posterior quantile, and its draws
     are kept; a guarantee is the posterior probability that it holds; and the law of a leakage is
-    that over prior and outcome together.
+    that over prior and outcome together. Over a set of priors a figure is its supremum, with the
+    worst prior as its witness; below it lie ``nominal``, the figure under the nominal prior of the
+    set, and ``cost``, the difference: what not knowing the prior costs. Laws over a set are not in
+    this version.
 
     Examples
     --------
@@ -182,6 +186,9 @@ class _Job:
             "normalisation": str(self.joint.mechanism.normalisation),
             "prior": repr(self.joint.prior),
             "posterior": int(is_random(self.joint)),
+            "prior_set": int(is_set(self.joint)),
+            "nominal": _nominal(self.joint),
+            "prior_confidence": (is_set(self.joint) and self.joint.prior.confidence) or 0.0,
             "status": weakest(statuses) if statuses else "undecided",
             "units": "nats",
             "complete": int(not self.left),
@@ -192,6 +199,13 @@ class _Job:
             "creation_library": "borel",
             "creation_library_version": __version__,
         }
+
+
+def _nominal(joint: Joint) -> str:
+    """Return the nominal prior of a set in words; nothing where there is none."""
+    if not is_set(joint) or joint.prior.nominal is None:
+        return ""
+    return prior_in_words(joint.prior.nominal)
 
 
 # -- resuming -------------------------------------------------------------------------------

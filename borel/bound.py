@@ -61,7 +61,8 @@ class Bound:
     assumptions : tuple of str
         What the enclosure rests on.
     witness : dict or None
-        Where it comes from: the secret x, the outcome y, as plain data.
+        Where it comes from: the secret x, the outcome y, as plain data; over a set of priors also
+        the worst ``prior``, a `Measure`.
     attained : bool or None
         Whether the supremum is attained, or only approached; None if not known.
     certificate : dict or None
@@ -76,7 +77,8 @@ class Bound:
     Notes
     -----
     There is no ``__float__``: a Bound is not a number. ``bound <= t`` is a `Verdict`.
-    ``==`` compares Bounds as data.
+    ``==`` compares Bounds as data, the measures of a witness by their law: a Bound equals itself
+    after pickling and after saving (see `borel.plain` for the measures a file cannot hold).
 
     Examples
     --------

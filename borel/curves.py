@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from borel.mechanism import Mechanism
 
+_ENDS = ("lower", "upper")
 POINTS = 201
 _LAW_POINTS = 129
 _FAR = 1e-4
@@ -28,7 +29,7 @@ def leakage_curve(variable: Any, outcomes: Any = None, *, prob: float = 0.95) ->
 
     Parameters
     ----------
-    variable : LeakageVariable or PosteriorLeakage
+    variable : LeakageVariable, SetLeakage or PosteriorLeakage
         ``bl.pml(joint)`` or ``bl.pmc(joint)``.
     outcomes : array of labels, optional
         Where; all labels of a finite alphabet, else about 200 points where the outcomes lie.
@@ -39,6 +40,8 @@ def leakage_curve(variable: Any, outcomes: Any = None, *, prob: float = 0.95) ->
     -------
     Dataset
         ``lower``, ``upper`` over ``y``, in nats, and ``status``, or under a posterior ``median``.
+        Over a set of priors these are suprema, and ``nominal_lower``, ``nominal_upper`` the figures
+        under its nominal prior, if it has one.
 
     Raises
     ------
@@ -54,14 +57,28 @@ def leakage_curve(variable: Any, outcomes: Any = None, *, prob: float = 0.95) ->
     else:
         found = variable(points)
         status = weakest(map(str, np.unique(found["status"].values)))
+    if getattr(variable, "nominal", None) is not None:
+        found = _with_nominal(found, variable.nominal, points)
     found = found.assign_coords(y=_labels(found["y"].values))
     return found.assign_attrs(
+        over="set" if hasattr(variable, "nominal") else "",
         kind=variable.kind,
         outcome_kind=joint.outcome.kind,
         status=status,
         units="nats",
         atoms=[float(a) for a in getattr(joint.outcome, "atoms", ())],
     )
+
+
+def _with_nominal(curve: xr.Dataset, variable: Any, points: Any) -> xr.Dataset:
+    """Add the leakage under the nominal prior, where this version computes it."""
+    try:
+        one = variable(points)
+    except NotYet as error:
+        return curve.assign_attrs(nominal_left_out=str(error))
+    ends = {f"nominal_{end}": ("y", one[end].values, {"units": "nats"}) for end in _ENDS}
+    status = weakest(map(str, np.unique(one["status"].values)))
+    return curve.assign(ends).assign_attrs(nominal_status=status)
 
 
 def law_curve(variable: Any) -> xr.Dataset:
@@ -220,6 +237,8 @@ def _typical_secrets(joint: Any) -> np.ndarray:
     """Return at most 33 secrets, spread over the mass of the prior."""
     prior = getattr(joint.prior, "_template", joint.prior)
     secret = prior.on
+    if secret.kind != "finite" and hasattr(prior, "example"):  # a set of priors
+        prior = prior.example()
     if isinstance(secret, Finite) or secret.kind == "finite":
         return _thin(np.asarray(secret.array, float))
     if isinstance(secret, Integers):

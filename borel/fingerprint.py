@@ -64,7 +64,7 @@ def prior_key(study: Study) -> str:
     posterior = getattr(study.prior, "posterior", None)
     if posterior is not None:
         return digest(_dataset(posterior), function_key(study.prior.build))
-    return _measure(study.prior)
+    return _prior_data(study.prior)
 
 
 def changed(old: dict[str, str], new: dict[str, str]) -> list[str]:
@@ -116,6 +116,32 @@ def _measure(measure: Measure) -> str:
         sorted(measure.masses.items()),
         measure.breaks,
     )
+
+
+_DERIVED = ("_reach", "_programs")
+"""What sets of priors keep of what they computed."""
+
+
+def _prior_data(value: Any) -> str:
+    """Return the digest of a prior, of a set of priors, or of what such a set is made of."""
+    from borel.alphabets import Alphabet
+    from borel.density import Density
+    from borel.measures import Measure
+    from borel.priors.bit_databases import BitDatabase
+    from borel.priors.sets import PriorSet
+
+    if isinstance(value, Measure):
+        return _measure(value)
+    if isinstance(value, Density):
+        return _density(value)
+    if isinstance(value, Alphabet):
+        return _alphabet(value)
+    if isinstance(value, (PriorSet, BitDatabase)):
+        kept = sorted((k, v) for k, v in vars(value).items() if k not in _DERIVED)
+        return digest(type(value).__name__, *(f"{k}:{_prior_data(v)}" for k, v in kept))
+    if isinstance(value, (tuple, list)):
+        return digest(type(value).__name__, *map(_prior_data, value))
+    return function_key(value) if callable(value) else _visible(value, frozenset())
 
 
 def _alphabet(alphabet: Any) -> str:

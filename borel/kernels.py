@@ -15,7 +15,6 @@ from borel.alphabets import Alphabet, Finite, Interval, Mixed, Product, includes
 from borel.density import Density, Table, probe
 from borel.engine.intervals.rounding import NORMAL, TINY, U, rounding_of
 from borel.errors import InvalidInput, NotYet
-from borel.measures import head_of
 from borel.probabilities import (
     as_floats,
     carried,
@@ -24,6 +23,7 @@ from borel.probabilities import (
     rounding_allowed,
     row_miss,
 )
+from borel.total_masses import head_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from borel.alphabets import Finite, Interval
+from borel.alphabets import Alphabet, Finite, Interval
 from borel.bound import Bound, largest
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint, pmc, pml
@@ -206,15 +206,14 @@ def leakage_capacity(mechanism: Mechanism) -> Bound:
             got=type(mechanism).__name__,
             mend="for the priors on one support: bl.ldp(prior * mech).",
         )
-    return ldp(_full_support(mechanism) * mechanism)
+    return ldp(full_support_prior(mechanism.secret) * mechanism)
 
 
-def _full_support(mechanism: Mechanism) -> Any:
-    """Return some prior that charges every secret, or every interval of them."""
+def full_support_prior(secret: Alphabet) -> Any:
+    """Return some prior that charges every secret of an alphabet, or every interval of them."""
     from borel import families
     from borel.measures import pmf
 
-    secret = mechanism.secret
     if isinstance(secret, Finite):
         return pmf([Fraction(1, secret.size)] * secret.size, on=secret)
     if secret.kind == "finite":

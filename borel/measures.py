@@ -12,8 +12,6 @@ import numpy as np
 from borel.alphabets import (
     Alphabet,
     Finite,
-    Integers,
-    Interval,
     Mixed,
     Product,
     as_number,
@@ -21,19 +19,16 @@ from borel.alphabets import (
 )
 from borel.density import Density, breaks_of
 from borel.engine.graphs.trace import Tracer
-from borel.engine.intervals.rounding import U, rounding_of
+from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
 from borel.probabilities import (
     aligned,
-    as_floats,
     as_numbers,
-    carried,
-    require_accurate,
-    require_no_underflow,
     row_miss,
     shown,
     validated,
 )
+from borel.total_masses import check_total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -160,7 +155,7 @@ class Measure:
         self.density = Density(density, {"x": on}, log=log, parameters=given)
         if _check and not self.batch:
             self.density.check(repr(self))
-            self._check_total()
+            check_total(self)
         if on.kind == "finite" and not self.batch:
             table = self.density.tabulate(
                 (_grid_points(on),), repr(self), "prior", lambda i: f"x = {on.labels[i]!r}"
@@ -280,35 +275,9 @@ class Measure:
         >>> bl.pmf([0.5, 0.25, 0.25]).restrict(lambda x: x > 0).probabilities
         array([0. , 0.5, 0.5])
         """
-        if not callable(event):
-            raise InvalidInput("restrict", expected="a function of x", got=repr(event))
-        if self._probabilities is not None:
-            keep = np.array([bool(event(a)) for a in self.on.labels])
-            kept = np.where(keep, self.probabilities, 0 * self.probabilities)
-            total = kept.sum(axis=-1, keepdims=True)
-            if not (total > 0).all():
-                raise InvalidInput("restrict", expected="an event of positive mass", got="mass 0")
-            error = 0.0
-            if not self.rational:
-                own = float(rounding_of(kept, self.rounding).max())
-                require_accurate("restrict", own)
-                error = 2 * own / (1 - own) + (kept.shape[-1] + 4) * U
-            return Measure(kept / total, self.on, rounding=error, unproved=self.unproved)
-        assert self.density is not None
-        if self.batch:
-            raise NotYet("restrict", missing="a density with draw axes")
-        if self.masses or self.on.kind != "continuous":
-            raise NotYet("restrict", missing=f"a measure on {self.on!r}")
-        inner = self.density
-        mass = _total(lambda x: np.where(event(x), inner.linear(x), 0.0), self.on, self.breaks)
-        if not mass > 0:
-            raise InvalidInput("restrict", expected="an event of positive mass", got=repr(mass))
-        return Measure(
-            lambda x: np.where(event(x), inner.linear(x), 0.0) / mass,
-            self.on,
-            breaks=self.breaks,
-            name=f"{self.name} restricted",
-        )
+        from borel.combined_measures import restricted
+
+        return restricted(self, event)
 
     def __mul__(self, other: Any) -> Any:
         """Return the product measure, or the joint with a mechanism."""
@@ -319,7 +288,9 @@ class Measure:
 
             return Joint(self, other)
         if isinstance(other, Measure):
-            return _product(self, other)
+            from borel.combined_measures import product_measure
+
+            return product_measure(self, other)
         return NotImplemented
 
     def __matmul__(self, other: Any) -> Any:
@@ -328,27 +299,28 @@ class Measure:
             "prior @ mech: write mech @ prior for the law of Y, or prior * mech for the joint"
         )
 
-    def _check_total(self) -> None:
-        if self.on.kind in ("continuous", "mixed") and self.on.dim <= 2:
-            assert self.density is not None
-            total = _total(self.density.linear, self.on, self.breaks) + sum(self.masses.values())
-            if not abs(total - 1) <= 1e-6:
-                raise InvalidInput(
-                    repr(self),
-                    expected="a density that integrates to 1",
-                    got=f"about {total:.10g}",
-                    mend="normalise it, or declare breaks=[...] where it jumps.",
-                )
-        elif self.on.kind == "countable" and self.on.dim == 1:
-            head = head_of(self.on, 4096)
-            total = float(np.sum(self.pdf(head)))
-            if not total <= 1 + 1e-9 or (total < 1 - 1e-6 and self.tail is None):
-                raise InvalidInput(
-                    repr(self),
-                    expected="probabilities that sum to 1",
-                    got=f"about {total:.10g} on the first {len(head)} points",
-                    mend="normalise them, or declare tail=... if the rest lies further out.",
-                )
+    def __eq__(self, other: object) -> bool:
+        """Compare laws as data: one alphabet, and the same probabilities or the same density.
+
+        Probabilities count as Fractions or as floats with their rounding, which mean different
+        laws; a density is the same if its graph is, or, untraced, its function. Names, tails,
+        breaks and envelopes are notes on a law, and do not count.
+        """
+        if not isinstance(other, Measure):
+            return NotImplemented
+        if self is other:
+            return True
+        if self.on != other.on or self.batch != other.batch or self.unproved != other.unproved:
+            return False
+        if self._probabilities is None or other._probabilities is None:
+            both = self._probabilities is other._probabilities
+            return both and self.masses == other.masses and self.density.same_as(other.density)
+        same = self.rounding == other.rounding  # 0 for Fractions, and never for floats
+        return same and bool((self.probabilities == other.probabilities).all())
+
+    def __hash__(self) -> int:
+        """Hash the alphabet, and whether there is a density: equal measures agree in both."""
+        return hash((self.on, self.batch, self._probabilities is None))
 
     def __repr__(self) -> str:
         """Show the alphabet and what the density is."""
@@ -375,68 +347,6 @@ def _grid_points(on: Alphabet) -> Any:
     if on.dim == 1:
         return labels
     return tuple(np.array(column, float) for column in zip(*labels, strict=True))
-
-
-def head_of(on: Alphabet, count: int) -> np.ndarray:
-    """Return the first ``count`` integers of a countable alphabet, from its end or around 0."""
-    assert isinstance(on, Integers)
-    if on.lower is not None:
-        return np.arange(on.lower, on.lower + count)
-    if on.upper is not None:
-        return np.arange(on.upper - count + 1, on.upper + 1)
-    return np.arange(-(count // 2), count // 2 + 1)
-
-
-def _total(density: Any, on: Alphabet, breaks: tuple[float, ...]) -> float:
-    """Estimate the integral of a density: a check of the constructor, not a proof."""
-    from borel.engine.estimates.charts import Axis
-    from borel.engine.estimates.quadrature import log_integral
-
-    factors = [a.interval if isinstance(a, Mixed) else a for a in on.factors]
-    if not all(isinstance(a, Interval) for a in factors):
-        return 1.0
-    line = breaks if on.dim == 1 else ()
-    axes = [Axis(a.lower, a.upper, line) for a in factors if isinstance(a, Interval)]
-
-    def logf(_i: np.ndarray, x: tuple[np.ndarray, ...]) -> np.ndarray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.log(np.asarray(density(x[0] if on.dim == 1 else x), float))
-
-    result = log_integral(logf, 1, axes, rtol=1e-8)
-    return float(np.exp(result.log_value[0]))
-
-
-def _product(first: Measure, second: Measure) -> Measure:
-    on = first.on * second.on
-    if first.batch or second.batch:
-        raise NotYet("product of measures", missing="measures with draw axes")
-    if first._probabilities is not None and second._probabilities is not None:
-        a, b = first.probabilities, second.probabilities
-        if first.rational != second.rational:
-            a, b = as_floats(a, "product of measures"), as_floats(b, "product of measures")
-        require_no_underflow("product of measures", a, b)
-        error = 0.0
-        if a.dtype != object:
-            error = max(first.rounding, U) + max(second.rounding, U) + 2 * U
-        out = Measure(
-            (a[:, None] * b[None, :]).ravel(),
-            on,
-            rounding=error,
-            unproved=carried(first, second),
-        )
-    else:
-        if first.masses or second.masses:
-            raise NotYet("product of measures", missing="measures with atoms")
-        a, b = first.on.dim, second.on.dim
-
-        def density(x: tuple) -> Any:
-            left = x[:a] if a > 1 else x[0]
-            right = x[a:] if b > 1 else x[a]
-            return first._logpdf(left) + second._logpdf(right)
-
-        out = Measure(density, on, log=True, _check=False)
-    out.parts = (*(first.parts or (first,)), *(second.parts or (second,)))
-    return out
 
 
 def _check_inside(on: Alphabet, x: Any) -> None:
@@ -505,6 +415,14 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
     return Measure(values, on, _check=False)
 
 
+def as_measure(values: np.ndarray, on: Alphabet, name: str) -> Measure:
+    """Return a prior that a solver found, Fractions or floats, as a Measure."""
+    if values.dtype != object:
+        values = np.maximum(values, 0.0)
+        values = values / values.sum()
+    return Measure(values, on, name=name, rounding=1e-12, _check=False)
+
+
 def as_reals(value: Any, what: str, name: str) -> np.ndarray:
     """Return a parameter, a number or an array of draws, as floats; or say what came."""
     try:
@@ -514,66 +432,6 @@ def as_reals(value: Any, what: str, name: str) -> np.ndarray:
     except (TypeError, ValueError, OverflowError):
         pass
     raise InvalidInput(what, expected=f"a number for {name}", got=shown(value))
-
-
-def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
-    """Make the mixture of some measures on one alphabet.
-
-    Parameters
-    ----------
-    measures : sequence of Measure
-        The components.
-    weights : sequence
-        Their weights: non-negative, 1 in sum.
-
-    Examples
-    --------
-    >>> mixture([pmf([1.0, 0.0]), pmf([0.5, 0.5])], weights=[0.5, 0.5])
-    Measure([0.75, 0.25] on Finite(2))
-    """
-    measures = list(measures) if hasattr(measures, "__iter__") else [measures]  # type: ignore
-    if not measures or not all(isinstance(m, Measure) for m in measures):
-        raise InvalidInput(
-            "mixture",
-            expected="a list of at least one Measure",
-            got=shown(measures),
-        )
-    w, _ = as_numbers(weights)
-    if w.shape != (len(measures),):
-        raise InvalidInput("mixture", expected=f"{len(measures)} weights", got=f"shape {w.shape}")
-    w = validated(w, "mixture weights")
-    on = measures[0].on
-    if any(m.on != on for m in measures):
-        raise InvalidInput(
-            "mixture",
-            expected="components on one alphabet",
-            got=", ".join(repr(m.on) for m in measures),
-        )
-    if all(m._probabilities is not None for m in measures):
-        laws = [m.probabilities for m in measures]
-        if w.dtype == object and all(m.rational for m in measures):
-            return Measure(
-                sum(a * p for a, p in zip(w, laws, strict=True)), on, unproved=carried(*measures)
-            )
-        given = 0.0 if w.dtype == object else float(row_miss(w))
-        w = as_floats(w, "mixture")
-        laws = [as_floats(p, "mixture") for p in laws]
-        for a, p in zip(w, laws, strict=True):
-            if a > 0:
-                require_no_underflow("mixture", np.array([a]), p)
-        values = sum(a * p for a, p in zip(w, laws, strict=True))
-        error = max(given, U) + max(U, *(m.rounding for m in measures)) + (len(w) + 4) * U
-        return Measure(np.asarray(values), on, rounding=error * 1.0001, unproved=carried(*measures))
-    if any(m.masses for m in measures):
-        raise NotYet("mixture", missing="measures with atoms")
-    weights_float = [float(a) for a in w]
-    breaks = sorted({b for m in measures for b in m.breaks})
-    return Measure(
-        lambda x: sum(a * m._pdf(x) for a, m in zip(weights_float, measures, strict=True)),
-        on,
-        breaks=breaks,
-        name="mixture",
-    )
 
 
 def covers(alphabet: Alphabet, prior: Measure) -> bool:

@@ -28,11 +28,12 @@ def plot_leakage(
     """Plot a leakage against the outcome, with its band.
 
     The band is the enclosure; for an estimate, its error; under a posterior over priors, the
-    equal-tailed interval of posterior mass `prob`. An infinite leakage is an arrow at the top.
+    equal-tailed interval of posterior mass `prob`. An infinite leakage is an arrow at the top. Over
+    a set of priors the supremum is drawn, and dashed the leakage under the nominal prior.
 
     Parameters
     ----------
-    variable : LeakageVariable or PosteriorLeakage
+    variable : LeakageVariable, SetLeakage or PosteriorLeakage
         ``bl.pml(joint)`` or ``bl.pmc(joint)``.
     outcomes : array of labels, optional
         Where; default all labels, or about 200 points where the outcomes lie.
@@ -137,13 +138,34 @@ def draw_curve(curve: xr.Dataset, ax: Axes) -> Axes:
     else:
         x = curve["y"].values.astype(float)
         _draw_line(curve, x, low, middle, high, ax)
-    mark_infinite(ax, x, low, high, np.concatenate([low, middle, high]))
+    nominal = _draw_nominal(curve, x, ax)
+    mark_infinite(ax, x, low, high, np.concatenate([low, middle, high, nominal]))
     ax.set_xlabel("outcome y")
     ax.set_ylabel(f"{kind} (nats)")
-    finished(ax, f"{kind} against the outcome ({curve.attrs['status']})")
-    if "median" in curve or curve.attrs["status"] == "estimate":
+    over = " over a set of priors" if curve.attrs.get("over") == "set" else ""
+    finished(ax, f"{kind} against the outcome{over} ({curve.attrs['status']})")
+    if "median" in curve or over or curve.attrs["status"] == "estimate":
         _legend(ax)
     return ax
+
+
+def _draw_nominal(curve: xr.Dataset, x: np.ndarray, ax: Axes) -> np.ndarray:
+    """Draw the leakage under the nominal prior of a set, if the curve has it."""
+    if "nominal_upper" not in curve:
+        return np.zeros(0)
+    values = _middle(curve["nominal_lower"].values, curve["nominal_upper"].values)
+    shown = np.where(np.isfinite(values), values, np.nan)
+    points = curve.attrs["outcome_kind"] in ("finite", "countable")
+    line = {"marker": "D", "linestyle": "", "markersize": 5} if points else {"linestyle": "--"}
+    name = f"nominal prior ({curve.attrs['nominal_status']})"
+    ax.plot(x, shown, color=GREY, markerfacecolor="none", label=name, **line)  # type: ignore[arg-type]
+    return values
+
+
+def _curve_name(curve: xr.Dataset) -> str:
+    if "median" in curve:
+        return "posterior median"
+    return "supremum over the set" if curve.attrs.get("over") == "set" else "leakage"
 
 
 def _band_name(curve: xr.Dataset) -> str:
@@ -159,7 +181,7 @@ def _draw_points(curve: xr.Dataset, low: Any, middle: Any, high: Any, ax: Axes) 
     finite = np.isfinite(low) & np.isfinite(high)
     ends = middle[finite] - low[finite], high[finite] - middle[finite]
     spread = np.maximum(np.array(ends), 0.0)
-    name = "posterior median" if "median" in curve else "leakage"
+    name = _curve_name(curve)
     ax.errorbar(
         x[finite],
         middle[finite],
@@ -189,7 +211,7 @@ def _draw_line(curve: xr.Dataset, x: Any, low: Any, middle: Any, high: Any, ax: 
     atoms = np.isin(x, np.asarray(curve.attrs.get("atoms", ()), float))
     finite = np.isfinite(low) & np.isfinite(high) & ~atoms
     gap = np.where(finite, middle, np.nan)  # a line breaks where the leakage is infinite
-    name = "posterior median" if "median" in curve else "leakage"
+    name = _curve_name(curve)
     ax.fill_between(
         x,
         np.where(finite, low, np.nan),

@@ -9,7 +9,8 @@ import numpy as np
 
 from borel.bound import Bound, weakest
 from borel.errors import InvalidInput
-from borel.measures import Measure, head_of
+from borel.measures import Measure
+from borel.total_masses import head_of
 
 if TYPE_CHECKING:
     import xarray as xr

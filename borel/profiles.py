@@ -13,21 +13,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Finite
 from borel.bound import Bound, weakest
 from borel.engine import engine_for
-from borel.engine.continuous.normalised import statement
 from borel.engine.discrete.discrete_figures import WIDE
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.leakage import _require_joint
-from borel.measures import Measure, pmf
+from borel.measures import Measure
 from borel.measuring import figure
-from borel.mechanism import Mechanism
 from borel.mechanisms.family import JointFamily
-from borel.mechanisms.noise import GaussianForms, LaplaceForms
 from borel.probabilities import exactly, probability
+from borel.profile_sources import pure_level, source_of, two_measures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,7 +83,7 @@ def hockey_stick(p: Measure, q: Measure, epsilon: Any = None, *, ratio: Any = No
     >>> hockey_stick(bl.normal(mu=1), bl.normal(), 1.0)
     Bound(0.1269367375 probability, exact)
     """
-    _measures("bl.hockey_stick", p, q)
+    two_measures("bl.hockey_stick", p, q)
     return figure_of_two(p, q, threshold("bl.hockey_stick", epsilon, ratio), "excess")
 
 
@@ -145,7 +142,7 @@ class PrivacyProfile:
 
     def __init__(self, of: Any):
         self.of = of
-        self._figure = _source(of)
+        self._figure = source_of(of)
         self._at_floats: dict[Any, Bound] = {}
         self._pure: float | None = None
 
@@ -236,7 +233,7 @@ class PrivacyProfile:
         key = (settings.current(), e)
         if key not in self._at_floats:
             if self._pure is None:
-                self._pure = _pure_level(self.of)
+                self._pure = pure_level(self.of)
             # from the level of pure LDP on the profile is 0, of all pairs: no need to go over them
             self._at_floats[key] = (
                 Bound.exact(0.0, 0.0, units="probability")
@@ -369,175 +366,6 @@ def _of_joint(joint: Any, name: str, epsilon: Any, ratio: Any) -> Bound:
                     instead="np.where instead of if, np.exp instead of math.exp in the density.",
                 )
     return figure(joint, name, level)
-
-
-def _measures(what: str, *measures: Any) -> None:
-    for measure in measures:
-        if not isinstance(measure, Measure):
-            raise InvalidInput(what, expected="two Measures", got=type(measure).__name__)
-        if measure.batch:
-            raise NotYet(what, missing="measures with draw axes", instead="one at a time.")
-
-
-# -- whose profile --------------------------------------------------------------------------------
-
-
-def _source(of: Any) -> Callable[[Threshold, str], Bound]:
-    """Return the function that computes a figure of a pair, a mechanism or a joint."""
-    if isinstance(of, tuple) and len(of) == 2:
-        _measures("bl.privacy_profile", *of)
-        p, q = of
-        return lambda level, what: _worst(
-            [figure_of_two(p, q, level, what), figure_of_two(q, p, level, what)]
-        )
-    if not isinstance(of, (Mechanism, Joint)):
-        raise InvalidInput(
-            "bl.privacy_profile",
-            expected="a mechanism, a joint, or a pair of measures",
-            got=type(of).__name__,
-        )
-    mechanism = of if isinstance(of, Mechanism) else of.mechanism
-    if mechanism.finite and (isinstance(of, Mechanism) or of.finite):
-        from borel.engine.divergences.worst_pairs import worst_pair
-
-        joint = _uniformly(mechanism) if isinstance(of, Mechanism) else of
-        return lambda level, what: worst_pair(engine_for(joint), level, what)
-    secrets = _secrets(of)
-    forms = mechanism.closed_forms
-    if isinstance(forms, (GaussianForms, LaplaceForms)):
-        return _noise(forms, secrets)
-    if not isinstance(secrets, list):
-        raise NotYet(
-            "bl.privacy_profile",
-            missing=f"mechanisms with secrets on {mechanism.secret!r}",
-            instead="a finite secret, or Gaussian or Laplace noise.",
-        )
-    rows = [_row(mechanism, x) for x in secrets]
-    note = statement(mechanism, of.prior if isinstance(of, Joint) else _evenly(secrets, mechanism))
-    pairs = [(a, b) for a in range(len(rows)) for b in range(len(rows)) if a != b]
-    return lambda level, what: _worst(
-        [
-            _normalised(figure_of_two(rows[a], rows[b], level, what), note).about(
-                witness={"x": secrets[a], "x'": secrets[b]}
-            )
-            for a, b in pairs
-        ]
-    )
-
-
-def _evenly(secrets: list, mechanism: Mechanism) -> Measure:
-    return pmf([Fraction(1, len(secrets))] * len(secrets), on=Finite(secrets))
-
-
-def _normalised(found: Bound, note: str) -> Bound:
-    """Return a figure of rows, conditional on their normalisation unless that is proved."""
-    if note.startswith("proved") or found.status not in ("exact", "certified"):
-        return found
-    return Bound.conditional(
-        found.lower,
-        found.upper,
-        assumptions=(*found.assumptions, f"kernel normalised: {note}"),
-        units=found.units,
-    )
-
-
-def _pure_level(of: Any) -> float:
-    """Return an epsilon of pure LDP that is proved, for finite alphabets; else infinity."""
-    from borel.levels import ldp
-
-    mechanism = getattr(of, "mechanism", of)
-    if isinstance(of, tuple) or not mechanism.finite or not getattr(of, "finite", True):
-        return math.inf
-    level = ldp(_uniformly(of) if of is mechanism else of)
-    return level.upper if level.proved else math.inf
-
-
-def _uniformly(mechanism: Mechanism) -> Joint:
-    size = mechanism.secret.size
-    return pmf([Fraction(1, size)] * size, on=mechanism.secret) * mechanism
-
-
-def _secrets(of: Any) -> Any:
-    """Return the labels of a finite support, or the ends (low, high) of an interval of secrets."""
-    if isinstance(of, Joint):
-        prior, alphabet = of.prior, of.secret
-        if getattr(prior, "_probabilities", None) is not None:
-            p = prior.at(prior.on)
-            return [x for x, mass in zip(prior.on.labels, p, strict=True) if mass != 0]
-        from borel.engine.continuous.surface import _POSITIVE
-
-        if (getattr(prior, "family", None) or ("",))[0] not in (*_POSITIVE, "poisson", "geometric"):
-            raise NotYet(
-                "bl.privacy_profile",
-                missing=f"the support of {prior!r}",
-                instead="bl.privacy_profile(mech): all secrets of the alphabet.",
-            )
-    else:
-        alphabet = of.secret
-    if alphabet.kind == "finite":
-        return list(alphabet.labels)
-    ends = [getattr(alphabet, name, None) for name in ("lower", "upper")]
-    return tuple(
-        sign * math.inf if end is None else end for sign, end in zip((-1, 1), ends, strict=True)
-    )
-
-
-def _noise(forms: Any, secrets: Any) -> Callable[[Threshold, str], Bound]:
-    """Return the figures of additive noise: the pair of secrets farthest apart is the worst."""
-    low, high = (min(secrets), max(secrets)) if isinstance(secrets, list) else secrets
-    name, scale = (
-        ("normal", forms.sigma) if isinstance(forms, GaussianForms) else ("laplace", forms.b)
-    )
-    parameter = "sigma" if name == "normal" else "b"
-
-    def compute(level: Threshold, what: str) -> Bound:
-        from borel.engine.divergences.loss_events import exact, of_family
-
-        if math.inf in (high, -low):
-            return exact(1.0, 1.0, name).about(attained=False)
-        if low == high:
-            return exact(0.0, 0.0, name)
-        first, second = ({"mu": exactly(x), parameter: exactly(scale)} for x in (high, low))
-        found = of_family(name, first, second, level, what)
-        assert found is not None  # one scale: its event is always decided
-        return found.about(witness={"x": high, "x'": low})
-
-    return compute
-
-
-def _row(mechanism: Mechanism, x: Any) -> Measure:
-    """Return the law of the outcome for one secret, with the mechanism's traced density."""
-    if mechanism.outcome.kind == "mixed":
-        raise NotYet("bl.privacy_profile", missing=f"outcomes on {mechanism.outcome!r}")
-    return Measure(
-        lambda y: mechanism._logpdf(y, x),
-        mechanism.outcome,
-        log=True,
-        breaks=mechanism.breaks,
-        name=f"row of {x!r}",
-        _check=False,
-    )
-
-
-def _worst(bounds: list[Bound]) -> Bound:
-    """Return the largest of several probabilities, as weak as the weakest of them."""
-    if not bounds:
-        return Bound.exact(0.0, 0.0, units="probability")
-    best = max(bounds, key=lambda b: (b.upper, b.lower))
-    low, high = max(b.lower for b in bounds), best.upper
-    status = weakest(b.status for b in bounds)
-    about: dict[str, Any] = {
-        "units": "probability",
-        "witness": best.witness,
-        "assumptions": tuple(dict.fromkeys(a for b in bounds for a in b.assumptions)),
-    }
-    reason = " ".join(dict.fromkeys(b.reason for b in bounds if b.reason))
-    if status == "estimate":
-        return Bound.estimate((low + high) / 2, (high - low) / 2, reason=reason, **about)
-    if status == "undecided":
-        proved = max(b.lower for b in bounds if b.status != "estimate")
-        return Bound.undecided(proved, 1.0, reason=reason, **about)
-    return getattr(Bound, status)(low, high, **about)
 
 
 def _edge(decide: Callable[[float], bool | None], top: float, certainly: bool, tol: float) -> float:

@@ -19,6 +19,7 @@ from borel.fingerprint import PARTS
 from borel.plots import blank_axes, draw_curve, draw_epsilon, draw_law
 from borel.posterior_curves import alpha_curve
 from borel.posterior_plots import draw_alpha
+from borel.set_audits import worst_case
 from borel.tables import CLAIMS, STATUS_WORDS, rows, short
 from borel.units import ENVELOPE_LEVELS
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from borel.bound import Bound
     from borel.store import Audit
+    from borel.tables import Row
 
 _TEMPLATE = "report.html.j2"
 _DPI = 160
@@ -51,6 +53,30 @@ class Envelope:
     rows: list[tuple[str, str, str, str]]
     plot: Plot
     left_out: str
+
+
+@dataclass(frozen=True)
+class SetRow:
+    """A measure over a set of priors: its supremum, where it comes from, and the nominal figure.
+
+    Attributes
+    ----------
+    label, figure, status : str
+        The measure and its supremum over the set.
+    prior, place, attained : str
+        The worst prior, the secret and the outcome, and whether they attain the supremum.
+    nominal, cost : str
+        The figure under the nominal prior, and the difference; "-" where there is none.
+    """
+
+    label: str
+    figure: str
+    status: str
+    prior: str
+    place: str
+    attained: str
+    nominal: str
+    cost: str
 
 
 def write_report(audit: Audit, path: str | os.PathLike) -> Path:
@@ -108,6 +134,8 @@ def render(audit: Audit) -> str:
         guarantees=[row for row in found if row not in measures],
         plots=plots(audit),
         quantiles=_quantiles(audit),
+        over_set=_over_set(audit, measures),
+        left_out=[(n, why) for n, why in audit.missing.items() if n not in {r.name for r in found}],
         envelope=_envelope(audit),
         posteriors=_posteriors(audit),
         legend=[(s, words) for s, words in STATUS_WORDS.items() if s in statuses],
@@ -127,7 +155,8 @@ def plots(audit: Audit) -> list[Plot]:
         label = CLAIMS[kind].label
         if (curve := audit.dataset(f"{kind}/curve")) is not None:
             ax = draw_curve(curve, blank_axes())
-            found.append(_plot(ax, f"{label} at each outcome. {_band(curve.attrs['status'])}"))
+            caption = f"{label} at each outcome{_over(curve)}. {_band(curve.attrs['status'])}"
+            found.append(_plot(ax, caption))
         if audit.dataset(f"{kind}/draws") is not None:
             ax = draw_epsilon(audit.random(kind), blank_axes())
             found.append(_plot(ax, f"Posterior of the epsilon of {label}: {_POSTERIOR}"))
@@ -153,6 +182,14 @@ _ALPHA = (
     "the smallest epsilon that a set of priors can have which leaves out the posterior probability "
     "alpha. The band is the 95 % Monte Carlo interval at each alpha."
 )
+
+
+def _over(curve: Any) -> str:
+    """Say what a curve over a set of priors shows."""
+    if curve.attrs.get("over") != "set":
+        return ""
+    beside = "; in grey, under the nominal prior" if "nominal_upper" in curve else ""
+    return f", the supremum over the set of priors{beside}"
 
 
 def _band(status: str) -> str:
@@ -189,6 +226,28 @@ def _quantiles(audit: Audit) -> list[tuple[str, list[tuple[str, Bound]]]]:
             under = f" under {law.attrs['under']}" if law.attrs["under"] else ""
             found.append((f"{CLAIMS[kind].label}{under}", levels))
     return found
+
+
+def _over_set(audit: Audit, measures: list[Row]) -> list[SetRow]:
+    """Return what the set of priors costs, measure by measure; nothing for one prior."""
+    if not audit.tree.attrs.get("prior_set"):
+        return []
+    found = []
+    for row in measures:
+        if row.bound is None:
+            continue
+        others = (audit.get(f"{row.name}/{what}") for what in ("nominal", "cost"))
+        nominal, cost = map(_shown, others)
+        where = worst_case(row.bound)
+        found.append(SetRow(row.label, row.figure, row.status, *where, nominal, cost))
+    return found
+
+
+def _shown(bound: Bound | None) -> str:
+    if bound is None:
+        return "-"
+    tiny = bound.status != "estimate" and bound.upper <= 1e-12
+    return f"{'0, to rounding' if tiny else bound} ({bound.status})"
 
 
 def _envelope(audit: Audit) -> Envelope | None:

@@ -32,7 +32,8 @@ study = bl.Study(
     title="A randomised answer",
     about="The secret is the answer to one yes/no question; 0 is no, 1 is yes.",
     mechanism=MECHANISM,
-    # A prior that is known is simply a measure: prior=bl.pmf([0.7, 0.3]), without build.
+    # A prior that is known is simply a measure: prior=bl.pmf([0.7, 0.3]), without build. Of a set
+    # of priors the worst is reported: prior=bl.priors.from_counts([NO, YES], confidence=0.95).
     prior=prior,
     build=lambda draw: bl.pmf(draw["p"]),
     report=["pml", "pmc", "ldp", "lip", "mutual_information"],

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from borel.bound import Bound, Ratio
 from borel.errors import InvalidInput
+from borel.plain import from_plain, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,49 +33,6 @@ _NOTES = (
 
 
 # -- one Bound ------------------------------------------------------------------------------
-
-
-def to_plain(value: Any) -> Any:
-    """Return JSON data for a note of a Bound; Fractions, tuples and infinities are tagged."""
-    if isinstance(value, np.ndarray):
-        return {"__array__": [to_plain(v) for v in value.tolist()]}
-    if isinstance(value, np.generic):
-        return to_plain(value.item())
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"__float__": repr(value)}
-    if isinstance(value, Fraction):
-        return {"__fraction__": f"{value.numerator}/{value.denominator}"}
-    if isinstance(value, tuple):
-        return {"__tuple__": [to_plain(v) for v in value]}
-    if isinstance(value, list):
-        return [to_plain(v) for v in value]
-    if isinstance(value, dict):
-        return {"__dict__": [[to_plain(k), to_plain(v)] for k, v in value.items()]}
-    raise InvalidInput(
-        "saving a Bound",
-        expected="notes that are plain data",
-        got=f"{type(value).__name__} {value!r:.80}",
-    )
-
-
-def from_plain(data: Any) -> Any:
-    """Return what `to_plain` was given."""
-    if isinstance(data, list):
-        return [from_plain(v) for v in data]
-    if not isinstance(data, dict):
-        return data
-    ((tag, inner),) = data.items()
-    if tag == "__float__":
-        return float(inner)
-    if tag == "__fraction__":
-        return Fraction(inner)
-    if tag == "__tuple__":
-        return tuple(from_plain(v) for v in inner)
-    if tag == "__array__":
-        return np.array(from_plain(inner))
-    return {from_plain(k): from_plain(v) for k, v in inner}
 
 
 def pack(bound: Bound, **attrs: Any) -> xr.Dataset:
@@ -215,7 +169,8 @@ def load(source: Any) -> Audit:
 class Audit(Mapping):
     """The figures of an audit by name, each a Bound; made by `load`.
 
-    Names are paths in the tree: ``"pml"``, ``"pml/quantile-0.95"``, ``"guarantees/..."``.
+    Names are paths in the tree: ``"pml"``, ``"pml/law/quantile-0.95"``, ``"guarantees/..."``; over
+    a set of priors also ``"pml/nominal"`` and ``"pml/cost"`` (see `borel.audit`).
 
     Attributes
     ----------

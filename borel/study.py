@@ -41,8 +41,9 @@ class Study:
         What the report is called.
     mechanism : Mechanism
         The release, P_{Y|X}.
-    prior : Measure, PosteriorPriors, or function
-        The law of the secret; a posterior over priors; or a function ``f(random_seed)`` that
+    prior : Measure, PriorSet, PosteriorPriors, or function
+        The law of the secret; a set of priors, of which every figure is the supremum; a posterior
+        over priors; or a function ``f(random_seed)`` that
         returns posterior draws (what ``pm.sample`` returns). The function runs once, with the
         study's seed: its draws are kept beside the result and a resumed audit reads them there.
     build : callable, optional
@@ -118,8 +119,9 @@ class Study:
     def _check_prior(self) -> None:
         from borel.measures import Measure
         from borel.priors.posterior import PosteriorPriors
+        from borel.priors.sets import PriorSet
 
-        if isinstance(self.prior, (Measure, PosteriorPriors)):
+        if isinstance(self.prior, (Measure, PriorSet, PosteriorPriors)):
             if self.build is not None:
                 raise InvalidInput(
                     "Study",
@@ -130,7 +132,7 @@ class Study:
         if not callable(self.prior):
             raise InvalidInput(
                 "Study",
-                expected="prior=<a Measure, a posterior over priors, or a function>",
+                expected="prior=<a Measure, a set of priors, a posterior over them, or a function>",
                 got=type(self.prior).__name__,
                 mend="for draws, give prior=bl.priors.from_posterior(draws, build).",
             )

@@ -22,7 +22,8 @@ STATUS_WORDS = {
     "exact": "a closed form or exact arithmetic; the enclosure covers all rounding",
     "certified": "every step of the enclosure is proved, and a checker can verify it again",
     "conditional": "proved if the assumptions that are listed hold",
-    "statistical": "holds with the confidence that is stated, over the randomness of the draws",
+    "statistical": "holds with the confidence that is stated, over the randomness of the draws, or "
+    "of the sample that a set of priors was learnt from",
     "estimate": "a value with an error estimate; it proves nothing",
     "undecided": "the bounds are true, but do not settle the question; the reason is given",
     "not in this version": "this version cannot compute the figure; the reason is given",
@@ -140,17 +141,23 @@ class Row:
     @property
     def figure(self) -> str:
         """The bound as text: ``~v +- e`` for an estimate; with units other than nats named."""
-        if self.bound is None:
-            return "-"
-        if self.bound.units == "nats":
-            return f"{self.bound} nats" if self.bound.lower < math.inf else str(self.bound)
-        if self.bound.units == "probability":
-            return f"probability {self.bound}"
-        return f"{self.bound} {self.bound.units}"
+        return "-" if self.bound is None else with_units(self.bound)
+
+
+def with_units(bound: Bound) -> str:
+    """Return a bound as text, with its units."""
+    if bound.units == "nats":
+        return f"{bound} nats" if bound.lower < math.inf else str(bound)
+    if bound.units == "probability":
+        return f"probability {bound}"
+    return f"{bound} {bound.units}"
 
 
 def rows(audit: Audit) -> list[Row]:
-    """Return the rows of an audit: the measures first, then the guarantees."""
+    """Return the rows of an audit: the measures first, then the guarantees.
+
+    Over a set of priors the sentence of a measure ends with the figure under the nominal prior.
+    """
     found = []
     for node in audit.tree.subtree:
         name, attrs = node.path.strip("/"), node.attrs
@@ -160,8 +167,11 @@ def rows(audit: Audit) -> list[Row]:
         if "not_yet" in attrs:
             found.append(Row(name, attrs["label"], None, str(attrs["not_yet"])))
         else:
-            bound = audit[name]
-            found.append(Row(name, attrs["label"], bound, sentence(name, bound, context)))
+            bound, words = audit[name], ""
+            if (nominal := audit.get(f"{name}/nominal")) is not None:
+                words = f" Under the nominal prior: {with_units(nominal)} ({nominal.status})."
+            said = sentence(name, bound, context) + words
+            found.append(Row(name, attrs["label"], bound, said))
     order = {name: i for i, name in enumerate(json.loads(audit.tree.attrs["order"]))}
     return sorted(found, key=lambda row: order.get(row.name, len(order)))
 
@@ -178,7 +188,9 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
     context : dict, optional
         ``quantile``: it is that quantile over a posterior of priors; ``under``: what the sentence
         starts with, such as the fixed prior it was computed under; ``guarantee`` and ``holds``: it
-        decides that guarantee; ``probability_of``: it is the posterior probability of that one.
+        decides that guarantee; ``probability_of``: it is the posterior probability of that one;
+        ``over="set"``: it is a supremum over a set of priors; ``confidence``: over what a
+        confidence is, ``"draws"`` if it is not said.
 
     Returns
     -------
@@ -191,11 +203,17 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
         return _undecided(bound)
     if "probability_of" in context:
         return _probability(bound, context["probability_of"])
+    source = context.get("confidence", "draws")
     if "guarantee" in context:
-        text, plain = _verdict(bound, context["guarantee"], context["holds"]), False
+        if context.get("over") == "set" and context["holds"] == "no":
+            return (
+                f"{context['guarantee']} does not hold for every prior of the set, so that it is "
+                f"not proved for the true one."
+            )
+        text, plain = _verdict(bound, context["guarantee"], context["holds"], source), False
     else:
-        text = _measure(CLAIMS[name.split("/", maxsplit=1)[0]], bound, context.get("quantile"))
-        plain = True
+        claim = CLAIMS[name.split("/", maxsplit=1)[0]]
+        text, plain = _measure(claim, bound, context.get("quantile"), source), True
     if "under" in context:
         text = f"{context['under']}: {text[0].lower() if plain else text[0]}{text[1:]}"
     return text
@@ -205,7 +223,7 @@ _SMALL_TELLS = ("mutual information", "PML envelope")
 """Measures that may be tiny although some outcomes, rare ones, tell much."""
 
 
-def _measure(claim: Claim, bound: Bound, level: float | None) -> str:
+def _measure(claim: Claim, bound: Bound, level: float | None, source: str) -> str:
     posterior = "" if level is None else f"with posterior probability {_percent(level)} or more, "
     if bound.status == "estimate":
         if math.isinf(bound.value):
@@ -227,15 +245,15 @@ def _measure(claim: Claim, bound: Bound, level: float | None) -> str:
         body = "the outcome tells nothing about the secret"
     else:
         body = claim.holds.format(**_numbers(bound.upper, "up", bound.ratio.upper))
-    return _qualified(bound, posterior + body)
+    return _qualified(bound, posterior + body, source)
 
 
-def _qualified(bound: Bound, body: str) -> str:
+def _qualified(bound: Bound, body: str, source: str = "draws") -> str:
     """Say what the sentence rests on: assumptions, or a confidence."""
     if bound.status == "conditional":
         body = f"if the assumptions listed hold, {body}"
     if bound.status == "statistical":
-        body += f" (confidence {_percent(bound.confidence or 0.0)} over the draws)"
+        body += f" (confidence {_percent(bound.confidence or 0.0)} over the {source})"
     return body[0].upper() + body[1:] + "."
 
 
@@ -247,11 +265,11 @@ def _undecided(bound: Bound) -> str:
     return f"Not decided: {reason}.{known}"
 
 
-def _verdict(bound: Bound, guarantee: str, holds: str) -> str:
+def _verdict(bound: Bound, guarantee: str, holds: str, source: str) -> str:
     if holds == "yes":
-        return _qualified(bound, f"{guarantee} holds")
+        return _qualified(bound, f"{guarantee} holds", source)
     if holds == "no":
-        return _qualified(bound, f"{guarantee} does not hold")
+        return _qualified(bound, f"{guarantee} does not hold", source)
     if bound.status == "estimate":
         return (
             f"Not decided: the figure is an estimate, which proves neither that {guarantee} "

@@ -18,9 +18,10 @@ from borel.bound import Bound
 from borel.density import Density, probe
 from borel.errors import InvalidInput, OutsideAlphabet
 from borel.leakage import pmc, pml
-from borel.measures import Measure, _total, head_of
+from borel.measures import Measure
 from borel.mechanism import Mechanism
 from borel.probabilities import validated
+from borel.total_masses import head_of, total_mass
 
 _MANY = 48
 
@@ -70,7 +71,8 @@ def check_measure(measure: Measure) -> None:
             allowed += measure.tail.bound(int(np.max(np.abs(head_of(on, 20_000)))))
     elif all(isinstance(a, (Interval, Mixed)) for a in on.factors) and on.dim <= 2:
         assert measure.density is not None
-        total = _total(measure.density.linear, on, measure.breaks) + sum(measure.masses.values())
+        total = total_mass(measure.density.linear, on, measure.breaks)
+        total += sum(measure.masses.values())
         allowed = 1e-6
     else:
         return

@@ -16,6 +16,8 @@ from borel.envelope_curves import envelope_curve
 from borel.envelopes import envelope
 from borel.errors import NotYet
 from borel.leakage import pmc, pml
+from borel.priors.posterior import PosteriorPriors
+from borel.set_audits import OVER, beside, is_set
 from borel.store import pack, pack_random
 from borel.tables import CLAIMS, DELTA
 
@@ -57,9 +59,13 @@ class Unit:
 def units(study: Study, joint: Joint) -> Iterator[Unit]:
     """Yield the units of a study: figures first, then guarantees, then laws and curves."""
     variables = {kind: leakage(joint) for kind, leakage in _LEAKAGES.items()}
+
+    def supremum(kind: str) -> Callable[[Joint], Any]:
+        return lambda one: (variables[kind] if one is joint else _LEAKAGES[kind](one)).sup()
+
     figures = {
         **{n: getattr(module, n) for n, module in _MEASURES.items()},
-        **{k: lambda _, k=k: variables[k].sup() for k in variables},
+        **{kind: supremum(kind) for kind in variables},
         "envelope": lambda joint: envelope(joint)(DELTA),
     }
     for name in study.report:
@@ -129,6 +135,8 @@ def _law(variable: Any) -> Unit:
     kind = variable.kind
 
     def compute() -> Nodes:
+        if is_set(variable.joint):
+            variable.cdf(0.0)  # says why there is none
         if not is_random(variable.joint):
             return _law_nodes(variable, "")
         if variable.joint.prior.trouble:
@@ -145,9 +153,19 @@ def _figure(name: str, figure: Callable[[Joint], Any], joint: Joint) -> Unit:
         found = figure(joint)
         if is_random(joint):
             return _random_nodes(name, found)
-        return {name: _node(found, claim.label, claim.name)}
+        about = _over(joint)
+        nodes = {name: _node(found, claim.label, claim.name, **about)}
+        return nodes | beside(name, found, figure, joint) if about else nodes
 
     return _guard(name, compute, claim.label)
+
+
+def _over(joint: Joint) -> dict[str, str]:
+    """Return what the sentence of a figure says of a set of priors: nothing for one prior."""
+    if not is_set(joint):
+        return {}
+    sample = {} if joint.prior.confidence is None else {"confidence": "sample"}
+    return {"under": OVER, "over": "set", **sample}
 
 
 def _random_nodes(kind: str, epsilon: Any) -> Nodes:
@@ -183,8 +201,10 @@ def _guarantee(guarantee: Any, joint: Joint) -> Unit:
             share = joint.satisfies(guarantee).bound
             return {name: _node(share, f"P({label} holds)", probability_of=label)}
         verdict = joint.satisfies(guarantee)
+        if (own := verdict.bound.confidence) is not None:
+            verdict = verdict.at(confidence=own)
         holds = {True: "yes", False: "no", None: "undecided"}[verdict.holds]
-        return {name: _node(verdict.bound, label, guarantee=label, holds=holds)}
+        return {name: _node(verdict.bound, label, guarantee=label, holds=holds, **_over(joint))}
 
     return _guard(name, compute, label)
 
@@ -199,4 +219,4 @@ def _said(guarantee: Any) -> str:
 
 def is_random(joint: Joint) -> bool:
     """Return whether the prior of a joint is a posterior over priors."""
-    return getattr(joint.prior, "leakage_of", None) is not None
+    return isinstance(joint.prior, PosteriorPriors)

@@ -76,8 +76,8 @@ def verified(name: str, bound: Bound) -> Verified:
         words = f"its certificate is about [{lower}, {upper}], not about this figure"
         return Verified(name, repr(bound), "refused", words)
     found = _checked(name, repr(bound), certificate)
-    alone = "parts" not in certificate and f"{name}, at y = " in found.words
-    if name in ("pml", "pmc") and alone:
+    alone = "parts" not in certificate and f"{kind}, at y = " in found.words
+    if name.removesuffix("/nominal") in ("pml", "pmc") and alone:
         words = f"it is a supremum, its certificate is about one outcome only: {found.words}"
         return Verified(name, repr(bound), "refused", words)
     return found

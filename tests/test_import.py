@@ -124,3 +124,24 @@ def test_every_error_is_borels_and_pythons():
     assert issubclass(bl.InvalidInput, (bl.BorelError, ValueError))
     assert issubclass(bl.OutsideAlphabet, bl.InvalidInput)
     assert issubclass(bl.Undecided, bl.BorelError)
+
+
+def test_the_engine_imports_no_layer_above_it():
+    import ast
+
+    above = ("priors", "leakage", "levels", "averages", "envelopes", "study", "audits", "plots")
+    found = []
+    for path in sorted((PACKAGE / "engine").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        typing = [
+            node
+            for block in ast.walk(tree)
+            if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+            for node in ast.walk(block)
+        ]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node not in typing:
+                module = (node.module or "").split(".")
+                if module[0] == "borel" and module[1:2] and module[1] in above:
+                    found.append(f"{path.relative_to(PACKAGE)}: {node.module}")
+    assert not found

@@ -81,7 +81,7 @@ class EntryForms(ClosedForms):
 
     def _weight(self, joint: Joint) -> Ends:
         """Enclose the prior probability that the entry counts."""
-        from borel.databases import chance
+        from borel.database_laws import chance
 
         return chance(joint.prior, joint.mechanism.secret, self.counted)
 

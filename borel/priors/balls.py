@@ -1,4 +1,4 @@
-"""Sets of priors around a centre, and bands: balls, contamination, boxes, hulls, full support."""
+"""Sets of priors around a centre: balls and contamination; full support, and hulls."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite
+from borel.engine.balls.arb import ball, enclose
 from borel.engine.intervals.lanes import Box
 from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.engine.prior_sets import expectations as ex
@@ -18,7 +19,7 @@ from borel.engine.prior_sets.linear import Constraints, constraints
 from borel.errors import InvalidInput
 from borel.measures import Measure
 from borel.priors.sets import PriorSet
-from borel.probabilities import as_numbers, shown
+from borel.probabilities import shown
 
 
 def number(what: str, name: str, value: Any, low: Any = 0, high: Any = None) -> Fraction:
@@ -51,11 +52,16 @@ class Around(PriorSet):
                 mend="write bl.pmf([...], on=alphabet).",
             )
         super().__init__(centre.on, name)
-        self.centre = centre
+        self.centre, self.what = centre, what
         self.size = number(f"bl.priors.{name}", what, size, 0, high)
         if centre.unproved:
             self.status = "estimate"
             self.assumptions = (centre.unproved,)
+
+    @property
+    def nominal(self) -> Measure | None:  # type: ignore[override]
+        """The centre."""
+        return self.centre
 
     def coarsened(self, weights: Box) -> Around:
         """Return the same ball around the masses of the cells of a partition."""
@@ -89,6 +95,22 @@ class Around(PriorSet):
         """The support of the centre for radius 0, else every secret."""
         everywhere = self.charged if self.size == 0 else np.ones(self.on.size, bool)
         return everywhere, everywhere
+
+    def __repr__(self) -> str:
+        """Show the kind of set, its size and its centre."""
+        sure = "" if self.confidence is None else f", confidence {self.confidence:g}"
+        return (
+            f"PriorSet({self.name}, {self.what} {float(self.size):g} around {self.centre!r}{sure})"
+        )
+
+    def _beside(self, q: list[Fraction]) -> list[tuple[Fraction, tuple[Fraction, Fraction]]]:
+        """Return probabilities, each with the ends of the centre's; exact for Fractions."""
+        if self.rational:
+            ends = [(p, p) for p in self.centre.probabilities]
+        else:
+            low, high = self.weights
+            ends = [(Fraction(a), Fraction(b)) for a, b in zip(low, high, strict=True)]
+        return list(zip(q, ends, strict=True))
 
     def _gap(self, prior: Measure) -> tuple[np.ndarray, np.ndarray]:
         q = np.asarray(prior.at(self.on), float)
@@ -125,6 +147,10 @@ class Contamination(Around):
         """The set as linear constraints."""
         floor = (1 - float(self.size)) * np.asarray(self.centre.probabilities, float)
         return constraints(self.on.size, -np.eye(self.on.size), -floor)
+
+    def certainly(self, q: list[Fraction]) -> bool:
+        """Return whether probabilities are certainly those of a member."""
+        return all(a >= (1 - self.size) * high for a, (_, high) in self._beside(q))
 
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance."""
@@ -170,6 +196,11 @@ class TotalVariation(Around):
         rows = np.vstack([np.hstack([eye, -eye]), np.hstack([np.zeros(n), np.ones(n)])[None]])
         return constraints(n, rows, np.append(p, float(self.size)))
 
+    def certainly(self, q: list[Fraction]) -> bool:
+        """Return whether probabilities are certainly those of a member."""
+        excess = (max(a - low, Fraction(0)) for a, (low, _) in self._beside(q))
+        return sum(excess, Fraction(0)) <= self.size
+
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance."""
         q, p = self._gap(prior)
@@ -209,6 +240,28 @@ class DivergenceBall(Around):
         rule = {"kl": ex.kl_from_centre, "chi_square": ex.chi_square_from_centre}
         return rule[self.divergence](v, self.weights, r, self.reach[1])
 
+    def certainly(self, q: list[Fraction]) -> bool:
+        """Return whether probabilities are certainly those of a member."""
+        pairs = [(a, p) for a, p in self._beside(q) if a or p[1]]
+        if self.direction == "to_centre":  # the divergence falls as the centre's mass grows
+            if any(a and not p[0] for a, p in pairs):
+                return False
+            pairs = [(a, p[0]) for a, p in pairs if a]
+            if self.divergence == "chi_square":
+                return sum((a * a / p for a, p in pairs), Fraction(0)) - 1 <= self.size
+            total = enclose(lambda: sum((_relative(a, p) for a, p in pairs), ball(0)))
+            return bool(total[1] <= self.size)
+        if any(p[1] and not a for a, p in pairs):
+            return False
+        if self.divergence == "chi_square":
+            return sum((p[1] ** 2 / a for a, p in pairs), Fraction(0)) - 1 <= self.size
+
+        def worst() -> Any:  # p log p/q is convex in p: largest at an end of its interval
+            each = [[_relative(end, a) for end in p] for a, p in pairs]
+            return sum((low.max(high) for low, high in each), ball(0))
+
+        return bool(enclose(worst)[1] <= self.size)
+
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance."""
         from scipy.special import rel_entr
@@ -224,8 +277,15 @@ class DivergenceBall(Around):
         return bool(total <= float(self.size) + tol)
 
 
+def _relative(a: Fraction, b: Fraction) -> Any:
+    """Return a log(a / b) as a ball; 0 for a = 0."""
+    return ball(a) * ball(a / b).log() if a else ball(0)
+
+
 class FullSupport(PriorSet):
     """All priors of full support: the suprema are approached, by priors close to a point."""
+
+    closed = False
 
     def __init__(self, on: Alphabet, name: str = "full_support"):
         super().__init__(on, name)
@@ -253,95 +313,13 @@ class FullSupport(PriorSet):
         """The set as linear constraints."""
         return constraints(self.on.size)
 
+    def certainly(self, q: list[Fraction]) -> bool:
+        """Return whether probabilities are certainly those of a member."""
+        return min(q) > 0
+
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance."""
         return bool((np.asarray(prior.at(self.on), float) > 0).all())
-
-
-class Band(PriorSet):
-    """All priors between a lower and an upper probability of each secret."""
-
-    def __init__(
-        self, lower: Any, upper: Any, on: Alphabet, name: str = "box", *, open: bool = False
-    ):
-        super().__init__(on, name)
-        self.open = open
-        self.ends = _ends(lower, on, name, "lower"), _ends(upper, on, name, "upper")
-        low, high = self.ends
-        rational = low.dtype == object and high.dtype == object
-        self.rational = rational
-        if (low > high).any() or (low < 0).any():
-            k = int(np.argmax((low > high) | (low < 0)))
-            raise InvalidInput(
-                f"bl.priors.{name}",
-                expected="0 <= lower <= upper",
-                got=f"[{low[k]}, {high[k]}]",
-                where=f"x = {on.labels[k]!r}",
-            )
-        if low.sum() > 1 or high.sum() < 1:
-            raise InvalidInput(
-                f"bl.priors.{name}",
-                expected="lower probabilities of at most 1 in sum, upper ones of at least 1",
-                got=f"{float(low.sum()):.6g} and {float(high.sum()):.6g}",
-                mend="no prior fits: widen the band.",
-            )
-
-    def _boxes(self) -> tuple[Box, Box]:
-        def box(a: np.ndarray) -> Box:
-            if a.dtype != object:
-                return a, a
-            return np.array([fraction_down(v) for v in a]), np.array([fraction_up(v) for v in a])
-
-        return box(self.ends[0]), box(np.minimum(self.ends[1], 1))
-
-    def least(self, v: np.ndarray) -> Least:
-        """Enclose the lower expectations of columns of values."""
-        return ex.band(v, *self._boxes())
-
-    def least_exactly(self, v: np.ndarray) -> Any:
-        """Return lower expectations and priors as Fractions, for a rational set."""
-        if not self.rational:
-            return None
-        low, high = self.ends
-
-        def one(column: np.ndarray) -> tuple[Any, list]:
-            q, left = list(low), 1 - sum(low, Fraction(0))
-            for j in sorted(range(len(column)), key=lambda j: column[j]):
-                more = min(high[j] - q[j], left)
-                q[j] += more
-                left -= more
-            return sum((a * b for a, b in zip(q, column, strict=True)), Fraction(0)), q
-
-        return ex.exactly(one, v)
-
-    @property
-    def reach(self) -> tuple[np.ndarray, np.ndarray]:
-        """The secrets with a positive upper end that the rest leaves room for."""
-        low, high = (np.array([Fraction(v) for v in end], dtype=object) for end in self.ends)
-        room = 1 - low.sum() + low
-        found = np.asarray((np.minimum(high, room) > 0), bool)
-        return found, found
-
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return whether some minimiser charges a secret."""
-        if self.open:
-            return bool(v.min() == v.max())
-        return super().attains(charged, v, row, level)
-
-    @property
-    def rules(self) -> Constraints:
-        """The set as linear constraints."""
-        n = self.on.size
-        low, high = (np.asarray(end, float) for end in self.ends)
-        return constraints(n, np.vstack([np.eye(n), -np.eye(n)]), np.concatenate([high, -low]))
-
-    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
-        """Return whether a prior is a member, up to a tolerance."""
-        q = np.asarray(prior.at(self.on), float)
-        low, high = (np.asarray(end, float) for end in self.ends)
-        if self.open:
-            return bool(((q > low) & (q < high)).all())
-        return bool(((q >= low - tol) & (q <= high + tol)).all())
 
 
 class Hull(PriorSet):
@@ -384,6 +362,10 @@ class Hull(PriorSet):
 
         return ex.exactly(one, v)
 
+    def example(self) -> Measure:
+        """Return a corner."""
+        return self.corners[0]
+
     @property
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
         """The union of the supports of the corners."""
@@ -406,59 +388,3 @@ class Hull(PriorSet):
         p = np.array([np.asarray(m.probabilities, float) for m in self.corners])
         target = np.append(np.asarray(prior.at(self.on), float), 1.0)
         return bool(nnls(np.vstack([p.T, np.ones(len(p))]), target)[1] <= tol)
-
-
-def _ends(given: Any, on: Alphabet, name: str, which: str) -> np.ndarray:
-    if on.kind != "finite":
-        raise InvalidInput(
-            f"bl.priors.{name}",
-            expected="a finite alphabet",
-            got=repr(on),
-            mend="around a density: bl.priors.tv_ball, kl_ball, contamination.",
-        )
-    if isinstance(given, dict):
-        missing = set(on.labels) - set(given)
-        if missing or set(given) - set(on.labels):
-            raise InvalidInput(
-                f"bl.priors.{name}",
-                expected=f"{which}: a number for each label of {on!r}",
-                got=shown(given),
-            )
-        given = [given[a] for a in on.labels]
-    values, _ = as_numbers(given)
-    if values.ndim == 0:
-        values = np.full(on.size, values.item() if values.dtype != object else values[()])
-    if values.shape != (on.size,):
-        raise InvalidInput(
-            f"bl.priors.{name}",
-            expected=f"{which}: one number, or {on.size} for {on!r}",
-            got=f"shape {values.shape}",
-        )
-    if np.isnan(values.astype(float)).any():
-        raise InvalidInput(f"bl.priors.{name}", expected=f"numbers for {which}", got="NaN")
-    return values
-
-
-class Bernoulli(Band):
-    """The laws of a bit with P{X = 1} in an open interval."""
-
-    def __init__(self, low: Any, high: Any):
-        what = "bl.priors.bernoulli"
-        a, b = number(what, "lo", low, 0, 1), number(what, "hi", high, 0, 1)
-        if not a <= b:
-            raise InvalidInput(what, expected="lo <= hi", got=f"{low} and {high}")
-        self.interval = a, b
-        ends = np.array([[1 - b, a], [1 - a, b]], dtype=object)
-        super().__init__(ends[0], ends[1], Finite(2), "bernoulli", open=a < b)
-
-    def member(self, p: Any) -> Measure:
-        """Return the member with P{X = 1} = p (an end of the interval is a limit of members)."""
-        from borel.measures import pmf
-
-        p = number("bernoulli.member", "p", p, *self.interval)
-        return pmf([1 - p, p], on=self.on)
-
-    def __repr__(self) -> str:
-        """Show the interval."""
-        low, high = (float(v) for v in self.interval)
-        return f"PriorSet(bernoulli({low:g}, {high:g}))"

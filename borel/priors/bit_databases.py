@@ -26,11 +26,12 @@ from borel.joint import Joint
 from borel.mechanisms.closed import proved
 from borel.mechanisms.counting import PAPER, CountingQuery, at_end, entries
 from borel.mechanisms.counting_entry import curve, leakage
+from borel.priors.sets import PriorSet
 from borel.probabilities import as_floats, carried
 
 if TYPE_CHECKING:
     from borel.mechanism import Mechanism
-    from borel.priors.balls import Bernoulli
+    from borel.priors.bands import Bernoulli
 
 PROP = f"{PAPER}, Proposition 4.6"
 _ROWS = 100_000
@@ -134,36 +135,31 @@ class BitJoint(Joint):
         return f"BitJoint({whole})" if self.i is None else f"BitJoint(entry {self.i} of {whole})"
 
 
-class BitLaws:
+class BitLaws(PriorSet):
     """The laws of the secret of a `BitJoint`: of one entry, or of the whole database."""
 
-    __array_ufunc__ = None
+    convex = False
+    closed = False
+    status = "certified"
     batch = ()
 
     def __init__(self, joint: BitJoint):
         whole = joint.i is None
-        self.on = joint.mechanism.secret if whole else Finite(2)
-        self.database = joint.database
+        super().__init__(joint.mechanism.secret if whole else Finite(2), "iid")
+        self.database, self.i = joint.database, joint.i
+
+    def __mul__(self, mechanism: Any) -> Joint:
+        """Return the joints with a mechanism on databases."""
+        return BitJoint(self.database, mechanism, self.i)
 
     def engine(self, joint: BitJoint) -> Any:
         """Return what maximises over p."""
         return (CountingBits if isinstance(joint.mechanism, CountingQuery) else FiniteBits)(joint)
 
-    def leakage_of(self, joint: Joint, kind: str) -> Any:
-        """Return the leakage over the set: the supremum over the members."""
-        from borel.priors.set_leakage import SetLeakage
-
-        return SetLeakage(joint, kind)
-
-    def figure_of(self, joint: Joint, name: str, *arguments: Any) -> Bound:
-        """Return the supremum of a measure over the members."""
-        from borel.priors.set_leakage import figure
-
-        return figure(joint, name)
-
     def __repr__(self) -> str:
-        """Show the set and the number of entries."""
-        return repr(self.database)
+        """Show the set, the number of entries, and which entry is the secret."""
+        whole = repr(self.database)
+        return whole if self.i is None else f"entry {self.i} of {whole}"
 
 
 class _Bits:

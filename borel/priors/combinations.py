@@ -13,7 +13,9 @@ and at most its value at any product of members, found by improving one factor a
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import reduce
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -23,9 +25,10 @@ from borel.bound import weakest
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure
+from borel.measures import Measure, as_measure
+from borel.priors.emptiness import NOT_EMPTY, inhabited
 from borel.priors.polytopes import BINARY64
-from borel.priors.sets import PriorSet, as_measure
+from borel.priors.sets import PriorSet
 from borel.probabilities import shown
 
 _ROUNDS = 40
@@ -100,6 +103,14 @@ class Union(PriorSet):
         each = [p.members(-(-count // len(self.parts)), rng) for p in self.parts]
         return [m for group in zip(*each, strict=True) for m in group][:count]
 
+    def example(self) -> Measure:
+        """Return a prior of the first part, or one to look from."""
+        return self.parts[0].example()
+
+    def certainly(self, q: list[Fraction]) -> bool:
+        """Return whether probabilities are certainly those of a member of some part."""
+        return any(p.certainly(q) for p in self.parts)
+
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member of some part."""
         return any(p.contains(prior, tol=tol) for p in self.parts)
@@ -120,10 +131,25 @@ class Intersection(PriorSet):
         self.convex = all(p.convex for p in self.parts)
         rules = [p.rules for p in self.parts]
         self._rules = None if any(r is None for r in rules) else reduce(linear.joined, rules)
+        if not inhabited(self.parts, self._rules, "bl.priors: an intersection"):
+            self.status = weakest(["conditional", self.status])
+            self.assumptions = tuple(dict.fromkeys((*self.assumptions, NOT_EMPTY)))
         if self._rules is not None:
-            linear.require_feasible(self._rules, "bl.priors: an intersection")
             self.assumptions = tuple(dict.fromkeys((*self.assumptions, BINARY64)))
             self._reach = linear.reach(self._rules)
+
+    @property
+    def closed(self) -> bool:  # type: ignore[override]
+        """Whether every part is."""
+        return all(p.closed for p in self.parts)
+
+    def example(self) -> Measure:
+        """Return a prior of the first part, or one to look from."""
+        return self.parts[0].example()
+
+    def certainly(self, q: list[Fraction]) -> bool:
+        """Return whether probabilities are certainly those of a member of every part."""
+        return all(p.certainly(q) for p in self.parts)
 
     @property
     def rules(self) -> Any:
@@ -185,6 +211,12 @@ class ProductSet(PriorSet):
         self.factors = factors
         self.status = weakest(["certified", *(f.status for f in factors)])
         self.confidence = _confidence(factors)
+
+    @property
+    def nominal(self) -> Measure | None:  # type: ignore[override]
+        """The product of the nominal priors, if every factor has one."""
+        each = [f.nominal for f in self.factors]
+        return None if any(p is None for p in each) else reduce(mul, each)
 
     @property
     def shape(self) -> tuple[int, ...]:

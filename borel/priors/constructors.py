@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from borel.errors import InvalidInput
 from borel.measures import Measure, pmf
 from borel.priors.balls import (
-    Band,
-    Bernoulli,
     Contamination,
     DivergenceBall,
     FullSupport,
@@ -18,6 +16,7 @@ from borel.priors.balls import (
     TotalVariation,
     number,
 )
+from borel.priors.bands import Band, Bernoulli
 from borel.priors.combinations import Intersection, ProductSet, Union
 from borel.priors.counts import set_from_counts
 from borel.priors.parametric import family_of
@@ -283,7 +282,9 @@ def polytope(
     Raises
     ------
     InvalidInput
-        Shapes that do not match, or constraints that no prior satisfies.
+        Shapes that do not match, or constraints that no prior satisfies (each misses one by more
+        than 1e-12: proved). Where no member is proved either, figures are ``conditional`` on "the
+        set of priors is not empty".
 
     Examples
     --------
@@ -350,6 +351,12 @@ def intersection(sets: Sequence[PriorSet]) -> PriorSet:
 
     Intersections of polytopes (balls of total variation, boxes, contamination, hulls, moments) are
     polytopes, and their figures tight. Otherwise the parts bound it from above only.
+
+    Raises
+    ------
+    InvalidInput
+        Sets that share no prior: proved. Where neither that nor a common prior is proved, figures
+        are ``conditional`` on "the set of priors is not empty".
     """
     return Intersection(sets)
 

@@ -26,7 +26,8 @@ from borel.engine.balls.arb import ball, enclose
 from borel.engine.intervals.rounding import fraction_down
 from borel.errors import InvalidInput
 from borel.measures import pmf
-from borel.priors.balls import Band, DivergenceBall, TotalVariation, number
+from borel.priors.balls import DivergenceBall, TotalVariation, number
+from borel.priors.bands import Band
 from borel.priors.sets import PriorSet
 from borel.probabilities import as_numbers, shown
 
@@ -58,6 +59,7 @@ def set_from_counts(counts: Any, confidence: Any, on: Alphabet | None, method: s
         found = DivergenceBall(centre, _kl_radius(total, n, alpha), "kl", "from_centre")
     else:
         found = Band(*_clopper_pearson(values, total, alpha / n), on)
+        found.nominal = centre
     found.confidence = fraction_down(level)
     found.name = f"from_counts, {method}"
     found.assumptions = (

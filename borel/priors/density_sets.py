@@ -41,7 +41,7 @@ def _traced(function: Any, on: Interval, what: str) -> Density:
 class DensitySet(PriorSet):
     """A convex set of priors with a density on a bounded interval, given by functions of x."""
 
-    status = "certified"
+    status = "conditional"
 
     def __init__(self, on: Interval, functions: list[Any], name: str):
         what = f"bl.priors.{name}"
@@ -51,11 +51,10 @@ class DensitySet(PriorSet):
             on, name, assumptions=("some member charges every set of secrets of positive measure",)
         )
         self.functions = [_traced(f, on, what) for f in functions]
-        self.status = "conditional"
 
     def engine(self, joint: Joint) -> Any:
         """Return the engine of the set, by cells of the secret."""
-        from borel.engine.prior_sets.secret_cells import CellEngine
+        from borel.priors.density_cells import CellEngine
 
         return CellEngine(joint)
 

@@ -163,12 +163,16 @@ class Family(PriorSet):
 
     def engine(self, joint: Joint) -> Any:
         """Return the engine of the family: branch and bound, or a search that proves nothing."""
-        from borel.engine.prior_sets.family_search import FamilyEstimate
         from borel.engine.prior_sets.set_figures import FiniteSetEngine
+        from borel.priors.family_estimates import FamilyEstimate
 
         if self._programs is not None and joint.mechanism.finite:
             return FiniteSetEngine(joint)
         return FamilyEstimate(joint)
+
+    def example(self) -> Measure:
+        """Return the prior in the middle of the thetas."""
+        return self.member((self.low + self.high) / 2)
 
     def members(self, count: int, rng: Any = None) -> list[Measure]:
         """Return the priors of random theta."""

@@ -13,6 +13,7 @@ from borel.engine.prior_sets.expectations import Least
 from borel.engine.prior_sets.linear import Constraints
 from borel.errors import InvalidInput
 from borel.measures import Measure
+from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet, _values
 from borel.probabilities import shown
 
@@ -27,7 +28,9 @@ class Polytope(PriorSet):
     def __init__(self, rules: Constraints, on: Alphabet, name: str = "polytope"):
         super().__init__(on, name, assumptions=(BINARY64,))
         self._rules = rules
-        self.some = linear.require_feasible(rules, f"bl.priors.{name}")
+        if linear.some_member(rules, f"bl.priors.{name}") is None:
+            self.status = "conditional"
+            self.assumptions = (*self.assumptions, NOT_EMPTY)
 
     @property
     def rules(self) -> Constraints:

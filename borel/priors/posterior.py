@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat
+from borel.combined_measures import mixture
 from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure, covers, mixture
+from borel.measures import Measure, covers
 from borel.priors.chains import Chains
 from borel.priors.convergence import trouble_of
 from borel.priors.posterior_leakage import PosteriorLeakage, random_figure

@@ -17,7 +17,7 @@ import numpy as np
 from borel import _compat
 from borel.alphabets import Interval
 from borel.errors import InvalidInput, NotYet, Undecided
-from borel.priors.balls import Band
+from borel.priors.bands import Band
 from borel.priors.ellipsoids import Ellipsoid, ellipsoid_distance
 from borel.priors.parametric import family_of
 from borel.priors.random_bound import ASYMPTOTIC, EXACT_DRAWS

@@ -67,6 +67,16 @@ def figure(joint: Joint, name: str) -> Bound:
     return found()
 
 
+def nominal_joint(joint: Joint) -> Joint | None:
+    """Return the joint of the nominal prior of a set with the mechanism; None if it has none."""
+    prior = joint.prior.nominal
+    if prior is None:
+        return None
+    if "_nominal_joint" not in joint.__dict__:
+        joint.__dict__["_nominal_joint"] = prior * joint.mechanism
+    return joint.__dict__["_nominal_joint"]
+
+
 class SetLeakage:
     r"""PML or PMC over a set of priors: at an outcome, over a curve and over all outcomes.
 
@@ -120,11 +130,12 @@ class SetLeakage:
         points = _flat(outcome, y)
         outcome.check(points)
         low, high, status = engine_of(self.joint).curve(self.kind, points)
+        statuses = np.broadcast_to(np.asarray(status), np.shape(low))
         return xr.Dataset(
             {
                 "lower": ("y", low, {"units": "nats"}),
                 "upper": ("y", high, {"units": "nats"}),
-                "status": ("y", np.asarray(status).astype(str)),
+                "status": ("y", statuses.astype(str)),
             },
             {"y": _coordinate(points)},
             {"quantity": f"{self.kind} over {self.joint.prior!r}", "units": "nats"},
@@ -137,6 +148,14 @@ class SetLeakage:
         if key not in cache:
             cache[key] = engine_of(self.joint).sup(self.kind)
         return cache[key]
+
+    @property
+    def nominal(self) -> Any:
+        """The leakage under the nominal prior of the set, a `LeakageVariable`; None without one."""
+        from borel.leakage import LeakageVariable
+
+        joint = nominal_joint(self.joint)
+        return None if joint is None else LeakageVariable(joint, self.kind)
 
     def worst(self, y: Any) -> Any:
         """Return the worst prior at one outcome, a Measure."""
@@ -154,6 +173,12 @@ class SetLeakage:
         )
 
     quantile = cdf = mean = exp_mean = tail
+
+    def plot(self, **kwargs: Any) -> Any:
+        """Plot the supremum against the outcome, with the nominal prior's leakage."""
+        from borel.plots import plot_leakage
+
+        return plot_leakage(self, **kwargs)
 
     def __repr__(self) -> str:
         """Show which leakage, and of what."""

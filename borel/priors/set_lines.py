@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.bound import Bound, largest, weakest
+from borel.bound import Bound, weakest
 from borel.engine import engine_for
 from borel.errors import NotYet
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _CHARGES = ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", "poisson")
 _CHARGES += ("geometric",)
+_PROVED = ("exact", "certified", "conditional")
 _MIXED = ("Contamination", "TotalVariation", "Hull", "FullSupport")
 """Families that charge every set of positive measure of their alphabet."""
 
@@ -169,11 +170,13 @@ class SetLines:
             if self.kind in ("TotalVariation", "DivergenceBall"):
                 low, high = self._by_cells(kind, np.asarray(y, float), low, high)
             statuses += [t.status.values for t in both]
-        status = np.array([weakest(found) for found in zip(*statuses, strict=True)])
+        status = np.array([weakest(found) for found in zip(*statuses, strict=True)], dtype=object)
+        proved = "certified" if len(self.notes) == len(self.set.assumptions) else "conditional"
+        status = np.where(np.isin(status, ("exact", "certified")), proved, status)
+        open_ = np.isinf(high) & ~np.isinf(low) & np.isin(status, _PROVED)
+        status = np.where(open_, "undecided", status)
         if self.set.confidence is not None:
-            status = np.where(
-                np.isin(status, ("exact", "certified", "conditional")), "statistical", status
-            )
+            status = np.where(np.isin(status, _PROVED), "statistical", status)
         return low, high, status
 
     # -- over all outcomes --------------------------------------------------------------------
@@ -252,18 +255,22 @@ class SetLines:
         """Enclose the LDP level, of any prior that charges every secret."""
         from borel.levels import ldp
 
-        return ldp(self.joints[0])
+        found = ldp(self.joints[0])
+        if len(self.notes) == len(self.set.assumptions):
+            return found  # its support is the union of the supports, as it stands
+        made = self._make(found.lower, found.upper, [found], found.witness)
+        return made if found.attained is None else made.about(attained=found.attained)
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        return largest([self.sup("pmc"), self.sup("pml")])
+        return self.set.largest([self.sup("pmc"), self.sup("pml")])
 
 
 def _reference(joint: Joint) -> Measure:
     """Return some prior that charges every set of secrets of positive measure."""
-    from borel.levels import _full_support
+    from borel.levels import full_support_prior
 
-    return _full_support(joint.mechanism)
+    return full_support_prior(joint.mechanism.secret)
 
 
 def _bound(

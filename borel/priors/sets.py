@@ -16,15 +16,18 @@ charges such an x, and only approached otherwise: the Bound says which, where it
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.alphabets import Alphabet
-from borel.bound import Bound
+from borel.bound import Bound, largest
+from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure
+from borel.measures import Measure, as_measure
 from borel.probabilities import as_numbers
 
 if TYPE_CHECKING:
@@ -41,16 +44,23 @@ class PriorSet:
         The alphabet of the secret.
     convex : bool
         Whether mixtures of members are members.
+    closed : bool
+        Whether limits of members are members.
     assumptions : tuple of str
         What figures over the set rest on.
     confidence : float or None
         For a set learnt from a sample: the probability, over the sample, that it holds the truth.
+    nominal : Measure or None
+        The member that the set is around: the centre of a ball, or the law of the counts; None if
+        there is none. An audit gives its figures beside the suprema over the set.
     """
 
     __array_ufunc__ = None
     convex = True
+    closed = True
     status = "exact"
     confidence: float | None = None
+    nominal: Measure | None = None
 
     def __init__(self, on: Alphabet, name: str, *, assumptions: tuple[str, ...] = ()):
         if not isinstance(on, Alphabet):
@@ -85,6 +95,12 @@ class PriorSet:
         """The set as linear constraints, if it is a polytope; None otherwise."""
         return None
 
+    def all_priors(self) -> PriorSet:
+        """Return the set of all priors of full support on the same alphabet."""
+        from borel.priors.balls import FullSupport
+
+        return FullSupport(self.on)
+
     def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
         """Return whether some minimiser of v charges a secret; None if it is not known.
 
@@ -98,6 +114,13 @@ class PriorSet:
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance in its probabilities."""
         raise NotYet(f"bl.priors.{self.name}.contains", missing="a test of membership")
+
+    def certainly(self, q: list[Fraction]) -> bool:
+        """Return whether probabilities are certainly those of a member; False where unknown."""
+        rules = self.rules
+        if rules is None or rules.width > rules.n or not self.closed:
+            return False
+        return linear.satisfied(q, rules)
 
     # -- expectations -------------------------------------------------------------------------
 
@@ -145,6 +168,16 @@ class PriorSet:
             prior = found.prior[:, 0]
         about["witness"] = {"prior": as_measure(prior, self.on, "the attaining prior")}
         return self.bound(low, high, **about)
+
+    def largest(self, figures: list[Bound]) -> Bound:
+        """Return the largest of several figures over the set, with the confidence of the set.
+
+        All of them hold on one event, that the set holds the truth: no risks add up.
+        """
+        found = largest(figures)
+        if found.status != "statistical":
+            return found
+        return replace(found, confidence=self.confidence)
 
     def bound(self, low: Any, high: Any, **about: Any) -> Bound:
         """Make a Bound with the status of the set."""
@@ -205,6 +238,12 @@ class PriorSet:
 
         return figure(joint, name)
 
+    def example(self) -> Measure:
+        """Return some prior on the alphabet, to see where outcomes lie; it proves nothing."""
+        from borel.levels import full_support_prior
+
+        return full_support_prior(self.on) if self.nominal is None else self.nominal
+
     def members(self, count: int, rng: Any = None) -> list[Measure]:
         """Return random members: mixtures of priors that attain random lower expectations.
 
@@ -238,16 +277,9 @@ class PriorSet:
 
         return (
             f"<div><code>{escape(repr(self))}</code><br>"
-            "<i>next: bl.pml(prior_set * mech).sup(), prior_set.lower(f)</i></div>"
+            "<i>next: bl.pml(prior_set * mech).sup(), bl.audit(prior_set * mech), "
+            "prior_set.lower(f)</i></div>"
         )
-
-
-def as_measure(values: np.ndarray, on: Alphabet, name: str) -> Measure:
-    """Return a prior that a solver found as a Measure."""
-    if values.dtype != object:
-        values = np.maximum(values, 0.0)
-        values = values / values.sum()
-    return Measure(values, on, name=name, rounding=1e-12, _check=False)
 
 
 def _values(f: Any, on: Alphabet) -> np.ndarray:

@@ -174,3 +174,37 @@ def test_a_hull_of_priors_on_different_halves_says_what_it_assumes():
     found = bl.pml(bl.priors.hull(halves) * NOISE)(0.0)
     assert found.status == "conditional"
     assert any("charges every set of secrets" in a for a in found.assumptions)
+
+
+def test_ldp_over_a_set_counts_secrets_that_only_some_member_charges():
+    """Half of the secrets have mass under the second corner only: the first one's level is less."""
+    unit = bl.Interval(0, 1)
+    mech = bl.mechanisms.laplace(b=1.0, secret=unit)
+    half = bl.Measure(lambda x: np.where(x < 0.5, 2.0, 0.0), on=unit, breaks=[0.5])
+    for prior_set in (
+        bl.priors.hull([half, bl.uniform(unit)]),
+        bl.priors.tv_ball(half, 0.1),
+        bl.priors.contamination(half, 0.1),
+    ):
+        found = bl.ldp(prior_set * mech)
+        assert found.status == "conditional"
+        assert "every centre charges every set of secrets" in " ".join(found.assumptions)
+    assert bl.ldp(bl.priors.tv_ball(bl.uniform(unit), 0.1) * mech).status != "conditional"
+    one = bl.ldp(bl.priors.hull([half]) * mech)
+    assert one == bl.ldp(half * mech)
+
+
+def test_a_curve_has_the_status_of_its_points():
+    unit = bl.Interval(0, 1)
+    mech = bl.mechanisms.laplace(b=1.0, secret=unit)
+    half = bl.Measure(lambda x: np.where(x < 0.5, 2.0, 0.0), on=unit, breaks=[0.5])
+    for prior_set in (
+        bl.priors.contamination(half, 0.1),  # whether it charges every secret is not known
+        bl.priors.contamination(bl.uniform(unit), 0.1),
+        bl.priors.hull([bl.uniform(unit), bl.beta(alpha=2, beta=2)]),
+        bl.priors.full_support(unit),
+    ):
+        ell = bl.pml(prior_set * mech)
+        assert [str(s) for s in ell([0.25, 0.75])["status"].values] == [
+            ell(y).status for y in (0.25, 0.75)
+        ]

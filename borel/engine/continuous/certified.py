@@ -27,7 +27,7 @@ from borel.engine.intervals.jet import logarithm
 from borel.engine.intervals.rounding import Enclosure
 from borel.errors import NotEnclosed, NotYet
 from borel.laws import Values
-from borel.measures import head_of
+from borel.total_masses import head_of
 
 if TYPE_CHECKING:
     from borel.bound import Bound

@@ -19,8 +19,8 @@ from borel.engine.intervals import interval, rounding
 from borel.engine.intervals.rounding import Enclosure, Scaled, log_ratio_bounds, ratio_bounds
 from borel.errors import InvalidInput, NotEnclosed, NotYet
 from borel.laws import Values
-from borel.measures import head_of
 from borel.probabilities import as_floats
+from borel.total_masses import head_of
 
 if TYPE_CHECKING:
     from borel.density import Density

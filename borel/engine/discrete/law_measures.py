@@ -15,7 +15,7 @@ from borel.engine.divergences.cells import spread
 from borel.engine.intervals import rounding
 from borel.engine.intervals.rounding import TINY, fraction_down, fraction_up, log_fraction
 from borel.errors import NotYet
-from borel.measures import head_of
+from borel.total_masses import head_of
 
 if TYPE_CHECKING:
     from borel.laws import Values

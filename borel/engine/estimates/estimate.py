@@ -22,7 +22,7 @@ from borel.engine.estimates.search import maximise
 from borel.engine.intervals.rounding import Enclosure
 from borel.errors import NotYet
 from borel.laws import Values
-from borel.measures import head_of
+from borel.total_masses import head_of
 
 if TYPE_CHECKING:
     from borel.engine.divergences.generators import Generator

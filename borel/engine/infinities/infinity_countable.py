@@ -52,7 +52,7 @@ def prove_countable(engine: Any, kind: str) -> Proof | None:
 def _countable_secret(prior: Any) -> Secret:
     """Return the first points of a countable prior that certainly have positive mass, or labels."""
     from borel.engine.intervals import interval
-    from borel.measures import head_of
+    from borel.total_masses import head_of
 
     none = np.zeros(0)
     if prior.on.kind == "finite" and prior._probabilities is not None and prior.on.numeric:

@@ -16,7 +16,8 @@ from borel.engine.estimates.curve import _FINE, Curve
 from borel.engine.estimates.estimate import REASON, Pointwise
 from borel.engine.estimates.search import maximise
 from borel.errors import NotYet
-from borel.measures import Measure, head_of
+from borel.measures import Measure
+from borel.total_masses import head_of
 
 if TYPE_CHECKING:
     from borel.engine.posteriors.draws import PerDraw

@@ -1,4 +1,4 @@
-"""Suprema over parametric families of priors: branch and bound over theta, or an estimate.
+"""Lower expectations over parametric families of priors: branch and bound over theta.
 
 For a finite secret E_theta v = sum_x p_x(theta) v_x. On a box of theta it is enclosed by the ranges
 of the p_x, by its value at the centre and its slopes, and, where it is monotone in theta, by its
@@ -7,19 +7,16 @@ value at an end; boxes that cannot hold the least value of any column are droppe
 
 from __future__ import annotations
 
-import math
 import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound
 from borel.engine.intervals import jet, lanes
 from borel.engine.prior_sets.expectations import Least
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
     from borel.priors.parametric import Family
 
 _TURNS = 80
@@ -146,93 +143,3 @@ def _evaluate(v: np.ndarray, family: Family, low: np.ndarray, high: np.ndarray):
             values.append(_mean(v, _probabilities(family, ends, ends, None)[0])[1])
             spots.append(ends)
     return bottom, values, spots
-
-
-class FamilyEstimate:
-    """Suprema over a family that could not be traced, or of densities: found, not proved.
-
-    Parameters
-    ----------
-    joint : Joint
-        ``family * mech``.
-    """
-
-    def __init__(self, joint: Joint):
-        self.joint, self.family = joint, joint.prior
-        why = self.family.opaque or "the mechanism is not finite"
-        self.reason = f"a search over theta proves nothing ({why})"
-
-    def _largest(self, figure: Any) -> Bound:
-        from scipy.optimize import minimize
-        from scipy.stats import qmc
-
-        family = self.family
-        d = len(family.low)
-        rng = np.random.default_rng(settings.current().seed)
-        spots = qmc.scale(qmc.Sobol(d, rng=rng).random(32), family.low, family.high)
-        spots = np.vstack([spots, family.low, family.high, (family.low + family.high) / 2])
-        inside = family.low + (family.high - family.low) * 1e-9
-        spots = np.clip(spots, inside, family.high - (family.high - family.low) * 1e-9)
-        deadline = time.monotonic() + settings.current().budget
-
-        def value(theta: np.ndarray) -> float:
-            found = figure(family.member(np.clip(theta, family.low, family.high)))
-            return float(found.value)
-
-        heights = []
-        for spot in spots:
-            heights.append(value(spot))
-            if time.monotonic() > deadline and len(heights) >= 5:
-                break
-        best = int(np.argmax(heights))
-        top, where = heights[best], spots[best]
-        if not math.isfinite(top):
-            return Bound.undecided(reason=f"it looks infinite at theta = {where}; {self.reason}")
-        if time.monotonic() < deadline:
-            bounds = list(zip(family.low, family.high, strict=True))
-            found = minimize(
-                lambda t: -value(t),
-                where,
-                method="Nelder-Mead",
-                bounds=bounds,
-                options={"maxfev": 60 * d, "xatol": 1e-9, "fatol": 1e-12},
-            )
-            if -found.fun >= top:
-                where, top = found.x, float(-found.fun)
-        spread = abs(top - sorted(heights)[-2]) if len(heights) > 1 else 0.0
-        prior = family.member(where)
-        return Bound.estimate(
-            top,
-            max(min(spread, 1e-3 * max(1.0, top)), 1e-9),
-            reason=self.reason,
-            witness={"theta": family.point(where), "prior": prior},
-            assumptions=family.assumptions,
-        )
-
-    def at(self, kind: str, y: Any) -> Bound:
-        """Estimate the supremum at one outcome."""
-        from borel.leakage import pmc, pml
-
-        of = pml if kind == "pml" else pmc
-        return self._largest(lambda prior: of(prior * self.joint.mechanism)(y))
-
-    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, str]:
-        """Estimate the supremum at many outcomes."""
-        found = [self.at(kind, point) for point in y]
-        return np.array([b.lower for b in found]), np.array([b.upper for b in found]), "estimate"
-
-    def sup(self, kind: str) -> Bound:
-        """Estimate the supremum over theta and the outcomes."""
-        from borel.leakage import pmc, pml
-
-        of = pml if kind == "pml" else pmc
-        return self._largest(lambda prior: of(prior * self.joint.mechanism).sup())
-
-    def __getattr__(self, name: str) -> Any:
-        """Estimate another measure over theta."""
-        if name not in ("ldp", "lip", "maximal_leakage", "mutual_information"):
-            raise AttributeError(name)
-        import borel
-
-        of = getattr(borel, name)
-        return lambda: self._largest(lambda prior: of(prior * self.joint.mechanism))

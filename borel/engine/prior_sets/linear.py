@@ -21,6 +21,10 @@ from borel.engine.intervals.rounding import fraction_up
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput
 
+ROUNDING = 1e-12
+"""Constraints that contradict each other by less may do so by the rounding of their numbers."""
+_UNIT = 2.0**-20
+
 
 class Constraints(NamedTuple):
     """Rows A q <= b and E q = e on the probabilities of n secrets and on auxiliary variables.
@@ -90,10 +94,18 @@ def _solve(c: np.ndarray, rules: Constraints) -> Any:
     )
 
 
-def require_feasible(rules: Constraints, what: str) -> np.ndarray:
-    """Return some member; raise if no prior satisfies the constraints."""
+def some_member(rules: Constraints, what: str) -> list[Fraction] | None:
+    """Return a prior that certainly satisfies the constraints; None if none could be proved.
+
+    Raises
+    ------
+    InvalidInput
+        No prior satisfies them: the solver says so, or its multipliers prove that every prior
+        misses one by more than `ROUNDING`. Constraints that contradict each other by less may do so
+        by the rounding of their own numbers, and are let pass.
+    """
     found = _solve(np.zeros(rules.width), rules)
-    if found.status == 2:
+    if found.status == 2 or (found.status == 0 and _least_miss(rules) > ROUNDING):
         raise InvalidInput(
             what,
             expected="constraints that some prior satisfies",
@@ -102,7 +114,52 @@ def require_feasible(rules: Constraints, what: str) -> np.ndarray:
         )
     if found.status != 0:
         raise InvalidInput(what, expected="a linear program that can be solved", got=found.message)
-    return found.x[: rules.n]
+    member = _member(found.x, rules)
+    return None if member is None else member[: rules.n]
+
+
+def _least_miss(rules: Constraints) -> Fraction:
+    """Bound from below, in rational arithmetic, by how much every prior misses some constraint.
+
+    A constraint may be missed by s * `_UNIT`, with s in [0, 1] as small as can be: the solver,
+    which takes a miss of 1e-7 for none, sees misses that are far smaller.
+    """
+    rows = np.vstack([rules.at_most, rules.equal, -rules.equal]) / _UNIT
+    limits = np.concatenate([rules.limits, rules.values, -rules.values]) / _UNIT
+    wider = Constraints(
+        np.hstack([rows, np.full((len(rows), 1), -1.0)]),
+        limits,
+        np.zeros((0, rules.width + 1)),
+        np.zeros(0),
+        rules.n,
+    )
+    cost = np.zeros(wider.width)
+    cost[-1] = 1.0
+    found = _solve(cost, wider)
+    if found.status == 2:  # it misses by more than a unit, and the solver was wrong
+        return Fraction(_UNIT)
+    if found.status != 0:
+        return Fraction(0)
+    return _dual_exactly(cost, wider, found) * Fraction(_UNIT)
+
+
+def middle_member(rules: Constraints) -> list[Fraction] | None:
+    """Return a member that is inside the set, as far as the solver shows; None if none is proved.
+
+    It is a mixture of members with the largest, and with the least, probability of each secret.
+    """
+    corners = []
+    for k in range(rules.n):
+        for sign in (1.0, -1.0):
+            cost = np.zeros(rules.width)
+            cost[k] = sign
+            found = _solve(cost, rules)
+            member = _member(found.x, rules) if found.status == 0 else None
+            if member is not None:
+                corners.append(member[: rules.n])
+    if not corners:
+        return None
+    return [sum(column, Fraction(0)) / len(corners) for column in zip(*corners, strict=True)]
 
 
 def feasible(rules: Constraints) -> bool:
@@ -230,8 +287,21 @@ def _repaired(x, rules: Constraints, rows: np.ndarray, width: int) -> list[Fract
     out = [Fraction(0)] * width
     for j, k in enumerate(used):
         out[k] = Fraction(int(solution[j].p), int(solution[j].q))
-    for row, end in zip(rules.at_most, rules.limits, strict=True):
-        total = sum((Fraction(float(row[k])) * out[k] for k in used if row[k]), Fraction(0))
-        if total > Fraction(float(end)):
-            return None
-    return out
+    return out if satisfied(out, rules) else None
+
+
+def satisfied(q: list[Fraction], rules: Constraints) -> bool:
+    """Return whether numbers satisfy the constraints exactly."""
+
+    def total(row: np.ndarray) -> Fraction:
+        terms = (Fraction(float(a)) * v for a, v in zip(row, q, strict=True) if a and v)
+        return sum(terms, Fraction(0))
+
+    below = all(
+        total(row) <= Fraction(float(end))
+        for row, end in zip(rules.at_most, rules.limits, strict=True)
+    )
+    return below and all(
+        total(row) == Fraction(float(end))
+        for row, end in zip(rules.equal, rules.values, strict=True)
+    )

@@ -9,22 +9,17 @@ on each cell. The enclosure closes in as the cells shrink, to first order.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.bound import Bound
 from borel.engine.continuous.surface import boxes
 from borel.engine.intervals import jet, lanes
-from borel.errors import NotYet
 
 if TYPE_CHECKING:
     from borel.engine.intervals.lanes import Box
 
 CELLS = 1024
-FEW = 256
-"""Cells of sets of densities, for which linear programs may be solved."""
 
 
 class SecretCells:
@@ -39,12 +34,13 @@ class SecretCells:
     def __init__(self, engine: Any):
         secret = engine.secret
         self.engine = engine
-        self._cut(secret, CELLS)
+        self.cut(secret, CELLS)
         pairs = zip(self.low.tolist(), self.high.tolist(), strict=True)
         masses = np.array([secret.mass(a, b) for a, b in pairs])
         self.weights: Box = np.maximum(masses[:, 0], 0.0), np.minimum(masses[:, 1], 1.0)
 
-    def _cut(self, secret: Any, count: int) -> None:
+    def cut(self, secret: Any, count: int) -> None:
+        """Cut the secret into cells, at breaks too."""
         low, high = float(secret.lower[0]), float(secret.upper[0])
         first, last = _reach(secret)
         inner = np.linspace(first, last, count + 1)
@@ -55,9 +51,9 @@ class SecretCells:
     def leakage(self, prior_set: Any, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the suprema of PML or PMC over the set at outcomes."""
         coarse = prior_set.coarsened(self.weights)
-        return self._enclosed(lambda v, below: coarse.least(v), kind, ys)
+        return self.enclosed(lambda v, below: coarse.least(v), kind, ys)
 
-    def _enclosed(self, least: Any, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def enclosed(self, least: Any, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Combine bounds of lower expectations: ``least(v, below)``."""
         top, bottom = self.engine.extreme(ys, 1.0), self.engine.extreme(ys, -1.0)
         low, high = self._values(ys, top)
@@ -87,59 +83,6 @@ class SecretCells:
                 ratio = lanes.exp((np.minimum(gap[0], 0.0), np.minimum(gap[1], 0.0)))
             out[:, :, j] = np.clip(ratio, 0.0, 1.0)
         return out[0], out[1]
-
-
-class CellEngine(SecretCells):
-    """Figures at outcomes over a set of densities on an interval.
-
-    Parameters
-    ----------
-    joint : Joint
-        ``density_set * mech``.
-    """
-
-    def __init__(self, joint: Any):
-        from borel.engine import engine_for
-        from borel.engine.continuous.certified import CertifiedEngine
-        from borel.families import uniform
-
-        self.set, self.joint = joint.prior, joint
-        engine = engine_for(uniform(self.set.on) * joint.mechanism)
-        if not isinstance(engine, CertifiedEngine) or engine.at_atoms:
-            raise NotYet("prior_set * mech", missing="a kernel that can be enclosed, without atoms")
-        self.engine = engine
-        self._cut(engine.secret, FEW)
-
-    def _ends(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        solved = self.set.solved
-        return self._enclosed(
-            lambda v, below: solved(v, self.low, self.high, below=below), kind, ys
-        )
-
-    def at(self, kind: str, y: Any) -> Bound:
-        """Enclose the supremum over the set at one outcome."""
-        low, high = self._ends(kind, np.array([float(y)]))
-        notes = (*self.set.assumptions, *self.engine.assumptions)
-        if np.isinf(high[0]):
-            return Bound.undecided(
-                float(low[0]), reason="the cells do not bound it", assumptions=notes
-            )
-        return Bound.conditional(float(low[0]), float(high[0]), assumptions=notes)
-
-    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return lower ends, upper ends and the status at many outcomes."""
-        low, high = self._ends(kind, np.asarray(y, float))
-        return low, high, np.where(np.isinf(high), "undecided", "conditional")
-
-    def sup(self, kind: str) -> Bound:
-        """Bound the supremum over the outcomes by the LDP level."""
-        from borel.levels import ldp
-
-        top = ldp(self.engine.joint)
-        notes = tuple(dict.fromkeys((*self.set.assumptions, *top.assumptions)))
-        if top.proved and math.isfinite(top.upper):
-            return Bound.conditional(0.0, top.upper, assumptions=notes)
-        return Bound.undecided(reason="LDP does not bound it", assumptions=notes)
 
 
 def _log(value: np.ndarray) -> Box:

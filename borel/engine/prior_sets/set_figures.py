@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.bound import Bound, Ratio, largest
+from borel.bound import Bound, Ratio
 from borel.engine.intervals.rounding import U, log_fraction, log_ratio_bounds, rounding_of, scaled
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
+from borel.measures import as_measure
 from borel.probabilities import carried
 
 if TYPE_CHECKING:
@@ -214,8 +215,8 @@ class FiniteSetEngine:
             about["exact_ratio"] = Ratio(found.ratio[column], found.ratio[column])
         return self.make(float(low), float(high), **about)
 
-    def make(self, low: float, high: float, **about: Any) -> Bound:
-        """Make a Bound with the status of the set and of the mechanism."""
+    def make(self, low: float, high: float, status: str = "", **about: Any) -> Bound:
+        """Make a Bound with the status of the set and of the mechanism, unless it is another."""
         if math.isinf(high) and not math.isinf(low):
             about.pop("exact_ratio", None)
             notes = (*self.set.assumptions, *about.pop("assumptions", ()))
@@ -237,12 +238,10 @@ class FiniteSetEngine:
             about.pop("exact_ratio", None)
             if math.isinf(high):
                 return Bound.undecided(**about)
-        return self.set.bound(low, high, status=self.status, **about)
+        return self.set.bound(low, high, status=status or self.status, **about)
 
     def _worst(self, kind: str, column: int) -> dict[str, Any]:
         """Return the worst prior, the secret it tells most about, and whether it is attained."""
-        from borel.priors.sets import as_measure
-
         found, labels = self.columns(kind), self.set.on.labels
         values = (self.matrix if self.rational else self.floats)[:, column]
         rows = np.flatnonzero(self.sure if self.sure.any() else self.possible)
@@ -266,7 +265,7 @@ class FiniteSetEngine:
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        return largest([self.sup("pmc"), self.sup("pml")])
+        return self.set.largest([self.sup("pmc"), self.sup("pml")])
 
     def mutual_information(self) -> Bound:
         """Enclose the largest mutual information over the members."""

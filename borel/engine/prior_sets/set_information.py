@@ -19,6 +19,7 @@ import numpy as np
 from borel import settings
 from borel.engine.intervals import jet, lanes
 from borel.errors import NotYet
+from borel.measures import as_measure
 
 if TYPE_CHECKING:
     from borel.bound import Bound
@@ -52,14 +53,11 @@ def mutual_information(engine: FiniteSetEngine) -> Bound:
     tops = _divergences(kernel, q, error)
     upper = float(-prior_set.least(-tops[1][:, None]).lower[0])
     lower = _member(engine, p) - _MEMBERS
-    from borel.priors.sets import as_measure
-
     prior = as_measure(p, prior_set.on, "the prior of the largest mutual information found")
-    if engine.status == "exact":
-        engine.status = "certified"
     return engine.make(
         max(lower, 0.0),
         max(upper, lower, 0.0),
+        status="certified" if engine.status == "exact" else engine.status,
         assumptions=engine.assumptions,
         witness={"prior": prior},
     )
@@ -141,7 +139,6 @@ def _divergences(kernel: np.ndarray, q: np.ndarray, error: float) -> tuple[np.nd
 def _member(engine: FiniteSetEngine, p: np.ndarray) -> float:
     from borel.engine.discrete.exact import FiniteEngine
     from borel.joint import Joint
-    from borel.priors.sets import as_measure
 
     joint = Joint(as_measure(p, engine.set.on, "a member"), engine.joint.mechanism)
     return FiniteEngine(joint).mutual_information().lower

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound, largest
+from borel.bound import Bound
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import log_graph
 from borel.engine.intervals import jet, lanes
 from borel.engine.prior_sets.tail_ratios import TailRatios
 from borel.errors import NotEnclosed, NotYet
+from borel.measures import as_measure
 
 if TYPE_CHECKING:
     from borel.engine.intervals.lanes import Box
@@ -218,8 +219,6 @@ class SetOutcomes:
 
     def at(self, kind: str, y: Any) -> Bound:
         """Enclose the supremum over the set at one outcome."""
-        from borel.priors.sets import as_measure
-
         point = np.array([float(y)])
         low, high = self._boxes(kind, point, point)
         logs = self._logs(point, point)
@@ -349,17 +348,16 @@ class SetOutcomes:
     def ldp(self) -> Bound:
         """Enclose the LDP level on the union of the supports: PML under full support there."""
         from borel.joint import Joint
-        from borel.priors.balls import FullSupport
 
         if not (self.sure == self.possible).all() or not self.sure.all():
             raise NotYet("bl.ldp", missing="sets of priors that leave secrets out")
-        found = SetOutcomes(Joint(FullSupport(self.set.on), self.joint.mechanism)).sup("pml")
+        found = SetOutcomes(Joint(self.set.all_priors(), self.joint.mechanism)).sup("pml")
         notes = (*self.set.assumptions, *found.assumptions)
         return found.about(assumptions=notes, witness=None, attained=None)
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        return largest([self.sup("pmc"), self.sup("pml")])
+        return self.set.largest([self.sup("pmc"), self.sup("pml")])
 
 
 def _uniform(on: Any) -> Any:

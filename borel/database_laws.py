@@ -1,0 +1,70 @@
+"""Laws of independent entries: their product, the chance of an event, the number of ones."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import reduce
+
+import numpy as np
+
+from borel.alphabets import Alphabet
+from borel.engine.discrete.noisy_count import Ends, NoisyCount
+from borel.engine.intervals.rounding import NORMAL, U, rounding_of
+from borel.measures import Measure
+from borel.probabilities import exactly, require_no_underflow
+
+_BITS = 20_000
+
+
+def product_law(prior: Measure, n: int, on: Alphabet) -> Measure:
+    """Return the product of n equal laws as a Measure on D**n."""
+    p = prior.probabilities
+    if p.dtype != object:
+        require_no_underflow("iid(prior, n)", *[p] * n)
+    law = reduce(lambda a, b: np.multiply.outer(a, b).ravel(), [p] * n)
+    error = 0.0 if prior.rational else n * (max(prior.rounding, U) + U) * 1.0001
+    return Measure(law, on, rounding=error, unproved=prior.unproved)
+
+
+def chance(prior: Measure, alphabet: Alphabet, mask: tuple[bool, ...]) -> Ends:
+    """Enclose the probability of a set of labels, exact for Fractions and for 0 and 1.
+
+    Floats mean every normalised law within their relative rounding.
+    """
+    p = prior.at(alphabet)
+    inside = sum((exactly(v) for v, m in zip(p, mask, strict=True) if m), Fraction(0))
+    outside = sum((exactly(v) for v, m in zip(p, mask, strict=True) if not m), Fraction(0))
+    if inside == 0 or outside == 0:
+        return Ends(Fraction(inside > 0), Fraction(inside > 0))
+    if prior.rational:
+        return Ends(inside, inside)
+    e = exactly(float(np.max(rounding_of(np.asarray(p, float), prior.rounding))))
+    low = max(inside * (1 - e), 1 - outside / (1 - e))
+    high = min(inside / (1 - e), 1 - outside * (1 - e))
+    return Ends(low, high)
+
+
+def binomial_law(n: int, p: Ends, on: Alphabet) -> Measure | None:
+    """Return Binomial(n, p) on 0, ..., n: Fractions where they are short, else floats.
+
+    None if float64 would lose some of the probabilities: a lost mass is not a zero.
+    """
+    x, y = p.lower.numerator, p.lower.denominator
+    if p.lower == p.upper and n * y.bit_length() <= _BITS:
+        law = np.empty(n + 1, dtype=object)
+        law[:] = [Fraction(math.comb(n, k) * x**k * (y - x) ** (n - k), y**n) for k in range(n + 1)]
+        return Measure(law, on)
+    from borel.engine.balls.arb import ball, precision
+
+    middle = (p.lower + p.upper) / 2
+    if middle in (0, 1):
+        return Measure(np.array([float(k == n * middle) for k in range(n + 1)]), on)
+    count = NoisyCount(n, Fraction(1), Ends(middle, middle))
+    with precision(128):
+        law = np.array([float(count.weight(k, ball(middle)).mid()) for k in range(n + 1)])
+    if law.min() < NORMAL:
+        return None
+    half = (p.upper - p.lower) / 2
+    error = float(n * half / min(middle, 1 - middle)) * 1.01 + 8 * U
+    return Measure(law, on, rounding=error)

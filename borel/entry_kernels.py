@@ -1,0 +1,209 @@
+"""Kernels of one entry of a database: the other entries are integrated out under the same prior."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.alphabets import Integers, Reals
+from borel.database_laws import binomial_law, chance, product_law
+from borel.density import Density
+from borel.engine.discrete.noisy_count import NoisyCount
+from borel.engine.intervals.rounding import U
+from borel.errors import NotYet
+from borel.mechanism import Mechanism
+from borel.probabilities import as_floats, carried, require_no_underflow
+
+if TYPE_CHECKING:
+    from borel.databases import Database
+    from borel.mechanisms.counting import CountingQuery
+
+_TRACED = 50
+"""Mixtures of up to this many kernels are traced."""
+_LISTED = 20_000
+
+
+def counting_kernel(database: Database, query: CountingQuery) -> Mechanism:
+    """Return the kernel of one entry for a counting query, with its closed forms."""
+    from borel.mechanisms.counting_entry import EntryForms
+
+    alphabet = database.prior.on
+    counted = query.counts(alphabet)
+    noise = NoisyCount(database.n - 1, query.rate, chance(database.prior, alphabet, counted))
+    out = Mechanism(
+        None,
+        secret=alphabet,
+        outcome=Reals(),
+        name=f"one entry of {query.name}",
+    )
+    ones = [label for label, c in zip(alphabet.labels, counted, strict=True) if c]
+    middle = float((noise.p.lower + noise.p.upper) / 2)
+    weights = _weights(noise.others, middle) if noise.others <= _LISTED else None
+    spaces = {"y": out.outcome, "x": alphabet}
+    if not alphabet.numeric:
+        out.density = Density(_no_numbers, spaces, log=True, opaque="labels that are no numbers")
+    elif noise.others < _TRACED:
+        assert weights is not None
+        log_density = partial(_mixture, ones, weights, float(query.unit), query.scale)
+        out.density = Density(log_density, spaces, log=True)
+        out.normalisation = "rounded: the binomial weights of the mixture are floats"
+    else:
+        log_density = partial(_long_mixture, ones, middle, noise.others, query)
+        why = f"a mixture of {database.n} kernels; up to {_TRACED} are traced"
+        out.density = Density(log_density, spaces, log=True, opaque=why)
+    out.sampler = partial(_draw_entry, ones, middle, noise.others, query)
+    out.closed_forms = EntryForms(noise, query.unit, counted)
+    return out
+
+
+def _weights(n: int, p: float) -> np.ndarray:
+    from scipy import stats
+
+    return stats.binom.pmf(np.arange(n + 1), n, p)
+
+
+def _counts(ones: list, x: Any) -> Any:
+    """Return 1 for a label that counts, else 0."""
+    return sum((np.where(np.equal(x, one), 1.0, 0.0) for one in ones), 0.0 * x)
+
+
+def _mixture(ones: list, weights: np.ndarray, unit: float, scale: float, y: Any, x: Any) -> Any:
+    """Return log f(y|x), far from the counts by the distance to the first one."""
+    first = np.abs(y - _counts(ones, x) / unit)
+    terms = [
+        float(w) * np.exp((first - np.abs(y - (_counts(ones, x) + m) / unit)) / scale)
+        for m, w in enumerate(weights)
+        if w > 0
+    ]
+    return np.log(sum(terms)) - first / scale - float(np.log(2 * scale))
+
+
+def _long_mixture(ones: list, p: float, n: int, query: CountingQuery, y: Any, x: Any) -> Any:
+    """Return log f(y|x) in float64, summed over all counts in blocks of them."""
+    from scipy import special, stats
+
+    y, x = np.broadcast_arrays(np.asarray(y, float), np.asarray(x, float))
+    counted = np.isin(x, np.asarray(ones, float))
+    t = (y * query.unit - counted).ravel()
+    total = np.full(t.shape, -np.inf)
+    block = max(1, 4_000_000 // max(len(t), 1))
+    for start in range(0, n + 1, block):
+        m = np.arange(start, min(start + block, n + 1))
+        terms = stats.binom.logpmf(m, n, p) - np.abs(t[:, None] - m) * float(query.rate)
+        total = np.logaddexp(total, special.logsumexp(terms, axis=1))
+    return (total - np.log(2 * query.scale)).reshape(y.shape)
+
+
+def _no_numbers(y: Any, x: Any) -> Any:
+    raise NotYet(
+        "the density of one entry",
+        missing="labels that are no numbers",
+        instead="number the labels; leakage, its law, LDP and maximal leakage are closed forms.",
+    )
+
+
+def _draw_entry(
+    ones: list, p: float, n: int, query: CountingQuery, x: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    count = np.isin(x, np.asarray(ones, float)) + rng.binomial(n, p, size=np.shape(x))
+    return count / query.unit + rng.laplace(scale=query.scale, size=np.shape(x))
+
+
+def _rows(database: Database, mechanism: Mechanism) -> np.ndarray:
+    """Return the rows of a matrix in the order of D**n, as an array (|D|, ..., |D|, m)."""
+    rows = np.asarray(mechanism.secret.positions(list(database.on.labels), "x"))
+    d = database.prior.on.size
+    return mechanism.matrix[rows].reshape(*[d] * database.n, -1)
+
+
+def finite_kernel(database: Database, mechanism: Mechanism, i: int) -> Mechanism:
+    """Return the kernel of one entry for a finite mechanism on databases, a matrix."""
+    kernel, prior, n = _rows(database, mechanism), database.prior, database.n
+    others = product_law(prior, n - 1, prior.on ** (n - 1)).probabilities
+    d, m = prior.on.size, kernel.shape[-1]
+    kernel = np.moveaxis(kernel, i, 0).reshape(d, -1, m)
+    rounding = 0.0
+    if not (prior.rational and mechanism.rational):
+        what = "bl.entry"
+        others, kernel = as_floats(others, what), as_floats(kernel, what)
+        require_no_underflow(what, others, kernel)
+        own = (n - 1) * (max(prior.rounding, U) + U) + max(mechanism.rounding, U)
+        rounding = (own + (len(others) + 2) * U) * 1.0001
+    matrix = (
+        np.einsum("k,dkm->dm", others, kernel, optimize=False)
+        if rounding
+        else (np.stack([others @ block for block in kernel]))
+    )
+    out = Mechanism._from_matrix(
+        matrix,
+        prior.on,
+        mechanism.outcome,
+        f"entry {i} of {mechanism.name or 'a mechanism'}",
+        rounding,
+    )
+    out.unproved = carried(prior, mechanism)
+    return out
+
+
+def count_kernel(database: Database, mechanism: Mechanism) -> Mechanism:
+    """Return the kernel of one bit for a finite mechanism about their number."""
+    if not mechanism.finite:
+        raise NotYet(
+            "bl.entry",
+            missing="outcomes that are not finite, but for bl.mechanisms.counting_query",
+        )
+    prior, n = database.prior, database.n
+    others = binomial_law(n - 1, database.chance(mechanism), Integers(0, n - 1))
+    if others is None:
+        raise NotYet(
+            "bl.entry",
+            missing=f"the law of {n - 1} bits, some of which float64 cannot hold",
+            instead="a prior of Fractions with small denominators.",
+        )
+    w, kernel = others.probabilities, mechanism.matrix
+    error = 0.0
+    if not (others.rational and mechanism.rational):
+        w, kernel = as_floats(w, "bl.entry"), as_floats(kernel, "bl.entry")
+        error = (others.rounding + max(mechanism.rounding, U) + (n + 4) * U) * 1.0001
+    rows = {0: w @ kernel[:-1], 1: w @ kernel[1:]}
+    matrix = np.stack([rows[int(label)] for label in prior.on.labels])
+    out = Mechanism._from_matrix(
+        matrix, prior.on, mechanism.outcome, f"one entry of {mechanism.name or 'a count'}", error
+    )
+    out.unproved = carried(prior, mechanism)
+    return out
+
+
+def mixture_kernel(database: Database, mechanism: Mechanism, i: int) -> Mechanism:
+    """Mix the density of a mechanism on small databases of numbers over the other entries."""
+    prior, n = database.prior, database.n
+    if mechanism.density is None or mechanism.masses:
+        raise NotYet("bl.entry", missing=f"{mechanism!r} on databases")
+    others = prior.on ** (n - 1)
+    law = product_law(prior, n - 1, others)
+    weights = np.asarray(law.probabilities, float)
+    labels = [label if n > 2 else (label,) for label in others.labels]
+    kept = [(w, label) for w, label in zip(weights, labels, strict=True) if w > 0]
+    inner = mechanism.density
+
+    def density(y: Any, x: Any) -> Any:
+        def at(rest: tuple) -> Any:
+            point = [
+                np.full_like(x, float(v)) if isinstance(x, np.ndarray) else float(v) + 0.0 * x
+                for v in rest
+            ]
+            return inner.linear(y, (*point[:i], x, *point[i:]))
+
+        return sum(float(w) * at(rest) for w, rest in kept)
+
+    opaque = f"a mixture of {len(kept)} kernels" if len(kept) > _TRACED else ""
+    out = Mechanism(
+        None, secret=prior.on, outcome=mechanism.outcome, name=f"entry {i} of {mechanism.name}"
+    )
+    spaces = {"y": mechanism.outcome, "x": prior.on}
+    out.density = Density(density, spaces, opaque=opaque)
+    out.breaks = mechanism.breaks
+    out.normalisation = "rounded: the weights of the mixture are floats"
+    return out

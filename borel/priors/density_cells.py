@@ -1,0 +1,76 @@
+"""Figures over sets of densities on an interval, by cells of the secret."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from borel.bound import Bound
+from borel.engine import engine_for
+from borel.engine.continuous.certified import CertifiedEngine
+from borel.engine.prior_sets.secret_cells import SecretCells
+from borel.errors import NotYet
+from borel.families import uniform
+from borel.levels import ldp
+
+FEW = 256
+"""Cells of sets of densities, for which linear programs may be solved."""
+
+
+class CellEngine(SecretCells):
+    """Figures at outcomes over a set of densities on an interval.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``density_set * mech``.
+    """
+
+    def __init__(self, joint: Any):
+        self.set, self.joint = joint.prior, joint
+        engine = engine_for(uniform(self.set.on) * joint.mechanism)
+        if not isinstance(engine, CertifiedEngine) or engine.at_atoms:
+            raise NotYet("prior_set * mech", missing="a kernel that can be enclosed, without atoms")
+        self.engine = engine
+        self.cut(engine.secret, FEW)
+
+    def _ends(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        solved = self.set.solved
+        return self.enclosed(lambda v, below: solved(v, self.low, self.high, below=below), kind, ys)
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Enclose the supremum over the set at one outcome."""
+        low, high = self._ends(kind, np.array([float(y)]))
+        notes = (*self.set.assumptions, *self.engine.assumptions)
+        if np.isinf(high[0]):
+            return Bound.undecided(
+                float(low[0]), reason="the cells do not bound it", assumptions=notes
+            )
+        return Bound.conditional(float(low[0]), float(high[0]), assumptions=notes)
+
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower ends, upper ends and the status at many outcomes."""
+        low, high = self._ends(kind, np.asarray(y, float))
+        return low, high, np.where(np.isinf(high), "undecided", "conditional")
+
+    def sup(self, kind: str) -> Bound:
+        """Bound the supremum over the outcomes by the LDP level."""
+        top = self.ldp()
+        notes = top.assumptions
+        if top.proved and math.isfinite(top.upper):
+            return Bound.conditional(0.0, top.upper, assumptions=notes)
+        return Bound.undecided(reason="LDP does not bound it", assumptions=notes)
+
+    def ldp(self) -> Bound:
+        """Enclose the LDP level on all secrets, each of which some member charges."""
+        found = ldp(self.engine.joint)
+        notes = tuple(dict.fromkeys((*self.set.assumptions, *found.assumptions)))
+        if not found.proved:
+            return found.about(assumptions=notes)
+        return Bound.conditional(found.lower, found.upper, assumptions=notes, witness=found.witness)
+
+    def lip(self) -> Bound:
+        """Enclose the larger of the suprema of PML and PMC."""
+        return self.set.largest([self.sup("pmc"), self.sup("pml")])
