@@ -291,7 +291,9 @@ class _Outcomes(_Checker):
                     return True
                 # finer cells help if what is not known of them is what is missing
                 worst = max(missing, key=lambda c: float(missing[c]))
-                cut = {c for c, v in doubts.items() if v * len(cells) * 8 > missing[worst]}
+                least = missing[worst] / (8 * self.bottom.max(arb(1)))
+                some = doubts if sum(doubts.values(), Z) > least else {}
+                cut = {c for c, v in some.items() if v * len(cells) > least}
                 own = {c for c, v in missing.items() if c in f and f[c].doubt(True) * 4 > v}
                 if not cut and worst not in own:
                     break
@@ -327,7 +329,7 @@ class _Outcomes(_Checker):
         if self.marginal and math.isfinite(float(y.high - y.low)):
             found = _run(self.marginal, False, y=y)
             return found, found, {}
-        total, mass, lost, doubts, own_doubts = _model(0), Z, {}, {}, {}
+        total, mass, lost, doubts = _model(0), Z, {}, {}
         for x, weight in self.atoms.items():
             total, mass = total + at[x] * weight, mass + weight
         for cell, v in f.items() if self.p else ():
@@ -340,12 +342,10 @@ class _Outcomes(_Checker):
             part = known[cell, 0][1]
             if all(b.is_finite() for b in (*own.terms.values(), *part.terms.values())):
                 total, mass = total + part, mass + own.start
-                doubts[cell], own_doubts[cell] = part.doubt(), own.doubt()
+                doubts[cell] = part.doubt() + own.doubt() * v.high  # it also tells what is left
             else:  # its share of the prior is what the others leave
                 lost[cell] = v.high
         left, most = (1 - mass).max(Z), max(lost.values(), default=Z, key=float)
-        if most.is_finite():  # finer cells also tell better what is left
-            doubts = {cell: v + own_doubts[cell] * most for cell, v in doubts.items()}
         doubts |= {cell: left.mid() * most if most.is_finite() else INF for cell in lost}
         more = left.upper() * most if most.is_finite() else INF
         return total, total + _between(Z, more.upper()) if lost else total, doubts

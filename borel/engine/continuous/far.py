@@ -120,12 +120,12 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
         at_left = lanes.each(ends, lambda v: v[:-1])
         at_right = lanes.each(ends, lambda v: v[1:])
         height = lanes.subtract(at_left, to_left)
-    at_cuts = tuple(np.append(at_left[end][:1], at_right[end]) for end in (0, 1))
-    at_atoms = tuple(edge[np.searchsorted(cuts, places)] for edge in at_cuts)
-    integral = _weighted(at_atoms, secret)
+    index = np.searchsorted(cuts, places)
+    at_cuts = jet.joined(lanes.each(at_left, lambda v: v[:1]), at_right)
+    at_atoms = lanes.each(at_cuts, lambda v: v[index])
+    parts = [_weighted(at_atoms, secret)]
     if secret.continuous:
-        density = _integral(surface, centre, outer, height, a, b, middle, left, right)
-        integral = lanes.add(integral, density)
+        parts.append(_integral(surface, centre, outer, height, a, b, middle, left, right))
     # a monotone piece has its extremes at its ends; else the middle and the slope bound them
     half = np.maximum(-left[0], right[1])
     reach = np.maximum(np.abs(outer[0][1]), np.abs(outer[1][1])) * half * (1 + 2.0**-50)
@@ -149,7 +149,8 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
     sure = secret.weight_low > 0
     top_low = max([top_low, *at_atoms[0][sure]])
     bottom_high = min([bottom_high, *at_atoms[1][sure]])
-    total = lanes.settled((np.array([integral[0]]), np.array([integral[1]])))
+    total = lanes.total((np.array([p[0] for p in parts]), np.array([p[1] for p in parts])), axis=0)
+    total = lanes.settled((total[0][None], total[1][None]))
     if not total[0][0] > 0:
         return 0.0, np.inf
     log_low, log_high = (float(v[0, 0]) for v in jet.logarithm((total[0][None], total[1][None]), 0))
