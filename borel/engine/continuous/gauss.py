@@ -277,13 +277,91 @@ def _cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
 
 
 def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
+    if a.shape[1] > 1:
+        return _smooth_cells(surface, ys, index, a, b)
+    # a box across a kink has no high derivatives: it is cut, and the rule serves both sides. One
+    # such lane would slow down every other, since unknown ends need care
+    doubtful = ~np.isfinite(b - a)[:, 0]
+    if surface.programs(ys.shift)[1].branches:
+        doubtful[:] = True
+    few = np.flatnonzero(doubtful)
+    if not len(few):
+        return _smooth_cells(surface, ys, index, a, b)
+    y = _at_outcomes(ys, index[few])
+    found = surface.programs(ys.shift)[1].run(
+        surface.inputs(boxes(a[few], b[few], 0, 2), y, ys.shift[index[few]]), 2, start=a[few, 0]
+    )
+    bend = _wide(jet.entry(found.jet, 2), len(few))
+    known = np.isfinite(bend[0]) & np.isfinite(bend[1]) & np.isfinite(b - a)[few, 0]
+    if known.all():
+        return _smooth_cells(surface, ys, index, a, b)
+    rough, value = ~known, _wide(jet.entry(found.jet, 0), len(few))
+    smooth = np.ones(len(index), bool)
+    smooth[few[rough]] = False
+    cut = few[rough]
+    kink = None if found.kink is None else np.broadcast_to(found.kink, len(few))[rough]
+    parts = [
+        _rough_cells(
+            surface, ys, index[cut], a[cut], b[cut], (value[0][rough], value[1][rough]), kink
+        )
+    ]
+    if smooth.any():
+        parts.append(_smooth_cells(surface, ys, index[smooth], a[smooth], b[smooth]))
+    return _Cells(*(np.concatenate(c) for c in zip(*parts, strict=True)))
+
+
+def _at_outcomes(ys: Outcomes, index: np.ndarray) -> Box:
+    low = ys.low[index][None]
+    return low, (low if ys.low is ys.high else ys.high[index][None])
+
+
+def _rough_cells(surface: Surface, ys: Outcomes, index, a, b, value: Box, kink) -> _Cells:
+    """Enclose the integral by the range of the integrand alone, and say where to cut."""
+    count = len(index)
+    volume = lanes.subtract(lanes.point(b[:, 0]), lanes.point(a[:, 0]))
+    low, high = _crude(surface, _at_outcomes(ys, index), ys.shift[index], a, b, value, volume)
+    width = high - low
+    floor = 4e-15 * np.abs(high)
+    if ys.order:
+        floor = _not_worth_cutting(ys, index, a, b, np.ones(count, bool), width, floor)
+    nothing = np.zeros((count, ys.rows))
+    none = np.zeros(count, bool)
+    along, split, kinked = _where_to_cut(a, b, [], kink, surface.secret, none)
+    width = _settled_width(a, b, width, floor)
+    return _Cells(index, a, b, nothing, nothing, low, high, width, along, split, kinked)
+
+
+def _crude(surface: Surface, y: Box, shift, a, b, value: Box, volume: Box) -> Box:
+    """Bound the integral by the range of the integrand: it is not negative."""
+    value = np.maximum(value[0], 0.0), value[1]
+    crude = lanes.multiply(value, volume)
+    crude = (
+        np.maximum(np.nan_to_num(crude[0], nan=0.0, posinf=0.0), 0.0),
+        np.where(np.isnan(crude[1]), np.inf, crude[1]),
+    )
+    return _by_mass(surface, y, shift, a, b, crude)
+
+
+def _not_worth_cutting(ys: Outcomes, index, a, b, crude, width, floor) -> np.ndarray:
+    """Raise the floor where a box of secrets is much narrower than the box of outcomes."""
+    narrow = crude & ((b - a)[:, 0] < 0.02 * (ys.high - ys.low)[index])
+    return np.where(narrow & np.isfinite(width), np.inf, floor)
+
+
+def _settled_width(a, b, width, floor) -> np.ndarray:
+    """Return by how much cutting might help: not below the rounding, nor in the tiniest box."""
+    width = np.where(np.isnan(width), np.inf, np.where(width <= floor, 0.0, width))
+    tiny = np.isfinite(b - a) & ((b - a) <= 2.0**-48 * np.maximum(np.abs(a), np.abs(b)))
+    return np.where(tiny.all(axis=1), 0.0, width)
+
+
+def _smooth_cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
+    """Enclose the integral by the rule and its remainder, and by the range of the integrand."""
     secret = surface.secret
     count, dim = a.shape
     n = NODES[dim]
     x_low, x_high, w_low, w_high, constant = rule(n)
-    same = ys.low is ys.high
-    y_low = ys.low[index][None]
-    y = y_low, (y_low if same else ys.high[index][None])
+    y = _at_outcomes(ys, index)
     shift = ys.shift[index]
     volume: Box = (np.ones(count), np.ones(count))
     widths = []
@@ -315,14 +393,7 @@ def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     poly = _at_nodes(surface, ys, index, a, b, volume, decided, (x_low, x_high, w_low, w_high))
     smooth = np.isfinite(rest[0]) & np.isfinite(rest[1])
     smooth &= np.isfinite(poly[0]).all(axis=0) & np.isfinite(poly[1]).all(axis=0)
-    # the integrand is not negative: where no derivative is known its range times the width holds
-    value = np.maximum(value[0], 0.0), value[1]
-    crude = lanes.multiply(value, volume)
-    crude = (
-        np.maximum(np.nan_to_num(crude[0], nan=0.0, posinf=0.0), 0.0),
-        np.where(np.isnan(crude[1]), np.inf, crude[1]),
-    )
-    crude = _by_mass(surface, y, shift, a, b, crude)
+    crude = _crude(surface, y, shift, a, b, value, volume)
     gauss_width = rest[1] - rest[0] + (poly[1] - poly[0]).sum(axis=0) * (ys.order == 0)
     if ys.order == 0:
         total = lanes.add((poly[0][0], poly[1][0]), rest)
@@ -339,12 +410,8 @@ def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
         rest = np.where(take, rest[0], crude[0]), np.where(take, rest[1], crude[1])
         width = rest[1] - rest[0]
         floor = 4e-15 * (np.abs(poly[1][0]) + np.abs(rest[1]))
-        # a box of secrets much narrower than the box of outcomes cannot be improved by cutting it
-        narrow = ~take & ((b - a)[:, 0] < 0.02 * (ys.high - ys.low)[index])
-        floor = np.where(narrow & np.isfinite(width), np.inf, floor)
-    width = np.where(np.isnan(width), np.inf, np.where(width <= floor, 0.0, width))
-    tiny = np.isfinite(b - a) & ((b - a) <= 2.0**-48 * np.maximum(np.abs(a), np.abs(b)))
-    width = np.where(tiny.all(axis=1), 0.0, width)
+        floor = _not_worth_cutting(ys, index, a, b, ~take, width, floor)
+    width = _settled_width(a, b, width, floor)
     along, split, kinked = _where_to_cut(a, b, spread, kink, secret, smooth)
     return _Cells(index, a, b, poly[0].T, poly[1].T, rest[0], rest[1], width, along, split, kinked)
 

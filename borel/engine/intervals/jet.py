@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from borel.engine.intervals.lanes import Box
 
 NAN = float("nan")
+_BRANCHING = frozenset(
+    "absolute maximum minimum fmax fmin sign where less less_equal greater greater_equal".split()
+)
 
 
 class Outcome(NamedTuple):
@@ -66,6 +69,8 @@ class Program:
                         value = interval.TABLE[op](*(self.constants[a] for a in args))
                     self.constants[k] = lanes.settled(value)
         self._last = last
+        self.branches = bool(_BRANCHING & graph.operations)
+        """Whether it has kinks or jumps, or may have."""
 
     def run(
         self,
@@ -279,16 +284,16 @@ class _Work:
     def _divide(self, a: Box, b: Box) -> Box:
         if len(b[0]) == 1:
             return lanes.divide(a, b)
-        b0 = _part(b, slice(1))
+        by_b0 = lanes.reciprocal(_part(b, slice(1)))
 
         def step(k, low, high):
             out: Any = _part(a, slice(k, k + 1)) if k < len(a[0]) else None
             for j in range(1, min(k, len(b[0]) - 1) + 1):
                 term = lanes.multiply(_part(b, slice(j, j + 1)), (low[k - j], high[k - j]))
                 out = lanes.negative(term) if out is None else lanes.subtract(out, term)
-            return lanes.divide(out, b0)
+            return lanes.multiply(out, by_b0)
 
-        return self._steps(lanes.divide(_part(a, slice(1)), b0), step)
+        return self._steps(lanes.multiply(_part(a, slice(1)), by_b0), step)
 
     def _reciprocal(self, a: Box) -> Box:
         return self._divide(_one(a), a)
@@ -368,7 +373,7 @@ class _Work:
         head = self._of_table("log", a)
         if len(a[0]) == 1:
             return head
-        a0 = _part(a, slice(1))
+        by_a0 = lanes.reciprocal(_part(a, slice(1)))
 
         def step(k, low, high):
             out: Any = None
@@ -383,7 +388,7 @@ class _Work:
                 out = own if out is None else lanes.add(own, out)
             if out is None:
                 out = lanes.point(np.zeros((1,) * a[0].ndim))
-            return lanes.divide(out, a0)
+            return lanes.multiply(out, by_a0)
 
         return self._steps(head, step)
 
