@@ -23,7 +23,7 @@ from borel.engine.continuous.surface import Surface, secret_of
 from borel.engine.discrete.law_measures import LawMeasures
 from borel.engine.graphs import fp
 from borel.engine.intervals import lanes
-from borel.engine.intervals.jet import logarithm
+from borel.engine.intervals.jet_functions import logarithm
 from borel.engine.intervals.rounding import Enclosure
 from borel.errors import NotEnclosed, NotYet
 from borel.laws import Values

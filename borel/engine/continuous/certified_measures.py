@@ -26,7 +26,7 @@ from borel.engine.discrete.law_measures import inverse_mean
 from borel.engine.divergences.line_divergences import cut_off
 from borel.engine.graphs.joined_graphs import JoinedGraphs
 from borel.engine.graphs.trace import Graph
-from borel.engine.intervals import jet, lanes
+from borel.engine.intervals import jet_functions, lanes
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def _of_bands(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) -
     ]
     lows, highs = [crude[0][0]], [crude[1][1]]
     for i, path in enumerate(bottom.paths):
-        inner = jet.exponential(lanes.negative(path[0]), ORDER - 1)
-        outer = jet.exponential(lanes.negative(path[1]), ORDER)
+        inner = jet_functions.exponential(lanes.negative(path[0]), ORDER - 1)
+        outer = jet_functions.exponential(lanes.negative(path[1]), ORDER)
         total = lanes.settled(_integral(inner, outer, ends))
         highs.append(np.where(bottom.sound[i], total[1], np.inf))
         if i == 0:

@@ -13,7 +13,8 @@ import numpy as np
 
 from borel.engine.continuous.surface import boxes
 from borel.engine.graphs import rewrite
-from borel.engine.intervals import jet, lanes
+from borel.engine.intervals import jet, jet_functions, lanes
+from borel.engine.intervals.jet_program import Program
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Surface
@@ -129,7 +130,9 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
     total = lanes.settled((np.array([integral[0]]), np.array([integral[1]])))
     if not total[0][0] > 0:
         return 0.0, np.inf
-    log_low, log_high = (float(v[0, 0]) for v in jet.logarithm((total[0][None], total[1][None]), 0))
+    log_low, log_high = (
+        float(v[0, 0]) for v in jet_functions.logarithm((total[0][None], total[1][None]), 0)
+    )
     if kind == "ldp":
         low_, high_ = top_low - bottom_high, top - bottom
     elif kind == "pml":
@@ -186,7 +189,7 @@ def _range_of(a: Box) -> Box:
 def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tuple[float, float]:
     """Enclose the integral of e^(L(y, x) - L(y, x0)) p(x), piece by piece, for every y."""
     secret = surface.secret
-    prior = jet.Program(
+    prior = Program(
         rewrite.integrand(secret.log_density, None)  # p(x) e^-shift with shift 0
     )
     zero = np.zeros((1, len(a)))
@@ -206,7 +209,7 @@ def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tupl
             np.concatenate([head[0][None], part[0][1:]]),
             np.concatenate([head[1][None], part[1][1:]]),
         )
-        power = jet.exponential(exponent, _ORDER)
+        power = jet_functions.exponential(exponent, _ORDER)
         return jet.multiply(power, p, _ORDER)
 
     span = lanes.multiply((outer[0][1], outer[1][1]), (left[0], right[1]))
@@ -225,7 +228,7 @@ def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tupl
     )
     best = lanes.meet(lanes.settled(total), lanes.settled(crude))
     if secret.mass is not None:  # the range of the exponential times the prior's mass
-        power = jet.exponential(_range_of(lanes.add(height, span)), 0)
+        power = jet_functions.exponential(_range_of(lanes.add(height, span)), 0)
         for k in (0, len(a) - 1):
             ends = secret.mass(float(a[k]), float(b[k]))
             part = lanes.multiply((power[0][:, k], power[1][:, k]), lanes.point(np.array(ends)))

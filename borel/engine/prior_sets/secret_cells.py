@@ -16,7 +16,7 @@ import numpy as np
 
 from borel.bound import Bound
 from borel.engine.continuous.surface import boxes
-from borel.engine.intervals import jet, lanes
+from borel.engine.intervals import jet, jet_functions, lanes
 from borel.errors import NotYet
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class CellEngine(SecretCells):
 
 def _log(value: np.ndarray) -> Box:
     safe = np.where(value > 0, value, 1.0)
-    found = jet.logarithm((safe[None], safe[None]), 0)
+    found = jet_functions.logarithm((safe[None], safe[None]), 0)
     dead = value <= 0
     return np.where(dead, -np.inf, found[0][0]), np.where(dead, -np.inf, found[1][0])
 
