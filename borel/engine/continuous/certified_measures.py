@@ -55,7 +55,11 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
     far = ~(np.isfinite(part.low) & np.isfinite(part.high))
     beyond = float(part.weight()[far].sum()) * (1 + 1e-13)
     low, high = part.low[~far], part.high[~far]
-    ends = _infimum(engine, low, high, deadline)
+    seen = _infimum(engine, low, high, deadline)
+    # what is not looked at in time has an infimum of at most f_Y
+    ends = np.array([np.zeros(len(low)), part.weight()[~far] * (1 + 1e-13)])
+    ends[0, : seen.shape[1]] = seen[0]
+    ends[1, : seen.shape[1]] = np.minimum(ends[1, : seen.shape[1]], seen[1])
     for _ in range(_ROUNDS):
         gaps = ends[1] - ends[0]
         total = float(ends[0].sum())
@@ -68,6 +72,8 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
         fresh_low = np.concatenate([low[cut], middle])
         fresh_high = np.concatenate([middle, high[cut]])
         fresh = _infimum(engine, fresh_low, fresh_high, deadline)
+        if fresh.shape[1] < len(fresh_low):
+            break
         low = np.concatenate([low[~cut], fresh_low])
         high = np.concatenate([high[~cut], fresh_high])
         ends = np.concatenate([ends[:, ~cut], fresh], axis=1)
@@ -82,12 +88,14 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
 
 
 def _infimum(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) -> np.ndarray:
-    """Enclose the integral of ess inf_x f(y|x) over bands."""
+    """Enclose the integral of ess inf_x f(y|x) over bands, until the deadline."""
     out = [np.zeros((2, 0))]
     for start in range(0, len(low), 512):
         part = slice(start, start + 512)
         with np.errstate(all="ignore"):
             out.append(_of_bands(engine, low[part], high[part], deadline))
+        if time.monotonic() > deadline:
+            break
     return np.concatenate(out, axis=1)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NODES = {1: 6, 2: 8, 3: 8, 4: 6, 5: 5}
 """Nodes per coordinate for a secret of d dimensions."""
-_CELLS = 300_000
+_CELLS = 24_000
 _LANES = 200_000
 
 
@@ -138,7 +138,7 @@ def marginal(
     state: _Cells | None = None
     if secret.continuous:
         a, b, index = _cover(secret, n)
-        state = _evaluate(surface, ys, index, a, b)
+        state = _first(surface, ys, index, a, b, deadline)
         before = np.full(n, np.inf)
         for turn in range(rounds):
             value = np.bincount(state.index, state.poly_low[:, 0] + state.rest_low, n)
@@ -161,7 +161,9 @@ def marginal(
             index, a, b = _divided(_Cells(*(v[again] for v in state)))
             if not len(index):
                 break
-            fresh = _evaluate(surface, ys, index, a, b)
+            fresh = _evaluate(surface, ys, index, a, b, deadline)
+            if len(fresh.index) < len(index):
+                break  # no time for all parts: what is known of the whole boxes stays
             state = _Cells(
                 *(np.concatenate([v[~again], w]) for v, w in zip(state, fresh, strict=True))
             )
@@ -264,10 +266,29 @@ def _divided(cells: _Cells):
     return cut_boxes(cells.index, cells.a, cells.b, cells.along, cells.split, cells.kinked)
 
 
-def _evaluate(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
+def _evaluate(surface: Surface, ys: Outcomes, index, a, b, deadline: float) -> _Cells:
+    """Look at boxes, block by block: at the first block, and at others until the deadline."""
     size = max(64, _CELLS // NODES[surface.secret.dim] ** surface.secret.dim)
-    parts = [_cells(surface, ys, index[s], a[s], b[s]) for s in _slices(len(index), size)]
+    parts = []
+    for s in _slices(len(index), size):
+        parts.append(_cells(surface, ys, index[s], a[s], b[s]))
+        if time.monotonic() > deadline:
+            break
     return _Cells(*(np.concatenate(c) for c in zip(*parts, strict=True)))
+
+
+def _first(surface: Surface, ys: Outcomes, index, a, b, deadline: float) -> _Cells:
+    """Look at the boxes that cover the secrets; nothing is known of those left out."""
+    seen = _evaluate(surface, ys, index, a, b, deadline)
+    done = len(seen.index)
+    index, a, b = index[done:], a[done:], b[done:]
+    zero, none = np.zeros((len(index), ys.rows)), np.zeros(len(index), bool)
+    unknown = np.full(len(index), np.inf)
+    middle = halves(a, b)[:, 0]
+    rest = _Cells(
+        index, a, b, zero, zero, zero[:, 0], unknown, unknown, none.astype(int), middle, none
+    )
+    return _Cells(*(np.concatenate(c) for c in zip(seen, rest, strict=True)))
 
 
 def _cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:

@@ -29,7 +29,7 @@ _BOXES = 60_000
 def least(v: np.ndarray, family: Family) -> Least:
     """Enclose the least expectation of each column of values over the family."""
     tol = min(settings.current().tol / 8, 1e-10)
-    deadline = time.monotonic() + settings.current().budget
+    deadline = settings.deadline()
     low, high = family.low[None].copy(), family.high[None].copy()
     m = v.shape[1]
     best, dropped = np.full(m, np.inf), np.full(m, np.inf)
@@ -173,7 +173,7 @@ class FamilyEstimate:
         spots = np.vstack([spots, family.low, family.high, (family.low + family.high) / 2])
         inside = family.low + (family.high - family.low) * 1e-9
         spots = np.clip(spots, inside, family.high - (family.high - family.low) * 1e-9)
-        deadline = time.monotonic() + settings.current().budget
+        deadline = settings.deadline()
 
         def value(theta: np.ndarray) -> float:
             found = figure(family.member(np.clip(theta, family.low, family.high)))

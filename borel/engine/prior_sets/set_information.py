@@ -72,7 +72,7 @@ def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     eye = np.eye(len(kernel))
     corners = list(prior_set.least(np.hstack([eye, -eye])).prior.T)
     weights = np.full(len(corners), 1 / len(corners))
-    deadline = time.monotonic() + settings.current().budget
+    deadline = settings.deadline()
     best, late = np.inf, 0
     for _ in range(_ROUNDS):
         table = np.array(corners)

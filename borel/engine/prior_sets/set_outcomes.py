@@ -280,7 +280,7 @@ class SetOutcomes:
         if found is not None:
             return found
         tol = settings.current().tol
-        deadline = time.monotonic() + settings.current().budget
+        deadline = settings.deadline()
         low, high = self._first()
         best, worst = self._evaluate(kind, low, high)
         for _ in range(_TURNS):
