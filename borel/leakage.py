@@ -10,6 +10,7 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Finite, Product
 from borel.bound import Bound
+from borel.budgets import within_budget
 from borel.engine import engine_for
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
@@ -57,7 +58,7 @@ class LeakageVariable:
     def _cached(self, key: Any, compute: Any) -> Any:
         key = (key, settings.current())
         if key not in self._cache:
-            self._cache[key] = compute()
+            self._cache[key] = within_budget(compute)
         return self._cache[key]
 
     def __call__(self, y: Any) -> Bound | xr.Dataset:
@@ -89,7 +90,7 @@ class LeakageVariable:
             _representable(outcome, y)
             found = self._closed("at", y)
             if found is None:
-                found = self._engine().at(self.kind, y)
+                found = within_budget(lambda: self._engine().at(self.kind, y))
             if outcome.kind in ("continuous", "mixed"):
                 found = found.about(assumptions=(*found.assumptions, VERSION))
             return found
@@ -101,7 +102,9 @@ class LeakageVariable:
         outcome = self.joint.outcome
         points = tuple(np.ravel(p) for p in y) if isinstance(y, tuple) else _flat(outcome, y)
         outcome.check(points)
-        lower, upper, status = self._closed_curve(points) or self._engine().curve(self.kind, points)
+        lower, upper, status = within_budget(
+            lambda: self._closed_curve(points) or self._engine().curve(self.kind, points)
+        )
         statuses = np.broadcast_to(np.asarray(status), lower.shape)
         if isinstance(points, tuple):
             coords: dict[str, Any] = {f"y{i}": ("y", p) for i, p in enumerate(points)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from borel import settings
+from borel.budgets import within_budget
 from borel.engine import engine_for
 from borel.errors import NotYet
 from borel.leakage import _require_joint
@@ -30,10 +31,10 @@ def figure(joint: Any, name: str, *arguments: Any) -> Any:
         if known is not None:
             return known
     found = getattr(engine_for(joint), name, None)
-    if found is None:
-        raise NotYet(
-            f"bl.{name}",
-            missing=f"this measure on {joint.secret!r} and {joint.outcome!r}",
-            instead="finite alphabets are exact.",
-        )
-    return found(*arguments)
+    if found is not None:
+        return within_budget(lambda: found(*arguments))
+    raise NotYet(
+        f"bl.{name}",
+        missing=f"this measure on {joint.secret!r} and {joint.outcome!r}",
+        instead="finite alphabets are exact.",
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
@@ -66,9 +68,38 @@ class Options:
 _CURRENT: ContextVar[Options] = ContextVar("borel_options", default=Options())  # noqa: B039
 
 
+_UNTIL: ContextVar[float] = ContextVar("borel_until", default=math.inf)
+
+
 def current() -> Options:
     """Return the options in force here."""
     return _CURRENT.get()
+
+
+def deadline() -> float:
+    """Return when what starts now must be ready, by `time.monotonic`.
+
+    That is a budget from now; within `one_figure` no later than the figure itself.
+    """
+    return min(_UNTIL.get(), time.monotonic() + current().budget)
+
+
+def overtime() -> float:
+    """Return until when a last resort, as a proof of infinity, may go on: for one more budget."""
+    return deadline() + current().budget
+
+
+@contextmanager
+def one_figure() -> Iterator[None]:
+    """Let all that is computed in the block share one budget, which starts here.
+
+    Within another such block that one's goes on, and `deadline` stays where it was.
+    """
+    token = _UNTIL.set(deadline())
+    try:
+        yield
+    finally:
+        _UNTIL.reset(token)
 
 
 @contextmanager

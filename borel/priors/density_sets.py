@@ -61,12 +61,13 @@ class DensitySet(PriorSet):
     def ranges(self, low: np.ndarray, high: np.ndarray) -> list[Box]:
         """Enclose the functions over cells."""
         from borel.engine.intervals import jet, lanes
+        from borel.engine.intervals.jet_program import Program
 
         out = []
         for density in self.functions:
             assert density.graph is not None
             try:
-                program = jet.Program(density.graph)
+                program = Program(density.graph)
             except NotEnclosed as error:
                 raise InvalidInput(
                     f"bl.priors.{self.name}",

@@ -53,7 +53,7 @@ class FamilyEstimate:
         spots = np.vstack([spots, family.low, family.high, (family.low + family.high) / 2])
         inside = family.low + (family.high - family.low) * 1e-9
         spots = np.clip(spots, inside, family.high - (family.high - family.low) * 1e-9)
-        deadline = time.monotonic() + settings.current().budget
+        deadline = settings.deadline()
 
         def value(theta: np.ndarray) -> float:
             found = figure(family.member(np.clip(theta, family.low, family.high)))

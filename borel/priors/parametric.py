@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.alphabets import Alphabet
-    from borel.engine.intervals.jet import Program
+    from borel.engine.intervals.jet_program import Program
     from borel.joint import Joint
 
 
@@ -107,7 +107,7 @@ class Family(PriorSet):
 
     def _trace(self) -> list[Program]:
         """Return the probability of each label as a function of theta."""
-        from borel.engine.intervals.jet import Program
+        from borel.engine.intervals.jet_program import Program
 
         if self.on.kind != "finite":
             raise NotTraceable(f"a family of priors on {self.on!r} is not traced")

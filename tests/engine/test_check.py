@@ -435,7 +435,7 @@ def test_borel_check_verifies_a_result_and_refuses_an_altered_one(tmp_path):
         prior=bl.uniform(UNIT),
         report=["pml"],
     )
-    with bl.options(closed_forms=False, budget=1):
+    with bl.options(closed_forms=False, budget=5):
         bl.audit(study, output=tmp_path)
     rows = verify(tmp_path)
     assert any(row.outcome == "verified" for row in rows), rows

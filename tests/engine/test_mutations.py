@@ -31,7 +31,7 @@ from engine.certified_cases import (
 import borel as bl
 from borel.engine.balls import arb_balls, arb_integral
 from borel.engine.continuous import bands, certified_laws, essential, gauss, surface
-from borel.engine.intervals import jet, lanes
+from borel.engine.intervals import jet_branches, jet_program, lanes
 
 GRID = np.linspace(0.01, 0.99, 16)
 
@@ -166,7 +166,7 @@ def half_of_a_box_forgotten(patch):
 
 def equality_at_points(patch):
     """A point of a box decides ``x == c`` by itself."""
-    equal = jet._Work._equal
+    equal = jet_branches.Branches._equal
 
     def pointwise(self, a, b):
         low, high = (np.array(end) for end in equal(self, a, b))
@@ -174,16 +174,16 @@ def equality_at_points(patch):
         low[0], high[0] = np.where(same, 1.0, low[0]), np.where(same, 1.0, high[0])
         return low, high
 
-    patch.setattr(jet._Work, "_equal", pointwise)
+    patch.setattr(jet_branches.Branches, "_equal", pointwise)
 
 
 def decisions_not_inherited(patch):
-    run = jet.Program.run
+    run = jet_program.Program.run
 
     def forgetful(self, inputs, order=0, *, decisions=None, start=None):
         return run(self, inputs, order, start=start)
 
-    patch.setattr(jet.Program, "run", forgetful)
+    patch.setattr(jet_program.Program, "run", forgetful)
 
 
 def cuts_are_not_made(patch):

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import heapq
 import math
+import time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flint import acb, arb
 
+from borel import settings
 from borel.engine.balls.arb import ends, precision
 from borel.engine.balls.arb_ranges import INF, ZERO, ZERO_BALL, plus, times
 from borel.engine.balls.arb_tails import edges, tail
@@ -80,7 +82,7 @@ def integrate(
         Arb's precision.
     boxes, evaluations : int
         How many boxes are cut, and how often about the integrand is evaluated, before a wide
-        answer is given.
+        answer is given; so it is after `borel.settings.deadline`.
 
     Returns
     -------
@@ -109,15 +111,18 @@ def integrate(
     if len(cuts) == 2 and math.isinf(a) and math.isinf(b):
         cuts.insert(1, 0.0)
     lower, upper = -INF, INF
+    deadline = settings.deadline()
     with precision(bits):
         f = graph.at(inputs)
         size = math.fsum(_guess(f, p, q) for p, q in pairwise(cuts))
         allowed = rel_tol / 8 * max(size, _LEAST)
         for _ in range(3):
-            pieces = _pieces(f, cuts, allowed / 16, boxes)
-            low, high = _total(f, pieces, rel_tol / 32, allowed, evaluations)
+            pieces = _pieces(f, cuts, allowed / 16, boxes, deadline)
+            low, high = _total(f, pieces, rel_tol / 32, allowed, evaluations, deadline)
             lower, upper = (low if low > lower else lower), (high if high < upper else upper)
             if not upper - lower > rel_tol * abs(lower) or not upper.is_finite():
+                break
+            if time.monotonic() > deadline:
                 break
             known = rel_tol / 8 * float(lower)
             allowed = known if not 0.001 * known < allowed < 10 * known else allowed / 1000
@@ -142,7 +147,9 @@ def _guess(f: Slice, p: float, q: float) -> float:
     return total
 
 
-def _pieces(f: Slice, cuts: Sequence[float], allowed: float, boxes: int) -> list[_Piece]:
+def _pieces(
+    f: Slice, cuts: Sequence[float], allowed: float, boxes: int, deadline: float
+) -> list[_Piece]:
     """Cut the interval until every box has one branch, or an integral known well enough."""
     found: list[_Piece] = []
     heap: list[tuple[float, float, float, Branch, list, list]] = []  # the least known box first
@@ -165,7 +172,7 @@ def _pieces(f: Slice, cuts: Sequence[float], allowed: float, boxes: int) -> list
 
     for p, q in pairwise(cuts):
         look(p, q)
-    while heap and boxes > 0:
+    while heap and boxes > 0 and time.monotonic() <= deadline:
         _, p, q, _, v, undecided = heapq.heappop(heap)
         parts = f.cut(v, undecided[0], p, q)
         boxes -= len(parts) - 1
@@ -184,7 +191,12 @@ def _pieces(f: Slice, cuts: Sequence[float], allowed: float, boxes: int) -> list
 
 
 def _total(
-    f: Slice, pieces: list[_Piece], rel_tol: float, allowed: float, evaluations: int
+    f: Slice,
+    pieces: list[_Piece],
+    rel_tol: float,
+    allowed: float,
+    evaluations: int,
+    deadline: float,
 ) -> tuple[Any, Any]:
     """Add the integrals of all pieces and return exact ends."""
     total = ZERO
@@ -192,6 +204,9 @@ def _total(
     for p, q, branch, value in pieces:
         if branch is None:
             total = plus(total, value)
+            continue
+        if time.monotonic() > deadline:
+            total = plus(total, _over(_range(f, p, q), p, q))
             continue
         # infinite ends first: the other end may need a finite neighbour
         for side in sorted((0, 1), key=lambda i, ends=(p, q): math.isfinite(ends[i])):

@@ -16,7 +16,8 @@ import numpy as np
 from borel.engine.continuous import gauss
 from borel.engine.continuous.essential import Around, extremes
 from borel.engine.continuous.surface import boxes
-from borel.engine.intervals import jet, lanes
+from borel.engine.intervals import jet, jet_functions, lanes
+from borel.engine.intervals.jet_program import Program
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Surface
@@ -93,7 +94,7 @@ def _minus(a: tuple[Box, Box], b: tuple[Box, Box]) -> tuple[Box, Box]:
 
 def log_jet(a: Box, order: int) -> Box:
     """Take the logarithm of a jet."""
-    return jet.logarithm(a, order)
+    return jet_functions.logarithm(a, order)
 
 
 def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) -> _Side:
@@ -238,7 +239,7 @@ class Bands:
 
     def __init__(self, surface: Surface, log_marginal: Graph | None = None):
         self.surface = surface
-        self.known = None if log_marginal is None else jet.Program(log_marginal)
+        self.known = None if log_marginal is None else Program(log_marginal)
 
     def marginal(self, low, high, shift, rtol: float, deadline: float) -> tuple[Box, Box, Box]:
         """Return f_Y / e^shift: coefficients at the centre and over the box, and the rest."""
@@ -277,7 +278,9 @@ class Bands:
             y = jet.variable(a, b, order)
             found = _full(self.known.run({"y": y}, order).jet, order + 1, len(low))
             first = lanes.subtract((found[0][:1], found[1][:1]), lanes.point(shift[None]))
-            parts.append(jet.exponential(jet.joined(first, (found[0][1:], found[1][1:])), order))
+            parts.append(
+                jet_functions.exponential(jet.joined(first, (found[0][1:], found[1][1:])), order)
+            )
         nothing = np.zeros(len(low))
         return parts[0], parts[1], (nothing, nothing)
 
@@ -350,8 +353,8 @@ class Bands:
         lows, highs = [crude[0]], [crude[1]]
         width = lanes.subtract(lanes.point(high), lanes.point(low))
         for i, path in enumerate(top.paths):
-            inner = jet.exponential(path[0], ORDER - 1)
-            outer = jet.exponential(path[1], ORDER)
+            inner = jet_functions.exponential(path[0], ORDER - 1)
+            outer = jet_functions.exponential(path[1], ORDER)
             total = lanes.settled(_integral(inner, outer, ends))
             lows.append(np.where(top.sound[i], total[0], 0.0))
             if i == 0:

@@ -23,7 +23,7 @@ from borel.engine.continuous.surface import Surface, secret_of
 from borel.engine.discrete.law_measures import LawMeasures
 from borel.engine.graphs import fp
 from borel.engine.intervals import lanes
-from borel.engine.intervals.jet import logarithm
+from borel.engine.intervals.jet_functions import logarithm
 from borel.engine.intervals.rounding import Enclosure
 from borel.errors import NotEnclosed, NotYet
 from borel.laws import Values
@@ -107,7 +107,7 @@ class CertifiedEngine(LawMeasures):
 
     def deadline(self) -> float:
         """Return when a figure must be ready."""
-        return time.monotonic() + settings.current().budget
+        return settings.deadline()
 
     def _sheets(self, ys: np.ndarray) -> list[_Points]:
         """Group outcomes by the function that gives their density or mass."""
@@ -123,12 +123,17 @@ class CertifiedEngine(LawMeasures):
         return out
 
     def _remembered(self, key: tuple, compute: Any) -> Any:
-        key = (*key, settings.current().tol)
-        if key not in self._kept:
+        chosen = settings.current()
+        key = (*key, chosen.tol)
+        # what a smaller budget cut short is computed again
+        known, hurried = self._kept.get(key, (None, 0.0))
+        if key not in self._kept or chosen.budget > hurried > 0:
             if len(self._kept) > 64:
                 self._kept.clear()
-            self._kept[key] = compute()
-        return self._kept[key]
+            deadline, known = self.deadline(), compute()
+            late = time.monotonic() > deadline
+            self._kept[key] = known, chosen.budget if late else 0.0
+        return known
 
     def extreme(self, ys: np.ndarray, sign: float) -> Extremes:
         """Enclose ess sup (or inf) of log f(y|x) over the secret at outcomes."""

@@ -8,11 +8,14 @@ probability delta is :math:`H_x(\delta) = \min_\tau G(\tau)`, :math:`G(\tau) = \
 
 from __future__ import annotations
 
+import math
+import time
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.engine.balls.arb import ball
 from borel.engine.continuous.surface import log_graph
 from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_line
@@ -61,6 +64,11 @@ class Rows:
             {*self.marks, *(x for x in self.points if self.line[0] < x < self.line[1])}
         )
         self.inputs = {f"w{i}": w.log() for i, w in enumerate(self.weights)}
+        self._deadline = settings.deadline()
+
+    def late(self) -> bool:
+        """Return whether the figure should be ready: what is left gets its simplest bounds."""
+        return time.monotonic() > self._deadline
 
     def logs(self, y: np.ndarray) -> np.ndarray:
         """Return log k_x(y) for every secret (first axis), in float64."""
@@ -145,11 +153,13 @@ class Rows:
         the first and the last, and beyond them at least the end's value less what the slope of
         the chord next to it may be.
         """
+        most = 1 / self.least  # no ratio is above it
+        if self.late():
+            return delta, min(most * delta, Fraction(1))
         ratio, mass = grid[0][x], grid[1]
         order = np.argsort(-ratio)
         total = np.cumsum(mass[order])
         guess = np.interp(float(delta) * total[-1], total - mass[order] / 2, ratio[order])
-        most = 1 / self.least  # no ratio is above it
         middle = min(max(Fraction(float(guess)), Fraction(1, 2**20)), most)
         step = middle * _STEP
         low, high = [], []
@@ -162,14 +172,14 @@ class Rows:
             low[0] - max(Fraction(0), (high[1] - low[0]) / step) * (middle - step),
             low[2] - max(Fraction(0), (high[1] - low[2]) / step) * max(most - middle, Fraction(0)),
         )
-        return max(least, delta), max(min(*high, Fraction(1)), least, delta)
+        return max(least, delta), max(min(*high, most * delta, Fraction(1)), least, delta)
 
     def _excess_at(self, x: int, tau: Fraction) -> tuple[Fraction, Fraction]:
         low, high = self.excess(x, Threshold(ratio=tau), 1e-12)
-        if high == float("inf"):
+        if high == math.inf and not self.late():
             raise NotEnclosed("Arb does not bound an excess over the line")
         # (k - tau f)^+ is at least k - tau f, whose integral is 1 - tau
-        return max(Fraction(low), 1 - tau, Fraction(0)), min(Fraction(high), Fraction(1))
+        return max(Fraction(low), 1 - tau, Fraction(0)), Fraction(min(high, 1.0))
 
     def event(self, delta: Fraction) -> tuple[Fraction, Fraction]:
         """Enclose e^leakage of the worst event of probability delta."""
@@ -188,8 +198,10 @@ class Rows:
         size = len(self.points)
         if size < 2:
             return Fraction(1), Fraction(1)
+        pairs = [(a, b) for a in range(size) for b in range(a + 1, size)]
         tops = [
-            1 + Fraction(self.distance(a, b)[1]) for a in range(size) for b in range(a + 1, size)
+            Fraction(2) if self.late() else 1 + Fraction(min(self.distance(*pair)[1], 1.0))
+            for pair in pairs
         ]
         if size > 2:
             return Fraction(1), max(tops)

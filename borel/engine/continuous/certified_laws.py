@@ -37,6 +37,7 @@ _BANDS = 20_000
 _ROOM = 0.02
 _FIRST = 16
 _ROUND = 256
+_BLOCK = 512
 
 
 class CertifiedOutcomes(CertifiedEngine):
@@ -101,8 +102,8 @@ class CertifiedOutcomes(CertifiedEngine):
         """Enclose the essential supremum over the outcomes, or prove that it is infinite."""
         from borel.engine.infinities.infinity import prove
 
-        part = self.partition(kind)
         deadline, tol = self.deadline(), settings.current().tol
+        part = self.partition(kind)
         asked = 0
         for turn in range(60):
             best = max(part.lower.max(initial=0.0), part.at_atoms.lower.max(initial=0.0))
@@ -191,8 +192,8 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
         """Enclose P{leakage > t}, or P{leakage >= t} if closed."""
-        part, t = self.partition(kind), float(t)
         deadline, tol = self.deadline(), settings.current().tol
+        part, t = self.partition(kind), float(t)
         low, high = 0.0, 1.0
         for _ in range(200):
             now = part.values().tail(t, closed=closed)
@@ -208,8 +209,8 @@ class CertifiedOutcomes(CertifiedEngine):
         check_level(s, side)
         if s == 1:
             return self.sup(kind)
-        part = self.partition(kind)
         deadline, tol = self.deadline(), settings.current().tol
+        part = self.partition(kind)
         low, high = 0.0, math.inf
         for _ in range(200):
             now = part.values().quantile(s, side=side)
@@ -225,13 +226,14 @@ class CertifiedOutcomes(CertifiedEngine):
         return self.bound(low, high)
 
     def _expectation(self, kind: str, what: str, units: str) -> Bound:
-        part = self.partition(kind)
         deadline, tol = self.deadline(), settings.current().tol
+        part = self.partition(kind)
         low, high = 0.0, math.inf
         for turn in range(200):
             now, gaps = part.expectation(what)
             low, high = max(low, now[0]), min(high, now[1])
-            known = float(gaps[np.isfinite(gaps)].sum())
+            with np.errstate(over="ignore"):
+                known = float(gaps[np.isfinite(gaps)].sum())
             if math.isinf(high) and turn > 8 and known <= 1e-4 * max(1.0, low):
                 break  # it is unbounded far out: more bands do not change that
             if high - low <= tol * max(1.0, low) or time.monotonic() > deadline:
@@ -311,14 +313,18 @@ class _Partition:
         out = np.empty((len(Band._fields) - 2, len(low)))
         out[:] = np.array([0, math.inf, 0, 1, 0, math.inf, 0, math.inf])[:, None]
         finite = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
-        for start in range(0, len(finite), 512):
-            rows = finite[start : start + 512]
+        for start in range(0, len(finite), _BLOCK):
+            rows = finite[start : start + _BLOCK]
             band = self.engine.bands.evaluate(self.kind, low[rows], high[rows], self._tol, deadline)
             out[:, rows] = np.array(band[2:])
+            if time.monotonic() > deadline:
+                break  # what is not looked at stays unknown
         if self.kind == "pml":
             # a posterior probability is at most 1: PML is at most log 1 / p_min
             out[1] = np.minimum(out[1], self.engine.ceiling())
         for k in np.flatnonzero(~np.isfinite(out[1]) | (out[3] >= 1)):
+            if time.monotonic() > deadline:
+                break
             found = far.leakage(self.engine.surface, self.kind, float(low[k]), float(high[k]))
             out[0, k], out[1, k] = max(out[0, k], found[0]), min(out[1, k], found[1])
             if math.isfinite(out[1, k]):
@@ -374,6 +380,34 @@ class _Partition:
         chosen = np.flatnonzero(which & wide & ~far_out)[:4096]
         if not len(chosen) or len(self.low) + len(chosen) > _BANDS:
             return False
+        whole, pieces = np.ones(len(self.low), bool), []
+        for start in range(0, len(chosen), _BLOCK // 4):
+            parents = chosen[start : start + _BLOCK // 4]
+            low, high, parent, fresh = self._parts(parents, deadline)
+            late = time.monotonic() > deadline
+            if late:
+                parents = self._told_more(parents, parent, fresh)
+                kept = np.isin(parent, parents)
+                low, high, fresh = low[kept], high[kept], fresh[:, kept]
+            whole[parents] = False
+            pieces.append((low, high, fresh))
+            if late:
+                break
+        lows, highs, data = zip(*pieces, strict=True)
+        self.low = np.concatenate([self.low[whole], *lows])
+        self.high = np.concatenate([self.high[whole], *highs])
+        self.data = np.concatenate([self.data[:, whole], *data], axis=1)
+        return True
+
+    def _told_more(self, parents: np.ndarray, parent: np.ndarray, fresh: np.ndarray) -> np.ndarray:
+        """Return the bands whose parts say as much as they do: some were not looked at in time."""
+        sums = np.array([np.bincount(parent, row, len(self.low))[parents] for row in fresh[2:]])
+        own = self.data[2:, parents]
+        low, high = sums[0::2] >= own[0::2] * (1 - 1e-9), sums[1::2] * (1 - 1e-9) <= own[1::2]
+        return parents[(low & high).all(axis=0)]
+
+    def _parts(self, chosen: np.ndarray, deadline: float) -> tuple[np.ndarray, ...]:
+        """Cut bands in four or in two: ends of the parts, the bands they are of, and their data."""
         a, b = self.low[chosen], self.high[chosen]
         middle = halves(a[:, None], b[:, None])[:, 0]
         # towards an end of the alphabet where nothing bounds the leakage, cut geometrically
@@ -397,12 +431,7 @@ class _Partition:
         # what held on a band holds on its parts
         fresh[0] = np.maximum(fresh[0], self.data[0, parent])
         fresh[1] = np.maximum(np.minimum(fresh[1], self.data[1, parent]), fresh[0])
-        keep = np.ones(len(self.low), bool)
-        keep[chosen] = False
-        self.low = np.concatenate([self.low[keep], low])
-        self.high = np.concatenate([self.high[keep], high])
-        self.data = np.concatenate([self.data[:, keep], fresh], axis=1)
-        return True
+        return low, high, parent, fresh
 
     def stuck(self) -> bool:
         """Return whether what is not bounded is at the ends of the line only."""
@@ -446,8 +475,8 @@ class _Partition:
             factor = self.upper if what == "mean" else np.exp(self.upper) * (1 + 1e-14)
             by_range = np.where(mass > 0, mass * factor, 0.0) * (1 + 1e-15)
             high = np.fmin(self.data[row + 1], by_range)
+            total_low, total_high = float(low.sum()), float(high.sum())
         atoms = self.at_atoms
-        total_low, total_high = float(low.sum()), float(high.sum())
         if len(atoms.lower):
             parts = atoms.mean() if what == "mean" else atoms.exp_mean()
             total_low, total_high = total_low + float(parts[0]), total_high + float(parts[1])

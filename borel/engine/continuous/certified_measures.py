@@ -26,7 +26,7 @@ from borel.engine.discrete.law_measures import inverse_mean
 from borel.engine.divergences.line_divergences import cut_off
 from borel.engine.graphs.joined_graphs import JoinedGraphs
 from borel.engine.graphs.trace import Graph
-from borel.engine.intervals import jet, lanes
+from borel.engine.intervals import jet_functions, lanes
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
@@ -55,7 +55,11 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
     far = ~(np.isfinite(part.low) & np.isfinite(part.high))
     beyond = float(part.weight()[far].sum()) * (1 + 1e-13)
     low, high = part.low[~far], part.high[~far]
-    ends = _infimum(engine, low, high, deadline)
+    seen = _infimum(engine, low, high, deadline)
+    # what is not looked at in time has an infimum of at most f_Y
+    ends = np.array([np.zeros(len(low)), part.weight()[~far] * (1 + 1e-13)])
+    ends[0, : seen.shape[1]] = seen[0]
+    ends[1, : seen.shape[1]] = np.minimum(ends[1, : seen.shape[1]], seen[1])
     for _ in range(_ROUNDS):
         gaps = ends[1] - ends[0]
         total = float(ends[0].sum())
@@ -68,6 +72,8 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
         fresh_low = np.concatenate([low[cut], middle])
         fresh_high = np.concatenate([middle, high[cut]])
         fresh = _infimum(engine, fresh_low, fresh_high, deadline)
+        if fresh.shape[1] < len(fresh_low):
+            break
         low = np.concatenate([low[~cut], fresh_low])
         high = np.concatenate([high[~cut], fresh_high])
         ends = np.concatenate([ends[:, ~cut], fresh], axis=1)
@@ -82,12 +88,14 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
 
 
 def _infimum(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) -> np.ndarray:
-    """Enclose the integral of ess inf_x f(y|x) over bands."""
+    """Enclose the integral of ess inf_x f(y|x) over bands, until the deadline."""
     out = [np.zeros((2, 0))]
     for start in range(0, len(low), 512):
         part = slice(start, start + 512)
         with np.errstate(all="ignore"):
             out.append(_of_bands(engine, low[part], high[part], deadline))
+        if time.monotonic() > deadline:
+            break
     return np.concatenate(out, axis=1)
 
 
@@ -106,8 +114,8 @@ def _of_bands(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) -
     ]
     lows, highs = [crude[0][0]], [crude[1][1]]
     for i, path in enumerate(bottom.paths):
-        inner = jet.exponential(lanes.negative(path[0]), ORDER - 1)
-        outer = jet.exponential(lanes.negative(path[1]), ORDER)
+        inner = jet_functions.exponential(lanes.negative(path[0]), ORDER - 1)
+        outer = jet_functions.exponential(lanes.negative(path[1]), ORDER)
         total = lanes.settled(_integral(inner, outer, ends))
         highs.append(np.where(bottom.sound[i], total[1], np.inf))
         if i == 0:

@@ -146,21 +146,28 @@ def extremes(
             best, place = low, where
     if secret.continuous:
         work = _initial(secret, n)
+        # what is known of a box before it is looked at: what held on the box that it was cut from
+        above = np.full((2, len(work.index)), np.inf)
         if seeds is not None:
             probe = _bounds(surface, y, _around_seeds(secret, seeds), sign, around)
             _raise_best(best, place, np.arange(n), probe.lower, probe.place)
         for turn in range(rounds):
-            parts = [
-                _bounds(surface, y, _Boxes(*(v[s] for v in work)), sign, around)
-                for s in _slices(len(work.index))
-            ]
+            parts = []
+            for s in _slices(len(work.index)):
+                parts.append(_bounds(surface, y, _Boxes(*(v[s] for v in work)), sign, around))
+                late = time.monotonic() > deadline
+                if late:
+                    break
             found = _Bounds(*(np.concatenate(c) for c in zip(*parts, strict=True)))
-            index = work.index
+            seen = len(found.upper)
+            for known, inherited in zip((done, direct), above, strict=True):
+                np.maximum.at(known, work.index[seen:], inherited[seen:])
+            index = work.index[:seen]
             if around is None:
                 _raise_best(best, place, index, found.lower, found.place)
             useful = found.upper > best[index]
             open_ = useful & ~(found.upper <= best[index] + tol) & ~found.settled
-            last = turn == rounds - 1 or time.monotonic() > deadline or open_.sum() > _LANES
+            last = turn == rounds - 1 or late or open_.sum() > _LANES
             final = useful if last else useful & ~open_
             np.maximum.at(done, index[final], found.upper[final])
             np.maximum.at(direct, index[final], found.direct[final])
@@ -169,14 +176,19 @@ def extremes(
             if last or not open_.any():
                 break
             keep = np.flatnonzero(open_)
-            work = _divided(index[keep], _Bounds(*(v[keep] for v in found)))
+            found = _Bounds(*(v[keep] for v in found))
+            parent, a, b = cut_boxes(
+                np.arange(len(keep)), found.a, found.b, found.along, found.split, found.kinked
+            )
+            work = _Boxes(index[keep][parent], a, b)
+            above = np.array([found.upper, found.direct])[:, parent]
     upper = np.maximum(done, best)
     if sign < 0 and around is None:
         return Extremes(-upper, -best, place, corner, -direct)
     return Extremes(best, upper, place, corner, direct)
 
 
-def _slices(count: int, size: int = 32_768) -> list[slice]:
+def _slices(count: int, size: int = 8192) -> list[slice]:
     return [slice(k, min(k + size, count)) for k in range(0, count, size)] or [slice(0, 0)]
 
 
@@ -427,12 +439,8 @@ def _cut(a, b, slopes, middle):
     return along, middle[np.arange(len(a)), along]
 
 
-def _divided(index: np.ndarray, found: _Bounds) -> _Boxes:
-    return _Boxes(*cut_boxes(index, found.a, found.b, found.along, found.split, found.kinked))
-
-
 def cut_boxes(index, a, b, along, split, kinked) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cut boxes in two, or around a kink in three: outcome, a and b of the pieces."""
+    """Cut boxes in two, or around a kink in three: index, a and b of the pieces."""
     rows = np.arange(len(index))
     ends = a[rows, along], b[rows, along]
     gap = np.where(kinked, np.abs(split) * 2.0**-50 + 1e-290, 0.0)

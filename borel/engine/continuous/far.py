@@ -13,12 +13,15 @@ import numpy as np
 
 from borel.engine.continuous.surface import boxes
 from borel.engine.graphs import rewrite
-from borel.engine.intervals import jet, lanes
+from borel.engine.graphs.trace import _TRUTHS
+from borel.engine.intervals import jet, jet_functions, lanes
+from borel.engine.intervals.jet_program import Program
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Secret, Surface
     from borel.engine.intervals.lanes import Box
 
+_JUMPS = _TRUTHS | set("where sign floor ceil trunc rint remainder floor_divide heaviside".split())
 _ORDER = 6
 _PIECES = 48
 
@@ -36,6 +39,8 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
     if not (np.isfinite(ends).all() and ends[0] < ends[1]):
         return 0.0, np.inf
     if ((places < ends[0]) | (places > ends[1])).any():
+        return 0.0, np.inf
+    if len(places) and _JUMPS & surface.graph.operations:  # an atom may be where f jumps
         return 0.0, np.inf
     with np.errstate(all="ignore"):
         best = 0.0, np.inf
@@ -153,7 +158,9 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
     total = lanes.settled((total[0][None], total[1][None]))
     if not total[0][0] > 0:
         return 0.0, np.inf
-    log_low, log_high = (float(v[0, 0]) for v in jet.logarithm((total[0][None], total[1][None]), 0))
+    log_low, log_high = (
+        float(v[0, 0]) for v in jet_functions.logarithm((total[0][None], total[1][None]), 0)
+    )
     if kind == "ldp":
         low_, high_ = top_low - bottom_high, top - bottom
     elif kind == "pml":
@@ -169,7 +176,7 @@ def _weighted(heights: Box, secret: Secret) -> tuple[float, float]:
     """Enclose the sum of e^height over the atoms, by their masses."""
     if not len(secret.atoms):
         return 0.0, 0.0
-    power = jet.exponential((heights[0][None], heights[1][None]), 0)
+    power = jet_functions.exponential((heights[0][None], heights[1][None]), 0)
     parts = lanes.multiply(power, (secret.weight_low[None], secret.weight_high[None]))
     low, high = lanes.total(parts, axis=1)
     return max(float(low[0]), 0.0), float(high[0])
@@ -220,7 +227,7 @@ def _range_of(a: Box) -> Box:
 def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tuple[float, float]:
     """Enclose the integral of e^(L(y, x) - L(y, x0)) p(x), piece by piece, for every y."""
     secret = surface.secret
-    prior = jet.Program(
+    prior = Program(
         rewrite.integrand(secret.log_density, None)  # p(x) e^-shift with shift 0
     )
     zero = np.zeros((1, len(a)))
@@ -240,7 +247,7 @@ def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tupl
             np.concatenate([head[0][None], part[0][1:]]),
             np.concatenate([head[1][None], part[1][1:]]),
         )
-        power = jet.exponential(exponent, _ORDER)
+        power = jet_functions.exponential(exponent, _ORDER)
         return jet.multiply(power, p, _ORDER)
 
     span = lanes.multiply((outer[0][1], outer[1][1]), (left[0], right[1]))
@@ -259,7 +266,7 @@ def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tupl
     )
     best = lanes.meet(lanes.settled(total), lanes.settled(crude))
     if secret.mass is not None:  # the range of the exponential times the prior's mass
-        power = jet.exponential(_range_of(lanes.add(height, span)), 0)
+        power = jet_functions.exponential(_range_of(lanes.add(height, span)), 0)
         for k in (0, len(a) - 1):
             ends = secret.mass(float(a[k]), float(b[k]))
             part = lanes.multiply((power[0][:, k], power[1][:, k]), lanes.point(np.array(ends)))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NODES = {1: 6, 2: 8, 3: 8, 4: 6, 5: 5}
 """Nodes per coordinate for a secret of d dimensions."""
-_CELLS = 300_000
+_CELLS = 24_000
 _LANES = 200_000
 
 
@@ -138,7 +138,7 @@ def marginal(
     state: _Cells | None = None
     if secret.continuous:
         a, b, index = _cover(secret, n)
-        state = _evaluate(surface, ys, index, a, b)
+        state = _first(surface, ys, index, a, b, deadline)
         before = np.full(n, np.inf)
         for turn in range(rounds):
             value = np.bincount(state.index, state.poly_low[:, 0] + state.rest_low, n)
@@ -161,7 +161,9 @@ def marginal(
             index, a, b = _divided(_Cells(*(v[again] for v in state)))
             if not len(index):
                 break
-            fresh = _evaluate(surface, ys, index, a, b)
+            fresh = _evaluate(surface, ys, index, a, b, deadline)
+            if len(fresh.index) < len(index):
+                break  # no time for all parts: what is known of the whole boxes stays
             state = _Cells(
                 *(np.concatenate([v[~again], w]) for v, w in zip(state, fresh, strict=True))
             )
@@ -264,10 +266,29 @@ def _divided(cells: _Cells):
     return cut_boxes(cells.index, cells.a, cells.b, cells.along, cells.split, cells.kinked)
 
 
-def _evaluate(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
+def _evaluate(surface: Surface, ys: Outcomes, index, a, b, deadline: float) -> _Cells:
+    """Look at boxes, block by block: at the first block, and at others until the deadline."""
     size = max(64, _CELLS // NODES[surface.secret.dim] ** surface.secret.dim)
-    parts = [_cells(surface, ys, index[s], a[s], b[s]) for s in _slices(len(index), size)]
+    parts = []
+    for s in _slices(len(index), size):
+        parts.append(_cells(surface, ys, index[s], a[s], b[s]))
+        if time.monotonic() > deadline:
+            break
     return _Cells(*(np.concatenate(c) for c in zip(*parts, strict=True)))
+
+
+def _first(surface: Surface, ys: Outcomes, index, a, b, deadline: float) -> _Cells:
+    """Look at the boxes that cover the secrets; nothing is known of those left out."""
+    seen = _evaluate(surface, ys, index, a, b, deadline)
+    done = len(seen.index)
+    index, a, b = index[done:], a[done:], b[done:]
+    zero, none = np.zeros((len(index), ys.rows)), np.zeros(len(index), bool)
+    unknown = np.full(len(index), np.inf)
+    middle = halves(a, b)[:, 0]
+    rest = _Cells(
+        index, a, b, zero, zero, zero[:, 0], unknown, unknown, none.astype(int), middle, none
+    )
+    return _Cells(*(np.concatenate(c) for c in zip(seen, rest, strict=True)))
 
 
 def _cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
@@ -277,13 +298,91 @@ def _cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
 
 
 def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
+    if a.shape[1] > 1:
+        return _smooth_cells(surface, ys, index, a, b)
+    # a box across a kink has no high derivatives: it is cut, and the rule serves both sides. One
+    # such lane would slow down every other, since unknown ends need care
+    doubtful = ~np.isfinite(b - a)[:, 0]
+    if surface.programs(ys.shift)[1].branches:
+        doubtful[:] = True
+    few = np.flatnonzero(doubtful)
+    if not len(few):
+        return _smooth_cells(surface, ys, index, a, b)
+    y = _at_outcomes(ys, index[few])
+    found = surface.programs(ys.shift)[1].run(
+        surface.inputs(boxes(a[few], b[few], 0, 2), y, ys.shift[index[few]]), 2, start=a[few, 0]
+    )
+    bend = _wide(jet.entry(found.jet, 2), len(few))
+    known = np.isfinite(bend[0]) & np.isfinite(bend[1]) & np.isfinite(b - a)[few, 0]
+    if known.all():
+        return _smooth_cells(surface, ys, index, a, b)
+    rough, value = ~known, _wide(jet.entry(found.jet, 0), len(few))
+    smooth = np.ones(len(index), bool)
+    smooth[few[rough]] = False
+    cut = few[rough]
+    kink = None if found.kink is None else np.broadcast_to(found.kink, len(few))[rough]
+    parts = [
+        _rough_cells(
+            surface, ys, index[cut], a[cut], b[cut], (value[0][rough], value[1][rough]), kink
+        )
+    ]
+    if smooth.any():
+        parts.append(_smooth_cells(surface, ys, index[smooth], a[smooth], b[smooth]))
+    return _Cells(*(np.concatenate(c) for c in zip(*parts, strict=True)))
+
+
+def _at_outcomes(ys: Outcomes, index: np.ndarray) -> Box:
+    low = ys.low[index][None]
+    return low, (low if ys.low is ys.high else ys.high[index][None])
+
+
+def _rough_cells(surface: Surface, ys: Outcomes, index, a, b, value: Box, kink) -> _Cells:
+    """Enclose the integral by the range of the integrand alone, and say where to cut."""
+    count = len(index)
+    volume = lanes.subtract(lanes.point(b[:, 0]), lanes.point(a[:, 0]))
+    low, high = _crude(surface, _at_outcomes(ys, index), ys.shift[index], a, b, value, volume)
+    width = high - low
+    floor = 4e-15 * np.abs(high)
+    if ys.order:
+        floor = _not_worth_cutting(ys, index, a, b, np.ones(count, bool), width, floor)
+    nothing = np.zeros((count, ys.rows))
+    none = np.zeros(count, bool)
+    along, split, kinked = _where_to_cut(a, b, [], kink, surface.secret, none)
+    width = _settled_width(a, b, width, floor)
+    return _Cells(index, a, b, nothing, nothing, low, high, width, along, split, kinked)
+
+
+def _crude(surface: Surface, y: Box, shift, a, b, value: Box, volume: Box) -> Box:
+    """Bound the integral by the range of the integrand: it is not negative."""
+    value = np.maximum(value[0], 0.0), value[1]
+    crude = lanes.multiply(value, volume)
+    crude = (
+        np.maximum(np.nan_to_num(crude[0], nan=0.0, posinf=0.0), 0.0),
+        np.where(np.isnan(crude[1]), np.inf, crude[1]),
+    )
+    return _by_mass(surface, y, shift, a, b, crude)
+
+
+def _not_worth_cutting(ys: Outcomes, index, a, b, crude, width, floor) -> np.ndarray:
+    """Raise the floor where a box of secrets is much narrower than the box of outcomes."""
+    narrow = crude & ((b - a)[:, 0] < 0.02 * (ys.high - ys.low)[index])
+    return np.where(narrow & np.isfinite(width), np.inf, floor)
+
+
+def _settled_width(a, b, width, floor) -> np.ndarray:
+    """Return by how much cutting might help: not below the rounding, nor in the tiniest box."""
+    width = np.where(np.isnan(width), np.inf, np.where(width <= floor, 0.0, width))
+    tiny = np.isfinite(b - a) & ((b - a) <= 2.0**-48 * np.maximum(np.abs(a), np.abs(b)))
+    return np.where(tiny.all(axis=1), 0.0, width)
+
+
+def _smooth_cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
+    """Enclose the integral by the rule and its remainder, and by the range of the integrand."""
     secret = surface.secret
     count, dim = a.shape
     n = NODES[dim]
     x_low, x_high, w_low, w_high, constant = rule(n)
-    same = ys.low is ys.high
-    y_low = ys.low[index][None]
-    y = y_low, (y_low if same else ys.high[index][None])
+    y = _at_outcomes(ys, index)
     shift = ys.shift[index]
     volume: Box = (np.ones(count), np.ones(count))
     widths = []
@@ -315,14 +414,7 @@ def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     poly = _at_nodes(surface, ys, index, a, b, volume, decided, (x_low, x_high, w_low, w_high))
     smooth = np.isfinite(rest[0]) & np.isfinite(rest[1])
     smooth &= np.isfinite(poly[0]).all(axis=0) & np.isfinite(poly[1]).all(axis=0)
-    # the integrand is not negative: where no derivative is known its range times the width holds
-    value = np.maximum(value[0], 0.0), value[1]
-    crude = lanes.multiply(value, volume)
-    crude = (
-        np.maximum(np.nan_to_num(crude[0], nan=0.0, posinf=0.0), 0.0),
-        np.where(np.isnan(crude[1]), np.inf, crude[1]),
-    )
-    crude = _by_mass(surface, y, shift, a, b, crude)
+    crude = _crude(surface, y, shift, a, b, value, volume)
     gauss_width = rest[1] - rest[0] + (poly[1] - poly[0]).sum(axis=0) * (ys.order == 0)
     if ys.order == 0:
         total = lanes.add((poly[0][0], poly[1][0]), rest)
@@ -339,12 +431,8 @@ def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
         rest = np.where(take, rest[0], crude[0]), np.where(take, rest[1], crude[1])
         width = rest[1] - rest[0]
         floor = 4e-15 * (np.abs(poly[1][0]) + np.abs(rest[1]))
-        # a box of secrets much narrower than the box of outcomes cannot be improved by cutting it
-        narrow = ~take & ((b - a)[:, 0] < 0.02 * (ys.high - ys.low)[index])
-        floor = np.where(narrow & np.isfinite(width), np.inf, floor)
-    width = np.where(np.isnan(width), np.inf, np.where(width <= floor, 0.0, width))
-    tiny = np.isfinite(b - a) & ((b - a) <= 2.0**-48 * np.maximum(np.abs(a), np.abs(b)))
-    width = np.where(tiny.all(axis=1), 0.0, width)
+        floor = _not_worth_cutting(ys, index, a, b, ~take, width, floor)
+    width = _settled_width(a, b, width, floor)
     along, split, kinked = _where_to_cut(a, b, spread, kink, secret, smooth)
     return _Cells(index, a, b, poly[0].T, poly[1].T, rest[0], rest[1], width, along, split, kinked)
 

@@ -12,7 +12,7 @@ from borel.alphabets import Interval, Mixed
 from borel.engine.balls.masses import mass_function
 from borel.engine.graphs import rewrite
 from borel.engine.intervals import jet, lanes
-from borel.engine.intervals.jet import Program
+from borel.engine.intervals.jet_program import Program
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:

@@ -84,7 +84,7 @@ def largest(values: Floats, ends: Ends) -> Complements | None:
     n, m = values.kernel.shape
     if n * n * m > _PAIRS:
         return None
-    deadline = time.monotonic() + settings.current().budget
+    deadline = settings.deadline()
     bound = _one_plus_distance(values)
     top = int(np.argmax(bound))
     best = _solve(values, ends, *(int(k[0]) for k in _pairs(n, np.array([top]))))

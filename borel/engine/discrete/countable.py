@@ -7,6 +7,7 @@ Without a graph that the interval interpreter knows, the same sums in float64 ar
 
 from __future__ import annotations
 
+import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from borel import settings
 from borel.alphabets import Finite, Integers
+from borel.budgets import cut_short
 from borel.engine.discrete.countable_measures import CountableMeasures
 from borel.engine.intervals import interval, rounding
 from borel.engine.intervals.rounding import Enclosure, Scaled, log_ratio_bounds, ratio_bounds
@@ -23,6 +25,7 @@ from borel.probabilities import as_floats
 from borel.total_masses import head_of
 
 if TYPE_CHECKING:
+    from borel.bound import Bound
     from borel.density import Density
     from borel.joint import Joint
 
@@ -56,6 +59,7 @@ class CountableEngine(CountableMeasures):
             if alphabet.dim > 1 or not isinstance(alphabet, (Integers, Finite)):
                 raise NotYet("the countable engine", missing=f"the alphabet {alphabet!r}")
         self._count = 256
+        self._hurried = 0.0  # the largest budget that ended before a law had its head
         self._laws: dict[str, Values] = {}
         self.reason = self._why_not_enclosed()
         self._proved = not self.reason
@@ -164,19 +168,36 @@ class CountableEngine(CountableMeasures):
             tail = min(tail, max(declared, rounding.TINY))
         return _Head(points, low, high, tail, (np.array(beyond), np.array(below)))
 
-    def column(self, ys: np.ndarray) -> tuple[Enclosure, Enclosure, Enclosure]:
-        """Enclose f_Y(y), sup_x f(y|x) and inf_x f(y|x) over the support, for outcomes ys."""
-        parts = [self._block(part) for part in np.array_split(ys, max(1, len(ys) // 256))]
+    def column(
+        self, ys: np.ndarray, *, hurry: bool = False
+    ) -> tuple[Enclosure, Enclosure, Enclosure]:
+        """Enclose f_Y(y), sup_x f(y|x) and inf_x f(y|x) over the support, for outcomes ys.
+
+        Raises
+        ------
+        TimeoutError
+            With ``hurry``: the deadline came before the last block of outcomes.
+        """
+        deadline, parts = settings.deadline(), []
+        for part in np.array_split(ys, max(1, len(ys) // 256)):
+            if hurry and time.monotonic() > deadline:
+                raise TimeoutError
+            parts.append(self._block(part, deadline))
         return tuple(  # type: ignore[return-value]
             Enclosure(*(np.concatenate([part[i][end] for part in parts]) for end in (0, 1)))
             for i in range(3)
         )
 
-    def _block(self, ys: np.ndarray) -> tuple[Enclosure, Enclosure, Enclosure]:
+    def _hurry(self) -> None:
+        """Note that a budget ended before all was done that could be: a larger one may do it."""
+        self._hurried = max(self._hurried, settings.current().budget)
+
+    def _block(self, ys: np.ndarray, deadline: float) -> tuple[Enclosure, Enclosure, Enclosure]:
         y = ys.astype(float)[:, None]
         span = int(np.max(np.abs(ys), initial=0)) + 64
         count = 64 if self._finite_prior is not None else 1 << max(6, span.bit_length())
         while True:
+            start = time.monotonic()
             head = self._head(count)
             low, high = self._evaluate(
                 self.mechanism.density, {"y": (y, y), "x": (head.points, head.points)}
@@ -201,6 +222,10 @@ class CountableEngine(CountableMeasures):
                 return total, top, bottom
             extra = rest.upper * head.tail
             done = (extra <= 2.0**-56 * total.lower).all()
+            # a head twice as long takes at least twice as long
+            if not done and 3 * time.monotonic() - 2 * start > deadline:
+                self._hurry()
+                done = True
             if done or 2 * count * len(ys) > _CELLS * 4 or count >= _LARGEST_HEAD:
                 marginal = Enclosure(
                     total.lower, np.nextafter(total.upper + np.nextafter(extra, np.inf), np.inf)
@@ -227,9 +252,14 @@ class CountableEngine(CountableMeasures):
 
     # -- figures ----------------------------------------------------------------------------
 
-    def values_at(self, kind: str, y: Any) -> Values:
+    def bound(self, low: float, high: float, **about: Any) -> Bound:
+        """Make a Bound; one of a head that is short for lack of time says so."""
+        found = super().bound(low, high, **about)
+        return cut_short(found) if self._hurried else found
+
+    def values_at(self, kind: str, y: Any, *, hurry: bool = False) -> Values:
         """Enclose PML or PMC at outcomes y, with their masses."""
-        marginal, top, bottom = self.column(np.atleast_1d(np.asarray(y)))
+        marginal, top, bottom = self.column(np.atleast_1d(np.asarray(y)), hurry=hurry)
         outside = top.upper == 0
         num, den = (top, marginal) if kind == "pml" else (marginal, bottom)
         log, ratio = _quotient(num, den)
@@ -261,21 +291,41 @@ class CountableEngine(CountableMeasures):
     def law(self, kind: str) -> Values:
         """Enclose the law of PML(Y) or PMC(Y): a head of outcomes, and the mass left over."""
         cache = self._laws
+        if settings.current().budget > self._hurried > 0:
+            cache.clear()
+            self._hurried = 0.0
         if kind not in cache:
+            deadline, start = settings.deadline(), time.monotonic()
             ys, whole = self.head_of_outcomes()
             values = self.values_at(kind, ys)
             while not whole:
                 low, _ = rounding.sum_outward(values.mass_lower, values.mass_upper)
                 leftover = max(0.0, 1.0 - float(low) + 2.0**-50)
-                if leftover <= settings.current().tol * 1e-3 or self._count >= 4096:
+                enough = leftover <= settings.current().tol * 1e-3 or self._count >= 4096
+                longer = None if enough else self._longer(kind, deadline, start)
+                if longer is None:
                     ceiling = self._ceiling() if kind == "pml" else np.inf
                     values = Values(**{**values.__dict__, "leftover": leftover, "ceiling": ceiling})
                     break
-                self._count *= 4
                 cache.clear()  # every law of a joint has the same head
-                values = self.values_at(kind, self.head_of_outcomes()[0])
+                values, start = longer
             cache[kind] = values
         return cache[kind]
+
+    def _longer(self, kind: str, deadline: float, start: float) -> tuple[Values, float] | None:
+        """Take a head four times as long, if there is time: at least four times that since start.
+
+        Returns the values, and when they were begun.
+        """
+        now = time.monotonic()
+        if now + 4 * (now - start) <= deadline:
+            self._count *= 4
+            try:
+                return self.values_at(kind, self.head_of_outcomes()[0], hurry=True), now
+            except TimeoutError:
+                self._count //= 4
+        self._hurry()
+        return None
 
     def _ceiling(self) -> float:
         """Bound PML by log 1 / p_min for a finite secret; nothing bounds it for a countable one."""

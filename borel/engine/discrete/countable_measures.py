@@ -8,11 +8,13 @@ t <= 1 / p_min for finitely many secrets, :math:`a \log t - a + b` and :math:`(a
 from __future__ import annotations
 
 import math
+import time
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.bound import Bound
 from borel.engine.balls.arb import ball, ends, precision
 from borel.engine.discrete.law_measures import LawMeasures
@@ -51,8 +53,9 @@ class CountableMeasures(LawMeasures):
             self.mechanism.density, {"y": (y, y), "x": (head.points, head.points)}
         )
         with precision(BITS):
-            low, high, seen, paired = self._sum(f, head, marginal, kernel)
-            beyond = self._rest(f, 1 - seen, 1 - paired, whole and not len(head.boxes[0]))
+            low, high, seen, paired, all_ = self._sum(f, head, marginal, kernel)
+            whole = whole and all_ and not len(head.boxes[0])
+            beyond = self._rest(f, 1 - seen, 1 - paired, whole)
             total = low.union(high + beyond[1]) if beyond is not None else None
             least = -math.inf  # of a user's f the rest may be negative, and nothing bounds it
             if beyond is not None or f.graph is None:
@@ -63,10 +66,16 @@ class CountableMeasures(LawMeasures):
         return self.bound(least, max(most, least), units=f.units)
 
     def _sum(self, f: Generator, head: Any, marginal: Any, kernel: Any) -> tuple[Any, ...]:
-        """Return the sum over the head, and what P_X x P_Y and P_XY have there at least."""
+        """Return the sum over the head, and what P_X x P_Y and P_XY have there at least.
+
+        Last whether all of it was looked at: after the deadline its other outcomes are not.
+        """
         low, high = ball(0), ball(0)
         seen, paired = ball(0), ball(0)
+        deadline = settings.deadline()
         for j in range(len(marginal.lower)):
+            if time.monotonic() > deadline:
+                return low, high, seen, paired, False
             q = ball(float(marginal.lower[j])), ball(float(marginal.upper[j]))
             if not q[1] > 0:
                 continue
@@ -78,7 +87,7 @@ class CountableMeasures(LawMeasures):
                 seen += (p[0] * q[0]).lower()
                 paired += (p[0] * k[0]).lower()
                 if not q[0] > 0:
-                    return ball(0), ball(math.inf), seen, paired
+                    return ball(0), ball(math.inf), seen, paired, True
                 weight = (p[0] * q[0]).union(p[1] * q[1])
                 t = (k[0] / q[1]).lower(), (k[1] / q[0]).upper()
                 if f.graph is not None:
@@ -87,7 +96,7 @@ class CountableMeasures(LawMeasures):
                     value = f.over(t[0].max(ball(0)), t[1]) if t[1] > 0 else ball(f.at_zero)
                 term = weight * value
                 low, high = low + term.lower(), high + term.upper()
-        return low, high, seen, paired
+        return low, high, seen, paired, True
 
     def _rest(self, f: Generator, product: Any, joint: Any, whole: bool) -> tuple[Any, Any] | None:
         """Bound what the cells beyond the head add; None if nothing bounds it from above."""

@@ -10,6 +10,7 @@ figures keep their leading digits.
 from __future__ import annotations
 
 import math
+import time
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -261,10 +262,11 @@ def excess_on_line(
     are next to nothing if the cuts are right, it is an upper one, wherever the cuts are. Far out
     the figure is at most the mass of p: infinite ends are cut where that is small beside what was
     found, so that the relative width is about ``rel_tol``, or ``options(tol=...)`` if that is less.
+    After the deadline the upper end is that of the last complete round, infinite in the first.
     """
     from borel.engine.divergences.line_divergences import cut_off
 
-    level = enclose(threshold.nats)[0]
+    level, deadline = enclose(threshold.nats)[0], settings.deadline()
     rel = min(settings.current().tol, rel_tol) / 8
     small, low, high = 1e-6, 0.0, math.inf
     for _ in range(5):
@@ -272,12 +274,17 @@ def excess_on_line(
         least, most = [], [beyond]
         cuts = sorted({*inner, *marks, *_crossings(pair.gap, level, inner)})
         for part in pairwise(c for c in cuts if inner[0] <= c <= inner[1]):
+            if time.monotonic() > deadline:
+                most.append(math.inf)
+                break
             found = _over(pair, part, marks, threshold, level, rel)
             least.append(found[0])
             most.append(found[1])
         low = max(low, fraction_down(sum((Fraction(v) for v in least), Fraction(0))))
         if all(math.isfinite(v) for v in most):
             high = min(high, fraction_up(sum((Fraction(v) for v in most), Fraction(0))))
+        if time.monotonic() > deadline:
+            break
         if high - low <= 8 * rel * low or beyond <= rel * low / 4:
             break  # good enough, or the tails are not what is wide
         small = rel * low if low > 0 else small * 1e-6

@@ -17,6 +17,7 @@ import numpy as np
 from borel.engine.continuous.surface import log_graph
 from borel.engine.envelopes.envelope_programs import Programme, Spread
 from borel.engine.intervals import interval, jet, lanes
+from borel.engine.intervals.jet_program import Program
 from borel.engine.intervals.rounding import TINY, U, sum_outward
 from borel.errors import NotEnclosed
 
@@ -166,7 +167,7 @@ class LineCells(Cells):
         self.points = secret.atoms[:, 0]
         self.prior: Box = secret.weight_low, secret.weight_high
         self.graph = log_graph(engine.joint.mechanism.density)
-        self._program = jet.Program(self.graph)
+        self._program = Program(self.graph)
         self._integrand = Prepared(product([(self.graph, True)]), variable="y")
         self._marks = sorted({*engine.joint.mechanism.breaks, *self.points.tolist()})
         edges = self._edges()

@@ -72,7 +72,7 @@ class CellEnvelope:
         return self._bound(low, high, **about)
 
     def _deadline(self) -> float:
-        return time.monotonic() + settings.current().budget
+        return settings.deadline()
 
     def _bound(self, low: float, high: float, more: tuple[str, ...] = (), **about: Any) -> Bound:
         notes = tuple(dict.fromkeys((*self.assumptions, *more)))

@@ -10,11 +10,13 @@ read from the polynomials. Nothing here is a proof.
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import legendre
 
+from borel import settings
 from borel.engine.estimates.charts import Axis, Chart
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ class Curve:
         self.start, self.stop = np.concatenate(starts), np.concatenate(stops)
         self.piece = np.concatenate(piece)
         self.values = self._sample(self.piece, self.start, self.stop)
+        self.hurried = 0.0  # the budget that ended before every panel was narrow enough
         self._refine()
         order = np.lexsort((self.start, self.piece))
         self.piece, self.start, self.stop = (a[order] for a in (self.piece, self.start, self.stop))
@@ -122,7 +125,11 @@ class Curve:
             return ~(values[kind + "_error"] < 1e-7)
 
     def _refine(self) -> None:
+        deadline = settings.deadline()
         for _ in range(_DEPTH):
+            if time.monotonic() > deadline:
+                self.hurried = settings.current().budget
+                return
             half = (self.stop - self.start) / 2
             bad = self._misfit(self.values, half) > _TOL
             if not bad.any() or len(bad) > 2000:

@@ -7,6 +7,7 @@ quadrature split at the maximisers). Atoms of the prior are added point by point
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,10 +26,13 @@ from borel.laws import Values
 from borel.total_masses import head_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from borel.engine.divergences.generators import Generator
     from borel.joint import Joint
 
 _EPS = 2.0**-52
+_BLOCKS = (1 << 16, 256, 32, 4)  # outcomes at first, for secrets of so many dimensions
 REASON = "quadrature and maximisation in float64: an estimate, not a proof"
 
 
@@ -63,6 +67,19 @@ class Pieces(NamedTuple):
         # a divergence is >= 0: what lies below is error
         value = np.where(dead | failed, 0.0, np.maximum(value, 0.0))
         return value, np.where(failed & ~dead, np.nan, error)
+
+
+def _blocks(n: int, dim: int) -> Iterator[slice]:
+    """Yield blocks of n outcomes until the deadline, larger ones while they take little time."""
+    deadline, start, size = settings.deadline(), 0, _BLOCKS[dim]
+    while start < max(n, 1):
+        begun = time.monotonic()
+        if start and begun > deadline:
+            return
+        yield slice(start, min(start + size, n))
+        start += size
+        if time.monotonic() - begun < settings.current().budget / 8:
+            size *= 2
 
 
 class Pointwise:
@@ -124,7 +141,7 @@ class Pointwise:
         mode = maximise(log_prior, 1, self.axes, rounds=1).argument[0]
         return tuple(np.array([m]) for m in mode) if len(mode) > 1 else np.asarray(mode)
 
-    def _take(self, ys: Any, i: np.ndarray) -> Any:
+    def _take(self, ys: Any, i: np.ndarray | slice) -> Any:
         return tuple(c[i] for c in ys) if isinstance(ys, tuple) else ys[i]
 
     def _x(self, x: tuple) -> Any:
@@ -136,8 +153,22 @@ class Pointwise:
         if key not in self._kept:
             if len(self._kept) > 64:
                 self._kept.clear()
-            self._kept[key] = self._compute(ys)
+            found, whole = self._in_blocks(ys)
+            if not whole:
+                return found
+            self._kept[key] = found
         return self._kept[key]
+
+    def _in_blocks(self, ys: Any) -> tuple[Pieces, bool]:
+        """Return the pieces, and whether all outcomes were evaluated before the deadline."""
+        n = len(ys[0]) if isinstance(ys, tuple) else len(ys)
+        parts = [self._compute(self._take(ys, part)) for part in _blocks(n, len(self.axes))]
+        rest = n - sum(len(p.top) for p in parts)
+        if rest:
+            unknown, failed = np.zeros(rest), np.full(rest, np.nan)
+            nothing = np.full(rest, -np.inf)
+            parts.append(Pieces(unknown, failed, unknown, failed, nothing, failed))
+        return Pieces(*(np.concatenate(v) for v in zip(*parts, strict=True))), not rest
 
     def _compute(self, ys: Any) -> Pieces:
         n = len(ys[0]) if isinstance(ys, tuple) else len(ys)
@@ -243,7 +274,14 @@ class Pointwise:
                     out = density.logarithm(self._x(x)) + log_phi(gap)
                 return np.where(np.isnan(out), -np.inf, out)
 
-            total = log_integral(integrand, n, self.axes, rtol=1e-9).log_value
+            total = np.full(n, np.nan)  # unknown, where there is no time
+            for block in _blocks(n, len(self.axes)):
+                mine = np.arange(n)[block]
+
+                def part(i: np.ndarray, x: tuple, mine: np.ndarray = mine) -> np.ndarray:
+                    return integrand(mine[i], x)
+
+                total[mine] = log_integral(part, len(mine), self.axes, rtol=1e-9).log_value
         if self.atoms is not None:
             charged = self.atom_mass > 0
             points = self.atoms[charged]  # type: ignore[index]

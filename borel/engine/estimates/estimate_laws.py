@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
 from borel.engine.discrete.discrete_figures import OUTSIDE
@@ -88,9 +89,18 @@ class ContinuousOutcomes(EstimateEngine):
 
     # -- over outcomes ----------------------------------------------------------------------
 
-    @cached_property
+    @property
     def _curve(self) -> Curve:
-        """The leakage over the line of outcomes, computed once for all figures."""
+        """The leakage over the line of outcomes, computed once for all figures.
+
+        One that a smaller budget cut short is computed again.
+        """
+        known: Curve | None = self.__dict__.get("_known_curve")
+        if known is None or settings.current().budget > known.hurried > 0:
+            known = self.__dict__["_known_curve"] = self._new_curve()
+        return known
+
+    def _new_curve(self) -> Curve:
         axis = self._line("the law of the leakage")
         centres = self._centres(axis)
         return Curve(self.point.pieces, Axis(axis.lower, axis.upper, (*axis.breaks, *centres)))

@@ -7,22 +7,38 @@ the arguments (`infinity`) to say.
 from __future__ import annotations
 
 import math
+import time
+from functools import wraps
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.engine.continuous.bands import _charged
 from borel.engine.infinities.orders import Ray
 from borel.engine.infinities.power import range_of, ray, slack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
 
 _SPREADS = ((0.25, 0.75), (1.125, 1.5), (1.0078125, 1.0625), (0.9375, 0.9921875))
 _POWERS = (1.0, 0.5, 2.0)
+
+
+def _in_time(rays: Callable[..., Iterator[Ray]]) -> Callable[..., Iterator[Ray]]:
+    """Let a search run dry when its time is over: a ray that is not tried proves nothing."""
+
+    @wraps(rays)
+    def limited(self: Rays, *of: Any) -> Iterator[Ray]:
+        for found in rays(self, *of):
+            if time.monotonic() > self.until:
+                return
+            yield found
+
+    return limited
 
 
 class Rays:
@@ -37,8 +53,10 @@ class Rays:
     def __init__(self, engine: CertifiedOutcomes):
         self.engine, self.secret, self.line = engine, engine.secret, engine.line
         # whether secrets may follow the outcome
+        self.until = settings.overtime()
         self.moves = self.secret.dim == 1 and engine.surface.needs_y
 
+    @_in_time
     def outcomes(self, ends: list[tuple[float, float]]) -> Iterator[Ray]:
         """Yield rays of outcomes towards the places where boxes without a bound cluster."""
         seen: set[tuple[float, int]] = set()
@@ -64,6 +82,7 @@ class Rays:
                     data = {"base": float(place).hex(), "sign": sign}
                     yield Ray(ray(place, 1.0, sign, sign), words, data)
 
+    @_in_time
     def secrets(self, y: Ray) -> Iterator[Ray]:
         """Yield sets of secrets of positive mass: fixed ones, and ones that move with t."""
         secret = self.secret
@@ -169,6 +188,7 @@ class Rays:
             below |= float.fromhex(base) == high and x.data["sign"] < 0
         return above and below and secret.positive
 
+    @_in_time
     def patches(self) -> Iterator[Ray]:
         """Yield boxes of outcomes of positive length, for divergences in the secret alone."""
         low, high = self.line.lower, self.line.upper

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.intervals import jet, lanes
+from borel.engine.intervals import jet_functions, lanes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -233,7 +233,7 @@ def _solved(
 
 
 def _log(a: Box) -> Box:
-    found = jet.logarithm((a[0][None], a[1][None]), 0)
+    found = jet_functions.logarithm((a[0][None], a[1][None]), 0)
     return found[0][0], found[1][0]
 
 

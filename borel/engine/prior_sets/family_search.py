@@ -26,7 +26,7 @@ _BOXES = 60_000
 def least(v: np.ndarray, family: Family) -> Least:
     """Enclose the least expectation of each column of values over the family."""
     tol = min(settings.current().tol / 8, 1e-10)
-    deadline = time.monotonic() + settings.current().budget
+    deadline = settings.deadline()
     low, high = family.low[None].copy(), family.high[None].copy()
     m = v.shape[1]
     best, dropped = np.full(m, np.inf), np.full(m, np.inf)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.continuous.surface import boxes
-from borel.engine.intervals import jet, lanes
+from borel.engine.intervals import jet, jet_functions, lanes
 
 if TYPE_CHECKING:
     from borel.engine.intervals.lanes import Box
@@ -87,7 +87,7 @@ class SecretCells:
 
 def _log(value: np.ndarray) -> Box:
     safe = np.where(value > 0, value, 1.0)
-    found = jet.logarithm((safe[None], safe[None]), 0)
+    found = jet_functions.logarithm((safe[None], safe[None]), 0)
     dead = value <= 0
     return np.where(dead, -np.inf, found[0][0]), np.where(dead, -np.inf, found[1][0])
 

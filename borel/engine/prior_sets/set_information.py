@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.intervals import jet, lanes
+from borel.engine.intervals import jet_functions, lanes
 from borel.errors import NotYet
 from borel.measures import as_measure
 
@@ -70,7 +70,7 @@ def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     eye = np.eye(len(kernel))
     corners = list(prior_set.least(np.hstack([eye, -eye])).prior.T)
     weights = np.full(len(corners), 1 / len(corners))
-    deadline = time.monotonic() + settings.current().budget
+    deadline = settings.deadline()
     best, late = np.inf, 0
     for _ in range(_ROUNDS):
         table = np.array(corners)
@@ -130,7 +130,7 @@ def _divergences(kernel: np.ndarray, q: np.ndarray, error: float) -> tuple[np.nd
     live = kernel > 0
     safe = np.where(live, k[0], 1.0), np.where(live, k[1], 1.0)
     ratio = lanes.divide(safe, lanes.point(np.broadcast_to(mixed, kernel.shape)))
-    logs = jet.logarithm((ratio[0][None], ratio[1][None]), 0)
+    logs = jet_functions.logarithm((ratio[0][None], ratio[1][None]), 0)
     terms = lanes.multiply(safe, (logs[0][0], logs[1][0]))
     terms = np.where(live, terms[0], 0.0), np.where(live, terms[1], 0.0)
     return lanes.total(terms, axis=1)

@@ -21,7 +21,8 @@ from borel import settings
 from borel.bound import Bound
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import log_graph
-from borel.engine.intervals import jet, lanes
+from borel.engine.intervals import jet, jet_functions, lanes
+from borel.engine.intervals.jet_program import Program
 from borel.engine.prior_sets.tail_ratios import TailRatios
 from borel.errors import NotEnclosed, NotYet
 from borel.measures import as_measure
@@ -68,7 +69,7 @@ class SetOutcomes:
             graph = log_graph(mechanism.density)  # type: ignore[arg-type]
             xs = [float(a) for a in self.set.on.labels]
             self.graphs = [graph.bind({"x": x}) if "x" in graph.inputs else graph for x in xs]
-            self.programs = [jet.Program(g) for g in self.graphs]
+            self.programs = [Program(g) for g in self.graphs]
         except NotEnclosed as error:
             raise NotYet("prior_set * mech", missing=f"an enclosure: {error}") from None
         self.sure, self.possible = self.set.reach
@@ -104,7 +105,7 @@ class SetOutcomes:
         if (i, k) not in self._pairs:
             together = self.tails.joined
             root = together.add("subtract", together.roots[i], together.roots[k])
-            self._pairs[i, k] = jet.Program(together.rooted(root))
+            self._pairs[i, k] = Program(together.rooted(root))
         program = self._pairs[i, k]
         out = np.full(len(low), -np.inf), np.full(len(low), np.inf)
         closed = np.isfinite(low) & np.isfinite(high)
@@ -278,7 +279,7 @@ class SetOutcomes:
         if found is not None:
             return found
         tol = settings.current().tol
-        deadline = time.monotonic() + settings.current().budget
+        deadline = settings.deadline()
         low, high = self._first()
         best, worst = self._evaluate(kind, low, high)
         for _ in range(_TURNS):
@@ -378,6 +379,6 @@ def _minus_log(value: np.ndarray, side: int) -> np.ndarray:
 
 def _log(value: np.ndarray, side: int) -> np.ndarray:
     safe = np.where((value > 0) & np.isfinite(value), value, 1.0)
-    found = jet.logarithm((safe[None], safe[None]), 0)
+    found = jet_functions.logarithm((safe[None], safe[None]), 0)
     out = found[1][0] if side > 0 else found[0][0]
     return np.where(value > 0, np.where(np.isfinite(value), out, np.inf), -np.inf)

@@ -16,6 +16,7 @@ import numpy as np
 
 from borel.engine.graphs.joined_graphs import JoinedGraphs
 from borel.engine.intervals import jet, lanes
+from borel.engine.intervals.jet_program import Program
 
 if TYPE_CHECKING:
     from borel.engine.graphs.trace import Graph
@@ -116,7 +117,7 @@ class TailRatios:
     def _value(self, node: int, low: float, high: float) -> Box:
         """Enclose a node over the box."""
         if node not in self._programs:
-            self._programs[node] = jet.Program(self.joined.rooted(node))
+            self._programs[node] = Program(self.joined.rooted(node))
         named = {"y": (np.array([[low]]), np.array([[high]]))}
         found = lanes.settled(jet.entry(self._programs[node].run(named, 0).jet, 0))
         return found[0].reshape(()), found[1].reshape(())

@@ -1,0 +1,104 @@
+"""The interpreter of graphs that also encloses derivatives: a graph, run on jets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from borel.engine.intervals import interval, lanes
+from borel.engine.intervals.jet_branches import BRANCHING, Branches
+from borel.errors import NotEnclosed
+
+if TYPE_CHECKING:
+    from borel.engine.graphs.trace import Graph
+    from borel.engine.intervals.lanes import Box
+
+
+class Outcome(NamedTuple):
+    """A jet over boxes, the branches that were decided there, and where a branch may change."""
+
+    jet: Box
+    decisions: dict[int, Box]
+    kink: np.ndarray | None
+
+
+class Program:
+    """A graph made ready: constants are folded once.
+
+    Parameters
+    ----------
+    graph : Graph
+        The expression.
+
+    Raises
+    ------
+    NotEnclosed
+        An operation that interval arithmetic does not know, by name.
+    """
+
+    def __init__(self, graph: Graph):
+        self.graph = graph
+        unknown = sorted(graph.operations - set(interval.TABLE))
+        if unknown:
+            raise NotEnclosed(f"interval arithmetic for {', '.join(unknown)} is not known")
+        self.constants: dict[int, Box] = {}
+        last = {len(graph.nodes) - 1: len(graph.nodes)}
+        for k, (op, args) in enumerate(graph.nodes):
+            if op == "const":
+                self.constants[k] = lanes.point(args[0])
+            elif op != "input":
+                for a in args:
+                    last[a] = k
+                if all(a in self.constants for a in args):
+                    with np.errstate(all="ignore"):
+                        value = interval.TABLE[op](*(self.constants[a] for a in args))
+                    self.constants[k] = lanes.settled(value)
+        self._last = last
+        self.branches = bool(BRANCHING & graph.operations)
+        """Whether it has kinks or jumps, or may have."""
+
+    def run(
+        self,
+        inputs: dict[str, Box],
+        order: int = 0,
+        *,
+        decisions: dict[int, Box] | None = None,
+        start: np.ndarray | None = None,
+    ) -> Outcome:
+        """Evaluate the graph on jets.
+
+        Parameters
+        ----------
+        inputs : dict
+            Jets by name, arrays ``(length, *lanes)``, all of one number of axes.
+        order : int
+            Highest derivative.
+        decisions : dict, optional
+            What the enclosing box decided, by node: those branches are taken here.
+        start : ndarray, optional
+            The left ends of the boxes; asks where a branch may change inside them.
+
+        Returns
+        -------
+        Outcome
+            The jet of the last node, of length at most ``order + 1``.
+        """
+        work = Branches(order, decisions, start)
+        ndim = next(iter(inputs.values()))[0].ndim
+        values: dict[int, Box] = {}
+        with np.errstate(all="ignore"):
+            for k, (op, args) in enumerate(self.graph.nodes):
+                if op == "input":
+                    values[k] = inputs[args[0]]
+                elif k in self.constants:
+                    low, high = self.constants[k]
+                    shaped = np.reshape(low, (1,) * ndim)
+                    values[k] = (shaped, shaped if low is high else np.reshape(high, (1,) * ndim))
+                else:
+                    work.node = k
+                    values[k] = work.apply(op, [values[a] for a in args])
+                    for a in args:
+                        if self._last[a] == k:
+                            values.pop(a, None)
+        return Outcome(values[len(self.graph.nodes) - 1], work.made, work.kink)

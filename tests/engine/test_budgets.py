@@ -1,0 +1,359 @@
+"""Budgets on a clock that only the engine's own batches move: what is left out stays true.
+
+Every batch (a block of boxes, an integral, a step of a search) takes some seconds of a fake clock.
+So the number of batches within a budget is known, on any machine; and whatever was left out, the
+figure encloses the truth.
+"""
+
+import math
+import time
+from fractions import Fraction as F
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from engine.certified_cases import CASES, REALS, UNIT, Tilt, encloses, kernel, logs, tilt
+from scipy import stats
+
+import borel as bl
+from borel import settings
+from borel.bound import Bound
+from borel.budgets import within_budget
+from borel.engine import engine_for
+from borel.engine.balls import arb_integral
+from borel.engine.continuous import bands, certified_laws, essential, far, gauss
+from borel.engine.discrete import countable
+from borel.engine.estimates import curve
+from borel.engine.infinities import infinity
+from borel.engine.infinities.power import PowerProgram
+from borel.engine.intervals import lanes
+
+
+class Clock:
+    """Seconds that pass only in batches that are told to take some."""
+
+    def __init__(self, patch):
+        self.now, self.counts, self.patch = 1000.0, {}, patch
+        patch.setattr(time, "monotonic", lambda: self.now)
+
+    def takes(self, owner, name, seconds=1.0):
+        """Let a function take some seconds, and count its calls."""
+        function = getattr(owner, name)
+        self.counts[name] = 0
+
+        def slow(*args, **kwargs):
+            self.counts[name] += 1
+            self.now += seconds(*args) if callable(seconds) else seconds
+            return function(*args, **kwargs)
+
+        self.patch.setattr(owner, name, slow)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    return Clock(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def alone():
+    with bl.options(closed_forms=False, tol=1e-8, budget=10):
+        yield
+
+
+def fresh():
+    return bl.uniform(UNIT) * kernel(tilt, outcome=UNIT)
+
+
+# -- the deadline of a figure ---------------------------------------------------------------------
+
+
+def test_parts_of_one_figure_share_its_budget(clock):
+    with bl.options(budget=5):
+        assert settings.deadline() == clock.now + 5
+        with settings.one_figure():
+            end = clock.now + 5
+            clock.now += 2
+            assert settings.deadline() == end
+            with settings.one_figure(), bl.options(budget=100):
+                assert settings.deadline() == end
+            with bl.options(budget=1):
+                assert settings.deadline() == clock.now + 1
+            clock.now += 9
+            assert settings.deadline() == end
+            assert settings.overtime() == end + 5
+        assert settings.deadline() == clock.now + 5
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (Bound.certified(0, 1), True),
+        (Bound.undecided(0, math.inf, reason="open above"), True),
+        (Bound.certified(0.5, 0.5), False),
+        (Bound.estimate(0.5, 0.1), False),
+        (Bound.undecided(reason="options(budget=...) gives more time"), False),
+    ],
+)
+def test_a_wide_figure_that_was_late_names_the_budget(clock, found, said):
+    def late():
+        clock.now += 60
+        return found
+
+    with bl.options(budget=7):
+        bound = within_budget(late)
+        assert within_budget(lambda: found) == found
+    assert (bound.lower, bound.upper, bound.status) == (found.lower, found.upper, found.status)
+    assert ("7 s were not enough; options(budget=...)" in bound.reason) == said
+    assert found.reason in bound.reason
+
+
+# -- batches --------------------------------------------------------------------------------------
+
+
+def test_a_search_stops_between_blocks_of_boxes(clock, monkeypatch):
+    """The bounds of boxes that are not looked at are those of the boxes they were cut from."""
+    slices = essential._slices
+    monkeypatch.setattr(essential, "_slices", lambda count: slices(count, 64))
+    clock.takes(essential, "_bounds")
+    engine = engine_for(fresh())
+    ys = np.linspace(0.01, 0.99, 101)
+    truth = np.log1p(np.abs(1 - 2 * ys) / 2)
+    widths = []
+    for seconds in (3, 12, 40, 10_000):
+        before = clock.counts["_bounds"]
+        deadline = clock.now + seconds
+        found = essential.extremes(
+            engine.surface, lanes.point(ys), len(ys), sign=1.0, tol=1e-9, deadline=deadline
+        )
+        assert clock.counts["_bounds"] - before <= seconds + 1
+        slack = 1e-15  # of the truth, in float64
+        assert (found.lower <= truth + slack).all() and (truth - slack <= found.upper).all()
+        widths.append(found.upper - found.lower)
+    assert np.isinf(widths[0]).any()
+    assert (widths[-1] <= 2e-9).all()
+    for more, less in pairwise(widths):
+        assert (less <= more + 1e-12).all()
+
+
+@pytest.mark.parametrize("seconds", [0, 2, 9, 30])
+def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
+    monkeypatch.setattr(gauss, "_CELLS", 64 * gauss.NODES[1])
+    clock.takes(gauss, "_cells")
+    joint = bl.uniform(UNIT) * kernel(lambda y, x: np.exp(-np.abs(y - x) / 0.01) / 0.02)
+    surface = engine_for(joint).surface
+    ys = np.linspace(-0.05, 1.05, 101)
+    truth = 50 * np.where(
+        (ys > 0) & (ys < 1),
+        0.01 * (2 - np.exp(-ys / 0.01) - np.exp(-(1 - ys) / 0.01)),
+        0.01 * (np.exp(-np.minimum(np.abs(ys), np.abs(ys - 1)) / 0.01)) * -np.expm1(-100),
+    )
+    at = gauss.Outcomes(ys, ys, ys, 0, np.zeros(len(ys)))
+    low, high = gauss.marginal(surface, at, rtol=1e-9, deadline=clock.now + seconds)[0].total()
+    assert clock.counts["_cells"] <= seconds + 1
+    assert (low <= truth * (1 + 1e-12)).all() and (truth * (1 - 1e-12) <= high).all()
+    assert np.isinf(high).any() == (seconds < 6)  # seven blocks cover the secrets
+
+
+@pytest.mark.parametrize("figure", ["sup", "tail", "quantile", "mean", "exp_mean"])
+@pytest.mark.parametrize("kind", ["pml", "pmc"])
+def test_a_law_stops_between_blocks_of_bands(clock, monkeypatch, kind, figure):
+    monkeypatch.setattr(certified_laws, "_BLOCK", 8)
+    clock.takes(bands.Bands, "evaluate")
+    arguments = {"tail": (0.2,), "quantile": (0.5,)}.get(figure, ())
+    truths = {
+        ("pml", "sup"): Tilt().pml_sup(),
+        ("pmc", "sup"): Tilt().pmc_sup(),
+        ("pml", "quantile"): Tilt().pml_quantile(0.5),
+        ("pmc", "quantile"): Tilt().pmc_quantile(0.5),
+        # u = |1 - 2 y| is uniform, PML = log(1 + u/2), PMC = -log(1 - u/2)
+        ("pml", "tail"): (1 - 2 * math.expm1(0.2),) * 2,
+        ("pmc", "tail"): (1 + 2 * math.expm1(-0.2),) * 2,
+        ("pml", "mean"): (3 * math.log(1.5) - 1,) * 2,
+        ("pmc", "mean"): (1 - math.log(2),) * 2,
+        ("pml", "exp_mean"): (1.25,) * 2,
+        ("pmc", "exp_mean"): (2 * math.log(2),) * 2,
+    }
+    pair = truths[kind, figure]
+    pair = pair[0] - 1e-14, pair[1] + 1e-14
+    widths = []
+    for seconds in (1, 5, 12):
+        before = clock.counts["evaluate"]
+        with bl.options(budget=seconds, tol=1e-5):
+            found = getattr(getattr(bl, kind)(fresh()), figure)(*arguments)
+        assert clock.counts["evaluate"] - before <= seconds + 1
+        assert encloses(found.lower, found.upper, pair)
+        widths.append(found.width)
+        if found.width > 1e-5 and "budget" not in found.reason:
+            pytest.fail(f"no word of the budget in {found!r}")
+    assert widths[0] > widths[-1]
+
+
+def test_a_later_figure_with_more_time_is_better(clock):
+    """What a small budget left unknown is not remembered as all that can be known."""
+    clock.takes(essential, "_bounds")
+    clock.takes(gauss, "_cells")
+    joint = CASES["Clayton, a user's"].build()
+    ys = np.linspace(0.05, 0.99, 400)
+    with bl.options(budget=1):
+        short = bl.pml(joint)(ys)
+    with bl.options(budget=1000):
+        long = bl.pml(joint)(ys)
+    assert float((long.upper - long.lower).max()) <= 1e-8
+    assert float((short.upper - short.lower).max()) > 1e-8
+    assert ((short.lower <= long.upper) & (long.lower <= short.upper)).all()
+
+
+def test_far_bands_stop_one_by_one(clock):
+    """A kernel that nothing bounds on any band: the slope argument is asked for each."""
+    clock.takes(far, "leakage")
+    wedge = bl.Mechanism(
+        lambda y, x: np.where(y < x, 2 * y / x, 2 * (1 - y) / (1 - x)), secret=UNIT, outcome=UNIT
+    )
+    with bl.options(budget=4):
+        found = bl.pml(bl.uniform(UNIT) * wedge).exp_mean()
+    assert clock.counts["leakage"] <= 5
+    # ess sup_x f(y|x) is 2, for x close to y
+    assert found.lower <= 2.0 <= found.upper
+
+
+def test_proofs_of_infinities_end_in_overtime(clock):
+    clock.takes(PowerProgram, "run")
+    engine = engine_for(CASES["Clayton, a user's"].build())
+    counts = []
+    for seconds in (1, 4, 10_000):
+        before = clock.counts["run"]
+        with bl.options(budget=seconds), settings.one_figure():
+            proof = infinity.prove(engine, "pml", [(0.0, 0.01)])
+        counts.append(clock.counts["run"] - before)
+        assert (proof is not None) == (seconds > 4)
+    # a ray that is under way is tried to its end: some boxes of secrets, in two forms each
+    assert counts[0] <= 2 + 40 and counts[1] <= 8 + 40
+    assert counts[2] > counts[1]
+
+
+# -- integrals through Arb ------------------------------------------------------------------------
+
+
+def noisy(size):
+    points = list(range(size))
+    mech = bl.Mechanism(
+        lambda y, x: -((y - x) ** 2) / 2 - np.log(2 * np.pi) / 2,
+        log=True,
+        secret=bl.Finite(points),
+        outcome=REALS,
+    )
+    return bl.pmf([F(1, size)] * size, on=bl.Finite(points)) * mech
+
+
+def on_a_grid(size, delta):
+    """Return e^ of the largest leakage of an event, and 1 + TV of the outermost rows, to 1e-5."""
+    y = np.linspace(-12, 12 + size, 400_001)
+    rows = stats.norm.pdf(y, np.arange(size)[:, None]) * (y[1] - y[0])
+    law = rows.mean(axis=0)
+    best = 0.0
+    for row in rows:
+        order = np.argsort(-row / law)
+        mass, share = np.cumsum(law[order]), np.cumsum(row[order])
+        best = max(best, float(np.interp(float(delta), mass, share)) / float(delta))
+    return best, 1 + np.abs(rows[0] - rows[-1]).sum() / 2
+
+
+@pytest.mark.parametrize("delta", [F(1, 4), F(3, 4)])
+def test_binary_envelopes_end_in_time(clock, delta):
+    event, halves = on_a_grid(3, delta)
+    least, most = math.log(event), math.log(event if delta < F(1, 2) else max(event, halves))
+    clock.takes(arb_integral, "_core")
+    for seconds in (1, 10):
+        before = clock.counts["_core"]
+        with bl.options(budget=seconds):
+            found = bl.binary_envelope(noisy(3))(delta)
+        # the parts of an integral that is under way are still cut into pieces, but not integrated
+        assert clock.counts["_core"] - before <= seconds + 3
+        assert found.lower <= most + 1e-4 and least - 1e-4 <= found.upper
+        assert found.upper <= math.log(3) + 1e-12
+        assert found.width > 1e-8 and "options(budget" in found.reason
+
+
+def test_an_integral_after_the_deadline_is_wide_and_true(clock):
+    from borel.engine.balls.arb_graph import Prepared
+    from borel.engine.graphs.trace import trace
+
+    graph = Prepared(trace(lambda y, x: np.exp(-abs(y - x)) / 2, ("y", "x"), ()))
+    clock.takes(arb_integral, "_pieces", 100.0)
+    with bl.options(budget=5):
+        low, high = arb_integral.integrate(graph, {"y": 0.0}, -30.0, 30.0, breaks=[0.0]).floats
+    assert clock.counts["_pieces"] == 1
+    assert 0 <= low < 0.9 and 1.1 < high < math.inf
+
+
+# -- countable outcomes ---------------------------------------------------------------------------
+
+
+def thinned():
+    """A Poisson secret of mean 3 of which half is seen: a Poisson outcome of mean 3/2."""
+    return bl.poisson(mu=3) * bl.Mechanism.from_scipy(
+        lambda x: stats.binom(x, 0.5), secret=bl.Integers(0, None), outcome=bl.Integers(0, None)
+    )
+
+
+def cells(engine, density, boxes):
+    shape = np.broadcast_shapes(*(np.shape(b[0]) for b in boxes.values()))
+    return math.prod(shape) / 50_000
+
+
+def test_heads_grow_while_there_is_time(clock, monkeypatch):
+    """A head twice as long takes twice as long: it is not begun without that time."""
+    monkeypatch.setattr(countable, "_CELLS", 100_000)
+    spent = []
+    evaluate = countable.CountableEngine._evaluate
+
+    def slow(self, density, boxes):
+        clock.now += cells(self, density, boxes)
+        return evaluate(self, density, boxes)
+
+    monkeypatch.setattr(countable.CountableEngine, "_evaluate", slow)
+    for seconds in (3, 20):
+        start = clock.now
+        with bl.options(budget=seconds):
+            found = bl.pml(thinned()).mean()
+        assert seconds > 3 or "options(budget" in found.reason
+        spent.append(clock.now - start)
+        assert spent[-1] <= 2 * seconds + 3
+        assert found.status == "undecided"
+        # E PML >= mutual information, by other code
+        assert found.upper == math.inf and found.lower > 0.4
+
+
+def test_information_over_countable_outcomes_ends_in_time(clock, monkeypatch):
+    joint = bl.pmf([F(1, 2), F(1, 2)], on=bl.Finite([1, 2])) * bl.Mechanism(
+        lambda y, x: np.where(x == 1, 2.0**-y, 0.75 * 0.25 ** (y - 1)),
+        secret=bl.Finite([1, 2]),
+        outcome=bl.Integers(1, None),
+    )
+    y = np.arange(1.0, 200)
+    p = np.array([2.0**-y, 0.75 * 0.25 ** (y - 1)])
+    truth = math.fsum((p * np.log(p / p.mean(axis=0)) / 2).ravel())
+    whole = bl.mutual_information(joint)
+    assert whole.width < 1e-8 and whole.lower - 1e-12 <= truth <= whole.upper + 1e-12
+    from borel.engine.discrete import countable_measures
+
+    clock.takes(countable_measures, "ball", 0.05)
+    with bl.options(budget=2):
+        found = bl.mutual_information(joint)
+    assert found.lower <= truth <= found.upper
+    assert found.width > 1e-6 and "options(budget" in found.reason
+
+
+# -- estimates ------------------------------------------------------------------------------------
+
+
+def test_an_estimated_curve_ends_in_time_and_is_refined_later(clock):
+    clock.takes(curve.Curve, "_sample")
+    joint = bl.uniform(UNIT) * logs(lambda y, x: -np.abs(y - x) / 0.1 - np.log(0.2))
+    with bl.options(engine="estimate", budget=0.5):
+        bl.pml(joint).mean()
+        assert clock.counts["_sample"] == 1
+    with bl.options(engine="estimate", budget=1000):
+        found = bl.pml(joint).mean()
+        assert clock.counts["_sample"] > 3
+        assert found.status == "estimate"
