@@ -33,38 +33,41 @@ _HALF = arb(0.5), arb(1)
 _MOST_POWER = 4
 
 
-def affine_in_y(graph: Graph) -> list[tuple[Fraction, Fraction] | None]:
-    """Return (a, b) for every node that is a + b y, exactly."""
-    out: list[tuple[Fraction, Fraction] | None] = []
+def affine(graph: Graph, names: tuple[str, ...] = ("y",)) -> list[tuple[Fraction, ...] | None]:
+    """Return the coefficients (a, b, ...) of every node that is a + b y + ..., exactly."""
+    out: list[tuple[Fraction, ...] | None] = []
     for op, args in graph.nodes:
-        out.append(_affine(op, args, out))
+        out.append(_affine(op, args, out, names))
     return out
 
 
-def _affine(op: str, args: tuple, known: list) -> tuple[Fraction, Fraction] | None:
+def _affine(op: str, args: tuple, known: list, names: tuple) -> tuple[Fraction, ...] | None:
+    none = (Fraction(0),) * len(names)
     if op == "input":
-        return (Fraction(0), Fraction(1)) if args[0] == "y" else None
+        return (Fraction(0), *(Fraction(args[0] == n) for n in names)) if args[0] in names else None
     if op == "const":
-        return (Fraction(args[0]), Fraction(0)) if math.isfinite(args[0]) else None
+        return (Fraction(args[0]), *none) if math.isfinite(args[0]) else None
     if op not in ("add", "subtract", "negative", "multiply", "divide"):
         return None
     parts = [known[a] for a in args]
     if None in parts:
         return None
-    (a, b), (c, d) = parts[0], parts[-1]
+    u, v = parts[0], parts[-1]
     if op == "negative":
-        return -a, -b
+        return tuple(-c for c in u)
     if op in ("add", "subtract"):
         sign = 1 if op == "add" else -1
-        return a + sign * c, b + sign * d
-    if op == "divide":
-        return (a / c, b / c) if d == 0 and c != 0 else None
-    return (a * c, b * c) if d == 0 else (a * c, a * d) if b == 0 else None
+        return tuple(c + sign * d for c, d in zip(u, v, strict=True))
+    if op == "multiply" and u[1:] == none:
+        u, v = v, u
+    if v[1:] != none or (op == "divide" and v[0] == 0):
+        return None
+    return tuple(c * v[0] if op == "multiply" else c / v[0] for c in u)
 
 
 def scales(graph: Graph) -> list[float | str]:
     """Return the c > 1 of which the graph has powers c^(a + b y); "e" is the number e."""
-    forms, found = affine_in_y(graph), set()
+    forms, found = affine(graph), set()
     for op, args in graph.nodes:
         form = forms[args[-1]] if op in ("power", "exp2", "exp") else None
         if form is None or form[1] == 0:
@@ -132,7 +135,7 @@ def _wave(graph: Graph, y: Ray, t0: float) -> dict[int, Value] | None:
 
 
 def _powers(graph: Graph, scale: float | str) -> dict[int, Value]:
-    forms, out = affine_in_y(graph), {}
+    forms, out = affine(graph), {}
     for node, (op, args) in enumerate(graph.nodes):
         form = forms[args[-1]] if op in ("power", "exp2", "exp") else None
         if form is None or form[1] == 0:
