@@ -1,7 +1,7 @@
 """Near misses: finite suprema that each lack one condition of an argument for an infinity.
 
-Written next to the arguments, as `blind_infinities` was not; the truths are closed forms. "Mirrored"
-means f(y|x) = 1 + c(x, y) for y < 1/2 and 1 - c(x, 1 - y) for y > 1/2: it integrates to 1 whatever
+Written next to the arguments, as `blind_infinities` was not; the truths are closed forms.
+"Mirrored" means f(y|x) = 1 + c(x, y) for y < 1/2 and 1 - c(x, 1 - y) for y > 1/2: it integrates to 1 whatever
 c is. "Tilt" is as in `blind_infinities`.
 """
 
@@ -64,8 +64,8 @@ both(
     ys=np.concatenate([np.geomspace(1e-9, 0.49, 20), 1 - np.geomspace(1e-9, 0.49, 20)]),
     pml=np.log(3.0),
     pmc=np.log(3.0),
-    proof="With m(y) = y (1 - exp(-1/y)), which grows: for y > 1/2, y' = 1 - y, f = 1/2 + exp(-x/y')"
-    " has the supremum 3/2 and the mean 1/2 + m(y') -> 1/2; for y < 1/2 the infimum 1/2 and the"
+    proof="With m(y) = y (1 - exp(-1/y)), which grows: for y > 1/2 and y' = 1 - y, f = 1/2 +"
+    " exp(-x/y') has the supremum 3/2 and the mean 1/2 + m(y') -> 1/2; for y < 1/2 the infimum 1/2 and the"
     " mean 3/2 - m(y) -> 3/2. The other two ratios are below 1.5.",
 )
 near_miss(
@@ -136,7 +136,9 @@ both(
 )
 both(
     "laplace_noise_in_disguise",
-    density=lambda y, x: np.exp(-((y - x) ** 2) / 2) / 2 * np.exp((y - x) ** 2 / 2 - np.abs(y - x)),
+    density=lambda y, x: (
+        np.exp((y - x) ** 2 / 2 - np.abs(y - x) - (y * y - 2 * x * y + x * x) / 2) / 2
+    ),
     prior=BITS,
     outcome=REALS,
     ys=np.linspace(-30.0, 30.0, 41),
@@ -178,8 +180,8 @@ near_miss(
     breaks=(0.5,),
     near=lambda y: (y, 1 - y),
     ys=np.concatenate([np.geomspace(1e-9, 0.49, 20), 1 - np.geomspace(1e-9, 0.49, 20)]),
-    proof="For y < 1/2 f = 3/2 on x < y, of mass 2y, and 1/2 beyond: PML = log(1.5/(0.5 + 2y)) -> log"
-    " 3. For y > 1/2 1/2 and 3/2, f_Y = 3/2 - 2(1 - y), at least 1/2.",
+    proof="For y < 1/2 f = 3/2 on x < y, of mass 2y, and 1/2 beyond: PML = log(1.5/(0.5 + 2y)) ->"
+    " log 3. For y > 1/2 1/2 and 3/2, f_Y = 3/2 - 2(1 - y), at least 1/2.",
 )
 
 # -- waves ---------------------------------------------------------------------------------------

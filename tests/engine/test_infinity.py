@@ -76,14 +76,13 @@ QUICK_DECOYS = (
     "pareto_scales_pml",
 )
 QUICK_NEAR_MISSES = (
-    "a_slope_that_grows_at_one_secret_pml",
+    "a_slope_that_stays",
     "pareto_exponents_of_two_labels",
     "laplace_noise_on_a_bit",
     "exponential_noise_cut_off",
     "gaussian_with_a_bounded_tilt_pmc",
     "laplace_noise_in_disguise_pmc",
     "uniform_noise_on_a_background",
-    "dyadic_intervals_that_fade",
     "an_atom_that_fades_off_the_support",
 )
 QUICK_INFINITIES = (
@@ -155,6 +154,14 @@ WITHOUT_CERTIFICATE = {
     "exponential_rates_pmc",
     "exponential_rates_of_one_over_y",
     "uniform_noise_at_the_edge",
+    "power_at_infinity",  # f_Y by scales
+    "power_on_and_off",  # where a wave is high
+    "pareto_exponents_pml",  # slopes in the secret
+    "powers_on_an_interval_pml",  # slopes in the secret
+    "geometric_rates",  # slopes in the secret
+    "atom_that_fades",  # the mass of an atom
+    "identity_on_dyadic_intervals",  # outcomes on a scale
+    "geometric_two_rates_pmc",  # a pair of secrets
 }
 """Proved, but not in a way that the checker can follow."""
 

@@ -176,11 +176,15 @@ class Search(Rays):
         rays = list(self.outcomes(ends))
         for t0 in STARTS:
             for y in rays:
-                found = self._slope(y, t0) or (self._pair(y, t0) if kind == "pmc" else None)
+                found = self._slope(y, t0)
                 if found is not None:
                     return found
             for y in rays:
                 found = self._along(kind, y, t0)
+                if found is not None:
+                    return found
+            for y in rays if kind == "pmc" else ():
+                found = self._pair(y, t0)
                 if found is not None:
                     return found
         return None
@@ -300,9 +304,10 @@ class Search(Rays):
             bound = 0.0, -math.inf
         argument = _argument("ratio", y, t0, bound, x=x.data, marginal=other._asdict())
         sign, other_sign = (">=", "<=") if kind == "pml" else ("<=", ">=")
+        size = "= 0" if bound[1] == -math.inf else f"{sign} c t^{bound[0]:g}"
         words = (
-            f"{kind.upper()} is infinite: along {y.words}, {x.words}, f(y|x) {sign} "
-            f"c t^{bound[0]:g} while f_Y(y) {other_sign} C t^{other[0]:g}, for all t <= {t0:g}"
+            f"{kind.upper()} is infinite: along {y.words}, {x.words}, f(y|x) {size} "
+            f"while f_Y(y) {other_sign} C t^{other[0]:g}, for all t <= {t0:g}"
         )
         return self._proof(kind, argument, y, x, words, "box" in y.data)
 
