@@ -1,8 +1,8 @@
 """Near misses: finite suprema that each lack one condition of an argument for an infinity.
 
 Written next to the arguments, as `blind_infinities` was not; the truths are closed forms.
-"Mirrored" means f(y|x) = 1 + c(x, y) for y < 1/2 and 1 - c(x, 1 - y) for y > 1/2: it integrates to 1 whatever
-c is. "Tilt" is as in `blind_infinities`.
+"Mirrored" means f(y|x) = 1 + c(x, y) for y < 1/2 and 1 - c(x, 1 - y) for y > 1/2: it integrates
+to 1 whatever c is. "Tilt" is as in `blind_infinities`.
 """
 
 import numpy as np
@@ -65,8 +65,8 @@ both(
     pml=np.log(3.0),
     pmc=np.log(3.0),
     proof="With m(y) = y (1 - exp(-1/y)), which grows: for y > 1/2 and y' = 1 - y, f = 1/2 +"
-    " exp(-x/y') has the supremum 3/2 and the mean 1/2 + m(y') -> 1/2; for y < 1/2 the infimum 1/2 and the"
-    " mean 3/2 - m(y) -> 3/2. The other two ratios are below 1.5.",
+    " exp(-x/y') has the supremum 3/2 and the mean 1/2 + m(y') -> 1/2; for y < 1/2 the infimum"
+    " 1/2 and the mean 3/2 - m(y) -> 3/2. The other two ratios are below 1.5.",
 )
 near_miss(
     "pareto_exponents_of_two_labels",

@@ -49,6 +49,8 @@ from borel.engine.infinities.slopes import Slopes
 from borel.engine.infinities.subsequences import known_nodes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
     from borel.engine.graphs.trace import Graph
 
@@ -125,6 +127,7 @@ class Search(Rays):
         if self.moves:
             self.along = PowerProgram(rewrite.diagonal(self.graph)[0])
             self.linear_along = PowerProgram(rewrite.diagonal(self.linear.graph)[0])
+        self._kept: dict[tuple, Any] = {}
         self.slopes: Slopes | None = None
         self.marginal: marginal.Marginal | None = None
         self.pairs: Pairs | None = None
@@ -147,7 +150,8 @@ class Search(Rays):
             chosen = along if x.diagonal else program
             if chosen is None:
                 continue
-            known = known_nodes(chosen.graph, y, t0)
+            key = (id(chosen), repr(y.data), y.phase, t0)
+            known = self._once(key, lambda c=chosen: known_nodes(c.graph, y, t0))
             if known is None:
                 continue
             inputs = {k: v for k, v in named.items() if k in chosen.graph.inputs}
@@ -156,6 +160,11 @@ class Search(Rays):
             least = better(least, found.least, -1)
             most = better(most, found.most, 1)
         return Orders(least, most)
+
+    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
+        if key not in self._kept:
+            self._kept[key] = compute()
+        return self._kept[key]
 
     # -- arguments --------------------------------------------------------------------------
 
@@ -176,15 +185,11 @@ class Search(Rays):
         rays = list(self.outcomes(ends))
         for t0 in STARTS:
             for y in rays:
-                found = self._slope(y, t0)
+                found = self._slope(y, t0) or self._pair(kind, y, t0)
                 if found is not None:
                     return found
             for y in rays:
                 found = self._along(kind, y, t0)
-                if found is not None:
-                    return found
-            for y in rays if kind == "pmc" else ():
-                found = self._pair(y, t0)
                 if found is not None:
                     return found
         return None
@@ -234,7 +239,9 @@ class Search(Rays):
         for other in self.secrets(y):
             if not ("atom" in other.data or "box" in other.data):
                 continue
-            bound = gap(value, self.log.run({"y": y.value, name: other.value}, t0), t0)
+            key = ("log f", repr(y.data), repr(other.data), t0)
+            inputs = {"y": y.value, name: other.value}
+            bound = gap(value, self._once(key, lambda v=inputs: self.log.run(v, t0)), t0)
             if bound is None or not bound[0] > 0:
                 continue
             argument = _argument("gap", y, t0, bound, x=x.data, other=other.data)
@@ -297,7 +304,9 @@ class Search(Rays):
             bound = value.most
             if bound is None:
                 return None
-            other = self._marginal_at_least(replace(y, phase=0), t0)
+            plain = replace(y, phase=0)
+            key = ("f_Y", repr(y.data), t0)
+            other = self._once(key, lambda: self._marginal_at_least(plain, t0))
             if other is None or not bound[0] > other[0]:
                 return None
         if bound[1] == -math.inf:  # f is 0
@@ -342,13 +351,16 @@ class Search(Rays):
         argument = _argument("slope", y, t0, order or (0.0, 0.0))
         return self._proof("pml", argument, y, None, words, False if grows else None)
 
-    def _pair(self, y: Ray, t0: float) -> Proof | None:
+    def _pair(self, kind: str, y: Ray, t0: float) -> Proof | None:
         """Find two secrets of positive mass, one of which is favoured without bound."""
-        if self.pairs is None or y.phase or y.scale:
+        if kind != "pmc" or self.pairs is None or y.phase or y.scale:
             return None
         found = self.pairs.along(y, t0)
         if found is None:
             return None
+        other = self._along(kind, y, t0)
+        if other is not None and other.certificate is not None:
+            return other  # by an argument that the checker follows
         words = (
             f"PMC is unbounded: along {y.words}, log f(y|{found[0]:g}) - log f(y|{found[1]:g}) "
             "tends to infinity, and both secrets have positive mass"
