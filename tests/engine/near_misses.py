@@ -147,6 +147,18 @@ both(
     proof="Every square cancels: Laplace noise is left, with the extremes below 0 and beyond 1.",
 )
 
+near_miss(
+    "mixture_of_laplace_scales",
+    "pmc",
+    np.log(2.5),
+    density=lambda y, x: (1 + x) / 4 * np.exp(-np.abs(y)) + (1 - x) / 8 * np.exp(-np.abs(y) / 2),
+    prior=labels([-0.5, 0.5], [0.75, 0.25]),
+    outcome=REALS,
+    ys=np.linspace(-60.0, 60.0, 61),
+    proof="Weights 1/4 and 3/4, or the reverse: beyond, the wider scale alone counts, with the"
+    " weights 3/4 and 1/4 and the mean 5/8; at 0 the densities are 5/16 and 7/16.",
+)
+
 # -- scales of the secret ------------------------------------------------------------------------
 
 near_miss(

@@ -144,7 +144,6 @@ WITHOUT_CERTIFICATE = {
     "power_of_three_tenths",  # f_Y by integrals towards corners
     "power_at_a_third_from_a_parameter",
     "power_of_a_hundredth",
-    "zero_on_a_thin_slice",  # a zero found by subdivision
     "example_8",  # a countable secret that moves with y
     "pareto_exponents_pmc",  # powers of y whose exponent is the secret
     "powers_on_an_interval_pmc",

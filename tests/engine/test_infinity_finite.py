@@ -145,6 +145,18 @@ def test_reveal_or_resample(share):
     assert bl.pml(case).sup().lower == INF
 
 
+def test_secrets_far_out_count():
+    """A tilt by a = n / (n + 30) and h = 1.5 2^-m - 1: the infimum is approached as both grow."""
+    prior = bl.geometric(p=0.5)
+    case = joint(
+        lambda m, n: 2.0 ** (-m - 1) * (1 + 0.5 * (1 - 30 / (n + 30)) * (1.5 * 2.0**-m - 1)),
+        prior,
+        COUNTS,
+    )
+    mean = mp.nsum(lambda n: n / (n + 30) * mp.mpf(2) ** -n, [1, mp.inf])
+    inside(bl.pmc(case).sup(), mp.log((1 - mean / 2) * 2), 0.02)
+
+
 def test_a_prior_heavier_than_what_is_resampled():
     """The ratio at m >= 1 is 1 + (2/3) (3/2)^m: nothing bounds PMC, and no head does."""
     prior = bl.geometric(p=0.25)

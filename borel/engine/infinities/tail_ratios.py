@@ -172,7 +172,7 @@ class TailRatios:
         if op == "input":
             return {(1, None): Fraction(1)}
         if op == "logaddexp":
-            return self._sum(*args, low, high) or opaque
+            return self._sum(args[0], args[1], low, high) or opaque
         if op not in ("add", "subtract", "negative", "multiply", "divide", "square", "absolute"):
             return opaque
         parts = [self._terms(a, low, high) for a in args]
