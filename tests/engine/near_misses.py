@@ -159,6 +159,22 @@ near_miss(
     " weights 3/4 and 1/4 and the mean 5/8; at 0 the densities are 5/16 and 7/16.",
 )
 
+# The maximum of y (1 - tanh y) is where y (1 + tanh y) = 1.
+PEAK = 0.63923227138053
+BUMP = PEAK * (1 - np.tanh(PEAK))
+both(
+    "a_tilt_that_intervals_lose",
+    density=lambda y, x: (
+        np.exp(-y * y / 2) / np.sqrt(2 * np.pi) * (1 + (x - 0.5) * y * (1 - np.tanh(np.abs(y))))
+    ),
+    prior=EVEN,
+    outcome=REALS,
+    ys=np.append(np.linspace(-30.0, 30.0, 41), [PEAK, -PEAK]),
+    pml=np.log1p(BUMP / 2),
+    pmc=-np.log1p(-BUMP / 2),
+    proof="Tilt with the normal density: y (1 - tanh |y|) is odd, and greatest at the peak.",
+)
+
 # -- scales of the secret ------------------------------------------------------------------------
 
 near_miss(
@@ -194,6 +210,20 @@ near_miss(
     ys=np.concatenate([np.geomspace(1e-9, 0.49, 20), 1 - np.geomspace(1e-9, 0.49, 20)]),
     proof="For y < 1/2 f = 3/2 on x < y, of mass 2y, and 1/2 beyond: PML = log(1.5/(0.5 + 2y)) ->"
     " log 3. For y > 1/2 1/2 and 3/2, f_Y = 3/2 - 2(1 - y), at least 1/2.",
+)
+
+near_miss(
+    "a_corner_of_fixed_mass",
+    "pml",
+    np.log(16.0),
+    density=mirrored(lambda x, y: np.where(x < 0.0625, 0.5, 2 * y - 1)),
+    prior=ON_UNIT,
+    outcome=UNIT,
+    breaks=(0.5,),
+    near=lambda y: (0.0625,),
+    ys=np.concatenate([np.geomspace(1e-9, 0.49, 20), 1 - np.geomspace(1e-9, 0.49, 20)]),
+    proof="For y < 1/2 f = 3/2 on a sixteenth of the secrets and 2y on the others: PML ="
+    " log(24/(1.5 + 30y)) falls from log 16. For y > 1/2 f_Y >= 15/16 and f <= 2.",
 )
 
 # -- waves ---------------------------------------------------------------------------------------

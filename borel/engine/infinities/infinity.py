@@ -1,7 +1,7 @@
 """Proofs that a leakage is infinite: a search for rays, and the arguments that they complete.
 
 A search of finitely many boxes never proves a divergence. Along a ``ray``, y and x are functions of
-t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Seven
+t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Eight
 arguments turn such an enclosure into a proof; none needs f_Y to be known along the ray:
 
 ``mass``
@@ -10,15 +10,16 @@ arguments turn such an enclosure into a proof; none needs f_Y to be known along 
     A <= 1 as y = 1/t goes to infinity (dy = dt / t^2; on integers the sum diverges likewise). On
     countable Y this is the lemma that f_Y(m) sums to 1 while ess sup_x f(m|x) does not.
 ``ratio``
-    PML: f >= c t^A while f_Y <= C t^B with B > A, f_Y bounded by the prior's mass on boxes and by
-    integrals towards their corners (`marginal_orders`). PMC:
-    f <= C t^A on sets of positive mass while f >= c t^B on one such set, A > B.
+    PML: f >= c t^A while f_Y <= C t^B with B > A, f_Y bounded by the prior's mass on boxes, and
+    by integrals or by scales towards their corners (`marginal_orders`). PMC: f <= C t^A on
+    sets of positive mass while f >= c t^B on one such set, A > B.
 ``gap``
     PMC: f(y|x) <= c t^A f(y|x'), A > 0, for two sets of secrets of positive mass.
 ``slope``
     log f(y|x) has a slope in x, of one sign on the whole interval of the secret, that tends to
-    infinity with t -> 0. Then f_Y(y) / sup_x f(y|x) tends to 0 and f_Y(y) / inf_x f(y|x) to
-    infinity, as a prior without atoms puts next to no mass beside either end.
+    infinity with t -> 0 (`slopes`).
+``pair``
+    PMC: log f(y|x) - log f(y|x') tends to infinity, for two secrets of positive mass (`pairs`).
 ``pole``
     PML: for every y of a box f(y|x) is not bounded in x, while f_Y(y), a density, is finite for
     almost every y.
@@ -26,7 +27,9 @@ arguments turn such an enclosure into a proof; none needs f_Y to be known along 
     The kernel is 0 on a box of outcomes and secrets of positive mass, and positive on another box
     of secrets for the same outcomes: PMC is infinite.
 
-A ``ratio`` with y in a box (or at one outcome) proves an infinity at every outcome of it.
+Outcomes may also run to infinity on an exponential scale, or through the t at which a wave is near
+an extreme (`subsequences`). A ``ratio`` with y in a box (or at one outcome, perhaps one of positive
+mass) proves an infinity at every outcome of it.
 """
 
 from __future__ import annotations
