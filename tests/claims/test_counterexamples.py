@@ -2,6 +2,7 @@
 
 import io
 import math
+from dataclasses import replace
 
 import mpmath as mp
 import pytest
@@ -103,9 +104,10 @@ def test_ids_are_unique_and_rows_are_claims(countable, continuous):
     assert len({r.id for r in rows}) == len(rows)
 
 
-def test_render_says_undecided_and_shows_statuses(countable, continuous):
+def test_render_says_undecided_and_shows_statuses(countable):
     out = io.StringIO()
-    Console(file=out, width=200).print(render([*countable, *continuous]))
+    open_ = replace(countable[0], engine=bl.Bound.undecided(0, 3, reason="r"))
+    Console(file=out, width=200).print(render([*countable, open_]))
     text = out.getvalue()
     assert "undecided" in text and "(exact)" in text and "refuted" in text
 
