@@ -2,6 +2,7 @@
 
 import io
 import math
+from dataclasses import replace
 
 import mpmath as mp
 import pytest
@@ -71,10 +72,22 @@ def test_both_theorems_of_the_preprint_are_refuted(example, request):
     assert all(r.note.startswith("refuted:") for r in verdicts)
 
 
-def test_without_the_theorem_nothing_is_refuted():
+def test_the_engine_alone_refutes_both_theorems_too(countable):
     with bl.options(closed_forms=False):
         rows = example_8(outcomes=[1])
-    # the engine proves that PML is unbounded, and not yet that PMC is bounded over countable Y
+    assert [r.note[:8] for r in rows if "preprint" in r.source] == ["refuted:"] * 2
+    pmc = named(countable, "ess sup PMC").engine
+    assert pmc.status == "exact" and pmc.width <= 1e-8
+    assert mp.mpf(pmc.lower) <= mp.log(2) <= mp.mpf(pmc.upper)
+
+
+def test_where_the_engine_does_not_settle_it_nothing_is_refuted(monkeypatch):
+    from borel.engine.discrete.countable import CountableEngine
+
+    monkeypatch.setattr(CountableEngine, "beyond_head", lambda self, kind: math.inf)
+    with bl.options(closed_forms=False):
+        rows = example_8(outcomes=[1])
+    # the engine proves that PML is unbounded, and not that PMC is bounded over countable Y
     assert [r.note[:12] for r in rows if "preprint" in r.source] == ["not refuted:"] * 2
 
 
@@ -93,7 +106,8 @@ def test_ids_are_unique_and_rows_are_claims(countable, continuous):
 
 def test_render_says_undecided_and_shows_statuses(countable):
     out = io.StringIO()
-    Console(file=out, width=200).print(render(countable))
+    open_ = replace(countable[0], engine=bl.Bound.undecided(0, 3, reason="r"))
+    Console(file=out, width=200).print(render([*countable, open_]))
     text = out.getvalue()
     assert "undecided" in text and "(exact)" in text and "refuted" in text
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from engine.blind_infinities import DECOYS, HALF_LINE, INFINITIES, REALS, UNIT
+from engine.near_misses import NEAR_MISSES
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
 # Panels shrink by halves towards every end and kink; the last of 2**-200 is far below any corner.
@@ -93,14 +94,14 @@ def test_the_lists_are_what_they_should_be():
     assert all(0 <= case.truth[0] <= case.truth[1] < np.inf for case in DECOYS)
 
 
-@pytest.mark.parametrize("case", named(DECOYS + INFINITIES))
+@pytest.mark.parametrize("case", named(DECOYS + NEAR_MISSES + INFINITIES))
 def test_builds(case):
     joint = case.build()
     # An opaque density would keep an engine from seeing what tempts.
     assert not joint.mechanism.opaque and case.proof
 
 
-@pytest.mark.parametrize("case", named(DECOYS))
+@pytest.mark.parametrize("case", named(DECOYS + NEAR_MISSES))
 def test_decoys_stay_below_their_bound_and_come_near_it(case):
     lower, upper = case.truth
     values = [leakage(case, y) for y in grid(case)]

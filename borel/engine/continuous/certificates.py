@@ -86,20 +86,16 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     spec = proof.get("x", {})
     if not engine.secret.continuous and not {"atom", "box"} & set(spec):
         return None  # the secrets y + k of a countable prior
-    if proof["kind"] in ("gap", "pole", "slope") or proof.get("marginal", {}).get("corners"):
+    if proof["kind"] in ("gap", "pair", "pole", "slope") or {"phase", "scale"} & set(proof["y"]):
         return None
-    plain: dict[str, Any] = {
-        name: float.fromhex(v) if name != "kind" and isinstance(v, str) else v
-        for name, v in proof.items()
-    }
-    plain["y"] = _path(proof["y"])
+    other = proof.get("marginal", {})
+    if other.get("corners"):
+        return None
+    plain: dict[str, Any] = {**proof, "y": _path(proof["y"])}
     if spec:
         plain["x"] = _path(spec)
-    if "marginal" in proof:
-        other = proof["marginal"]
-        ends = {name: float.fromhex(other[name]) for name in ("exponent", "weight")}
-        boxes = [[float.fromhex(v) for v in box] for box in other["boxes"]]
-        plain["marginal"] = {"boxes": boxes, **ends}
+    if other:
+        plain["marginal"] = {name: other[name] for name in ("boxes", "exponent", "weight")}
     # constants do not matter to an infinity: leave room for other roundings, and simpler bounds
     side = 1 if quantity == "pmc" and proof["kind"] == "ratio" else -1
     _loosen(plain, side)
@@ -118,16 +114,15 @@ def _loosen(part: dict, side: int) -> None:
 def _path(data: dict) -> dict[str, Any]:
     """Return a ray as base + sign s t^power, s in an interval; or a box that does not move."""
     if "box" in data:
-        return {"box": [float.fromhex(v) for v in data["box"]]}
+        return {"box": data["box"]}
     if "atom" in data:
-        return {"box": [float.fromhex(data["atom"])] * 2}
-    power = float.fromhex(data["power"]) if "power" in data else 1.0
-    s = [float.fromhex(v) for v in data.get("s", [(1.0).hex()] * 2)]
+        return {"box": [data["atom"]] * 2}
+    power, s = data.get("power", 1.0), data.get("s", [1.0, 1.0])
     if "diagonal" in data:
         return {"base": "y", "sign": 1, "power": power, "s": s}
     if "infinity" in data:
         return {"base": 0.0, "sign": data["infinity"], "power": -power, "s": s}
-    return {"base": float.fromhex(data["base"]), "sign": data["sign"], "power": power, "s": s}
+    return {"base": data["base"], "sign": data["sign"], "power": power, "s": s}
 
 
 def point(

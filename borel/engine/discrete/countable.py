@@ -327,6 +327,12 @@ class CountableEngine(CountableMeasures):
         self._hurry()
         return None
 
+    def beyond_head(self, kind: str) -> float:
+        """Bound the leakage at every outcome beyond the head; infinite where nothing does."""
+        from borel.engine.discrete.countable_tails import beyond
+
+        return beyond(self, kind, float(np.max(self.head_of_outcomes()[0])))
+
     def _ceiling(self) -> float:
         """Bound PML by log 1 / p_min for a finite secret; nothing bounds it for a countable one."""
         head = self._finite_prior

@@ -117,10 +117,12 @@ class DiscreteFigures:
             return self.bound(
                 low, high, exact_ratio=ratio, attained=True, witness=self.witness(kind, best)
             )
-        if values.ceiling < math.inf:
-            # beyond the head nothing is above log 1 / p_min
-            ceiling = max(high, values.ceiling)
-            return self.bound(low, ceiling, witness=self.witness(kind, best))
+        ceiling = values.ceiling  # beyond the head nothing is above log 1 / p_min
+        if high < math.inf and self.status != "estimate":
+            ceiling = min(ceiling, self.beyond_head(kind))
+        if ceiling < math.inf:
+            found = self.bound(low, max(high, ceiling), witness=self.witness(kind, best))
+            return self.settled(found)
         proved = self.proved_infinite(kind)
         if proved is not None:
             return proved
@@ -132,6 +134,10 @@ class DiscreteFigures:
             assumptions=self.assumptions,
             witness=self.witness(kind, best),
         )
+
+    def beyond_head(self, kind: str) -> float:
+        """Bound the leakage at every outcome beyond the head; infinite where nothing does."""
+        return math.inf
 
     def proved_infinite(self, kind: str) -> Bound | None:
         """Prove that a supremum over countable outcomes is infinite, if that can be done."""

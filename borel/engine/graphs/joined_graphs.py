@@ -48,6 +48,10 @@ class JoinedGraphs:
             self._nodes.append((op, args))
         return self._known[key]
 
+    def operation(self, node: int) -> str:
+        """Return the operation of a node."""
+        return self._nodes[node][0]
+
     def rooted(self, root: int) -> Graph:
         """Return the graph whose result is a node."""
         kept = pruned(self._nodes, root)

@@ -1,7 +1,7 @@
 """Proofs that a leakage is infinite: a search for rays, and the arguments that they complete.
 
 A search of finitely many boxes never proves a divergence. Along a ``ray``, y and x are functions of
-t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Seven
+t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Eight
 arguments turn such an enclosure into a proof; none needs f_Y to be known along the ray:
 
 ``mass``
@@ -10,15 +10,16 @@ arguments turn such an enclosure into a proof; none needs f_Y to be known along 
     A <= 1 as y = 1/t goes to infinity (dy = dt / t^2; on integers the sum diverges likewise). On
     countable Y this is the lemma that f_Y(m) sums to 1 while ess sup_x f(m|x) does not.
 ``ratio``
-    PML: f >= c t^A while f_Y <= C t^B with B > A, f_Y bounded by the prior's mass on boxes and by
-    integrals towards their corners (`marginal_orders`). PMC:
-    f <= C t^A on sets of positive mass while f >= c t^B on one such set, A > B.
+    PML: f >= c t^A while f_Y <= C t^B with B > A, f_Y bounded by the prior's mass on boxes, and
+    by integrals or by scales towards their corners (`marginal_orders`). PMC: f <= C t^A on
+    sets of positive mass while f >= c t^B on one such set, A > B.
 ``gap``
     PMC: f(y|x) <= c t^A f(y|x'), A > 0, for two sets of secrets of positive mass.
 ``slope``
     log f(y|x) has a slope in x, of one sign on the whole interval of the secret, that tends to
-    infinity with t -> 0. Then f_Y(y) / sup_x f(y|x) tends to 0 and f_Y(y) / inf_x f(y|x) to
-    infinity, as a prior without atoms puts next to no mass beside either end.
+    infinity with t -> 0 (`slopes`).
+``pair``
+    PMC: log f(y|x) - log f(y|x') tends to infinity, for two secrets of positive mass (`pairs`).
 ``pole``
     PML: for every y of a box f(y|x) is not bounded in x, while f_Y(y), a density, is finite for
     almost every y.
@@ -26,12 +27,16 @@ arguments turn such an enclosure into a proof; none needs f_Y to be known along 
     The kernel is 0 on a box of outcomes and secrets of positive mass, and positive on another box
     of secrets for the same outcomes: PMC is infinite.
 
-A ``ratio`` with y in a box (or at one outcome) proves an infinity at every outcome of it.
+Outcomes may also run to infinity on an exponential scale, or through the t at which a wave is near
+an extreme (`subsequences`). A ``ratio`` with y in a box (or at one outcome, perhaps one of positive
+mass) proves an infinity at every outcome of it.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,11 +44,16 @@ import numpy as np
 from borel.engine.continuous.certificates import Proof, infinite
 from borel.engine.graphs import rewrite
 from borel.engine.infinities import marginal_orders as marginal
-from borel.engine.infinities.orders import Orders, Ray, better, gap, log_to, of_linear, of_log
-from borel.engine.infinities.power import Log, Power, PowerProgram, exponent, slack, weight
+from borel.engine.infinities.orders import Orders, Ray, better, gap, of_linear, of_log
+from borel.engine.infinities.pairs import Pairs
+from borel.engine.infinities.power import PowerProgram, slack
 from borel.engine.infinities.rays import Rays
+from borel.engine.infinities.slopes import Slopes
+from borel.engine.infinities.subsequences import known_nodes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
     from borel.engine.graphs.trace import Graph
 
@@ -64,7 +74,29 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
     """
     search = Search(engine)
     for kind_ in ("pmc", "pml") if kind == "ldp" else (kind,):
-        found = search.over_outcomes(kind_, ends)
+        found = search.over_outcomes(kind_, ends) or _at_atoms(engine, kind_)
+        if found is not None:
+            return found
+    return None
+
+
+def _at_atoms(engine: CertifiedOutcomes, kind: str) -> Proof | None:
+    """Search for a proof at the outcomes of positive mass: the mass diverges in the secret."""
+    for atom, surface in engine.at_atoms.items():
+        mechanism = engine.joint.mechanism
+        density = mechanism.masses[atom]
+        view = SimpleNamespace(
+            joint=SimpleNamespace(
+                mechanism=SimpleNamespace(density=density, breaks=mechanism.breaks),
+                outcome=SimpleNamespace(kind="finite"),
+            ),
+            secret=engine.secret,
+            surface=surface,
+            line=engine.line,
+        )
+        search = Search(view, certify=False)  # type: ignore[arg-type]
+        y = float(atom)
+        found = search.in_secret_alone(kind, Ray(slack(y, y), f"y = {y!r}", {"box": [y, y]}))
         if found is not None:
             return found
     return None
@@ -73,7 +105,7 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
 def prove_at(engine: Any, kind: str, y: float) -> Proof | None:
     """Search for a proof that the leakage at one outcome is infinite."""
     search = Search(engine)
-    at = Ray(slack(y, y), f"y = {y!r}", {"box": [y.hex(), y.hex()]})
+    at = Ray(slack(y, y), f"y = {y!r}", {"box": [y, y]})
     for kind_ in ("pmc", "pml") if kind == "ldp" else (kind,):
         found = search.in_secret_alone(kind_, at)
         if found is not None:
@@ -84,8 +116,9 @@ def prove_at(engine: Any, kind: str, y: float) -> Proof | None:
 class Search(Rays):
     """The arguments, tried one after the other along every ray."""
 
-    def __init__(self, engine: CertifiedOutcomes):
+    def __init__(self, engine: CertifiedOutcomes, *, certify: bool = True):
         super().__init__(engine)
+        self.certify = certify
         self.graph: Graph = engine.surface.graph
         self.log = PowerProgram(self.graph)
         density = engine.joint.mechanism.density
@@ -97,11 +130,19 @@ class Search(Rays):
         if self.moves:
             self.along = PowerProgram(rewrite.diagonal(self.graph)[0])
             self.linear_along = PowerProgram(rewrite.diagonal(self.linear.graph)[0])
+        self._kept: dict[tuple, Any] = {}
+        self.slopes: Slopes | None = None
+        self.marginal: marginal.Marginal | None = None
+        self.pairs: Pairs | None = None
+        if self.secret.continuous and self.secret.dim == 1 and not len(self.secret.atoms):
+            self.slopes = Slopes(self.graph, self.secret)
+            self.marginal = marginal.Marginal(self._kernel, self.secret, self.boxes())
+        if len(self.secret.atoms) > 1 and self.secret.dim == 1:
+            self.pairs = Pairs(density, self.secret)
 
     def _kernel(self, y: Ray, x: Ray, t0: float) -> Orders:
         """Bound f along a pair of rays, from its logarithm and from the density itself."""
-        name = self.secret.names[0]
-        named = {name: x.value, "y": y.value}
+        named = {self.secret.names[0]: x.value, "y": y.value}
         if x.diagonal:
             named = {"offset": x.value, "y": y.value}
         least, most = None, None
@@ -112,11 +153,21 @@ class Search(Rays):
             chosen = along if x.diagonal else program
             if chosen is None:
                 continue
-            value = chosen.run({k: v for k, v in named.items() if k in chosen.graph.inputs}, t0)
+            key = (id(chosen), repr(y.data), y.phase, t0)
+            known = self._once(key, lambda c=chosen: known_nodes(c.graph, y, t0))
+            if known is None:
+                continue
+            inputs = {k: v for k, v in named.items() if k in chosen.graph.inputs}
+            value = chosen.run(inputs, t0, known=known)
             found = read(value, t0)
             least = better(least, found.least, -1)
             most = better(most, found.most, 1)
         return Orders(least, most)
+
+    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
+        if key not in self._kept:
+            self._kept[key] = compute()
+        return self._kept[key]
 
     # -- arguments --------------------------------------------------------------------------
 
@@ -137,7 +188,7 @@ class Search(Rays):
         rays = list(self.outcomes(ends))
         for t0 in STARTS:
             for y in rays:
-                found = self._slope(y, t0)
+                found = self._slope(y, t0) or self._pair(kind, y, t0)
                 if found is not None:
                     return found
             for y in rays:
@@ -168,12 +219,12 @@ class Search(Rays):
             if not self.charged(y, x, t0):
                 continue
             value = self._kernel(y, x, t0)
-            if kind == "pml":
+            if kind == "pml" and not y.phase:
                 found = self._mass(y, x, t0, value)
                 if found is not None:
                     return found
             found = self._ratio(kind, y, x, t0, value)
-            if found is None and kind == "pmc":
+            if found is None and kind == "pmc" and not y.phase and not y.scale:
                 found = self._gap(y, x, t0)
             if found is not None:
                 return found
@@ -191,18 +242,12 @@ class Search(Rays):
         for other in self.secrets(y):
             if not ("atom" in other.data or "box" in other.data):
                 continue
-            bound = gap(value, self.log.run({"y": y.value, name: other.value}, t0), t0)
+            key = ("log f", repr(y.data), repr(other.data), t0)
+            inputs = {"y": y.value, name: other.value}
+            bound = gap(value, self._once(key, lambda v=inputs: self.log.run(v, t0)), t0)
             if bound is None or not bound[0] > 0:
                 continue
-            argument = {
-                "kind": "gap",
-                "y": y.data,
-                "x": x.data,
-                "other": other.data,
-                "t0": t0.hex(),
-                "exponent": bound[0].hex(),
-                "weight": bound[1].hex(),
-            }
+            argument = _argument("gap", y, t0, bound, x=x.data, other=other.data)
             words = (
                 f"PMC is unbounded: along {y.words}, f(y|x) at {x.words} is at most c t^"
                 f"{bound[0]:g} times f(y|x) at {other.words}, for all t <= {t0:g}"
@@ -212,24 +257,18 @@ class Search(Rays):
 
     def _proof(self, kind: str, argument: dict, y: Ray, x: Ray | None, words: str, attained=None):
         where = {"y": y.words, **({} if x is None else {"x": x.words})}
-        return Proof(words, where, infinite(self.engine, kind, argument), attained)
+        certificate = infinite(self.engine, kind, argument) if self.certify else None
+        return Proof(words, where, certificate, attained)
 
     def _mass(self, y: Ray, x: Ray, t0: float, value: Orders) -> Proof | None:
         """E e^PML diverges."""
         bound = value.least
         if bound is None or "box" in y.data:
             return None
-        limit = 1.0 if "infinity" in y.data else -1.0
+        limit = 0.0 if y.scale else 1.0 if "infinity" in y.data else -1.0
         if not bound[0] <= limit:
             return None
-        argument = {
-            "kind": "mass",
-            "y": y.data,
-            "x": x.data,
-            "t0": t0.hex(),
-            "exponent": bound[0].hex(),
-            "weight": bound[1].hex(),
-        }
+        argument = _argument("mass", y, t0, bound, x=x.data)
         words = (
             f"PML is unbounded: along {y.words}, {x.words}, f(y|x) >= "
             f"{math.exp(min(bound[1], 700)):.4g} t^{bound[0]:g} for all t <= {t0:g}, "
@@ -246,14 +285,7 @@ class Search(Rays):
             bound = self._kernel(y, x, t0).least
             if bound is None or not bound[0] < 0:
                 continue
-            argument = {
-                "kind": "pole",
-                "y": y.data,
-                "x": x.data,
-                "t0": t0.hex(),
-                "exponent": bound[0].hex(),
-                "weight": bound[1].hex(),
-            }
+            argument = _argument("pole", y, t0, bound, x=x.data)
             words = (
                 f"PML is infinite: for almost every {y.words}, along {x.words}, f(y|x) >= "
                 f"{math.exp(min(bound[1], 700)):.4g} t^{bound[0]:g} for all t <= {t0:g}, while "
@@ -266,100 +298,81 @@ class Search(Rays):
         """Compare the orders of the kernel and of f_Y along the ray."""
         if kind == "pml":
             bound = value.least
-            if bound is None or len(self.secret.atoms):
+            if bound is None or self.marginal is None:
                 return None
-            other = self._marginal_at_most(y, t0)
-            if other is None or not bound[0] < other[0]:
+            other = self.marginal.at_most(replace(y, phase=0), t0, bound[0])
+            if other is None:
                 return None
         else:
             bound = value.most
             if bound is None:
                 return None
-            other = self._marginal_at_least(y, t0, bound[0])
+            plain = replace(y, phase=0)
+            key = ("f_Y", repr(y.data), t0)
+            other = self._once(key, lambda: self._marginal_at_least(plain, t0))
             if other is None or not bound[0] > other[0]:
                 return None
-        argument = {
-            "kind": "ratio",
-            "y": y.data,
-            "x": x.data,
-            "t0": t0.hex(),
-            "exponent": bound[0].hex(),
-            "weight": bound[1].hex(),
-            "marginal": {
-                "boxes": other[2],
-                "corners": other[3] if len(other) > 3 else [],
-                "exponent": other[0].hex(),
-                "weight": other[1].hex(),
-            },
-        }
+        if bound[1] == -math.inf:  # f is 0
+            bound = 0.0, -math.inf
+        argument = _argument("ratio", y, t0, bound, x=x.data, marginal=other._asdict())
         sign, other_sign = (">=", "<=") if kind == "pml" else ("<=", ">=")
+        size = "= 0" if bound[1] == -math.inf else f"{sign} c t^{bound[0]:g}"
         words = (
-            f"{kind.upper()} is infinite: along {y.words}, {x.words}, f(y|x) {sign} "
-            f"c t^{bound[0]:g} while f_Y(y) {other_sign} C t^{other[0]:g}, for all t <= {t0:g}"
+            f"{kind.upper()} is infinite: along {y.words}, {x.words}, f(y|x) {size} "
+            f"while f_Y(y) {other_sign} C t^{other[0]:g}, for all t <= {t0:g}"
         )
         return self._proof(kind, argument, y, x, words, "box" in y.data)
 
-    def _marginal_at_most(self, y: Ray, t0: float) -> marginal.Most | None:
-        """Bound f_Y <= e^W t^B by the kernel on boxes that cover the secrets."""
-        return marginal.at_most(self._kernel, self.secret, self.boxes(), y, t0)
-
-    def _marginal_at_least(
-        self, y: Ray, t0: float, than: float
-    ) -> tuple[float, float, list] | None:
+    def _marginal_at_least(self, y: Ray, t0: float) -> marginal.Level | None:
         """Bound f_Y >= P e^W t^B by the kernel on one box (or atom) of positive mass."""
-        best: tuple[float, float, list] | None = None
-        for k, atom in enumerate(self.secret.atoms[:64]):
-            if self.secret.weight_low[k] > 0:
-                x = float(atom[0])
-                bound = self._kernel(y, Ray(slack(x, x), "", {"atom": ""}), t0).least
-                if bound is not None and (best is None or bound[0] < best[0]):
-                    best = (bound[0], bound[1], [[x.hex(), x.hex()]])
+        best: marginal.Level | None = None
+        charged = self.secret.atoms[self.secret.weight_low > 0][:64]
+        places = [(float(a[0]), float(a[0])) for a in charged]
         if self.secret.continuous:
-            for a, b in self.boxes():
-                if not self.has_mass(a, b):
-                    continue
-                bound = self._kernel(y, Ray(slack(a, b), "", {"box": []}), t0).least
-                if bound is not None and (best is None or bound[0] < best[0]):
-                    best = (bound[0], bound[1], [[a.hex(), b.hex()]])
+            places += [p for p in self.boxes() if self.has_mass(*p)]
+        for a, b in places:
+            bound = self._kernel(y, Ray(slack(a, b), "", {"box": [a, b]}), t0).least
+            if bound is not None and (best is None or bound[0] < best.exponent):
+                best = marginal.Level(*bound, [[a, b]], [])
         return best
 
     def _slope(self, y: Ray, t0: float) -> Proof | None:
         """Find a log-kernel that is steeper and steeper in the secret, in one direction."""
-        secret = self.secret
-        if not secret.continuous or len(secret.atoms) or not secret.positive:
+        if self.slopes is None or y.phase or y.scale:
             return None
-        low, high = float(secret.lower[0]), float(secret.upper[0])
-        if not (math.isfinite(low) and math.isfinite(high)) or not self.engine.surface.needs_y:
+        found = self.slopes.along(y, t0)
+        if found is None:
             return None
-        named = {"y": y.value, secret.names[0]: slack(low, high)}
-        value, slope = self.log.run(named, t0, derivative=secret.names[0])
-        if not isinstance(value, (Power, Log)) or not math.isfinite(weight(value)[0]):
-            return None  # f may be 0 for every secret along the ray: nothing leaks there
-        if not isinstance(slope, Power) or slope.base != 0:
-            return None
-        a, w = exponent(slope), weight(slope)
-        if not a[1] < 0 or not (w[0] > 0 or w[1] < 0):
-            return None
-        sign = 1 if w[0] > 0 else -1
-        size = w[0] if sign > 0 else -w[1]
-        argument = {
-            "kind": "slope",
-            "y": y.data,
-            "t0": t0.hex(),
-            "sign": sign,
-            "exponent": a[1].hex(),
-            "weight": log_to(size, -1).hex(),
-        }
+        variable, sign, order = found
+        size = "infinity, as log 1/t" if order is None else f"infinity, as t^{order[0]:g}"
         words = (
-            f"PML and PMC are unbounded: along {y.words}, the slope of log f(y|x) in x is at "
-            f"{'least' if sign > 0 else 'most'} {sign * size:.4g} t^{a[1]:g} for all secrets and "
-            f"all t <= {t0:g}"
+            f"PML and PMC are unbounded: along {y.words}, the slope of log f(y|x) in {variable} "
+            f"tends to {'' if sign > 0 else 'minus '}{size}, for all secrets"
         )
-        return self._proof("pml", argument, y, None, words, False)
+        # on a bounded interval every outcome leaks a finite amount
+        grows = variable == "x" and bool(np.isfinite([self.secret.lower, self.secret.upper]).all())
+        argument = _argument("slope", y, t0, order or (0.0, 0.0))
+        return self._proof("pml", argument, y, None, words, False if grows else None)
+
+    def _pair(self, kind: str, y: Ray, t0: float) -> Proof | None:
+        """Find two secrets of positive mass, one of which is favoured without bound."""
+        if kind != "pmc" or self.pairs is None or y.phase or y.scale:
+            return None
+        found = self.pairs.along(y, t0)
+        if found is None:
+            return None
+        other = self._along(kind, y, t0)
+        if other is not None and other.certificate is not None:
+            return other  # by an argument that the checker follows
+        words = (
+            f"PMC is unbounded: along {y.words}, log f(y|{found[0]:g}) - log f(y|{found[1]:g}) "
+            "tends to infinity, and both secrets have positive mass"
+        )
+        return self._proof("pmc", _argument("pair", y, t0, (0.0, 0.0)), y, None, words)
 
     def _zero(self, y: Ray) -> Proof | None:
         """Find a box on which the kernel vanishes, and one beside it where it is positive."""
-        ends = [float.fromhex(v) for v in y.data.get("box", [])]
+        ends = y.data.get("box", [])
         if not ends or not ends[0] < ends[1]:
             return None
         from borel.engine.continuous.surface import boxes
@@ -379,23 +392,20 @@ class Search(Rays):
         if not len(dead) or not len(alive):
             return None
         c, e = cuts[int(dead[0])], cuts[int(alive[0])]
-        zero, least = 0.0, float(low[int(alive[0])])
-        argument = {
-            "kind": "ratio",
-            "y": y.data,
-            "x": {"box": [v.hex() for v in c]},
-            "t0": (1.0).hex(),
-            "exponent": zero.hex(),
-            "weight": (-math.inf).hex(),
-            "marginal": {
-                "boxes": [[v.hex() for v in e]],
-                "exponent": zero.hex(),
-                "weight": least.hex(),
-            },
-        }
+        least = marginal.Level(0.0, float(low[int(alive[0])]), [[*e]], [])
+        x = Ray(slack(*c), f"x in ({c[0]:g}, {c[1]:g})", {"box": [*c]})
+        nothing = 0.0, -math.inf
+        argument = _argument("ratio", y, 1.0, nothing, x=x.data, marginal=least._asdict())
         words = (
             f"PMC is infinite: f(y|x) is 0 for {y.words} and x in ({c[0]:g}, {c[1]:g}), a set of "
             f"positive mass, and positive for x in ({e[0]:g}, {e[1]:g})"
         )
-        x = Ray(slack(*c), f"x in ({c[0]:g}, {c[1]:g})")
         return self._proof("pmc", argument, y, x, words, True)
+
+
+def _argument(
+    kind: str, y: Ray, t0: float, order: tuple[float, float], **more: Any
+) -> dict[str, Any]:
+    """Return an argument as data: e^weight t^exponent is the bound of the kernel."""
+    exponent, weight = order
+    return {"kind": kind, "y": y.data, "t0": t0, "exponent": exponent, "weight": weight, **more}

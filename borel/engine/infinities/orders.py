@@ -10,19 +10,25 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from borel.engine.balls.arb import precision
-from borel.engine.infinities.power import Log, Power, exponent, range_of, weight
+from borel.engine.infinities.power import Infinite, Log, Power, exponent, range_of, weight
 from borel.engine.infinities.power_rules import Rules
-from borel.engine.infinities.power_values import BITS, Undecided
+from borel.engine.infinities.power_values import BITS, ZERO, Undecided
 
 
 @dataclass(frozen=True)
 class Ray:
-    """A function of t, as an input of the power interpreter, in words and in data."""
+    """A function of t, as an input of the power interpreter, in words and in data.
+
+    A ray of outcomes with a phase is restricted to the t at which a wave of y is near an extreme;
+    one with a scale runs to infinity with t = scale^-y (see `subsequences`).
+    """
 
     value: Power
     words: str
     data: dict = field(default_factory=dict)
     diagonal: bool = False
+    phase: int = 0
+    scale: float | str = 0.0
 
 
 class Orders(NamedTuple):
@@ -30,6 +36,10 @@ class Orders(NamedTuple):
 
     least: tuple[float, float] | None
     most: tuple[float, float] | None
+
+
+NOTHING = math.inf, -math.inf
+"""The bound from above of a density that is 0."""
 
 
 def better(
@@ -43,6 +53,8 @@ def better(
 
 def of_log(value: Any, t0: float) -> Orders:
     """Read bounds on f off an enclosure of its logarithm."""
+    if value == Infinite(-1):
+        return Orders(None, NOTHING)
     return Orders(_at_least(value, t0), _at_most(value, t0))
 
 
@@ -50,6 +62,8 @@ def of_linear(value: Any, t0: float) -> Orders:
     """Read bounds off an enclosure of f itself."""
     if not isinstance(value, Power):
         return Orders(None, None)
+    if value == ZERO:
+        return Orders(None, NOTHING)
     if value.base == 0:
         a, (low, high) = exponent(value), weight(value)
     else:

@@ -84,7 +84,14 @@ class PowerProgram:
     def __init__(self, graph: Graph):
         self.graph = graph
 
-    def run(self, inputs: dict[str, Power], t0: float, *, derivative: str | None = None) -> Any:
+    def run(
+        self,
+        inputs: dict[str, Any],
+        t0: float,
+        *,
+        derivative: str | None = None,
+        known: dict[int, Value] | None = None,
+    ) -> Any:
         """Enclose the graph for all t in (0, t0] and all slacks.
 
         Parameters
@@ -96,6 +103,8 @@ class PowerProgram:
         derivative : str, optional
             An input x: the partial derivative in x is enclosed as well, and statements hold for
             almost every x only, so that ``x == c`` is false.
+        known : dict, optional
+            Values of nodes that are known better; they do not depend on x.
 
         Returns
         -------
@@ -110,18 +119,28 @@ class PowerProgram:
         """
         if derivative is not None:
             _check_sweep(inputs, derivative)
-        values, slopes = self._nodes(inputs, t0, derivative)
+        values, slopes = self._nodes(inputs, t0, derivative, known or {})
         return values[-1] if derivative is None else (values[-1], slopes[-1])
 
+    def values(self, inputs: dict[str, Any], t0: float) -> list[Value]:
+        """Enclose every node for all t in (0, t0] and all slacks."""
+        return self._nodes(inputs, t0, None)[0]
+
     def _nodes(
-        self, inputs: dict[str, Power], t0: float, derivative: str | None
+        self,
+        inputs: dict[str, Any],
+        t0: float,
+        derivative: str | None,
+        known: dict[int, Value] | None = None,
     ) -> tuple[list[Value], list[Value]]:
         values: list[Value] = []
         slopes: list[Value] = []
         with precision(BITS):
             rules = Rules(t0)
-            for op, args in self.graph.nodes:
-                if op == "input":
+            for node, (op, args) in enumerate(self.graph.nodes):
+                if known and node in known:
+                    value, slope = known[node], ZERO
+                elif op == "input":
                     value, slope = inputs[args[0]], ONE if args[0] == derivative else ZERO
                 elif op == "const":
                     value, slope = _number(args[0]), ZERO
@@ -203,7 +222,7 @@ def _value(rules: Rules, op: str, args: Sequence[Value], slopes: Sequence[Value]
     if op == "where":
         return _where(rules, *args)
     if op in _LOGIC:
-        return Truth(_LOGIC[op](*(_true(rules, a) for a in args)))
+        return Truth(_LOGIC[op](*(truth_of(rules, a) for a in args)))
     numbers = [_as_number(a) for a in args]
     if UNKNOWN in numbers:
         return Truth(None) if op in _ORDER or op in _FINITE else UNKNOWN
@@ -318,7 +337,7 @@ def _compare(rules: Rules, op: str, args: Sequence[Any], slopes: Sequence[Value]
     return _ORDER[op](*rules.signs(rules.subtract(*args)), null)
 
 
-def _true(rules: Rules, value: Value) -> bool | None:
+def truth_of(rules: Rules, value: Value) -> bool | None:
     """Read a value as a truth value: true where it is not 0."""
     if isinstance(value, Truth):
         return value.known
@@ -331,7 +350,7 @@ def _true(rules: Rules, value: Value) -> bool | None:
 
 
 def _where(rules: Rules, condition: Value, yes: Value, no: Value) -> Value:
-    known = _true(rules, condition)
+    known = truth_of(rules, condition)
     if known is not None:
         return yes if known else no
     if yes is no:
@@ -356,7 +375,7 @@ def _slope(
     if isinstance(value, Truth):
         return UNKNOWN if value.known is None else ZERO
     if op == "where":
-        known = _true(rules, args[0])
+        known = truth_of(rules, args[0])
         return UNKNOWN if known is None else slopes[1] if known else slopes[2]
     numbers = [_as_number(a) for a in args]
     if not all(isinstance(v, Real) for v in (value, *numbers)):

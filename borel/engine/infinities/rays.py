@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from functools import wraps
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from borel import settings
 from borel.engine.continuous.bands import _charged
 from borel.engine.infinities.orders import Ray
 from borel.engine.infinities.power import range_of, ray, slack
+from borel.engine.infinities.subsequences import on_scale, scales, waves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
 
 _SPREADS = ((0.25, 0.75), (1.125, 1.5), (1.0078125, 1.0625), (0.9375, 0.9921875))
+_MOST_PLACES = 8
 _POWERS = (1.0, 0.5, 2.0)
 
 
@@ -52,6 +55,17 @@ class Rays:
 
     def __init__(self, engine: CertifiedOutcomes):
         self.engine, self.secret, self.line = engine, engine.secret, engine.line
+        graph = engine.surface.graph
+        self.scales = scales(graph)
+        density = engine.joint.mechanism.density
+        if not density.log:
+            self.scales = scales(density.graph) or self.scales
+        # countable outcomes do not take every value of a wave
+        smooth = engine.joint.outcome.kind in ("continuous", "mixed")
+        self.waves = smooth and bool(waves(graph) or waves(density.graph))
+        # secrets, inside, at which the kernel of one outcome may diverge
+        numbers = {float(c) for c in graph.constants if math.isfinite(c)}
+        self.places = sorted(numbers)[:_MOST_PLACES]
         # whether secrets may follow the outcome
         self.until = settings.overtime()
         self.moves = self.secret.dim == 1 and engine.surface.needs_y
@@ -59,6 +73,19 @@ class Rays:
     @_in_time
     def outcomes(self, ends: list[tuple[float, float]]) -> Iterator[Ray]:
         """Yield rays of outcomes towards the places where boxes without a bound cluster."""
+        plain = list(self._plain(ends))
+        yield from plain
+        if math.isinf(self.line.upper):
+            for scale in self.scales:
+                yield on_scale(scale)
+        if not self.waves:
+            return
+        for y in plain:
+            for phase, end in ((1, "most"), (-1, "least")):
+                words = f"{y.words} where a wave is near its {end}"
+                yield replace(y, words=words, data={**y.data, "phase": phase}, phase=phase)
+
+    def _plain(self, ends: list[tuple[float, float]]) -> Iterator[Ray]:
         seen: set[tuple[float, int]] = set()
         marks = [float(v) for v in (*self.secret.lower, *self.secret.upper)]
         marks += getattr(self.engine.joint.mechanism, "breaks", ())
@@ -79,7 +106,7 @@ class Rays:
                         )
                 elif _leads_inside(place, sign, self.line.lower, self.line.upper):
                     words = f"y = {place:g} {'+' if sign > 0 else '-'} t"
-                    data = {"base": float(place).hex(), "sign": sign}
+                    data = {"base": float(place), "sign": sign}
                     yield Ray(ray(place, 1.0, sign, sign), words, data)
 
     @_in_time
@@ -89,24 +116,28 @@ class Rays:
         for k, atom in enumerate(secret.atoms[:64]):
             if secret.weight_low[k] > 0:
                 x = float(atom[0])
-                yield Ray(slack(x, x), f"x = {x:g}", {"atom": x.hex()})
+                yield Ray(slack(x, x), f"x = {x:g}", {"atom": x})
         if not secret.continuous:
             if secret.__dict__.get("along_y") and y.data.get("infinity") == 1:
                 for k in (0.0, 1.0, -1.0):
-                    data = {"diagonal": True, "power": (0.0).hex(), "s": [k.hex(), k.hex()]}
+                    data = {"diagonal": True, "power": 0.0, "s": [k, k]}
                     yield Ray(slack(k, k), f"x = y {'+' if k >= 0 else '-'} {abs(k):g}", data, True)
             return
         for a, b in self.boxes():
             if self.has_mass(a, b):
-                yield Ray(slack(a, b), f"x in ({a:g}, {b:g})", {"box": [a.hex(), b.hex()]})
+                yield Ray(slack(a, b), f"x in ({a:g}, {b:g})", {"box": [a, b]})
         low, high = float(secret.lower[0]), float(secret.upper[0])
-        corners = {(low, 1), (high, -1)}
+        corners, places = {(low, 1), (high, -1)}, []
         base = y.data.get("base")
         if base is None and len(set(y.data.get("box", []))) == 1:
             base = y.data["box"][0]  # a single outcome
         if base is not None:
-            place = float.fromhex(base)
-            corners |= {(place, s) for s in (1, -1) if _leads_inside(place, s, low, high)}
+            places.append(base)
+        if "box" in y.data:
+            places += self.places
+        corners |= {
+            (place, s) for place in places for s in (1, -1) if _leads_inside(place, s, low, high)
+        }
         for place, sign in sorted(corners):
             if math.isinf(place):
                 way = 1 if place > 0 else -1
@@ -116,19 +147,14 @@ class Rays:
                         yield Ray(
                             ray(0.0, -p, *ends),
                             f"x = {'' if way > 0 else '-'}s t^-{p:g}, s in {s}",
-                            {"infinity": way, "power": p.hex(), "s": [v.hex() for v in s]},
+                            {"infinity": way, "power": p, "s": [*s]},
                         )
                 continue
             for p in _POWERS:
                 for s in _SPREADS:
                     ends = sorted((sign * s[0], sign * s[1]))
                     words = f"x = {place:g} {'+' if sign > 0 else '-'} s t^{p:g}, s in {s}"
-                    data = {
-                        "base": place.hex(),
-                        "sign": sign,
-                        "power": p.hex(),
-                        "s": [v.hex() for v in s],
-                    }
+                    data = {"base": place, "sign": sign, "power": p, "s": [*s]}
                     yield Ray(ray(place, p, *ends), words, data)
         if not self.moves or "box" in y.data:
             return
@@ -140,7 +166,7 @@ class Rays:
         """Return the secrets y + s t^p on one side of the outcome."""
         ends = sorted((sign * spread / 2, sign * spread))
         value = slack(*ends) if p == 0 else ray(0.0, p, *ends)
-        data = {"diagonal": True, "power": p.hex(), "s": [float(v).hex() for v in ends]}
+        data = {"diagonal": True, "power": p, "s": ends}
         return Ray(value, f"x = y + s t^{p:g}, s in {tuple(ends)}", data, diagonal=True)
 
     def poles(self, y: Ray) -> Iterator[Ray]:
@@ -148,7 +174,7 @@ class Rays:
         if not self.secret.continuous:
             return
         for x in self.secrets(y):
-            if "base" in x.data and x.data["power"] == (1.0).hex():
+            if "base" in x.data and x.data["power"] == 1.0:
                 yield x
         if self.moves:
             for sign in (1, -1):
@@ -184,8 +210,8 @@ class Rays:
         above, below = ends[0] >= low, ends[1] <= high
         base = x.data.get("base")
         if base is not None:  # at a corner only the other end has to be checked
-            above |= float.fromhex(base) == low and x.data["sign"] > 0
-            below |= float.fromhex(base) == high and x.data["sign"] < 0
+            above |= base == low and x.data["sign"] > 0
+            below |= base == high and x.data["sign"] < 0
         return above and below and secret.positive
 
     @_in_time
@@ -203,7 +229,7 @@ class Rays:
                 (m - 2.125, m - 2.0),
             ):
                 if low <= a and b <= high:
-                    data = {"box": [float(a).hex(), float(b).hex()]}
+                    data = {"box": [a, b]}
                     yield Ray(slack(a, b), f"y in ({a:g}, {b:g})", data)
 
 

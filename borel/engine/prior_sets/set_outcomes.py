@@ -2,7 +2,7 @@
 
 At one outcome the kernel is a vector of numbers, one for each secret. Over a box of outcomes its
 ratios f(y|x) / f(y|x') are enclosed, by ranges and by mean values, or, where the box is unbounded,
-by `tail_ratios`; then for each x' that may have the largest density
+by `borel.engine.infinities.tail_ratios`; then for each x' that may have the largest density
 
     sup over P of PML <= -log (lower expectation of the least ratios),
 
@@ -21,9 +21,9 @@ from borel import settings
 from borel.bound import Bound
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import log_graph
+from borel.engine.infinities.tail_ratios import TailRatios
 from borel.engine.intervals import jet, jet_functions, lanes
 from borel.engine.intervals.jet_program import Program
-from borel.engine.prior_sets.tail_ratios import TailRatios
 from borel.errors import NotEnclosed, NotYet
 from borel.measures import as_measure
 

@@ -26,6 +26,7 @@ _DEGREE = 6
 Terms = dict[tuple[int, Any], Fraction]
 """Rational factors by (power of y, node): node None is 1; a negative power marks a node of y."""
 _OPAQUE = -1
+_LONGEST = 1000
 
 
 class TailRatios:
@@ -41,17 +42,25 @@ class TailRatios:
         self.joined = JoinedGraphs(graphs)
         self.nodes = self.joined._nodes
         self.moves: list[bool] = []
-        for op, args in self.nodes:
+        self._mark()
+        self._programs: dict[int, Any] = {}
+
+    def _mark(self) -> None:
+        """Say of every new node whether it depends on y."""
+        for op, args in self.nodes[len(self.moves) :]:
             leaf = op in ("input", "const")
             self.moves.append(op == "input" if leaf else any(self.moves[a] for a in args))
-        self._programs: dict[int, Any] = {}
 
     def difference(self, i: int, k: int, low: float, high: float) -> tuple[float, float]:
         """Enclose log f(y|x_i) - log f(y|x_k) for y in [low, high], one end of it infinite.
 
         It holds for the outcomes at which both are finite.
         """
-        powers, rest = self._left(i, k, low, high)
+        return self._bounds(self._left(i, k, low, high), low, high)
+
+    def _bounds(self, left: Terms, low: float, high: float) -> tuple[float, float]:
+        """Enclose a sum of terms over a box."""
+        powers, rest = self._parts(left, low, high)
         start = low if math.isfinite(low) else high
         shifted = _shifted(powers, start, 1 if math.isfinite(low) else -1)
         total: Any = shifted[0]
@@ -66,8 +75,8 @@ class TailRatios:
 
     def grows(self, i: int, k: int, low: float, high: float) -> bool:
         """Return whether log f(y|x_i) - log f(y|x_k) certainly tends to infinity far out."""
-        powers, rest = self._left(i, k, low, high)
-        if rest or not powers:
+        powers, rest = self._parts(self._left(i, k, low, high), low, high)
+        if not powers or not all(np.isfinite(end) for part in rest for end in part):
             return False
         top = max(powers)
         side = 1 if math.isfinite(low) or top % 2 == 0 else -1
@@ -95,17 +104,51 @@ class TailRatios:
                 return False
         return True
 
-    def _left(self, i: int, k: int, low: float, high: float) -> tuple[dict[int, Any], list]:
-        """Return what does not cancel: coefficients of powers of y, and other terms."""
+    def remainder(
+        self, i: int, k: int, low: float, high: float
+    ) -> tuple[Graph, list[Graph]] | None:
+        """Return log f(y|x_i) - log f(y|x_k) as a graph without what cancels, and all its parts.
+
+        The two are equal wherever every part has a finite value.
+        """
+        left = self._left(i, k, low, high)
+        add, total = self.joined.add, -1
+        for (power, node), factor in left.items():
+            if max(map(int.bit_length, factor.as_integer_ratio())) > _LONGEST:
+                return None
+            term = self._whole(factor.numerator)
+            if factor.denominator != 1:
+                term = add("divide", term, self._whole(factor.denominator))
+            if node is not None:
+                term = add("multiply", term, node)
+            for _ in range(max(power, 0)):
+                term = add("multiply", term, add("input", "y"))
+            total = term if total < 0 else add("add", total, term)
+        if total < 0:
+            return None
+        both = [self._terms(self.joined.roots[j], low, high) for j in (i, k)]
+        nodes = {node for terms in both for _, node in terms if node is not None}
+        return self.joined.rooted(total), [self.joined.rooted(node) for node in sorted(nodes)]
+
+    def _whole(self, n: int) -> int:
+        """Add a whole number, as a sum of floats if it is longer than one."""
+        digits, left, total = 0, abs(n), -1
+        while left or total < 0:
+            part = self.joined.add("const", math.ldexp(float(left % 2**53), digits))
+            total = part if total < 0 else self.joined.add("add", total, part)
+            digits, left = digits + 53, left >> 53
+        return total if n >= 0 else self.joined.add("negative", total)
+
+    def _left(self, i: int, k: int, low: float, high: float) -> Terms:
+        """Return the terms of the difference that do not cancel."""
         first, second = (self._terms(self.joined.roots[j], low, high) for j in (i, k))
-        left: Terms = dict(first)
-        for key, factor in second.items():
-            left[key] = left.get(key, Fraction(0)) - factor
+        return _minus(first, second)
+
+    def _parts(self, left: Terms, low: float, high: float) -> tuple[dict[int, Any], list]:
+        """Enclose coefficients of powers of y, and other terms."""
         powers: dict[int, Any] = {}
         rest: list[Any] = []
         for (power, node), factor in left.items():
-            if not factor:
-                continue
             value = lanes.point(np.ones(())) if node is None else self._value(node, low, high)
             part = lanes.multiply(_interval(factor), value)
             if power == _OPAQUE:
@@ -129,6 +172,8 @@ class TailRatios:
             return {(0, None): Fraction(args[0])} if math.isfinite(args[0]) else opaque
         if op == "input":
             return {(1, None): Fraction(1)}
+        if op == "logaddexp":
+            return self._sum(args[0], args[1], low, high) or opaque
         if op not in ("add", "subtract", "negative", "multiply", "divide", "square", "absolute"):
             return opaque
         parts = [self._terms(a, low, high) for a in args]
@@ -149,6 +194,28 @@ class TailRatios:
             sign = _sign(parts[0], low, high)
             return opaque if not sign else {k: sign * f for k, f in parts[0].items()}
         return _product(parts[0], parts[-1]) or opaque
+
+    def _sum(self, u: int, v: int, low: float, high: float) -> Terms | None:
+        """Return log(e^u + e^v) as the larger one of u and v and something in [0, log 2]."""
+        first, second = (self._terms(node, low, high) for node in (u, v))
+        least, most = self._bounds(_minus(first, second), low, high)
+        if not (least >= 0 or most <= 0):
+            return None
+        larger, gap = (first, (v, u)) if least >= 0 else (second, (u, v))
+        add = self.joined.add
+        zero = add("const", 0.0)
+        rest = add("logaddexp", zero, add("minimum", add("subtract", *gap), zero))
+        self._mark()
+        out = dict(larger)
+        out[_OPAQUE, rest] = out.get((_OPAQUE, rest), Fraction(0)) + 1
+        return out
+
+
+def _minus(first: Terms, second: Terms) -> Terms:
+    left: Terms = dict(first)
+    for key, factor in second.items():
+        left[key] = left.get(key, Fraction(0)) - factor
+    return {key: factor for key, factor in left.items() if factor}
 
 
 def _number(terms: Terms) -> Fraction | None:

@@ -1,0 +1,212 @@
+r"""Bounds of PML and PMC at all outcomes beyond a head, y = M, M + 1, ... to infinity, at once.
+
+The secrets fall into parts: some points, the points x = y + k at which the kernel asks whether
+x - k equals y, and all the others. Along a ray of outcomes (`borel.engine.infinities`) the kernel
+on a part is enclosed for all outcomes beyond the head, up to a common power, and
+
+.. math:: \mathrm{PMC}(y) \le \log \max_i \sum_j P_j\, \sup \frac{f(y|x_j)}{f(y|x_i)}, \qquad
+    \mathrm{PML}(y) \le -\log \min_i \sum_j P_j\, \inf \frac{f(y|x_j)}{f(y|x_i)}.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from flint import arb
+
+from borel.engine.balls.arb import ball, ends, precision
+from borel.engine.graphs import rewrite
+from borel.engine.graphs.joined_graphs import JoinedGraphs
+from borel.engine.infinities.orders import Ray
+from borel.engine.infinities.power import PowerProgram, range_of, ray
+from borel.engine.infinities.power_rules import Rules
+from borel.engine.infinities.power_values import BITS, Power, Real, Undecided, box
+from borel.engine.infinities.settled import settled
+from borel.engine.infinities.subsequences import affine, known_nodes, on_scale, scales
+
+if TYPE_CHECKING:
+    from borel.density import Density
+    from borel.engine.graphs.trace import Graph
+
+_POINTS = 8
+_MOST_SECRETS = 64
+
+
+class _Part(NamedTuple):
+    """Secrets: the kernel, and their mass, both as functions of the outcome."""
+
+    kernel: Any
+    least: Any
+    most: Any
+
+
+def beyond(engine: Any, kind: str, last: float) -> float:
+    """Bound a leakage at every integer outcome y > last.
+
+    Parameters
+    ----------
+    engine : CountableEngine
+        The joint; its outcomes are integers with a lower end and without an upper one.
+    kind : {"pml", "pmc"}
+        Which leakage.
+    last : float
+        The head's last outcome.
+
+    Returns
+    -------
+    float
+        Infinite where nothing is proved.
+    """
+    outcome, density = engine.joint.outcome, engine.mechanism.density
+    if outcome.kind != "countable" or outcome.lower is None or outcome.upper is not None:
+        return math.inf
+    if density is None or density.graph is None or not last >= 2 * _POINTS:
+        return math.inf
+    best = math.inf
+    for y, t0 in _rays(density, float(last)):
+        try:
+            with precision(BITS):
+                best = min(best, _Tail(engine, y, t0, float(last)).bound(kind))
+        except Undecided:
+            continue
+    return best
+
+
+def _rays(density: Density, last: float) -> list[tuple[Ray, float]]:
+    """Return rays through all outcomes beyond the head."""
+    assert density.graph is not None
+    out = [(Ray(ray(0.0, -1.0, 1.0, 1.0), "y = 1/t", {"infinity": 1}), 1 / last)]
+    for scale in scales(density.graph):
+        base = math.e if isinstance(scale, str) else scale
+        t0 = base ** -(last + 0.5) if (last + 1) * math.log(base) < 700 else 0.0
+        if t0 > 0:
+            out.append((on_scale(scale), t0))
+    return out
+
+
+class _Tail:
+    """The parts of the secrets along one ray of outcomes."""
+
+    def __init__(self, engine: Any, y: Ray, t0: float, last: float):
+        self.y, self.t0, self.rules = y, t0, Rules(t0)
+        self.density, self.prior = engine.mechanism.density, engine.prior
+        self.fits = range_of(y.value, t0)[0] > last - 1  # what it leaves out is in the head
+        self.fits &= range_of(y.value, t0)[0] <= last + 1
+        self.parts = list(self._parts(engine)) if self.fits else []
+
+    def bound(self, kind: str) -> float:
+        """Bound the leakage along the ray."""
+        if not self.parts:
+            return math.inf
+        rules, worst = self.rules, ball(0)
+        for one in self.parts:
+            inverse = rules.reciprocal(one.kernel)
+            total = ball(0)
+            for other in self.parts:
+                mass = other.most if kind == "pmc" else other.least
+                low, high = rules.range(rules.multiply(rules.multiply(other.kernel, inverse), mass))
+                total += high if kind == "pmc" else low.max(arb(0))
+            if kind == "pml":
+                if not total > 0:
+                    return math.inf
+                total = 1 / total
+            worst = worst.max(total)
+        if not (worst.is_finite() and worst > 0):
+            return math.inf
+        return max(ends(worst.log())[1], 0.0)
+
+    def _parts(self, engine: Any) -> Any:
+        density = self.density
+        finite = engine._finite_prior
+        head = finite or engine._head(_POINTS)
+        points = np.asarray(head.points, float)
+        if len(points) > _MOST_SECRETS or (
+            len(points)
+            and not range_of(self.y.value, self.t0)[0] > float(np.abs(points).max()) + _POINTS
+        ):
+            raise Undecided("secrets among the outcomes")
+        for x, low, high in zip(points, head.low, head.high, strict=True):
+            if high > 0:
+                mass = (_number(float(low)), _number(float(high)))
+                yield _Part(self._run(_bound(density, float(x)), {}), *mass)
+        if finite is not None:
+            return
+        if not (len(head.boxes[0]) == 1 and math.isinf(head.boxes[1][0])):
+            raise Undecided("secrets without a lower end")
+        together, steps = _apart(density)
+        rest = box((arb(float(head.boxes[0][0])), arb.pos_inf()), still=True)
+        yield _Part(self._run(together, {"x": rest}), _number(0.0), _number(float(head.tail)))
+        for k in steps:
+            along = rewrite.diagonal(_linear(density))[0].bind({"offset": float(k)})
+            if self.prior.density is None:
+                raise Undecided("a prior without a density")
+            p = _linear(self.prior.density, "x")
+            shifted = _shifted(p, float(k))
+            mass = self._run(shifted, {})
+            yield _Part(self._run(along, {}), mass, mass)
+
+    def _run(self, graph: Graph, more: dict[str, Any]) -> Real:
+        """Enclose a density along the ray."""
+        named = {"y": self.y.value, **more}
+        graph = settled(graph, named, self.t0)
+        known = known_nodes(graph, self.y, self.t0)
+        inputs = {name: named[name] for name in graph.inputs}
+        value = PowerProgram(graph).run(inputs, self.t0, known=known)
+        if not isinstance(value, Real):
+            raise Undecided("a density along the ray")
+        return value
+
+
+def _number(value: float) -> Power:
+    return box((arb(value), arb(value)), still=True)
+
+
+def _linear(density: Density, name: str = "y") -> Graph:
+    """Return the graph of a density itself."""
+    graph = density.graph
+    if graph is None:
+        raise Undecided("a density that could not be traced")
+    return rewrite.linear_of(graph) if density.log else graph
+
+
+def _bound(density: Density, x: float) -> Graph:
+    graph = _linear(density)
+    return graph.bind({"x": x}) if "x" in graph.inputs else graph
+
+
+def _shifted(graph: Graph, k: float) -> Graph:
+    """Return a function of x at x = y + k, as a function of y."""
+    b = JoinedGraphs([])
+    x = b.add("input", "y") if k == 0 else b.add("add", b.add("input", "y"), b.add("const", k))
+    place: list[int] = []
+    for op, args in graph.nodes:
+        if op == "input":
+            place.append(x)
+        else:
+            place.append(b.add(op, *(args if op == "const" else (place[a] for a in args))))
+    return b.rooted(place[-1])
+
+
+def _apart(density: Density) -> tuple[Graph, list[int]]:
+    """Return the kernel at secrets for which no x = y + k that it asks about holds; and the k."""
+    graph = _linear(density)
+    forms, steps = affine(graph, ("y", "x")), set()
+    b = JoinedGraphs([])
+    place: list[int] = []
+    for op, args in graph.nodes:
+        if op in ("equal", "not_equal"):
+            sides = [forms[a] for a in args]
+            if None not in sides:
+                gap = [u - v for u, v in zip(*sides, strict=True)]  # a + b y + c x
+                if gap[1] != 0 and gap[1] == -gap[2]:
+                    step = Fraction(gap[0]) / gap[1]  # x = y + a / b
+                    if step.denominator == 1:
+                        steps.add(int(step))
+                    place.append(b.add("const", float(op == "not_equal")))
+                    continue
+        leaf = op in ("input", "const")
+        place.append(b.add(op, *(args if leaf else (place[a] for a in args))))
+    return b.rooted(place[-1]), sorted(steps)

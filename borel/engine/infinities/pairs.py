@@ -1,0 +1,93 @@
+"""Two secrets of positive mass, one of which an outcome favours without bound: PMC is infinite.
+
+f_Y >= P(x) f(y|x), so that PMC(y) >= log P(x) + log f(y|x) - log f(y|x'). Both logarithms may go to
+-infinity along a ray; their difference is taken term by term (`tail_ratios`), with every choice
+made that is settled along the ray (`settled`).
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from borel.engine.graphs.joined_graphs import JoinedGraphs
+from borel.engine.infinities.power import Power, PowerProgram, limits, range_of, weight
+from borel.engine.infinities.power_values import Real
+from borel.engine.infinities.settled import settled
+from borel.engine.infinities.tail_ratios import TailRatios
+
+if TYPE_CHECKING:
+    from borel.density import Density
+    from borel.engine.continuous.surface import Secret
+    from borel.engine.graphs.trace import Graph
+    from borel.engine.infinities.orders import Ray
+
+_MOST = 8
+"""Of many secrets, so many are compared with each other: the outermost, and some between."""
+
+
+class Pairs:
+    """The log-kernels of the secrets of positive mass, as functions of the outcome.
+
+    Parameters
+    ----------
+    density : Density
+        f(y|x).
+    secret : Secret
+        Its atoms are compared.
+    """
+
+    def __init__(self, density: Density, secret: Secret):
+        sure = [float(a[0]) for a, p in zip(secret.atoms, secret.weight_low, strict=True) if p > 0]
+        sure.sort()
+        if len(sure) > _MOST:
+            step = (len(sure) - 1) / (_MOST - 1)
+            sure = [sure[round(k * step)] for k in range(_MOST)]
+        self.secrets = sure
+        self.graphs = [_log_kernel(density, x) for x in sure]
+
+    def along(self, y: Ray, t0: float) -> tuple[float, float] | None:
+        """Return x, x' for which f(y|x) / f(y|x') certainly tends to infinity along a ray."""
+        if len(self.secrets) < 2:
+            return None
+        named = {"y": y.value}
+        low, high = range_of(y.value, t0)
+        if math.isfinite(low) and math.isfinite(high):
+            high = math.nextafter(high, math.inf)
+        together = TailRatios([settled(g, named, t0) for g in self.graphs])
+        if not all("y" in g.inputs for g in self.graphs):
+            return None
+        for i, k in combinations(range(len(self.secrets)), 2):
+            found = together.remainder(i, k, low, high)
+            if found is None or not _all_finite(found[1], named, t0):
+                continue
+            whole, _ = found
+            if "y" not in whole.inputs:
+                continue
+            ends = limits(PowerProgram(whole).run(named, t0))
+            if ends[0] == math.inf:
+                return self.secrets[i], self.secrets[k]
+            if ends[1] == -math.inf:
+                return self.secrets[k], self.secrets[i]
+        return None
+
+
+def _log_kernel(density: Density, x: float) -> Graph:
+    """Return log f(y|x) at one secret."""
+    graph = density.graph
+    assert graph is not None
+    graph = graph.bind({"x": x}) if "x" in graph.inputs else graph
+    if density.log:
+        return graph
+    joined = JoinedGraphs([graph])
+    return joined.rooted(joined.add("log", joined.roots[0]))
+
+
+def _all_finite(graphs: list[Graph], named: dict[str, Power], t0: float) -> bool:
+    """Return whether every graph has a finite value for all t."""
+    for graph in graphs:
+        value = PowerProgram(graph).run({k: v for k, v in named.items() if k in graph.inputs}, t0)
+        if not isinstance(value, Real) or not all(map(math.isfinite, weight(value))):
+            return False
+    return True

@@ -1,0 +1,138 @@
+r"""A slope of log f(y|x) in the secret, of one sign, that grows: PML and PMC are infinite.
+
+Let the slope of log f(y|x) in x be at least S(t) > 0 for almost every x of an open interval that
+holds the secret, and S -> infinity. With b the essential supremum of a prior without atoms,
+
+.. math:: f_Y(y) / \operatorname{ess\,sup}_x f(y|x) \le E\, e^{-S (b - X)} \to 0,
+
+and f_Y / ess inf f likewise tends to infinity; an unbounded end only helps. (Slopes of the other
+sign: the same, mirrored.) A slope may be taken in any coordinate: near an end where x is singular,
+as in m log x, it is v in x = low + e^-v, which runs to infinity.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from borel.engine.graphs import rewrite
+from borel.engine.graphs.joined_graphs import JoinedGraphs
+from borel.engine.infinities.orders import log_to
+from borel.engine.infinities.power import Log, Power, PowerProgram, exponent, slack, weight
+from borel.engine.infinities.power_values import box
+from borel.engine.infinities.settled import settled
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.surface import Secret
+    from borel.engine.graphs.trace import Graph
+    from borel.engine.infinities.orders import Ray
+
+
+class Slopes:
+    """log f(y|x) in one or more coordinates of the secret.
+
+    Parameters
+    ----------
+    graph : Graph
+        log f(y|x).
+    secret : Secret
+        One with a density on one interval.
+    """
+
+    def __init__(self, graph: Graph, secret: Secret):
+        low, high = float(secret.lower[0]), float(secret.upper[0])
+        name = secret.names[0]
+        whole = _interval(low, high)
+        # in words, the graph, its variable, all its values, and some of positive mass
+        self.views: list[tuple[str, Graph, str, Power, Power]] = []
+        middle = _middle(low, high)
+        self.views.append(("x", graph, name, whole, slack(*middle)))
+        if math.isfinite(low) and math.isfinite(high):
+            start = -math.nextafter(math.log(high - low) + 1e-12, math.inf)
+            span = _interval(start, math.inf)
+            some = slack(start + 1.0, start + 2.0)
+            for end, sign in ((low, 1), (high, -1)):
+                words = f"v, x = {end:g} {'+' if sign > 0 else '-'} e^-v,"
+                self.views.append((words, _towards(graph, name, end, sign), "v", span, some))
+
+    def along(self, y: Ray, t0: float) -> tuple[str, int, tuple[float, float] | None] | None:
+        """Return in what coordinate the slope tends to infinity, its sign, and its order.
+
+        The order (A, w), of |slope| >= e^w t^A, is None for one that grows as log t.
+        """
+        for words, graph, name, whole, some in self.views:
+            if not {"y", name} <= set(graph.inputs):
+                continue
+            program = PowerProgram(settled(graph, {"y": y.value, name: whole}, t0))
+            if not {"y", name} <= set(program.graph.inputs):
+                continue
+            slope = program.run({"y": y.value, name: whole}, t0, derivative=name)[1]
+            found = _size(slope)
+            if found is None:
+                continue
+            # where f is 0 for every secret along the ray nothing leaks
+            value = program.run({"y": y.value, name: some}, t0)
+            if isinstance(value, Power | Log) and math.isfinite(weight(value)[0]):
+                return words, *found
+        return None
+
+
+def _interval(low: float, high: float) -> Power:
+    """Return every number of an interval; an infinite end is none of them."""
+    from flint import arb
+
+    return box((arb(low), arb(high)), still=True)
+
+
+def _middle(low: float, high: float) -> tuple[float, float]:
+    """Return a small interval inside."""
+    if math.isfinite(low) and math.isfinite(high):
+        step = (high - low) / 4
+        return low + step, low + 2 * step
+    start = low + 1.0 if math.isfinite(low) else high - 2.0 if math.isfinite(high) else 0.0
+    return start, start + 1.0
+
+
+def _size(slope: Any) -> tuple[int, tuple[float, float] | None] | None:
+    """Return the sign and the order of what tends to infinity, or minus infinity, uniformly."""
+    if not isinstance(slope, Power | Log):
+        return None
+    a, w = exponent(slope), weight(slope)
+    if isinstance(slope, Log):
+        if a[1] < 0 and math.isfinite(w[0]):
+            return 1, None
+        return (-1, None) if a[0] > 0 and math.isfinite(w[1]) else None
+    if slope.base != 0 or not a[1] < 0 or not (w[0] > 0 or w[1] < 0):
+        return None
+    sign = 1 if w[0] > 0 else -1
+    return sign, (a[1], log_to(w[0] if sign > 0 else -w[1], -1))
+
+
+def _towards(graph: Graph, name: str, end: float, sign: int) -> Graph:
+    """Return the graph with x = end + sign e^-v, and the logarithms that this makes plain."""
+    b = JoinedGraphs([])
+    step = b.add("exp", b.add("negative", b.add("input", "v")))
+    if end == 0.0 and sign > 0:
+        x = step
+    else:
+        x = b.add("add" if sign > 0 else "subtract", b.add("const", end), step)
+    named, fixed = ("input", (name,)), ("const", (end,))
+    place: list[int] = []
+    for op, args in graph.nodes:
+        if op == "input" and args[0] == name:
+            place.append(x)
+        elif op in ("input", "const"):
+            place.append(b.add(op, *args))
+        elif op == "log1p" and end == 1.0 and sign < 0 and _is_negative(graph, args[0], name):
+            place.append(b.add("negative", b.add("input", "v")))  # log(1 - x)
+        elif op == "subtract" and [graph.nodes[a] for a in args[::-sign]] == [named, fixed]:
+            place.append(step)  # the distance to the end
+        else:
+            place.append(b.add(op, *(place[a] for a in args)))
+    return rewrite.simplified(b.rooted(place[-1]))
+
+
+def _is_negative(graph: Graph, node: int, name: str) -> bool:
+    """Return whether a node is -x."""
+    op, args = graph.nodes[node]
+    return op == "negative" and graph.nodes[args[0]] == ("input", (name,))
