@@ -193,17 +193,21 @@ class Surface:
     def __init__(self, density: Density, secret: Secret):
         self.secret = secret
         self.graph = log_graph(density)
-        self.log = Program(self.graph)
+        known = density.alphabets.get("y")
+        continuous = known is not None and known.kind in ("continuous", "mixed")
+        self.varies = frozenset(("y",) if continuous else ())
+        self.log = Program(self.graph, self.varies)
         self.needs_y = "y" in self.graph.inputs
         self.plain = self._programs(far=False)
         self.far: tuple[Program, Program] | None = None
 
     def _programs(self, *, far: bool) -> tuple[Program, Program]:
         """Return f e^-shift without and with the prior's density."""
-        alone = Program(rewrite.integrand(self.graph, None, far=far))
+        alone = Program(rewrite.integrand(self.graph, None, far=far), self.varies)
         if not self.secret.continuous:
             return alone, alone
-        return alone, Program(rewrite.integrand(self.graph, self.secret.log_density, far=far))
+        whole = rewrite.integrand(self.graph, self.secret.log_density, far=far)
+        return alone, Program(whole, self.varies)
 
     def programs(self, shift: np.ndarray) -> tuple[Program, Program]:
         """Return f e^-shift without and with the prior's density, fit for the size of the shift."""
@@ -219,7 +223,7 @@ class Surface:
         if not (self.secret.continuous and self.secret.dim == 1 and self.needs_y):
             return None
         graph, origin = rewrite.diagonal(self.graph)
-        return Program(graph), origin
+        return Program(graph, self.varies), origin
 
     @cached_property
     def wedges(self) -> list[Surface]:
@@ -238,7 +242,9 @@ class Surface:
             part = object.__new__(Surface)
             part.secret = Secret(("r",), np.zeros(1), np.ones(1))
             part.needs_y = True
-            part.plain = (self.plain[0], Program(rewrite.wedge(self.plain[1].graph, end)))
+            wedge = rewrite.wedge(self.plain[1].graph, end)
+            part.varies = self.varies
+            part.plain = (self.plain[0], Program(wedge, self.varies))
             part.far = part.plain
             out.append(part)
         return out

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 BRANCHING = frozenset(
     "absolute maximum minimum fmax fmin sign where less less_equal greater greater_equal".split()
 )
+COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal".split())
 """Operations whose derivatives may be unknown although those of their arguments are known."""
 
 
@@ -35,6 +36,7 @@ class Branches(Functions):
         self.start = start
         self.kink: np.ndarray | None = None
         self.node = -1
+        self.threshold = False  # whether the node compares an input that varies with a constant
 
     def _decide(self, no: np.ndarray, yes: np.ndarray, gap: Box | None) -> tuple:
         """Record a branch: (no, yes) as arrays; what the enclosing box decided comes first."""
@@ -61,9 +63,12 @@ class Branches(Functions):
     def _gap(self, a: Box, b: Box) -> tuple[Box, np.ndarray]:
         """Return a - b, and whether it can be 0 on a null set only."""
         gap = add(a, lanes.negative(b))
+        null = np.zeros(gap[0].shape[1:], bool)
+        if self.threshold:
+            null = null | (a[0][0] < a[1][0]) | (b[0][0] < b[1][0])
         if len(gap[0]) == 1:
-            return gap, np.zeros(gap[0].shape[1:], bool)
-        return gap, (gap[0][1] > 0) | (gap[1][1] < 0)
+            return gap, null
+        return gap, null | (gap[0][1] > 0) | (gap[1][1] < 0)
 
     def _compare(self, a: Box, b: Box, closed: bool) -> Box:
         """Decide a < b or a <= b; ends that touch on a null set only do not matter."""

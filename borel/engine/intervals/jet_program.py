@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from borel.engine.intervals import interval, lanes
-from borel.engine.intervals.jet_branches import BRANCHING, Branches
+from borel.engine.intervals.jet_branches import BRANCHING, COMPARISONS, Branches
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ class Program:
     ----------
     graph : Graph
         The expression.
+    varies : set of str
+        Inputs whose boxes are of values that an ess sup or an integral ranges over: their ends are
+        null sets. (Other inputs may be boxes of one value that is not known better.)
 
     Raises
     ------
@@ -37,7 +40,7 @@ class Program:
         An operation that interval arithmetic does not know, by name.
     """
 
-    def __init__(self, graph: Graph):
+    def __init__(self, graph: Graph, varies: frozenset[str] = frozenset()):
         self.graph = graph
         unknown = sorted(graph.operations - set(interval.TABLE))
         if unknown:
@@ -55,6 +58,12 @@ class Program:
                         value = interval.TABLE[op](*(self.constants[a] for a in args))
                     self.constants[k] = lanes.settled(value)
         self._last = last
+        own = {k for k, (op, args) in enumerate(graph.nodes) if op == "input" and args[0] in varies}
+        self._thresholds = {
+            k
+            for k, (op, args) in enumerate(graph.nodes)
+            if op in COMPARISONS and own & set(args) and set(args) - own <= set(self.constants)
+        }
         self.branches = bool(BRANCHING & graph.operations)
         """Whether it has kinks or jumps, or may have."""
 
@@ -96,7 +105,7 @@ class Program:
                     shaped = np.reshape(low, (1,) * ndim)
                     values[k] = (shaped, shaped if low is high else np.reshape(high, (1,) * ndim))
                 else:
-                    work.node = k
+                    work.node, work.threshold = k, k in self._thresholds
                     values[k] = work.apply(op, [values[a] for a in args])
                     for a in args:
                         if self._last[a] == k:
