@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from flint import ctx
 
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_outcomes import check_outcomes
@@ -347,3 +348,8 @@ def test_the_two_checkers_refuse_each_other_s_certificates():
     assert check_outcomes(good()).ok
     assert not check(good()).ok
     assert not check({**good(), "format": 2}).ok
+
+
+def test_series_that_flint_would_cut_off_are_refused(monkeypatch):
+    monkeypatch.setattr(ctx, "cap", 3)
+    assert not check_outcomes(good()).ok
