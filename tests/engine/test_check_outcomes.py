@@ -122,11 +122,12 @@ def altered(name, kind, *path, to):
     return check_outcomes(certificate)
 
 
-@pytest.mark.parametrize(("name", "kind"), [case for case in QUICK if case[0] != "laplace"])
-@pytest.mark.parametrize("off", [1e-8, 1e-4, 0.1])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("tilt", "pml"), ("tilt", "pmc"), ("polynomial", "pml"), ("polynomial", "ldp")],
+)
+@pytest.mark.parametrize("off", [1e-8, 0.1])
 def test_a_bound_that_is_too_low_is_refused(name, kind, off):
-    if (name, kind) == ("gauss on finite", "pml") or (off < 1e-5 and name == "waves"):
-        pytest.skip("the upper end is log 1 / p_min; it takes long to give up")
     bound = figure(name, kind)
     report = altered(name, kind, "upper", to=bound.upper - bound.width - off)
     assert any(line.startswith("outcomes") for line in report.failures)
