@@ -319,6 +319,8 @@ class Bands:
         total = tuple(np.nan_to_num(v, nan=d) for v, d in zip(total, (0.0, np.inf), strict=True))
         if kind == "pml":
             total = self._exp_mean(top, ends, total, low, high)
+        else:
+            total = self._exp_gaps(chosen, gaps, density, ends, scale, total)
         return Band(low, high, lower, upper, mass[0], np.minimum(mass[1], 1.0), *mean, *total)
 
     def _whole(self, part: Box, rest: Box) -> Box:
@@ -363,6 +365,25 @@ class Bands:
                 # a path along which f is 0 says nothing: 0 times an excess that is not bounded
                 highs.append(np.where(np.isfinite(top.excess), high, np.inf))
         highs.append(lanes.multiply(lanes.exp(lanes.point(top.direct)), width)[1])
+        highs = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
+        return np.maximum.reduce(lows), highs
+
+    def _exp_gaps(self, chosen: _Side, gaps, density, ends, scale, crude: Box) -> Box:
+        """Enclose the integral of e^leakage under P_Y, from the leakage along each path."""
+        lows, highs = [crude[0]], [crude[1]]
+        for i, gap in enumerate(gaps):
+            power = [jet_functions.exponential(gap[k], ORDER - 1 + k) for k in (0, 1)]
+            inner = jet.multiply(power[0], density[0], ORDER - 1)
+            outer = jet.multiply(power[1], density[1], ORDER)
+            total = lanes.settled(lanes.multiply(_integral(inner, outer, ends), scale))
+            if i < len(chosen.paths):
+                lows.append(np.where(chosen.sound[i], total[0], 0.0))
+            if i == 0:
+                more = lanes.exp(lanes.point(chosen.excess))
+                high = lanes.multiply((np.maximum(total[0], 0.0), total[1]), more)[1]
+                highs.append(np.where(np.isfinite(chosen.excess), high, np.inf))
+            if i == len(chosen.paths):  # the direct bound
+                highs.append(total[1])
         highs = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
         return np.maximum.reduce(lows), highs
 
