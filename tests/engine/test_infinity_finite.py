@@ -11,6 +11,11 @@ import numpy as np
 import pytest
 
 import borel as bl
+from borel.density import Density
+from borel.engine.continuous.surface import secret_of
+from borel.engine.infinities.orders import Ray
+from borel.engine.infinities.pairs import Pairs
+from borel.engine.infinities.power import ray
 
 INF = math.inf
 LINE, HALF, COUNTS = bl.Reals(), bl.Interval(0, None), bl.Integers(0, None)
@@ -176,3 +181,19 @@ def test_a_prior_heavier_than_what_is_resampled():
 
     found = bl.pmc(joint(revealed, prior, COUNTS)).sup()
     assert found.upper == INF and found.lower > 100
+
+
+def test_a_ratio_that_oscillates_without_bound_has_no_limit():
+    """f(y|1) / f(y|0) = e^(y sin y): its upper limit is infinite, but not along every outcome."""
+    secrets = bl.Finite([0.0, 1.0])
+    prior = secret_of(bl.pmf([0.5, 0.5], on=secrets), ())
+    path = Ray(ray(0.0, -1.0, 1.0, 1.0), "y = 1/t", {})
+
+    def along(log_density):
+        density = Density(log_density, {"y": bl.Reals(), "x": secrets}, log=True)
+        return Pairs(density, prior).along(path, 0.25)
+
+    assert along(lambda y, x: x * y) == (1.0, 0.0)
+    assert along(lambda y, x: -x * y) == (0.0, 1.0)
+    assert along(lambda y, x: x * y * np.sin(y)) is None
+    assert along(lambda y, x: x * np.sin(y)) is None
