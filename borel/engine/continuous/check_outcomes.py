@@ -284,7 +284,7 @@ class _Outcomes(_Checker):
         own = {c for c in (a, b) if ends and ends[0] < c < ends[1]}  # where kinks often are
         cells = [*pairwise(sorted({*self.edges, *own}))]
         with suppress(ValueError):
-            while len(cells) < CELLS:
+            while len(cells) < (3 * CELLS if proof == self.below else CELLS):
                 f, at = self.rows(y, cells, known)
                 low, high, doubts = self.density(y, f, at, known)
                 missing = proof(y, f, at, low, high)
