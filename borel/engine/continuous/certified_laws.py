@@ -34,7 +34,7 @@ _OPEN = (
     'options(engine="estimate") gives a value that proves nothing'
 )
 _BANDS = 20_000
-_ROOM = 0.02
+_ROOM = 0.01
 _FIRST = 16
 _ROUND = 256
 _BLOCK = 512
