@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from engine.certified_cases import kernel, logs, tilt
+from engine.certified_cases import kernel, tilt
 from engine.test_check import lines_of_code, modules_of_borel
 
 import borel as bl
@@ -48,14 +48,6 @@ JOINTS = {
     "laplace on finite": lambda: FINITE * kernel(laplace, secret=FINITE.on),
     "laplace on beta": lambda: bl.beta(alpha=2, beta=3) * kernel(laplace),
     "circle": lambda: bl.uniform(UNIT) * kernel(circle, outcome=UNIT),
-    "tanh on normal": lambda: (
-        bl.normal()
-        * logs(
-            lambda y, x: np.log(1 + 0.5 * np.tanh(x) * (1 - 2 * y)),
-            secret=bl.Reals(),
-            outcome=UNIT,
-        )
-    ),
 }
 QUICK = [
     ("tilt", "pml"),
@@ -77,7 +69,6 @@ LONG = [
     ("laplace on beta", "pml"),
     ("laplace on beta", "pmc"),
     ("circle", "pml"),
-    ("tanh on normal", "pml"),
 ]
 
 

@@ -368,7 +368,7 @@ class Bands:
         highs = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
         return np.maximum.reduce(lows), highs
 
-    def _exp_gaps(self, chosen: _Side, gaps, density, ends, scale, crude: Box) -> Box:
+    def _exp_gaps(self, chosen: _Side, gaps, density, ends, scale, crude) -> Box:
         """Enclose the integral of e^leakage under P_Y, from the leakage along each path."""
         lows, highs = [crude[0]], [crude[1]]
         for i, gap in enumerate(gaps):

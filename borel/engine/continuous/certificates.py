@@ -191,14 +191,16 @@ def outcomes(
     Returns
     -------
     dict or None
-        None for what the checker does not cover: more than one coordinate of the secret, atoms of
-        the outcome, operations that it does not know.
+        None for what the checker does not cover: more than one coordinate of the secret, a density
+        on an unbounded line of secrets, atoms of the outcome, operations that it does not know.
     """
     secret, line, mechanism = engine.secret, engine.line, engine.joint.mechanism
     graphs = [mechanism.density.graph, secret.log_density]
     named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
     if secret.dim > 1 or len(engine.atoms) or not named <= _KNOWN:
         return None
+    if secret.continuous and not np.isfinite([secret.lower[0], secret.upper[0]]).all():
+        return None  # it would need more cells of secrets than it cuts
     best = int(np.argmax(part.lower))
     low, high = float(part.low[best]), float(part.high[best])
     if math.isfinite(low) and math.isfinite(high):
