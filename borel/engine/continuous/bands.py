@@ -318,9 +318,11 @@ class Bands:
         total = mass[0] * np.exp(lower) * (1 - 1e-14), mass[1] * np.exp(upper) * (1 + 1e-14)
         total = tuple(np.nan_to_num(v, nan=d) for v, d in zip(total, (0.0, np.inf), strict=True))
         if kind == "pml":
-            total = self._exp_mean(top, ends, total, low, high)
+            logs_of_top = [*top.paths, _constant(top.direct)]
+            unit = lanes.point(np.ones(n))
+            total = self._exp_mean(top, logs_of_top, None, ends, unit, total)
         else:
-            total = self._exp_gaps(chosen, gaps, density, ends, scale, total)
+            total = self._exp_mean(chosen, gaps, density, ends, scale, total)
         return Band(low, high, lower, upper, mass[0], np.minimum(mass[1], 1.0), *mean, *total)
 
     def _whole(self, part: Box, rest: Box) -> Box:
@@ -350,40 +352,28 @@ class Bands:
         high = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in high])
         return np.maximum.reduce(low), high * (1 + 1e-15)
 
-    def _exp_mean(self, top: _Side, ends, crude, low, high) -> Box:
-        """Enclose the integral of the kernel's supremum, which is that of e^PML under P_Y."""
+    def _exp_mean(self, side: _Side, exponents, weight, ends, scale, crude) -> Box:
+        """Enclose the integral of e^leakage under P_Y, from its logarithm along each path.
+
+        For PML that is the integral of the kernel's supremum, and the weight 1; for PMC the
+        exponents are leakages and the weight is f_Y. The last exponent is the direct bound.
+        """
         lows, highs = [crude[0]], [crude[1]]
-        width = lanes.subtract(lanes.point(high), lanes.point(low))
-        for i, path in enumerate(top.paths):
-            inner = jet_functions.exponential(path[0], ORDER - 1)
-            outer = jet_functions.exponential(path[1], ORDER)
-            total = lanes.settled(_integral(inner, outer, ends))
-            lows.append(np.where(top.sound[i], total[0], 0.0))
+        for i, exponent in enumerate(exponents):
+            inner, outer = (jet_functions.exponential(exponent[k], ORDER - 1 + k) for k in (0, 1))
+            if weight is not None:
+                inner = jet.multiply(inner, weight[0], ORDER - 1)
+                outer = jet.multiply(outer, weight[1], ORDER)
+            total = lanes.settled(lanes.multiply(_integral(inner, outer, ends), scale))
+            if i == len(side.paths):
+                highs.append(total[1])
+                break
+            lows.append(np.where(side.sound[i], total[0], 0.0))
             if i == 0:
-                more = lanes.exp(lanes.point(top.excess))
+                more = lanes.exp(lanes.point(side.excess))
                 high = lanes.multiply((np.maximum(total[0], 0.0), total[1]), more)[1]
                 # a path along which f is 0 says nothing: 0 times an excess that is not bounded
-                highs.append(np.where(np.isfinite(top.excess), high, np.inf))
-        highs.append(lanes.multiply(lanes.exp(lanes.point(top.direct)), width)[1])
-        highs = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
-        return np.maximum.reduce(lows), highs
-
-    def _exp_gaps(self, chosen: _Side, gaps, density, ends, scale, crude) -> Box:
-        """Enclose the integral of e^leakage under P_Y, from the leakage along each path."""
-        lows, highs = [crude[0]], [crude[1]]
-        for i, gap in enumerate(gaps):
-            power = [jet_functions.exponential(gap[k], ORDER - 1 + k) for k in (0, 1)]
-            inner = jet.multiply(power[0], density[0], ORDER - 1)
-            outer = jet.multiply(power[1], density[1], ORDER)
-            total = lanes.settled(lanes.multiply(_integral(inner, outer, ends), scale))
-            if i < len(chosen.paths):
-                lows.append(np.where(chosen.sound[i], total[0], 0.0))
-            if i == 0:
-                more = lanes.exp(lanes.point(chosen.excess))
-                high = lanes.multiply((np.maximum(total[0], 0.0), total[1]), more)[1]
-                highs.append(np.where(np.isfinite(chosen.excess), high, np.inf))
-            if i == len(chosen.paths):  # the direct bound
-                highs.append(total[1])
+                highs.append(np.where(np.isfinite(side.excess), high, np.inf))
         highs = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
         return np.maximum.reduce(lows), highs
 
@@ -423,16 +413,19 @@ def _sum_of_sides(top: _Side, bottom: _Side, half: np.ndarray) -> tuple[np.ndarr
 
 def _against(chosen: _Side, signed: tuple[Box, Box], half: np.ndarray):
     """Enclose sup (sign log f) - sign log f_Y on the boxes, with the differences themselves."""
-    n = len(half)
-    level = np.concatenate([chosen.direct[None], np.zeros((ORDER, n))])
-    direct: tuple[Box, Box] = ((level[:ORDER], level[:ORDER]), (level, level))
-    gaps = [_minus(path, signed) for path in (*chosen.paths, direct)]
+    gaps = [_minus(path, signed) for path in (*chosen.paths, _constant(chosen.direct))]
     ranges = [_poly_range(*gap, half) for gap in gaps]
     log_range = _poly_range(*signed, half)
     lowers = [lanes.subtract(lanes.point(chosen.flat), log_range)[0]]
     lowers += [np.where(s, r[0], 0.0) for s, r in zip(chosen.sound, ranges, strict=False)]
     uppers = [ranges[0][1] + chosen.excess * (1 + 2.0**-50), ranges[-1][1]]
     return *_ends(lowers, uppers), gaps
+
+
+def _constant(value: np.ndarray) -> tuple[Box, Box]:
+    """Return a number on each box as a polynomial, at the centre and over the box."""
+    level = np.concatenate([value[None], np.zeros((ORDER, len(value)))])
+    return (level[:ORDER], level[:ORDER]), (level, level)
 
 
 def _ends(lowers: list, uppers: list) -> tuple[np.ndarray, np.ndarray]:

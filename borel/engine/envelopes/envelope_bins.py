@@ -22,11 +22,11 @@ import numpy as np
 from borel.bound import Bound
 from borel.engine.continuous.surface import boxes
 from borel.engine.envelopes.envelope_cells import mixture
-from borel.engine.envelopes.envelope_figures import Threshold, nats, ratio_of
+from borel.engine.envelopes.envelope_figures import OpenEnvelope, Threshold, nats, ratio_of
 from borel.engine.envelopes.envelope_programs import Programme
 from borel.engine.intervals import jet, lanes
 from borel.engine.intervals.rounding import log_fraction, sum_outward
-from borel.errors import NotEnclosed, NotYet
+from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
     from borel.engine.intervals.lanes import Box
@@ -39,7 +39,7 @@ _BLOCK = 40_000
 _THEOREM = "Theorem 3 of the leakage envelopes: Markov's inequality for e^leakage"
 
 
-class BinnedEnvelope:
+class BinnedEnvelope(OpenEnvelope):
     """Enclosures of the envelope of PML or PMC for a continuous secret and outcome.
 
     Parameters
@@ -55,11 +55,14 @@ class BinnedEnvelope:
         A secret of several dimensions, or with atoms.
     """
 
+    unbounded = "the supremum of the leakage is not bounded, and nothing else bounds its envelope"
+
     def __init__(self, engine: Any, kind: str):
         secret = engine.secret
         if secret.dim > 1 or len(secret.atoms) or secret.mass is None:
             raise NotEnclosed("the envelope of a secret of several dimensions, or with atoms")
         self.engine, self.kind, self.sign = engine, kind, 1 if kind == "pml" else -1
+        self.assumptions = engine.assumptions
         edges = _quantiles(secret)
         weights = np.array([secret.mass(a, b) for a, b in pairwise(edges)])
         charged = weights[:, 0] > 0
@@ -179,26 +182,6 @@ class BinnedEnvelope:
         beyond = top.proved and top.upper < level
         return self._bound(0.0 if beyond else max(found[0], 0.0), 0.0 if beyond else 1.0,
                            top.assumptions, **about)  # fmt: skip
-
-    def _bound(self, low: float, high: float, more: tuple[str, ...], **about: Any) -> Bound:
-        notes = tuple(dict.fromkeys((*self.engine.assumptions, *more)))
-        if math.isinf(high) and not math.isinf(low):
-            why = "the supremum of the leakage is not bounded, and nothing else bounds its envelope"
-            return Bound.undecided(low, high, reason=why, assumptions=notes, **about)
-        make = Bound.conditional if self.engine.status == "conditional" else Bound.certified
-        return make(low, high, assumptions=notes, **about)
-
-    def weights(self, delta: Fraction) -> Any:
-        """Refuse: the post-processing of cells is no matrix."""
-        raise NotYet(
-            "env.witness",
-            missing="a post-processing of outcomes that are not finite, as a mechanism",
-            instead="mech.push onto bins, and the envelope of the bins.",
-        )
-
-    def witness(self, threshold: Threshold) -> Any:
-        """Refuse, as `weights` does."""
-        return self.weights(Fraction(0))
 
 
 def _width(a: np.ndarray, b: np.ndarray) -> Box:

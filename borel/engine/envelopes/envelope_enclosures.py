@@ -10,18 +10,25 @@ from typing import Any
 from borel import settings
 from borel.bound import Bound
 from borel.engine.envelopes.envelope_cells import Cells, cells_of
-from borel.engine.envelopes.envelope_figures import FiniteEnvelope, Threshold, nats, ratio_of
+from borel.engine.envelopes.envelope_figures import (
+    FiniteEnvelope,
+    OpenEnvelope,
+    Threshold,
+    nats,
+    ratio_of,
+)
 from borel.errors import NotEnclosed, NotYet
 
 _ROUNDS = 40
-_OPEN = (
-    "nothing bounds it from above within the budget; options(budget=...) gives more time, and "
-    "finite outcomes are exact"
-)
 
 
-class CellEnvelope:
+class CellEnvelope(OpenEnvelope):
     """The envelope of PML or PMC of a finite secret with countable or continuous outcomes."""
+
+    unbounded = (
+        "nothing bounds it from above within the budget; options(budget=...) gives more time, and "
+        "finite outcomes are exact"
+    )
 
     def __init__(self, engine: Any, kind: str):
         if engine.status == "estimate":
@@ -73,25 +80,6 @@ class CellEnvelope:
 
     def _deadline(self) -> float:
         return settings.deadline()
-
-    def _bound(self, low: float, high: float, more: tuple[str, ...] = (), **about: Any) -> Bound:
-        notes = tuple(dict.fromkeys((*self.assumptions, *more)))
-        if math.isinf(high) and not math.isinf(low):
-            return Bound.undecided(low, high, reason=_OPEN, assumptions=notes, **about)
-        make = Bound.conditional if self.engine.status == "conditional" else Bound.certified
-        return make(low, high, assumptions=notes, **about)
-
-    def weights(self, delta: Fraction) -> Any:
-        """Refuse: the post-processing of cells is no matrix."""
-        raise NotYet(
-            "env.witness",
-            missing="a post-processing of outcomes that are not finite, as a mechanism",
-            instead="mech.push onto bins, and the envelope of the bins.",
-        )
-
-    def witness(self, threshold: Threshold) -> Any:
-        """Refuse, as `weights` does."""
-        return self.weights(Fraction(0))
 
 
 def envelope_of(joint: Any, kind: str) -> Any:

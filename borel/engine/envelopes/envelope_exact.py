@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.envelopes.envelope_programs import Level, Optimum, Programme
+from borel.engine.envelopes.envelope_programs import Level, Programme
+from borel.engine.envelopes.envelope_solver import Optimum
 from borel.engine.intervals.rounding import fraction_down, fraction_up
 
 Rows = list[list[Fraction]]

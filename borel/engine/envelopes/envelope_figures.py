@@ -15,6 +15,7 @@ from borel.engine.envelopes.envelope_exact import ExactProgramme
 from borel.engine.envelopes.envelope_programs import Programme
 from borel.engine.intervals import rounding
 from borel.engine.intervals.rounding import fraction_down, fraction_up, log_fraction
+from borel.errors import NotYet
 
 GAP = 1e-11
 """The relative gap of a level at which a search stops; it is mostly far smaller."""
@@ -209,3 +210,31 @@ class FiniteEnvelope:
         if weights is None:
             weights = np.zeros((len(self.support), len(self.live)))
         return self.post_processing(weights)
+
+
+class OpenEnvelope:
+    """What envelopes off finite alphabets share: enclosures, and no matrix for a witness."""
+
+    engine: Any
+    unbounded = ""
+    """Why nothing bounds the envelope from above, where nothing does."""
+    assumptions: tuple[str, ...]
+
+    def _bound(self, low: float, high: float, more: tuple[str, ...] = (), **about: Any) -> Bound:
+        notes = tuple(dict.fromkeys((*self.assumptions, *more)))
+        if math.isinf(high) and not math.isinf(low):
+            return Bound.undecided(low, high, reason=self.unbounded, assumptions=notes, **about)
+        make = Bound.conditional if self.engine.status == "conditional" else Bound.certified
+        return make(low, high, assumptions=notes, **about)
+
+    def weights(self, delta: Fraction) -> Any:
+        """Refuse: the post-processing of cells is no matrix."""
+        raise NotYet(
+            "env.witness",
+            missing="a post-processing of outcomes that are not finite, as a mechanism",
+            instead="mech.push onto bins, and the envelope of the bins.",
+        )
+
+    def witness(self, threshold: Threshold) -> Any:
+        """Refuse, as `weights` does."""
+        return self.weights(Fraction(0))

@@ -15,10 +15,7 @@ any w, made feasible, proves a lower end and any :math:`\lambda \ge 0` an upper 
 both evaluated with outward rounding over every q and g that the floats may mean.
 
 D jumps only at the *tops*, :math:`\theta = \max_y g_x(y) / q(y)` of some x, where a secret stops
-being of use. Between two tops D is continuous, and a basis of the programme makes it a smooth
-function of theta: Newton's method on the basis finds the theta of a level to rounding, after a
-few programmes. Most pairs (x, y) are never used: they are left out until their price asks for
-them.
+being of use. Between two tops D is continuous, and a search there ends after a few programmes.
 """
 
 from __future__ import annotations
@@ -27,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from borel.engine.envelopes.envelope_solver import NEAR, ROUNDS, Optimum, Solver, solved
 from borel.engine.intervals.rounding import TINY, U, sum_outward
 
 if TYPE_CHECKING:
@@ -34,22 +32,8 @@ if TYPE_CHECKING:
 
 Ends = tuple[np.ndarray, np.ndarray]
 
-_NEAR = 1e-12
-"""Tops that are nearer than this, relatively, are one jump: both ends are proved anyway."""
-_USED = 1e-9
-_ROUNDS = 40
-_POOL = 4
 _AGAIN = 4
 """Times that a search meets its own root before it takes it that nothing more is to be had."""
-
-
-class Optimum(NamedTuple):
-    """What the solver says of one programme: nothing is proved."""
-
-    theta: float
-    value: float
-    weights: np.ndarray
-    price: np.ndarray
 
 
 class Spread(NamedTuple):
@@ -69,7 +53,7 @@ class Level(NamedTuple):
     price: np.ndarray
 
 
-class Programme:
+class Programme(Solver):
     """The programme of one leakage of finitely many secrets over cells of outcomes.
 
     Parameters
@@ -103,163 +87,12 @@ class Programme:
         self.q_low, self.q_high = law
         if middle is None:
             middle = (kernel[0] + kernel[1]) / 2, (law[0] + law[1]) / 2
-        self.g, self.q = sign * middle[0], middle[1]
-        self.floor = 1.0 if sign > 0 else -1.0
-        self.count, self.cells = self.g.shape
+        super().__init__(sign * middle[0], middle[1], 1.0 if sign > 0 else -1.0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            self.ratio = np.where(self.q > 0, self.g / self.q, self.floor)
             worst = self.g_high / (self.q_low if sign > 0 else self.q_high)
-        self.top = self.ratio.max(axis=1)
         worst = np.where(self.g_high == 0, 0.0, worst)
         worst = np.where(self.q_high > 0, worst + np.abs(worst) * 2 * U + TINY * (worst != 0), -1)
         self.top_high = (worst if spread is None else spread.high).max(axis=1)
-        self._pool = self._first_pool()
-        self._kept: dict[tuple, Optimum] = {}
-        self.jumps = self._jumps()
-
-    def _first_pool(self) -> np.ndarray:
-        """Pair each outcome with its best secrets, and each secret with its best outcomes."""
-        pool = np.zeros(self.ratio.shape, bool)
-        few_x, few_y = min(_POOL, self.count), min(_POOL, self.cells)
-        rows = np.argpartition(-self.ratio, few_x - 1, axis=0)[:few_x]
-        pool[rows, np.arange(self.cells)] = True
-        columns = np.argpartition(-self.ratio, few_y - 1, axis=1)[:, :few_y]
-        pool[np.arange(self.count)[:, None], columns] = True
-        return pool
-
-    def _jumps(self) -> np.ndarray:
-        """Return the tops in order, near ones as one (the largest of them)."""
-        tops = np.unique(self.top)
-        last = np.append(np.diff(tops) > _NEAR * np.abs(tops[1:]), True)
-        return tops[last]
-
-    # -- solving, in floats -----------------------------------------------------------------------
-
-    def optimum(self, theta: float, kept: np.ndarray) -> Optimum:
-        """Solve the programme at a level, for the secrets kept."""
-        key = (theta, kept.tobytes())
-        if key not in self._kept:
-            self._kept[key] = self._solve(theta, kept)
-        return self._kept[key]
-
-    def at(self, theta: float) -> Optimum:
-        """Solve it with every secret that can be of use at the level."""
-        return self.optimum(theta, self.top >= theta - _NEAR * abs(theta))
-
-    def above(self, theta: float) -> Optimum:
-        """Solve it just above the level: secrets whose top is the level are of no use."""
-        return self.optimum(theta, self.top > theta + _NEAR * abs(theta))
-
-    def gains(self, theta: float) -> np.ndarray:
-        """Return g - theta q, 0 where float64 cannot tell it from 0."""
-        gain = self.g - theta * self.q
-        noise = 8 * U * (np.abs(self.g) + abs(theta) * self.q)
-        return np.where(np.abs(gain) <= noise, 0.0, gain)
-
-    def _solve(self, theta: float, kept: np.ndarray) -> Optimum:
-        return self.solve(theta, kept, self.gains(theta))
-
-    def solve(self, theta: float, kept: np.ndarray, gain: np.ndarray) -> Optimum:
-        """Solve the programme with given g - theta q."""
-        weights = np.zeros(self.g.shape)
-        price = np.zeros(self.count)
-        if not kept.any():
-            return Optimum(theta, 0.0, weights, price)
-        scale = np.abs(gain).max(axis=1)
-        scale = np.where(scale > 0, scale, 1.0)
-        unit = self.cells / self.q.sum()
-        worth = np.maximum(self.q * unit, 1e-300)
-        gain = gain / scale[:, None]
-        pool = self._pool & kept[:, None]
-        for _ in range(_ROUNDS):
-            x, y = np.nonzero(pool)
-            w, spare, lam = _linear_programme(gain[x, y], worth[y], x, y, gain.shape)
-            reduced = worth + lam[:, None] * gain - spare
-            reduced[pool | ~kept[:, None]] = -np.inf
-            wanted = reduced > 1e-9
-            if not wanted.any():
-                break
-            pool |= wanted & _largest(reduced)
-        self._pool |= pool
-        weights[x, y] = w
-        return Optimum(theta, float(w @ worth[y]) / unit, weights, lam / (scale * unit))
-
-    # -- polishing: the basis of a solution, solved again to rounding -----------------------------
-
-    def basis(self, weights: np.ndarray) -> tuple[np.ndarray, ...] | None:
-        """Return the pairs (x, y) in use, the secrets among them, and the outcomes used up."""
-        x, y = np.nonzero(weights > _USED)
-        if not len(x):
-            return None
-        full = np.flatnonzero(weights.sum(axis=0) > 1 - _USED)
-        used = np.unique(x)
-        return x, y, used, full
-
-    def root(self, found: Optimum, mass: float) -> tuple[np.ndarray, float] | None:
-        """Return weights of the same basis, and the level, where the programme has a mass."""
-        basis = self.basis(found.weights)
-        if basis is None:
-            return None
-        x, y, used, full = basis
-        row_x = np.full(self.count, -1)
-        row_x[used] = np.arange(len(used))
-        row_y = np.full(self.cells, -1)
-        row_y[full] = len(used) + np.arange(len(full))
-        columns = np.arange(len(x))
-        q, g = self.q[y], self.g[x, y]
-        size = len(used) + len(full) + 1
-        theta, w = found.theta, found.weights[x, y]
-        tight = row_y[y] >= 0
-        target = np.zeros(size)
-        target[len(used) : -1] = 1.0
-        target[-1] = 1.0
-        for _ in range(12):
-            matrix = np.zeros((size, len(x) + 1))
-            unit = 1 / max(float(q.max()), TINY)
-            matrix[row_x[x], columns] = (g - theta * q) * unit
-            matrix[row_y[y[tight]], columns[tight]] = 1.0
-            matrix[-1, columns] = q / mass
-            np.subtract.at(matrix[:, -1], row_x[x], w * q * unit)
-            rest = target - matrix[:, :-1] @ w
-            step = _solved(matrix, rest)
-            if step is None or not np.isfinite(step).all():
-                return None
-            w, theta = w + step[:-1], theta + step[-1]
-            if abs(step[-1]) <= 4 * U * abs(theta):
-                break
-        if w.min() < -1e-7 or not np.isfinite(theta):
-            return None
-        weights = np.zeros(self.g.shape)
-        weights[x, y] = np.maximum(w, 0.0)
-        return weights, float(theta)
-
-    def prices(self, weights: np.ndarray, theta: float) -> np.ndarray | None:
-        """Return the prices that go with a basis at a level."""
-        basis = self.basis(weights)
-        if basis is None:
-            return None
-        x, y, used, full = basis
-        column_x = np.full(self.count, -1)
-        column_x[used] = np.arange(len(used))
-        column_y = np.full(self.cells, -1)
-        column_y[full] = len(used) + np.arange(len(full))
-        matrix = np.zeros((len(x), len(used) + len(full)))
-        rows = np.arange(len(x))
-        gap = self.ratio[x, y] - theta
-        matrix[rows, column_x[x]] = gap
-        tight = column_y[y] >= 0
-        matrix[rows[tight], column_y[y[tight]]] = -1.0
-        found = _solved(matrix, np.full(len(x), -1.0))
-        if found is None or not np.isfinite(found).all():
-            return None
-        price = np.zeros(self.count)
-        price[used] = np.maximum(found[: len(used)], 0.0)
-        gaps = self.ratio - theta
-        rent = np.maximum(1 + price[used, None] * gaps[used], 0.0).max(axis=0)
-        idle = np.flatnonzero((column_x < 0) & (self.top > theta))
-        if len(idle):
-            price[idle] = _idle_prices(gaps[idle], rent)
-        return price
 
     # -- proofs -----------------------------------------------------------------------------------
 
@@ -474,7 +307,7 @@ class Programme:
             matrix[column[y[tight]], place[tight]] = 1.0
             target = np.zeros(len(matrix))
             target[len(used) :] = 1.0
-            w = _solved(matrix, target)
+            w = solved(matrix, target)
             if w is not None and np.isfinite(w).all() and w.min() > -1e-7:
                 weights = np.zeros(self.g.shape)
                 weights[x, y] = np.maximum(w, 0.0)
@@ -537,7 +370,7 @@ class _Search:
     def between(self, bottom: Optimum, top: Optimum) -> None:
         """Search a range where D is continuous, from the optima at its ends."""
         programme = self.programme
-        kept = programme.top >= top.theta - _NEAR * abs(top.theta)
+        kept = programme.top >= top.theta - NEAR * abs(top.theta)
         for known in programme._kept.values():  # other levels may have been here before
             if bottom.theta < known.theta < top.theta:
                 if known.value >= self.near:
@@ -545,7 +378,7 @@ class _Search:
                 else:
                     top = known
         met = 0
-        for turn in range(2 * _ROUNDS):
+        for turn in range(2 * ROUNDS):
             guesses = []
             for found in (top, bottom):
                 root = programme.root(found, min(self.mass * (1 + 4 * U), 1.0))
@@ -628,77 +461,3 @@ def _nudged(terms: np.ndarray, sign: int) -> Ends:
     slack = np.abs(terms) * (4 * U) + TINY * (terms != 0)
     low, high = terms - slack, terms + slack
     return low, high
-
-
-def _largest(reduced: np.ndarray) -> np.ndarray:
-    """Mark the three largest entries of each row and of each column."""
-    n, m = reduced.shape
-    marks = np.zeros(reduced.shape, bool)
-    few = min(3, n)
-    marks[np.argpartition(-reduced, few - 1, axis=0)[:few], np.arange(m)] = True
-    few = min(3, m)
-    marks[np.arange(n)[:, None], np.argpartition(-reduced, few - 1, axis=1)[:, :few]] = True
-    return marks
-
-
-def _idle_prices(gaps: np.ndarray, rent: np.ndarray) -> np.ndarray:
-    """Return prices of secrets that are not used, at which no outcome asks for them."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        least = np.where(gaps < 0, (rent - 1) / gaps, -np.inf).max(axis=1)
-        most = np.where(gaps > 0, (rent - 1) / gaps, np.inf).min(axis=1)
-    least, most = np.maximum(least, 0.0), np.maximum(most, 0.0)
-    return np.where(np.isinf(most), 2 * least + 1, (least + np.maximum(most, least)) / 2)
-
-
-def _solved(matrix: np.ndarray, target: np.ndarray) -> np.ndarray | None:
-    """Solve a sparse linear system in float64, in the least-squares sense if need be.
-
-    Dense solvers would start threads for a system of a few hundred rows and wait for them.
-    """
-    from scipy.sparse import block_array, csc_array, eye_array
-    from scipy.sparse.linalg import splu
-
-    system = csc_array(matrix)
-    rows, columns = matrix.shape
-    if rows == columns:
-        try:
-            found = splu(system).solve(target)
-        except RuntimeError:  # singular
-            found = np.array([np.nan])
-        if np.isfinite(found).all() and np.abs(found).max(initial=0.0) < 1e12:
-            return found
-    # least squares with a small ridge, whose effect a few corrections remove
-    blocks = [[eye_array(rows), system], [system.T, -1e-12 * eye_array(columns)]]
-    try:
-        solver = splu(csc_array(block_array(blocks)))
-    except RuntimeError:
-        return None
-    found = np.zeros(columns)
-    for _ in range(4):
-        rest = target - system @ found
-        found = found + solver.solve(np.concatenate([rest, np.zeros(columns)]))[rows:]
-    return found
-
-
-def _linear_programme(
-    gain: np.ndarray, worth: np.ndarray, x: np.ndarray, y: np.ndarray, shape: tuple[int, int]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Solve max worth.w, gains >= 0 for each x, at most 1 for each y: w and the dual prices."""
-    from scipy.optimize import linprog
-    from scipy.sparse import csc_array
-
-    n, m = shape
-    columns = np.arange(len(x))
-    rows = np.concatenate([y, m + x])
-    values = np.concatenate([np.ones(len(x)), -gain])
-    matrix = csc_array((values, (rows, np.tile(columns, 2))), shape=(m + n, len(x)))
-    limits = np.concatenate([np.ones(m), np.zeros(n)])
-    tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    for method, options in (("highs-ds", tight), ("highs", {}), ("highs-ipm", {})):
-        found = linprog(
-            -worth, A_ub=matrix, b_ub=limits, bounds=(0, None), method=method, options=options
-        )
-        if found.x is not None and found.status == 0:
-            dual = np.maximum(-found.ineqlin.marginals, 0.0)
-            return np.maximum(found.x, 0.0), dual[:m], dual[m:]
-    return np.zeros(len(x)), np.zeros(m), np.zeros(n)  # nothing is proved by it, and nothing lost
