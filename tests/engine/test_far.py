@@ -2,10 +2,12 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special
 
 import borel as bl
 
@@ -54,7 +56,7 @@ def test_an_atom_beside_a_density():
     prior = bl.Measure(lambda x: 0.75 + 0 * x, on=on, masses={0.5: 0.25})
     joint = prior * laplace(prior.on)
     mean = 0.75 * (math.e - 1) + 0.25 * math.exp(0.5)
-    with bl.options(budget=3):
+    with bl.options(budget=8):
         found = bl.pml(joint).sup()
     assert found.proved and found.width <= 0.01  # that the density is positive is not known
     assert found.lower <= 1 - math.log(mean) <= found.upper
@@ -93,3 +95,98 @@ def test_the_law_far_out(kind):
     # beyond the secrets the leakage is the supremum: each side has mass at least 1/10
     assert found.quantile(0.95).upper >= top.lower - 1e-8
     assert found.mean().width <= 1e-7
+
+
+# -- tails that fall like a power: the slope of log(1 + w^2) must not be lost ----------------------
+
+
+def student(nu, scale, secret):
+    """Student's t noise; nu = 1 is Cauchy's."""
+    constant = special.gammaln((nu + 1) / 2) - special.gammaln(nu / 2)
+    constant -= 0.5 * math.log(nu * math.pi) + math.log(scale)
+    return bl.Mechanism(
+        lambda y, x: constant - (nu + 1) / 2 * np.log1p(((y - x) / scale) ** 2 / nu),
+        secret=secret,
+        outcome=bl.Reals(),
+        log=True,
+    )
+
+
+def cauchy(scale, secret):
+    return bl.Mechanism(
+        lambda y, x: scale / (np.pi * (scale**2 + (y - x) ** 2)),
+        secret=secret,
+        outcome=bl.Reals(),
+    )
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0])
+@pytest.mark.parametrize("make", [cauchy, lambda s, on: student(1.0, s, on)])
+def test_cauchy_noise_on_a_bounded_secret(scale, make):
+    """f_Y is a difference of two arctangents; the suprema are at a finite outcome."""
+    on = bl.Interval(0, 1)
+    joint = bl.uniform(on) * make(scale, on)
+    with mpmath.workdps(30):
+        s = mpmath.mpf(scale)
+
+        def f(w):
+            return s / (mpmath.pi * (s**2 + w**2))
+
+        def marginal(y):
+            return (mpmath.atan((1 - y) / s) + mpmath.atan(y / s)) / mpmath.pi
+
+        def pml(y):  # by symmetry for y >= 1/2
+            return mpmath.log(f(max(y - 1, 0)) / marginal(y))
+
+        def pmc(y):
+            return mpmath.log(marginal(y) / f(y))
+
+        def largest(g, grid):
+            best = max(grid, key=g)
+            peak = mpmath.findroot(lambda y: mpmath.diff(g, y), best) if best != 0.5 else best
+            return g(peak)
+
+        top = largest(pml, [1 + mpmath.mpf(k) / 64 for k in range(1, 400)])
+        cost = max(
+            pmc(mpmath.mpf(1) / 2), largest(pmc, [mpmath.mpf(k) / 64 for k in range(33, 99)])
+        )
+        level = 2 * mpmath.asinh(1 / (2 * s))
+    for found, truth in (
+        (bl.pml(joint).sup(), top),
+        (bl.pmc(joint).sup(), cost),
+        (bl.ldp(joint), level),
+    ):
+        assert found.proved and found.width <= 1.1e-8
+        assert found.lower <= truth <= found.upper
+
+
+@pytest.mark.parametrize("nu", [2.5, 3.0])
+def test_students_noise_on_finitely_many_secrets(nu):
+    secrets, weights, scale = bl.Finite([0.0, 1.0, 2.0]), [0.2, 0.3, 0.5], 0.5
+    joint = bl.pmf(weights, on=secrets) * student(nu, scale, secrets)
+    w = 1.0 / (scale * math.sqrt(nu))  # half the distance of the outermost secrets, in units
+    # log (1 + (c + d)^2) / (1 + (c - d)^2) is largest where c^2 = 1 + d^2
+    level = (nu + 1) / 2 * math.log((1 + (math.sqrt(1 + w**2) + w) ** 2) /
+                                    (1 + (math.sqrt(1 + w**2) - w) ** 2))  # fmt: skip
+    found = bl.ldp(joint)
+    assert found.proved and found.width <= 1.1e-8
+    assert found.lower <= level <= found.upper
+    pml, pmc = bl.pml(joint).sup(), bl.pmc(joint).sup()
+    assert pml.proved and pmc.proved and max(pml.width, pmc.width) <= 1.1e-8
+    y = np.linspace(-9, 11, 4001)
+    f = (1 + ((y[:, None] - [0.0, 1.0, 2.0]) / scale) ** 2 / nu) ** (-(nu + 1) / 2)
+    ratio = f / (f @ weights)[:, None]
+    assert 0 <= pml.upper - np.log(ratio.max()) <= 1e-4
+    assert 0 <= pmc.upper + np.log(ratio.min()) <= 1e-4
+
+
+def test_a_tail_of_the_fourth_power():
+    on = bl.Interval(0, 1)
+    noise = bl.Mechanism(
+        lambda y, x: np.sqrt(2) / np.pi / (1 + (y - x) ** 4), secret=on, outcome=bl.Reals()
+    )
+    found = bl.ldp(bl.uniform(on) * noise)
+    y = np.linspace(0.5, 4, 100_001)
+    seen = np.log((1 + y**4) / (1 + (y - 1) ** 4)).max()
+    assert found.proved and found.width <= 1.1e-8
+    assert seen - 1e-12 <= found.upper <= seen + 1e-7

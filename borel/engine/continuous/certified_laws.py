@@ -322,7 +322,10 @@ class _Partition:
         if self.kind == "pml":
             # a posterior probability is at most 1: PML is at most log 1 / p_min
             out[1] = np.minimum(out[1], self.engine.ceiling())
-        for k in np.flatnonzero(~np.isfinite(out[1]) | (out[3] >= 1)):
+        lost = ~np.isfinite(out[1])
+        if self.kind != "ldp":  # of its bands no mass is known
+            lost |= out[3] >= 1
+        for k in np.flatnonzero(lost):
             if time.monotonic() > deadline:
                 break
             found = far.leakage(self.engine.surface, self.kind, float(low[k]), float(high[k]))

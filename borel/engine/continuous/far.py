@@ -7,6 +7,7 @@ for Laplace noise it is constant. Integrating that difference leaves out the com
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,8 +45,8 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
         return 0.0, np.inf
     with np.errstate(all="ignore"):
         best = 0.0, np.inf
-        for backwards in (False, True):
-            found = _from_end(surface, kind, low, high, backwards)
+        for log, backwards in product(surface.logs, (False, True)):
+            found = _from_end(surface, log, kind, low, high, backwards)
             best = max(best[0], found[0]), min(best[1], found[1])
         if best[0] > 0 and not _alive(surface, low, high):
             best = 0.0, best[1]
@@ -84,7 +85,7 @@ def _alive(surface: Surface, low: float, high: float) -> bool:
     return bool((jet.entry(found.jet, 0)[0] > -np.inf).any())
 
 
-def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: bool):
+def _from_end(surface: Surface, log: Program, kind: str, low: float, high: float, backwards: bool):
     secret = surface.secret
     cuts, places = np.linspace(*_ends(secret), _PIECES + 1), secret.atoms[:, 0]
     # towards the ends, where a prior may be singular, the pieces shrink geometrically
@@ -99,8 +100,8 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
     left = lanes.subtract(lanes.point(a), lanes.point(middle))
     right = lanes.subtract(lanes.point(b), lanes.point(middle))
     at = y[0][None], y[1][None]
-    over = surface.log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, _ORDER), at), _ORDER)
-    inner = surface.log.run(
+    over = log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, _ORDER), at), _ORDER)
+    inner = log.run(
         surface.inputs(boxes(middle[:, None], middle[:, None], 0, _ORDER), at),
         _ORDER,
         decisions=over.decisions,
@@ -108,7 +109,7 @@ def _from_end(surface: Surface, kind: str, low: float, high: float, backwards: b
     outer, centre = _filled(over.jet, len(a)), _filled(inner.jet, len(a))
     if not (np.isfinite(outer[0][1]).all() and np.isfinite(outer[1][1]).all()):
         return 0.0, np.inf
-    if not _continuous(surface, middle, low, high):
+    if not _continuous(surface, log, middle, low, high):
         return 0.0, np.inf
     # increments from the middles to both ends, by Taylor's formula or by the slope alone
     to_right = _increment(centre, outer, right)
@@ -182,11 +183,13 @@ def _weighted(heights: Box, secret: Secret) -> tuple[float, float]:
     return max(float(low[0]), 0.0), float(high[0])
 
 
-def _continuous(surface: Surface, middle: np.ndarray, low: float, high: float) -> bool:
+def _continuous(
+    surface: Surface, log: Program, middle: np.ndarray, low: float, high: float
+) -> bool:
     """Return whether log f is continuous in the secret across the cuts between the pieces."""
     a, b = middle[:-1], middle[1:]
     y = np.full((1, len(a)), low), np.full((1, len(a)), high)
-    found = surface.log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, 1), y), 1)
+    found = log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, 1), y), 1)
     slope = jet.entry(found.jet, 1)
     return bool(np.isfinite(slope[0]).all() and np.isfinite(slope[1]).all())
 
@@ -242,7 +245,7 @@ def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tupl
         made.append(found.decisions)
         return _filled(found.jet, len(a))
 
-    def product(part: Box, head: Box, p: Box) -> Box:
+    def weighted(part: Box, head: Box, p: Box) -> Box:
         exponent = (
             np.concatenate([head[0][None], part[0][1:]]),
             np.concatenate([head[1][None], part[1][1:]]),
@@ -252,8 +255,8 @@ def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tupl
 
     span = lanes.multiply((outer[0][1], outer[1][1]), (left[0], right[1]))
     over = density(a, b)
-    inner = product(centre, height, density(middle, middle))
-    wide = product(outer, lanes.add(height, span), over)
+    inner = weighted(centre, height, density(middle, middle))
+    wide = weighted(outer, lanes.add(height, span), over)
     total: Box = lanes.point(np.zeros(len(a)))
     before, after = left, right
     for k in range(_ORDER + 1):

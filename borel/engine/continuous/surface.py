@@ -218,6 +218,12 @@ class Surface:
         return self.far
 
     @cached_property
+    def logs(self) -> list[Program]:
+        """Log f(y|x), and again in the form for outcomes far out, if that is another."""
+        other = rewrite.far_log(self.graph)
+        return [self.log] if other == self.graph else [self.log, Program(other, self.varies)]
+
+    @cached_property
     def diagonal(self) -> tuple[Program, dict[int, list[int]]] | None:
         """Log f(y|y + offset), and the nodes of the log kernel that its nodes stand for."""
         if not (self.secret.continuous and self.secret.dim == 1 and self.needs_y):

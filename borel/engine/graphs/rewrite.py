@@ -55,6 +55,8 @@ class _Builder:
             return args[0] in self.nonnegative_inputs
         if op in _NONNEGATIVE:
             return True
+        if op == "power" and _even(self, args[1]):
+            return True
         if op in ("add", "multiply", "divide", "power", "minimum", "hypot", "logaddexp"):
             return op != "logaddexp" and all(
                 self.nonnegative(a) for a in args[: 1 if op == "power" else None]
@@ -244,35 +246,76 @@ def log_of(graph: Graph, nonnegative: frozenset[str] = frozenset()) -> Graph:
     return simplified(b.graph(_logarithm(b, last)))
 
 
-def _logarithm(b: _Builder, k: int) -> int:
+def far_log(log_graph: Graph) -> Graph:
+    """Return a logarithm whose sums are sums of exponentials of logarithms.
+
+    Where a term grows without bound, log(1 + w^2) loses its slope to intervals, 2 w / (1 + w^2);
+    that of logaddexp(0, 2 log|w|) is a share of 2 / w.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from borel.engine.graphs.trace import trace
+    >>> graph = trace(lambda y, x: -np.log1p((y - x) ** 2), ("y", "x"), ())
+    >>> [op for op, _ in far_log(graph).nodes if op not in ("const", "input")]
+    ['subtract', 'absolute', 'log', 'multiply', 'logaddexp', 'negative']
+    """
+
+    def rule(b: _Builder, op: str, args: tuple) -> int:
+        if op in ("log", "log1p") and b.nonnegative(args[0]):
+            inner = _logarithm(b, args[0], spread=True)
+            return inner if op == "log" else b.add("logaddexp", b.add("const", 0.0), inner)
+        return _simple(b, op, args)
+
+    b, last = _rebuilt(simplified(log_graph), rule)
+    return b.graph(last)
+
+
+def _logarithm(b: _Builder, k: int, *, spread: bool = False) -> int:
     op, args = b.nodes[k]
     if op == "exp":
         return args[0]
     if op in ("multiply", "divide") and all(b.nonnegative(a) for a in args):
-        logs = [_logarithm(b, a) for a in args]
+        logs = [_logarithm(b, a, spread=spread) for a in args]
         return b.add("add" if op == "multiply" else "subtract", *logs)
     if op == "reciprocal" and b.nonnegative(args[0]):
-        return b.add("negative", _logarithm(b, args[0]))
+        return b.add("negative", _logarithm(b, args[0], spread=spread))
     if op == "power" and b.number(args[1]) not in (None, 0.0) and b.nonnegative(args[0]):
-        return b.add("multiply", args[1], _logarithm(b, args[0]))
+        return b.add("multiply", args[1], _logarithm(b, args[0], spread=spread))
+    if op == "power" and _even(b, args[1]):
+        size = _logarithm(b, b.add("absolute", args[0]), spread=spread)
+        return b.add("multiply", args[1], size)
     if op == "power" and (b.number(args[0]) or 0.0) > 0:
-        return b.add("multiply", args[1], _logarithm(b, args[0]))
+        return b.add("multiply", args[1], _logarithm(b, args[0], spread=spread))
     if op == "sqrt":
-        return b.add("multiply", b.add("const", 0.5), _logarithm(b, args[0]))
+        return b.add("multiply", b.add("const", 0.5), _logarithm(b, args[0], spread=spread))
     if op == "square":
         size = args[0] if b.nonnegative(args[0]) else b.add("absolute", args[0])
-        return b.add("multiply", b.add("const", 2.0), _logarithm(b, size))
+        return b.add("multiply", b.add("const", 2.0), _logarithm(b, size, spread=spread))
     if op == "where":
-        return b.add("where", args[0], *(_logarithm(b, a) for a in args[1:]))
+        return b.add("where", args[0], *(_logarithm(b, a, spread=spread) for a in args[1:]))
     if op in ("maximum", "minimum") and all(b.nonnegative(a) for a in args):
-        return b.add(op, *(_logarithm(b, a) for a in args))
+        return b.add(op, *(_logarithm(b, a, spread=spread) for a in args))
     if op == "add" and all(b.nonnegative(a) for a in args):
-        logs = [_logarithm(b, a) for a in args]
-        if any(b.nodes[m][0] != "log" for m in logs):  # a sum that underflows without it
+        logs = [_logarithm(b, a, spread=spread) for a in args]
+        if spread or any(_is_exponential(b, m) for m in logs):  # a sum that underflows without it
             return b.add("logaddexp", *logs)
     if op == "const" and args[0] == 0:
         return b.add("const", -math.inf)
     return b.add("log", k)
+
+
+def _is_exponential(b: _Builder, k: int) -> bool:
+    """Return whether e^node is an exponential, which may underflow, of what is no constant."""
+    op, args = b.nodes[k]
+    known = op == "const" or (op == "log" and b.number(args[0]) is not None)
+    return not known and not _is_logarithm(b, k)
+
+
+def _even(b: _Builder, k: int) -> bool:
+    """Return whether a node is an even number, but 0."""
+    n = b.number(k)
+    return n is not None and n != 0 and math.isfinite(n) and n % 2 == 0
 
 
 def linear_of(graph: Graph) -> Graph:
