@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.continuous.check import check
-from borel.engine.continuous.check_outcomes import FUNCTIONS, check_outcomes
+from borel.engine.continuous.check_models import FUNCTIONS
+from borel.engine.continuous.check_outcomes import check_outcomes
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certified import CertifiedEngine

@@ -1,0 +1,270 @@
+"""Taylor models in a secret and an outcome, for checkers of certificates: a part to trust.
+
+On a box of outcomes and a cell of secrets a graph runs on `Model`: a polynomial in s (the secret)
+and u (the outcome), both in [-1, 1], with Arb balls as coefficients, beside the range of its
+values. On an unbounded box of outcomes the constant term of y is not known, and with it that of
+log f; but the terms in s are, as long as they are bounded: log f(y|x) up to what does not depend
+on x.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial, reduce
+
+from flint import arb, arb_series
+
+from borel.engine.continuous.check import INF, Z
+
+DEGREE, NAN, ONE = 6, arb("nan"), (0, 0)
+
+
+class Model:
+    """Terms {(i, j): ball} of s^i u^j: for any s and u, coefficients are somewhere in the balls.
+
+    The constant term does not vary with s where ``steady``; ``low`` and ``high`` bound all values.
+    """
+
+    def __init__(self, terms, low=-INF, high=INF, steady=True):
+        self.terms, self.steady, over = {}, steady, {}
+        for (i, j), b in terms.items():
+            if i + j <= DEGREE:
+                self.terms[i, j] = b
+            else:  # |s| and |u| are at most 1
+                key = (DEGREE - j, j) if j < DEGREE else (0, DEGREE)
+                over[key] = over.get(key, Z) + arb(0, abs(b).upper())
+        for k, b in over.items():
+            self.terms[k] = self.terms.get(k, Z) + b
+        self.terms = {k: b for k, b in self.terms.items() if not b == 0}
+        self.start = self.terms.get(ONE, Z)
+        self.reach = sum((abs(b).upper() for k, b in self.terms.items() if k != ONE), Z)
+        least, most = (self.start - self.reach).lower(), (self.start + self.reach).upper()
+        self.low = least if least > low else -INF if low.is_nan() else low.lower()
+        self.high = most if most < high else INF if high.is_nan() else high.upper()
+
+    def __add__(self, other):
+        other, terms = model(other), dict(self.terms)
+        for k, b in other.terms.items():
+            terms[k] = terms.get(k, Z) + b
+        steady = self.steady and other.steady
+        return Model(terms, self.low + other.low, self.high + other.high, steady)
+
+    def __mul__(self, other):
+        other, terms = model(other), {}
+        for (i, j), b in self.terms.items():
+            for (k, m), c in other.terms.items():
+                terms[i + k, j + m] = terms.get((i + k, j + m), Z) + b * c
+        pairs = [(p, q) for p in (self.low, self.high) for q in (other.low, other.high)]
+        ends = _least_and_most([Z if p == 0 or q == 0 else p * q for p, q in pairs])
+        return Model(terms, *ends, self.steady and other.steady)
+
+    def __sub__(self, other):
+        return self + model(other) * -1
+
+    def varying(self):
+        """Return all but the constant term."""
+        return Model({k: b for k, b in self.terms.items() if k != ONE})
+
+    def signs(self):
+        """Return those that it may have, but on a null set."""
+        if self.low > 0 or self.high < 0:
+            return {1} if self.low > 0 else {-1}
+        exact = all(b.is_exact() and b.is_finite() for b in self.terms.values())
+        if exact and set(self.terms) - {ONE}:  # a polynomial that is not constant: few zeros
+            return {1} if self.low >= 0 else {-1} if self.high <= 0 else {1, -1}
+        return {0, 1, -1} if self.terms else {0}
+
+    def apply(self, function, low, high):
+        """Return an analytic function of it, by Taylor's formula."""
+        w = self.varying()
+        order = DEGREE if w.terms else 0
+        whole = self.start.union(self.low).union(self.high) if order else self.start
+        try:
+            out = model(function(arb_series([whole, 1], order + 1))[order])
+            parts = function(arb_series([self.start, 1], DEGREE))
+        except (ValueError, ZeroDivisionError):
+            out, parts = model(NAN), [NAN] * DEGREE
+        for k in reversed(range(order)):
+            out = out * w + parts[k]
+        return Model(out.terms, low, high, self.steady)
+
+    def positive(self):
+        """Return it, known not to be negative."""
+        return Model(self.terms, self.low.max(Z), self.high, self.steady)
+
+    def doubt(self, varies=False):
+        """Return how little is known of it; with what varies with s."""
+        more = sum((abs(b).upper() for (i, _), b in self.terms.items() if i and varies), Z)
+        return self.start.rad() + more
+
+
+def model(value):
+    """Return a model, or the constant one of a number."""
+    return value if isinstance(value, Model) else Model({ONE: arb(value)})
+
+
+def _least_and_most(values):
+    return reduce(arb.min, values), reduce(arb.max, values)
+
+
+def between(low, high):
+    """Return a model of which nothing is known but the range."""
+    return Model({ONE: low.union(high)}, low, high, steady=False)
+
+
+def _rising(name, v, at_zero=None):  # an increasing function; at_zero is its value there
+    ends = [getattr(e, name)() if at_zero is None or e > 0 else at_zero for e in (v.low, v.high)]
+    if at_zero is None or v.low > 0:
+        return v.apply(getattr(arb_series, name), *ends)
+    return between(ends[0] if v.low >= 0 else -INF, ends[1])
+
+
+def exponential(v):
+    """Return e^v; where the constant term is not known, by the range of v."""
+    if v.start.is_finite() or not v.high < INF:
+        return _rising("exp", v)
+    # the constant term is within ``reach`` of the values of v
+    unit = (v.low - v.reach).exp().union((v.high + v.reach).exp())
+    out = _rising("exp", v.varying()) * unit
+    return Model(out.terms, v.low.exp(), v.high.exp(), v.steady)
+
+
+def _log(v):
+    least = v.low - v.reach
+    if v.start.is_finite() or not least > 0:
+        return _rising("log", v, -INF)
+    # log (c + w) = log c + log (1 + w / c), with c not known but that it is at least that
+    out = _rising("log", v.varying() * Z.union(1 / least) + 1) + arb(0, INF)
+    return Model(out.terms, v.low.log(), v.high.log(), v.steady)
+
+
+def _function(name, v):
+    found = getattr(v.low.union(v.high), name)()
+    return v.apply(getattr(arb_series, name), found.lower(), found.upper())
+
+
+def _reciprocal(v):
+    if v.low > 0 or v.high < 0:
+        return v.apply(arb_series.inv, 1 / v.high, 1 / v.low)
+    return between(1 / v.high if v.low >= 0 and v.high > 0 else -INF, INF)
+
+
+def _number(k):  # the number that it is, if it is one
+    return k.start if k.steady and set(k.terms) <= {ONE} else NAN
+
+
+def _power(v, k):
+    n = _number(k)
+    if n == 0.5:
+        return _rising("sqrt", v, Z)
+    if not (n.is_integer() and abs(n) < 9):
+        return exponential(_log(v) * k) if v.low >= 0 else between(-INF, INF)
+    n = round(float(n))
+    out = math.prod([v] * abs(n), start=model(1))
+    return _reciprocal(_power(v, model(-n))) if n < 0 else out if n % 2 else out.positive()
+
+
+def _pick(test, wanted, first, second):  # by the sign of a test
+    chosen = {sign in wanted for sign in test.signs()}
+    v = first if True in chosen else second
+    if len(chosen) > 1:
+        v = between(*_least_and_most([first.low, first.high, second.low, second.high]))
+    # a jump may be at the edge of a cell, a null set: it is not steady
+    sure = test.low > 0 or test.high < 0 or not test.terms
+    return Model(v.terms, v.low, v.high, v.steady and test.steady and sure)
+
+
+def _either(test, first, second):  # the first where the test >= 0; both are equal where it is 0
+    v = first if test.low >= 0 else second if test.high <= 0 else _pick(test, _UP, first, second)
+    return Model(v.terms, v.low, v.high, v.steady and test.steady)
+
+
+def _logaddexp(u, v):
+    least, most = (u, v) if (u - v).high <= 0 else (v, u)
+    return most + _log(exponential(least - most) + 1)
+
+
+def _betaln(u, v):
+    return _function("lgamma", u) + _function("lgamma", v) - _function("lgamma", u + v)
+
+
+_UP, _NOT_0, _YES, _NO = {0, 1}, {-1, 1}, model(1), model(0)
+_if = lambda test, first, second: _pick(test, _NOT_0, first, second)  # noqa: E731
+# fmt: off
+_SIGNS = {"greater": {1}, "less": {-1}, "greater_equal": _UP, "less_equal": {-1, 0},
+          "equal": {0}, "not_equal": _NOT_0}  # of u - v
+_CALLS = {"sin": "sin", "cos": "cos", "arctan": "atan", "gammaln": "lgamma", "erf": "erf"}
+FUNCTIONS = {
+    "add": lambda u, v: u + v, "subtract": lambda u, v: u - v, "multiply": lambda u, v: u * v,
+    "divide": lambda u, v: u * _reciprocal(v), "reciprocal": _reciprocal, "power": _power,
+    "negative": lambda u: u * -1, "square": lambda u: (u * u).positive(), "exp": exponential,
+    "log": _log, "log1p": lambda u: _log(u + 1), "expm1": lambda u: exponential(u) + -1,
+    "sqrt": lambda u: _rising("sqrt", u, Z), "xlogy": lambda u, v: u * _log(v),
+    "expit": lambda u: _reciprocal(exponential(u * -1) + 1), "logaddexp": _logaddexp,
+    "tanh": lambda u: _reciprocal(exponential(u * -2) + 1) * 2 + -1, "where": _if,
+    "betaln": _betaln,
+    "absolute": lambda u: _either(u, u, u * -1).positive(),
+    "maximum": lambda u, v: _either(u - v, u, v), "minimum": lambda u, v: _either(u - v, v, u),
+    "logical_not": lambda u: _if(u, _NO, _YES),
+    "logical_and": lambda u, v: _if(u, _if(v, _YES, _NO), _NO),
+    "logical_or": lambda u, v: _if(u, _YES, _if(v, _YES, _NO)),
+    **{op: lambda u, v, s=s: _pick(u - v, s, _YES, _NO) for op, s in _SIGNS.items()},
+    **{op: partial(_function, name) for op, name in _CALLS.items()},
+}
+# fmt: on
+
+
+def run(density, log, **named):
+    """Return f(y|x), or p(x); or its logarithm, that of a product through those of its factors."""
+    (graph, logged), values = density, {}
+
+    def value(k):
+        if k not in values:
+            op, args = graph.nodes[k]
+            if op in ("input", "const"):
+                values[k] = named[args[0]] if op == "input" else model(args[0])
+            elif log and op == "log":
+                values[k] = logarithm(*args)
+            elif log and op == "log1p" and value(*args).low >= 0:
+                values[k] = _logaddexp(model(0), logarithm(*args))
+            else:
+                values[k] = FUNCTIONS[op.removeprefix("special.")](*map(value, args))
+        return values[k]
+
+    def logarithm(k):
+        op, args = graph.nodes[k]
+        if op in ("multiply", "divide"):
+            first, second = map(logarithm, args)
+            return first + second if op == "multiply" else first - second
+        if op in ("reciprocal", "square", "power"):
+            powers = {"reciprocal": model(-1), "square": model(2)}
+            n = powers[op] if op in powers else value(args[1])
+            if value(args[0]).low >= 0:
+                return logarithm(args[0]) * n
+            if _number(n) in (2, 4, 6):
+                return _log(FUNCTIONS["absolute"](value(args[0]))) * n
+        if op == "add" and all(value(a).low >= 0 for a in args):
+            return _logaddexp(*map(logarithm, args))
+        return value(args[0]) if op == "exp" else _log(value(k))
+
+    last = len(graph.nodes) - 1
+    if log:
+        return value(last) if logged else logarithm(last)
+    return exponential(value(last)) if logged else value(last)
+
+
+def axis(a, b, *key):
+    """Return the coordinate on a box, by s or by u."""
+    low, high = arb(a), arb(b)
+    if not math.isfinite(b - a):
+        return Model({ONE: arb(0, INF)}, low, high, key != (1, 0))
+    return Model({ONE: (low + high) / 2, key: (high - low) / 2}, low, high)
+
+
+def integral(v, a, b):
+    """Integrate over s: a coefficient that varies keeps odd powers alive."""
+    out, half = {}, (arb(b) - arb(a)) / 2
+    for (i, j), b in v.terms.items():
+        b = b if i % 2 == 0 else arb(0, b.rad())
+        out[0, j] = out.get((0, j), Z) + b * half * 2 / (i + 1)
+    return Model(out)
