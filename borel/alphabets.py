@@ -319,6 +319,19 @@ class Integers(Alphabet):
         self.check(points, name)
         return np.asarray(points).astype(int) - self.lower
 
+    def check(self, point: Any, name: str = "y") -> None:
+        """Raise unless every point is an integer within the ends, and one that densities read."""
+        super().check(point, name)
+        given = np.asarray(point)
+        if self.kind == "finite" or given.dtype.kind not in "iuO":
+            return
+        # as a float it would be its neighbour
+        large = given[(given > 2**53) | (given < -(2**53))]
+        if any(isinstance(v, int) and int(float(v)) != v for v in large.ravel().tolist()):
+            raise InvalidInput(
+                name, expected="an integer that is a float: up to 2**53", got=repr(point)
+            )
+
     def contains(self, point: Any) -> np.ndarray:
         """Return which of some numbers are integers within the ends."""
         values = _reals(point)

@@ -14,6 +14,7 @@ from borel.engine.intervals.rounding import NORMAL, U
 from borel.errors import BorelError, InvalidInput, NotEnclosed, NotTraceable
 
 _GOLDEN = 0.6180339887498949
+_WHOLE = 1 << 53
 
 
 def breaks_of(breaks: Any, what: str) -> tuple[float, ...]:
@@ -75,6 +76,8 @@ class Density:
                 expected="a function of " + ", ".join(alphabets),
                 got=type(function).__name__,
             )
+        for name, alphabet in alphabets.items():
+            check_labels(name, alphabet)
         self.function = function
         self.alphabets = alphabets
         self.log = log
@@ -306,6 +309,25 @@ class Density:
 
 def _names(name: str, alphabet: Alphabet) -> str | tuple[str, ...]:
     return name if alphabet.dim == 1 else tuple(f"{name}{i}" for i in range(alphabet.dim))
+
+
+def check_labels(name: str, alphabet: Alphabet) -> None:
+    """Raise `InvalidInput` for integers that are no floats: a density would read another label."""
+    for factor in alphabet.factors:
+        labels: tuple = ()
+        if isinstance(factor, Integers):
+            ends = factor.lower, factor.upper
+            labels = tuple(e for e in ends if e is not None and abs(e) > _WHOLE)
+        elif isinstance(factor, Finite) and factor.numeric:
+            whole = (a for a in factor.labels if abs(a) > _WHOLE and isinstance(a, int))
+            labels = tuple(a for a in whole if a.bit_length() > 1023 or a != float(a))
+        if labels:
+            raise InvalidInput(
+                "a density",
+                expected=f"whole numbers {name} that are floats: up to 2**53",
+                got=repr(labels[0]),
+                mend="count from a smaller number, or give a matrix.",
+            )
 
 
 def _as_arrays(point: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.density import check_labels
 from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, covers
@@ -63,6 +64,8 @@ class Joint:
                 got=f"a batch of shape {prior.batch}",
                 mend="wrap the draws: bl.priors.from_posterior(idata, build) * mech.",
             )
+        if mechanism.density is not None:  # it reads the labels as floats
+            check_labels("x", prior.on)
         self.prior: Any = prior  # a Measure, or a posterior over priors
         self.mechanism = mechanism
 

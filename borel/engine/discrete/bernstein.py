@@ -4,7 +4,7 @@ A polynomial :math:`\sum_k c_k p^k (1-p)^{n-k}` with :math:`c_k \ge 0` has non-n
 coefficients on every interval within [0, 1]: averages of its own (de Casteljau). A quotient of two
 is on an interval at most the largest quotient of their coefficients (a mediant), and at its ends it
 is the quotient of the first and of the last. All sums are of non-negative numbers, so that
-relative errors stay relative errors.
+relative errors stay relative errors; what underflows, next to an end of [0, 1], is an absolute one.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from borel.errors import NotYet
 
 _LEAST = 1e-280
 _CELLS = 200_000
+_LOST = 2.0**-1040
+"""Of the largest coefficient: far more than underflows, of 2**-1075 each, take from one."""
 
 
 class Supremum(NamedTuple):
@@ -85,7 +87,10 @@ def supremum(
             where = float(low if column == 0 else high)
             return Supremum(math.inf, math.inf, where, int(live[poles[0]]))
     binomials = np.array([float(math.comb(n, k)) for k in range(n + 1)])
-    num, den = (_restricted(c / binomials, interval) for c in (num, den))
+    num, den = num / binomials, den / binomials
+    # averages magnify no absolute error, so that this bounds what underflows, to 0 perhaps
+    lost = _LOST * max(1.0, num.max(initial=0.0), den.max(initial=0.0))
+    num, den = _restricted(num, interval), _restricted(den, interval)
     grow += (10 * n + 8) * U
     left = np.full(len(num), float(low))
     right = np.full(len(num), float(high))
@@ -93,11 +98,11 @@ def supremum(
     best, place, which, settled = 0.0, float(low), int(live[0]) if len(live) else 0, 0.0
     while len(num):
         slack = 2 * grow / (1 - grow) + 4 * U
-        with np.errstate(divide="ignore", invalid="ignore"):
-            quotient = np.where(num > 0, num / den, 0.0)
-        above = quotient.max(axis=1) * (1 + slack)
+        with np.errstate(divide="ignore", over="ignore"):
+            above = ((num + lost) / np.maximum(den - lost, 0.0)).max(axis=1) * (1 + slack)
         for column, points in ((0, left), (n, right)):
-            at = quotient[:, column] * (1 - slack)
+            with np.errstate(over="ignore"):
+                at = np.maximum(num[:, column] - lost, 0.0) / (den[:, column] + lost) * (1 - slack)
             j = int(np.argmax(at))
             if at[j] > best and math.isfinite(at[j]):
                 best, place, which = float(at[j]), float(points[j]), int(pair[j])

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _LARGEST_HEAD = 1 << 15
 _CELLS = 1_000_000
+_WHOLE = 1 << 53
+"""Integers up to here are floats; beyond, a kernel in floats is one of another outcome."""
 
 
 class _Head(NamedTuple):
@@ -135,7 +137,9 @@ class CountableEngine(CountableMeasures):
         if self._finite_prior is not None:
             return self._finite_prior
         alphabet = self.prior.on
-        points = head_of(alphabet, count).astype(float)
+        points = head_of(alphabet, count)
+        _check_whole(points, "x")
+        points = points.astype(float)
         assert self.prior.density is not None
         low, high = self._evaluate(self.prior.density, {"x": (points, points)})
         beyond, below = [], []
@@ -178,6 +182,7 @@ class CountableEngine(CountableMeasures):
         TimeoutError
             With ``hurry``: the deadline came before the last block of outcomes.
         """
+        _check_whole(ys, "y")
         deadline, parts = settings.deadline(), []
         for part in np.array_split(ys, max(1, len(ys) // 256)):
             if hurry and time.monotonic() > deadline:
@@ -195,7 +200,8 @@ class CountableEngine(CountableMeasures):
     def _block(self, ys: np.ndarray, deadline: float) -> tuple[Enclosure, Enclosure, Enclosure]:
         y = ys.astype(float)[:, None]
         span = int(np.max(np.abs(ys), initial=0)) + 64
-        count = 64 if self._finite_prior is not None else 1 << max(6, span.bit_length())
+        # of an outcome far out no head reaches the secrets beside it: a box holds them
+        count = 64 if self._finite_prior is not None else 1 << max(6, min(span.bit_length(), 20))
         while True:
             start = time.monotonic()
             head = self._head(count)
@@ -322,8 +328,10 @@ class CountableEngine(CountableMeasures):
             self._count *= 4
             try:
                 return self.values_at(kind, self.head_of_outcomes()[0], hurry=True), now
-            except TimeoutError:
-                self._count //= 4
+            except BaseException as stopped:
+                self._count //= 4  # laws that are known have this head
+                if not isinstance(stopped, TimeoutError):
+                    raise
         self._hurry()
         return None
 
@@ -357,9 +365,20 @@ class CountableEngine(CountableMeasures):
         ys, inverse = np.unique(y, return_inverse=True)
         marginal = self.column(ys)[0]
         xf, yf = np.asarray(x, float), np.asarray(y, float)
+        _check_whole(x, "x")
         entry = self._evaluate(self.mechanism.density, {"y": (yf, yf), "x": (xf, xf)})
         den = Enclosure(*(end[inverse].reshape(np.shape(y)) for end in marginal))
         return _quotient(entry, den)[0]
+
+
+def _check_whole(points: np.ndarray, name: str) -> None:
+    """Raise `NotYet` for integers that are no floats."""
+    if points.dtype.kind == "f":
+        return
+    if np.max(points, initial=0) > _WHOLE or np.min(points, initial=0) < -_WHOLE:
+        raise NotYet(
+            "the countable engine", missing=f"{name} beyond 2**53", instead="smaller labels."
+        )
 
 
 def _where(boxes: dict[str, tuple], high: np.ndarray) -> str:

@@ -125,8 +125,8 @@ def _towards(graph: Graph, name: str, end: float, sign: int) -> Graph:
             place.append(b.add(op, *args))
         elif op == "log1p" and end == 1.0 and sign < 0 and _is_negative(graph, args[0], name):
             place.append(b.add("negative", b.add("input", "v")))  # log(1 - x)
-        elif op == "subtract" and [graph.nodes[a] for a in args[::-sign]] == [named, fixed]:
-            place.append(step)  # the distance to the end
+        elif op == "subtract" and [graph.nodes[a] for a in args[::sign]] == [named, fixed]:
+            place.append(step)  # the distance to the end, x - low or high - x
         else:
             place.append(b.add(op, *(place[a] for a in args)))
     return rewrite.simplified(b.rooted(place[-1]))
