@@ -11,6 +11,7 @@ from engine.certified_cases import kernel, tilt
 from engine.test_check import lines_of_code, modules_of_borel
 
 import borel as bl
+from borel.engine.continuous import check_models
 from borel.engine.continuous import check_outcomes as checker
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_outcomes import check_outcomes
@@ -205,9 +206,12 @@ def test_altered_points_change_nothing():
 def test_it_shares_nothing_with_the_kernels_but_the_graph():
     assert modules_of_borel(checker) == {
         "borel.engine.continuous.check",
+        "borel.engine.continuous.check_models",
         "borel.engine.graphs.trace",
     }
+    assert modules_of_borel(check_models) == {"borel.engine.continuous.check"}
 
 
-def test_it_has_at_most_300_lines_of_code():
-    assert lines_of_code(checker) <= 300
+def test_its_parts_have_few_lines_of_code():
+    assert lines_of_code(check_models) <= 200
+    assert lines_of_code(checker) <= 160
