@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from borel.mechanism import Mechanism
 
 MISS = 5e-14
-"""How far the enclosed integral may be from 1: half of what the laws of a leakage leave as slack."""
+"""How far the enclosed integral may be from 1: half of the slack that laws of a leakage have."""
 
 
 def statement(mechanism: Mechanism, prior: Measure) -> str:
