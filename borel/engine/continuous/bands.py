@@ -326,9 +326,12 @@ class Bands:
         return Band(low, high, lower, upper, mass[0], np.minimum(mass[1], 1.0), *mean, *total)
 
     def _whole(self, part: Box, rest: Box) -> Box:
-        """Add the uncertain rest to the value of a polynomial: f_Y is not negative."""
+        """Add the uncertain rest to the value of a polynomial.
+
+        The sum may be negative at the centre: the rest belongs to another y, where f_Y is not.
+        """
         head = lanes.add((part[0][:1], part[1][:1]), (rest[0][None], rest[1][None]))
-        return jet.joined((np.maximum(head[0], 0.0), head[1]), (part[0][1:], part[1][1:]))
+        return jet.joined(head, (part[0][1:], part[1][1:]))
 
     def _log(self, part: Box, shift: np.ndarray) -> Box:
         found = log_jet(part, len(part[0]) - 1)

@@ -200,8 +200,11 @@ class Branches(Functions):
         return self._step("ceil", a)
 
     def _sign(self, a: Box) -> Box:
-        no, yes = self._decide(a[1][0] <= 0, a[0][0] >= 0, a)
-        null = (a[0][1] > 0) | (a[1][1] < 0) if len(a[0]) > 1 else np.zeros(no.shape, bool)
-        head = self._of_table("sign", a)
-        head = np.where(yes & null, 1.0, head[0]), np.where(no & null, -1.0, head[1])
-        return self._jumping(head, (a,))
+        # 0 on a null set does not count; where it may be more than that, only the range is known
+        null = (a[0][1] > 0) | (a[1][1] < 0) if len(a[0]) > 1 else np.zeros(a[0].shape[1:], bool)
+        no, yes = self._decide(
+            (a[1][0] < 0) | (a[1][0] <= 0) & null, (a[0][0] > 0) | (a[0][0] >= 0) & null, a
+        )
+        low, high = self._of_table("sign", a)
+        low, high = np.where(no, -1.0, low), np.where(no, -1.0, high)
+        return self._jumping((np.where(yes, 1.0, low), np.where(yes, 1.0, high)), (a,))
