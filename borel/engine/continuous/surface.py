@@ -123,7 +123,8 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
     if prior.masses:
         charged = {a: m for a, m in prior.masses.items() if m > 0}
         out.atoms = np.array(list(charged), float)[:, None]
-        out.weight_low = out.weight_high = np.array(list(charged.values()), float)
+        weights = np.array(list(charged.values()), float)  # a Fraction was rounded to its float
+        out.weight_low, out.weight_high = np.nextafter(weights, 0.0), np.nextafter(weights, 1.0)
     Program(out.log_density)  # type: ignore[arg-type]  # an operation it does not know raises here
     return out
 
