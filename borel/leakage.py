@@ -178,7 +178,11 @@ class LeakageVariable:
             high = min(float(np.nextafter(high, 2.0)), 1.0) if above.lower != 0.0 else 1.0
         from dataclasses import replace
 
-        return replace(above, lower=low, upper=high)
+        made = above.certificate
+        if made is not None:  # one of the tail proves the complement
+            made = {**made, "lower": low, "upper": high}
+            made["claim"] = {**made["claim"], "figure": "cdf"}
+        return replace(above, lower=low, upper=high, certificate=made)
 
     def quantile(self, s: Any, *, side: str = "left") -> Bound:
         """Return inf{t : P{leakage <= t} >= s}; with ``side="right"``, sup{t : ... <= s}.

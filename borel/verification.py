@@ -9,9 +9,13 @@ from typing import NamedTuple
 
 from borel.bound import Bound
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.errors import InvalidInput
 from borel.store import load
+
+_SUPREMUM = "the supremum over the outcomes"
+_CHECKERS = {"outcomes": check_outcomes, "law": check_laws}
 
 
 class Verified(NamedTuple):
@@ -76,9 +80,13 @@ def verified(name: str, bound: Bound) -> Verified:
         words = f"its certificate is about [{lower}, {upper}], not about this figure"
         return Verified(name, repr(bound), "refused", words)
     found = _checked(name, repr(bound), certificate)
-    alone = "parts" not in certificate and f"{kind}, at y = " in found.words
-    if name.removesuffix("/nominal") in ("pml", "pmc") and alone:
-        words = f"it is a supremum, its certificate is about one outcome only: {found.words}"
+    if name.removesuffix("/nominal") in ("pml", "pmc") and found.outcome == "verified":
+        if "parts" not in certificate and not found.words.endswith(_SUPREMUM):
+            words = f"it is a supremum, its certificate is about something else: {found.words}"
+            return Verified(name, repr(bound), "refused", words)
+    level = name.split("/law/quantile-")[1:]
+    if level and found.outcome == "verified" and not found.words.endswith(f"at {float(level[0])}"):
+        words = f"it is the quantile at {level[0]}, its certificate is about {found.words}"
         return Verified(name, repr(bound), "refused", words)
     return found
 
@@ -86,10 +94,9 @@ def verified(name: str, bound: Bound) -> Verified:
 def _checked(name: str, bound: str, certificate: dict) -> Verified:
     parts = certificate.get("parts", [certificate])
     failures, leaves = _supremum(certificate) if "parts" in certificate else [], 0
-    scope = "the supremum over the outcomes"
+    scope = _SUPREMUM
     for part in parts:
-        over = part.get("claim", {}).get("type") == "outcomes"
-        report = (check_outcomes if over else check)(part)
+        report = _CHECKERS.get(part.get("claim", {}).get("type"), check)(part)
         leaves += report.checked
         failures += [
             f"{report.scope}: {line}" if len(parts) > 1 else line for line in report.failures

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from borel.engine.continuous.certified_laws import CertifiedOutcomes, _Partition
 
 _CELLS = 8
+_HINTS = 16
 _KNOWN = {"input", "const", *FUNCTIONS}
 
 
@@ -195,13 +196,8 @@ def outcomes(
         None for what the checker does not cover: more than one coordinate of the secret, a density
         on an unbounded line of secrets, atoms of the outcome, operations that it does not know.
     """
-    secret, line, mechanism = engine.secret, engine.line, engine.joint.mechanism
-    graphs = [mechanism.density.graph, secret.log_density]
-    named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
-    if secret.dim > 1 or len(engine.atoms) or not named <= _KNOWN:
+    if not _covered(engine):
         return None
-    if secret.continuous and not np.isfinite([secret.lower[0], secret.upper[0]]).all():
-        return None  # it would need more cells of secrets than it cuts
     best = int(np.argmax(part.lower))
     low, high = float(part.low[best]), float(part.high[best])
     if math.isfinite(low) and math.isfinite(high):
@@ -215,6 +211,31 @@ def outcomes(
     for k, (kinds, sign) in enumerate(((("pml", "ldp"), 1.0), (("pmc", "ldp"), -1.0))):
         if quantity in kinds:
             places[k] = float(engine.extreme(at, sign).place[0, 0])
+    claim = {
+        "type": "outcomes",
+        **_line(engine, at),
+        "peak": {"y": list(peak), "x": places},
+    }
+    made = {**header(engine, quantity, *ends), "format": 3, "claim": claim}
+    # nothing is handed out whose peak the checker does not see; the boxes would take too long here
+    peak_alone = _without_infinities({**made, "upper": math.inf})
+    return _without_infinities(made) if check_outcomes(peak_alone).ok else None
+
+
+def _covered(engine: CertifiedOutcomes) -> bool:
+    """Return whether the checkers of suprema and laws follow figures of this joint."""
+    secret = engine.secret
+    graphs = [engine.joint.mechanism.density.graph, secret.log_density]
+    named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
+    if secret.dim > 1 or len(engine.atoms) or not named <= _KNOWN:
+        return False
+    # on an unbounded line it would need more cells of secrets than it cuts
+    return not secret.continuous or bool(np.isfinite([secret.lower[0], secret.upper[0]]).all())
+
+
+def _line(engine: CertifiedOutcomes, at: np.ndarray) -> dict[str, Any]:
+    """Return where a checker is to cut the outcomes and the secrets first, and f_Y if known."""
+    secret, line, mechanism = engine.secret, engine.line, engine.joint.mechanism
     inner = {float(a) for a in secret.atoms[:, 0]} | set(mechanism.breaks)
     edges = []
     if secret.continuous:
@@ -229,17 +250,51 @@ def outcomes(
     if not inner and math.isinf(line.lower) and math.isinf(line.upper):
         inner = {0.0}
     known = engine.log_marginal_graph
-    claim = {
-        "type": "outcomes",
+    return {
         "cover": sorted(whole | inner),
         "edges": edges,
-        "peak": {"y": list(peak), "x": places},
         "marginal": None if known is None else known.to_json(),
     }
-    made = {**header(engine, quantity, *ends), "format": 3, "claim": claim}
-    # nothing is handed out whose peak the checker does not see; the boxes would take too long here
-    peak_alone = _without_infinities({**made, "upper": math.inf})
-    return _without_infinities(made) if check_outcomes(peak_alone).ok else None
+
+
+def law(
+    engine: CertifiedOutcomes,
+    quantity: str,
+    ends: tuple[float, float],
+    part: _Partition,
+    level: tuple[float, float],
+    **claim: Any,
+) -> dict[str, Any] | None:
+    """Return the certificate of a figure of the law of a leakage over continuous outcomes.
+
+    Parameters
+    ----------
+    engine, quantity, ends, part
+        As for `outcomes`.
+    level : tuple of float
+        Leakages between which the threshold is: outcomes of such leakage need most care.
+    **claim : object
+        What is claimed: ``figure`` is "tail" (with ``t`` and ``closed``) or "quantile" (with
+        ``s``, two integers, and ``side``).
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not cover, as for `outcomes`.
+    """
+    if not _covered(engine) or not all(map(math.isfinite, ends)):
+        return None
+    inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
+    middle = part.low[inner] + (part.high[inner] - part.low[inner]) / 2
+    close = (part.lower[inner] <= level[1]) & (part.upper[inner] >= level[0])
+    spread = inner.size and np.argsort(middle)[:: 1 + inner.size // _HINTS]
+    ys = np.unique([*middle[close][:: 1 + int(close.sum()) // _HINTS], *middle[spread]])
+    places = engine.extreme(ys, 1.0 if quantity == "pml" else -1.0).place[:, 0] if ys.size else ys
+    hints = [[float(y), float(x)] for y, x in zip(ys, places, strict=True) if math.isfinite(x)]
+    if engine.secret.continuous and not hints:
+        return None
+    made = {"type": "law", **_line(engine, ys[:1]), "places": hints, **claim}
+    return _without_infinities({**header(engine, quantity, *ends), "format": 3, "claim": made})
 
 
 def _without_infinities(data: Any) -> Any:

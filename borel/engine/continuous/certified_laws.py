@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ from borel.errors import NotEnclosed, NotYet
 from borel.laws import Values, check_level
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from borel.engine.divergences.generators import Generator
     from borel.engine.divergences.hockey_sticks import Threshold
     from borel.joint import Joint
@@ -202,7 +201,14 @@ class CertifiedOutcomes(CertifiedEngine):
                 break
             if not part.sharpen((part.lower <= t) & (part.upper >= t), tol, deadline):
                 break
-        return self.bound(low, high, units="probability")
+        wide = max(0.0, low - _ROOM * tol), min(1.0, high + _ROOM * tol)
+        claim = {"figure": "tail", "t": t, "closed": bool(closed)}
+        return self._of_law(kind, (low, high), wide, (t, t), "probability", claim)
+
+    def _of_law(self, kind, ends, wide, level, units: str, claim: dict) -> Bound:
+        """Make a Bound of a figure of the law: a little wider if it has a certificate."""
+        made = certificates.law(self, kind, wide, self.partition(kind), level, **claim)
+        return self.bound(*(ends if made is None else wide), units=units, certificate=made)
 
     def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
         """Enclose the quantile of the leakage at level s."""
@@ -223,7 +229,9 @@ class CertifiedOutcomes(CertifiedEngine):
                 break
         if math.isinf(high):
             return self.sup(kind) if math.isinf(low) else self.bound(low, high)
-        return self.bound(low, high)
+        wide = max(0.0, low - _ROOM * tol), high + _ROOM * tol
+        claim = {"figure": "quantile", "s": Fraction(s).as_integer_ratio(), "side": side}
+        return self._of_law(kind, (low, high), wide, wide, "nats", claim)
 
     def _expectation(self, kind: str, what: str, units: str) -> Bound:
         deadline, tol = self.deadline(), settings.current().tol

@@ -42,13 +42,9 @@ class _Outcomes(_Checker):
         self.marginal = self.claim["marginal"] and (Graph.from_json(self.claim["marginal"]), True)
         self.atoms = {x: arb(p).union(arb(q)) for x, p, q in prior["atoms"] if 0 <= p <= q}
         self.ends: tuple = (prior["lower"], prior["upper"]) if self.p else ()
-        self.top, self.bottom = (arb(data[end]).exp() for end in ("upper", "lower"))
         self.edges = {*self.ends, *self.atoms, *self.claim["edges"]}
         if self.p:
             self.edges = {x for x in self.edges if self.ends[0] <= x <= self.ends[1]}
-        # a posterior probability is at most 1: PML is at most log 1 / p_min
-        rare = all(w * self.top >= 1 for w in self.atoms.values()) and not self.p
-        self.certain = data["upper"] == math.inf or (rare and data["quantity"] == "pml")
         self.priors: dict = {}
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
         self.leaf("format", lambda: data["format"] == 3 and len(self.atoms) == len(prior["atoms"]))
@@ -59,8 +55,18 @@ class _Outcomes(_Checker):
         line, cover = data["outcome"], self.claim["cover"]
         whole = [line["lower"], line["upper"]] == [cover[0], cover[-1]] and line["points"] is None
         self.leaf("cover", lambda: whole and all(a < b for a, b in pairwise(cover)))
+        self.prove([*pairwise(cover)])
+
+    def prove(self, cover):
+        """Prove the claim, leaf by leaf, from boxes that make up the line of outcomes."""
+        data = self.data
+        self.top, self.bottom = (arb(data[end]).exp() for end in ("upper", "lower"))
+        # a posterior probability is at most 1: PML is at most log 1 / p_min
+        rare = all(w * self.top >= 1 for w in self.atoms.values()) and not self.p
+        self.certain = data["upper"] == math.inf or (rare and data["quantity"] == "pml")
+        self.leaf("type", lambda: self.claim["type"] == "outcomes")
         self.leaf("peak", self.peak, *self.claim["peak"]["y"])
-        for a, b in pairwise(cover):
+        for a, b in cover:
             self.leaf(f"outcomes ({a}, {b})", self.everywhere, a, b)
 
     def everywhere(self, a, b):
@@ -179,13 +185,17 @@ class _Outcomes(_Checker):
         best = max((u - v * self.bottom).low for u in first for v in second)
         return {} if best > 0 else {None: -best}  # not 0 against 0: f_Y > 0
 
-    def near(self, y, x):
-        """Return f at an atom of the prior, or on boxes of secrets beside x that it charges."""
-        if x is None or self.atoms.get(x, Z) > 0:
+    def near(self, y, x, drift=None):
+        """Return f at an atom of the prior, or on boxes of secrets beside x that it charges.
+
+        They are boxes beside x + drift, with a model that varies with the outcome.
+        """
+        if x is None or (drift is None and self.atoms.get(x, Z) > 0):
             return [] if x is None else [run(self.f, False, x=model(x), y=y)]
         out, step = [], arb(2) ** -60 * max(1.0, abs(x))
-        for middle in (x + step, x - step):
+        for middle in (x + step, x - step) if self.p else ():
             place = Model({ONE: middle, (1, 0): step / 2}, middle - step / 2, middle + step / 2)
+            place = place if drift is None else place + drift
             inside = self.ends[0] <= place.low and place.high <= self.ends[1]
             if inside and run(self.p, False, x=place).low > 0:
                 out.append(run(self.f, False, x=place, y=y))
