@@ -100,13 +100,14 @@ class _Law(_Outcomes):
             if math.isfinite(b - a):
                 masses = _mass(low, a, b)[0], _mass(high, a, b)[1]
                 found[1:] = found[1].max(masses[0]), found[2].min(masses[1])
-            if self.exceeds(y, f, at, low, high, candidates):
-                found[0], missing = 1, {}
-            else:
-                missing = self.above(y, f, at, low, high)
-                found[0] = 0 if missing else -1
+            missing = self.exceeds(y, f, at, low, high, candidates)
+            found[0] = 0 if missing else 1
+            if missing:
+                other = self.above(y, f, at, low, high)
+                found[0] = 0 if other else -1
+                missing = min(missing, other, key=lambda m: max(map(float, m.values()), default=0))
             doubt = (high.start - low.start).upper() + high.start.rad()
-            if not missing and math.isfinite(b - a) and doubt > high.start * arb(2) ** -40:
+            if not missing and math.isfinite(b - a) and doubt > high.start * arb(2) ** -36:
                 missing = {None: doubt}
             return missing
 
@@ -127,17 +128,22 @@ class _Law(_Outcomes):
         return [(x, None) for x in {x, *best}] + [(x, y)]
 
     def exceeds(self, y, f, at, low, high, candidates):
-        """Return whether the leakage is above the level on the box, at secrets of prior mass."""
-        some = [at[x] for x, w in self.atoms.items() if w > 0]
+        """Return what is missing from leakage > the level, at secrets of prior mass."""
+        some = {x: at[x] for x, w in self.atoms.items() if w > 0}
         if math.isfinite(float(y.high - y.low)):
-            for x, start in candidates:
-                drift = None if start is None else y - start
-                some += self.near(y, x, drift)
+            for pair in candidates:
+                drift = None if pair[1] is None else y - pair[1]
+                some |= {(pair, k): v for k, v in enumerate(self.near(y, pair[0], drift))}
         elif self.p:
-            some += [v for cell, v in f.items() if self.priors[cell][1].low > 0]
+            some |= {cell: v for cell, v in f.items() if self.priors[cell][1].low > 0}
         if self.data["quantity"] == "pml":
-            return any((v - high * self.bottom).low > 0 for v in some)
-        return any((low - v * self.bottom).low > 0 for v in some)
+            margins = {k: (v - high * self.bottom).low for k, v in some.items()}
+        else:
+            margins = {k: (low * (1 / self.bottom) - v).low for k, v in some.items()}
+        best = max(margins, key=lambda k: float(margins[k]), default=None)
+        if best is not None and margins[best] > 0:
+            return {}
+        return {best if best in f else None: INF if best is None else -margins[best]}
 
 
 def check_laws(certificate: dict | str) -> Report:

@@ -17,6 +17,7 @@ from flint import arb, arb_series
 from borel.engine.continuous.check import INF, Z
 
 DEGREE, NAN, ONE = 6, arb("nan"), (0, 0)
+BILINEAR = {(0, 0), (1, 0), (0, 1), (1, 1)}
 
 
 class Model:
@@ -39,6 +40,11 @@ class Model:
         self.start = self.terms.get(ONE, Z)
         self.reach = sum((abs(b).upper() for k, b in self.terms.items() if k != ONE), Z)
         least, most = (self.start - self.reach).lower(), (self.start + self.reach).upper()
+        if set(self.terms) == BILINEAR:  # its extremes are at the corners
+            edges = [(self.start + c * self.terms[0, 1], self.terms[1, 0] + c * self.terms[1, 1])
+                     for c in (1, -1)]  # fmt: skip
+            least, most = _least_and_most([v + w for u, t in edges for v, w in ((u, t), (u, -t))])
+            least, most = least.lower(), most.upper()
         self.low = least if least > low else -INF if low.is_nan() else low.lower()
         self.high = most if most < high else INF if high.is_nan() else high.upper()
 

@@ -147,7 +147,7 @@ class _Outcomes(_Checker):
                 self.priors[cell] = p, integral(p, *cell)
             p, own = self.priors[cell]
             if known.get((cell, 0), (None,))[0] is not v:
-                known[cell, 0] = v, integral(v * p, *cell)
+                known[cell, 0] = v, self.part(y, cell, integral(v * p, *cell))
             part = known[cell, 0][1]
             if all(b.is_finite() for b in (*own.terms.values(), *part.terms.values())):
                 total, mass = total + part, mass + own.start
@@ -158,6 +158,18 @@ class _Outcomes(_Checker):
         doubts |= {cell: left.mid() * most if most.is_finite() else INF for cell in lost}
         more = left.upper() * most if most.is_finite() else INF
         return total, total + between(Z, more.upper()) if lost else total, doubts
+
+    def part(self, y, cell, found):
+        """Return a cell's part of f_Y, better if the cell is the box of outcomes, cut at x = y."""
+        if not (y.low == cell[0] and y.high == cell[1] and (0, 1) in y.terms):
+            return found
+        total, s = model(0), axis(-1.0, 1.0, 1, 0)
+        for end in cell:  # x = end + (y - end) (1 + s) / 2
+            reach = (y - end) * (arb(1) / 2)
+            x = (s + 1) * reach + end
+            inside = run(self.f, False, x=x, y=y) * run(self.p, False, x=x)
+            total = total + integral(inside, -1, 1) * reach * (1 if end == cell[0] else -1)
+        return total if total.doubt() < found.doubt() or not found.start.is_finite() else found
 
     def above(self, y, f, at, low, high):
         """Return what is missing, cell by cell, from leakage <= the bound."""
