@@ -36,34 +36,37 @@ class _Law(_Outcomes):
 
     def prove(self, cover):
         """Prove the claim."""
-        claim, one = self.claim, arb(1)
+        claim = self.claim
         low, high, figure = arb(self.data["lower"]), arb(self.data["upper"]), claim["figure"]
         self.hints, self.certain = claim["places"], False
         self.leaf("type", lambda: claim["type"] == "law" and self.data["quantity"] != "ldp")
+        if self.failures:
+            return
         if figure == "quantile":
-            s, left = arb(fmpq(*claim["s"])), claim["side"] == "left"
-            self.scope = f"the quantile of the law at {float(s)}"
-            sides = "left" if left else "right"
-            self.leaf("level", lambda: claim["side"] == sides and 0 <= s <= 1)
-            if not low <= 0:  # leakage is not negative
-                enough = (lambda p, _: p > one - s) if left else (lambda p, _: p >= one - s)
-                self.leaf("lower", self.probability, cover, low, True, enough)
-            few = (lambda _, q: q <= one - s) if left else (lambda _, q: q < one - s)
-            self.leaf("upper", self.probability, cover, high, False, few)
+            rest, left = 1 - arb(fmpq(*claim["s"])), claim["side"] == "left"
+            self.scope = f"the quantile of the law at {claim['s'][0] / claim['s'][1]}"
+            side = "left" if left else "right"
+            self.leaf("level", lambda: claim["side"] == side and 0 <= rest <= 1)
+            if not low <= 0:  # leakage is not negative; at least that much is above the lower end
+                enough = (lambda p, q: p > rest, lambda p, q: q < rest)
+                also = (lambda p, q: p >= rest, enough[1])
+                self.leaf("lower", self.probability, cover, low, True, *(enough if left else also))
+            few = (lambda p, q: q <= rest, lambda p, q: p > rest)
+            fewer = (lambda p, q: q < rest, few[1])
+            self.leaf("upper", self.probability, cover, high, False, *(few if left else fewer))
         else:
             t, closed = arb(claim["t"]), claim["closed"]
             self.scope = f"the {figure} of the law at {claim['t']}"
-            known = {"tail": (low, high), "cdf": (one - high, one - low)}[figure]
+            least, most = {"tail": (low, high), "cdf": (1 - high, 1 - low)}[figure]
             self.leaf("closed", lambda: closed is False or (closed is True and figure == "tail"))
+            known = (lambda p, q: least <= p and q <= most, lambda p, q: p > most or q < least)
+            self.leaf(figure, self.probability, cover, t, closed, *known)
 
-            def within(p, q):
-                return known[0] <= p and q <= known[1]
-
-            self.leaf(figure, self.probability, cover, t, closed, within)
-
-    def probability(self, cover, t, closed, shown):
+    def probability(self, cover, t, closed, shown, hopeless):
         """Prove a statement about bounds of P{leakage > t}, or of P{leakage >= t}."""
         level = t.exp()
+        if not level.is_finite():
+            raise ValueError(f"a threshold {t}")
         # at most a little less than t is less than t
         self.bottom, self.top = level, level * (1 - arb(2) ** -90) if closed else level
         boxes = [(*self.share(a, b), a, b) for a, b in cover]
@@ -74,14 +77,22 @@ class _Law(_Outcomes):
             # what is not on one side is on the other, or not known: all are 1
             least = sums[1][0].max(1 - sums[-1][1] - sums[0][1])
             most = (sums[1][1] + sums[0][1]).min(1 - sums[-1][0])
-            if shown(least.max(Z), most.min(arb(1))):
+            least, most = least.max(Z), most.min(arb(1))
+            if shown(least, most):
                 return True
-            rest = 1 - sum((v[0] for v in sums.values()), Z)  # the most that a box has beyond
-            tails = len({side for side, *_, a, b in boxes if not math.isfinite(b - a)}) > 1
+            if hopeless(least, most):
+                break
+            # far out a box has what the others leave, but for what is not known of them
+            rest = 1 - sum((v[0] for v in sums.values()), Z)
+            far = [not math.isfinite(b - a) for *_, a, b in boxes]
+            loose = sum((v[2] - v[1] for v, w in zip(boxes, far, strict=True) if not w), Z)
+            both = len({v[0] for v, w in zip(boxes, far, strict=True) if w}) > 1
             worth = []
-            for side, low, high, a, b in boxes:
-                far = not math.isfinite(b - a) and side and not tails
-                worth.append(Z if far else (high - low).min(rest.upper()) + (0 if side else low))
+            for (side, low, high, *_), out in zip(boxes, far, strict=True):
+                if out:
+                    worth.append((rest - loose).upper().max(Z) if both or not side else Z)
+                else:
+                    worth.append((high - low).min(rest.upper()) + (Z if side else low))
             worst = max(worth)
             if not worst > 0:
                 break

@@ -1,0 +1,175 @@
+"""The checker of laws: it verifies tails, cdfs and quantiles that hold, and refuses the rest."""
+
+import copy
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from engine.certified_cases import kernel, tilt
+from engine.test_check import lines_of_code, modules_of_borel
+from engine.test_check_outcomes import FINITE, UNIT, laplace, steps
+
+import borel as bl
+from borel.engine.continuous import check_laws as checker
+from borel.engine.continuous.check_laws import check_laws
+from borel.verification import verified
+
+POLYNOMIAL = FINITE * kernel(lambda y, x: 1 + (x - 1) * (y - 0.5), secret=FINITE.on, outcome=UNIT)
+STEPS = bl.uniform(UNIT) * kernel(steps, outcome=UNIT, breaks=[0.25, 0.5])
+LAPLACE = FINITE * kernel(laplace, secret=FINITE.on)
+NORMAL = FINITE * bl.mechanisms.gaussian(sigma=1.0)
+
+
+def held(bound):
+    assert bound.certificate is not None
+    return check_laws(bound.certificate)
+
+
+def false(bound, **changes):
+    """Change a certificate: ends, or what is claimed."""
+    made = copy.deepcopy(bound.certificate)
+    for name, value in changes.items():
+        (made if name in made else made["claim"])[name] = value
+    return check_laws(made)
+
+
+@pytest.mark.parametrize("joint", [POLYNOMIAL, STEPS, LAPLACE, NORMAL], ids=str)
+def test_figures_of_a_law_are_verified(joint):
+    law = bl.pml(joint)
+    for bound in (
+        law.tail(0.1),
+        law.tail(0.1, closed=True),
+        law.cdf(0.1),
+        law.quantile(Fraction(1, 3)),
+        law.quantile(0.9, side="right"),
+    ):
+        report = held(bound)
+        assert report.ok, report.failures
+
+
+def test_the_law_of_a_polynomial():
+    """PML is log(1 + |y - 1/2|): P{PML > t} = 1 - 2 (e^t - 1), its s-quantile log(1 + s / 2)."""
+    law = bl.pml(POLYNOMIAL)
+    for bound, truth in (
+        (law.tail(0.2), 1 - 2 * math.expm1(0.2)),
+        (law.cdf(0.2), 2 * math.expm1(0.2)),
+        (law.quantile(0.5), math.log(1.25)),
+    ):
+        assert bound.lower <= truth <= bound.upper <= bound.lower + 1.1e-8
+        assert held(bound).ok
+        step = 4 * (bound.upper - bound.lower)
+        for lower, upper in (
+            (bound.upper, bound.upper + step),
+            (bound.lower - step, bound.lower),
+            (truth + 1e-10, bound.upper),
+            (bound.lower, truth - 1e-10),
+        ):
+            report = false(bound, lower=lower, upper=upper)
+            assert not report.ok
+
+
+def test_a_secret_with_a_density():
+    joint = bl.uniform(UNIT) * kernel(tilt, outcome=UNIT)
+    bound = bl.pmc(joint).tail(0.3)
+    assert held(bound).ok
+    assert not false(bound, upper=bound.lower - 1e-9, lower=0.0).ok
+
+
+def test_a_kink_on_the_diagonal_and_outcomes_far_out():
+    """Beyond the secrets PMC is constant: its quantiles there are on a plateau."""
+    joint = bl.uniform(UNIT) * kernel(lambda y, x: np.exp(-abs(y - x)) / 2)
+    with bl.options(tol=1e-4):
+        law = bl.pmc(joint)
+        plateau = math.log(math.e - 1)
+        bounds = law.quantile(0.2), law.quantile(0.9)
+    assert bounds[1].lower <= plateau <= bounds[1].upper
+    for bound in bounds:
+        report = held(bound)
+        assert report.ok, report.failures
+
+
+# -- what does not hold ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"t": 0.2},
+        {"t": "Infinity"},
+        {"closed": 1},
+        {"figure": "cdf"},
+        {"figure": "mean"},
+        {"figure": "quantile"},
+        {"type": "outcomes"},
+        {"cover": [0.0, 0.5]},
+        {"cover": [0.0, 0.75, 0.5, 1.0]},
+        {"quantity": "pmc"},
+        {"quantity": "ldp"},
+        {"format": 2},
+        {"lower": "nan"},
+        {"upper": 0.5},
+    ],
+    ids=str,
+)
+def test_a_changed_tail_is_refused(changes):
+    bound = bl.pml(POLYNOMIAL).tail(0.1)
+    assert not false(bound, **changes).ok
+
+
+@pytest.mark.parametrize("s", [[1, 4], [-1, 2], [3, 2], [1, 0], [0.5, 1]], ids=str)
+def test_a_changed_level_is_refused(s):
+    bound = bl.pml(POLYNOMIAL).quantile(0.5)
+    assert not false(bound, s=s).ok
+
+
+def test_a_changed_kernel_or_prior_is_refused():
+    bound = bl.pml(POLYNOMIAL).tail(0.1)
+    for atoms in ([[0.0, 0.25, 0.25], [2.0, 0.75, 0.75]], [[0.0, 0.5, 0.5], [1.0, 0.5, 0.5]]):
+        made = copy.deepcopy(bound.certificate)
+        made["prior"]["atoms"] = atoms
+        assert not check_laws(made).ok
+
+
+def test_ties_at_a_plateau():
+    """PML of the steps is log 1.5 with probability 1/4: a tie at t is not decided by rounding."""
+    law, level = bl.pml(STEPS), math.log(1.5)
+    for closed in (True, False):
+        bound = law.tail(level, closed=closed)
+        for lower, upper in ((0.49, 0.51), (0.24, 0.26), (0.0, 0.01)):
+            made = copy.deepcopy(law.tail(0.1, closed=closed).certificate)
+            made["claim"]["t"], made["lower"], made["upper"] = level, lower, upper
+            if not (lower <= bound.lower and bound.upper <= upper):
+                assert not check_laws(made).ok
+
+
+def test_a_name_belongs_to_what_is_certified():
+    law = bl.pml(POLYNOMIAL)
+    half, most = law.quantile(0.5), law.sup()
+    assert verified("pml/law/quantile-0.5", half).outcome == "verified"
+    assert verified("pml/law/quantile-0.95", half).outcome == "refused"
+    assert verified("pml", half).outcome == "refused"
+    assert verified("pml", most).outcome == "verified"
+    assert verified("pml/law/quantile-0.5", most).outcome == "refused"
+
+
+def test_it_goes_through_json(tmp_path):
+    from borel.verification import verify
+
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(bl.pml(POLYNOMIAL).quantile(0.5).certificate))
+    (found,) = verify(path)
+    assert found.outcome == "verified" and "the quantile of the law at 0.5" in found.words
+
+
+# -- what it is ----------------------------------------------------------------------------------
+
+
+def test_it_is_small_and_shares_nothing_with_the_kernels():
+    assert modules_of_borel(checker) == {
+        "borel.engine.continuous.check",
+        "borel.engine.continuous.check_models",
+        "borel.engine.continuous.check_outcomes",
+    }
+    assert lines_of_code(checker) <= 150
