@@ -71,9 +71,10 @@ class Union(PriorSet):
         parts = _checked(parts, "a union")
         self.parts = [q for p in parts for q in (p.parts if isinstance(p, Union) else [p])]
         super().__init__(_same(parts, "a union"), "union", assumptions=_notes(parts))
-        # the truth may lie in any part: the union holds it at least as surely as the surest
-        known = [1.0 if p.confidence is None else p.confidence for p in self.parts]
-        self.confidence = None if max(known) == 1.0 else max(known)
+        # the truth may lie in any part: the union holds it at least as surely as the surest. A part
+        # without a confidence makes nothing certain: figures rest on the samples of the others
+        known = [p.confidence for p in self.parts if p.confidence is not None]
+        self.confidence = max(known, default=None)
         self.status = weakest([p.status for p in self.parts])
 
     def engine(self, joint: Any) -> Any:

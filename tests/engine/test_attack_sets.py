@@ -95,3 +95,20 @@ def test_mutual_information_of_a_solver_prior_that_is_no_member():
     assert truth.width < 1e-6
     assert claimed.lower <= truth.upper + 1e-9
     assert claimed.upper >= truth.lower - 1e-9
+
+
+def test_what_rests_on_counts_is_statistical():
+    """A union with a set that was declared, and LDP of outcomes on a line, rest on them too."""
+    on = bl.Finite([0.0, 1.0])
+    counted = bl.priors.from_counts([30, 70], confidence=0.95, on=on)
+    declared = bl.priors.hull([bl.pmf([F(1, 2), F(1, 2)], on=on)])
+    answer = bl.Mechanism.from_matrix([[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]], secret=on)
+    noise = bl.Mechanism(lambda y, x: np.exp(-abs(y - x)) / 2, secret=on, outcome=bl.Reals())
+    for known in (counted | declared, declared | counted):
+        found = bl.pml(known * answer)
+        assert found.sup().status == "statistical"
+        assert found.sup().confidence == 0.95
+        assert set(found([0.0, 1.0]).status.values) == {"statistical"}
+        assert bl.mutual_information(known * answer).status == "statistical"
+    assert bl.ldp(counted * noise).status == "statistical"
+    assert bl.pml((declared | declared) * answer).sup().status == "exact"
