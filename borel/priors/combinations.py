@@ -71,9 +71,10 @@ class Union(PriorSet):
         parts = _checked(parts, "a union")
         self.parts = [q for p in parts for q in (p.parts if isinstance(p, Union) else [p])]
         super().__init__(_same(parts, "a union"), "union", assumptions=_notes(parts))
-        # the truth may lie in any part: the union holds it at least as surely as the surest
-        known = [1.0 if p.confidence is None else p.confidence for p in self.parts]
-        self.confidence = None if max(known) == 1.0 else max(known)
+        # the truth may lie in any part: the union holds it at least as surely as the surest. A part
+        # without a confidence makes nothing certain: figures rest on the samples of the others
+        known = [p.confidence for p in self.parts if p.confidence is not None]
+        self.confidence = max(known, default=None)
         self.status = weakest([p.status for p in self.parts])
 
     def engine(self, joint: Any) -> Any:
@@ -173,7 +174,8 @@ class Intersection(PriorSet):
         best = low.argmax(axis=0)
         prior = np.array([e.prior for e in each])[best, :, np.arange(v.shape[1])].T
         # no member is known: the range of the values is all that bounds it from above
-        return Least(low.max(axis=0), v.max(axis=0), prior, np.full(v.shape[1], np.inf))
+        none = np.zeros(v.shape[1], bool)
+        return Least(low.max(axis=0), v.max(axis=0), prior, np.full(v.shape[1], np.inf), none)
 
     def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
         """Return None: a solver's prior is a minimiser to rounding, which decides nothing."""
@@ -242,6 +244,7 @@ class ProductSet(PriorSet):
         known = np.zeros(m, bool)
         for start in range(_STARTS):
             laws = [self._start(f, m, rng, start) for f in self.factors]
+            inside = np.ones(m, bool)
             bound = None
             for _ in range(_ROUNDS):
                 before = bound
@@ -249,9 +252,11 @@ class ProductSet(PriorSet):
                     found = factor.least(_marginalised(table, laws, k))
                     laws[k] = found.prior
                     bound = found.upper
+                    inside &= found.members
                 if before is not None and np.all(bound >= before - 1e-15):
                     break
-            value = self._above(v, laws)
+            # laws that may be no members bound nothing
+            value = np.where(inside, self._above(v, laws), np.inf)
             better = value < best
             best = np.where(better, value, best)
             whole = _outer(laws).reshape(len(v), m)

@@ -270,7 +270,8 @@ def _reference(joint: Joint) -> Measure:
     """Return some prior that charges every set of secrets of positive measure."""
     from borel.levels import full_support_prior
 
-    return full_support_prior(joint.mechanism.secret)
+    # of the set's own secrets: a mechanism may have more
+    return full_support_prior(joint.prior.on)
 
 
 def _bound(

@@ -4,6 +4,7 @@ Statements hold *almost everywhere*: a comparison whose two sides differ by a fu
 derivative that excludes 0 is an equality on a null set only, so that ``x == c`` is false and
 touching ends decide nothing. What a box decided is recorded, and evaluations inside that box
 (nodes of a quadrature) take the same branches: a value altered at one point is never seen.
+Where single points matter, as for a parameter, they are asked to hold *everywhere* instead.
 """
 
 from __future__ import annotations
@@ -29,8 +30,15 @@ COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal".
 class Branches(Functions):
     """The operations on jets, with branches: decided by the box, or as a larger box decided."""
 
-    def __init__(self, order: int, decisions: dict[int, Box] | None, start: np.ndarray | None):
+    def __init__(
+        self,
+        order: int,
+        decisions: dict[int, Box] | None,
+        start: np.ndarray | None,
+        everywhere: bool = False,
+    ):
         super().__init__(order)
+        self.everywhere = everywhere
         self.given = decisions
         self.made: dict[int, Box] = {}
         self.start = start
@@ -64,6 +72,8 @@ class Branches(Functions):
         """Return a - b, and whether it can be 0 on a null set only."""
         gap = add(a, lanes.negative(b))
         null = np.zeros(gap[0].shape[1:], bool)
+        if self.everywhere:
+            return gap, null
         if self.threshold:
             null = null | (a[0][0] < a[1][0]) | (b[0][0] < b[1][0])
         if len(gap[0]) == 1:
@@ -201,7 +211,9 @@ class Branches(Functions):
 
     def _sign(self, a: Box) -> Box:
         # 0 on a null set does not count; where it may be more than that, only the range is known
-        null = (a[0][1] > 0) | (a[1][1] < 0) if len(a[0]) > 1 else np.zeros(a[0].shape[1:], bool)
+        null = np.zeros(a[0].shape[1:], bool)
+        if len(a[0]) > 1 and not self.everywhere:
+            null = (a[0][1] > 0) | (a[1][1] < 0)
         no, yes = self._decide(
             (a[1][0] < 0) | (a[1][0] <= 0) & null, (a[0][0] > 0) | (a[0][0] >= 0) & null, a
         )

@@ -74,6 +74,7 @@ class Program:
         *,
         decisions: dict[int, Box] | None = None,
         start: np.ndarray | None = None,
+        everywhere: bool = False,
     ) -> Outcome:
         """Evaluate the graph on jets.
 
@@ -87,13 +88,15 @@ class Program:
             What the enclosing box decided, by node: those branches are taken here.
         start : ndarray, optional
             The left ends of the boxes; asks where a branch may change inside them.
+        everywhere : bool
+            Whether single points count: otherwise what is said of a box may fail on a null set.
 
         Returns
         -------
         Outcome
             The jet of the last node, of length at most ``order + 1``.
         """
-        work = Branches(order, decisions, start)
+        work = Branches(order, decisions, start, everywhere)
         ndim = next(iter(inputs.values()))[0].ndim
         values: dict[int, Box] = {}
         with np.errstate(all="ignore"):

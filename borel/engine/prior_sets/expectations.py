@@ -55,12 +55,20 @@ class Least(NamedTuple):
         Priors that attain them, to rounding; or that are approached.
     level : ndarray (m,)
         Every minimiser has as little mass as it may where v is above this level.
+    member : ndarray (m,), optional
+        Which priors are members, or limits of members, to rounding; all of them if not given.
     """
 
     lower: np.ndarray
     upper: np.ndarray
     prior: np.ndarray
     level: np.ndarray
+    member: np.ndarray | None = None
+
+    @property
+    def members(self) -> np.ndarray:
+        """Which priors are members, or limits of members, to rounding: (m,)."""
+        return np.ones(len(self.lower), bool) if self.member is None else self.member
 
 
 def _columns(weights: Box) -> Box:

@@ -1,8 +1,9 @@
 """Lower expectations over parametric families of priors: branch and bound over theta.
 
-For a finite secret E_theta v = sum_x p_x(theta) v_x. On a box of theta it is enclosed by the ranges
-of the p_x, by its value at the centre and its slopes, and, where it is monotone in theta, by its
-value at an end; boxes that cannot hold the least value of any column are dropped.
+For a finite secret E_theta v = sum_x p_x(theta) v_x. Every theta counts, also one by itself. On a
+box of theta it is enclosed by the ranges of the p_x, by its value at the centre and its slopes,
+and, where it is monotone in theta, by its value at an end; boxes that cannot hold the least value
+of any column are dropped.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def _probabilities(family: Family, low: np.ndarray, high: np.ndarray, direction:
         a, b = low[:, k], high[:, k]
         varies = k == direction
         named[name] = jet.variable(a, b, 1) if varies else jet.constant(a, b)
-    found = [program.run(named, order).jet for program in family.programs or []]
+    programs = family.programs or []
+    found = [program.run(named, order, everywhere=True).jet for program in programs]
     shape = len(low)
     values = [lanes.settled(jet.entry(f, 0)) for f in found]
     ranges = tuple(np.array([np.broadcast_to(f[e], shape) for f in values]) for e in (0, 1))

@@ -189,7 +189,7 @@ def least(v: np.ndarray, rules: Constraints) -> Least:
     """Enclose the least expectation of each column of values (n, m), a program for each."""
     m = v.shape[1]
     low, high = v.min(axis=0).astype(float), v.max(axis=0).astype(float)
-    prior = np.zeros((rules.n, m))
+    prior, known = np.zeros((rules.n, m)), np.zeros(m, bool)
     for j in range(m):
         cost = np.zeros(rules.width)
         cost[: rules.n] = v[:, j]
@@ -205,7 +205,8 @@ def least(v: np.ndarray, rules: Constraints) -> Least:
             total = sum((a * Fraction(float(b)) for a, b in pairs if a), Fraction(0))
             high[j] = min(high[j], fraction_up(total))
             prior[:, j] = [float(a) for a in member[: rules.n]]
-    return Least(low, np.maximum(high, low), prior, np.full(m, np.inf))
+            known[j] = True  # a solver's prior that could not be repaired may be far outside
+    return Least(low, np.maximum(high, low), prior, np.full(m, np.inf), known)
 
 
 def _multipliers(rules: Constraints, found: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -48,11 +48,11 @@ def mutual_information(engine: FiniteSetEngine) -> Bound:
             instead="convex sets, or one prior at a time.",
         )
     kernel = np.asarray(engine.matrix, float)
-    p, q = _search(prior_set, kernel)
+    p, q, inside = _search(prior_set, kernel)
     error = 2.0**-52 if engine.rational else float(engine.error)
     tops = _divergences(kernel, q, error)
     upper = float(-prior_set.least(-tops[1][:, None]).lower[0])
-    lower = _member(engine, p) - _MEMBERS
+    lower = _member(engine, p) - _MEMBERS if inside else 0.0
     prior = as_measure(p, prior_set.on, "the prior of the largest mutual information found")
     return engine.make(
         max(lower, 0.0),
@@ -63,12 +63,14 @@ def mutual_information(engine: FiniteSetEngine) -> Bound:
     )
 
 
-def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a prior near the best one, and its law of the outcome."""
+def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return a prior near the best one, its law of the outcome, and whether it is a member."""
     with np.errstate(divide="ignore", invalid="ignore"):
         entropies = -np.where(kernel > 0, kernel * np.log(kernel), 0.0).sum(axis=1)
     eye = np.eye(len(kernel))
-    corners = list(prior_set.least(np.hstack([eye, -eye])).prior.T)
+    first = prior_set.least(np.hstack([eye, -eye]))
+    inside = bool(first.members.any())  # mixtures of members are members
+    corners = list(first.prior.T[first.members] if inside else first.prior.T)
     weights = np.full(len(corners), 1 / len(corners))
     deadline = settings.deadline()
     best, late = np.inf, 0
@@ -78,17 +80,20 @@ def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         p = weights @ table
         q = p @ kernel
         divergence = _plain(kernel, q)
-        corner = prior_set.least(-divergence[:, None]).prior[:, 0]
+        found = prior_set.least(-divergence[:, None])
+        corner = found.prior[:, 0]
         gap = float(corner @ divergence - p @ divergence)
         late = 0 if gap < best / 2 else late + 1
         best = min(best, gap)
+        if inside and not found.members[0]:
+            break
         if gap <= _GAP or late > _PATIENCE or time.monotonic() > deadline:
             break
         kept = weights > 1e-13
         corners = [c for c, k in zip(corners, kept, strict=True) if k] + [corner]
         weights = np.append(weights[kept], 0.0)
         weights /= weights.sum()
-    return p, q
+    return p, q, inside
 
 
 def _weighted(weights: np.ndarray, rows: np.ndarray, own: np.ndarray) -> np.ndarray:

@@ -354,6 +354,9 @@ class SetOutcomes:
             raise NotYet("bl.ldp", missing="sets of priors that leave secrets out")
         found = SetOutcomes(Joint(self.set.all_priors(), self.joint.mechanism)).sup("pml")
         notes = (*self.set.assumptions, *found.assumptions)
+        if self.set.confidence is not None and found.proved:
+            sure = self.set.confidence
+            return Bound.statistical(found.lower, found.upper, confidence=sure, assumptions=notes)
         return found.about(assumptions=notes, witness=None, attained=None)
 
     def lip(self) -> Bound:
