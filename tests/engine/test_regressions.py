@@ -221,3 +221,11 @@ def test_what_lies_beyond_the_head_of_a_function_of_any_sign_is_not_left_out():
         lambda y, x: np.where(y == x, 1.0, 0.0), secret=prior.on, outcome=prior.on
     )
     assert bl.f_information(same, lambda t: 100 * (t - 1)).lower <= 0.0
+
+
+def test_a_law_after_a_supremum_that_took_many_bands():
+    """The supremum is approached far out: it cuts tens of thousands of bands."""
+    prior = bl.pmf([0.25, 0.5, 0.25], on=bl.Finite([0.0, 1.0, 2.0]))
+    law = bl.pml(prior * bl.mechanisms.gaussian(sigma=1.0))
+    assert law.sup().upper >= math.log(4)
+    assert law.tail(0.35).width <= 1.1e-8

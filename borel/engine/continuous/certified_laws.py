@@ -95,7 +95,9 @@ class CertifiedOutcomes(CertifiedEngine):
         """Return the bands of outcomes of a leakage, shared by all figures of its law."""
         if kind not in self._partitions:
             self._partitions[kind] = _Partition(self, kind)
-        return self._partitions[kind]
+        part = self._partitions[kind]
+        part.most = len(part.low) + _BANDS  # each figure may cut as many more
+        return part
 
     def sup(self, kind: str) -> Bound:
         """Enclose the essential supremum over the outcomes, or prove that it is infinite."""
@@ -272,6 +274,7 @@ class _Partition:
     def __init__(self, engine: CertifiedOutcomes, kind: str):
         self.engine, self.kind = engine, kind
         self._tol = min(settings.current().tol / 8, 1e-9)
+        self.most = _BANDS
         self.low, self.high = self._first()
         self.data = np.zeros((len(Band._fields) - 2, 0))
         self.data = self._evaluate(self.low, self.high, engine.deadline())
@@ -389,7 +392,7 @@ class _Partition:
             wide = ~((self.high - self.low) <= 2.0**-44 * size) | np.isinf(size)
         far_out = np.isinf(self.high) & (self.low > 1e15) | np.isinf(self.low) & (self.high < -1e15)
         chosen = np.flatnonzero(which & wide & ~far_out)[:4096]
-        if not len(chosen) or len(self.low) + len(chosen) > _BANDS:
+        if not len(chosen) or len(self.low) + len(chosen) > self.most:
             return False
         whole, pieces = np.ones(len(self.low), bool), []
         for start in range(0, len(chosen), _BLOCK // 4):
