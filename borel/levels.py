@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -118,7 +119,14 @@ def lip(joint: Joint) -> Bound:
     _require_joint(joint, "lip")
     if getattr(joint.prior, "figure_of", None) is not None:
         return joint.prior.figure_of(joint, "lip")
-    return largest(alip(joint))
+    sides = alip(joint)
+    found = largest(sides)
+    made = [side.certificate for side in sides]
+    if found.proved and found.upper < math.inf and all(made):
+        proof = {"format": 3, "quantity": "lip", "sides": made}
+        proof |= {"lower": found.lower, "upper": found.upper}
+        found = found.about(certificate=proof)
+    return found
 
 
 def ldi(joint: Joint) -> Bound:

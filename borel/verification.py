@@ -15,6 +15,7 @@ from borel.errors import InvalidInput
 from borel.store import load
 
 _SUPREMUM = "the supremum over the outcomes"
+_JOINT = ("kernel", "prior", "outcome")
 _CHECKERS = {"outcomes": check_outcomes, "law": check_laws}
 
 
@@ -92,6 +93,8 @@ def verified(name: str, bound: Bound) -> Verified:
 
 
 def _checked(name: str, bound: str, certificate: dict) -> Verified:
+    if "sides" in certificate:
+        return _larger(name, bound, certificate)
     parts = certificate.get("parts", [certificate])
     failures, leaves = _supremum(certificate) if "parts" in certificate else [], 0
     scope = _SUPREMUM
@@ -109,11 +112,40 @@ def _checked(name: str, bound: str, certificate: dict) -> Verified:
     return Verified(name, bound, "refused", "; ".join(failures[:3]) + more)
 
 
+def _larger(name: str, bound: str, certificate: dict) -> Verified:
+    """Verify the larger of two suprema: both sides, and that they are of the same joint."""
+    sides, failures, words = certificate["sides"], [], []
+    if not (isinstance(sides, list) and all(isinstance(side, dict) for side in sides)):
+        return Verified(name, bound, "refused", "sides: not a list of certificates")
+    if sorted(str(side.get("quantity")) for side in sides) != ["pmc", "pml"]:
+        failures.append("sides: they are not PML and PMC")
+    joints = [side.get("parts", [side])[0] for side in sides]
+    if any(joint.get(key) != joints[0].get(key) for joint in joints for key in _JOINT):
+        failures.append("sides: they are not about the same joint")
+    for side in sides:
+        if "sides" in side:
+            failures.append("sides: one is a larger of two itself")
+            continue
+        found = _checked(name, bound, side)
+        words.append(found.words)
+        if found.outcome != "verified":
+            failures.append(found.words)
+        elif not found.words.endswith(_SUPREMUM):
+            failures.append(f"sides: one is about something else: {found.words}")
+    for end in ("lower", "upper"):
+        most = max((float(side[end]) for side in sides), default=math.nan)
+        wide = float(certificate[end])
+        if not (wide <= most if end == "lower" else most <= wide):
+            failures.append(f"bound: {end} {wide}, but the sides give {most}")
+    outcome = "refused" if failures else "verified"
+    return Verified(name, bound, outcome, "; ".join(failures[:3] or words))
+
+
 def _supremum(certificate: dict) -> list[str]:
     """Say what is wrong with a supremum over finitely many outcomes, given one part for each."""
     parts, failures = certificate["parts"], []
     first = parts[0]
-    if any(part[key] != first[key] for part in parts for key in ("kernel", "prior", "outcome")):
+    if any(part[key] != first[key] for part in parts for key in _JOINT):
         failures.append("parts: they are not about the same joint")
     if any(part["quantity"] != certificate["quantity"] for part in parts):
         failures.append("parts: they are not about the same quantity")

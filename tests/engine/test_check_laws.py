@@ -163,6 +163,24 @@ def test_it_goes_through_json(tmp_path):
     assert found.outcome == "verified" and "the quantile of the law at 0.5" in found.words
 
 
+def test_the_larger_of_two_suprema():
+    bound = bl.lip(POLYNOMIAL)
+    assert verified("lip", bound).outcome == "verified"
+    for change in (
+        {"sides": []},
+        {"sides": [None]},
+        {"sides": bound.certificate["sides"][:1]},
+        {"lower": 0.7},
+    ):
+        changed = bound.about(certificate={**bound.certificate, **change})
+        assert verified("lip", changed).outcome == "refused"
+    half, most = bl.pml(POLYNOMIAL).quantile(0.5).certificate, bound.certificate["sides"]
+    other = bl.pmc(LAPLACE).sup().certificate
+    for sides in ([half, most[1]], [most[0], most[0]], [most[0], other]):
+        changed = bound.about(certificate={**bound.certificate, "sides": sides})
+        assert verified("lip", changed).outcome == "refused"
+
+
 # -- what it is ----------------------------------------------------------------------------------
 
 
