@@ -46,7 +46,8 @@ class _Law(_Outcomes):
             rest, left = 1 - arb(fmpq(*claim["s"])), claim["side"] == "left"
             self.scope = f"the quantile of the law at {claim['s'][0] / claim['s'][1]}"
             side = "left" if left else "right"
-            self.leaf("level", lambda: claim["side"] == side and 0 <= rest <= 1)
+            inside = 0 <= rest < 1 if left else 0 < rest <= 1  # else it is infinite
+            self.leaf("level", lambda: claim["side"] == side and inside)
             if not low <= 0:  # leakage is not negative; at least that much is above the lower end
                 enough = (lambda p, q: p > rest, lambda p, q: q < rest)
                 also = (lambda p, q: p >= rest, enough[1])

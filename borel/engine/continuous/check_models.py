@@ -239,7 +239,8 @@ def run(density, log, **named):
 
     def logarithm(k):
         op, args = graph.nodes[k]
-        if op in ("multiply", "divide"):
+        # a product of negative factors has a logarithm, they have none
+        if op in ("multiply", "divide") and all(value(a).low >= 0 for a in args):
             first, second = map(logarithm, args)
             return first + second if op == "multiply" else first - second
         if op in ("reciprocal", "square", "power"):
@@ -271,6 +272,7 @@ def integral(v, a, b):
     """Integrate over s: a coefficient that varies keeps odd powers alive."""
     out, half = {}, (arb(b) - arb(a)) / 2
     for (i, j), b in v.terms.items():
-        b = b if i % 2 == 0 else arb(0, b.rad())
+        # the radius of NaN may be 0
+        b = arb(0, b.rad()) if i % 2 and b.is_finite() else b
         out[0, j] = out.get((0, j), Z) + b * half * 2 / (i + 1)
     return Model(out)

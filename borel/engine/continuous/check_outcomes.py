@@ -51,7 +51,11 @@ class _Outcomes(_Checker):
         self.leaf("quantity", lambda: data["quantity"] in ("pml", "pmc", "ldp"))
         # flint cuts series off, without a word, where ctx.cap says
         logs = isinstance(self.f[1], bool) and isinstance(prior["log"], bool) and ctx.cap > DEGREE
-        self.leaf("header", lambda: logs and (not self.p or self.ends[0] < self.ends[1]))
+        some = self.ends[0] < self.ends[1] if self.p else len(self.atoms) > 0
+        self.leaf("header", lambda: logs and some)
+        # strings would be numbers to Arb, not the same as floats
+        numbers = all(float(data[end]) == data[end] for end in ("lower", "upper"))
+        self.leaf("bound", lambda: numbers)
         line, cover = data["outcome"], self.claim["cover"]
         whole = [line["lower"], line["upper"]] == [cover[0], cover[-1]] and line["points"] is None
         self.leaf("cover", lambda: whole and all(a < b for a, b in pairwise(cover)))

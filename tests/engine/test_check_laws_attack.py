@@ -1,0 +1,101 @@
+"""False claims about laws of leakages, made by hand: the checkers refuse them all."""
+
+import copy
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from engine.test_check_laws import POLYNOMIAL, STEPS
+from engine.test_check_outcomes_attack import claim, tilted
+from flint import arb
+
+import borel as bl
+from borel.engine.continuous.check_laws import check_laws
+from borel.engine.continuous.check_models import ONE, Model, axis, integral, run
+from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.graphs.trace import trace
+from borel.verification import verified
+
+LAW = bl.pml(POLYNOMIAL)  # log(1 + |y - 1/2|)
+
+
+def altered(bound, **changes):
+    """Change a certificate: its ends, its prior, or what is claimed."""
+    made = copy.deepcopy(bound.certificate)
+    for name, value in changes.items():
+        (made if name in made else made["claim"])[name] = value
+    return made
+
+
+# -- a figure by another name --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("figure", ["tail", "cdf"])
+def test_a_probability_is_no_quantile(figure):
+    """P{PML > 0.2} is 0.56, the quantile at 0.2 is log 1.1 = 0.095."""
+    assert verified("pml/law/quantile-0.2", getattr(LAW, figure)(0.2)).outcome == "refused"
+    assert verified("pml/law/quantile-0.2", LAW.quantile(0.2)).outcome == "verified"
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_the_other_end_of_a_plateau(side):
+    """PML of the steps is 0 with probability 1/2, log(4/3) with 3/8: the quantile at 1/2 is 0."""
+    level, s = math.log(4 / 3), Fraction(1, 2) + (side == "left") * Fraction(1, 10**18)
+    ends = {"lower": level - 1e-6, "upper": level + 1e-6}
+    law = bl.pml(STEPS)
+    made = altered(law.quantile(0.75), **ends, s=list(s.as_integer_ratio()), side=side)
+    bound = replace(law.quantile(0.75), **ends, certificate=made)
+    assert verified("pml/law/quantile-0.75", law.quantile(0.75)).outcome == "verified"
+    assert verified("pml/law/quantile-0.5", bound).outcome == "refused"
+
+
+# -- levels at which a quantile is infinite ------------------------------------------------------
+
+
+@pytest.mark.parametrize(("s", "side"), [([0, 1], "left"), ([1, 1], "right")], ids=str)
+@pytest.mark.parametrize("ends", [(-5.0, -5.0), (0.0, 0.0), (0.0, 0.5)], ids=str)
+def test_an_infinite_quantile(s, side, ends):
+    made = altered(LAW.quantile(0.5), s=s, side=side, lower=ends[0], upper=ends[1])
+    assert not check_laws(made).ok
+
+
+# -- no prior at all -----------------------------------------------------------------------------
+
+
+def test_no_secrets():
+    """Of no secrets anything is true: the leakage would be at most 0."""
+    made = altered(LAW.tail(0.2), t=0.0, lower=0.0, upper=1e-9)
+    made["prior"]["atoms"] = []
+    assert not check_laws(made).ok
+    assert not check_outcomes(claim("pml", (0.0, 0.001), tilted)).ok
+
+
+# -- numbers that are none -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["lower", "upper"])
+@pytest.mark.parametrize("value", ["0.5", "0.5 +/- 0.1", None, [0.5], 2**53 + 1], ids=str)
+def test_ends_that_are_no_floats(end, value):
+    """Arb reads "0.1" as a tenth, which is not the float; integers may have no float."""
+    made = altered(LAW.tail(0.2), lower=0.0, upper=1.0)
+    assert check_laws(made).ok
+    made[end] = -value if end == "lower" and isinstance(value, int) else value
+    assert not check_laws(made).ok
+
+
+# -- models --------------------------------------------------------------------------------------
+
+
+def test_the_logarithm_of_a_product_of_negative_factors():
+    """log((-1)(y)) on y < -16 is above 2.7: it is not -inf."""
+    density = trace(lambda y, x: (0 * x - 1) * y, ("y", "x"), ()), False
+    found = run(density, True, x=axis(0.0, 1.0, 1, 0), y=axis(-math.inf, -16.0, 0, 1))
+    assert not found.high < 3
+
+
+def test_the_integral_of_what_is_not_a_number():
+    """The radius of NaN is 0: an odd power of it does not vanish."""
+    for nan in (arb(math.nan), arb.pos_inf() - arb.pos_inf(), arb.pos_inf()):
+        found = integral(Model({ONE: arb(1), (1, 0): nan}), 0.0, 1.0)
+        assert not found.start.is_finite()
