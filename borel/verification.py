@@ -96,6 +96,8 @@ def verified(name: str, bound: Bound) -> Verified:
 def _at_level(certificate: dict, level: str) -> bool:
     """Return whether a certificate is about the left quantile at a level, or at its float."""
     claim = certificate.get("claim", {})
+    if Fraction(level) == 1:  # the supremum
+        return claim.get("type") == "outcomes"
     about = claim.get("figure") == "quantile" and claim.get("side") == "left"
     return about and Fraction(*claim["s"]) in (Fraction(level), Fraction(float(level)))
 
@@ -104,17 +106,24 @@ def _checked(name: str, bound: str, certificate: dict) -> Verified:
     if "sides" in certificate:
         return _larger(name, bound, certificate)
     parts = certificate.get("parts", [certificate])
+    if not (isinstance(parts, list) and parts and all(isinstance(part, dict) for part in parts)):
+        return Verified(name, bound, "refused", "parts: not a list of certificates")
     failures, leaves = _supremum(certificate) if "parts" in certificate else [], 0
-    scope = _SUPREMUM
+    scope, given = _SUPREMUM, ""
     for part in parts:
-        report = _CHECKERS.get(part.get("claim", {}).get("type"), check)(part)
+        report = _CHECKERS.get((part.get("claim") or {}).get("type"), check)(part)
         leaves += report.checked
         failures += [
             f"{report.scope}: {line}" if len(parts) > 1 else line for line in report.failures
         ]
         scope = report.scope if len(parts) == 1 else scope
+        given = (
+            ", with f_Y as its theorem has it"
+            if (part.get("claim") or {}).get("marginal")
+            else given
+        )
     if not failures:
-        words = f"{leaves} leaves hold; {certificate['quantity']}, {scope}"
+        words = f"{leaves} leaves hold{given}; {certificate['quantity']}, {scope}"
         return Verified(name, bound, "verified", words)
     more = f" (and {len(failures) - 3} more)" if len(failures) > 3 else ""
     return Verified(name, bound, "refused", "; ".join(failures[:3]) + more)
@@ -127,7 +136,7 @@ def _larger(name: str, bound: str, certificate: dict) -> Verified:
         return Verified(name, bound, "refused", "sides: not a list of certificates")
     if sorted(str(side.get("quantity")) for side in sides) != ["pmc", "pml"]:
         failures.append("sides: they are not PML and PMC")
-    joints = [side.get("parts", [side])[0] for side in sides]
+    joints = [(side.get("parts") or [side])[0] for side in sides]
     if any(joint.get(key) != joints[0].get(key) for joint in joints for key in _JOINT):
         failures.append("sides: they are not about the same joint")
     for side in sides:

@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from engine.test_check_laws import POLYNOMIAL, STEPS
 from engine.test_check_outcomes_attack import claim, tilted
@@ -99,3 +100,22 @@ def test_the_integral_of_what_is_not_a_number():
     for nan in (arb(math.nan), arb.pos_inf() - arb.pos_inf(), arb.pos_inf()):
         found = integral(Model({ONE: arb(1), (1, 0): nan}), 0.0, 1.0)
         assert not found.start.is_finite()
+
+
+def test_a_marginal_that_is_not_that_of_the_joint_is_refused():
+    """f_Y may be given, by a theorem: it is trusted only as far as it is not seen to be wrong."""
+    bound = bl.pml(POLYNOMIAL).sup()
+    made = copy.deepcopy(bound.certificate)
+    graph = trace(lambda y: np.log(2.0) + 0 * y, ("y",), ()).to_json()
+    made["claim"]["marginal"], made["lower"], made["upper"] = graph, 0.0, 0.01
+    assert not check_outcomes(made).ok
+    made = copy.deepcopy(bl.pml(POLYNOMIAL).tail(0.2).certificate)
+    made["claim"]["marginal"], made["lower"], made["upper"] = graph, 0.0, 1e-6
+    assert not check_laws(made).ok
+
+
+def test_parts_that_are_none_are_refused():
+    bound = bl.pml(POLYNOMIAL).sup()
+    for parts in ([], [None], "", 3):
+        changed = bound.about(certificate={**bound.certificate, "parts": parts})
+        assert verified("pml", changed).outcome == "refused"

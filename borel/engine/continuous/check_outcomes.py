@@ -139,9 +139,6 @@ class _Outcomes(_Checker):
 
     def density(self, y, f, at, known):
         """Enclose f_Y from below and from above; and what is not known of each cell's part."""
-        if self.marginal and math.isfinite(float(y.high - y.low)):
-            found = run(self.marginal, False, y=y)
-            return found, found, {}
         total, mass, lost, doubts = model(0), Z, {}, {}
         for x, weight in self.atoms.items():
             total, mass = total + at[x] * weight, mass + weight
@@ -161,7 +158,13 @@ class _Outcomes(_Checker):
         left, most = (1 - mass).max(Z), max(lost.values(), default=Z)
         doubts |= {cell: left.mid() * most if most.is_finite() else INF for cell in lost}
         more = left.upper() * most if most.is_finite() else INF
-        return total, total + between(Z, more.upper()) if lost else total, doubts
+        high = total + between(Z, more.upper()) if lost else total
+        if self.marginal and math.isfinite(float(y.high - y.low)):
+            found = run(self.marginal, False, y=y)
+            if found.high < total.low or found.low > high.high:
+                raise ValueError("f_Y is not the one that is given")
+            return found, found, {}
+        return total, high, doubts
 
     def part(self, y, cell, found):
         """Return a cell's part of f_Y, better if the cell is the box of outcomes, cut at x = y."""
