@@ -84,7 +84,8 @@ def verified(name: str, bound: Bound) -> Verified:
     found = _checked(name, repr(bound), certificate)
     if name.removesuffix("/nominal") in ("pml", "pmc") and found.outcome == "verified":
         if "parts" not in certificate and not found.words.endswith(_SUPREMUM):
-            words = f"it is a supremum, its certificate is about something else: {found.words}"
+            one = "one outcome only" if ", at y = " in found.words else "something else"
+            words = f"it is a supremum, its certificate is about {one}: {found.words}"
             return Verified(name, repr(bound), "refused", words)
     level = name.split("/law/quantile-")[1:]
     if level and found.outcome == "verified" and not _at_level(certificate, level[0]):
