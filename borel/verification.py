@@ -112,7 +112,8 @@ def _checked(name: str, bound: str, certificate: dict) -> Verified:
     failures, leaves = _supremum(certificate) if "parts" in certificate else [], 0
     scope, given = _SUPREMUM, ""
     for part in parts:
-        report = _CHECKERS.get((part.get("claim") or {}).get("type"), check)(part)
+        claim = part.get("claim") or {}
+        report = _CHECKERS.get(str(claim.get("type")), check)(part)
         leaves += report.checked
         failures += [
             f"{report.scope}: {line}" if len(parts) > 1 else line for line in report.failures
