@@ -190,3 +190,23 @@ def test_a_tail_of_the_fourth_power():
     seen = np.log((1 + y**4) / (1 + (y - 1) ** 4)).max()
     assert found.proved and found.width <= 1.1e-8
     assert seen - 1e-12 <= found.upper <= seen + 1e-7
+
+
+@pytest.mark.parametrize("y", [-60.0, -45.0, -20.0, 1.0, 20.0, 37.5, 39.0, 45.0, 60.0])
+def test_mixtures_whose_weights_are_the_secret_do_not_underflow(y):
+    on = bl.Interval(0, 1)
+
+    def f(y, x):
+        return (
+            x * np.exp(-(y**2) / 2) + (1 - x) * np.exp(-((y - 3) ** 2) / 2)
+        ) / 2.5066282746310002
+
+    joint = bl.uniform(on) * bl.Mechanism(f, secret=on, outcome=bl.Reals())
+    with mpmath.workdps(60):
+        a, b = mpmath.exp(-(mpmath.mpf(y) ** 2) / 2), mpmath.exp(-((mpmath.mpf(y) - 3) ** 2) / 2)
+        top, cost = mpmath.log(2 * max(a, b) / (a + b)), mpmath.log((a + b) / 2 / min(a, b))
+    pml, pmc = bl.pml(joint)(y), bl.pmc(joint)(y)
+    assert pml.lower <= top <= pml.upper and pml.width <= 1e-8
+    # the infimum over the secret is reached within e^-gap of an end, closer than floats lie
+    assert pmc.lower <= cost <= pmc.upper < cost + 1e-8
+    assert pmc.width <= 1e-8 or cost > 100

@@ -114,8 +114,11 @@ class CertifiedEngine(LawMeasures):
         atoms = np.isin(ys, list(self.at_atoms)) if self.at_atoms else np.zeros(len(ys), bool)
         out = []
         if not atoms.all():
-            where = np.flatnonzero(~atoms)
-            out.append(_Points(self.surface, where, ys[where]))
+            far = ~atoms & self.surface.underflows(ys)
+            for surface, on in ((self.surface, ~atoms & ~far), (self.surface.spread, far)):
+                if surface is not None and on.any():
+                    where = np.flatnonzero(on)
+                    out.append(_Points(surface, where, ys[where]))
         for atom, surface in self.at_atoms.items():
             where = np.flatnonzero(ys == atom)
             if len(where):

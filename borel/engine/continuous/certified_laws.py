@@ -55,6 +55,8 @@ class CertifiedOutcomes(CertifiedEngine):
         self.theorem = () if known is None else (known[1],)
         self.log_marginal_graph = None if known is None else known[0]
         self.bands = Bands(self.surface, self.log_marginal_graph)
+        spread = self.surface.spread
+        self.far_bands = None if spread is None else Bands(spread, self.log_marginal_graph)
         self._partitions: dict[str, _Partition] = {}
 
     def bound(self, low: float, high: float, **about: Any) -> Bound:
@@ -333,8 +335,12 @@ class _Partition:
         finite = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
         for start in range(0, len(finite), _BLOCK):
             rows = finite[start : start + _BLOCK]
-            band = self.engine.bands.evaluate(self.kind, low[rows], high[rows], self._tol, deadline)
-            out[:, rows] = np.array(band[2:])
+            tiny = self.engine.surface.underflows(low[rows] / 2 + high[rows] / 2)
+            for bands, chosen in ((self.engine.bands, ~tiny), (self.engine.far_bands, tiny)):
+                if bands is not None and chosen.any():
+                    k = rows[chosen]
+                    band = bands.evaluate(self.kind, low[k], high[k], self._tol, deadline)
+                    out[:, k] = np.array(band[2:])
             if time.monotonic() > deadline:
                 break  # what is not looked at stays unknown
         if self.kind == "pml":

@@ -10,8 +10,8 @@ import numpy as np
 
 from borel.alphabets import Interval, Mixed
 from borel.engine.balls.masses import mass_function
-from borel.engine.graphs import rewrite
-from borel.engine.intervals import jet, lanes
+from borel.engine.graphs import fp, rewrite
+from borel.engine.intervals import interval, jet, lanes
 from borel.engine.intervals.jet_program import Program
 from borel.errors import NotEnclosed
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _POSITIVE = frozenset(("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform"))
 """Families whose density is positive almost everywhere on their alphabet."""
+_LEAST = -690.0
+"""A number below this is the logarithm of what is, or nearly is, no normal float."""
 POSITIVE_COUNTS = frozenset(("poisson", "geometric", "negative_binomial"))
 """Families on integers with mass at each of them."""
 
@@ -158,21 +160,33 @@ def log_graph(density: Density) -> Graph:
         raise NotEnclosed(f"it could not be traced ({density.opaque})")
     if density.log:
         return rewrite.simplified(density.graph)
-    positive = set()
+    return rewrite.log_of(density.graph, _prover(density))
+
+
+def _prover(density: Density) -> Callable[[Graph], bool]:
+    """Return what proves that a function of the same inputs is >= 0 on the alphabets."""
+    ranges = {}
     for name, alphabet in density.alphabets.items():
         for k, factor in enumerate(alphabet.factors):
-            least = _least(factor)
-            if least is not None and least >= 0:
-                positive.add(name if alphabet.dim == 1 else f"{name}{k}")
-    return rewrite.log_of(density.graph, frozenset(positive))
+            ranges[name if alphabet.dim == 1 else f"{name}{k}"] = _range(factor)
+
+    def nonnegative(graph: Graph) -> bool:
+        try:
+            low, _ = interval.evaluate(graph, {name: ranges[name] for name in graph.inputs})
+        except NotEnclosed:
+            return False
+        return bool(low >= 0)
+
+    return nonnegative
 
 
-def _least(alphabet: Any) -> float | None:
-    """Return the lower end of an alphabet of numbers."""
-    line = getattr(alphabet, "interval", alphabet)
+def _range(alphabet: Any) -> tuple[float, float]:
+    """Return the least and the greatest point of an alphabet of numbers."""
     if alphabet.kind == "finite":
-        return float(np.min(alphabet.array))
-    return getattr(line, "lower", None)
+        return float(np.min(alphabet.array)), float(np.max(alphabet.array))
+    line = getattr(alphabet, "interval", alphabet)  # the atoms lie in it
+    low = -np.inf if line.lower is None else line.lower
+    return float(low), float(np.inf if line.upper is None else line.upper)
 
 
 class Surface:
@@ -192,8 +206,12 @@ class Surface:
     """
 
     def __init__(self, density: Density, secret: Secret):
-        self.secret = secret
-        self.graph = log_graph(density)
+        self._density = density
+        self._read(log_graph(density), secret)
+
+    def _read(self, graph: Graph, secret: Secret) -> None:
+        density = self._density
+        self.graph, self.secret = graph, secret
         known = density.alphabets.get("y")
         continuous = known is not None and known.kind in ("continuous", "mixed")
         self.varies = frozenset(("y",) if continuous else ())
@@ -219,10 +237,33 @@ class Surface:
         return self.far
 
     @cached_property
+    def spread(self) -> Surface | None:
+        """The kernel with sums of exponentials as such, for outcomes far out, if it has another."""
+        if self._density is None:
+            return None
+        graph = rewrite.far_log(self.graph, _prover(self._density))
+        if graph == self.graph:
+            return None
+        out = object.__new__(Surface)
+        out._density = self._density
+        out.spread = None
+        out._read(graph, self.secret)
+        return out
+
+    @property
     def logs(self) -> list[Program]:
         """Log f(y|x), and again in the form for outcomes far out, if that is another."""
-        other = rewrite.far_log(self.graph)
-        return [self.log] if other == self.graph else [self.log, Program(other, self.varies)]
+        return [self.log] if self.spread is None else [self.log, self.spread.log]
+
+    def underflows(self, y: np.ndarray) -> np.ndarray:
+        """Guess at which outcomes a sum within log f(y|x) leaves the range of floats."""
+        if self.spread is None or not self.needs_y:
+            return np.zeros(len(y), bool)
+        x = dict(zip(self.secret.names, _places(self.secret).T[..., None], strict=True))
+        with np.errstate(all="ignore"):
+            near, spread = (fp.evaluate(g, {**x, "y": y}) for g in (self.graph, self.spread.graph))
+            lost = (near < _LEAST) & np.isfinite(spread)
+        return np.array(np.broadcast_to(lost, (len(x[self.secret.names[0]]), len(y))).any(axis=0))
 
     @cached_property
     def diagonal(self) -> tuple[Program, dict[int, list[int]]] | None:
@@ -253,6 +294,7 @@ class Surface:
             part.varies = self.varies
             part.plain = (self.plain[0], Program(wedge, self.varies))
             part.far = part.plain
+            part._density, part.spread = None, None
             out.append(part)
         return out
 
@@ -267,6 +309,16 @@ class Surface:
         if shift is not None:
             named["shift"] = (shift[None], shift[None])
         return named
+
+
+def _places(secret: Secret) -> np.ndarray:
+    """Return a few points (n, d) of the secret: the ends and the middle, and some atoms."""
+    atoms = secret.atoms[:: max(1, len(secret.atoms) // 8)]
+    if not secret.continuous:
+        return np.concatenate([atoms, secret.atoms[-1:]])
+    low = np.where(np.isfinite(secret.lower), secret.lower, np.minimum(-1.0, secret.upper - 1.0))
+    high = np.where(np.isfinite(secret.upper), secret.upper, np.maximum(1.0, secret.lower + 1.0))
+    return np.concatenate([[low, low + (high - low) / 2, high], atoms])
 
 
 def boxes(a: np.ndarray, b: np.ndarray, direction: int, order: int) -> list[Box]:

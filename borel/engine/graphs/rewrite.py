@@ -24,10 +24,11 @@ _NONNEGATIVE = frozenset(
 class _Builder:
     """A graph in the making; equal nodes are shared."""
 
-    def __init__(self, inputs: tuple[str, ...], nonnegative: frozenset[str] = frozenset()):
+    def __init__(self, inputs: tuple[str, ...], nonnegative: Callable[[Graph], bool] | None = None):
         self.inputs = inputs
-        self.nonnegative_inputs = nonnegative
+        self.proves = nonnegative
         self.nodes: list[tuple[str, tuple]] = []
+        self._nonnegative: dict[int, bool] = {}
         self._known: dict[tuple, int] = {}
 
     def add(self, op: str, *args) -> int:
@@ -47,12 +48,18 @@ class _Builder:
         return self.nodes[k][1] if self.nodes[k][0] == op else None
 
     def nonnegative(self, k: int) -> bool:
-        """Return whether a node is known to be >= 0, by its operations alone."""
+        """Return whether a node is known to be >= 0, by its operations or over the alphabets."""
+        if k not in self._nonnegative:
+            proved = self._by_operations(k) or (
+                self.proves is not None and self.proves(self.graph(k))
+            )
+            self._nonnegative[k] = proved
+        return self._nonnegative[k]
+
+    def _by_operations(self, k: int) -> bool:
         op, args = self.nodes[k]
         if op == "const":
             return args[0] >= 0
-        if op == "input":
-            return args[0] in self.nonnegative_inputs
         if op in _NONNEGATIVE:
             return True
         if op == "power" and _even(self, args[1]):
@@ -94,7 +101,7 @@ class _Builder:
 def _rebuilt(
     graph: Graph,
     rule: Callable[[_Builder, str, tuple], int],
-    nonnegative: frozenset[str] = frozenset(),
+    nonnegative: Callable[[Graph], bool] | None = None,
 ) -> tuple[_Builder, int]:
     out = _Builder(graph.inputs, nonnegative)
     place: list[int] = []
@@ -224,15 +231,15 @@ def _log(b: _Builder, k: int) -> int:
     return b.add("log", k)
 
 
-def log_of(graph: Graph, nonnegative: frozenset[str] = frozenset()) -> Graph:
+def log_of(graph: Graph, nonnegative: Callable[[Graph], bool] | None = None) -> Graph:
     """Return the graph of the logarithm of a density, in logarithms as far as products allow.
 
     Parameters
     ----------
     graph : Graph
         The density.
-    nonnegative : frozenset of str
-        Inputs that are never negative.
+    nonnegative : callable, optional
+        ``graph -> bool``: whether it is proved to be never negative, wherever it is asked for.
 
     Examples
     --------
@@ -246,7 +253,7 @@ def log_of(graph: Graph, nonnegative: frozenset[str] = frozenset()) -> Graph:
     return simplified(b.graph(_logarithm(b, last)))
 
 
-def far_log(log_graph: Graph) -> Graph:
+def far_log(log_graph: Graph, nonnegative: Callable[[Graph], bool] | None = None) -> Graph:
     """Return a logarithm whose sums are sums of exponentials of logarithms.
 
     Where a term grows without bound, log(1 + w^2) loses its slope to intervals, 2 w / (1 + w^2);
@@ -267,7 +274,7 @@ def far_log(log_graph: Graph) -> Graph:
             return inner if op == "log" else b.add("logaddexp", b.add("const", 0.0), inner)
         return _simple(b, op, args)
 
-    b, last = _rebuilt(simplified(log_graph), rule)
+    b, last = _rebuilt(simplified(log_graph), rule, nonnegative)
     return b.graph(last)
 
 
