@@ -115,7 +115,7 @@ def test_the_band_of_a_law_encloses_it_between_the_points(ax):
         plot_law(ell, ax=ax)
     (band,) = ax.collections
     corners = band.get_paths()[0].vertices
-    edges = np.array([*zip(corners[:-1], corners[1:], strict=True)])  # (edge, end, coordinate)
+    edges = np.stack([corners[:-1], corners[1:]], axis=1)  # (edge, end, coordinate)
     flat = edges[edges[:, 0, 1] == edges[:, 1, 1]]
     top = float(ell.sup().upper)
     for t in np.linspace(0.1, 0.99, 7) * top:

@@ -1,6 +1,7 @@
 """The checker of laws: it verifies tails, cdfs and quantiles that hold, and refuses the rest."""
 
 import copy
+import itertools
 import json
 import math
 from fractions import Fraction
@@ -10,11 +11,13 @@ import pytest
 from engine.certified_cases import kernel, tilt
 from engine.test_check import lines_of_code, modules_of_borel
 from engine.test_check_outcomes import FINITE, UNIT, laplace, steps
+from flint import arb, ctx, fmpq
 
 import borel as bl
 from borel.engine.continuous import check_laws as checker
 from borel.engine.continuous.certified_laws import CertifiedOutcomes
 from borel.engine.continuous.check_laws import check_laws
+from borel.engine.continuous.check_models import DEGREE, Model, integral_to_u
 from borel.verification import verified
 
 POLYNOMIAL = FINITE * kernel(lambda y, x: 1 + (x - 1) * (y - 0.5), secret=FINITE.on, outcome=UNIT)
@@ -197,4 +200,49 @@ def test_it_is_small_and_shares_nothing_with_the_kernels():
         "borel.engine.continuous.check_models",
         "borel.engine.continuous.check_outcomes",
     }
-    assert lines_of_code(checker) <= 150
+    assert lines_of_code(checker) <= 170
+
+
+def test_what_takes_minutes_to_check_carries_no_certificate(monkeypatch):
+    monkeypatch.undo()
+    for prior, quick in ((bl.uniform(UNIT), True), (bl.beta(alpha=2, beta=3), False)):
+        bound = bl.pml(prior * kernel(laplace)).quantile(0.5)
+        assert (bound.certificate is not None) == quick
+        assert not quick or check_laws(bound.certificate).ok
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_ranges_and_integrals_of_models(seed):
+    """Random polynomials whose coefficients vary within balls, against values and exact sums."""
+    rng = np.random.default_rng(seed)
+    degree, radius = int(rng.integers(1, DEGREE + 1)), float(rng.choice([0.0, 1e-9, 1e-2]))
+    keys = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
+    chosen = [keys[k] for k in rng.permutation(len(keys))[: rng.integers(1, 7)]]
+    middles = [Fraction(int(rng.integers(-64, 65)), 2 ** int(rng.integers(0, 12))) for _ in chosen]
+    points = [Fraction(k, 32) for k in range(-32, 33, 4)]
+    with ctx.workprec(300):
+        made = Model({k: arb(float(c), radius) for k, c in zip(chosen, middles, strict=True)})
+        least, wholes = made.least(), {sign: integral_to_u(made, sign) for sign in (1, -1)}
+        for _ in range(10):
+            off = [Fraction(radius) * Fraction(int(rng.integers(-8, 9)), 8) for _ in chosen]
+            c = {k: m + d for k, m, d in zip(chosen, middles, off, strict=True)}
+            values = [
+                sum(v * s**i * u**j for (i, j), v in c.items()) for s in points for u in points
+            ]
+            assert least <= exactly(min(values))
+            for (sign, whole), u in itertools.product(wholes.items(), points):
+                parts = {(i, j): (sign * u) ** (i + 1) - (-1) ** (i + 1) for i, j in c}
+                truth = sum(v * u**j * parts[i, j] / (i + 1) for (i, j), v in c.items())
+                found = sum((b * exactly(u) ** k[1] for k, b in whole.terms.items()), arb(0))
+                assert (found - exactly(truth)).contains(0)
+
+
+def exactly(number):
+    return fmpq(number.numerator, number.denominator)
+
+
+def test_the_least_value_of_monotone_and_bent_models():
+    one = Model({(0, 0): arb(1), (1, 0): arb(3), (1, 1): arb(1), (0, 1): arb(1)})
+    assert abs(one.least() - (-2)) < 1e-20  # at s = -1: 1 - 3 - u + u
+    bent = Model({(0, 0): arb(1), (1, 0): arb(1), (2, 0): arb(1)})
+    assert abs(bent.least() - 0.75) < 1e-20  # at s = -1/2

@@ -293,8 +293,18 @@ def law(
     hints = [[float(y), float(x)] for y, x in zip(ys, places, strict=True) if math.isfinite(x)]
     if engine.secret.continuous and not hints:
         return None
-    made = {"type": "law", **_line(engine, ys[:1]), "places": hints, **claim}
+    about = _line(engine, ys[:1])
+    about["cover"] = sorted(
+        {*about["cover"], *_ends(part.low[inner][close], part.high[inner][close])}
+    )
+    made = {"type": "law", **about, "places": hints, **claim}
     return _without_infinities({**header(engine, quantity, *ends), "format": 3, "claim": made})
+
+
+def _ends(low: np.ndarray, high: np.ndarray) -> list[float]:
+    """Return the ends of what boxes cover together, if it is of few pieces."""
+    low, high = np.setdiff1d(low, high), np.setdiff1d(high, low)
+    return [*map(float, low), *map(float, high)] if len(low) <= _HINTS else []
 
 
 def _without_infinities(data: Any) -> Any:

@@ -10,15 +10,16 @@ Taken on trust: the same as for suprema (`check_outcomes`).
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from itertools import pairwise
 
 from flint import arb, fmpq
 
 from borel.engine.continuous.check import INF, Report, Z, _middle, check
-from borel.engine.continuous.check_models import Model, integral, model, run
-from borel.engine.continuous.check_outcomes import _Outcomes
+from borel.engine.continuous.check_models import ONE, Model, axis, integral, model, run
+from borel.engine.continuous.check_outcomes import CELLS, _Outcomes
 
-BOXES = 6000
+BOXES, SLACK = 6000, arb(2) ** -40
 
 
 def _mass(v, a, b):
@@ -105,33 +106,78 @@ class _Law(_Outcomes):
 
     def share(self, a, b):
         """Return on which side of the level the leakage is on a box, and the mass of the box."""
-        found = [0, Z, INF if math.isinf(b - a) else arb(1)]
-        candidates = self.candidates(a, b)
+        self.found = [0, Z, INF if math.isinf(b - a) else arb(1)]
+        with suppress(ValueError):
+            self.look(a, b)
+        return self.found
 
-        def proof(y, f, at, low, high):
-            if math.isfinite(b - a):
+    def look(self, a, b):
+        """Enclose f_Y on a box and take sides, with cells of secrets as fine as it takes."""
+        y, known, finite = axis(a, b, 0, 1), {}, math.isfinite(b - a)
+        own = {c for c in (a, b) if self.ends and self.ends[0] < c < self.ends[1]}
+        # a kink at x = y is followed on a cell that is the box
+        edges = {c for c in self.edges if not (len(own) == 2 and a < c < b)} | own
+        cells, candidates = [*pairwise(sorted(edges))], self.candidates(a, b)
+        scale, before = self.top if self.data["quantity"] == "pml" else arb(1), INF
+        while len(cells) <= CELLS:
+            f, at = self.rows(y, cells, known)
+            low, high, doubts = self.density(y, f, at, known)
+            doubt, share = (high.start - low.start).upper() + high.start.rad(), Z
+            if finite:
                 masses = _mass(low, a, b)[0], _mass(high, a, b)[1]
-                found[1:] = found[1].max(masses[0]), found[2].min(masses[1])
-            missing = self.exceeds(y, f, at, low, high, candidates)
-            found[0] = 0 if missing else 1
-            if missing:
-                other = self.above(y, f, at, low, high)
-                found[0] = 0 if other else -1
-                missing = min(missing, other, key=lambda m: max(map(float, m.values()), default=0))
-            doubt = (high.start - low.start).upper() + high.start.rad()
-            if not missing and math.isfinite(b - a) and doubt > high.start * arb(2) ** -36:
-                missing = {None: doubt}
-            return missing
+                self.found[1:] = self.found[1].max(masses[0]), self.found[2].min(masses[1])
+                share = self.found[2] - self.found[1]
+            paths = self.paths(y, f, at, candidates)
+            over = max([self.margin(v, high, self.bottom) for v in paths], default=-INF)
+            missing = {} if over > 0 else self.above(y, f, at, low, high)
+            under = min([self.margin(v, low, self.top, -1) for v in paths], default=-INF)
+            if finite and under >= 0:
+                missing = {c: v for c, v in missing.items() if not self.beside(y, c, low)}
+            self.found[0] = 1 if over > 0 else 0 if missing else -1
+            # with f_Y known better, might it be on one side?
+            hope = not finite or max(over, under) > -2 * doubt * scale
+            cut = {*f} & {*missing} if not finite or under >= 0 else set()
+            # what varies with the outcome is the rest of the doubt: then its box is to be halved
+            loss = doubt * (b - a) if finite else INF
+            if (hope if missing else share > SLACK and loss * 4 > share) and doubt * 2 < before:
+                # half of a kink is no kink: rather another box of outcomes
+                loose = {c: v for c, v in doubts.items() if c != (a, b)}
+                if sum(loose.values(), Z) * 4 > doubt:
+                    cut |= {c for c, v in loose.items() if v * (8 * len(cells)) > doubt}
+                before = doubt
+            if not cut:
+                break
+            cells = [c for c in cells if c not in cut]
+            for u, v in cut:  # faster towards an end at which the prior may be singular
+                steep = doubts.get((u, v), Z) * 4 > doubt
+                ends = [x for x in (u, v) if steep and x in self.ends]
+                more = {x + (u + v - 2 * x) / k for x in ends for k in (4, 8, 16)}
+                cells += pairwise(sorted({u, _middle(u, v), v, *more}))
+            cells.sort()
 
-        self.settled(a, b, proof)
-        return found
+    def beside(self, y, cell, low):
+        """Return whether the leakage is below the level at a cell, as one that moves with y."""
+        if not isinstance(cell, tuple):
+            return False
+        place = min(self.hints, key=lambda pair: abs(pair[0] - float(y.start.mid())))
+        centre = arb(place[1]) - arb(place[0])
+        ends = (arb(cell[0]) - y.high - centre, arb(cell[1]) - y.low - centre)
+        reach = max(abs(end).upper() for end in ends)
+        x = y + Model({ONE: centre, (1, 0): reach}, centre - reach, centre + reach)
+        return bool(self.margin(run(self.f, False, x=x, y=y), low, self.top, -1) >= 0)
+
+    def margin(self, v, marginal, level, sign=1):
+        """Return at least by how much the leakage at a secret is above a level, or below it."""
+        pml = self.data["quantity"] == "pml"
+        gap = v - marginal * level if pml else marginal * (1 / level) - v
+        return (gap * sign).least()
 
     def candidates(self, a, b):
         """Return where the extreme over the secrets may be, for a box of outcomes."""
         if not math.isfinite(b - a) or not self.p:
             return []
         middle = a + (b - a) / 2
-        near = sorted(self.hints, key=lambda pair: abs(pair[0] - middle))[:4]
+        near = sorted(self.hints, key=lambda pair: abs(pair[0] - middle))[:2]
         (y, x), places = near[0], [x for _, x in near] + [*self.ends]
         at = {x: run(self.f, False, x=model(x), y=model(middle)).start for x in {*places}}
         known = [x for x, v in at.items() if v.is_finite() and math.isfinite(x)]
@@ -139,23 +185,15 @@ class _Law(_Outcomes):
         best = sorted(known, key=lambda x: -sign * float(at[x]))[:1]
         return [(x, None) for x in {x, *best}] + [(x, y)]
 
-    def exceeds(self, y, f, at, low, high, candidates):
-        """Return what is missing from leakage > the level, at secrets of prior mass."""
-        some = {x: at[x] for x, w in self.atoms.items() if w > 0}
+    def paths(self, y, f, at, candidates):
+        """Return f at secrets of prior mass, along a box of outcomes."""
+        some = [at[x] for x, w in self.atoms.items() if w > 0]
         if math.isfinite(float(y.high - y.low)):
-            for pair in candidates:
-                drift = None if pair[1] is None else y - pair[1]
-                some |= {(pair, k): v for k, v in enumerate(self.near(y, pair[0], drift))}
+            for x, start in candidates:
+                some += self.near(y, x, None if start is None else y - start)
         elif self.p:
-            some |= {cell: v for cell, v in f.items() if self.priors[cell][1].low > 0}
-        if self.data["quantity"] == "pml":
-            margins = {k: (v - high * self.bottom).low for k, v in some.items()}
-        else:
-            margins = {k: (low * (1 / self.bottom) - v).low for k, v in some.items()}
-        best = max(margins, key=lambda k: float(margins[k]), default=None)
-        if best is not None and margins[best] > 0:
-            return {}
-        return {best if best in f else None: INF if best is None else -margins[best]}
+            some += [v for cell, v in f.items() if self.priors[cell][1].low > 0]
+        return some
 
 
 def check_laws(certificate: dict | str) -> Report:

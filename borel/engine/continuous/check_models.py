@@ -16,7 +16,8 @@ from flint import arb, arb_series
 
 from borel.engine.continuous.check import INF, Z
 
-DEGREE, NAN, ONE = 6, arb("nan"), (0, 0)
+DEGREE, NAN, ONE = 8, arb("nan"), (0, 0)
+_UNITS = (1, 0), (0, 1)
 BILINEAR = {(0, 0), (1, 0), (0, 1), (1, 1)}
 
 
@@ -97,6 +98,27 @@ class Model:
     def positive(self):
         """Return it, known not to be negative."""
         return Model(self.terms, self.low.max(Z), self.high, self.steady)
+
+    def least(self):
+        """Bound it from below; along an axis on which it is monotone, by its value at an end."""
+        terms, total = dict(self.terms), Z
+        for n in (0, 1, 0):
+            slope = terms.get(_UNITS[n], Z)
+            rest = (abs(b).upper() * k[n] for k, b in terms.items() if k[n] and k != _UNITS[n])
+            if not slope.contains(0) and abs(slope).lower() > sum(rest, Z):
+                end, known, terms = -1 if slope > 0 else 1, terms, {}
+                for (i, j), b in known.items():
+                    k, power = ((0, j), i) if n == 0 else ((i, 0), j)
+                    terms[k] = terms.get(k, Z) + b * end**power
+        for one, two in zip(_UNITS, ((2, 0), (0, 2)), strict=True):
+            b, c = terms.get(one, Z), terms.get(two, Z)
+            if c > 0 and b.is_finite():  # b s + c s^2 >= -b^2 / 4 c
+                total -= (b * b / (4 * c)).upper()
+                terms = {k: v for k, v in terms.items() if k not in (one, two)}
+        for (i, j), b in terms.items():  # an even power is between 0 and 1
+            least = b if (i, j) == ONE else -abs(b) if i % 2 or j % 2 else b.lower().min(Z)
+            total += least.lower()
+        return total.lower().max(self.low) if total.is_finite() else self.low
 
     def doubt(self, varies=False):
         """Return how little is known of it; with what varies with s."""
@@ -275,4 +297,16 @@ def integral(v, a, b):
         # the radius of NaN may be 0
         b = arb(0, b.rad()) if i % 2 and b.is_finite() else b
         out[0, j] = out.get((0, j), Z) + b * half * 2 / (i + 1)
+    return Model(out)
+
+
+def integral_to_u(v, sign):
+    """Integrate over s from -1 to u, or to -u."""
+    out = {}
+    for (i, j), b in v.terms.items():
+        # what varies of a coefficient is integrated with |s|^i, at most up to 1
+        ends = {(0, j): arb(0, b.rad()) * 2 - b.mid() * (-1) ** (i + 1)}
+        ends[0, i + j + 1] = b.mid() * sign ** (i + 1)
+        for k, c in ends.items():
+            out[k] = out.get(k, Z) + c / (i + 1)
     return Model(out)

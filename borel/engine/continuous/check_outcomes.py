@@ -24,6 +24,7 @@ from borel.engine.continuous.check_models import (
     between,
     exponential,
     integral,
+    integral_to_u,
     model,
     run,
 )
@@ -170,38 +171,38 @@ class _Outcomes(_Checker):
         """Return a cell's part of f_Y, better if the cell is the box of outcomes, cut at x = y."""
         if not (y.low == cell[0] and y.high == cell[1] and (0, 1) in y.terms):
             return found
-        total, s = model(0), axis(-1.0, 1.0, 1, 0)
-        for end in cell:  # x = end + (y - end) (1 + s) / 2
-            reach = (y - end) * (arb(1) / 2)
-            x = (s + 1) * reach + end
+        total, half = model(0), (arb(cell[1]) - arb(cell[0])) / 2
+        for turn in (1, -1):  # x = y + turn (1 + s) half, up to the end of the cell: s = -turn u
+            x = y + (axis(-1.0, 1.0, 1, 0) + 1) * (half * turn)
             inside = run(self.f, False, x=x, y=y) * run(self.p, False, x=x)
-            total = total + integral(inside, -1, 1) * reach * (1 if end == cell[0] else -1)
-        return total if total.doubt() < found.doubt() or not found.start.is_finite() else found
+            total = total + integral_to_u(inside, -turn) * half
+        known = all(b.is_finite() for b in total.terms.values())
+        better = total.doubt() < found.doubt() or not found.start.is_finite()
+        return total if known and better else found
 
     def above(self, y, f, at, low, high):
         """Return what is missing, cell by cell, from leakage <= the bound."""
         kind, rows = self.data["quantity"], dict(f) if self.p else {}
         rows |= {x: at[x] for x in self.atoms}
         if kind == "pml":
-            margins = {c: low - v * (1 / self.top) for c, v in rows.items()}
+            margins = {c: (low - v * (1 / self.top)).least() for c, v in rows.items()}
         elif kind == "pmc":
-            margins = {c: v * self.top - high for c, v in rows.items()}
+            margins = {c: (v * self.top - high).least() for c, v in rows.items()}
         else:  # all values are between those at two places, but for a factor
             points = [v for x, v in at.items() if isinstance(x, float)]
             least, *_, most = sorted(points, key=lambda v: float(v.start))
             slack = (self.top * least.start.mid() / most.start.mid()) ** 0.4  # of the room
-            margins = {None: least * self.top - most * slack**2}
+            margins = {None: (least * self.top - most * slack**2).least()}
             for c, v in rows.items():
-                pair = most * slack - v, v * slack - least
-                margins[c] = min(pair, key=lambda m: m.low)
-        return {c: -m.low for c, m in margins.items() if not m.low >= 0}
+                margins[c] = (most * slack - v).least().min((v * slack - least).least())
+        return {c: -m for c, m in margins.items() if not m >= 0}
 
     def below(self, y, f, at, low, high):
         """Return what is missing from leakage >= the bound, at secrets of positive prior mass."""
         top, bottom = (self.near(y, x) for x in self.claim["peak"]["x"])
         of = {"pml": (top, [high]), "pmc": ([low], bottom), "ldp": (top, bottom)}
         first, second = of[self.data["quantity"]]
-        best = max((u - v * self.bottom).low for u in first for v in second)
+        best = max((u - v * self.bottom).least() for u in first for v in second)
         return {} if best > 0 else {None: -best}  # not 0 against 0: f_Y > 0
 
     def near(self, y, x, drift=None):
