@@ -17,7 +17,8 @@ import borel as bl
 from borel.engine.continuous import check_laws as checker
 from borel.engine.continuous.certified_laws import CertifiedOutcomes
 from borel.engine.continuous.check_laws import check_laws
-from borel.engine.continuous.check_models import DEGREE, Model, integral_to_u
+from borel.engine.continuous.check_models import DEGREE, Model, axis, integral_to_u
+from borel.engine.graphs.trace import Graph
 from borel.verification import verified
 
 POLYNOMIAL = FINITE * kernel(lambda y, x: 1 + (x - 1) * (y - 0.5), secret=FINITE.on, outcome=UNIT)
@@ -246,3 +247,44 @@ def test_the_least_value_of_monotone_and_bent_models():
     assert abs(one.least() - (-2)) < 1e-20  # at s = -1: 1 - 3 - u + u
     bent = Model({(0, 0): arb(1), (1, 0): arb(1), (2, 0): arb(1)})
     assert abs(bent.least() - 0.75) < 1e-20  # at s = -1/2
+
+
+@pytest.mark.parametrize(("place", "side"), [(0.5, 1), (0.0, 0)])
+def test_cells_beside_the_path_that_was_looked_at_count(monkeypatch, place, side):
+    """PML of Gaussian noise on a uniform secret is above 0.03: x = y is the top, not an end."""
+    joint = bl.uniform(UNIT) * bl.mechanisms.gaussian(sigma=1.0)
+    certificate = bl.pml(joint).tail(0.03).certificate
+    found = []
+
+    def prove(work, cover):
+        work.hints, work.certain = [[0.5, place]], False
+        work.bottom = work.top = arb(0.03).exp()
+        found.append(work.share(0.46875, 0.53125)[0])
+
+    monkeypatch.setattr(checker._Law, "prove", prove)
+    check_laws(certificate)
+    assert found == [side]
+
+
+def test_a_kink_whose_sides_differ():
+    def lopsided(y, x):
+        return np.exp(-2 * abs(y - x) - (y - x)) * 0.75
+
+    bound = bl.pml(bl.uniform(UNIT) * kernel(lopsided)).quantile(Fraction(1, 2))
+    report = held(bound)
+    assert report.ok, report.failures
+
+
+def test_the_part_of_the_marginal_beside_a_kink():
+    """On a box that is the cell it is the integral over both sides of x = y."""
+    certificate = bl.pml(bl.uniform(UNIT) * kernel(laplace)).tail(0.5).certificate
+    work, cell = object.__new__(checker._Law), (0.25, 0.375)
+    work.f = Graph.from_json(certificate["kernel"]["graph"]), certificate["kernel"]["log"]
+    work.p = Graph.from_json(certificate["prior"]["graph"]), certificate["prior"]["log"]
+    with ctx.workprec(128):
+        found = work.part(axis(*cell, 0, 1), cell, Model({(0, 0): arb(0, 9)}))
+        for t in (-1, -0.5, 0, 0.75, 1):
+            y = arb(0.3125) + t * arb(0.0625)
+            left, right = (1 - (-4 * abs(y - end)).exp() for end in cell)
+            value = sum((b * arb(t) ** k[1] for k, b in found.terms.items()), arb(0))
+            assert value.overlaps((left + right) / 2) and value.rad() < 1e-10
