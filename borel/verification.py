@@ -119,11 +119,7 @@ def _checked(name: str, bound: str, certificate: dict) -> Verified:
             f"{report.scope}: {line}" if len(parts) > 1 else line for line in report.failures
         ]
         scope = report.scope if len(parts) == 1 else scope
-        given = (
-            ", with f_Y as its theorem has it"
-            if (part.get("claim") or {}).get("marginal")
-            else given
-        )
+        given = ", with f_Y as its theorem has it" if claim.get("marginal") else given
     if not failures:
         words = f"{leaves} leaves hold{given}; {certificate['quantity']}, {scope}"
         return Verified(name, bound, "verified", words)

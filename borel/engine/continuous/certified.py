@@ -354,7 +354,7 @@ class CertifiedEngine(LawMeasures):
             rows += [[float(v) for v in row] for row in zip(*columns, strict=True)]
         rows.sort()
         at = gauss.Outcomes(ys, ys, ys, 0, shift)
-        low, high = gauss.atom_by_atom(self.surface, at)
+        low, high = gauss.atom_by_atom(sheet.surface, at)
         places = self.secret.atoms[:, 0].tolist()
         atoms = zip(places, places, low.tolist(), high.tolist(), strict=True)
         return [*rows, *(list(atom) for atom in atoms)], float(shift[0])

@@ -223,21 +223,15 @@ class CertifiedOutcomes(CertifiedEngine):
             return True
         if self.secret.dim > 1:
             return False
-        y = float(np.clip(0.0, *self._near_middle()))
+        low, high = self.line.lower, self.line.upper  # an outcome away from both of them
+        y = low + (high - low) / 2 if math.isfinite(high - low) else np.clip(0.0, low + 1, high - 1)
         x = boxes(self.secret.lower[None], self.secret.upper[None], 0, 1)
-        at = lanes.point(np.array([[y]]))
+        at = lanes.point(np.array([[float(y)]]))
         runs = [(self.surface.log, self.surface.inputs(x, at))]
         if self.secret.program is not None:
             runs.append((self.secret.program, {self.secret.names[0]: x[0]}))
         slopes = [jet.entry(program.run(named, 1).jet, 1) for program, named in runs]
         return bool(np.isfinite(slopes).all())
-
-    def _near_middle(self) -> tuple[float, float]:
-        """Return an outcome or two, away from finite ends."""
-        low, high = self.line.lower, self.line.upper
-        if math.isfinite(high - low):
-            return (low + high) / 2, (low + high) / 2
-        return low + 1.0, high - 1.0
 
     def _of_law(self, kind, ends, wide, level, units: str, claim: dict) -> Bound:
         """Make a Bound of a figure of the law: a little wider if it has a certificate."""

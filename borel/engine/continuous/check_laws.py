@@ -149,7 +149,7 @@ class _Law(_Outcomes):
                 break
             cells = [c for c in cells if c not in cut]
             for u, v in cut:  # faster towards an end at which the prior may be singular
-                steep = doubts.get((u, v), Z) * 4 > doubt
+                steep = math.isfinite(v - u) and doubts.get((u, v), Z) * 4 > doubt
                 ends = [x for x in (u, v) if steep and x in self.ends]
                 more = {x + (u + v - 2 * x) / k for x in ends for k in (4, 8, 16)}
                 cells += pairwise(sorted({u, _middle(u, v), v, *more}))
