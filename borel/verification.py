@@ -112,7 +112,8 @@ def _checked(name: str, bound: str, certificate: dict) -> Verified:
     failures, leaves = _supremum(certificate) if "parts" in certificate else [], 0
     scope, given = _SUPREMUM, ""
     for part in parts:
-        claim = part.get("claim") or {}
+        claim = part.get("claim")
+        claim = claim if isinstance(claim, dict) else {}
         report = _CHECKERS.get(str(claim.get("type")), check)(part)
         leaves += report.checked
         failures += [

@@ -15,6 +15,7 @@ import pytest
 import borel as bl
 from borel.engine.continuous import check as checker
 from borel.engine.continuous.check import check
+from borel.verification import verified
 
 UNIT = bl.Interval(0, 1)
 SUPREMUM = "the supremum over the outcomes"
@@ -346,6 +347,13 @@ def test_nonsense_is_refused(nonsense):
     assert report.failures[0].startswith("certificate: ")
 
 
+@pytest.mark.parametrize("nonsense", [[1], "x", 3, None, {}, {"type": [1]}, {"type": "law"}])
+def test_a_claim_that_is_none_is_refused(nonsense):
+    bound = figure("laplace on uniform")
+    altered = bound.about(certificate={**bound.certificate, "claim": nonsense})
+    assert verified("pml/one outcome", altered).outcome == "refused"
+
+
 # -- the checker itself ---------------------------------------------------------------------
 
 
@@ -458,8 +466,6 @@ def test_borel_check_verifies_a_result_and_refuses_an_altered_one(tmp_path):
 
 def test_a_certificate_of_another_figure_is_refused():
     from dataclasses import replace
-
-    from borel.verification import verified
 
     bound = figure("laplace on uniform")
     assert verified("pml/one outcome", bound).outcome == "verified"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 import borel as bl
+from borel.verification import verified
 
 
 def laplace(secrets, b=1.0):
@@ -210,3 +211,5 @@ def test_mixtures_whose_weights_are_the_secret_do_not_underflow(y):
     # the infimum over the secret is reached within e^-gap of an end, closer than floats lie
     assert pmc.lower <= cost <= pmc.upper < cost + 1e-8
     assert pmc.width <= 1e-8 or cost > 100
+    for kind, found in (("pml", pml), ("pmc", pmc)):
+        assert verified(f"{kind}/far out", found).outcome == "verified"

@@ -142,10 +142,6 @@ def _logaddexp(u, v):
     return most + (_gap(least, most).exp() + 1).log()
 
 
-def _betaln(u, v):
-    return _gap(u.call("lgamma") + v.call("lgamma"), (u + v).call("lgamma"))
-
-
 # fmt: off
 _UP, _NOT_0 = (0, 1), (-1, 1)
 _SIGNS = {"greater": (1,), "less": (-1,), "greater_equal": _UP, "less_equal": (-1, 0),
@@ -157,7 +153,8 @@ FUNCTIONS: dict[str, Any] = {
     "square": lambda u: _power(u, 2), "sqrt": lambda u: _power(u, 0.5), "exp": lambda u: u.exp(),
     "negative": lambda u: u * -1, "expm1": lambda u: u.exp() + -1, "log": lambda u: u.log(),
     "log1p": lambda u: (u + 1).log(), "logaddexp": _logaddexp,
-    "expit": lambda u: _power((u * -1).exp() + 1, -1), "betaln": _betaln,
+    "expit": lambda u: _power((u * -1).exp() + 1, -1),
+    "betaln": lambda u, v: _gap(u.call("lgamma") + v.call("lgamma"), (u + v).call("lgamma")),
     "xlogy": lambda u, v: u * v.log(), "where": lambda c, u, v: _pick(c, _NOT_0, u, v),
     "absolute": lambda u: _pick(u, _UP, u, u * -1), "logical_not": lambda u: _pick(u, (0,), 1, 0),
     "maximum": lambda u, v: _pick(_gap(u, v), _UP, u, v),
@@ -278,26 +275,26 @@ class _Checker:
 
     def mass(self, y, shift, a, b):
         """Enclose the integral of f p e^-shift over a box, or its value at an atom."""
-        best = Z, INF
+        best, log = (Z, INF), self.f[1]  # a logarithm of a sum would lose it
         for x in _rays(a, b):
-            f = _run(self.f, True, x, y) + -shift
             if a == b:
+                f = _run(self.f, False, x, y) * (-arb(shift)).exp()
                 weights = next(p for place, *p in self.atoms if place == a)
-                return [v * p for v, p in zip(f.exp().bounds(), weights, strict=True)]
+                return [v * p for v, p in zip(f.bounds(), weights, strict=True)]
+            f, p = _run(self.f, log, x, y), _run(self.p, log, x)
             k, scale = next((e, abs(v)) for (e, _), v in x.terms.items() if e != 0)
-            terms = ((f + _run(self.p, True, x)).exp() * scale).terms
-            if all(e + k > 0 for e, _ in terms):  # the integral of t^(e + k - 1) (log t)^j
-                total = sum((v * _moment(e + k, j) for (e, j), v in terms.items()), Z)
+            whole = ((f + p + -shift).exp() if log else f * p * (-arb(shift)).exp()) * scale
+            if all(e + k > 0 for e, _ in whole.terms):  # the integral of t^(e + k - 1) (log t)^j
+                total = sum((v * _moment(e + k, j) for (e, j), v in whole.terms.items()), Z)
                 best = min(best, (total.lower(), total.upper()), key=lambda v: v[1] - v[0])
         return best
 
     def point(self):
         y, shift, cells = self.claim["y"], self.claim["shift"], self.claim["cells"]
         at, total, self.scope = _ray(y), (Z, Z), f"at y = {y}"
-        atoms, pml = [x for x, *_ in self.atoms], self.data["quantity"] == "pml"
+        atoms, pml = [(x, x) for x, *_ in self.atoms], self.data["quantity"] == "pml"
         edges = self.cover([(a, b) for a, b, *_ in cells if a < b]) if self.p else [y]
-        places = [(a, b) for a, b, *_ in cells if not a < b]
-        self.leaf("atoms", lambda: places == [*zip(atoms, atoms, strict=True)])
+        self.leaf("atoms", lambda: [(a, b) for a, b, *_ in cells if not a < b] == atoms)
         for i, (a, b, least, most) in enumerate(cells):
             self.leaf(f"cell {i}", _refine, partial(self.mass, at, shift), least, most, a, b)
             total = total[0] + least, total[1] + most
@@ -307,10 +304,11 @@ class _Checker:
         outer, inner = (high, low)[::side]
         # cut where kinks often are
         cuts = sorted(c for c in {x, y, *edges, *self.f[0].constants} if edges[0] <= c <= edges[-1])
-        for box in [*pairwise(cuts), *zip(atoms, atoms, strict=True)]:
+        for box in [*pairwise(cuts), *atoms]:
             self.leaf(f"{name} on {box}", self.holds, -side, _ray(outer), at, _rays, *box)
-        step = arb(2) ** -90 * max(1.0, abs(x))
-        near = [(_rays, x, x), (_rays, arb(x), x + step), (_rays, x - step, arb(x))]
+        steps = [arb(2) ** -bits * max(1.0, abs(x)) for bits in (90, 300)]
+        beside = [{"base": x, "sign": s, "power": 1, "s": (0.5, 1.0)} for s in (1, -1)]
+        near = [(_rays, x, x), *(self.path(spec, t, at) for t in steps for spec in beside)]
         self.leaf(f"{name} near {x}", self.somewhere, side, _ray(inner), at, *near)
         ends = (low - f_y[1], high - f_y[0]) if pml else (f_y[0] - high, f_y[1] - low)
         return {"box": (y, y)}, (y, y), *ends
