@@ -19,6 +19,7 @@ from borel.engine.continuous.bands import Band, Bands
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.certified_excess import figure
 from borel.engine.continuous.essential import halves
+from borel.engine.continuous.far_means import FarMeans
 from borel.engine.continuous.surface import boxes
 from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.engine.divergences.generators import NAMED
@@ -61,6 +62,12 @@ class CertifiedOutcomes(CertifiedEngine):
         spread = self.surface.spread
         self.far_bands = None if spread is None else Bands(spread, self.log_marginal_graph)
         self._partitions: dict[str, _Partition] = {}
+
+    @cached_property
+    def far_means(self) -> list[FarMeans]:
+        """Bounds for outcomes far out, of means of a leakage that is not bounded there."""
+        forms = [s for s in (self.surface, self.surface.spread) if s is not None]
+        return [FarMeans(form, self.log_marginal_graph) for form in forms]
 
     def bound(self, low: float, high: float, **about: Any) -> Bound:
         """Make a Bound; figures over outcomes also rest on the theorem for f_Y, if one is used."""
@@ -377,6 +384,10 @@ class _Partition:
                 factor = math.exp(min(out[1, k], 700.0)) * (1 + 1e-14)
                 out[5, k] = min(out[5, k], out[1, k] * out[3, k] * (1 + 1e-15))
                 out[7, k] = min(out[7, k], factor * out[3, k] if out[1, k] < 700 else math.inf)
+            elif self.kind != "ldp" and math.isfinite(low[k]) != math.isfinite(high[k]):
+                for one in self.engine.far_means:
+                    more = one.means(self.kind, float(low[k]), float(high[k]))
+                    out[5, k], out[7, k] = min(out[5, k], more[0]), min(out[7, k], more[1])
         return out
 
     @property

@@ -58,18 +58,31 @@ class TailRatios:
         """
         return self._bounds(self._left(i, k, low, high), low, high)
 
-    def _bounds(self, left: Terms, low: float, high: float) -> tuple[float, float]:
-        """Enclose a sum of terms over a box."""
+    def growth(self, i: int, k: int, low: float, high: float) -> list[float]:
+        """Bound log f(y|x_i) - log f(y|x_k) by a polynomial in the distance to the finite end.
+
+        Its coefficients, the constant first; inf where nothing is known. It holds for the outcomes
+        of [low, high] at which both are finite.
+        """
+        found = self._polynomial(self._left(i, k, low, high), low, high)
+        return [float(lanes.settled(c)[1]) for c in found]
+
+    def _polynomial(self, left: Terms, low: float, high: float) -> list[Any]:
+        """Enclose a sum of terms over a box: coefficients of the distance to its finite end."""
         powers, rest = self._parts(left, low, high)
         start = low if math.isfinite(low) else high
-        shifted = _shifted(powers, start, 1 if math.isfinite(low) else -1)
-        total: Any = shifted[0]
+        total, *more = _shifted(powers, start, 1 if math.isfinite(low) else -1)
         for part in rest:
             total = lanes.add(total, part)
+        return [total, *more]
+
+    def _bounds(self, left: Terms, low: float, high: float) -> tuple[float, float]:
+        """Enclose a sum of terms over a box."""
+        total, *more = self._polynomial(left, low, high)
         least, most = (float(v) for v in lanes.settled(total))
-        if any(not c[0] >= 0 for c in shifted[1:]):
+        if any(not c[0] >= 0 for c in more):
             least = -math.inf
-        if any(not c[1] <= 0 for c in shifted[1:]):
+        if any(not c[1] <= 0 for c in more):
             most = math.inf
         return least, most
 
