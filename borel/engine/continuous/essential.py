@@ -236,6 +236,9 @@ def _at_atoms(surface: Surface, y: Box | None, n: int, sign: float, around: Arou
             with np.errstate(invalid="ignore"):
                 extra = around.half[rows, None] * np.maximum(np.abs(gap[0]), np.abs(gap[1]))
             upper = upper + np.where(np.isnan(extra), np.inf, extra) * (1 + 2.0**-50)
+            # x0 itself exceeds L(y, x0) nowhere
+            own = (points == around.place[rows, None]).all(axis=2) & around.smooth[rows, None]
+            upper = np.where(own, around.start[rows, None], upper)
         low[rows], high[rows] = lower.max(axis=1), upper.max(axis=1)
         place[rows] = points[np.argmax(lower, axis=1)]
     return low, high, place, direct
