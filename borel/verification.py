@@ -11,13 +11,14 @@ from typing import NamedTuple
 from borel.bound import Bound
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_laws import check_laws
+from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.errors import InvalidInput
 from borel.store import load
 
 _SUPREMUM = "the supremum over the outcomes"
 _JOINT = ("kernel", "prior", "outcome")
-_CHECKERS = {"outcomes": check_outcomes, "law": check_laws}
+_CHECKERS = {"outcomes": check_outcomes, "law": check_laws, "mean": check_means}
 
 
 class Verified(NamedTuple):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_models import FUNCTIONS
 from borel.engine.continuous.check_outcomes import check_outcomes
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _CELLS = 8
 _HINTS = 16
+_LOOSE = 600.0
 _KNOWN = {"input", "const", *FUNCTIONS}
 
 
@@ -285,20 +287,66 @@ def law(
     if not _covered(engine) or not all(map(math.isfinite, ends)):
         return None
     inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
-    middle = part.low[inner] + (part.high[inner] - part.low[inner]) / 2
     close = (part.lower[inner] <= level[1]) & (part.upper[inner] >= level[0])
+    about = _with_places(engine, quantity, part, inner, close)
+    if about is None:
+        return None
+    ends_of_boxes = _ends(part.low[inner][close], part.high[inner][close])
+    about["cover"] = sorted({*about["cover"], *ends_of_boxes})
+    made = {"type": "law", **about, **claim}
+    return _without_infinities({**header(engine, quantity, *ends), "format": 3, "claim": made})
+
+
+def mean(
+    engine: CertifiedOutcomes,
+    quantity: str,
+    ends: tuple[float, float],
+    part: _Partition,
+    figure: str,
+) -> dict[str, Any] | None:
+    """Return the certificate of a mean of a leakage over continuous outcomes.
+
+    Parameters
+    ----------
+    engine, quantity, ends, part
+        As for `outcomes`.
+    figure : {"mean", "exp_mean", "maximal_leakage"}
+        Of the leakage, of its exponential, or the logarithm of that.
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not cover, as for `outcomes`, and what it does not bound far
+        out.
+    """
+    if not _covered(engine) or not all(map(math.isfinite, ends)):
+        return None
+    inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
+    about = _with_places(engine, quantity, part, inner, np.zeros(len(inner), bool))
+    if about is None:
+        return None
+    claim = {"type": "mean", "figure": figure, **about}
+    made = {**header(engine, quantity, *ends), "format": 3, "claim": claim}
+    # any finite bound will do here: the one that is claimed would take too long
+    loose = _without_infinities({**made, "lower": 0.0, "upper": _LOOSE})
+    return _without_infinities(made) if check_means(loose).ok else None
+
+
+def _with_places(
+    engine: CertifiedOutcomes, quantity: str, part: _Partition, inner: np.ndarray, close: np.ndarray
+) -> dict[str, Any] | None:
+    """Return what `_line` does, and secrets at which the kernel is extreme, at some outcomes.
+
+    They are among the bounded boxes ``inner``, more of them where ``close``.
+    """
+    middle = part.low[inner] + (part.high[inner] - part.low[inner]) / 2
     spread = inner.size and np.argsort(middle)[:: 1 + inner.size // _HINTS]
     ys = np.unique([*middle[close][:: 1 + int(close.sum()) // _HINTS], *middle[spread]])
     places = engine.extreme(ys, 1.0 if quantity == "pml" else -1.0).place[:, 0] if ys.size else ys
     hints = [[float(y), float(x)] for y, x in zip(ys, places, strict=True) if math.isfinite(x)]
     if engine.secret.continuous and not hints:
         return None
-    about = _line(engine, ys[:1])
-    about["cover"] = sorted(
-        {*about["cover"], *_ends(part.low[inner][close], part.high[inner][close])}
-    )
-    made = {"type": "law", **about, "places": hints, **claim}
-    return _without_infinities({**header(engine, quantity, *ends), "format": 3, "claim": made})
+    return {**_line(engine, ys[:1]), "places": hints}
 
 
 def _ends(low: np.ndarray, high: np.ndarray) -> list[float]:

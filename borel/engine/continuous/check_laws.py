@@ -157,14 +157,19 @@ class _Law(_Outcomes):
 
     def beside(self, y, cell, low):
         """Return whether the leakage is below the level at a cell, as one that moves with y."""
-        if not isinstance(cell, tuple):
-            return False
+        v = self.carried(y, cell) if isinstance(cell, tuple) else None
+        return v is not None and bool(self.margin(v, low, self.top, -1) >= 0)
+
+    def carried(self, y, cell):
+        """Return f(y|x) at the secrets of a cell, as places x = y + c + reach s; None without c."""
+        if not self.hints:
+            return None
         place = min(self.hints, key=lambda pair: abs(pair[0] - float(y.start.mid())))
         centre = arb(place[1]) - arb(place[0])
         ends = (arb(cell[0]) - y.high - centre, arb(cell[1]) - y.low - centre)
         reach = max(abs(end).upper() for end in ends)
         x = y + Model({ONE: centre, (1, 0): reach}, centre - reach, centre + reach)
-        return bool(self.margin(run(self.f, False, x=x, y=y), low, self.top, -1) >= 0)
+        return run(self.f, False, x=x, y=y)
 
     def margin(self, v, marginal, level, sign=1):
         """Return at least by how much the leakage at a secret is above a level, or below it."""

@@ -1,0 +1,242 @@
+"""Check certificates of means of a leakage over continuous outcomes: a part to trust.
+
+With top and least the essential extremes of f(y|x) over the secrets, the means of PML and PMC are
+the integrals of f_Y log(top / f_Y) and f_Y log(f_Y / least), those of their exponentials the
+integrals of top and f_Y^2 / least. On a box of outcomes an extreme is the kernel along a path of
+secrets, and what cells of secrets exceed that by. On (p, oo), y = p / t: the kernel at one secret
+is proved to be the largest for all t in (0, 1], and a bound of the integrand is integrated over t.
+Boxes are halved until the claim is proved. Taken on trust: the same as for suprema.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from itertools import pairwise
+
+from flint import arb
+
+from borel.engine.continuous.check import FUNCTIONS as RAYS
+from borel.engine.continuous.check import (
+    INF,
+    Report,
+    Z,
+    _balls,
+    _everywhere,
+    _gap,
+    _middle,
+    _moment,
+    _Ray,
+    _ray,
+    _rays,
+    check,
+)
+from borel.engine.continuous.check_laws import _Law, _mass
+from borel.engine.continuous.check_models import FUNCTIONS, Model, axis, model, run
+from borel.engine.continuous.check_outcomes import CELLS
+
+BOXES, LITTLE = 4000, arb(2) ** -44
+
+
+def _along(v):
+    """Return a model as one of the outcome alone: what varies with s is not known."""
+    terms = {}
+    for (i, j), b in v.terms.items():
+        terms[0, j] = terms.get((0, j), Z) + (arb(0, abs(b).upper()) if i else b)
+    return Model(terms, v.low, v.high)
+
+
+def _log(density, x, y):
+    """Return log f(y|x) along a ray, that of a product through those of its factors."""
+    (graph, logged), values = density, []
+    for op, args in graph.nodes:
+        if op in ("input", "const"):
+            values.append({"x": x, "y": y}[args[0]] if op == "input" else _ray(args[0]))
+        else:
+            values.append(RAYS[op.removeprefix("special.")](*(values[i] for i in args)))
+
+    def positive(k):  # or 0
+        op, args = graph.nodes[k]
+        split = op in ("multiply", "divide", "add") and all(map(positive, args))
+        return op == "exp" or split or values[k].bounds()[0] >= 0
+
+    def logarithm(k):
+        op, args = graph.nodes[k]
+        if op == "exp":
+            return values[args[0]]
+        if op in ("multiply", "divide", "add") and all(map(positive, args)):
+            named = {"multiply": "add", "divide": "subtract", "add": "logaddexp"}[op]
+            return RAYS[named](*map(logarithm, args))
+        return values[k].log()
+
+    return values[-1] if logged else logarithm(len(values) - 1)
+
+
+class _Means(_Law):
+    """A certificate of a mean, of the mean of an exponential, or of its logarithm."""
+
+    def prove(self, cover):
+        """Prove the claim."""
+        claim, kind, figure = self.claim, self.data["quantity"], self.claim["figure"]
+        self.hints, self.pml, self.power = claim["places"], kind == "pml", figure != "mean"
+        self.scope = f"the {figure.replace('_', ' ')} of the law"
+        known = figure in ("mean", "exp_mean") or (figure == "maximal_leakage" and self.pml)
+        self.leaf("type", lambda: claim["type"] == "mean" and kind in ("pml", "pmc") and known)
+        low, high = arb(self.data["lower"]), arb(self.data["upper"])
+        if figure == "maximal_leakage":
+            low, high = low.exp(), high.exp()
+        self.leaf(figure, self.total, cover, low, high)
+
+    def total(self, cover, low, high):
+        """Prove that the sum over boxes that make up the line is within [low, high]."""
+        certain = 1 if self.power else 0  # leakage is not negative
+        boxes = [(*self.share(a, b), a, b) for a, b in cover]
+        while len(boxes) < BOXES:
+            least, most = (sum((box[i] for box in boxes), Z) for i in (0, 1))
+            if (low <= certain or low <= least) and most <= high:
+                return True
+            worst = max(box[1] - box[0] for box in boxes)
+            if not (least <= high and low <= most and worst > 0):
+                break
+            cut = [box for box in boxes if (box[1] - box[0]) * 8 >= worst]
+            boxes = [box for box in boxes if not (box[1] - box[0]) * 8 >= worst]
+            for *_, a, b in cut:
+                boxes += [(*self.share(u, v), u, v) for u, v in pairwise((a, _middle(a, b), b))]
+        raise ValueError(f"not proved with {len(boxes)} boxes of outcomes")
+
+    def share(self, a, b):
+        """Enclose the part of a box of outcomes."""
+        self.found = [Z, INF]
+        with suppress(ValueError, ZeroDivisionError):
+            if math.isfinite(b - a):
+                self.look(a, b)
+            else:
+                self.found[1] = min((self.beyond(y) for y in _rays(a, b)), default=INF)
+        return self.found
+
+    def look(self, a, b):
+        """Enclose the part of a bounded box, with cells of secrets as fine as it takes."""
+        y, known, candidates, before = axis(a, b, 0, 1), {}, self.candidates(a, b), INF
+        own = {c for c in (a, b) if self.ends and self.ends[0] < c < self.ends[1]}
+        edges = {c for c in self.edges if not (len(own) == 2 and a < c < b)} | own
+        cells = [*pairwise(sorted(edges))]
+        while len(cells) <= CELLS:
+            f, at = self.rows(y, cells, known)
+            _, f_y, doubts = self.density(y, f, at, known)
+            rows = {**(f if self.p else {}), **{x: at[x] for x in self.atoms}}
+            self.crude(a, b, f_y, rows)
+            cut = set()
+            for path in map(_along, self.paths(y, f, at, candidates)):
+                over, wanting = self.excess(y, path, rows)
+                with suppress(ValueError, ZeroDivisionError):
+                    self.meet(a, b, self.integrand(path, f_y), over, path, f_y)
+                cut |= wanting
+            gap = self.found[1] - self.found[0]
+            if gap < INF and not gap * 2 < before:
+                break
+            before, doubt = gap, sum(doubts.values(), Z)
+            if doubt * (b - a) * 8 > gap or not doubt.is_finite():
+                cut |= {c for c, v in doubts.items() if v * (8 * len(cells)) > doubt}
+            if not cut or gap < LITTLE * (b - a):
+                break
+            cells = [c for c in cells if c not in cut]
+            cells += [box for u, v in cut for box in pairwise((u, _middle(u, v), v))]
+            cells.sort()
+
+    def integrand(self, path, f_y):
+        """Return what is integrated, with an extreme of the kernel along a path."""
+        log, divide = FUNCTIONS["log"], FUNCTIONS["divide"]
+        if self.power:
+            return path if self.pml else divide(f_y * f_y, path)
+        gap = log(path) - log(f_y)
+        return f_y * (gap if self.pml else gap * -1)
+
+    def meet(self, a, b, v, over, path, f_y):
+        """Improve the enclosure: the extreme is beyond a path by ``over`` at most."""
+        low, high = _mass(v, a, b)
+        if self.power and self.pml:
+            high = high + over * (arb(b) - arb(a))
+        elif over > 0:
+            share = over / path.low.max(Z)  # of the path
+            room = (1 - share).max(Z) if not self.pml else 1 + share
+            mass = _mass(f_y, a, b)[1].min(arb(1))
+            high = high / room if self.power else high + mass * abs(room.log())
+        self.found[0] = self.found[0].max(low.lower())
+        if high.is_finite():
+            self.found[1] = self.found[1].min(high.upper())
+
+    def crude(self, a, b, f_y, rows):
+        """Bound the part by the ranges of the densities: t log(m / t) <= m / e."""
+        width, high = arb(b) - arb(a), f_y.high
+        if self.pml:
+            most = max((v.high for v in rows.values()), default=INF) * width
+            most = most if self.power else most / arb(1).exp()
+        else:
+            least = min((v.low for v in rows.values()), default=Z).max(Z)
+            most = high * high / least if self.power else high * (high / least).log().max(Z)
+            most = most * width
+        if most.is_finite():
+            self.found[1] = self.found[1].min(most.upper())
+
+    def excess(self, y, path, rows):
+        """Bound what the kernel is beyond a path by, and say at which cells that is for doubt."""
+        sign, over, wanting = 1 if self.pml else -1, Z, set()
+        for cell, v in rows.items():
+            more = -((path - v) * sign).least()
+            if more > 0 and isinstance(cell, tuple):
+                more = more.min(self.moving(y, cell, path, sign))
+            if more > 0 and isinstance(cell, tuple) and v.doubt(True) * 4 > more:
+                wanting.add(cell)
+            over = over.max(more)
+        return over.upper(), wanting
+
+    def moving(self, y, cell, path, sign):
+        """Bound the excess at a cell, as one that moves with the outcome."""
+        v = self.carried(y, cell)
+        return INF if v is None else -((path - v) * sign).least()
+
+    def beyond(self, y):
+        """Bound the part of a half-line from above, y = p / t for t in (0, 1]."""
+        # the formula a little beyond the secrets: at an end itself it is no larger than beside it
+        beyond = (self.ends[1] - self.ends[0]) * 2.0**-24 if self.p else 0.0
+        places = [self.ends[0] - beyond, self.ends[1] + beyond] if self.p else [*self.atoms]
+        height = {x: float(run(self.f, True, x=model(x), y=model(self.some(y))).start.mid())
+                  for x in places}  # fmt: skip
+        top, bottom = (pick(places, key=height.__getitem__) for pick in (max, min))
+        log = {x: _log(self.f, _ray(x), y) for x in (top, bottom)}
+        self.extreme(y, log[top], 1)
+        most = log[top] + LITTLE
+        if self.pml:
+            whole = most.exp()
+        else:
+            self.extreme(y, log[bottom], -1)
+            ratio = _gap(log[top], log[bottom]) + 2 * LITTLE
+            whole = (most + ratio).exp() if self.power else most.exp() * ratio
+        ((power, _), p), *_ = y.terms.items()
+        terms = (whole * _Ray({(power - 1, 0): abs(p)})).terms  # |dy| = |p| t^-2 dt
+        if not all(e + 1 > 0 for e, _ in terms):
+            return INF
+        total = sum((v * _moment(e + 1, j) for (e, j), v in terms.items()), Z)
+        total = total if self.power or not self.pml else total / arb(1).exp()
+        return total.upper().max(Z) if total.is_finite() else INF
+
+    def some(self, y):
+        """Return an outcome on a half-line."""
+        return 2 * next(iter(y.terms.values()))
+
+    def extreme(self, y, log, sign):
+        """Prove that log f(y|x) is the largest (the least, for -1), but for a little."""
+
+        def shown(a, b):
+            gaps = (_gap(log, _log(self.f, x, y)) * sign for x in _balls(a, b))
+            return any((gap + LITTLE).bounds()[0] >= 0 for gap in gaps)
+
+        for x in self.atoms:
+            _everywhere(shown, x, x)
+        for a, b in pairwise(sorted(self.edges)) if self.p else ():
+            _everywhere(shown, a, b)
+
+
+def check_means(certificate: dict | str) -> Report:
+    """Verify a certificate: every leaf, and that the bound follows from them."""
+    return check(certificate, _Means)
