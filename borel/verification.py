@@ -88,6 +88,10 @@ def verified(name: str, bound: Bound) -> Verified:
             one = "one outcome only" if ", at y = " in found.words else "something else"
             words = f"it is a supremum, its certificate is about {one}: {found.words}"
             return Verified(name, repr(bound), "refused", words)
+    if kind == "maximal_leakage" and found.outcome == "verified":
+        if certificate.get("claim", {}).get("figure") != kind:
+            words = f"it is maximal leakage, its certificate is about {found.words}"
+            return Verified(name, repr(bound), "refused", words)
     level = name.split("/law/quantile-")[1:]
     if level and found.outcome == "verified" and not _at_level(certificate, level[0]):
         words = f"it is the quantile at {level[0]}, its certificate is about {found.words}"

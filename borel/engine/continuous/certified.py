@@ -428,10 +428,12 @@ class CertifiedEngine(LawMeasures):
         mean = self.exp_mean("pml")
         from borel.engine.balls.arb import ball, enclose
 
-        low = enclose(lambda: ball(mean.lower).log())[0] if mean.lower > 0 else 0.0
+        low = max(enclose(lambda: ball(mean.lower).log())[0], 0.0) if mean.lower > 0 else 0.0
         if math.isinf(mean.upper):
-            return self.bound(max(low, 0.0), math.inf)
-        return self.bound(max(low, 0.0), max(enclose(lambda: ball(mean.upper).log())[1], 0.0))
+            return self.bound(low, math.inf)
+        high = max(enclose(lambda: ball(mean.upper).log())[1], 0.0)
+        made = mean.certificate and certificates.logarithm(mean.certificate, (low, high))
+        return self.bound(low, high, certificate=made)
 
     def ldp(self) -> Bound:
         """Enclose the local differential privacy level over finitely many outcomes."""

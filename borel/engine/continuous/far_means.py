@@ -140,7 +140,8 @@ class FarMeans:
             return 0, math.inf
         best = 0, math.inf
         for k in dict.fromkeys((last, 0, *range(last + 1))):
-            gaps = [self.tails.difference(*((i, k)[::sign]), low, high)[1] for i in range(last + 1)]
+            pairs = [(i, k)[::sign] for i in range(last + 1)]
+            gaps = [self.tails.difference(i, j, low, high)[1] for i, j in pairs]
             gaps[k] = 0.0
             best = min(best, (k, max(gaps)), key=lambda v: v[1])
             if best[1] <= 0:
