@@ -130,6 +130,9 @@ class _Titles:
     def make_label_vert(self, var_name: Any, sel: Any, isel: Any) -> str:
         return self._titles.get(str(var_name), self._base.make_label_vert(var_name, sel, isel))
 
+    def make_label_flat(self, var_name: Any, sel: Any, isel: Any) -> str:
+        return self._base.make_label_flat(var_name, sel, isel)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._base, name)
 
