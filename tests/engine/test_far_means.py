@@ -14,6 +14,7 @@ from borel.engine.continuous.surface import Surface, secret_of
 
 UNIT, HALF_LINE = bl.Interval(0, 1), bl.Interval(0, np.inf)
 TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))
+NEAR = bl.pmf([0.25] * 4, on=bl.Finite([0.0, 0.49, 0.51, 1.0]))
 THREE = bl.pmf([0.125, 0.375, 0.5], on=bl.Finite([0.0, 1.0, 2.0]))
 
 
@@ -200,11 +201,15 @@ def test_a_ratio_without_a_limit():
         lambda y, x: np.exp(-y) * np.maximum(0.0, 5 - y) + np.exp(-2 * y) * x,  # zeros
         lambda y, x: (1 + x) / (1 + y) ** (2 + x),  # a power: it falls at no rate
         lambda y, x: np.exp(y * (x - 0.5)),  # it grows
+        lambda y, x: np.exp(-y * (3 + np.arctan(1 / (x - 0.5)))),  # a jump at a pole of x, ...
+        lambda y, x: np.exp(-y * (3 + np.tanh(1 / (x - 0.5)))),
+        lambda y, x: np.exp(-y * (3 - np.arctan(np.log(abs(x - 0.5))))),
+        lambda y, x: np.exp(-y * (2 + np.sign(0.5 - x) + x / 4)),  # ... and one made by hand
     ],
 )
 def test_nothing_is_claimed_without_proof(f):
     prior = bl.uniform(UNIT)
-    for p in (prior, TWO):
+    for p in (prior, TWO, NEAR):
         bounds = far(f, p)
         for kind in ("pml", "pmc"):
             for edge in (1.0, 8.0):
@@ -216,8 +221,8 @@ def test_nothing_is_claimed_without_proof(f):
 def truth_of(f, prior, kind, edge):
     """Return lower bounds of both integrals, by sums of the least values on a grid."""
     y = np.linspace(edge, edge + 40, 200_001)
-    x = np.array([0.0, 1.0]) if prior is TWO else (np.arange(64) + 0.5) / 64
-    w = np.array([0.25, 0.75]) if prior is TWO else np.full(64, 1 / 64)
+    atoms = {id(TWO): [[0.0, 1.0], [0.25, 0.75]], id(NEAR): [[0.0, 0.49, 0.51, 1.0], [0.25] * 4]}
+    x, w = np.array(atoms.get(id(prior), [(np.arange(64) + 0.5) / 64, np.full(64, 1 / 64)]))
     with np.errstate(all="ignore"):
         rows = np.broadcast_to(f(y[:, None], x[None]), (len(y), len(x)))
         f_y, top, least = rows @ w, rows.max(1), rows.min(1)

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel.engine.continuous.far import _JUMPS
 from borel.engine.continuous.surface import boxes
 from borel.engine.graphs.trace import Graph
 from borel.engine.infinities.tail_ratios import TailRatios
@@ -53,6 +52,7 @@ class FarMeans:
         (name,) = self.secret.names[:1]
         logs = [self._bound(name, x) for x in self.places]
         self.tails = TailRatios(logs) if logs else None
+        self.whole = TailRatios([self.graph], {name: self._hull()}) if logs else None
         self.logs = [Program(g) if "y" in g.inputs else None for g in logs]
 
     def _bound(self, name: str, x: float) -> Graph:
@@ -66,6 +66,9 @@ class FarMeans:
         ends = float(self.secret.lower[0]), float(self.secret.upper[0])
         inside = all(ends[0] <= a <= ends[1] for a in atoms)
         return [*ends] if inside and all(map(math.isfinite, ends)) else []
+
+    def _hull(self) -> tuple[float, float]:
+        return self.places[0], self.places[-1]
 
     def means(self, kind: str, low: float, high: float) -> tuple[float, float]:
         """Bound the integrals of the leakage and of its exponential under P_Y, from above.
@@ -150,9 +153,10 @@ class FarMeans:
 
     def _slope(self, low: float, high: float) -> tuple[float, float]:
         """Enclose the slope of log f in the secret, between the outermost places."""
-        if _JUMPS & self.graph.operations:  # perhaps at a cut between the pieces, or at an end
+        # else there may be a jump or a pole, perhaps at a cut between the pieces, or at an end
+        if self.whole is None or not self.whole.finite(low, high):
             return -math.inf, math.inf
-        cuts = np.linspace(self.places[0], self.places[-1], _PIECES + 1)
+        cuts = np.linspace(*self._hull(), _PIECES + 1)
         x = boxes(cuts[:-1, None], cuts[1:, None], 0, 1)
         y = np.full((1, _PIECES), low), np.full((1, _PIECES), high)
         found = self.surface.log.run(self.surface.inputs(x, y), 1)

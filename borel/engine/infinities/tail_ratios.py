@@ -36,9 +36,14 @@ class TailRatios:
     ----------
     graphs : list of Graph
         log f(y|x) for each secret, with the one input ``y``.
+    ranges : dict, optional
+        Intervals of further inputs, for what is asked of all their values at once.
     """
 
-    def __init__(self, graphs: list[Graph]):
+    def __init__(self, graphs: list[Graph], ranges: dict[str, tuple[float, float]] | None = None):
+        self._ranges = {
+            name: (np.array([[a]]), np.array([[b]])) for name, (a, b) in (ranges or {}).items()
+        }
         self.joined = JoinedGraphs(graphs)
         self.nodes = self.joined._nodes
         self.moves: list[bool] = []
@@ -97,7 +102,10 @@ class TailRatios:
         return top > 0 and bool(lead[0] > 0 if side > 0 else lead[1] < 0)
 
     def finite(self, low: float, high: float) -> bool:
-        """Return whether every log-kernel is finite at every finite outcome: no density is 0."""
+        """Return whether every log-kernel is finite and continuous at every finite outcome.
+
+        Then no density is 0; with ranges of further inputs, for all their values.
+        """
         safe = {"input", "add", "subtract", "negative", "multiply", "square", "absolute", "exp"}
         safe |= {"maximum", "minimum", "logaddexp", "tanh", "arctan", "sin", "cos"}
         for node, (op, args) in enumerate(self.nodes):
@@ -105,8 +113,8 @@ class TailRatios:
                 value = self._value(node, 0.0, 0.0)
                 if not (np.isfinite(value[0]) and np.isfinite(value[1])):
                     return False
-            elif op == "divide" and not self.moves[args[1]]:
-                divisor = self._value(args[1], 0.0, 0.0)
+            elif op in ("divide", "reciprocal"):
+                divisor = self._value(args[-1], low, high)
                 if not (divisor[0] > 0 or divisor[1] < 0):
                     return False
             elif op in ("log", "log1p", "special.gammaln", "special.loggamma"):
@@ -174,7 +182,7 @@ class TailRatios:
         """Enclose a node over the box."""
         if node not in self._programs:
             self._programs[node] = Program(self.joined.rooted(node))
-        named = {"y": (np.array([[low]]), np.array([[high]]))}
+        named = {**self._ranges, "y": (np.array([[low]]), np.array([[high]]))}
         found = lanes.settled(jet.entry(self._programs[node].run(named, 0).jet, 0))
         return found[0].reshape(()), found[1].reshape(())
 
