@@ -160,8 +160,11 @@ class _Law(_Outcomes):
         v = self.carried(y, cell) if isinstance(cell, tuple) else None
         return v is not None and bool(self.margin(v, low, self.top, -1) >= 0)
 
-    def carried(self, y, cell):
-        """Return f(y|x) at the secrets of a cell, as places x = y + c + reach s; None without c."""
+    def carried(self, y, cell, log=False):
+        """Return f(y|x) at the secrets of a cell, as places x = y + c + reach s; None without c.
+
+        Or log f(y|x).
+        """
         if not self.hints:
             return None
         place = min(self.hints, key=lambda pair: abs(pair[0] - float(y.start.mid())))
@@ -169,7 +172,7 @@ class _Law(_Outcomes):
         ends = (arb(cell[0]) - y.high - centre, arb(cell[1]) - y.low - centre)
         reach = max(abs(end).upper() for end in ends)
         x = y + Model({ONE: centre, (1, 0): reach}, centre - reach, centre + reach)
-        return run(self.f, False, x=x, y=y)
+        return run(self.f, log, x=x, y=y)
 
     def margin(self, v, marginal, level, sign=1):
         """Return at least by how much the leakage at a secret is above a level, or below it."""

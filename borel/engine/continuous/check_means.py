@@ -45,6 +45,15 @@ def _along(v):
     return Model(terms, v.low, v.high)
 
 
+def _straight(v):
+    """Return the logarithm of a model of the outcome; for densities it is nearly straight."""
+    slope = v.terms.get((0, 1), Z).mid() / v.start.mid()
+    if not (v.low > 0 and slope.is_finite()):
+        return FUNCTIONS["log"](v)
+    line = Model({(0, 1): slope}, -abs(slope), abs(slope))
+    return FUNCTIONS["log"](v * FUNCTIONS["exp"](line * -1)) + line
+
+
 def _log(density, x, y):
     """Return log f(y|x) along a ray, that of a product through those of its factors."""
     (graph, logged), values = density, []
@@ -126,12 +135,16 @@ class _Means(_Law):
             _, f_y, doubts = (None, None, {}) if bare else self.density(y, f, at, known)
             rows = {**(f if self.p else {}), **{x: at[x] for x in self.atoms}}
             self.crude(a, b, f_y, rows)
-            cut = set()
-            for path in map(_along, self.paths(y, f, at, candidates)):
-                over, wanting = self.excess(y, path, rows)
+            cut, least = set(), INF
+            for log, path in self.tracks(y, candidates):
+                over, wanting = self.excess(y, log, path, rows)
                 with suppress(ValueError, ZeroDivisionError):
-                    self.meet(a, b, self.integrand(path, f_y), over, path, f_y)
-                cut |= wanting
+                    own = self.meet(a, b, self.integrand(log, path, f_y), over, path, f_y)
+                    if over < least:
+                        least, cut = over, wanting if own else set()
+                if not over > LITTLE * path.high:
+                    break
+            cut.discard((a, b))  # half of a kink is no kink
             gap = self.found[1] - self.found[0]
             slow = slow + 1 if gap < INF and not gap * 2 < before else 0
             before, doubt = gap, sum(doubts.values(), Z)
@@ -143,20 +156,35 @@ class _Means(_Law):
             cells += [box for u, v in cut for box in pairwise((u, _middle(u, v), v))]
             cells.sort()
 
-    def integrand(self, path, f_y):
+    def tracks(self, y, candidates):
+        """Return log f and f along paths of secrets of prior mass, likely ones first."""
+        atoms = [run(self.f, True, x=model(x), y=y) for x, w in self.atoms.items() if w > 0]
+        drift = [(x, None if start is None else y - start) for x, start in candidates]
+        logs = atoms + [log for x, by in drift for log in self.near(y, x, by, True)]
+        sign = -1 if self.pml else 1
+        known = [_along(log) for log in logs if log.start.is_finite()]
+        known.sort(key=lambda log: sign * float(log.start.mid()))
+        return [(log, FUNCTIONS["exp"](log)) for log in known]
+
+    def integrand(self, log, path, f_y):
         """Return what is integrated, with an extreme of the kernel along a path."""
-        log, divide = FUNCTIONS["log"], FUNCTIONS["divide"]
+        if self.power and self.pml:
+            return path
+        total = _straight(f_y)
         if self.power:
-            return path if self.pml else divide(f_y * f_y, path)
-        gap = log(path) - log(f_y)
-        return f_y * (gap if self.pml else gap * -1)
+            return FUNCTIONS["exp"](total * 2 - log)
+        return f_y * (log - total if self.pml else total - log)
 
     def meet(self, a, b, v, over, path, f_y):
-        """Improve the enclosure: the extreme is beyond a path by ``over`` at most."""
+        """Improve the enclosure: the extreme is beyond a path by ``over`` at most.
+
+        Return whether that is most of what is not known.
+        """
         low, high = _mass(v, a, b)
+        without = high - low
         if self.power and self.pml:
             high = high + over * (arb(b) - arb(a))
-        elif over > 0:
+        elif not over <= 0:
             share = over / path.low.max(Z)  # of the path
             room = (1 - share).max(Z) if not self.pml else 1 + share
             mass = _mass(f_y, a, b)[1].min(arb(1))
@@ -164,6 +192,7 @@ class _Means(_Law):
         self.found[0] = self.found[0].max(low.lower())
         if high.is_finite():
             self.found[1] = self.found[1].min(high.upper())
+        return not (high - low) < 2 * without
 
     def crude(self, a, b, f_y, rows):
         """Bound the part by the ranges of the densities: t log(m / t) <= m / e."""
@@ -178,22 +207,31 @@ class _Means(_Law):
         if most.is_finite():
             self.found[1] = self.found[1].min(most.upper())
 
-    def excess(self, y, path, rows):
+    def excess(self, y, log, path, rows):
         """Bound what the kernel is beyond a path by, and say at which cells that is for doubt."""
         sign, over, wanting = 1 if self.pml else -1, Z, set()
         for cell, v in rows.items():
-            more = -((path - v) * sign).least()
-            if more > LITTLE * path.high and isinstance(cell, tuple):
-                more = more.min(self.moving(y, cell, path, sign))
-            if more > LITTLE * path.high and isinstance(cell, tuple) and v.doubt(True) * 4 > more:
+            if (path.low - v.high if self.pml else v.low - path.high) >= 0:
+                continue
+            more, whole = -((path - v) * sign).least(), isinstance(cell, tuple)
+            if more > LITTLE * path.high:
+                at = axis(*cell, 1, 0) if whole else model(cell)
+                more = more.min(self.beyond_by(log, path, run(self.f, True, x=at, y=y)))
+            if more > LITTLE * path.high and whole:
+                more = more.min(self.beyond_by(log, path, self.carried(y, cell, True)))
+            if more > LITTLE * path.high and whole and v.doubt(True) * 4 > more:
                 wanting.add(cell)
             over = over.max(more)
         return over.upper(), wanting
 
-    def moving(self, y, cell, path, sign):
-        """Bound the excess at a cell, as one that moves with the outcome."""
-        v = self.carried(y, cell)
-        return INF if v is None else -((path - v) * sign).least()
+    def beyond_by(self, log, path, other):
+        """Bound the excess over a path by logarithms: e^x f - f, or f - e^-x f."""
+        if other is None:
+            return INF
+        more = -(log - other).least() if self.pml else -(other - log).least()
+        more = more.max(Z)
+        over = (path.high * (more.exp() - 1 if self.pml else more)).upper()
+        return over if over.is_finite() else INF
 
     def beyond(self, y):
         """Bound the part of a half-line from above, y = p / t for t in (0, 1]."""

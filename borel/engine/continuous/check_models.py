@@ -21,6 +21,29 @@ _UNITS = (1, 0), (0, 1)
 BILINEAR = {(0, 0), (1, 0), (0, 1), (1, 1)}
 
 
+def _cut(terms):
+    """Return terms of degree at most DEGREE: what is beyond is added to the last ones."""
+    out, over = {}, {}
+    for (i, j), b in terms.items():
+        if i + j <= DEGREE:
+            out[i, j] = b
+        else:  # |s| and |u| are at most 1
+            key = (DEGREE - j, j) if j < DEGREE else (0, DEGREE)
+            over[key] = over.get(key, Z) + arb(0, abs(b).upper())
+    for k, b in over.items():
+        out[k] = out.get(k, Z) + b
+    return {k: b for k, b in out.items() if not b == 0}
+
+
+def _times(terms, others):
+    """Return the terms of a product."""
+    out = {}
+    for (i, j), b in terms.items():
+        for (k, m), c in others.items():
+            out[i + k, j + m] = out.get((i + k, j + m), Z) + b * c
+    return _cut(out)
+
+
 class Model:
     """Terms {(i, j): ball} of s^i u^j: for any s and u, coefficients are somewhere in the balls.
 
@@ -28,16 +51,7 @@ class Model:
     """
 
     def __init__(self, terms, low=-INF, high=INF, steady=True):
-        self.terms, self.steady, over = {}, steady, {}
-        for (i, j), b in terms.items():
-            if i + j <= DEGREE:
-                self.terms[i, j] = b
-            else:  # |s| and |u| are at most 1
-                key = (DEGREE - j, j) if j < DEGREE else (0, DEGREE)
-                over[key] = over.get(key, Z) + arb(0, abs(b).upper())
-        for k, b in over.items():
-            self.terms[k] = self.terms.get(k, Z) + b
-        self.terms = {k: b for k, b in self.terms.items() if not b == 0}
+        self.terms, self.steady = _cut(terms), steady
         self.start = self.terms.get(ONE, Z)
         self.reach = sum((abs(b).upper() for k, b in self.terms.items() if k != ONE), Z)
         least, most = (self.start - self.reach).lower(), (self.start + self.reach).upper()
@@ -57,13 +71,10 @@ class Model:
         return Model(terms, self.low + other.low, self.high + other.high, steady)
 
     def __mul__(self, other):
-        other, terms = model(other), {}
-        for (i, j), b in self.terms.items():
-            for (k, m), c in other.terms.items():
-                terms[i + k, j + m] = terms.get((i + k, j + m), Z) + b * c
+        other = model(other)
         pairs = [(p, q) for p in (self.low, self.high) for q in (other.low, other.high)]
         ends = _least_and_most([Z if p == 0 or q == 0 else p * q for p, q in pairs])
-        return Model(terms, *ends, self.steady and other.steady)
+        return Model(_times(self.terms, other.terms), *ends, self.steady and other.steady)
 
     def __sub__(self, other):
         return self + model(other) * -1
@@ -87,13 +98,14 @@ class Model:
         order = DEGREE if w.terms else 0
         whole = self.start.union(self.low).union(self.high) if order else self.start
         try:
-            out = model(function(arb_series([whole, 1], order + 1))[order])
+            out = {ONE: function(arb_series([whole, 1], order + 1))[order]}
             parts = function(arb_series([self.start, 1], DEGREE))
         except (ValueError, ZeroDivisionError):
-            out, parts = model(NAN), [NAN] * DEGREE
+            out, parts = {ONE: NAN}, [NAN] * DEGREE
         for k in reversed(range(order)):
-            out = out * w + parts[k]
-        return Model(out.terms, low, high, self.steady)
+            out = _times(out, w.terms)
+            out[ONE] = out.get(ONE, Z) + parts[k]
+        return Model(out, low, high, self.steady)
 
     def positive(self):
         """Return it, known not to be negative."""
@@ -292,12 +304,14 @@ def axis(a, b, *key):
 
 def integral(v, a, b):
     """Integrate over s: a coefficient that varies keeps odd powers alive."""
-    out, half = {}, (arb(b) - arb(a)) / 2
+    out, width = {}, arb(b) - arb(a)
+    half = width / 2
     for (i, j), b in v.terms.items():
         # the radius of NaN may be 0
         b = arb(0, b.rad()) if i % 2 and b.is_finite() else b
         out[0, j] = out.get((0, j), Z) + b * half * 2 / (i + 1)
-    return Model(out)
+    bounded = v.low.is_finite() and v.high.is_finite() and width.is_finite()
+    return Model(out, v.low * width, v.high * width) if bounded else Model(out)
 
 
 def integral_to_u(v, sign):

@@ -205,20 +205,20 @@ class _Outcomes(_Checker):
         best = max((u - v * self.bottom).least() for u in first for v in second)
         return {} if best > 0 else {None: -best}  # not 0 against 0: f_Y > 0
 
-    def near(self, y, x, drift=None):
+    def near(self, y, x, drift=None, log=False):
         """Return f at an atom of the prior, or on boxes of secrets beside x that it charges.
 
-        They are boxes beside x + drift, with a model that varies with the outcome.
+        They are boxes beside x + drift, with a model that varies with the outcome. Or log f.
         """
         if x is None or (drift is None and self.atoms.get(x, Z) > 0):
-            return [] if x is None else [run(self.f, False, x=model(x), y=y)]
+            return [] if x is None else [run(self.f, log, x=model(x), y=y)]
         out, step = [], arb(2) ** -60 * max(1.0, abs(x))
         for middle in (x + step, x - step) if self.p else ():
             place = Model({ONE: middle, (1, 0): step / 2}, middle - step / 2, middle + step / 2)
             place = place if drift is None else place + drift
             inside = self.ends[0] <= place.low and place.high <= self.ends[1]
             if inside and run(self.p, False, x=place).low > 0:
-                out.append(run(self.f, False, x=place, y=y))
+                out.append(run(self.f, log, x=place, y=y))
         return out
 
 
