@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_means import check_means
@@ -357,11 +358,33 @@ def _with_places(
     between = (marks[:-1] + (marks[1:] - marks[:-1]) * np.array([[0.25], [0.5], [0.75]])).ravel()
     some = middle[close][:: 1 + int(close.sum()) // _HINTS]
     ys = np.unique([*some, *middle[spread], *between[: 4 * _HINTS]])
-    places = engine.extreme(ys, 1.0 if quantity == "pml" else -1.0).place[:, 0] if ys.size else ys
-    hints = [[float(y), float(x)] for y, x in zip(ys, places, strict=True) if math.isfinite(x)]
+    sign = 1.0 if quantity == "pml" else -1.0
+    places = engine.extreme(ys, sign).place[:, 0] if ys.size else ys
+    hints = [
+        [float(y), _better(engine, float(y), float(x), sign)]
+        for y, x in zip(ys, places, strict=True)
+        if math.isfinite(x)
+    ]
     if engine.secret.continuous and not hints:
         return None
     return {**about, "places": hints}
+
+
+def _better(engine: CertifiedOutcomes, y: float, x: float, sign: float) -> float:
+    """Return a secret close to x where the kernel is more extreme: to rounding, if it is smooth."""
+    if not engine.secret.continuous:
+        return x
+    ends = float(engine.secret.lower[0]), float(engine.secret.upper[0])
+    near = 2.0**-7 * (ends[1] - ends[0])
+    density = engine.joint.mechanism.density
+
+    def loss(place: float) -> float:
+        with np.errstate(all="ignore"):
+            return -sign * float(density.logarithm(y, place))
+
+    box = max(ends[0], x - near), min(ends[1], x + near)
+    found = minimize_scalar(loss, bounds=box, method="bounded", options={"xatol": 2.0**-40 * near})
+    return float(found.x) if found.fun < loss(x) else x
 
 
 def _ends(low: np.ndarray, high: np.ndarray) -> list[float]:

@@ -45,6 +45,12 @@ def _along(v):
     return Model(terms, v.low, v.high)
 
 
+def _unknown(v):
+    """Return how little is known of a model, on the whole."""
+    total = sum((b.rad() for b in v.terms.values() if not b.is_nan()), Z)
+    return INF if any(b.is_nan() for b in v.terms.values()) else total
+
+
 def _straight(v):
     """Return the logarithm of a model of the outcome; for densities it is nearly straight."""
     slope = v.terms.get((0, 1), Z).mid() / v.start.mid()
@@ -136,10 +142,10 @@ class _Means(_Law):
             rows = {**(f if self.p else {}), **{x: at[x] for x in self.atoms}}
             self.crude(a, b, f_y, rows)
             cut, least = set(), INF
-            for log, path in self.tracks(y, candidates):
-                over, wanting = self.excess(y, log, path, rows)
+            for track in self.tracks(y, candidates):
+                path, (over, wanting) = track[1], self.excess(y, track, rows)
                 with suppress(ValueError, ZeroDivisionError):
-                    own = self.meet(a, b, self.integrand(log, path, f_y), over, path, f_y)
+                    own = self.meet(a, b, self.integrand(*track[:2], f_y), over, path, f_y)
                     if over < least:
                         least, cut = over, wanting if own else set()
                 if not over > LITTLE * path.high:
@@ -157,14 +163,25 @@ class _Means(_Law):
             cells.sort()
 
     def tracks(self, y, candidates):
-        """Return log f and f along paths of secrets of prior mass, likely ones first."""
-        atoms = [run(self.f, True, x=model(x), y=y) for x, w in self.atoms.items() if w > 0]
+        """Return log f and f along paths of secrets of prior mass, likely ones first.
+
+        And whether log f is known better than f, and whether the path does not move.
+        """
         drift = [(x, None if start is None else y - start) for x, start in candidates]
-        logs = atoms + [log for x, by in drift for log in self.near(y, x, by, True)]
-        sign = -1 if self.pml else 1
-        known = [_along(log) for log in logs if log.start.is_finite()]
-        known.sort(key=lambda log: sign * float(log.start.mid()))
-        return [(log, FUNCTIONS["exp"](log)) for log in known]
+        both = []
+        for logged in (False, True):
+            some = [(run(self.f, logged, x=model(x), y=y), True)
+                    for x, w in self.atoms.items() if w > 0]  # fmt: skip
+            beside = [(self.near(y, x, by, logged)[:1], by is None) for x, by in drift]
+            both.append(some + [(v, still) for vs, still in beside for v in vs])
+        out = []
+        for (value, still), (log, _) in zip(*both, strict=True):
+            value, log = _along(value), _along(log)
+            first, second = (_straight(value), log), (value, FUNCTIONS["exp"](log))
+            logged = bool(_unknown(log) < _unknown(first[0]))
+            out.append((*(min(pair, key=_unknown) for pair in (first, second)), logged, still))
+        sign, known = -1 if self.pml else 1, [track for track in out if track[1].start.is_finite()]
+        return sorted(known, key=lambda track: sign * float(track[1].start.mid()))
 
     def integrand(self, log, path, f_y):
         """Return what is integrated, with an extreme of the kernel along a path."""
@@ -207,31 +224,42 @@ class _Means(_Law):
         if most.is_finite():
             self.found[1] = self.found[1].min(most.upper())
 
-    def excess(self, y, log, path, rows):
-        """Bound what the kernel is beyond a path by, and say at which cells that is for doubt."""
-        sign, over, wanting = 1 if self.pml else -1, Z, set()
+    def excess(self, y, track, rows):
+        """Bound what the kernel is beyond a path by; say which cells are too wide for that."""
+        (_, path, logged, still), over, wanting = track, Z, set()
         for cell, v in rows.items():
             if (path.low - v.high if self.pml else v.low - path.high) >= 0:
                 continue
-            more, whole = -((path - v) * sign).least(), isinstance(cell, tuple)
-            if more > LITTLE * path.high:
-                at = axis(*cell, 1, 0) if whole else model(cell)
-                more = more.min(self.beyond_by(log, path, run(self.f, True, x=at, y=y)))
-            if more > LITTLE * path.high and whole:
-                more = more.min(self.beyond_by(log, path, self.carried(y, cell, True)))
-            if more > LITTLE * path.high and whole and v.doubt(True) * 4 > more:
+            more, middle, whole = INF, INF, isinstance(cell, tuple)
+            at = axis(*cell, 1, 0) if whole else model(cell)
+            for carried in (False, True) if whole else (False,):
+                if carried:
+                    v = self.carried(y, cell, logged, still)
+                elif logged:
+                    v = run(self.f, True, x=at, y=y)
+                if v is not None and more > LITTLE * path.high:
+                    whole_box, at_middle = self.short(track, v)
+                    more, middle = more.min(whole_box), middle.min(at_middle)
+            # else it is the box of outcomes that is too wide
+            if more > LITTLE * path.high and whole and middle * 8 > more:
                 wanting.add(cell)
             over = over.max(more)
         return over.upper(), wanting
 
-    def beyond_by(self, log, path, other):
-        """Bound the excess over a path by logarithms: e^x f - f, or f - e^-x f."""
-        if other is None:
-            return INF
-        more = -(log - other).least() if self.pml else -(other - log).least()
-        more = more.max(Z)
-        over = (path.high * (more.exp() - 1 if self.pml else more)).upper()
-        return over if over.is_finite() else INF
+    def short(self, track, other):
+        """Bound the excess of a model over a path; and that at the middle outcome, or so.
+
+        By logarithms it is e^d f - f, or f - e^-d f.
+        """
+        log, path, logged, _ = track
+        gap = ((log if logged else path) - other) * (1 if self.pml else -1)
+        out = []
+        for v in (gap, Model({k: b for k, b in gap.terms.items() if not k[1]})):
+            more = (-v.least()).max(Z)
+            if logged:
+                more = path.high * (more.exp() - 1 if self.pml else more)
+            out.append(more.upper() if more.is_finite() else INF)
+        return out
 
     def beyond(self, y):
         """Bound the part of a half-line from above, y = p / t for t in (0, 1]."""

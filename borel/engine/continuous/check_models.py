@@ -130,7 +130,19 @@ class Model:
         for (i, j), b in terms.items():  # an even power is between 0 and 1
             least = b if (i, j) == ONE else -abs(b) if i % 2 or j % 2 else b.lower().min(Z)
             total += least.lower()
-        return total.lower().max(self.low) if total.is_finite() else self.low
+        low = total.lower().max(self.low) if total.is_finite() else self.low
+        return low if low >= 0 else low.max(self.bowl())
+
+    def bowl(self):
+        """Bound it from below by a + b s + c s^2, with the ranges of a, b and c > 0 over u."""
+        powers = [arb(1)] + [arb(0, 1), arb(0.5, 0.5)] * (DEGREE // 2)  # u^j
+        a, b, c, *more = (
+            sum((v * powers[j] for (k, j), v in self.terms.items() if k == i), Z)
+            for i in range(DEGREE + 1)
+        )
+        c = c.lower() - sum((abs(v).upper() for v in more), Z)
+        low = a - (b * b / (4 * c)).upper() if c > 0 else -INF
+        return low.lower() if low.is_finite() else -INF
 
     def doubt(self, varies=False):
         """Return how little is known of it; with what varies with s."""
