@@ -160,20 +160,16 @@ class _Law(_Outcomes):
         v = self.carried(y, cell) if isinstance(cell, tuple) else None
         return v is not None and bool(self.margin(v, low, self.top, -1) >= 0)
 
-    def carried(self, y, cell, log=False, still=False):
-        """Return f(y|x) at the secrets of a cell, or log f; None if no place is known.
-
-        As places x = y + c + reach s, or x = c + reach s.
-        """
+    def carried(self, y, cell):
+        """Return f(y|x) at the secrets of a cell, as places x = y + c + reach s; None without c."""
         if not self.hints:
             return None
-        near = min(self.hints, key=lambda pair: abs(pair[0] - float(y.start.mid())))
-        base = model(near[0]) if still else y
-        centre = arb(near[1]) - arb(near[0])
-        ends = (arb(cell[0]) - base.high - centre, arb(cell[1]) - base.low - centre)
+        place = min(self.hints, key=lambda pair: abs(pair[0] - float(y.start.mid())))
+        centre = arb(place[1]) - arb(place[0])
+        ends = (arb(cell[0]) - y.high - centre, arb(cell[1]) - y.low - centre)
         reach = max(abs(end).upper() for end in ends)
-        x = base + Model({ONE: centre, (1, 0): reach}, centre - reach, centre + reach)
-        return run(self.f, log, x=x, y=y)
+        x = y + Model({ONE: centre, (1, 0): reach}, centre - reach, centre + reach)
+        return run(self.f, False, x=x, y=y)
 
     def margin(self, v, marginal, level, sign=1):
         """Return at least by how much the leakage at a secret is above a level, or below it."""

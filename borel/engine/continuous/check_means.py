@@ -51,6 +51,12 @@ def _unknown(v):
     return INF if any(b.is_nan() for b in v.terms.values()) else total
 
 
+def _about(along, cell):
+    """Return the secrets of a cell as those beside a path: along + reach s."""
+    reach = max(abs(arb(cell[0]) - along.high).upper(), abs(arb(cell[1]) - along.low).upper())
+    return along + Model({(1, 0): reach}, -reach, reach)
+
+
 def _straight(v):
     """Return the logarithm of a model of the outcome; for densities it is nearly straight."""
     slope = v.terms.get((0, 1), Z).mid() / v.start.mid()
@@ -165,21 +171,17 @@ class _Means(_Law):
     def tracks(self, y, candidates):
         """Return log f and f along paths of secrets of prior mass, likely ones first.
 
-        And whether log f is known better than f, and whether the path does not move.
+        And whether log f is known better than f, and the secrets that the path goes along.
         """
-        drift = [(x, None if start is None else y - start) for x, start in candidates]
-        both = []
-        for logged in (False, True):
-            some = [(run(self.f, logged, x=model(x), y=y), True)
-                    for x, w in self.atoms.items() if w > 0]  # fmt: skip
-            beside = [(self.near(y, x, by, logged)[:1], by is None) for x, by in drift]
-            both.append(some + [(v, still) for vs, still in beside for v in vs])
-        out = []
-        for (value, still), (log, _) in zip(*both, strict=True):
-            value, log = _along(value), _along(log)
-            first, second = (_straight(value), log), (value, FUNCTIONS["exp"](log))
-            logged = bool(_unknown(log) < _unknown(first[0]))
-            out.append((*(min(pair, key=_unknown) for pair in (first, second)), logged, still))
+        out, atoms = [], [(x, None) for x, w in self.atoms.items() if w > 0]
+        for x, start in atoms + candidates:
+            drift = None if start is None else y - start
+            both = [self.near(y, x, drift, log)[:1] for log in (False, True)]
+            for value, log in zip(*(map(_along, vs) for vs in both), strict=True):
+                first, second = (_straight(value), log), (value, FUNCTIONS["exp"](log))
+                logged = bool(_unknown(log) < _unknown(first[0]))
+                best = (min(pair, key=_unknown) for pair in (first, second))
+                out.append((*best, logged, model(x) if start is None else drift + x))
         sign, known = -1 if self.pml else 1, [track for track in out if track[1].start.is_finite()]
         return sorted(known, key=lambda track: sign * float(track[1].start.mid()))
 
@@ -226,19 +228,15 @@ class _Means(_Law):
 
     def excess(self, y, track, rows):
         """Bound what the kernel is beyond a path by; say which cells are too wide for that."""
-        (_, path, logged, still), over, wanting = track, Z, set()
+        (_, path, logged, along), over, wanting = track, Z, set()
         for cell, v in rows.items():
             if (path.low - v.high if self.pml else v.low - path.high) >= 0:
                 continue
             more, middle, whole = INF, INF, isinstance(cell, tuple)
-            at = axis(*cell, 1, 0) if whole else model(cell)
-            for carried in (False, True) if whole else (False,):
-                if carried:
-                    v = self.carried(y, cell, logged, still)
-                elif logged:
-                    v = run(self.f, True, x=at, y=y)
-                if v is not None and more > LITTLE * path.high:
-                    whole_box, at_middle = self.short(track, v)
+            for x in (axis(*cell, 1, 0), _about(along, cell)) if whole else (model(cell),):
+                if more > LITTLE * path.high:
+                    other = v if more is INF and not logged else run(self.f, logged, x=x, y=y)
+                    whole_box, at_middle = self.short(track, other)
                     more, middle = more.min(whole_box), middle.min(at_middle)
             # else it is the box of outcomes that is too wide
             if more > LITTLE * path.high and whole and middle * 8 > more:
