@@ -34,7 +34,7 @@ from borel.engine.continuous.check_laws import _Law, _mass
 from borel.engine.continuous.check_models import FUNCTIONS, Model, axis, model, run
 from borel.engine.continuous.check_outcomes import CELLS
 
-BOXES, LITTLE = 4000, arb(2) ** -44
+BOXES, LITTLE, NARROW = 4000, arb(2) ** -44, 2.0**-40
 
 
 def _along(v):
@@ -95,6 +95,8 @@ def _log(density, x, y):
 class _Means(_Law):
     """A certificate of a mean, of the mean of an exponential, or of its logarithm."""
 
+    most_boxes = BOXES
+
     def prove(self, cover):
         """Prove the claim."""
         claim, kind, figure = self.claim, self.data["quantity"], self.claim["figure"]
@@ -111,7 +113,7 @@ class _Means(_Law):
         """Prove that the sum over boxes that make up the line is within [low, high]."""
         certain = 1 if self.power else 0  # leakage is not negative
         boxes = [(*self.share(a, b), a, b) for a, b in cover]
-        while len(boxes) < BOXES:
+        while len(boxes) < self.most_boxes:
             least, most = (sum((box[i] for box in boxes), Z) for i in (0, 1))
             if (low <= certain or low <= least) and most <= high:
                 return True
@@ -297,7 +299,9 @@ class _Means(_Law):
             (x,) = _balls(a, b)
             gap = _gap(log, _log(self.f, x, y)) * sign
             if not (gap + LITTLE).bounds()[0] >= 0:
-                todo += pairwise((a, _middle(a, b), b))  # an atom has no middle
+                if b - a < NARROW * (self.ends[1] - self.ends[0] if self.p else 1):
+                    break
+                todo += pairwise((a, _middle(a, b), b))
             if not todo:
                 return
         raise ValueError("not proved to be the extreme")
