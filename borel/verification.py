@@ -83,20 +83,36 @@ def verified(name: str, bound: Bound) -> Verified:
         words = f"its certificate is about [{lower}, {upper}], not about this figure"
         return Verified(name, repr(bound), "refused", words)
     found = _checked(name, repr(bound), certificate)
-    if name.removesuffix("/nominal") in ("pml", "pmc") and found.outcome == "verified":
-        if "parts" not in certificate and not found.words.endswith(_SUPREMUM):
-            one = "one outcome only" if ", at y = " in found.words else "something else"
-            words = f"it is a supremum, its certificate is about {one}: {found.words}"
-            return Verified(name, repr(bound), "refused", words)
-    if kind == "maximal_leakage" and found.outcome == "verified":
-        if certificate.get("claim", {}).get("figure") != kind:
-            words = f"it is maximal leakage, its certificate is about {found.words}"
-            return Verified(name, repr(bound), "refused", words)
-    level = name.split("/law/quantile-")[1:]
-    if level and found.outcome == "verified" and not _at_level(certificate, level[0]):
-        words = f"it is the quantile at {level[0]}, its certificate is about {found.words}"
+    what = _wanted(name.removesuffix("/nominal"), certificate, found.words)
+    if found.outcome == "verified" and what:
+        one = "one outcome only: " if ", at y = " in found.words else ""
+        words = f"it is {what}, its certificate is about {one}{found.words}"
         return Verified(name, repr(bound), "refused", words)
     return found
+
+
+def _wanted(name: str, certificate: dict, words: str) -> str:
+    """Return what a figure is, if its certificate is about something else; else nothing."""
+    claim = certificate.get("claim")
+    claim = claim if isinstance(claim, dict) else {}
+    kind, figure = claim.get("type"), claim.get("figure")
+    supremum = "sides" not in certificate and words.endswith(_SUPREMUM)
+    if name in ("pml", "pmc", "ldp"):
+        return "" if supremum else "a supremum"
+    if name == "lip":  # or one of them is infinite
+        infinite = supremum and float(certificate["lower"]) == math.inf
+        return "" if "sides" in certificate or infinite else "the larger of two suprema"
+    if name == "maximal_leakage":
+        diverges = kind == "infinite" and claim["proof"]["kind"] == "mass"
+        return "" if (kind, figure) == ("mean", name) or diverges else "maximal leakage"
+    if name in ("mutual_information", "envelope"):
+        return f"{name}, of which there are no certificates"
+    _, law, of = name.partition("/law/")
+    if law and of in ("mean", "exp_mean"):
+        return "" if (kind, figure) == ("mean", of) else f"the {of}"
+    if of.startswith("quantile-") and not _at_level(certificate, of.removeprefix("quantile-")):
+        return "the " + of.replace("-", " at ")
+    return ""
 
 
 def _at_level(certificate: dict, level: str) -> bool:
@@ -104,8 +120,11 @@ def _at_level(certificate: dict, level: str) -> bool:
     claim = certificate.get("claim", {})
     if Fraction(level) == 1:  # the supremum
         return claim.get("type") == "outcomes"
-    about = claim.get("figure") == "quantile" and claim.get("side") == "left"
-    return about and Fraction(*claim["s"]) in (Fraction(level), Fraction(float(level)))
+    about = [claim.get(key) for key in ("type", "figure", "side")]
+    return about == ["law", "quantile", "left"] and Fraction(*claim["s"]) in (
+        Fraction(level),
+        Fraction(float(level)),
+    )
 
 
 def _checked(name: str, bound: str, certificate: dict) -> Verified:

@@ -1,6 +1,7 @@
 """The checker of means: it verifies those that hold, and refuses the rest."""
 
 import copy
+import dataclasses
 import json
 import math
 import re
@@ -14,7 +15,7 @@ from flint import ctx
 
 import borel as bl
 from borel.engine.continuous import check_means as checker
-from borel.engine.continuous.check import _ray, _rays
+from borel.engine.continuous.check import _ray, _rays, check
 from borel.engine.continuous.check_means import check_means
 from borel.verification import verified
 
@@ -100,6 +101,50 @@ def test_maximal_leakage_under_a_density():
 )
 def test_a_changed_mean_is_refused(changes):
     assert not false(bl.pml(POLYNOMIAL).mean(), **changes).ok
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_weights_that_are_no_prior_are_refused(factor):
+    bound = bl.pml(POLYNOMIAL).mean()
+    atoms = [[x, p * factor, q * factor] for x, p, q in bound.certificate["prior"]["atoms"]]
+    prior = {**bound.certificate["prior"], "atoms": atoms}
+    report = false(bound, prior=prior, lower=0.0, upper=2.0)
+    assert report.failures == ["atoms: it does not hold"]
+    sup = bl.pml(POLYNOMIAL)(0.25)
+    report = check({**sup.certificate, "prior": prior, "lower": 0.0, "upper": math.inf})
+    assert "atoms: it does not hold" in report.failures
+
+
+def test_no_certificate_of_another_figure_will_do():
+    """Each holds, but is about something else than what the figure is."""
+    pml, pmc = bl.pml(POLYNOMIAL), bl.pmc(POLYNOMIAL)
+    sup = pml.sup()
+    both = {"quantity": "pml", "sides": [sup.certificate, pmc.sup().certificate]}
+    renamed = copy.deepcopy(sup.certificate)
+    renamed["claim"]["figure"] = "maximal_leakage"
+    level = copy.deepcopy(sup.certificate)
+    level["claim"] |= {"figure": "quantile", "side": "left", "s": [1, 2]}
+    wrong = [
+        ("maximal_leakage", renamed, sup),
+        ("pml/law/quantile-0.5", level, sup),
+        ("pml", both, pmc.sup()),
+        ("ldp", {**both, "quantity": "ldp"}, pmc.sup()),
+        ("lip", pml.mean().certificate, pml.mean()),
+        ("lip", sup.certificate, sup),
+        ("mutual_information", pml.mean().certificate, pml.mean()),
+        ("envelope", pml.mean().certificate, pml.mean()),
+        ("pml/law/exp_mean", pml.mean().certificate, pml.mean()),
+        ("pml/law/mean", pml.exp_mean().certificate, pml.exp_mean()),
+        ("pml/law/mean", sup.certificate, sup),
+    ]
+    for name, made, ends in wrong:
+        made = {**made, "lower": ends.lower, "upper": ends.upper}
+        changed = dataclasses.replace(sup, lower=ends.lower, upper=ends.upper, certificate=made)
+        row = verified(name, changed)
+        assert row.outcome == "refused" and "its certificate is about" in row.words, name
+    assert verified("pml/law/mean", pml.mean()).outcome == "verified"
+    assert verified("pml/law/exp_mean", pml.exp_mean()).outcome == "verified"
+    assert verified("lip", bl.lip(POLYNOMIAL)).outcome == "verified"
 
 
 def test_changed_weights_or_kernels_are_refused():

@@ -234,9 +234,11 @@ class _Checker:
         self.p = prior["graph"] and (Graph.from_json(prior["graph"]), prior["log"])
         self.ends, self.atoms = (prior["lower"], prior["upper"]), prior["atoms"]
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
-        places = {x for x, p, q in self.atoms if 0 <= p <= q}
+        mass = {x: arb(p).union(arb(q)) for x, p, q in self.atoms if 0 <= p <= q}
         self.leaf("format", lambda: data["format"] == 2 and data["quantity"] in ("pml", "pmc"))
-        self.leaf("header", lambda: isinstance(self.f[1], bool) and len(places) == len(self.atoms))
+        self.leaf("header", lambda: isinstance(self.f[1], bool) and len(mass) == len(self.atoms))
+        one = arb(0 if self.p else 1).union(arb(1))  # a density has the rest
+        self.leaf("atoms", lambda: bool(sum(mass.values(), Z).overlaps(one)))
         if not self.failures:
             self.conclusion(*{"point": self.point, "infinite": self.infinite}[self.claim["type"]]())
 
@@ -252,11 +254,10 @@ class _Checker:
         """Prove that side (log f - level) >= 0 for almost every x in rays(a, b)."""
         log, least = self.f[1], level if self.f[1] else level.exp()
 
-        def shown(a, b):
-            margins = (_gap(_run(self.f, log, x, y), least) * side for x in rays(a, b))
-            return any(margin.bounds()[0] >= 0 for margin in margins)
+        def margin(x):
+            return (_gap(_run(self.f, log, x, y), least) * side).bounds()[0]
 
-        _everywhere(shown, a, b)
+        _everywhere(lambda a, b: any(margin(x) >= 0 for x in rays(a, b)), a, b)
 
     def somewhere(self, side, level, y, *regions):
         """Prove that side (log f - level) >= 0 for x in one of the regions, of prior mass."""
@@ -369,11 +370,10 @@ class _Checker:
             else:
                 self.leaf("f_Y", self.somewhere, 1, other, y, *boxes)
                 fits = A > B or proof["weight"] == -math.inf
-        weights = [part["weight"] for part in (proof, proof.get("marginal", proof))]
-        zero = kind == "ratio" and not pml and weights.pop(0) == -math.inf  # f is 0: no constant
-        finite = all(map(math.isfinite, weights)) and (zero or math.isfinite(proof["weight"]))
-        moves = still or spec["power"] != 0
-        self.leaf("argument", lambda: fits and finite and moves and 0 < t0 < math.inf)
+        zero = kind == "ratio" and not pml and proof["weight"] == -math.inf  # f is 0: no constant
+        weights = 0.0 if zero else proof["weight"], proof.get("marginal", proof)["weight"], t0
+        finite = all(map(math.isfinite, weights)) and t0 > 0 and (still or spec["power"] != 0)
+        self.leaf("argument", lambda: fits and finite)
         return spec, ends, INF, INF
 
 

@@ -54,6 +54,8 @@ class _Outcomes(_Checker):
         logs = isinstance(self.f[1], bool) and isinstance(prior["log"], bool) and ctx.cap > DEGREE
         some = self.ends[0] < self.ends[1] if self.p else len(self.atoms) > 0
         self.leaf("header", lambda: logs and some)
+        one = arb(0 if self.p else 1).union(arb(1))  # a density has the rest
+        self.leaf("atoms", lambda: bool(sum(self.atoms.values(), Z).overlaps(one)))
         # strings would be numbers to Arb, not the same as floats
         numbers = all(float(data[end]) == data[end] for end in ("lower", "upper"))
         self.leaf("bound", lambda: numbers)
