@@ -339,7 +339,7 @@ def mean(
 class _Trial(_Means):
     """Whether the checker finds a finite bound soon."""
 
-    most_boxes = 40
+    most_boxes = 24
 
 
 def logarithm(made: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:
@@ -388,7 +388,9 @@ def _better(engine: CertifiedOutcomes, y: float, x: float, sign: float) -> float
 
     box = max(ends[0], x - near), min(ends[1], x + near)
     found = minimize_scalar(loss, bounds=box, method="bounded", options={"xatol": 2.0**-40 * near})
-    return float(found.x) if found.fun < loss(x) else x
+    # a kink, often at x = y, is to be met exactly
+    places = [x, float(found.x), *(v for v in (y, *ends) if ends[0] <= v <= ends[1])]
+    return min(places, key=loss)
 
 
 def _ends(low: np.ndarray, high: np.ndarray) -> list[float]:

@@ -68,28 +68,39 @@ def _straight(v):
 
 def _log(density, x, y):
     """Return log f(y|x) along a ray, that of a product through those of its factors."""
-    (graph, logged), values = density, []
-    for op, args in graph.nodes:
-        if op in ("input", "const"):
-            values.append({"x": x, "y": y}[args[0]] if op == "input" else _ray(args[0]))
-        else:
-            values.append(RAYS[op.removeprefix("special.")](*(values[i] for i in args)))
+    (graph, logged), values = density, {}
+
+    def value(k):
+        if k not in values:
+            op, args = graph.nodes[k]
+            if op in ("input", "const"):
+                values[k] = {"x": x, "y": y}[args[0]] if op == "input" else _ray(args[0])
+            elif op == "log":
+                values[k] = logarithm(*args)
+            else:
+                values[k] = RAYS[op.removeprefix("special.")](*map(value, args))
+        return values[k]
 
     def positive(k):  # or 0
         op, args = graph.nodes[k]
-        split = op in ("multiply", "divide", "add") and all(map(positive, args))
-        return op == "exp" or split or values[k].bounds()[0] >= 0
+        split = op in ("multiply", "divide", "add", "reciprocal") and all(map(positive, args))
+        split = split or (op == "power" and positive(args[0]))
+        return op in ("exp", "square") or split or value(k).bounds()[0] >= 0
 
     def logarithm(k):
         op, args = graph.nodes[k]
         if op == "exp":
-            return values[args[0]]
+            return value(*args)
         if op in ("multiply", "divide", "add") and all(map(positive, args)):
             named = {"multiply": "add", "divide": "subtract", "add": "logaddexp"}[op]
             return RAYS[named](*map(logarithm, args))
-        return values[k].log()
+        if op in ("square", "power", "reciprocal") and positive(args[0]):
+            by = {"square": _ray(2), "reciprocal": _ray(-1)}.get(op) or value(args[-1])
+            return logarithm(args[0]) * by
+        return value(k).log()
 
-    return values[-1] if logged else logarithm(len(values) - 1)
+    last = len(graph.nodes) - 1
+    return value(last) if logged else logarithm(last)
 
 
 class _Means(_Law):
@@ -175,9 +186,15 @@ class _Means(_Law):
 
         And whether log f is known better than f, and the secrets that the path goes along.
         """
-        out, atoms = [], [(x, None) for x, w in self.atoms.items() if w > 0]
-        for x, start in atoms + candidates:
-            drift = None if start is None else y - start
+        paths = [(x, start, 1.0) for x, start in candidates]
+        paths += [(x, None, 0.0) for x, w in self.atoms.items() if w > 0]
+        if candidates and len(self.hints) > 1:  # a secret that moves otherwise
+            middle = float(y.start.mid())
+            (u, v), (w, z) = sorted(self.hints, key=lambda pair: abs(pair[0] - middle))[:2]
+            paths += [(z, w, 1.0), (v, u, (z - v) / (w - u))] if u != w else []
+        out = []
+        for x, start, slope in paths:
+            drift = None if start is None else (y - start) * slope
             both = [self.near(y, x, drift, log)[:1] for log in (False, True)]
             for value, log in zip(*(map(_along, vs) for vs in both), strict=True):
                 first, second = (_straight(value), log), (value, FUNCTIONS["exp"](log))
