@@ -30,7 +30,7 @@ from engine.certified_cases import (
 
 import borel as bl
 from borel.engine.balls import arb_balls, arb_integral
-from borel.engine.continuous import bands, certified_laws, essential, gauss, surface
+from borel.engine.continuous import bands, essential, gauss, partition, surface
 from borel.engine.intervals import jet_branches, jet_program, lanes
 
 GRID = np.linspace(0.01, 0.99, 16)
@@ -252,7 +252,7 @@ def paths_outside_of_the_secrets(patch):
 
 
 def a_band_forgotten(patch):
-    split = certified_laws._Partition.split
+    split = partition.Partition.split
 
     def forgetful(self, *args):
         done = split(self, *args)
@@ -260,7 +260,7 @@ def a_band_forgotten(patch):
             self.low, self.high, self.data = self.low[:-1], self.high[:-1], self.data[:, :-1]
         return done
 
-    patch.setattr(certified_laws._Partition, "split", forgetful)
+    patch.setattr(partition.Partition, "split", forgetful)
 
 
 # -- every bug is caught -------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from borel.engine.continuous.check_outcomes import check_outcomes
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certified import CertifiedEngine
-    from borel.engine.continuous.certified_laws import CertifiedOutcomes, _Partition
+    from borel.engine.continuous.certified_laws import CertifiedOutcomes
+    from borel.engine.continuous.partition import Partition
 
 _CELLS = 8
 _HINTS = 16
@@ -179,7 +180,7 @@ def supremum(quantity: str, ends: tuple[float, float], parts: list[dict]) -> dic
 
 
 def outcomes(
-    engine: CertifiedOutcomes, quantity: str, ends: tuple[float, float], part: _Partition
+    engine: CertifiedOutcomes, quantity: str, ends: tuple[float, float], part: Partition
 ) -> dict[str, Any] | None:
     """Return the certificate of a supremum over continuous outcomes.
 
@@ -191,7 +192,7 @@ def outcomes(
         Which leakage.
     ends : tuple of float
         The enclosure.
-    part : _Partition
+    part : Partition
         The bands of outcomes that it comes from.
 
     Returns
@@ -265,7 +266,7 @@ def law(
     engine: CertifiedOutcomes,
     quantity: str,
     ends: tuple[float, float],
-    part: _Partition,
+    part: Partition,
     level: tuple[float, float],
     **claim: Any,
 ) -> dict[str, Any] | None:
@@ -303,7 +304,7 @@ def mean(
     engine: CertifiedOutcomes,
     quantity: str,
     ends: tuple[float, float],
-    part: _Partition,
+    part: Partition,
     figure: str,
 ) -> dict[str, Any] | None:
     """Return the certificate of a mean of a leakage over continuous outcomes.
@@ -349,7 +350,7 @@ def logarithm(made: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]
 
 
 def _with_places(
-    engine: CertifiedOutcomes, quantity: str, part: _Partition, inner: np.ndarray, close: np.ndarray
+    engine: CertifiedOutcomes, quantity: str, part: Partition, inner: np.ndarray, close: np.ndarray
 ) -> dict[str, Any] | None:
     """Return what `_line` does, and secrets at which the kernel is extreme, at some outcomes.
 
