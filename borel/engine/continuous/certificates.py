@@ -23,6 +23,7 @@ _CELLS = 8
 _HINTS = 16
 _ATOMS = 16
 _LOOSE = 1e300
+_LARGE = 1e6
 _KNOWN = {"input", "const", *FUNCTIONS}
 
 
@@ -385,7 +386,9 @@ def _better(engine: CertifiedOutcomes, y: float, x: float, sign: float) -> float
 
     def loss(place: float) -> float:
         with np.errstate(all="ignore"):
-            return -sign * float(density.logarithm(y, place))
+            value = -sign * float(density.logarithm(y, place))
+        # the search is not made for infinities
+        return float(np.nan_to_num(value, nan=_LARGE, posinf=_LARGE, neginf=-_LARGE))
 
     box = max(ends[0], x - near), min(ends[1], x + near)
     found = minimize_scalar(loss, bounds=box, method="bounded", options={"xatol": 2.0**-40 * near})
