@@ -391,7 +391,9 @@ def _better(engine: CertifiedOutcomes, y: float, x: float, sign: float) -> float
         return float(np.nan_to_num(value, nan=_LARGE, posinf=_LARGE, neginf=-_LARGE))
 
     box = max(ends[0], x - near), min(ends[1], x + near)
-    found = minimize_scalar(loss, bounds=box, method="bounded", options={"xatol": 2.0**-40 * near})
+    found: Any = minimize_scalar(
+        loss, bounds=box, method="bounded", options={"xatol": 2.0**-40 * near}
+    )
     # a kink, often at x = y, is to be met exactly
     places = [x, float(found.x), *(v for v in (y, *ends) if ends[0] <= v <= ends[1])]
     return min(places, key=loss)

@@ -162,9 +162,10 @@ class _Means(_Law):
             self.crude(a, b, f_y, rows)
             cut, least = set(), INF
             for track in self.tracks(y, candidates):
-                path, (over, wanting) = track[1], self.excess(y, track, rows)
+                log, path, *_ = track
+                over, wanting = self.excess(y, track, rows)
                 with suppress(ValueError, ZeroDivisionError):
-                    own = self.meet(a, b, self.integrand(*track[:2], f_y), over, path, f_y)
+                    own = self.meet(a, b, self.integrand(log, path, f_y), over, path, f_y)
                     if over < least:
                         least, cut = over, wanting if own else set()
                 if not over > LITTLE * path.high:
