@@ -83,8 +83,10 @@ def verified(name: str, bound: Bound) -> Verified:
         words = f"its certificate is about [{lower}, {upper}], not about this figure"
         return Verified(name, repr(bound), "refused", words)
     found = _checked(name, repr(bound), certificate)
+    if found.outcome != "verified":  # its claim may not even be one
+        return found
     what = _wanted(name.removesuffix("/nominal"), certificate, found.words)
-    if found.outcome == "verified" and what:
+    if what:
         one = "one outcome only: " if ", at y = " in found.words else ""
         words = f"it is {what}, its certificate is about {one}{found.words}"
         return Verified(name, repr(bound), "refused", words)
@@ -93,8 +95,8 @@ def verified(name: str, bound: Bound) -> Verified:
 
 def _wanted(name: str, certificate: dict, words: str) -> str:
     """Return what a figure is, if its certificate is about something else; else nothing."""
-    claim = certificate.get("claim")
-    claim = claim if isinstance(claim, dict) else {}
+    # of several certificates it is their claims that were verified
+    claim = {} if {"parts", "sides"} & set(certificate) else certificate["claim"]
     kind, figure = claim.get("type"), claim.get("figure")
     supremum = "sides" not in certificate and words.endswith(_SUPREMUM)
     if name in ("pml", "pmc", "ldp"):
@@ -110,21 +112,18 @@ def _wanted(name: str, certificate: dict, words: str) -> str:
     _, law, of = name.partition("/law/")
     if law and of in ("mean", "exp_mean"):
         return "" if (kind, figure) == ("mean", of) else f"the {of}"
-    if of.startswith("quantile-") and not _at_level(certificate, of.removeprefix("quantile-")):
-        return "the " + of.replace("-", " at ")
+    if of.startswith("quantile-"):
+        level = Fraction(of.removeprefix("quantile-"))
+        meant = supremum if level == 1 else _at_level(claim, level)
+        return "" if meant else "the " + of.replace("-", " at ")
     return ""
 
 
-def _at_level(certificate: dict, level: str) -> bool:
-    """Return whether a certificate is about the left quantile at a level, or at its float."""
-    claim = certificate.get("claim", {})
-    if Fraction(level) == 1:  # the supremum
-        return claim.get("type") == "outcomes"
+def _at_level(claim: dict, exact: Fraction) -> bool:
+    """Return whether a claim is about the left quantile at a level, or at its float."""
     about = [claim.get(key) for key in ("type", "figure", "side")]
-    return about == ["law", "quantile", "left"] and Fraction(*claim["s"]) in (
-        Fraction(level),
-        Fraction(float(level)),
-    )
+    levels = exact, Fraction(float(exact))
+    return about == ["law", "quantile", "left"] and Fraction(*claim["s"]) in levels
 
 
 def _checked(name: str, bound: str, certificate: dict) -> Verified:

@@ -21,7 +21,7 @@ from borel.bound import Bound
 from borel.budgets import within_budget
 from borel.engine import engine_for
 from borel.engine.balls import arb_integral
-from borel.engine.continuous import bands, certified_laws, essential, far, gauss
+from borel.engine.continuous import bands, essential, far, gauss, partition
 from borel.engine.discrete import countable
 from borel.engine.estimates import curve
 from borel.engine.infinities import infinity
@@ -157,7 +157,7 @@ def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
 @pytest.mark.parametrize("figure", ["sup", "tail", "quantile", "mean", "exp_mean"])
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_a_law_stops_between_blocks_of_bands(clock, monkeypatch, kind, figure):
-    monkeypatch.setattr(certified_laws, "_BLOCK", 8)
+    monkeypatch.setattr(partition, "_BLOCK", 8)
     clock.takes(bands.Bands, "evaluate")
     arguments = {"tail": (0.2,), "quantile": (0.5,)}.get(figure, ())
     truths = {

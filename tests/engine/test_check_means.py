@@ -189,6 +189,37 @@ def test_no_certificate_of_another_figure_will_do():
     assert verified("lip", bl.lip(POLYNOMIAL)).outcome == "verified"
 
 
+def test_the_claim_is_that_of_what_was_verified():
+    """What stands beside parts or sides is no claim: nobody proved it."""
+    bits = kernel(
+        lambda y, x: np.where(y > 0, 0.25 + 0.5 * x, 0.75 - 0.5 * x), outcome=bl.Finite([0, 1])
+    )
+    parts = bl.pml(bl.uniform(UNIT) * bits).sup()
+    assert verified("pml", parts).outcome == "verified"
+    assert verified("pml/law/quantile-1.0", parts).outcome == "verified"
+    for bound in (parts, bl.lip(POLYNOMIAL)):
+        for figure in ("mean", "exp_mean"):
+            claim = {"type": "mean", "figure": figure}
+            made = {**bound.certificate, "quantity": "pml", "claim": claim}
+            changed = dataclasses.replace(bound, certificate=made)
+            row = verified(f"pml/law/{figure}", changed)
+            assert row.outcome == "refused", row
+
+
+@pytest.mark.parametrize("name", ["pml/law/mean", "pml/law/quantile-0.5", "maximal_leakage"])
+@pytest.mark.parametrize(
+    "claim",
+    [None, 1, [], {}, {"type": "infinite"}, {"type": "law", "figure": "quantile", "side": "left"}],
+    ids=str,
+)
+def test_a_claim_that_is_none_is_refused(name, claim):
+    bound = bl.pml(POLYNOMIAL).mean()
+    for ends in ((bound.lower, bound.upper), (math.inf, math.inf)):
+        made = {**bound.certificate, "claim": claim, "lower": ends[0], "upper": ends[1]}
+        changed = dataclasses.replace(bound, lower=ends[0], upper=ends[1], certificate=made)
+        assert verified(name, changed).outcome == "refused"
+
+
 def test_changed_weights_or_kernels_are_refused():
     bound = bl.pml(POLYNOMIAL).mean()
     prior = bound.certificate["prior"]

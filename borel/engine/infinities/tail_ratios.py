@@ -51,7 +51,11 @@ class TailRatios:
         self._programs: dict[int, Any] = {}
 
     def _mark(self) -> None:
-        """Say of every new node whether it depends on y."""
+        """Say of every new node whether it depends on an input: y, or one that has a range.
+
+        `finite` asks only those that do. Over ranges every input has to count, the secret too: a
+        pole in the secret alone would be passed over otherwise.
+        """
         for op, args in self.nodes[len(self.moves) :]:
             leaf = op in ("input", "const")
             self.moves.append(op == "input" if leaf else any(self.moves[a] for a in args))
