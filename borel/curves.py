@@ -104,6 +104,28 @@ def law_curve(variable: Any) -> xr.Dataset:
     import xarray as xr
 
     order = _thresholds(variable)
+    together = None if hasattr(variable, "by_draw") else variable._cdfs(sorted(order))
+    ts, lower, upper, statuses = (
+        _one_by_one(variable, order) if together is None else (sorted(order), *together)
+    )
+    return xr.Dataset(
+        {
+            "lower": ("t", lower, {"units": "probability"}),
+            "upper": ("t", upper, {"units": "probability"}),
+            "status": ("t", statuses),
+        },
+        {"t": ("t", ts, {"units": "nats"})},
+        {
+            "kind": variable.kind,
+            "status": weakest(map(str, np.unique(statuses))),
+            "outcome_kind": variable.joint.outcome.kind,
+            "over": "prior and outcome" if hasattr(variable, "by_draw") else "outcomes",
+        },
+    )
+
+
+def _one_by_one(variable: Any, order: list[float]) -> tuple[list, ...]:
+    """Return levels, ends and statuses of the cdf, as many levels as the budget allows."""
     start, found = time.monotonic(), {}
     for t in order:
         found[t] = variable.cdf(t)
@@ -111,20 +133,7 @@ def law_curve(variable: Any) -> xr.Dataset:
             break
     ts = sorted(found)
     bounds = [found[t] for t in ts]
-    return xr.Dataset(
-        {
-            "lower": ("t", [b.lower for b in bounds], {"units": "probability"}),
-            "upper": ("t", [b.upper for b in bounds], {"units": "probability"}),
-            "status": ("t", [b.status for b in bounds]),
-        },
-        {"t": ("t", ts, {"units": "nats"})},
-        {
-            "kind": variable.kind,
-            "status": weakest(b.status for b in bounds),
-            "outcome_kind": variable.joint.outcome.kind,
-            "over": "prior and outcome" if hasattr(variable, "by_draw") else "outcomes",
-        },
-    )
+    return ts, *([getattr(b, name) for b in bounds] for name in ("lower", "upper", "status"))
 
 
 def _thresholds(variable: Any) -> list[float]:

@@ -173,9 +173,8 @@ class LeakageVariable:
         """Return P{leakage <= t} under P_Y."""
         above = self.tail(t)
         low, high = 1.0 - above.upper, 1.0 - above.lower
-        if above.proved:  # each subtraction rounds once
-            low = max(float(np.nextafter(low, -1.0)), 0.0) if above.upper != 1.0 else 0.0
-            high = min(float(np.nextafter(high, 2.0)), 1.0) if above.lower != 0.0 else 1.0
+        if above.proved:
+            low, high = (float(end) for end in _complement(above.lower, above.upper))
         from dataclasses import replace
 
         made = above.certificate
@@ -183,6 +182,14 @@ class LeakageVariable:
             made = {**made, "lower": low, "upper": high}
             made["claim"] = {**made["claim"], "figure": "cdf"}
         return replace(above, lower=low, upper=high, certificate=made)
+
+    def _cdfs(self, ts: list[float]) -> tuple[np.ndarray, ...] | None:
+        """Return lower ends, upper ends and statuses of the cdf, if all take the time of a few."""
+        tails = getattr(self._engine(), "tails", None)
+        if tails is None or self._closed("tail", ts[0], closed=False) is not None:
+            return None
+        low, high, statuses = within_budget(lambda: tails(self.kind, ts, closed=False))
+        return *_complement(low, high), statuses
 
     def quantile(self, s: Any, *, side: str = "left") -> Bound:
         """Return inf{t : P{leakage <= t} >= s}; with ``side="right"``, sup{t : ... <= s}.
@@ -510,3 +517,10 @@ def information_density(joint: Joint) -> InformationDensity:
     _require_joint(joint, "information_density")
     joint._require_one_prior("bl.information_density")
     return InformationDensity(joint)
+
+
+def _complement(low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose 1 - p for enclosed probabilities: each subtraction rounds once."""
+    least = np.where(np.equal(high, 1.0), 0.0, np.nextafter(np.subtract(1.0, high), -1.0))
+    most = np.where(np.equal(low, 0.0), 1.0, np.nextafter(np.subtract(1.0, low), 2.0))
+    return np.maximum(least, 0.0), np.minimum(most, 1.0)

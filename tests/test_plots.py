@@ -296,6 +296,25 @@ def test_a_law_stops_when_the_budget_is_spent():
 
     joint = bl.uniform(bl.Interval(0, 1)) * NOISE
     with bl.options(budget=1e-6):
-        law = law_curve(bl.pml(joint))
+        asked = law_curve(bl.pml(joint))  # all levels at once
+        with bl.options(engine="estimate"):
+            law = law_curve(bl.pml(joint))  # one by one
     assert law.sizes["t"] == 3
     assert law["t"].values[0] == 0.0
+    assert asked.sizes["t"] > 100 and (asked["upper"] - asked["lower"]).values.max() > 0.1
+    for t in asked["t"].values[[5, 60]]:
+        truth, wide = bl.pml(joint).cdf(t), asked.sel(t=t)
+        assert truth.proved and wide["lower"] <= truth.upper and truth.lower <= wide["upper"]
+
+
+def test_a_law_asked_at_all_levels_at_once():
+    """The density 1 + (2 x - 1)(2 y - 1)/2: |2 Y - 1| is uniform, PML is log of 1 + its half."""
+    from borel.curves import law_curve
+
+    unit = bl.Interval(0, 1)
+    tilt = bl.Mechanism(lambda y, x: 1 + (2 * x - 1) * (2 * y - 1) / 2, secret=unit, outcome=unit)
+    law = law_curve(bl.pml(bl.uniform(unit) * tilt))
+    truth = np.minimum(1, 2 * np.expm1(law["t"].values))
+    assert law.attrs["status"] == "certified" and law.sizes["t"] > 100
+    assert (law["lower"] <= truth).all() and (truth * (1 - 1e-15) <= law["upper"]).all()
+    assert (law["upper"] - law["lower"]).values.max() <= 1e-8

@@ -201,19 +201,28 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
         """Enclose P{leakage > t}, or P{leakage >= t} if closed."""
-        deadline, tol = self.deadline(), settings.current().tol
-        part, t = self.partition(kind), float(t)
-        low, high = 0.0, 1.0
-        for _ in range(200):
-            now = part.values().tail(t, closed=closed)
-            low, high = max(low, now[0]), min(high, now[1])
-            if high - low <= tol or time.monotonic() > deadline:
-                break
-            if not part.sharpen((part.lower <= t) & (part.upper >= t), tol, deadline):
-                break
+        t, tol = float(t), settings.current().tol
+        low, high, _ = (values[0] for values in self.tails(kind, [t], closed=closed))
         wide = max(0.0, low - _ROOM * tol), min(1.0, high + _ROOM * tol)
         claim = {"figure": "tail", "t": t, "closed": bool(closed)}
         return self._of_law(kind, (low, high), wide, (t, t), "probability", claim)
+
+    def tails(self, kind: str, ts: Any, *, closed: bool) -> tuple[np.ndarray, ...]:
+        """Return lower ends, upper ends and the status of the tail at many levels."""
+        deadline, tol = self.deadline(), settings.current().tol
+        part, ts = self.partition(kind), np.asarray(ts, float)
+        low, high = np.zeros(len(ts)), np.ones(len(ts))
+        for _ in range(200):
+            values = part.values()
+            now = np.array([values.tail(t, closed=closed) for t in ts])
+            low, high = np.maximum(low, now[:, 0]), np.minimum(high, now[:, 1])
+            open_ = np.sort(ts[high - low > tol])
+            if not len(open_) or time.monotonic() > deadline:
+                break
+            across = open_.searchsorted(part.lower) < open_.searchsorted(part.upper, "right")
+            if not part.sharpen(across, tol, deadline):
+                break
+        return low, high, self.statuses(low, high)
 
     @cached_property
     def quick_to_check(self) -> bool:

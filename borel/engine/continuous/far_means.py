@@ -5,7 +5,7 @@ of at least r > 0. Then, with I the essential infimum of the kernel over the sec
 
 .. math::
 
-    \int \sup_x f \le f^*(T) / r, \quad
+    \int f_Y \le \int \sup_x f \le f^*(T) / r, \quad
     f_Y \log \frac{\sup_x f}{f_Y} \le \frac{\sup_x f}{\mathrm{e}}, \quad
     f_Y \log \frac{f_Y}{I} \le f^* \log \frac{f^*}{I}, \quad \frac{f_Y^2}{I} \le \frac{f^{*2}}{I},
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _ATOMS = 32
 _PIECES = 64
 _UP = 1 + 2.0**-40
-_LOST = math.inf, math.inf
+_LOST = math.inf, math.inf, math.inf
 
 
 class FarMeans:
@@ -70,8 +70,8 @@ class FarMeans:
     def _hull(self) -> tuple[float, float]:
         return self.places[0], self.places[-1]
 
-    def means(self, kind: str, low: float, high: float) -> tuple[float, float]:
-        """Bound the integrals of the leakage and of its exponential under P_Y, from above.
+    def bounds(self, kind: str, low: float, high: float) -> tuple[float, float, float]:
+        """Bound P_Y, and the integrals of the leakage and of its exponential under it, from above.
 
         Parameters
         ----------
@@ -85,21 +85,21 @@ class FarMeans:
             if self.tails is not None and self.tails.finite(low, high):
                 found.append(self._by_secrets(kind, low, high))
             if self.marginal is not None and kind == "pml":
-                found.append((self._by_marginal(self.marginal, low, high), math.inf))
-        mean, power = (
+                found.append(self._by_marginal(self.marginal, low, high))
+        mass, mean, power = (
             min(v if v >= 0 else math.inf for v in each) for each in zip(*found, strict=True)
         )
-        return mean, power
+        return mass, mean, power
 
-    def _by_secrets(self, kind: str, low: float, high: float) -> tuple[float, float]:
+    def _by_secrets(self, kind: str, low: float, high: float) -> tuple[float, float, float]:
         top, over = self._extreme(low, high, 1)
         start, rate = self._falling(self.logs[top], low, high)
         if not (rate > 0 and math.isfinite(start + over)):
             return _LOST
         height = _exp(start + over)
+        whole = height / rate * _UP
         if kind == "pml":
-            whole = height / rate * _UP
-            return whole / math.e * _UP, whole
+            return whole, whole / math.e * _UP, whole
         bottom, under = self._extreme(low, high, -1)
         assert self.tails is not None
         growth = self.tails.growth(top, bottom, low, high)
@@ -107,23 +107,24 @@ class FarMeans:
         mean = height * _moments(growth, rate)
         steeper, flat = rate - (growth[1] if len(growth) > 1 else 0.0), max(growth[2:], default=0)
         if not (steeper > 1e-9 * rate and flat <= 0):
-            return mean, math.inf
-        return mean, _exp(start + over + growth[0]) / steeper * _UP
+            return whole, mean, math.inf
+        return whole, mean, _exp(start + over + growth[0]) / steeper * _UP
 
-    def _by_marginal(self, graph: Graph, low: float, high: float) -> float:
+    def _by_marginal(self, graph: Graph, low: float, high: float) -> tuple[float, float, float]:
         """Bound the integral of f_Y (s - log f_Y), with s at least log f(y|x)."""
         secret = self.secret
         x = boxes(secret.lower[None], secret.upper[None], 0, 0) if secret.continuous else []
         if not x or "y" not in graph.inputs or len(secret.atoms):
-            return math.inf
+            return _LOST
         at = np.array([[low]]), np.array([[high]])
         seen = lanes.settled(jet.entry(self.surface.log.run(self.surface.inputs(x, at), 0).jet, 0))
         most = float(np.max(seen[1]))
         start, rate = self._falling(Program(graph), low, high)
         if not (rate > 0 and math.isfinite(start) and math.isfinite(most)):
-            return math.inf
+            return _LOST
         growth = TailRatios([Graph((("const", (most,)),), ()), graph]).growth(0, 1, low, high)
-        return _exp(start) * _moments(growth, rate)
+        height = _exp(start)
+        return height / rate * _UP, height * _moments(growth, rate), math.inf
 
     def _extreme(self, low: float, high: float, sign: int) -> tuple[int, float]:
         """Return the place of the largest log f (the least, for -1), and how far others exceed it.

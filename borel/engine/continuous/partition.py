@@ -103,16 +103,16 @@ class Partition:
         for k in np.flatnonzero(lost):
             if time.monotonic() > deadline:
                 break
+            if self.kind != "ldp" and math.isfinite(low[k]) != math.isfinite(high[k]):
+                for one in self.engine.far_means:
+                    more = one.bounds(self.kind, float(low[k]), float(high[k]))
+                    out[[3, 5, 7], k] = np.minimum(out[[3, 5, 7], k], more)
             found = far.leakage(self.engine.surface, self.kind, float(low[k]), float(high[k]))
             out[0, k], out[1, k] = max(out[0, k], found[0]), min(out[1, k], found[1])
             if math.isfinite(out[1, k]):
                 factor = math.exp(min(out[1, k], 700.0)) * (1 + 1e-14)
                 out[5, k] = min(out[5, k], out[1, k] * out[3, k] * (1 + 1e-15))
                 out[7, k] = min(out[7, k], factor * out[3, k] if out[1, k] < 700 else math.inf)
-            elif self.kind != "ldp" and math.isfinite(low[k]) != math.isfinite(high[k]):
-                for one in self.engine.far_means:
-                    more = one.means(self.kind, float(low[k]), float(high[k]))
-                    out[5, k], out[7, k] = min(out[5, k], more[0]), min(out[7, k], more[1])
         return out
 
     @property
