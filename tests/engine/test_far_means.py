@@ -221,7 +221,7 @@ def test_nothing_is_claimed_without_proof(f):
 
 
 def truth_of(f, prior, kind, edge):
-    """Return lower bounds of the mass and of both integrals, by sums of the least values on a grid."""
+    """Return lower bounds of the mass and both integrals, by sums of least values on a grid."""
     y = np.linspace(edge, edge + 40, 200_001)
     atoms = {id(TWO): [[0.0, 1.0], [0.25, 0.75]], id(NEAR): [[0.0, 0.49, 0.51, 1.0], [0.25] * 4]}
     x, w = np.array(atoms.get(id(prior), [(np.arange(64) + 0.5) / 64, np.full(64, 1 / 64)]))
