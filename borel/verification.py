@@ -98,6 +98,7 @@ def _wanted(name: str, certificate: dict, words: str) -> str:
     # of several certificates it is their claims that were verified
     claim = {} if {"parts", "sides"} & set(certificate) else certificate["claim"]
     kind, figure = claim.get("type"), claim.get("figure")
+    points = "outcome" in certificate and certificate["outcome"]["points"]
     supremum = "sides" not in certificate and words.endswith(_SUPREMUM)
     if name in ("pml", "pmc", "ldp"):
         return "" if supremum else "a supremum"
@@ -105,18 +106,28 @@ def _wanted(name: str, certificate: dict, words: str) -> str:
         infinite = supremum and float(certificate["lower"]) == math.inf
         return "" if "sides" in certificate or infinite else "the larger of two suprema"
     if name == "maximal_leakage":
-        diverges = kind == "infinite" and claim["proof"]["kind"] == "mass"
+        diverges = certificate["quantity"] == "pml" and _diverges(claim, points, "exp_mean")
         return "" if (kind, figure) == ("mean", name) or diverges else "maximal leakage"
     if name in ("mutual_information", "envelope"):
         return f"{name}, of which there are no certificates"
     _, law, of = name.partition("/law/")
     if law and of in ("mean", "exp_mean"):
-        return "" if (kind, figure) == ("mean", of) else f"the {of}"
+        fits = (kind, figure) == ("mean", of) or _diverges(claim, points, of)
+        return "" if fits else f"the {of}"
     if of.startswith("quantile-"):
         level = Fraction(of.removeprefix("quantile-"))
         meant = supremum if level == 1 else _at_level(claim, level)
         return "" if meant else "the " + of.replace("-", " at ")
     return ""
+
+
+def _diverges(claim: dict, points: object, figure: str) -> bool:
+    """Return whether a proof that a leakage is infinite is one that a mean of it is."""
+    if claim.get("type") != "infinite":
+        return False
+    box = claim["proof"]["y"].get("box")  # at all outcomes of it, and f_Y > 0 there
+    everywhere = points is None and box is not None and box[0] < box[1]
+    return everywhere or (figure == "exp_mean" and claim["proof"]["kind"] == "mass")
 
 
 def _at_level(claim: dict, exact: Fraction) -> bool:

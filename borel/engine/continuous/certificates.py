@@ -77,12 +77,15 @@ class Proof:
         What a checker needs; None for what the checker does not cover.
     attained : bool or None
         Whether the leakage is infinite at outcomes of positive mass, or only grows.
+    diverges : bool
+        Whether the mean of e^leakage was proved to be infinite.
     """
 
     statement: str
     witness: dict
     certificate: dict | None
     attained: bool | None = None
+    diverges: bool = False
 
 
 def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:

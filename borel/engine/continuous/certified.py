@@ -276,7 +276,7 @@ class CertifiedEngine(LawMeasures):
         """Prove an infinite leakage at an outcome, if it can be."""
         from borel.engine.infinities.infinity import prove_at
 
-        return self.infinite_bound(prove_at(self, kind, y))
+        return self.infinite_bound(prove_at(self, kind, y, y))
 
     def at(self, kind: str, y: Any) -> Bound:
         """Enclose the leakage at one outcome of a finite or countable alphabet."""
@@ -426,6 +426,8 @@ class CertifiedEngine(LawMeasures):
     def maximal_leakage(self) -> Bound:
         """Enclose log E e^PML."""
         mean = self.exp_mean("pml")
+        if math.isinf(mean.lower):
+            return mean.about(units="nats")
         from borel.engine.balls.arb import ball, enclose
 
         low = max(enclose(lambda: ball(mean.lower).log())[0], 0.0) if mean.lower > 0 else 0.0

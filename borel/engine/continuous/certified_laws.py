@@ -17,6 +17,7 @@ from borel.engine.continuous import certificates
 from borel.engine.continuous.bands import Bands
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.certified_excess import figure
+from borel.engine.continuous.end_means import EndMeans
 from borel.engine.continuous.far_means import FarMeans
 from borel.engine.continuous.partition import BANDS, Partition
 from borel.engine.continuous.surface import boxes
@@ -64,6 +65,11 @@ class CertifiedOutcomes(CertifiedEngine):
         """Bounds for outcomes far out, of means of a leakage that is not bounded there."""
         forms = [s for s in (self.surface, self.surface.spread) if s is not None]
         return [FarMeans(form, self.log_marginal_graph) for form in forms]
+
+    @cached_property
+    def end_means(self) -> EndMeans:
+        """Bounds for outcomes beside an end of their alphabet, where the kernel is singular."""
+        return EndMeans(self)
 
     def bound(self, low: float, high: float, **about: Any) -> Bound:
         """Make a Bound; figures over outcomes also rest on the theorem for f_Y, if one is used."""
@@ -263,14 +269,18 @@ class CertifiedOutcomes(CertifiedEngine):
         for _ in range(200):
             now = part.values().quantile(s, side=side)
             low, high = max(low, now[0]), min(high, now[1])
-            if high - low <= tol or time.monotonic() > deadline:
+            if math.isinf(low) or high - low <= tol or time.monotonic() > deadline:
                 break
             # a tie within the tolerance is as good as decided
-            open_ = (part.lower < high) & (part.upper > low) & (part.upper - part.lower > tol / 4)
+            with np.errstate(invalid="ignore"):
+                wide_ = part.upper - part.lower > tol / 4
+            open_ = (part.lower < high) & (part.upper > low) & wide_
             if not part.sharpen(open_, 0.1 * tol, deadline):
                 break
         if math.isinf(high):
-            return self.sup(kind) if math.isinf(low) else self.bound(low, high)
+            found = self.infinite_bound(part.infinite) if math.isinf(low) else None
+            # the certificate says nothing of how much mass there is
+            return self.bound(low, high) if found is None else found.about(certificate=None)
         wide = max(0.0, low - _ROOM * tol), high + _ROOM * tol
         claim = {"figure": "quantile", "s": Fraction(s).as_integer_ratio(), "side": side}
         return self._of_law(kind, (low, high), wide, wide, "nats", claim)
@@ -284,6 +294,10 @@ class CertifiedOutcomes(CertifiedEngine):
             low, high = max(low, now[0]), min(high, now[1])
             with np.errstate(over="ignore"):
                 known = float(gaps[np.isfinite(gaps)].sum())
+            if math.isinf(high) and (turn in (2, 8) or math.isinf(low)):
+                proof = self._divergence(kind, what, part)
+                if proof is not None:
+                    return proof.about(units=units)
             if math.isinf(high) and turn > 8 and known <= 1e-4 * max(1.0, low):
                 break  # it is unbounded far out: more bands do not change that
             if high - low <= (1 - 2 * _SPACE) * tol * max(1.0, low):
@@ -302,6 +316,14 @@ class CertifiedOutcomes(CertifiedEngine):
         figure = {"mean": "mean", "exp": "exp_mean"}[what]
         made = certificates.mean(self, kind, wide, part, figure)
         return self.bound(*((low, high) if made is None else wide), units=units, certificate=made)
+
+    def _divergence(self, kind: str, what: str, part: Partition) -> Bound | None:
+        """Prove that a mean is infinite."""
+        from borel.engine.infinities.infinity import prove
+
+        proof = part.infinite or prove(self, kind, part.open_ends())
+        enough = proof is not None and (proof.attained or (what == "exp" and proof.diverges))
+        return self.infinite_bound(proof) if enough else None
 
     def mean(self, kind: str) -> Bound:
         """Enclose the mean of the leakage."""

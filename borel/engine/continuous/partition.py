@@ -16,12 +16,14 @@ from borel.engine.continuous.essential import halves
 from borel.laws import Values
 
 if TYPE_CHECKING:
+    from borel.engine.continuous.certificates import Proof
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
 
 BANDS = 20_000
 _FIRST = 16
 _ROUND = 256
 _BLOCK = 512
+_FRUITLESS = 8
 
 
 class Partition:
@@ -35,6 +37,8 @@ class Partition:
         self.engine, self.kind = engine, kind
         self._tol = min(settings.current().tol / 8, 1e-9)
         self.most = BANDS
+        self.infinite: Proof | None = None  # on some of the bands
+        self._fruitless = 0
         self.low, self.high = self._first()
         self.data = np.zeros((len(Band._fields) - 2, 0))
         self.data = self._evaluate(self.low, self.high, engine.deadline())
@@ -103,8 +107,8 @@ class Partition:
         for k in np.flatnonzero(lost):
             if time.monotonic() > deadline:
                 break
-            if self.kind != "ldp" and math.isfinite(low[k]) != math.isfinite(high[k]):
-                for one in self.engine.far_means:
+            if self.kind != "ldp":
+                for one in self._rests(low[k], high[k]):
                     more = one.bounds(self.kind, float(low[k]), float(high[k]))
                     out[[3, 5, 7], k] = np.minimum(out[[3, 5, 7], k], more)
             found = far.leakage(self.engine.surface, self.kind, float(low[k]), float(high[k]))
@@ -113,7 +117,35 @@ class Partition:
                 factor = math.exp(min(out[1, k], 700.0)) * (1 + 1e-14)
                 out[5, k] = min(out[5, k], out[1, k] * out[3, k] * (1 + 1e-15))
                 out[7, k] = min(out[7, k], factor * out[3, k] if out[1, k] < 700 else math.inf)
+        if self.kind != "ldp":
+            self._prove_infinite(low, high, out)
         return out
+
+    def _rests(self, low: float, high: float) -> list[Any]:
+        """Return what bounds the means over a box at an end of the outcomes."""
+        finite, line = np.isfinite([low, high]), self.engine.line
+        if not finite.all():
+            return self.engine.far_means if finite.any() else []
+        at_end = low == line.lower or high == line.upper
+        return [self.engine.end_means] if at_end and self.engine.secret.dim == 1 else []
+
+    def _prove_infinite(self, low: np.ndarray, high: np.ndarray, out: np.ndarray) -> None:
+        """Set the leakage to infinity on bands where it is infinite for almost every outcome."""
+        from borel.engine.infinities.infinity import prove_at
+
+        open_ = np.isinf(out[1]) & np.isfinite(out[0]) & np.isfinite(low) & np.isfinite(high)
+        rows = np.flatnonzero(open_)
+        for some in (rows, *rows[:, None]):  # all of them at once, if that can be proved
+            if not len(some) or np.isinf(out[0, some]).all() or self._fruitless >= _FRUITLESS:
+                continue
+            ends = float(low[some].min()), float(high[some].max())
+            proof = prove_at(self.engine, self.kind, *ends)
+            self._fruitless += proof is None
+            if proof is not None:
+                self.infinite = proof
+                out[0, some] = math.inf
+                sure = some[out[2, some] > 0]
+                out[4, sure] = out[6, sure] = math.inf
 
     @property
     def lower(self) -> np.ndarray:
@@ -192,22 +224,9 @@ class Partition:
 
     def _parts(self, chosen: np.ndarray, deadline: float) -> tuple[np.ndarray, ...]:
         """Cut bands in four or in two: ends of the parts, the bands they are of, and their data."""
-        a, b = self.low[chosen], self.high[chosen]
-        middle = halves(a[:, None], b[:, None])[:, 0]
-        # towards an end of the alphabet where nothing bounds the leakage, cut geometrically
-        lost = np.isinf(self.data[1, chosen])
-        line = self.engine.line
-        at_low = lost & (a == line.lower) & np.isfinite(a) & np.isfinite(b)
-        at_high = lost & (b == line.upper) & np.isfinite(a) & np.isfinite(b)
-        with np.errstate(invalid="ignore"):
-            middle = np.where(at_low, a + (b - a) / 16, middle)
-            middle = np.where(at_high, b - (b - a) / 16, middle)
-        # a finite band becomes four, so that there are half as many rounds; the others two
-        quarter = np.isfinite(a) & np.isfinite(b) & ~at_low & ~at_high
-        first = np.where(quarter, halves(a[:, None], middle[:, None])[:, 0], a)
-        third = np.where(quarter, halves(middle[:, None], b[:, None])[:, 0], b)
-        low = np.concatenate([a, first, middle, third])
-        high = np.concatenate([first, middle, third, b])
+        cuts = self._cuts(chosen)
+        low = np.concatenate([self.low[chosen], *cuts])
+        high = np.concatenate([*cuts, self.high[chosen]])
         parent = np.tile(chosen, 4)
         some = low < high
         low, high, parent = low[some], high[some], parent[some]
@@ -216,6 +235,34 @@ class Partition:
         fresh[0] = np.maximum(fresh[0], self.data[0, parent])
         fresh[1] = np.maximum(np.minimum(fresh[1], self.data[1, parent]), fresh[0])
         return low, high, parent, fresh
+
+    def _middle(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return where to cut boxes: by the distance to an end of the line where that varies."""
+        out = halves(a[:, None], b[:, None])[:, 0]
+        for end, near, far_off in ((self.engine.line.lower, a, b), (self.engine.line.upper, b, a)):
+            if math.isfinite(end):
+                u, v = np.abs(near - end), np.abs(far_off - end)
+                with np.errstate(invalid="ignore"):
+                    place = end + np.sign(far_off - end) * np.sqrt(u * v)
+                    many = np.isfinite(v) & (v > 4 * u) & (a < place) & (place < b)
+                out = np.where(many, place, out)
+        return out
+
+    def _cuts(self, chosen: np.ndarray) -> np.ndarray:
+        """Return where to cut bands in four, so that rounds are few; in two where an end recurs."""
+        a, b, line = self.low[chosen], self.high[chosen], self.engine.line
+        middle = self._middle(a, b)
+        cuts = np.array([self._middle(a, middle), middle, self._middle(middle, b)])
+        finite = np.isfinite(a) & np.isfinite(b)
+        cuts[0, ~finite], cuts[2, ~finite] = a[~finite], b[~finite]
+        # towards an end of the alphabet where nothing bounds the leakage, geometrically; and
+        # faster where the mass beside it is known to be small
+        lost, sure = finite & np.isinf(self.data[1, chosen]), self.data[3, chosen] < 1
+        steps = np.where(sure, 2.0 ** np.array([[-12], [-8], [-4]]), np.array([[0], [1 / 16], [1]]))
+        for end, other, at_end in ((a, b, a == line.lower), (b, a, b == line.upper)):
+            rows = lost & at_end
+            cuts[:, rows] = end[rows] + steps[:, rows] * (other - end)[rows]
+        return np.sort(cuts, axis=0)
 
     def stuck(self) -> bool:
         """Return whether what is not bounded is at the ends of the line only."""

@@ -102,10 +102,11 @@ def _at_atoms(engine: CertifiedOutcomes, kind: str) -> Proof | None:
     return None
 
 
-def prove_at(engine: Any, kind: str, y: float) -> Proof | None:
-    """Search for a proof that the leakage at one outcome is infinite."""
+def prove_at(engine: Any, kind: str, low: float, high: float) -> Proof | None:
+    """Search for a proof that the leakage is infinite at one outcome, or at all of a box."""
     search = Search(engine)
-    at = Ray(slack(y, y), f"y = {y!r}", {"box": [y, y]})
+    words = f"y = {low!r}" if low == high else f"y in ({low:g}, {high:g})"
+    at = Ray(slack(low, high), words, {"box": [low, high]})
     for kind_ in ("pmc", "pml") if kind == "ldp" else (kind,):
         found = search.in_secret_alone(kind_, at)
         if found is not None:
@@ -163,6 +164,10 @@ class Search(Rays):
             least = better(least, found.least, -1)
             most = better(most, found.most, 1)
         return Orders(least, most)
+
+    def orders(self, y: Ray, low: float, high: float, t0: float) -> Orders:
+        """Bound f along a ray of outcomes, for all secrets of a box, or at one."""
+        return self._kernel(y, Ray(slack(low, high), "", {"box": [low, high]}), t0)
 
     def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
         if key not in self._kept:
@@ -258,7 +263,8 @@ class Search(Rays):
     def _proof(self, kind: str, argument: dict, y: Ray, x: Ray | None, words: str, attained=None):
         where = {"y": y.words, **({} if x is None else {"x": x.words})}
         certificate = infinite(self.engine, kind, argument) if self.certify else None
-        return Proof(words, where, certificate, attained)
+        diverges = bool(attained) or argument["kind"] == "mass"
+        return Proof(words, where, certificate, attained, diverges)
 
     def _mass(self, y: Ray, x: Ray, t0: float, value: Orders) -> Proof | None:
         """E e^PML diverges."""

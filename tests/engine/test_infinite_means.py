@@ -1,0 +1,80 @@
+"""Means and quantiles that are infinite, and others that only look it."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from engine.certified_cases import kernel
+
+import borel as bl
+from borel.verification import verified
+
+UNIT = bl.Interval(0, 1)
+TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))
+NORMAL = bl.normal(mu=0, sigma=1) * bl.mechanisms.gaussian(sigma=1.0)
+CLAYTON = bl.uniform(UNIT) * bl.mechanisms.clayton(eta=0.1, theta=1.0)
+BANDS = bl.uniform(UNIT) * kernel(
+    lambda y, x: np.where(np.abs(y - x) < 0.25, 2.0, 0.0), outcome=bl.Interval(-1, 2)
+)
+
+
+@pytest.fixture(autouse=True)
+def by_the_engine():
+    with bl.options(closed_forms=False, budget=30):
+        yield
+
+
+@pytest.mark.parametrize("joint", [NORMAL, BANDS], ids=["gauss on gauss", "bounded noise"])
+def test_a_cost_that_is_infinite_at_every_outcome(joint):
+    """A secret of unbounded support, or a kernel that is 0 on part of it: PMC is infinite."""
+    pmc = bl.pmc(joint)
+    for name, bound in (("mean", pmc.mean()), ("exp_mean", pmc.exp_mean())):
+        assert bound.proved and bound.lower == math.inf
+        assert verified(f"pmc/law/{name}", bound).outcome == "verified"
+    half = pmc.quantile(0.5)
+    assert half.proved and half.lower == math.inf
+    assert half.certificate is None  # none says how much mass there is
+    with bl.options(budget=3):
+        assert pmc.tail(5.0).lower > 0.5
+
+
+def test_maximal_leakage_of_a_clayton_copula():
+    """The largest density at y is of the order 1/y: its integral diverges."""
+    found = bl.pml(CLAYTON).exp_mean()
+    assert found.proved and found.lower == math.inf and found.units == "ratio"
+    assert verified("pml/law/exp_mean", found).outcome == "verified"
+    leakage = bl.maximal_leakage(CLAYTON)
+    assert leakage.proved and leakage.lower == math.inf and leakage.units == "nats"
+    assert verified("maximal_leakage", leakage).outcome == "verified"
+    # E PML, the mean of its logarithm, is finite
+    assert verified("pml/law/mean", found).outcome == "refused"
+
+
+def test_maximal_leakage_of_gaussian_noise_on_a_gaussian_secret():
+    leakage = bl.maximal_leakage(NORMAL)  # every outcome is the likeliest under some secret
+    assert leakage.proved and leakage.lower == math.inf
+    assert verified("maximal_leakage", leakage).outcome == "verified"
+
+
+def test_an_unbounded_cost_of_a_finite_mean():
+    """Gaussian noise on two secrets: log f(y|0) / f(y|1) is linear in y."""
+    joint = TWO * bl.mechanisms.gaussian(sigma=1.0)
+    sup, mean = bl.pmc(joint).sup(), bl.pmc(joint).mean()
+    assert sup.proved and sup.lower == math.inf
+    assert mean.proved and mean.upper < 1
+    # and so it is of a proof with a certificate: E PML of a Clayton copula is finite
+    sup = bl.pml(CLAYTON).sup()
+    assert verified("pml", sup).outcome == "verified"
+    assert verified("pml/law/mean", sup).outcome == "refused"
+
+
+def test_what_is_infinite_is_so_on_a_box_of_positive_length():
+    """The same proof at one outcome is about that outcome only."""
+    at = bl.pmc(NORMAL)(0.5)
+    assert at.lower == math.inf and at.certificate is not None
+    for name in ("pmc/law/mean", "pmc/law/exp_mean", "pmc"):
+        assert verified(name, at).outcome == "refused"
+    made = bl.pmc(NORMAL).mean()
+    lower = dataclasses.replace(made, lower=1.0)
+    assert verified("pmc/law/mean", lower).outcome == "verified"  # a wider bound
