@@ -6,7 +6,7 @@ import json
 import math
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.bound import Bound
 from borel.engine.continuous.check import check
@@ -15,6 +15,9 @@ from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.errors import InvalidInput
 from borel.store import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SUPREMUM = "the supremum over the outcomes"
 _JOINT = ("kernel", "prior", "outcome")
@@ -64,32 +67,44 @@ def verify(path: Path) -> list[Verified]:
     if path.suffix == ".json":
         certificate = _from_json(path)
         ends = f"[{certificate.get('lower')}, {certificate.get('upper')}]"
-        return [_checked(str(certificate.get("quantity")), ends, certificate)]
+        return [_safely(_checked, str(certificate.get("quantity")), ends, certificate)]
     return [verified(name, bound) for name, bound in load(path).items()]
 
 
 def verified(name: str, bound: Bound) -> Verified:
     """Verify the certificate of one figure: its leaves, and that it is about this enclosure."""
-    certificate = bound.certificate
-    if certificate is None:
+    if bound.certificate is None:
         why = "exact: a closed form or rational arithmetic" if bound.status == "exact" else "none"
         return Verified(name, repr(bound), "none", why)
+    return _safely(_of_figure, name, repr(bound), bound.certificate, bound)
+
+
+def _safely(verify_: Callable[..., Verified], name: str, shown: str, *about: Any) -> Verified:
+    """Verify; whatever a wrong certificate leads to, it is refused."""
+    try:
+        return verify_(name, shown, *about)
+    except Exception as error:
+        words = f"no certificate of this kind: {type(error).__name__}: {error}"
+        return Verified(name, shown, "refused", words)
+
+
+def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verified:
     kind = name.split("/")[0]
     if kind in ("pml", "pmc", "ldp") and certificate.get("quantity") != kind:
         words = f"its certificate is about {certificate.get('quantity')}"
-        return Verified(name, repr(bound), "refused", words)
+        return Verified(name, shown, "refused", words)
     lower, upper = (float(certificate.get(end, math.nan)) for end in ("lower", "upper"))
     if not (bound.lower <= lower and upper <= bound.upper):
         words = f"its certificate is about [{lower}, {upper}], not about this figure"
-        return Verified(name, repr(bound), "refused", words)
-    found = _checked(name, repr(bound), certificate)
+        return Verified(name, shown, "refused", words)
+    found = _checked(name, shown, certificate)
     if found.outcome != "verified":  # its claim may not even be one
         return found
     what = _wanted(name.removesuffix("/nominal"), certificate, found.words)
     if what:
         one = "one outcome only: " if ", at y = " in found.words else ""
         words = f"it is {what}, its certificate is about {one}{found.words}"
-        return Verified(name, repr(bound), "refused", words)
+        return Verified(name, shown, "refused", words)
     return found
 
 

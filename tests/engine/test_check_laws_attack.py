@@ -1,12 +1,14 @@
 """False claims about laws of leakages, made by hand: the checkers refuse them all."""
 
 import copy
+import json
 import math
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from engine.certified_cases import UNIT, kernel, tilt
 from engine.test_check_laws import POLYNOMIAL, STEPS
 from engine.test_check_outcomes_attack import claim, tilted
 from flint import arb
@@ -14,10 +16,11 @@ from flint import arb
 import borel as bl
 from borel.engine.continuous.certified_laws import CertifiedOutcomes
 from borel.engine.continuous.check_laws import check_laws
+from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_models import ONE, Model, axis, integral, run
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.engine.graphs.trace import trace
-from borel.verification import verified
+from borel.verification import verified, verify
 
 LAW = bl.pml(POLYNOMIAL)  # log(1 + |y - 1/2|)
 
@@ -119,6 +122,49 @@ def test_a_marginal_that_is_not_that_of_the_joint_is_refused():
     made = copy.deepcopy(bl.pml(POLYNOMIAL).tail(0.2).certificate)
     made["claim"]["marginal"], made["lower"], made["upper"] = graph, 0.0, 1e-6
     assert not check_laws(made).ok
+
+
+def test_a_marginal_that_is_off_only_here_and_there_is_refused():
+    """f_Y is 1; what is given has the same integral, and on each box a range that meets it."""
+    bound = bl.pml(bl.uniform(UNIT) * kernel(tilt, outcome=UNIT)).mean()
+    for size in (0.3, 0.9):
+        made = copy.deepcopy(bound.certificate)
+        made["claim"]["marginal"] = trace(
+            lambda y, e=size: np.log(1 - e * (1 / 6 - 2 * (y - 0.5) ** 2)), ("y",), ()
+        ).to_json()
+        made["claim"]["cover"], made["lower"], made["upper"] = [0.0, 0.5, 1.0], 0.0, 1.0
+        assert not check_means(made).ok
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lower": "abc"},
+        {"lower": None},
+        {"upper": [1]},
+        {"upper": 10**400},
+        {"parts": [{}]},
+        {"parts": [{}, {}]},
+        {"sides": []},
+        {"sides": [{}]},
+        {"sides": [{"quantity": "pml"}, {"quantity": "pmc"}]},
+        {"sides": [{"parts": {"a": 1}}]},
+        {"claim": 1, "prior": None},
+    ],
+    ids=str,
+)
+def test_what_is_no_certificate_is_refused_not_a_crash(wrong, tmp_path):
+    bound = bl.pml(POLYNOMIAL).sup()
+    changed = bound.about(certificate={**bound.certificate, **wrong})
+    for name in ("pml", "lip", "pml/law/mean"):
+        assert verified(name, changed).outcome == "refused"
+    path = tmp_path / "wrong.json"
+    for made in (wrong, {**bound.certificate, **wrong}):
+        path.write_text(json.dumps(made))
+        if "lower" not in wrong and "upper" not in wrong:  # alone it claims nothing of a figure
+            assert verify(path)[0].outcome == "refused"
+        else:
+            verify(path)
 
 
 def test_parts_that_are_none_are_refused():

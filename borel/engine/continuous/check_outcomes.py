@@ -164,8 +164,9 @@ class _Outcomes(_Checker):
         high = total + between(Z, more.upper()) if lost else total
         if self.marginal and math.isfinite(float(y.high - y.low)):
             found = run(self.marginal, False, y=y)
-            if found.high < total.low or found.low > high.high:
-                raise ValueError("f_Y is not the one that is given")
+            apart = found.high < total.low or found.low > high.high  # somewhere, or in the middle
+            if apart or any(gap.start > 0 for gap in (total - found, found - high)):
+                raise RuntimeError("f_Y is not the one that is given")  # no finer boxes help
             return found, found, {}
         return total, high, doubts
 
