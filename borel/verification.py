@@ -13,6 +13,7 @@ from borel.engine.continuous.check import check
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.continuous.check_slopes import check_slopes
 from borel.errors import InvalidInput
 from borel.store import load
 
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 
 _SUPREMUM = "the supremum over the outcomes"
 _JOINT = ("kernel", "prior", "outcome")
-_CHECKERS = {"outcomes": check_outcomes, "law": check_laws, "mean": check_means}
+_CHECKERS = {
+    "outcomes": check_outcomes,
+    "law": check_laws,
+    "mean": check_means,
+    "slope": check_slopes,
+}
 
 
 class Verified(NamedTuple):
@@ -90,7 +96,8 @@ def _safely(verify_: Callable[..., Verified], name: str, shown: str, *about: Any
 
 def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verified:
     kind = name.split("/")[0]
-    if kind in ("pml", "pmc", "ldp") and certificate.get("quantity") != kind:
+    about = {kind} if kind != "ldp" or bound.lower < math.inf else {"ldp", "pml", "pmc"}
+    if kind in ("pml", "pmc", "ldp") and certificate.get("quantity") not in about:
         words = f"its certificate is about {certificate.get('quantity')}"
         return Verified(name, shown, "refused", words)
     lower, upper = (float(certificate.get(end, math.nan)) for end in ("lower", "upper"))

@@ -13,6 +13,7 @@ from borel.engine.continuous.check import check
 from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_models import FUNCTIONS
 from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.continuous.check_slopes import check_slopes
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certified import CertifiedEngine
@@ -94,10 +95,12 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     It knows fewer arguments than the search, and simpler enclosures; nothing is handed out that it
     would refuse.
     """
+    if proof["kind"] in ("pair", "slope"):
+        return _slope(engine, quantity, proof)
     spec = proof.get("x", {})
     if not engine.secret.continuous and not {"atom", "box"} & set(spec):
         return None  # the secrets y + k of a countable prior
-    if proof["kind"] in ("gap", "pair", "pole", "slope") or {"phase", "scale"} & set(proof["y"]):
+    if proof["kind"] in ("gap", "pole") or {"phase", "scale"} & set(proof["y"]):
         return None
     other = proof.get("marginal", {})
     if other.get("corners"):
@@ -115,6 +118,24 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     header_ = header(engine, quantity, math.inf, math.inf)
     made = _without_infinities({**header_, "claim": {"type": "infinite", "proof": plain}})
     return made if check(made).ok else None
+
+
+def _slope(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
+    """Return the certificate of an infinity by a slope of log f in the secret."""
+    if proof["kind"] == "pair":
+        ends = proof["secrets"]
+    else:
+        ends = [float(engine.secret.lower[0]), float(engine.secret.upper[0])]
+    if not np.isfinite(ends).all() or {"phase", "scale"} & set(proof["y"]):
+        return None
+    about = {"kind": "slope", "t0": proof["t0"], "y": _path(proof["y"]), "x": sorted(ends)}
+    header_ = header(engine, quantity, math.inf, math.inf)
+    for sign in (1, -1):
+        claim = {"type": "slope", "proof": {**about, "sign": sign}}
+        made = _without_infinities({**header_, "claim": claim})
+        if check_slopes(made).ok:
+            return made
+    return None
 
 
 def _loosen(part: dict, side: int) -> None:

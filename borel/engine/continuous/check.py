@@ -240,7 +240,7 @@ class _Checker:
         one = arb(0 if self.p else 1).union(arb(1))  # a density has the rest
         self.leaf("atoms", lambda: bool(sum(mass.values(), Z).overlaps(one)))
         if not self.failures:
-            self.conclusion(*{"point": self.point, "infinite": self.infinite}[self.claim["type"]]())
+            self.conclusion(*getattr(self, f"is_{self.claim['type']}")())
 
     def leaf(self, name, proof, *args):
         try:
@@ -290,7 +290,7 @@ class _Checker:
                 best = min(best, (total.lower(), total.upper()), key=lambda v: v[1] - v[0])
         return best
 
-    def point(self):
+    def is_point(self):
         y, shift, cells = self.claim["y"], self.claim["shift"], self.claim["cells"]
         at, total, self.scope = _ray(y), (Z, Z), f"at y = {y}"
         atoms, pml = [(x, x) for x, *_ in self.atoms], self.data["quantity"] == "pml"
@@ -343,7 +343,7 @@ class _Checker:
         step = _Ray({(power, 0): spec["sign"] * arb(t0) ** arb(power)})
         return lambda a, b: [base + step * s for s in _balls(a, b)], *spec["s"]
 
-    def infinite(self):
+    def is_infinite(self):
         proof, pml = self.claim["proof"], self.data["quantity"] == "pml"
         kind, t0, spec, A = proof["kind"], proof["t0"], proof["y"], proof["exponent"]
         still = "box" in spec

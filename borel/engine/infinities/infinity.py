@@ -193,7 +193,7 @@ class Search(Rays):
         rays = list(self.outcomes(ends))
         for t0 in STARTS:
             for y in rays:
-                found = self._slope(y, t0) or self._pair(kind, y, t0)
+                found = self._slope(kind, y, t0) or self._pair(kind, y, t0)
                 if found is not None:
                     return found
             for y in rays:
@@ -342,7 +342,7 @@ class Search(Rays):
                 best = marginal.Level(*bound, [[a, b]], [])
         return best
 
-    def _slope(self, y: Ray, t0: float) -> Proof | None:
+    def _slope(self, kind: str, y: Ray, t0: float) -> Proof | None:
         """Find a log-kernel that is steeper and steeper in the secret, in one direction."""
         if self.slopes is None or y.phase or y.scale:
             return None
@@ -358,7 +358,7 @@ class Search(Rays):
         # on a bounded interval every outcome leaks a finite amount
         grows = variable == "x" and bool(np.isfinite([self.secret.lower, self.secret.upper]).all())
         argument = _argument("slope", y, t0, order or (0.0, 0.0))
-        return self._proof("pml", argument, y, None, words, False if grows else None)
+        return self._proof(kind, argument, y, None, words, False if grows else None)
 
     def _pair(self, kind: str, y: Ray, t0: float) -> Proof | None:
         """Find two secrets of positive mass, one of which is favoured without bound."""
@@ -374,7 +374,9 @@ class Search(Rays):
             f"PMC is unbounded: along {y.words}, log f(y|{found[0]:g}) - log f(y|{found[1]:g}) "
             "tends to infinity, and both secrets have positive mass"
         )
-        return self._proof("pmc", _argument("pair", y, t0, (0.0, 0.0)), y, None, words)
+        return self._proof(
+            "pmc", _argument("pair", y, t0, (0.0, 0.0), secrets=[*found]), y, None, words
+        )
 
     def _zero(self, y: Ray) -> Proof | None:
         """Find a box on which the kernel vanishes, and one beside it where it is positive."""
