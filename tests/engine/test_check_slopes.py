@@ -98,6 +98,7 @@ NO_SLOPES = {
     "a pole": lambda y, x: np.exp(-y * (3 + x + np.arctan(1 / (x - 0.5)) / 2)),
     "a step of signs": lambda y, x: np.exp(-y * (2 + x - 0.9 * np.sign(x - 0.5))),
     "no density there": lambda y, x: np.where(y > 9, 0.0, np.exp(-y * (1 + x))),
+    "a factor 0 there": lambda y, x: np.where(y > 9, 0.0, 1.0) * np.exp(-y * (1 + x)),
     "only as log log": lambda y, x: np.exp(-x * np.tanh(np.log1p(np.log1p(y))) - y),
 }
 
