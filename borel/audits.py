@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Callable
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +16,13 @@ from borel import settings
 from borel.bound import weakest
 from borel.errors import InvalidInput
 from borel.fingerprint import changed, prior_key, study_key
+from borel.progress import bar
 from borel.set_audits import is_set, prior_in_words
 from borel.store import RESULT, Audit, load, writable, write
 from borel.study import Study, as_study
 from borel.units import Nodes, Unit, is_random, units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import xarray as xr
 
     from borel.joint import Joint
@@ -131,7 +128,7 @@ class _Job:
     def run(self, progress: bool | None) -> None:
         """Compute what is left; keep what is computed, whatever happens."""
         try:
-            with _bar(len(self.units), progress) as tick:
+            with bar(len(self.units), progress) as tick:
                 for unit in self.left:
                     tick(len(self.units) - len(self.left), unit.name)
                     self.nodes.update(unit.compute())
@@ -275,37 +272,3 @@ def _kept(before: xr.DataTree | None, key: dict[str, str]) -> Nodes:
         return {}
     nodes = {node.path.strip("/"): node.to_dataset(inherit=False) for node in before.subtree}
     return {name: node for name, node in nodes.items() if name and (node.attrs or node.variables)}
-
-
-# -- progress -------------------------------------------------------------------------------
-
-
-@contextmanager
-def _bar(total: int, wanted: bool | None) -> Iterator[Callable[[int, str], None]]:
-    """Show a bar once a second has passed, if wanted, on the error stream."""
-    from threading import Timer
-
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    if wanted is False or (wanted is None and not console.is_terminal):
-        yield lambda done, name: None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    progress = Progress(*columns, console=console, transient=True)
-    task = progress.add_task("audit", total=total)
-    timer = Timer(1.0, progress.start)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield lambda done, name: progress.update(task, completed=done, description=name)
-    finally:
-        timer.cancel()
-        timer.join()
-        progress.stop()

@@ -127,7 +127,7 @@ def check(
 
         from borel.verification import verify
 
-        found = verify(result)
+        found = verify(result, None)
         table = Table("figure", "bound", "certificate", "what came of it", show_lines=True)
         for row in found:
             table.add_row(*map(Text, (row.name, row.bound, row.outcome, row.words)))

@@ -15,6 +15,7 @@ from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.engine.continuous.check_slopes import check_slopes
 from borel.errors import InvalidInput
+from borel.progress import bar
 from borel.store import load
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Verified(NamedTuple):
     words: str
 
 
-def verify(path: Path) -> list[Verified]:
+def verify(path: Path, progress: bool | None = False) -> list[Verified]:
     """Verify every certificate of a file; nothing of the study runs.
 
     Parameters
@@ -59,6 +60,8 @@ def verify(path: Path) -> list[Verified]:
     path : Path
         A ``result.nc``, its folder, or one certificate as JSON
         (``json.dump(bound.certificate, file)``).
+    progress : bool, optional
+        Whether a bar on the error stream shows what is verified; None: in a terminal.
 
     Returns
     -------
@@ -74,7 +77,12 @@ def verify(path: Path) -> list[Verified]:
         certificate = _from_json(path)
         ends = f"[{certificate.get('lower')}, {certificate.get('upper')}]"
         return [_safely(_checked, str(certificate.get("quantity")), ends, certificate)]
-    return [verified(name, bound) for name, bound in load(path).items()]
+    bounds, found = load(path), []
+    with bar(len(bounds), progress) as tick:
+        for name, bound in bounds.items():
+            tick(len(found), name)
+            found.append(verified(name, bound))
+    return found
 
 
 def verified(name: str, bound: Bound) -> Verified:

@@ -43,6 +43,11 @@ INFINITE = {
     "gauss on two": (TWO * bl.mechanisms.gaussian(sigma=1.0), ("pmc", "ldp")),
     "gauss on three, as a density": (THREE * kernel(gauss, secret=THREE.on), ("pmc", "ldp")),
     "gauss on an interval": (bl.uniform(UNIT) * kernel(gauss), ("pml", "pmc", "ldp")),
+    "powers": (
+        bl.uniform(RATES)
+        * kernel(lambda y, x: x * y ** (-x - 1), secret=RATES, outcome=bl.Interval(1, np.inf)),
+        ("pml", "pmc", "ldp"),
+    ),
     "waiting times": (
         bl.uniform(RATES) * kernel(rate, secret=RATES, outcome=HALF_LINE),
         ("pml", "pmc", "ldp"),
@@ -99,6 +104,7 @@ NO_SLOPES = {
     "a step of signs": lambda y, x: np.exp(-y * (2 + x - 0.9 * np.sign(x - 0.5))),
     "no density there": lambda y, x: np.where(y > 9, 0.0, np.exp(-y * (1 + x))),
     "a factor 0 there": lambda y, x: np.where(y > 9, 0.0, 1.0) * np.exp(-y * (1 + x)),
+    "as a log, on half of them": lambda y, x: (1 + y) ** -(2 + np.maximum(x - 0.5, 0)),
     "only as log log": lambda y, x: np.exp(-x * np.tanh(np.log1p(np.log1p(y))) - y),
 }
 
@@ -148,6 +154,16 @@ def test_what_the_argument_needs():
     refused(inside, "")
 
 
+def test_a_pair_of_geometric_laws():
+    pair = bl.pmf([0.5, 0.5], on=bl.Finite([0.25, 0.5]))
+    joint = pair * bl.Mechanism(
+        lambda y, x: (1 - x) * x**y, secret=pair.on, outcome=bl.Integers(0, None)
+    )
+    bound = bl.pmc(joint).sup()
+    assert bound.lower == math.inf and bound.certificate is not None
+    assert verified("pmc", bound).outcome == "verified"
+
+
 # -- the rules of calculus ------------------------------------------------------------------------
 
 X, Y = (0.625, 0.75), mpmath.mpf(2) ** 12
@@ -158,6 +174,7 @@ RULES = {  # the rule, and the function it is of, in x and y = 1/t: values in th
     "multiply": lambda m, x, y: x * x * (x + y),
     "divide": lambda m, x, y: (x + y) / (x * y + 2),
     "reciprocal": lambda m, x, y: m.reciprocal(x * y + x),
+    "power, to y": lambda m, x, y: x**5.5 + y * x,
     "power": lambda m, x, y: (x + 1) ** (1.5 - x) + x**2.5 + (x - 2) ** 3,
     "square": lambda m, x, y: m.square(x * y - 1),
     "sqrt": lambda m, x, y: m.sqrt(x * y + x),
@@ -231,7 +248,7 @@ def test_rules_of_calculus(rule):
 
 def test_every_rule_is_tested():
     special = {"gammaln", "gamma", "erf", "expit", "betaln", "xlogy"}
-    assert set(RULES) - {"where"} | special == set(SLOPES)
+    assert set(RULES) - {"where", "power, to y"} | special == set(SLOPES)
     plain = {"where", "logical_and", "logical_or", "logical_not"}
     assert set(FUNCTIONS) - set(SLOPES) - plain == set(checker._SIGNS)
 

@@ -1,12 +1,14 @@
 """Check certificates of infinities by slopes: a part to trust, and to read.
 
 Along outcomes y(t), t in (0, 1], let log f(y|x) be differentiable in x (or have kinks) between two
-secrets, with a slope of one sign and of size at least c t^a, a < 0. Then log f(y|x) at one of them
-exceeds that at the other by c t^a times their distance: with mass on both of them PMC is unbounded.
-If a prior without atoms lives between them, f_Y / ess sup_x f <= E e^(-c t^a |b - X|) -> 0, b where
-its support ends: PML is unbounded, and so is PMC. The slope is found by the rules of calculus, on
-closed boxes of secrets that follow each other, with the `_Ray` arithmetic of `check`; a rule that
-meets a value at which its function jumps or is not known gives NaN, which proves nothing.
+secrets, with a slope of one sign and of size at least s(t) = c t^a, a < 0, or c log 1/t + c'. Then
+log f(y|x) at one of them exceeds that at the other by s times their distance: with mass on both of
+them PMC is unbounded. If a prior without atoms lives between them, f_Y / ess sup_x f is at most
+E e^(-s |b - X|) -> 0, b where its support ends: PML is unbounded, and so is PMC.
+
+The slope is found by the rules of calculus, on closed boxes of secrets that follow each other, with
+the `_Ray` arithmetic of `check`; a rule that meets a value at which its function jumps or is not
+known gives NaN, which proves nothing.
 Taken on trust: Arb, the tracer of densities, and that f(.|x) and p integrate to 1.
 """
 
@@ -30,6 +32,7 @@ from borel.engine.continuous.check import (
     _number,
     _pick,
     _power,
+    _Ray,
     _ray,
     check,
 )
@@ -125,6 +128,9 @@ def _in_logs(nodes, values, slopes, k):
     op, args = nodes[k]
     if op == "exp":
         return slopes[args[0]], values[args[0]]
+    if op == "power":
+        (u, v), (du, dv) = ([of[i] for i in args] for of in (values, slopes))
+        return dv * u.log() + _over(v * du, u), v * u.log()
     if op in ("multiply", "divide"):
         (du, u), (dv, v) = (_in_logs(nodes, values, slopes, i) for i in args)
         return (du + dv, u + v) if op == "multiply" else (_gap(du, dv), _gap(u, v))
@@ -142,9 +148,11 @@ class _Slopes(_Checker):
 
         def steep(low, high):
             slope, log = slope_of_log(self.f, _ray(arb(low).union(arb(high))), y)
-            power, least, _ = (slope * sign).fold()
             known = all(ball.is_finite() for ball in (*slope.terms.values(), *log.terms.values()))
-            return known and power < Q0 and least > Z
+            power, least, _ = (slope * sign).fold()
+            rest = _Ray({k: ball for k, ball in slope.terms.items() if k != (Q0, 1)}).bounds()
+            grows = slope.terms.get((Q0, 1), Z) * -sign > 0 and all(v.is_finite() for v in rest)
+            return known and (grows or (power < Q0 and least > Z))
 
         self.leaf("slope", _everywhere, steep, a, b, 12)
         charged = {x for x, p, _ in self.atoms if p > 0}

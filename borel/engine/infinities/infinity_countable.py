@@ -43,7 +43,7 @@ def prove_countable(engine: Any, kind: str) -> Proof | None:
     for t0 in STARTS:
         for y in search.outcomes([]):
             if "infinity" in y.data:
-                found = search._slope(y, t0)
+                found = search._slope(kind, y, t0)
                 found = found or search._pair(kind, y, t0) or search._along(kind, y, t0)
                 if found is not None:
                     return found
