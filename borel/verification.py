@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 _SUPREMUM = "the supremum over the outcomes"
 _JOINT = ("kernel", "prior", "outcome")
+_GUARANTEE = re.compile(
+    r"guarantees/(?P<kind>PML|PMC|LDP|LIP)-epsilon-(?P<epsilon>[0-9.]+)(-delta-(?P<delta>[0-9.]+))?"
+)
 _CHECKERS = {
     "outcomes": check_outcomes,
     "law": check_laws,
@@ -41,7 +45,7 @@ class Verified(NamedTuple):
     bound : str
         What the result says.
     outcome : {"verified", "refused", "none"}
-        ``none``: the figure carries no certificate.
+        ``none``: the figure carries no certificate, or one that may be about part of it.
     words : str
         The number of leaves verified and what they speak of; or the leaves that fail.
     """
@@ -103,11 +107,6 @@ def _safely(verify_: Callable[..., Verified], name: str, shown: str, *about: Any
 
 
 def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verified:
-    kind = name.split("/")[0]
-    about = {kind} if kind != "ldp" or bound.lower < math.inf else {"ldp", "pml", "pmc"}
-    if kind in ("pml", "pmc", "ldp") and certificate.get("quantity") not in about:
-        words = f"its certificate is about {certificate.get('quantity')}"
-        return Verified(name, shown, "refused", words)
     lower, upper = (float(certificate.get(end, math.nan)) for end in ("lower", "upper"))
     if not (bound.lower <= lower and upper <= bound.upper):
         words = f"its certificate is about [{lower}, {upper}], not about this figure"
@@ -116,6 +115,9 @@ def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verifi
     if found.outcome != "verified":  # its claim may not even be one
         return found
     what = _wanted(name.removesuffix("/nominal"), certificate, found.words)
+    if what is None:
+        words = f"not known what it should be about; it is about {found.words}"
+        return Verified(name, shown, "none", words)
     if what:
         one = "one outcome only: " if ", at y = " in found.words else ""
         words = f"it is {what}, its certificate is about {one}{found.words}"
@@ -123,13 +125,20 @@ def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verifi
     return found
 
 
-def _wanted(name: str, certificate: dict, words: str) -> str:
-    """Return what a figure is, if its certificate is about something else; else nothing."""
+def _wanted(name: str, certificate: dict, words: str) -> str | None:
+    """Return what a figure is, if its certificate is about something else; else nothing.
+
+    None for the name of a figure of which it is not known what a certificate of it is about.
+    """
     # of several certificates it is their claims that were verified
     claim = {} if {"parts", "sides"} & set(certificate) else certificate["claim"]
     kind, figure = claim.get("type"), claim.get("figure")
     points = "outcome" in certificate and certificate["outcome"]["points"]
     supremum = "sides" not in certificate and words.endswith(_SUPREMUM)
+    of_kind = name.split("/")[0]
+    larger = of_kind == "ldp" and float(certificate["lower"]) == math.inf  # than PML and PMC
+    if of_kind in ("pml", "pmc", "ldp") and not larger and certificate["quantity"] != of_kind:
+        return of_kind
     if name in ("pml", "pmc", "ldp"):
         return "" if supremum else "a supremum"
     if name == "lip":  # or one of them is infinite
@@ -148,7 +157,17 @@ def _wanted(name: str, certificate: dict, words: str) -> str:
         level = Fraction(of.removeprefix("quantile-"))
         meant = supremum if level == 1 else _at_level(claim, level)
         return "" if meant else "the " + of.replace("-", " at ")
-    return ""
+    if name in ("pml/one outcome", "pmc/one outcome"):
+        return "" if ", at y = " in words else "the leakage at one outcome"
+    guarantee = _GUARANTEE.fullmatch(name)
+    if guarantee is None:
+        return None
+    kind_, epsilon, delta = guarantee["kind"].lower(), guarantee["epsilon"], guarantee["delta"]
+    if delta is None or float(delta) == 0:
+        return _wanted(kind_, certificate, words)
+    about = [certificate["quantity"], kind, figure, claim.get("closed")]
+    tail = about == [kind_, "law", "tail", False] and claim["t"] == float(epsilon)
+    return "" if tail else f"the tail at {epsilon}"
 
 
 def _diverges(claim: dict, points: object, figure: str) -> bool:

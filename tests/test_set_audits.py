@@ -417,7 +417,7 @@ def test_nominal_figures_carry_their_certificates(tmp_path):
     assert checked.exit_code == 0, checked.output
     assert "1 verified, 0 refused" in checked.output
     at_one = bl.pml(prior_set.nominal * mech)(0)
-    assert verified("pml at 0", at_one).outcome == "verified"
+    assert verified("pml/one outcome", at_one).outcome == "verified"
     assert "one outcome only" in verified("pml/nominal", at_one).words
 
 

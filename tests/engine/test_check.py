@@ -508,7 +508,7 @@ def test_a_supremum_over_finitely_many_outcomes_has_a_part_for_each():
     joint = bl.uniform(UNIT) * bits
     for leakage in (bl.pml(joint), bl.pmc(joint)):
         bound = leakage.sup()
-        assert verified("sup", bound).outcome == "verified"
+        assert verified(leakage.kind, bound).outcome == "verified"
         parts = bound.certificate["parts"]
         for wrong in (
             {**bound.certificate, "parts": parts[:1]},
@@ -518,7 +518,7 @@ def test_a_supremum_over_finitely_many_outcomes_has_a_part_for_each():
             altered(bound.certificate, "parts", 0, "prior", "upper", to=2.0),
         ):
             loose = replace(bound, certificate=wrong, lower=0.0, upper=9.0)
-            assert verified("sup", loose).outcome == "refused"
+            assert verified(leakage.kind, loose).outcome == "refused"
 
 
 def test_an_infinite_cost_of_a_finite_outcome_is_proved():

@@ -172,3 +172,30 @@ def test_parts_that_are_none_are_refused():
     for parts in ([], [None], "", 3):
         changed = bound.about(certificate={**bound.certificate, "parts": parts})
         assert verified("pml", changed).outcome == "refused"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("alip", "psi_1", "maximal_cost_leakage", "pml/median", "pml/cost", "pml/law", "capacity"),
+        *("guarantees/ALIP-epsilon-0.5", "guarantees/PML-epsilon-0.5-delta-", "a name"),
+    ],
+)
+def test_nothing_is_verified_by_a_name_of_which_that_is_not_known(name):
+    row = verified(name, bl.pml(POLYNOMIAL).sup())
+    assert row.outcome == "none" and "it is about" in row.words
+
+
+def test_certificates_of_guarantees():
+    """Of a supremum where delta is 0, else of the tail at epsilon."""
+    sup, tail = bl.pml(POLYNOMIAL).sup(), bl.pml(POLYNOMIAL).tail(0.25)
+    for name in ("PML-epsilon-0.25", "PML-epsilon-0.25-delta-0", "PML-epsilon-1.0-delta-0.0"):
+        assert verified(f"guarantees/{name}", sup).outcome == "verified"
+        assert verified(f"guarantees/{name}", tail).outcome == "refused"
+    name = "guarantees/PML-epsilon-0.25-delta-0.125"
+    assert verified(name, tail).outcome == "verified"
+    assert verified(name, sup).outcome == "refused"
+    assert verified(name.replace("0.25", "0.5"), tail).outcome == "refused"
+    assert verified(name.replace("PML", "PMC"), tail).outcome == "refused"
+    for kind in ("PMC", "LIP", "LDP"):
+        assert verified(f"guarantees/{kind}-epsilon-0.25", sup).outcome == "refused"

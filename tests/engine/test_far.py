@@ -212,4 +212,4 @@ def test_mixtures_whose_weights_are_the_secret_do_not_underflow(y):
     assert pmc.lower <= cost <= pmc.upper < cost + 1e-8
     assert pmc.width <= 1e-8 or cost > 100
     for kind, found in (("pml", pml), ("pmc", pmc)):
-        assert verified(f"{kind}/far out", found).outcome == "verified"
+        assert verified(f"{kind}/one outcome", found).outcome == "verified"
