@@ -3,6 +3,7 @@
 import math
 
 import mpmath
+import numpy as np
 import pytest
 from engine.certified_cases import kernel
 
@@ -118,3 +119,23 @@ def test_means_over_two_secrets(name):
     for bound, truth in zip(found, truths, strict=False):
         assert bound.proved and bound.width <= 1e-4
         assert bound.lower <= truth <= bound.upper
+
+
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (0.1, 0.7), (-0.3, 0.1)])
+def test_parts_of_bands_follow_each_other(ends):
+    """Wherever they are cut, and however that is rounded: no gap, and nothing counted twice."""
+    low, high = ends
+    flat = kernel(
+        lambda y, x: (1 + 0 * x * y) / (high - low), secret=TWO.on, outcome=bl.Interval(low, high)
+    )
+    part = engine_for(TWO * flat).partition("pml")
+    places = np.random.default_rng(0).uniform(low, high, (2, 5000))
+    places[:, :50] = low + (high - low) * 2.0 ** -np.arange(1.0, 51.0)
+    inside = np.sort(places, axis=0)
+    for bands in ((np.full(5000, low), places[0]), (places[0], np.full(5000, high)), inside):
+        for upper, mass in ((math.inf, 1.0), (math.inf, 0.5), (1.0, 0.5)):
+            part.low, part.high = bands
+            part.data = np.zeros((len(part.data), 5000))
+            part.data[1], part.data[3] = upper, mass
+            cuts = part._cuts(np.arange(5000))
+            assert (np.diff([part.low, *cuts, part.high], axis=0) >= 0).all()

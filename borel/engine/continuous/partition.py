@@ -258,11 +258,11 @@ class Partition:
         # towards an end of the alphabet where nothing bounds the leakage, geometrically; and
         # faster where the mass beside it is known to be small
         lost, sure = finite & np.isinf(self.data[1, chosen]), self.data[3, chosen] < 1
-        steps = np.where(sure, 2.0 ** np.array([[-12], [-8], [-4]]), np.array([[0], [1 / 16], [1]]))
+        steps = np.where(sure, 2.0 ** np.array([[-12], [-8], [-4]]), np.array([[0], [0], [1 / 16]]))
         for end, other, at_end in ((a, b, a == line.lower), (b, a, b == line.upper)):
             rows = lost & at_end
             cuts[:, rows] = end[rows] + steps[:, rows] * (other - end)[rows]
-        return np.sort(cuts, axis=0)
+        return np.clip(np.sort(cuts, axis=0), a, b)  # rounding leads beyond no end
 
     def stuck(self) -> bool:
         """Return whether what is not bounded is at the ends of the line only."""
