@@ -60,8 +60,16 @@ def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -
             "lower": _end(line, "lower", -math.inf),
             "upper": _end(line, "upper", math.inf),
             "points": points.get(outcome.kind, lambda: None)(),
+            **_masses(joint.mechanism),
         },
     }
+
+
+def _masses(mechanism: Any) -> dict[str, Any]:
+    """Return the atoms of the outcome, in order, with their masses given x."""
+    pairs = sorted(mechanism.masses.items())
+    atoms = [[float(y), {"graph": m.graph.to_json(), "log": m.log}] for y, m in pairs]
+    return {"atoms": atoms} if atoms else {}
 
 
 @dataclass(frozen=True)
@@ -224,18 +232,11 @@ def outcomes(
     -------
     dict or None
         None for what the checker does not cover: more than one coordinate of the secret, a density
-        on an unbounded line of secrets, atoms of the outcome, operations that it does not know.
+        on an unbounded line of secrets, operations that it does not know.
     """
     if not _covered(engine):
         return None
-    best = int(np.argmax(part.lower))
-    low, high = float(part.low[best]), float(part.high[best])
-    if math.isfinite(low) and math.isfinite(high):
-        low = low + (high - low) / 2
-    step = 2.0**-40 * max(1.0, abs(low if math.isfinite(low) else high))
-    peak = (
-        (high - step, high) if math.isinf(low) else (low, min(low + step, low + (high - low) / 2))
-    )
+    peak = _peak(engine, part)
     at = np.array([peak[0]])
     places: list = [None, None]
     for k, (kinds, sign) in enumerate(((("pml", "ldp"), 1.0), (("pmc", "ldp"), -1.0))):
@@ -252,12 +253,28 @@ def outcomes(
     return _without_infinities(made) if check_outcomes(peak_alone).ok else None
 
 
+def _peak(engine: CertifiedOutcomes, part: Partition) -> tuple[float, float]:
+    """Return outcomes at which a leakage is largest: part of a band, or an atom."""
+    best, atoms = int(np.argmax(part.lower)), part.at_atoms.lower
+    if len(atoms) and atoms.max() >= part.lower[best]:
+        return (float(engine.atoms[int(np.argmax(atoms))]),) * 2
+    low, high = float(part.low[best]), float(part.high[best])
+    if math.isfinite(low) and math.isfinite(high):
+        low = low + (high - low) / 2
+    step = 2.0**-40 * max(1.0, abs(low if math.isfinite(low) else high))
+    if math.isinf(low):
+        return high - step, high
+    return low, min(low + step, low + (high - low) / 2)
+
+
 def _covered(engine: CertifiedOutcomes) -> bool:
     """Return whether the checkers of suprema and laws follow figures of this joint."""
     secret = engine.secret
-    graphs = [engine.joint.mechanism.density.graph, secret.log_density]
+    mechanism = engine.joint.mechanism
+    masses = (mass.graph for mass in mechanism.masses.values())
+    graphs = [mechanism.density.graph, secret.log_density, *masses]
     named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
-    if secret.dim > 1 or len(engine.atoms) or not named <= _KNOWN:
+    if secret.dim > 1 or not named <= _KNOWN:
         return False
     # on an unbounded line it would need more cells of secrets than it cuts
     return not secret.continuous or bool(np.isfinite([secret.lower[0], secret.upper[0]]).all())
@@ -387,7 +404,9 @@ def _with_places(
     marks = np.array([v for v in about["cover"] if math.isfinite(v)])
     between = (marks[:-1] + (marks[1:] - marks[:-1]) * np.array([[0.25], [0.5], [0.75]])).ravel()
     some = middle[close][:: 1 + int(close.sum()) // _HINTS]
-    ys = np.unique([*some, *middle[spread], *between[: 4 * _HINTS]])
+    # no hint but its own is at an atom
+    ys = np.setdiff1d([*some, *middle[spread], *between[: 4 * _HINTS]], engine.atoms)
+    lined, ys = len(ys), np.concatenate([ys, engine.atoms])
     sign = 1.0 if quantity == "pml" else -1.0
     places = engine.extreme(ys, sign).place[:, 0] if ys.size else ys
     hints = [
@@ -395,7 +414,7 @@ def _with_places(
         for y, x in zip(ys, places, strict=True)
         if math.isfinite(x)
     ]
-    if engine.secret.continuous and not hints:
+    if engine.secret.continuous and not (hints and lined):
         return None
     return {**about, "places": hints}
 
@@ -406,11 +425,13 @@ def _better(engine: CertifiedOutcomes, y: float, x: float, sign: float) -> float
         return x
     ends = float(engine.secret.lower[0]), float(engine.secret.upper[0])
     near = 2.0**-7 * (ends[1] - ends[0])
-    density = engine.joint.mechanism.density
+    mechanism = engine.joint.mechanism
+    mass = mechanism.masses.get(y)
 
     def loss(place: float) -> float:
         with np.errstate(all="ignore"):
-            value = -sign * float(density.logarithm(y, place))
+            log = mass.logarithm(place) if mass else mechanism.density.logarithm(y, place)
+            value = -sign * float(log)
         # the search is not made for infinities
         return float(np.nan_to_num(value, nan=_LARGE, posinf=_LARGE, neginf=-_LARGE))
 

@@ -17,6 +17,7 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
 from borel.engine.continuous import certificates, gauss
+from borel.engine.continuous.check import check
 from borel.engine.continuous.essential import Extremes, extremes
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import Surface, secret_of
@@ -323,13 +324,16 @@ class CertifiedEngine(LawMeasures):
         self, kind: str, ys: np.ndarray, ends: tuple[float, float]
     ) -> dict[str, Any] | None:
         """Return what proves a figure at one outcome; None for what the checker does not cover."""
-        if self.secret.dim > 1 or self.at_atoms:
+        if self.secret.dim > 1:
             return None
         name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)
         found = self.extreme(ys, sign)
         side = {name: (found.lower[0], found.upper[0], found.place[0, 0])}
         cells, shift = self._cells_at(ys)
-        return certificates.point(self, kind, float(ys[0]), ends, shift=shift, cells=cells, **side)
+        y, about = float(ys[0]), {"shift": shift, "cells": cells, **side}
+        made = certificates.point(self, kind, y, ends, **about)
+        # a mass may have operations that the checker does not know
+        return made if y not in self.at_atoms or check(made).ok else None
 
     def _cells_at(self, ys: np.ndarray) -> tuple[list, float]:
         """Return what boxes of secrets and atoms contribute to f_Y at one outcome, and the shift.

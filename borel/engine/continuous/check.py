@@ -19,6 +19,7 @@ from typing import Any
 
 from flint import arb, ctx, fmpq
 
+from borel.engine.continuous.check_atoms import kernel
 from borel.engine.graphs.trace import Graph
 
 BITS, ORDER, BOXES = 128, 8, 3000
@@ -64,10 +65,8 @@ class _Ray:
         return some if self.terms else (0,)
 
     def __add__(self, other):
-        other, terms = _ray(other), dict(self.terms)
-        for k, b in other.terms.items():
-            terms[k] = terms.get(k, Z) + b
-        return _Ray(terms)
+        p, q = self.terms, _ray(other).terms
+        return _Ray({k: p.get(k, Z) + q.get(k, Z) for k in {*p, *q}})
 
     def __mul__(self, other):
         p, q, out = self, _ray(other), {}
@@ -146,14 +145,14 @@ def _logaddexp(u, v):
 _UP, _NOT_0 = (0, 1), (-1, 1)
 _SIGNS = {"greater": (1,), "less": (-1,), "greater_equal": _UP, "less_equal": (-1, 0),
           "equal": (0,), "not_equal": _NOT_0}  # of u - v
-_CALLS = {"gammaln": "lgamma", "arctan": "atan", **{f: f for f in "sin cos tanh gamma erf".split()}}
+_CALLS = {"gammaln": "lgamma", "arctan": "atan", **{f: f for f in "sin cos tanh gamma erf erfc".split()}}
 FUNCTIONS: dict[str, Any] = {
     "add": lambda u, v: u + v, "subtract": _gap, "multiply": lambda u, v: u * v, "power": _power,
     "divide": lambda u, v: u * _power(v, -1), "reciprocal": lambda u: _power(u, -1),
     "square": lambda u: _power(u, 2), "sqrt": lambda u: _power(u, 0.5), "exp": lambda u: u.exp(),
     "negative": lambda u: u * -1, "expm1": lambda u: u.exp() + -1, "log": lambda u: u.log(),
-    "log1p": lambda u: (u + 1).log(), "logaddexp": _logaddexp,
-    "expit": lambda u: _power((u * -1).exp() + 1, -1),
+    "log1p": lambda u: (u + 1).log(), "ndtr": lambda u: (u * -arb(0.5).sqrt()).call("erfc") * 0.5,
+    "expit": lambda u: _power((u * -1).exp() + 1, -1), "logaddexp": _logaddexp,
     "betaln": lambda u, v: _gap(u.call("lgamma") + v.call("lgamma"), (u + v).call("lgamma")),
     "xlogy": lambda u, v: u * v.log(), "where": lambda c, u, v: _pick(c, _NOT_0, u, v),
     "absolute": lambda u: _pick(u, _UP, u, u * -1), "logical_not": lambda u: _pick(u, (0,), 1, 0),
@@ -230,7 +229,7 @@ class _Checker:
 
     def __init__(self, data):
         self.data, self.claim, prior = data, data["claim"], data["prior"]
-        self.f = Graph.from_json(data["kernel"]["graph"]), data["kernel"]["log"]
+        self.f = kernel(data)
         self.p = prior["graph"] and (Graph.from_json(prior["graph"]), prior["log"])
         self.ends, self.atoms = (prior["lower"], prior["upper"]), prior["atoms"]
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"

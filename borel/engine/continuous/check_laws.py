@@ -16,6 +16,7 @@ from itertools import pairwise
 from flint import arb, fmpq
 
 from borel.engine.continuous.check import INF, Report, Z, _middle, check
+from borel.engine.continuous.check_atoms import size
 from borel.engine.continuous.check_models import ONE, Model, axis, integral, model, run
 from borel.engine.continuous.check_outcomes import CELLS, _Outcomes
 
@@ -23,12 +24,13 @@ BOXES, SLACK = 6000, arb(2) ** -40
 
 
 def _mass(v, a, b):
-    """Integrate f_Y, a model in u alone, over a box of outcomes."""
+    """Integrate f_Y, a model in u alone, over a box of outcomes; at an atom it is the mass."""
     if any(i for i, _ in v.terms):
         raise ValueError("it varies with the secret")
-    turned = integral(Model({(j, i): c for (i, j), c in v.terms.items()}), a, b).start
-    width = arb(b) - arb(a)
-    low, high = turned.lower().max(v.low.max(Z) * width), turned.upper().min(v.high * width)
+    low, high = v.low.max(Z) * size(a, b), v.high * size(a, b)
+    if a < b:
+        turned = integral(Model({(j, i): c for (i, j), c in v.terms.items()}), a, b).start
+        low, high = turned.lower().max(low), turned.upper().min(high)
     return (low.max(Z), high) if low.is_finite() and high.is_finite() else (Z, INF)
 
 
@@ -39,7 +41,7 @@ class _Law(_Outcomes):
         """Prove the claim."""
         claim = self.claim
         low, high, figure = arb(self.data["lower"]), arb(self.data["upper"]), claim["figure"]
-        self.hints, self.certain = claim["places"], False
+        self.hints, self.certain = self.places(), False
         self.leaf("type", lambda: claim["type"] == "law" and self.data["quantity"] != "ldp")
         if self.failures:
             return
@@ -64,6 +66,18 @@ class _Law(_Outcomes):
             known = (lambda p, q: least <= p and q <= most, lambda p, q: p > most or q < least)
             self.leaf(figure, self.probability, cover, t, closed, *known)
 
+    def places(self, *at):
+        """Return hints: secrets where the kernel may be extreme, on the line or at an atom."""
+        pairs = self.claim["places"]
+        return [pair for pair in pairs if (pair[0] in at if at else pair[0] not in self.masses)]
+
+    def at(self, a, b):
+        """Return what checks a box of outcomes, or an atom, with hints of its own."""
+        out = super().at(a, b)
+        if out is not self:
+            out.hints = self.places(a)
+        return out
+
     def probability(self, cover, t, closed, shown, hopeless):
         """Prove a statement about bounds of P{leakage > t}, or of P{leakage >= t}."""
         level = t.exp()
@@ -80,18 +94,23 @@ class _Law(_Outcomes):
             least = sums[1][0].max(1 - sums[-1][1] - sums[0][1])
             most = (sums[1][1] + sums[0][1]).min(1 - sums[-1][0])
             least, most = least.max(Z), most.min(arb(1))
+            all_ = [sum((v[i] for v in sums.values()), Z) for i in (0, 1)]
+            if all_[0] > 1 + SLACK or all_[1] < 1 - SLACK:
+                raise ValueError("the kernel is not that of all outcomes")
             if shown(least, most):
                 return True
             if hopeless(least, most):
                 break
             # far out a box has what the others leave, but for what is not known of them
-            rest = 1 - sum((v[0] for v in sums.values()), Z)
+            rest = 1 - all_[0]
             far = [not math.isfinite(b - a) for *_, a, b in boxes]
             loose = sum((v[2] - v[1] for v, w in zip(boxes, far, strict=True) if not w), Z)
             both = len({v[0] for v, w in zip(boxes, far, strict=True) if w}) > 1
             worth = []
-            for (side, low, high, *_), out in zip(boxes, far, strict=True):
-                if out:
+            for (side, low, high, a, b), out in zip(boxes, far, strict=True):
+                if a == b:
+                    worth.append(Z)  # an atom has no parts
+                elif out:
                     worth.append((rest - loose).upper().max(Z) if both or not side else Z)
                 else:
                     worth.append((high - low).min(rest.upper()) + (Z if side else low))
@@ -106,10 +125,11 @@ class _Law(_Outcomes):
 
     def share(self, a, b):
         """Return on which side of the level the leakage is on a box, and the mass of the box."""
-        self.found = [0, Z, INF if math.isinf(b - a) else arb(1)]
+        work = self.at(a, b)
+        work.found = [0, Z, INF if math.isinf(b - a) else arb(1)]
         with suppress(ValueError):
-            self.look(a, b)
-        return self.found
+            work.look(a, b)
+        return work.found
 
     def look(self, a, b):
         """Enclose f_Y on a box and take sides, with cells of secrets as fine as it takes."""
@@ -138,7 +158,7 @@ class _Law(_Outcomes):
             hope = not finite or max(over, under) > -2 * doubt * scale
             cut = {*f} & {*missing} if not finite or under >= 0 else set()
             # what varies with the outcome is the rest of the doubt: then its box is to be halved
-            loss = doubt * (b - a) if finite else INF
+            loss = doubt * size(a, b) if finite else INF
             if (hope if missing else share > SLACK and loss * 4 > share) and doubt * 2 < before:
                 # half of a kink is no kink: rather another box of outcomes
                 loose = {c: v for c, v in doubts.items() if c != (a, b)}

@@ -30,6 +30,7 @@ from borel.engine.continuous.check import (
     _rays,
     check,
 )
+from borel.engine.continuous.check_atoms import size
 from borel.engine.continuous.check_laws import _Law, _mass
 from borel.engine.continuous.check_models import FUNCTIONS, Model, axis, model, run
 from borel.engine.continuous.check_outcomes import CELLS
@@ -111,7 +112,7 @@ class _Means(_Law):
     def prove(self, cover):
         """Prove the claim."""
         claim, kind, figure = self.claim, self.data["quantity"], self.claim["figure"]
-        self.hints, self.pml, self.power = claim["places"], kind == "pml", figure != "mean"
+        self.hints, self.pml, self.power = self.places(), kind == "pml", figure != "mean"
         self.scope = f"the {figure.replace('_', ' ')} of the law"
         known = figure in ("mean", "exp_mean") or (figure == "maximal_leakage" and self.pml)
         self.leaf("type", lambda: claim["type"] == "mean" and kind in ("pml", "pmc") and known)
@@ -121,31 +122,33 @@ class _Means(_Law):
         self.leaf(figure, self.total, cover, low, high)
 
     def total(self, cover, low, high):
-        """Prove that the sum over boxes that make up the line is within [low, high]."""
+        """Prove that the sum over boxes and atoms of outcomes is within [low, high]."""
         certain = 1 if self.power else 0  # leakage is not negative
         boxes = [(*self.share(a, b), a, b) for a, b in cover]
         while len(boxes) < self.most_boxes:
             least, most = (sum((box[i] for box in boxes), Z) for i in (0, 1))
             if (low <= certain or low <= least) and most <= high:
                 return True
-            worst = max(box[1] - box[0] for box in boxes)
+            gaps = [w - v if a < b else Z for v, w, a, b in boxes]  # an atom has no parts
+            worst = max(gaps)
             if not (least <= high and low <= most and worst > 0):
                 break
-            cut = [box for box in boxes if (box[1] - box[0]) * 8 >= worst]
-            boxes = [box for box in boxes if not (box[1] - box[0]) * 8 >= worst]
+            cut = [box for box, gap in zip(boxes, gaps, strict=True) if gap * 8 >= worst]
+            boxes = [box for box, gap in zip(boxes, gaps, strict=True) if not gap * 8 >= worst]
             for *_, a, b in cut:
                 boxes += [(*self.share(u, v), u, v) for u, v in pairwise((a, _middle(a, b), b))]
         raise ValueError(f"not proved with {len(boxes)} boxes of outcomes")
 
     def share(self, a, b):
         """Enclose the part of a box of outcomes."""
-        self.found = [Z, INF]
+        work = self.at(a, b)
+        work.found = [Z, INF]
         with suppress(ValueError, ZeroDivisionError):
             if math.isfinite(b - a):
-                self.look(a, b)
+                work.look(a, b)
             else:
-                self.found[1] = min((self.beyond(y) for y in _rays(a, b)), default=INF)
-        return self.found
+                work.found[1] = min((work.beyond(y) for y in _rays(a, b)), default=INF)
+        return work.found
 
     def look(self, a, b):
         """Enclose the part of a bounded box, with cells of secrets as fine as it takes."""
@@ -174,9 +177,9 @@ class _Means(_Law):
             gap = self.found[1] - self.found[0]
             slow = slow + 1 if gap < INF and not gap * 2 < before else 0
             before, doubt = gap, sum(doubts.values(), Z)
-            if doubt * (b - a) * 8 > gap or not doubt.is_finite():
+            if doubt * size(a, b) * 8 > gap or not doubt.is_finite():
                 cut |= {c for c, v in doubts.items() if v * (8 * len(cells)) > doubt}
-            if not cut or slow > 2 or gap < LITTLE * (b - a):
+            if not cut or slow > 2 or gap < LITTLE * size(a, b):
                 break
             cells = [c for c in cells if c not in cut]
             cells += [box for u, v in cut for box in pairwise((u, _middle(u, v), v))]
@@ -222,7 +225,7 @@ class _Means(_Law):
         low, high = _mass(v, a, b)
         without = high - low
         if self.power and self.pml:
-            high = high + over * (arb(b) - arb(a))
+            high = high + over * size(a, b)
         elif not over <= 0:
             share = over / path.low.max(Z)  # of the path
             room = (1 - share).max(Z) if not self.pml else 1 + share
@@ -235,7 +238,7 @@ class _Means(_Law):
 
     def crude(self, a, b, f_y, rows):
         """Bound the part by the ranges of the densities: t log(m / t) <= m / e."""
-        width = arb(b) - arb(a)
+        width = size(a, b)
         if self.pml:
             most = max((v.high for v in rows.values()), default=INF) * width
             most = most if self.power else most / arb(1).exp()

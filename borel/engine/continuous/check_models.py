@@ -245,7 +245,8 @@ _if = lambda test, first, second: _pick(test, _NOT_0, first, second)  # noqa: E7
 # fmt: off
 _SIGNS = {"greater": {1}, "less": {-1}, "greater_equal": _UP, "less_equal": {-1, 0},
           "equal": {0}, "not_equal": _NOT_0}  # of u - v
-_CALLS = {"sin": "sin", "cos": "cos", "arctan": "atan", "gammaln": "lgamma", "erf": "erf"}
+_CALLS = {"sin": "sin", "cos": "cos", "arctan": "atan", "gammaln": "lgamma", "erf": "erf",
+          "erfc": "erfc"}
 FUNCTIONS = {
     "add": lambda u, v: u + v, "subtract": lambda u, v: u - v, "multiply": lambda u, v: u * v,
     "divide": lambda u, v: u * _reciprocal(v), "reciprocal": _reciprocal, "power": _power,
@@ -254,7 +255,7 @@ FUNCTIONS = {
     "sqrt": lambda u: _rising("sqrt", u, Z), "xlogy": lambda u, v: u * _log(v),
     "expit": lambda u: _reciprocal(exponential(u * -1) + 1), "logaddexp": _logaddexp,
     "tanh": lambda u: _reciprocal(exponential(u * -2) + 1) * 2 + -1, "where": _if,
-    "betaln": _betaln,
+    "betaln": _betaln, "ndtr": lambda u: _function("erfc", u * -arb(0.5).sqrt()) * 0.5,
     "absolute": lambda u: _either(u, u, u * -1).positive(),
     "maximum": lambda u, v: _either(u - v, u, v), "minimum": lambda u, v: _either(u - v, v, u),
     "logical_not": lambda u: _if(u, _NO, _YES),

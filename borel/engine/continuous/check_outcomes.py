@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from copy import copy
 from itertools import pairwise
 
 from flint import arb, ctx
 
 from borel.engine.continuous.check import INF, Report, Z, _Checker, _middle, check
+from borel.engine.continuous.check_atoms import masses
 from borel.engine.continuous.check_models import (
     DEGREE,
     ONE,
@@ -40,6 +42,7 @@ class _Outcomes(_Checker):
         self.data, self.claim, prior = data, data["claim"], data["prior"]
         self.f = Graph.from_json(data["kernel"]["graph"]), data["kernel"]["log"]
         self.p = prior["graph"] and (Graph.from_json(prior["graph"]), prior["log"])
+        self.masses = masses(data["outcome"])
         self.marginal = self.claim["marginal"] and (Graph.from_json(self.claim["marginal"]), True)
         self.atoms = {x: arb(p).union(arb(q)) for x, p, q in prior["atoms"] if 0 <= p <= q}
         self.ends: tuple = (prior["lower"], prior["upper"]) if self.p else ()
@@ -62,10 +65,18 @@ class _Outcomes(_Checker):
         line, cover = data["outcome"], self.claim["cover"]
         whole = [line["lower"], line["upper"]] == [cover[0], cover[-1]] and line["points"] is None
         self.leaf("cover", lambda: whole and all(a < b for a, b in pairwise(cover)))
-        self.prove([*pairwise(cover)])
+        self.prove([*pairwise(cover), *((y, y) for y in self.masses)])
+
+    def at(self, a, b):
+        """Return what checks a box of outcomes; an atom is one, with its mass as the kernel."""
+        if a != b:
+            return self
+        out = copy(self)
+        out.f, out.marginal = self.masses[a], None
+        return out
 
     def prove(self, cover):
-        """Prove the claim, leaf by leaf, from boxes that make up the line of outcomes."""
+        """Prove the claim, leaf by leaf, from boxes and atoms that make up the outcomes."""
         data = self.data
         self.top, self.bottom = (arb(data[end]).exp() for end in ("upper", "lower"))
         # a posterior probability is at most 1: PML is at most log 1 / p_min
@@ -78,10 +89,10 @@ class _Outcomes(_Checker):
 
     def everywhere(self, a, b):
         """Prove the bound from above on boxes of outcomes that make up (a, b)."""
-        todo, boxes = [(a, b)], 0
+        work, todo, boxes = self.at(a, b), [(a, b)], 0
         while todo:
             a, b = todo.pop()
-            if not (self.certain or self.settled(a, b, self.above)):
+            if not (work.certain or work.settled(a, b, work.above)):
                 boxes, middle = boxes + 1, _middle(a, b)
                 todo += pairwise((a, middle, b))
             if boxes > BOXES:
@@ -90,8 +101,9 @@ class _Outcomes(_Checker):
     def peak(self, a, b):
         """Prove the bound from below on a box of outcomes."""
         line, known = self.data["outcome"], self.data["lower"] <= 0  # leakage is not negative
-        inside = line["lower"] <= a < b <= line["upper"] and math.isfinite(b - a)
-        return inside and (known or self.settled(a, b, self.below))
+        inside = line["lower"] <= a <= b <= line["upper"] and math.isfinite(b - a)
+        work = self.at(a, b)
+        return inside and (known or work.settled(a, b, work.below))
 
     def settled(self, a, b, proof):
         """Prove a statement about a box of outcomes, with cells of secrets as fine as it takes."""

@@ -1,0 +1,51 @@
+"""Outcomes of positive mass, for checkers of certificates: a part to trust.
+
+Beside its line, where outcomes have a density, an alphabet may have atoms: the kernel there is the
+mass of the atom given x, with a graph of its own. An atom is no null set, even where it lies on the
+line: it is a box (y, y) of one outcome, of size 1, on which the outcome is exactly y.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+from flint import arb
+
+from borel.engine.graphs.trace import Graph
+
+Density = tuple[Graph, bool]
+
+
+def density(data: dict) -> Density:
+    """Return a graph, and whether it is that of a logarithm."""
+    if not isinstance(data["log"], bool):
+        raise ValueError(f"log: {data['log']}")
+    return Graph.from_json(data["graph"]), data["log"]
+
+
+def masses(outcome: dict) -> dict[float, Density]:
+    """Return the kernel at each atom; the atoms are points of the line, in order, each once."""
+    atoms = outcome.get("atoms", [])
+    places: list[Any] = [place for place, _ in atoms]
+    inside = all(outcome["lower"] <= y <= outcome["upper"] and math.isfinite(y) for y in places)
+    if not (inside and all(a < b for a, b in pairwise(places))):
+        raise ValueError(f"atoms {places} of the outcome")
+    if atoms and outcome["points"] is not None:
+        raise ValueError("an outcome with atoms has a line beside them")
+    return {place: density(mass) for place, mass in atoms}
+
+
+def kernel(data: dict) -> Density:
+    """Return f(.|x) for what a certificate claims: at an atom, if that is the one outcome of it."""
+    claim, known = data["claim"], masses(data["outcome"])
+    one = claim["type"] == "point"
+    ends = (claim["y"], claim["y"]) if one else claim["proof"]["y"].get("box", (-1.0, 1.0))
+    alone = ends[0] == ends[1] and ends[0] in known
+    return known[ends[0]] if alone else density(data["kernel"])
+
+
+def size(a: float, b: float) -> arb:
+    """Return the length of a box of outcomes; an atom counts once."""
+    return arb(1) if a == b else arb(b) - arb(a)
