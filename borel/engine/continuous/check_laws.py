@@ -141,7 +141,7 @@ class _Law(_Outcomes):
         scale, before = self.top if self.data["quantity"] == "pml" else arb(1), INF
         while len(cells) <= CELLS:
             f, at = self.rows(y, cells, known)
-            low, high, doubts = self.density(y, f, at, known)
+            low, high, doubts = self.density(y, f, at, known)  # high: from below as well
             doubt, share = (high.start - low.start).upper() + high.start.rad(), Z
             if finite:
                 masses = _mass(low, a, b)[0], _mass(high, a, b)[1]
@@ -150,9 +150,9 @@ class _Law(_Outcomes):
             paths = self.paths(y, f, at, candidates)
             over = max([self.margin(v, high, self.bottom) for v in paths], default=-INF)
             missing = {} if over > 0 else self.above(y, f, at, low, high)
-            under = min([self.margin(v, low, self.top, -1) for v in paths], default=-INF)
+            under = min([self.margin(v, high, self.top, -1) for v in paths], default=-INF)
             if finite and under >= 0:
-                missing = {c: v for c, v in missing.items() if not self.beside(y, c, low)}
+                missing = {c: v for c, v in missing.items() if not self.beside(y, c, high)}
             self.found[0] = 1 if over > 0 else 0 if missing else -1
             # with f_Y known better, might it be on one side?
             hope = not finite or max(over, under) > -2 * doubt * scale
@@ -175,10 +175,10 @@ class _Law(_Outcomes):
                 cells += pairwise(sorted({u, _middle(u, v), v, *more}))
             cells.sort()
 
-    def beside(self, y, cell, low):
+    def beside(self, y, cell, f_y):
         """Return whether the leakage is below the level at a cell, as one that moves with y."""
         v = self.carried(y, cell) if isinstance(cell, tuple) else None
-        return v is not None and bool(self.margin(v, low, self.top, -1) >= 0)
+        return v is not None and bool(self.margin(v, f_y, self.top, -1) >= 0)
 
     def carried(self, y, cell):
         """Return f(y|x) at the secrets of a cell, as places x = y + c + reach s; None without c."""
