@@ -14,6 +14,7 @@ import pytest
 
 import borel as bl
 from borel.engine.continuous import check as checker
+from borel.engine.continuous import check_atoms
 from borel.engine.continuous.check import check
 from borel.verification import verified
 
@@ -384,7 +385,11 @@ def lines_of_code(module):
 
 
 def test_it_shares_nothing_with_the_kernels_but_the_graph():
-    assert modules_of_borel(checker) == {"borel.engine.graphs.trace"}
+    assert modules_of_borel(checker) == {
+        "borel.engine.continuous.check_atoms",
+        "borel.engine.graphs.trace",
+    }
+    assert modules_of_borel(check_atoms) == {"borel.engine.graphs.trace"}
 
 
 def test_it_has_at_most_300_lines_of_code():

@@ -302,6 +302,8 @@ def test_the_least_and_the_largest_far_out_are_proved():
 
 
 def test_it_shares_nothing_with_the_kernels_but_the_graph():
-    allowed = {f"borel.engine.continuous.check{name}" for name in ("", "_models", "_outcomes")}
+    allowed = {
+        f"borel.engine.continuous.check{name}" for name in ("", "_atoms", "_models", "_outcomes")
+    }
     assert modules_of_borel(checker) <= allowed | {"borel.engine.continuous.check_laws"}
     assert lines_of_code(checker) <= 260

@@ -247,18 +247,19 @@ def test_rules_of_calculus(rule):
 
 
 def test_every_rule_is_tested():
-    special = {"gammaln", "gamma", "erf", "expit", "betaln", "xlogy"}
+    special = {"gammaln", "gamma", "erf", "ndtr", "expit", "betaln", "xlogy"}
     assert set(RULES) - {"where", "power, to y"} | special == set(SLOPES)
     plain = {"where", "logical_and", "logical_or", "logical_not"}
     assert set(FUNCTIONS) - set(SLOPES) - plain == set(checker._SIGNS)
 
 
-@pytest.mark.parametrize("name", ["gammaln", "gamma", "erf", "expit", "betaln", "xlogy"])
+@pytest.mark.parametrize("name", ["gammaln", "gamma", "erf", "ndtr", "expit", "betaln", "xlogy"])
 def test_rules_of_special_functions(name):
     exact = {
         "gammaln": mpmath.loggamma,
         "gamma": mpmath.gamma,
         "erf": mpmath.erf,
+        "ndtr": mpmath.ncdf,
         "expit": lambda u: 1 / (1 + mpmath.exp(-u)),
         "betaln": lambda u, v: mpmath.log(mpmath.beta(u, v)),
         "xlogy": lambda u, v: u * mpmath.log(v),

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from flint import arb
 from scipy.optimize import minimize_scalar
 
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_models import FUNCTIONS
-from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.continuous.check_outcomes import _Outcomes
 from borel.engine.continuous.check_slopes import check_slopes
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ _HINTS = 16
 _ATOMS = 16
 _LOOSE = 1e300
 _LARGE = 1e6
+_KNOWN_MASS = 1e-9
 _KNOWN = {"input", "const", *FUNCTIONS}
 
 
@@ -248,16 +251,24 @@ def outcomes(
         "peak": {"y": list(peak), "x": places},
     }
     made = {**header(engine, quantity, *ends), "format": 3, "claim": claim}
+    made = _without_infinities(made)
     # nothing is handed out whose peak the checker does not see; the boxes would take too long here
-    peak_alone = _without_infinities({**made, "upper": math.inf})
-    return _without_infinities(made) if check_outcomes(peak_alone).ok else None
+    return made if check(made, _PeakAndAtoms).ok else None
+
+
+class _PeakAndAtoms(_Outcomes):
+    """Whether the checker proves a supremum at its peak, and at atoms of the outcome."""
+
+    def prove(self, cover: list) -> None:
+        super().prove([box for box in cover if box[0] == box[1]])
 
 
 def _peak(engine: CertifiedOutcomes, part: Partition) -> tuple[float, float]:
     """Return outcomes at which a leakage is largest: part of a band, or an atom."""
     best, atoms = int(np.argmax(part.lower)), part.at_atoms.lower
     if len(atoms) and atoms.max() >= part.lower[best]:
-        return (float(engine.atoms[int(np.argmax(atoms))]),) * 2
+        y = float(engine.atoms[int(np.argmax(atoms))])
+        return y, y
     low, high = float(part.low[best]), float(part.high[best])
     if math.isfinite(low) and math.isfinite(high):
         low = low + (high - low) / 2
@@ -338,8 +349,18 @@ def law(
         return None
     ends_of_boxes = _ends(part.low[inner][close], part.high[inner][close])
     about["cover"] = sorted({*about["cover"], *ends_of_boxes})
-    made = {"type": "law", **about, **claim}
-    return _without_infinities({**header(engine, quantity, *ends), "format": 3, "claim": made})
+    about = {"type": "law", **about, **claim}
+    made = _without_infinities({**header(engine, quantity, *ends), "format": 3, "claim": about})
+    return made if check(made, _Masses).ok else None
+
+
+class _Masses(_Law):
+    """Whether the checker knows the masses of atoms of the outcome."""
+
+    def probability(self, cover: list, *_: Any) -> bool:
+        self.bottom = self.top = arb(1)
+        found = [self.share(a, b) for a, b in cover if a == b]
+        return all(high - low < _KNOWN_MASS for _, low, high in found)
 
 
 def mean(

@@ -145,7 +145,7 @@ def _logaddexp(u, v):
 _UP, _NOT_0 = (0, 1), (-1, 1)
 _SIGNS = {"greater": (1,), "less": (-1,), "greater_equal": _UP, "less_equal": (-1, 0),
           "equal": (0,), "not_equal": _NOT_0}  # of u - v
-_CALLS = {"gammaln": "lgamma", "arctan": "atan", **{f: f for f in "sin cos tanh gamma erf erfc".split()}}
+_CALLS = {"gammaln": "lgamma", "arctan": "atan", **{f: f for f in "sin cos tanh gamma erf".split()}}
 FUNCTIONS: dict[str, Any] = {
     "add": lambda u, v: u + v, "subtract": _gap, "multiply": lambda u, v: u * v, "power": _power,
     "divide": lambda u, v: u * _power(v, -1), "reciprocal": lambda u: _power(u, -1),

@@ -20,8 +20,6 @@ Density = tuple[Graph, bool]
 
 def density(data: dict) -> Density:
     """Return a graph, and whether it is that of a logarithm."""
-    if not isinstance(data["log"], bool):
-        raise ValueError(f"log: {data['log']}")
     return Graph.from_json(data["graph"]), data["log"]
 
 
@@ -34,7 +32,10 @@ def masses(outcome: dict) -> dict[float, Density]:
         raise ValueError(f"atoms {places} of the outcome")
     if atoms and outcome["points"] is not None:
         raise ValueError("an outcome with atoms has a line beside them")
-    return {place: density(mass) for place, mass in atoms}
+    found = {place: density(mass) for place, mass in atoms}
+    if not all(isinstance(log, bool) for _, log in found.values()):
+        raise ValueError("log: whether a mass is given by its logarithm")
+    return found
 
 
 def kernel(data: dict) -> Density:

@@ -31,19 +31,11 @@ from borel.engine.continuous.check import (
     check,
 )
 from borel.engine.continuous.check_atoms import size
-from borel.engine.continuous.check_laws import _Law, _mass
+from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_models import FUNCTIONS, Model, axis, model, run
-from borel.engine.continuous.check_outcomes import CELLS
+from borel.engine.continuous.check_outcomes import CELLS, along, mass_of
 
 BOXES, LITTLE, NARROW = 4000, arb(2) ** -44, 2.0**-40
-
-
-def _along(v):
-    """Return a model as one of the outcome alone: what varies with s is not known."""
-    terms = {}
-    for (i, j), b in v.terms.items():
-        terms[0, j] = terms.get((0, j), Z) + (arb(0, abs(b).upper()) if i else b)
-    return Model(terms, v.low, v.high)
 
 
 def _unknown(v):
@@ -200,7 +192,7 @@ class _Means(_Law):
         for x, start, slope in paths:
             drift = None if start is None else (y - start) * slope
             both = [self.near(y, x, drift, log)[:1] for log in (False, True)]
-            for value, log in zip(*(map(_along, vs) for vs in both), strict=True):
+            for value, log in zip(*(map(along, vs) for vs in both), strict=True):
                 first, second = (_straight(value), log), (value, FUNCTIONS["exp"](log))
                 logged = bool(_unknown(log) < _unknown(first[0]))
                 best = (min(pair, key=_unknown) for pair in (first, second))
@@ -222,14 +214,14 @@ class _Means(_Law):
 
         Return whether that is most of what is not known.
         """
-        low, high = _mass(v, a, b)
+        low, high = mass_of(v, a, b)
         without = high - low
         if self.power and self.pml:
             high = high + over * size(a, b)
         elif not over <= 0:
             share = over / path.low.max(Z)  # of the path
             room = (1 - share).max(Z) if not self.pml else 1 + share
-            mass = _mass(f_y, a, b)[1].min(arb(1))
+            mass = mass_of(f_y, a, b)[1].min(arb(1))
             high = high / room if self.power else high + mass * abs(room.log())
         self.found[0] = self.found[0].max(low.lower())
         if high.is_finite():

@@ -245,8 +245,7 @@ _if = lambda test, first, second: _pick(test, _NOT_0, first, second)  # noqa: E7
 # fmt: off
 _SIGNS = {"greater": {1}, "less": {-1}, "greater_equal": _UP, "less_equal": {-1, 0},
           "equal": {0}, "not_equal": _NOT_0}  # of u - v
-_CALLS = {"sin": "sin", "cos": "cos", "arctan": "atan", "gammaln": "lgamma", "erf": "erf",
-          "erfc": "erfc"}
+_CALLS = {"sin": "sin", "cos": "cos", "arctan": "atan", "gammaln": "lgamma", "erf": "erf"}
 FUNCTIONS = {
     "add": lambda u, v: u + v, "subtract": lambda u, v: u - v, "multiply": lambda u, v: u * v,
     "divide": lambda u, v: u * _reciprocal(v), "reciprocal": _reciprocal, "power": _power,

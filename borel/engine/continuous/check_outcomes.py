@@ -17,7 +17,7 @@ from itertools import pairwise
 from flint import arb, ctx
 
 from borel.engine.continuous.check import INF, Report, Z, _Checker, _middle, check
-from borel.engine.continuous.check_atoms import masses
+from borel.engine.continuous.check_atoms import masses, size
 from borel.engine.continuous.check_models import (
     DEGREE,
     ONE,
@@ -32,7 +32,26 @@ from borel.engine.continuous.check_models import (
 )
 from borel.engine.graphs.trace import Graph
 
-BOXES, CELLS = 20_000, 200
+BOXES, CELLS, SOME, LITTLE = 20_000, 200, 40, arb(2) ** -10
+
+
+def along(v):
+    """Return a model as one of the outcome alone: what varies with s is not known."""
+    terms = {}
+    for (i, j), b in v.terms.items():
+        terms[0, j] = terms.get((0, j), Z) + (arb(0, abs(b).upper()) if i else b)
+    return Model(terms, v.low, v.high)
+
+
+def mass_of(v, a, b):
+    """Integrate f_Y, a model in u alone, over a box of outcomes; at an atom it is the mass."""
+    if any(i for i, _ in v.terms):
+        raise ValueError("it varies with the secret")
+    low, high = v.low.max(Z) * size(a, b), v.high * size(a, b)
+    if a < b:
+        turned = integral(Model({(j, i): c for (i, j), c in v.terms.items()}), a, b).start
+        low, high = turned.lower().max(low), turned.upper().min(high)
+    return (low.max(Z), high) if low.is_finite() and high.is_finite() else (Z, INF)
 
 
 class _Outcomes(_Checker):
@@ -65,7 +84,28 @@ class _Outcomes(_Checker):
         line, cover = data["outcome"], self.claim["cover"]
         whole = [line["lower"], line["upper"]] == [cover[0], cover[-1]] and line["points"] is None
         self.leaf("cover", lambda: whole and all(a < b for a, b in pairwise(cover)))
-        self.prove([*pairwise(cover), *((y, y) for y in self.masses)])
+        boxes = [*pairwise(cover), *((y, y) for y in self.masses)]
+        places = sorted({*self.atoms, *self.edges})
+        for x in places[:: 1 + len(places) // 8]:
+            self.leaf(f"outcomes at {x}", self.normalised, x, boxes)
+        self.prove(boxes)
+
+    def normalised(self, x, boxes):
+        """Return whether the kernel beside a secret may be a law: no atom missing, none too many."""
+        low, high, todo = Z, Z, boxes
+        while todo:
+            parts = [(*self.weight(x, a, b), a, b) for a, b in todo]
+            wide = [box for box in parts if box[2] < box[3] and LITTLE < box[1] - box[0] < INF]
+            wide = wide if len(wide) <= SOME else []
+            done = [box for box in parts if box not in wide]
+            low, high = (sum((box[i] for box in done), v) for i, v in enumerate((low, high)))
+            todo = [cut for *_, a, b in wide for cut in pairwise((a, _middle(a, b), b))]
+        return not (low > 1 + LITTLE or high < 1 - LITTLE)
+
+    def weight(self, x, a, b):
+        """Enclose the mass of a box of outcomes, or of an atom, given a secret beside x."""
+        some = self.at(a, b).near(axis(a, b, 0, 1), x) if math.isfinite(b - a) else ()
+        return next((mass_of(along(f), a, b) for f in some), (Z, INF))
 
     def at(self, a, b):
         """Return what checks a box of outcomes; an atom is one, with its mass as the kernel."""

@@ -87,6 +87,7 @@ SLOPES: dict[str, Any] = {
     "cos": lambda u, du: u.call("sin") * du * -1,
     "tanh": lambda u, du: _gap(_ray(1), u.call("tanh") * u.call("tanh")) * du,
     "erf": lambda u, du: (u * u * -1).exp() * du * (2 / arb.pi().sqrt()),
+    "ndtr": lambda u, du: (u * u * -0.5).exp() * du * (1 / (2 * arb.pi()).sqrt()),
 }
 # fmt: on
 
