@@ -91,7 +91,7 @@ class _Outcomes(_Checker):
         self.prove(boxes)
 
     def normalised(self, x, boxes):
-        """Return whether the kernel beside a secret may be a law: no atom missing, none too many."""
+        """Return whether the kernel beside a secret may be a law: with all atoms, and no more."""
         low, high, todo = Z, Z, boxes
         while todo:
             parts = [(*self.weight(x, a, b), a, b) for a, b in todo]
