@@ -232,6 +232,20 @@ def test_probabilities_of_the_line_alone_are_refused():
     assert not false(low, lower=5 / 8 - 1e-6, upper=5 / 8 + 1e-6).ok
 
 
+def test_a_mass_between_the_secrets_of_the_certificate():
+    """The atom has 1/2 - (x - 1/2)^2, the line the rest: the largest are 1/2 and 3/4."""
+    joint = bl.uniform(UNIT) * kernel(
+        lambda y, x: 0.5 + (x - 0.5) ** 2 + 0 * y,
+        outcome=bl.Mixed(UNIT, atoms=[0.25]),
+        masses={0.25: lambda x: 0.5 - (x - 0.5) ** 2},
+    )
+    bound = bl.pml(joint).exp_mean()
+    assert bound.lower <= 1.25 <= bound.upper and run(bound.certificate).ok
+    places = [[y, x if y != 0.25 else 0.46875] for y, x in bound.certificate["claim"]["places"]]
+    for lower, upper, ok in ((1.2, 1.26, True), (1.2, 1.2495, False), (1.2505, 1.3, False)):
+        assert false(bound, ("claim", "places"), places, lower=lower, upper=upper).ok == ok
+
+
 def test_an_outcome_is_the_atom_where_there_is_one():
     """log 7/5 is PML beside 1/4, log 5/3 at it."""
     at, beside = bl.pml(ODD)(0.25), bl.pml(ODD)(0.5)
@@ -332,7 +346,10 @@ def test_the_normal_distribution_function(u):
 # -- a marginal that is known in part ------------------------------------------------------------
 
 
-def test_a_prior_that_is_singular_at_its_ends_bounds_no_marginal_by_nothing():
+@pytest.mark.parametrize(
+    ("t", "places"), [(0.1, [[0.25, 0.75], [0.75, 0.25]]), (0.45, [[0.25, 0.25], [0.75, 0.75]])]
+)
+def test_a_prior_that_is_singular_at_its_ends_bounds_no_marginal_by_nothing(t, places):
     """PMC is log f_Y - log 1/2 > 0.5, always; of f_Y the cells at 0 and 1 are not known at once."""
     made = claim(
         "pmc",
@@ -343,8 +360,8 @@ def test_a_prior_that_is_singular_at_its_ends_bounds_no_marginal_by_nothing():
         edges=(0.0, 1.0),
         cover=(0.0, 0.5, 1.0),
     )
-    made["claim"] |= {"type": "law", "figure": "tail", "t": 0.1, "closed": False}
-    made["claim"]["places"] = [[0.25, 0.75], [0.75, 0.25]]
+    made["claim"] |= {"type": "law", "figure": "tail", "t": t, "closed": False}
+    made["claim"]["places"] = places
     assert not check_laws(made).ok
 
 

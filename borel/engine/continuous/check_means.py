@@ -122,8 +122,10 @@ class _Means(_Law):
             if (low <= certain or low <= least) and most <= high:
                 return True
             gaps = [w - v if a < b else Z for v, w, a, b in boxes]  # an atom has no parts
-            worst = max(gaps)
-            if not (least <= high and low <= most and worst > 0):
+            worst, rest = max(gaps), sum(gaps, Z)
+            # with all of the line known, would it hold?
+            lost = most - rest > high or (low > certain and least + rest < low)
+            if (lost and rest < INF) or not (least <= high and low <= most and worst > 0):
                 break
             cut = [box for box, gap in zip(boxes, gaps, strict=True) if gap * 8 >= worst]
             boxes = [box for box, gap in zip(boxes, gaps, strict=True) if not gap * 8 >= worst]
