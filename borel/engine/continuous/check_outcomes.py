@@ -2,9 +2,10 @@
 
 f(y|x) and f_Y are Taylor models on boxes of outcomes and cells of secrets (`check_models`). On an
 unbounded box of outcomes f(y|x) is known through the increments of log f in x only, in units of
-f(y|x0). Boxes are halved until the claim is proved on each; what is in doubt is refused. Taken on
-trust: Arb, the tracer of densities, that f(.|x) and p integrate to 1, and the theorem for f_Y, if
-the certificate has one.
+f(y|x0). Boxes are halved until the claim is proved on each; what is in doubt is refused. An
+atom of the outcome is a box of its own (`check_atoms`).
+Taken on trust: Arb, the tracer of densities, that f(.|x), with the masses of atoms, and p integrate
+to 1 (what is seen not to be a law is refused), and the theorem for f_Y, if the certificate has one.
 """
 
 from __future__ import annotations
