@@ -13,6 +13,7 @@ import flint
 arb = flint.arb
 INF = arb("inf")
 NOTHING = "no value"
+PRECISIONS = 128, 400, 2000
 
 
 @contextmanager
@@ -153,11 +154,19 @@ def other(choose):
 
 
 def largest(a, b):
-    return a if side(a, b) > 0 else b
+    if a >= b:
+        return a
+    if a <= b:
+        return b
+    raise Open
 
 
 def smallest(a, b):
-    return a if side(a, b) < 0 else b
+    if a <= b:
+        return a
+    if a >= b:
+        return b
+    raise Open
 
 
 def times_log(log):
@@ -346,12 +355,13 @@ FUNCTIONS = {**NUMBERS, **FOR_NAN}
 
 def at(op, operands):
     """Return the value of one operation."""
-    if op == "where" and operands[0] is not None:
-        return where(*operands)
-    if any(v is None for v in operands):
-        return None
-    if op not in FOR_NAN and any(v is NOTHING for v in operands):
-        return NOTHING
+    for v in operands[:1] if op == "where" else operands:  # `where` asks for the branch it takes
+        if v is None:
+            return None
+    if op not in FOR_NAN:
+        for v in operands:
+            if v is NOTHING:
+                return NOTHING
     try:
         found = FUNCTIONS[op](*operands)
     except Open:
@@ -361,32 +371,56 @@ def at(op, operands):
     return found if found in (INF, -INF) else None
 
 
-def value(nodes, point):
-    """Return the value of a graph's last node where its inputs are floats by name."""
-    values = []
+def values(nodes, points):
+    """Return a graph's last node at many points: its inputs, floats by name.
+
+    Equal inputs are one object, so that an operation is done once for the same operands.
+    """
+    columns = []
     for op, args in nodes:
         if op == "input":
-            values.append(arb(point[args[0]]))
+            floats = [point[args[0]] for point in points]
+            numbers = {x: arb(x) for x in floats}
+            columns.append([numbers[x] for x in floats])
         elif op == "const":
-            values.append(NOTHING if math.isnan(args[0]) else arb(args[0]))
+            number = NOTHING if math.isnan(args[0]) else arb(args[0])
+            columns.append([number] * len(points))
         else:
-            try:
-                values.append(at(op, [values[a] for a in args]))
-            except Open:
-                values.append(None)
-    return values[-1]
+            rows = list(zip(*(columns[a] for a in args), strict=True))
+            keys = [tuple(map(id, operands)) for operands in rows]
+            distinct = dict(zip(keys, rows, strict=True))
+            found = {key: at(op, operands) for key, operands in distinct.items()}
+            columns.append([found[key] for key in keys])
+    return columns[-1]
 
 
-def verdict(low, nodes, point, high, bits=400):
-    """Return "inside", "outside" or "open": a value against the ends of its enclosure."""
-    for working in (bits, 5 * bits):
-        with precision(working):
-            found = value(nodes, point)
-            if found is NOTHING:
-                return "nothing"
-            if found is not None:
-                if found < arb(low) or found > arb(high):
-                    return "outside"
-                if arb(low) <= found and found <= arb(high):
-                    return "inside"
-    return "open"
+def place(low, found, high):
+    """Return where a value certainly is: Arb compares balls with floats exactly."""
+    if found is None:
+        return "open"
+    if found is NOTHING:
+        return "nothing"
+    low, high = arb(low), arb(high)
+    if low <= found and found <= high:
+        return "inside"
+    return "outside" if found < low or found > high else "open"
+
+
+def verdicts(lows, nodes, points, highs, precisions=PRECISIONS):
+    """Return "inside", "outside", "nothing" or "open": values against the ends of enclosures.
+
+    A ball holds the truth at any precision, so that only points left open go on to the next.
+    """
+    said = ["open"] * len(points)
+    for bits in precisions:
+        still = [i for i, word in enumerate(said) if word == "open"]
+        with precision(bits):
+            found = values(nodes, [points[i] for i in still])
+            for i, v in zip(still, found, strict=True):
+                said[i] = place(lows[i], v, highs[i])
+    return said
+
+
+def verdict(low, nodes, point, high):
+    """Return the verdict on one point."""
+    return verdicts([low], nodes, [point], [high])[0]

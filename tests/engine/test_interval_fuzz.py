@@ -16,7 +16,7 @@ from scipy import special
 from borel.engine.graphs.trace import Graph
 from borel.engine.intervals import elementary_intervals, interval
 
-BOXES, POINTS = 50, 5
+BOXES, POINTS = 10, 5
 
 R = (-np.inf, np.inf)
 # where an argument is clipped to, before it goes into an operation: most of the time for the cheap
@@ -210,17 +210,15 @@ def hold(rng, graph, counts, failures):
     found = interval.evaluate(graph, ends)
     assert not np.isnan(found).any()
     assert (found[0] <= found[1]).all()
-    lows, highs = found[0].tolist(), found[1].tolist()
-    firsts, seconds = inside[:, :BOXES].tolist(), inside[:, BOXES:].tolist()
-    for k in range(POINTS):
-        turned = seconds[(k + int(rng.integers(POINTS))) % POINTS]
-        for i in range(BOXES):
-            point = {"a": firsts[k][i], "b": turned[i]}
-            said = oracle.verdict(lows[i], graph.nodes, point, highs[i])
-            counts[said] += 1
-            if said == "outside":
-                box = {name: (float(e[0][i]), float(e[1][i])) for name, e in ends.items()}
-                failures.append((graph.nodes, box, point, lows[i], highs[i]))
+    turns = (np.arange(POINTS) + rng.integers(POINTS, size=POINTS)) % POINTS
+    pairs = zip(inside[:, :BOXES].flat, inside[turns, BOXES:].flat, strict=True)
+    asked = [{"a": float(a), "b": float(b)} for a, b in pairs]
+    lows, highs = (POINTS * end.tolist() for end in found)
+    for i, said in enumerate(oracle.verdicts(lows, graph.nodes, asked, highs)):
+        counts[said] += 1
+        if said == "outside":
+            box = {name: tuple(float(end[i % BOXES]) for end in e) for name, e in ends.items()}
+            failures.append((graph.nodes, box, asked[i], lows[i], highs[i]))
 
 
 def run(seed, total, ops=None, deepest=6, *, first=False):
