@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.continuous.surface import Surface, boxes, merged
+from borel.engine.continuous.surface import Surface, boxes, chosen, merged
 from borel.engine.intervals import jet, lanes
 
 if TYPE_CHECKING:
@@ -368,6 +368,7 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
         upper = np.minimum(upper, top)
     else:
         ends = np.where(monotone, centre[:, 0], a[:, 0]), np.where(monotone, centre[:, 0], b[:, 0])
+        top = np.minimum(top, _far_out(surface, seen, a, b, sign, decided))
         upper = top + _drift(surface, at, work.index, around, sign, decided, a, b, ends)
         upper = np.where(np.isnan(upper), np.inf, upper)
     lower = np.where(bounded & (found[0] > lower), found[0], lower)
@@ -389,6 +390,19 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
         kinked = inside & ~(bounded & monotone)
         split = np.where(kinked, kink, split)
     return _Bounds(upper, lower, place, split, along, kinked, settled, direct, a, b)
+
+
+def _far_out(surface: Surface, centre: Box, a, b, sign: float, decided) -> np.ndarray:
+    """Bound sign * log f at the centre on unbounded boxes of secrets, by its range."""
+    out = np.full(len(a), np.inf)
+    rows = np.isinf(a).any(axis=1) | np.isinf(b).any(axis=1)
+    if rows.any():
+        y = centre[0][:, rows], centre[1][:, rows]
+        x = boxes(a[rows], b[rows], -1, 0)
+        found = surface.log.run(surface.inputs(x, y), 0, decisions=chosen(decided, rows)).jet
+        high = _entry(found if sign > 0 else lanes.negative(found), 0, int(rows.sum()))[1]
+        out[rows] = np.where(np.isnan(high), np.inf, high)
+    return out
 
 
 def _drift(surface, at, index, around: Around, sign, decided, a, b, ends) -> np.ndarray:

@@ -7,14 +7,13 @@ for Laplace noise it is constant. Integrating that difference leaves out the com
 
 from __future__ import annotations
 
-from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from borel.engine.continuous import half_lines
 from borel.engine.continuous.surface import boxes
 from borel.engine.graphs import rewrite
-from borel.engine.graphs.trace import _TRUTHS
 from borel.engine.intervals import jet, jet_functions, lanes
 from borel.engine.intervals.jet_program import Program
 
@@ -22,9 +21,10 @@ if TYPE_CHECKING:
     from borel.engine.continuous.surface import Secret, Surface
     from borel.engine.intervals.lanes import Box
 
-_JUMPS = _TRUTHS | set("where sign floor ceil trunc rint remainder floor_divide heaviside".split())
 _ORDER = 6
 _PIECES = 48
+_KINKS = 4
+_LOOSE = 1e-13
 
 
 def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float, float]:
@@ -37,17 +37,19 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
     if surface.secret.dim != 1:
         return 0.0, np.inf
     ends, places = _ends(surface.secret), surface.secret.atoms[:, 0]
-    if not (np.isfinite(ends).all() and ends[0] < ends[1]):
+    if not ends[0] < ends[1]:
         return 0.0, np.inf
     if ((places < ends[0]) | (places > ends[1])).any():
         return 0.0, np.inf
-    if len(places) and _JUMPS & surface.graph.operations:  # an atom may be where f jumps
+    if len(places) and half_lines.JUMPS & surface.graph.operations:  # an atom may be where f jumps
         return 0.0, np.inf
     with np.errstate(all="ignore"):
         best = 0.0, np.inf
-        for log, backwards in product(surface.logs, (False, True)):
-            found = _from_end(surface, log, kind, low, high, backwards)
-            best = max(best[0], found[0]), min(best[1], found[1])
+        for log in surface.logs:
+            pieces = _pieces(surface, log, low, high)
+            for backwards in (False, True) if pieces else ():
+                found = _from_end(surface, log, kind, (low, high), pieces, backwards)
+                best = max(best[0], found[0]), min(best[1], found[1])
         if best[0] > 0 and not _alive(surface, low, high):
             best = 0.0, best[1]
     return best if best[0] <= best[1] else (0.0, np.inf)
@@ -66,7 +68,8 @@ def _alive(surface: Surface, low: float, high: float) -> bool:
     Differences of log f say nothing where f is 0 for every secret: there the slope is finite as
     well, and the leakage is 0.
     """
-    a, b = (np.array([[end]]) for end in _ends(surface.secret))
+    cuts = _cuts(surface.secret)
+    a, b = np.array([[cuts[0]]]), np.array([[cuts[-1]]])
     start = low if np.isfinite(low) else high
     end = high if np.isfinite(high) else low
     if np.isfinite(low) and np.isfinite(high):
@@ -85,32 +88,61 @@ def _alive(surface: Surface, low: float, high: float) -> bool:
     return bool((jet.entry(found.jet, 0)[0] > -np.inf).any())
 
 
-def _from_end(surface: Surface, log: Program, kind: str, low: float, high: float, backwards: bool):
+class _Pieces(NamedTuple):
+    """Pieces of the secrets between cuts, with log f on them and in their middles."""
+
+    cuts: np.ndarray
+    outer: Box
+    centre: Box
+
+
+def _pieces(surface: Surface, log: Program, low: float, high: float) -> _Pieces | None:
+    """Cut the secrets, also where log f has kinks; None where its slope is not bounded."""
     secret = surface.secret
-    cuts, places = np.linspace(*_ends(secret), _PIECES + 1), secret.atoms[:, 0]
-    # towards the ends, where a prior may be singular, the pieces shrink geometrically
-    steps = (cuts[-1] - cuts[0]) / 2 * 1.15 ** -np.arange(1.0, 200.0)
-    inner = [c for c in secret.breaks if cuts[0] < c < cuts[-1]]
-    if not secret.continuous:
-        steps = steps[:0]
-    cuts = np.unique([*cuts, *inner, *places, *(cuts[0] + steps), *(cuts[-1] - steps)])
-    a, b = cuts[:-1], cuts[1:]
-    y = np.full(len(a), low), np.full(len(a), high)
+    cuts = _cuts(secret)
+    for end, inside in ((_ends(secret)[0], cuts[:2][::-1]), (_ends(secret)[1], cuts[-2:])):
+        if np.isinf(end):  # until log f settles down
+            cuts = np.union1d(cuts, half_lines.settling(log, *inside, end, (low, high)))
+    for turn in range(_KINKS):
+        a, b = cuts[:-1], cuts[1:]
+        at = np.full((1, len(a)), low), np.full((1, len(a)), high)
+        over = log.run(
+            surface.inputs(boxes(a[:, None], b[:, None], 0, _ORDER), at), _ORDER, start=a
+        )
+        kinks = np.broadcast_to(np.nan if over.kink is None else over.kink, a.shape)
+        kinks = kinks[(a < kinks) & (kinks < b)]
+        if not kinks.size or turn == _KINKS - 1:
+            break
+        beside = 2.0**-50 * np.abs(kinks)
+        cuts = np.union1d(cuts, np.concatenate([kinks - beside, kinks + beside]))
     middle = a + (b - a) / 2
-    left = lanes.subtract(lanes.point(a), lanes.point(middle))
-    right = lanes.subtract(lanes.point(b), lanes.point(middle))
-    at = y[0][None], y[1][None]
-    over = log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, _ORDER), at), _ORDER)
     inner = log.run(
         surface.inputs(boxes(middle[:, None], middle[:, None], 0, _ORDER), at),
         _ORDER,
         decisions=over.decisions,
     )
     outer, centre = _filled(over.jet, len(a)), _filled(inner.jet, len(a))
-    if not (np.isfinite(outer[0][1]).all() and np.isfinite(outer[1][1]).all()):
-        return 0.0, np.inf
-    if not _continuous(surface, log, middle, low, high):
-        return 0.0, np.inf
+    smooth = np.isfinite(outer[0][1]).all() and np.isfinite(outer[1][1]).all()
+    if not (smooth and _continuous(surface, log, middle, low, high)):
+        return None
+    return _Pieces(cuts, outer, centre)
+
+
+def _from_end(
+    surface: Surface,
+    log: Program,
+    kind: str,
+    y: tuple[float, float],
+    pieces: _Pieces,
+    backwards: bool,
+) -> tuple[float, float]:
+    """Enclose the leakage by increments of log f from one end of the secrets."""
+    secret, places = surface.secret, surface.secret.atoms[:, 0]
+    cuts, outer, centre = pieces
+    a, b = cuts[:-1], cuts[1:]
+    middle = a + (b - a) / 2
+    left = lanes.subtract(lanes.point(a), lanes.point(middle))
+    right = lanes.subtract(lanes.point(b), lanes.point(middle))
     # increments from the middles to both ends, by Taylor's formula or by the slope alone
     to_right = _increment(centre, outer, right)
     to_left = _increment(centre, outer, left)
@@ -146,6 +178,11 @@ def _from_end(surface: Surface, log: Program, kind: str, low: float, high: float
         np.minimum(at_left[0], at_right[0]),
         height[0] - reach,
     ).min()
+    for height_, mass in _beyond(surface, log, y, cuts, at_left, at_right):
+        top, bottom = max(top, height_[1]), min(bottom, height_[0])
+        power = lanes.exp((np.array(height_[0]), np.array(height_[1])))
+        part = lanes.multiply(power, (np.array(mass[0]), np.array(mass[1])))
+        parts.append((max(float(part[0]), 0.0), float(part[1])))
     top_low, bottom_high = -np.inf, np.inf
     if not secret.continuous:
         top, bottom = at_atoms[1].max(), at_atoms[0].min()
@@ -171,6 +208,37 @@ def _from_end(surface: Surface, log: Program, kind: str, low: float, high: float
     low_ = low_ - 2.0**-50 * (1 + abs(low_)) if np.isfinite(low_) else 0.0
     high_ = high_ + 2.0**-50 * (1 + abs(high_)) if np.isfinite(high_) else np.inf
     return float(max(low_, 0.0)), float(max(high_, 0.0))
+
+
+def _cuts(secret: Secret) -> np.ndarray:
+    """Return where to cut the secrets."""
+    ends, places = _ends(secret), secret.atoms[:, 0]
+    if not np.isfinite(ends).all():
+        return half_lines.cuts(secret)
+    cuts = np.linspace(*ends, _PIECES + 1)
+    inner = [c for c in secret.breaks if ends[0] < c < ends[1]]
+    # towards the ends, where a prior may be singular, the pieces shrink geometrically
+    steps = (cuts[-1] - cuts[0]) / 2 * 1.15 ** -np.arange(1.0, 200.0)
+    if not secret.continuous:
+        steps = steps[:0]
+    return np.unique([*cuts, *inner, *places, *(cuts[0] + steps), *(cuts[-1] - steps)])
+
+
+def _beyond(surface, log, y, cuts, at_left, at_right):
+    """Return, for each half-line beyond the cuts, log f there and the prior's mass."""
+    secret, out = surface.secret, []
+    sides = ((0, cuts[:2], lanes.each(at_left, lambda v: v[0])),
+             (1, cuts[-2:][::-1], lanes.each(at_right, lambda v: v[-1])))  # fmt: skip
+    for end, (cut, inside), at in sides:
+        far_end = _ends(secret)[end]
+        if np.isfinite(far_end):
+            continue
+        # from inside the last piece on, so that it is known across the cut as well
+        wide = half_lines.reach(log, cut + (inside - cut) / 2, far_end, y)
+        ends = sorted((float(cut), float(far_end)))
+        mass = (0.0, 1.0) if secret.mass is None else secret.mass(*ends)
+        out.append(((float(at[0]) - wide, float(at[1]) + wide), mass))
+    return out
 
 
 def _weighted(heights: Box, secret: Secret) -> tuple[float, float]:
@@ -270,11 +338,10 @@ def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tupl
     best = lanes.meet(lanes.settled(total), lanes.settled(crude))
     if secret.mass is not None:  # the range of the exponential times the prior's mass
         power = jet_functions.exponential(_range_of(lanes.add(height, span)), 0)
-        for k in (0, len(a) - 1):
-            ends = secret.mass(float(a[k]), float(b[k]))
-            part = lanes.multiply((power[0][:, k], power[1][:, k]), lanes.point(np.array(ends)))
-            low_k, high_k = max(float(part[0][0]), 0.0), float(part[1][1])
-            best[0][k] = max(best[0][k], low_k) if np.isfinite(low_k) else best[0][k]
-            best[1][k] = min(best[1][k], high_k)
+        loose = np.flatnonzero(~(best[1] - best[0] <= _LOOSE * np.abs(best[1]).max()))
+        ends = np.array([secret.mass(float(a[k]), float(b[k])) for k in loose]).reshape(-1, 2).T
+        part = lanes.multiply((power[0][0, loose], power[1][0, loose]), (ends[0], ends[1]))
+        best[0][loose] = np.fmax(best[0][loose], np.fmax(part[0], 0.0))
+        best[1][loose] = np.fmin(best[1][loose], part[1])
     low, high = lanes.total((best[0][None], best[1][None]), axis=1)
     return max(float(low[0]), 0.0), float(high[0])

@@ -482,7 +482,11 @@ def _by_mass(surface: Surface, y: Box, shift, a, b, crude: Box) -> Box:
     secret = surface.secret
     if secret.mass is None or a.shape[1] > 1:
         return crude
-    open_ = np.flatnonzero(~np.isfinite(crude[1]) | np.isinf(a[:, 0]) | np.isinf(b[:, 0]))
+    open_ = ~np.isfinite(crude[1]) | np.isinf(a[:, 0]) | np.isinf(b[:, 0])
+    if not np.isfinite([secret.lower[0], secret.upper[0]]).all():
+        # what was cut from a half-line is wide, and known no worse than that
+        open_ |= (b - a)[:, 0] >= np.maximum(np.minimum(np.abs(a), np.abs(b)), 1.0)[:, 0]
+    open_ = np.flatnonzero(open_)
     if not len(open_):
         return crude
     known: dict[tuple[float, float], tuple[float, float]] = secret.__dict__.setdefault(

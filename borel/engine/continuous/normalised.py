@@ -1,8 +1,9 @@
 """Proofs that a kernel is a law of Y for every secret, where that can be done.
 
-A kernel f(y|x) = g(y - x) has one integral for all x, and a kernel with finitely many secrets has
-finitely many; they are enclosed by Arb. Floats may miss 1 by their own rounding (1 / sqrt(2 pi) is
-no float), so an integral within `MISS` of 1 proves that the kernel meant is normalised.
+A kernel that depends on y - x, or on y - g(x), has one integral for all x, and one with finitely
+many secrets has finitely many; they are enclosed by Arb. Floats may miss 1 by their own rounding
+(1 / sqrt(2 pi) is no float), so an integral within `MISS` of 1 proves that the kernel meant is
+normalised.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING
 from borel.alphabets import Interval
 from borel.engine.continuous.surface import log_graph
 from borel.engine.graphs import rewrite
+from borel.engine.graphs.through import through
+from borel.engine.graphs.trace import Graph
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
-    from borel.engine.graphs.trace import Graph
     from borel.measures import Measure
     from borel.mechanism import Mechanism
 
@@ -44,9 +46,11 @@ def statement(mechanism: Mechanism, prior: Measure) -> str:
         return known
     try:
         graph = log_graph(mechanism.density)
-        if _is_location(graph, line):
+        noise = _noise(graph, line)
+        if noise is not None:
+            graph, of = noise
             if _is_one(graph, line, 0.0):
-                return f"proved: f(y|x) depends on y - x, and its integral is 1 (within {MISS:.0e})"
+                return f"proved: f(y|x) depends on {of}, and its integral is 1 (within {MISS:.0e})"
         elif prior.on.kind == "finite" and prior.on.numeric and prior.on.size <= 64:
             points = [float(x) for x in prior.on.labels]
             if all(_is_one(graph, line, x) for x in points):
@@ -56,12 +60,22 @@ def statement(mechanism: Mechanism, prior: Measure) -> str:
     return known
 
 
-def _is_location(graph: Graph, line: Interval) -> bool:
-    """Return whether the kernel is one function of y - x on the whole line."""
+def _noise(graph: Graph, line: Interval) -> tuple[Graph, str] | None:
+    """Return a kernel on the whole line as one of x that depends on y - x only, and of what.
+
+    It may be one of y - g(x), where g(x) stands for x.
+    """
     if not (math.isinf(line.lower) and math.isinf(line.upper)) or "x" not in graph.inputs:
-        return False
+        return None
+    outer, inner = through(graph)
+    if len(inner) != 1:
+        return None
+    nodes = tuple(("input", ("x",)) if node == ("input", ("w0",)) else node for node in outer.nodes)
+    graph = Graph(nodes, ("y", "x"))
     along, _ = rewrite.diagonal(graph)
-    return not any(op == "input" and args == ("y",) for op, args in along.nodes)
+    if any(op == "input" and args == ("y",) for op, args in along.nodes):
+        return None
+    return graph, "y - x" if inner[0].nodes == (("input", ("x",)),) else "y - g(x)"
 
 
 def _is_one(graph: Graph, line: Interval, x: float) -> bool:

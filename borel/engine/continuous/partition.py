@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous import far
+from borel.engine.continuous import far, half_lines
 from borel.engine.continuous.bands import Band
 from borel.engine.continuous.essential import halves
 from borel.laws import Values
@@ -39,6 +39,8 @@ class Partition:
         self.most = BANDS
         self.infinite: Proof | None = None  # on some of the bands
         self._fruitless = 0
+        self._limits = half_lines.limits(engine.surface.graph, engine.secret)
+        self._sides = self._beyond_limits()
         self.low, self.high = self._first()
         self.data = np.zeros((len(Band._fields) - 2, 0))
         self.data = self._evaluate(self.low, self.high, engine.deadline())
@@ -53,6 +55,15 @@ class Partition:
         zero = np.zeros(len(low))
         return Values(low, high, low, high, zero, zero, dead)
 
+    def _beyond_limits(self) -> list[tuple[float, ...]]:
+        """Enclose the leakage on all outcomes on one side of what the secrets lead to."""
+        line, out = self.engine.line, []
+        if self._limits and len(self._limits) == 2:
+            for side in ((line.lower, self._limits[0]), (self._limits[1], line.upper)):
+                if side[0] < side[1]:
+                    out.append((*side, *far.leakage(self.engine.surface, self.kind, *side)))
+        return out
+
     def _first(self) -> tuple[np.ndarray, np.ndarray]:
         """Cut the line at declared breaks, at the ends of the secret, and into a few pieces."""
         line, engine = self.engine.line, self.engine
@@ -60,7 +71,7 @@ class Partition:
         marks = [b for b in engine.joint.mechanism.breaks]
         if secret.dim == 1 and secret.continuous:
             marks += [float(secret.lower[0]), float(secret.upper[0]), *secret.breaks]
-            marks += _ends_of_mass(secret)
+            marks += self._limits or _ends_of_mass(secret)
         if len(secret.atoms) and len(secret.atoms) <= 64:
             marks += [float(a) for a in secret.atoms[:, 0]]
         marks = sorted({m for m in marks if line.lower < m < line.upper and math.isfinite(m)})
@@ -98,6 +109,10 @@ class Partition:
                     out[:, k] = np.array(band[2:])
             if time.monotonic() > deadline:
                 break  # what is not looked at stays unknown
+        for a, b, least, most in self._sides:
+            rows = (a <= low) & (high <= b)
+            out[0, rows] = np.maximum(out[0, rows], least)
+            out[1, rows] = np.minimum(out[1, rows], most)
         if self.kind == "pml":
             # a posterior probability is at most 1: PML is at most log 1 / p_min
             out[1] = np.minimum(out[1], self.engine.ceiling())

@@ -1,0 +1,143 @@
+"""Secrets on an unbounded line: where to cut it, and how log f varies beyond the last cut.
+
+Log f may depend on a secret through few functions of it that settle down: a clipped value, tanh,
+an arctangent. Beyond the last cut each of them is in a short interval, and log f varies at most by
+its slope in them times their lengths, whatever the prior does there.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from borel.engine.graphs import fp
+from borel.engine.graphs.through import through
+from borel.engine.graphs.trace import _TRUTHS
+from borel.engine.intervals import interval, jet
+from borel.engine.intervals.jet_program import Program
+from borel.errors import NotEnclosed
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.surface import Secret
+    from borel.engine.graphs.trace import Graph
+
+JUMPS = _TRUTHS | set("where sign floor ceil trunc rint remainder floor_divide heaviside".split())
+"""Operations that jump: what they lead to is not known by its slopes."""
+_LEVELS = (1e-13, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3, 0.5)
+_PIECES = 20
+_FARTHEST = 45.0  # sinh of that is 1.7e19
+_FARTHEST_CUT, _LITTLE = 1e13, 1e-12
+
+
+def cuts(secret: Secret) -> np.ndarray:
+    """Return where to cut the line of secrets; beyond the cuts the prior has next to nothing."""
+    if "_cuts" not in secret.__dict__:
+        secret.__dict__["_cuts"] = _cuts(secret)
+    return secret.__dict__["_cuts"]
+
+
+def _cuts(secret: Secret) -> np.ndarray:
+    low, high = float(secret.lower[0]), float(secret.upper[0])
+    marks = {v for v in (low, high, *secret.breaks, *secret.atoms[:, 0]) if math.isfinite(v)}
+    if math.isinf(low):
+        marks |= {-v for v in _quantiles(secret, -1.0)}
+    if math.isinf(high):
+        marks |= set(_quantiles(secret, 1.0))
+    for sign, end in ((1.0, low), (-1.0, high)):
+        if math.isfinite(end) and len(marks) > 1:  # where a prior may be singular
+            away = min(abs(v - end) for v in marks if v != end)
+            marks |= {end + sign * away * 2.0**-k for k in range(1, 40)}
+    # beyond a break or an atom is a piece before the half-line
+    least, most = min(marks), max(marks)
+    marks |= {least - 1.0} if math.isinf(low) else set()
+    marks |= {most + 1.0} if math.isinf(high) else set()
+    out: list[float] = []
+    for a, b in pairwise(sorted(v for v in marks if low <= v <= high)):
+        far_off = a * b > 0 and max(a / b, b / a) > 2
+        out += list((np.geomspace if far_off else np.linspace)(a, b, _PIECES + 1))
+    return np.unique(out)
+
+
+def _quantiles(secret: Secret, sign: float) -> list[float]:
+    """Return about where sign * X is beyond with small probabilities; it is not proved."""
+    if secret.mass is None:
+        t = np.linspace(-_FARTHEST, _FARTHEST, 20_001)
+        x = np.sinh(t)
+        inside = (x > secret.lower[0]) & (x < secret.upper[0])
+        with np.errstate(all="ignore"):
+            p = np.exp(fp.evaluate(secret.log_density, {"x": sign * x})) * np.cosh(t)
+        p = np.where(np.isfinite(p) & (inside if sign > 0 else inside[::-1]), p, 0.0)
+        beyond = np.cumsum(p[::-1])[::-1] / max(p.sum(), 1e-300)
+        return [float(x[np.searchsorted(-beyond, -level)]) for level in _LEVELS]
+    out = []
+    for level in _LEVELS:
+        below, above = -_FARTHEST, _FARTHEST
+        for _ in range(30):
+            t = (below + above) / 2
+            place = sign * math.sinh(t)
+            beyond = secret.mass(*sorted((place, sign * math.inf)))[1]
+            below, above = (t, above) if beyond > level else (below, t)
+        out.append(math.sinh(above))
+    return out
+
+
+def settling(
+    log: Program, before: float, last: float, end: float, y: tuple[float, float]
+) -> list[float]:
+    """Return more cuts beyond the last one, until log f hardly varies beyond."""
+    out, least = [], reach(log, before, end, y)
+    while least > _LITTLE and abs(last) < _FARTHEST_CUT:
+        step = last + math.copysign(max(abs(last), 1.0), end)
+        fresh = reach(log, last, end, y)
+        if not fresh < math.inf:
+            break
+        out += list(np.linspace(last, step, _PIECES + 1)[1:])
+        before, last, least = last, step, fresh
+    return out
+
+
+def limits(graph: Graph, secret: Secret) -> list[float]:
+    """Return ends of the functions of the secret that a kernel depends on; none if it has none."""
+    if secret.dim > 1 or not secret.continuous:
+        return []
+    try:
+        pairs = _ranges(through(graph)[1], float(secret.lower[0]), float(secret.upper[0]))
+    except NotEnclosed:
+        return []
+    return [v for pair in pairs for v in pair] if np.isfinite(pairs).all() else []
+
+
+def _ranges(inner: list[Graph], low: float, high: float) -> list[tuple[float, float]]:
+    ends = (interval.evaluate(g, {"x": (low, high)}) for g in inner)
+    return [(float(a), float(b)) for a, b in ends]
+
+
+def reach(log: Program, start: float, end: float, y: tuple[float, float]) -> float:
+    """Bound ``|L(y, x) - L(y, x')|`` for secrets from ``start`` on, and every y of a box.
+
+    Returns infinity where log f is no continuous function of y and of bounded functions of x.
+    """
+    outer, inner = through(log.graph)
+    if JUMPS & outer.operations:
+        return math.inf
+    try:
+        ranges = _ranges(inner, min(start, end), max(start, end))
+        if not np.isfinite(ranges).all():
+            return math.inf
+        program, total = Program(outer), 0.0
+        for k, (a, b) in enumerate(ranges):
+            named = {f"w{i}": jet.constant(np.array([u]), np.array([v]))
+                     for i, (u, v) in enumerate(ranges)}  # fmt: skip
+            named[f"w{k}"] = jet.variable(np.array([a]), np.array([b]), 1)
+            named["y"] = jet.constant(np.array([y[0]]), np.array([y[1]]))
+            with np.errstate(all="ignore"):
+                slope = jet.entry(program.run(named, 1).jet, 1)
+            size = float(max(abs(slope[0]).max(), abs(slope[1]).max()))
+            width = (b - a) * (1 + 2.0**-50)
+            total += size * width * (1 + 2.0**-50) if width > 0 else 0.0
+    except NotEnclosed:
+        return math.inf
+    return total * (1 + 2.0**-50) if total >= 0 else math.inf
