@@ -156,10 +156,10 @@ def _path(surface: Surface, low, high, centre, half, place, speed: float, sign: 
         slope = jet.entry(around.jet, 1)
         fine = even = np.broadcast_to(np.isfinite(slope[0]) & np.isfinite(slope[1]), n)
         decisions = around.decisions
-        charged = _charged(surface, box_low, box_high)
-        fine = fine & charged
+        some = charged(surface, box_low, box_high)
+        fine = fine & some
         height = jet.entry(around.jet if sign > 0 else lanes.negative(around.jet), 0)[0]
-        least = np.where(charged, np.broadcast_to(height, n), -np.inf)
+        least = np.where(some, np.broadcast_to(height, n), -np.inf)
         # an atom may be the place: then the box around it says nothing of it
         fine = fine & within & (len(secret.atoms) == 0)
     elif secret.continuous:
@@ -208,7 +208,7 @@ def _joint(decisions, nodes: list[int]):
     return no, yes
 
 
-def _charged(surface: Surface, low, high) -> np.ndarray:
+def charged(surface: Surface, low, high) -> np.ndarray:
     """Return where boxes of secrets certainly have positive mass."""
     secret = surface.secret
     charged = low < high

@@ -10,6 +10,7 @@ import numpy as np
 from flint import arb
 from scipy.optimize import minimize_scalar
 
+from borel.engine.continuous import far, half_lines
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from borel.engine.continuous.certified import CertifiedEngine
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
     from borel.engine.continuous.partition import Partition
+    from borel.engine.continuous.surface import Secret
 
 _CELLS = 8
 _HINTS = 16
@@ -234,8 +236,8 @@ def outcomes(
     Returns
     -------
     dict or None
-        None for what the checker does not cover: more than one coordinate of the secret, a density
-        on an unbounded line of secrets, operations that it does not know.
+        None for what the checker does not cover: more than one coordinate of the secret, operations
+        that it does not know.
     """
     if not _covered(engine):
         return None
@@ -285,9 +287,10 @@ def _covered(engine: CertifiedOutcomes) -> bool:
     masses = (mass.graph for mass in mechanism.masses.values())
     graphs = [mechanism.density.graph, secret.log_density, *masses]
     named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
-    if secret.dim > 1 or not named <= _KNOWN:
-        return False
-    # on an unbounded line it would need more cells of secrets than it cuts
+    return secret.dim == 1 and named <= _KNOWN
+
+
+def _bounded(secret: Secret) -> bool:
     return not secret.continuous or bool(np.isfinite([secret.lower[0], secret.upper[0]]).all())
 
 
@@ -298,10 +301,13 @@ def _line(engine: CertifiedOutcomes, at: np.ndarray) -> dict[str, Any]:
     edges = []
     if secret.continuous:
         own = float(secret.lower[0]), float(secret.upper[0])
-        cells = sorted({v for row in engine._cells_at(at)[0] for v in row[:2]})
         if math.isfinite(own[1] - own[0]):
             cells = [*np.linspace(*own, _CELLS + 1)]
-        edges = sorted({*own, *secret.breaks, *map(float, cells[:: 1 + len(cells) // 32])})
+        else:
+            cells = [*half_lines.cuts(secret)[::_CELLS]]
+            inner |= set(half_lines.limits(engine.surface.graph, secret))
+        cells += far.kinks(engine.surface, np.unique(cells), float(at[0]))
+        edges = sorted({*own, *secret.breaks, *map(float, cells)})
         inner |= set(own)
     inner = {float(v) for v in inner if line.lower < v < line.upper and math.isfinite(v)}
     whole = {float(line.lower), float(line.upper)}
@@ -387,7 +393,7 @@ def mean(
     """
     if not _covered(engine) or not all(map(math.isfinite, ends)):
         return None
-    if len(engine.secret.atoms) > _ATOMS:
+    if len(engine.secret.atoms) > _ATOMS or not _bounded(engine.secret):
         return None
     inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
     about = _with_places(engine, quantity, part, inner, np.zeros(len(inner), bool))
@@ -445,7 +451,8 @@ def _better(engine: CertifiedOutcomes, y: float, x: float, sign: float) -> float
     if not engine.secret.continuous:
         return x
     ends = float(engine.secret.lower[0]), float(engine.secret.upper[0])
-    near = 2.0**-7 * (ends[1] - ends[0])
+    wide = ends[1] - ends[0]
+    near = 2.0**-7 * (wide if math.isfinite(wide) else max(1.0, abs(x)))
     mechanism = engine.joint.mechanism
     mass = mechanism.masses.get(y)
 

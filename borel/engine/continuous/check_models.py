@@ -266,9 +266,24 @@ FUNCTIONS = {
 # fmt: on
 
 
+def _on_half_line(v):
+    """Return a function of the secret alone on a half-line, s = 1, where it has a range."""
+    known = all(b.is_finite() for b in v.terms.values()) or not v.steady
+    if known or not (v.low.is_finite() and v.high.is_finite()):
+        return v
+    whole = v.low.union(v.high)
+    return Model({ONE: whole.mid(), (1, 0): arb(0, whole.rad())}, v.low, v.high)
+
+
 def run(density, log, **named):
     """Return f(y|x), or p(x); or its logarithm, that of a product through those of its factors."""
     (graph, logged), values = density, {}
+    settles = "x" in named and not named["x"].reach < INF
+    of_y: list = []
+    for op, args in graph.nodes if settles else ():
+        of_y.append(
+            args[0] == "y" if op == "input" else op != "const" and any(of_y[a] for a in args)
+        )
 
     def value(k):
         if k not in values:
@@ -281,6 +296,8 @@ def run(density, log, **named):
                 values[k] = _logaddexp(model(0), logarithm(*args))
             else:
                 values[k] = FUNCTIONS[op.removeprefix("special.")](*map(value, args))
+            if settles and not of_y[k]:
+                values[k] = _on_half_line(values[k])
         return values[k]
 
     def logarithm(k):
@@ -310,7 +327,7 @@ def axis(a, b, *key):
     """Return the coordinate on a box, by s or by u."""
     low, high = arb(a), arb(b)
     if not math.isfinite(b - a):
-        return Model({ONE: arb(0, INF)}, low, high, key != (1, 0))
+        return Model({key if key == (1, 0) else ONE: arb(0, INF)}, low, high)
     return Model({ONE: (low + high) / 2, key: (high - low) / 2}, low, high)
 
 

@@ -183,7 +183,8 @@ class _Outcomes(_Checker):
             if cell not in known:
                 v = run(self.f, True, x=axis(*cell, 1, 0), y=y)
                 step = Model({k: b for k, b in v.terms.items() if k != ONE})
-                ends = [sum((b * t ** k[0] for k, b in step.terms.items()), Z) for t in (-1, 1)]
+                sides = (-1, 1) if math.isfinite(cell[1] - cell[0]) else (1, 1)
+                ends = [sum((b * t ** k[0] for k, b in step.terms.items()), Z) for t in sides]
                 if not (v.steady and all(b.is_finite() for b in step.terms.values())):
                     raise ValueError(f"log f is not smooth for secrets in {cell}")
                 known[cell] = step, *ends
@@ -245,7 +246,7 @@ class _Outcomes(_Checker):
         elif kind == "pmc":
             margins = {c: (v * self.top - high).least() for c, v in rows.items()}
         else:  # all values are between those at two places, but for a factor
-            points = [v for x, v in at.items() if isinstance(x, float)]
+            points = [v for x, v in at.items() if isinstance(x, float) and v.start.is_finite()]
             least, *_, most = sorted(points, key=lambda v: float(v.start))
             slack = (self.top * least.start.mid() / most.start.mid()) ** 0.4  # of the room
             margins = {None: (least * self.top - most * slack**2).least()}

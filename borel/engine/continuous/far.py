@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from borel.engine.continuous import half_lines
+from borel.engine.continuous.bands import charged
 from borel.engine.continuous.surface import boxes
 from borel.engine.graphs import rewrite
 from borel.engine.intervals import jet, jet_functions, lanes
@@ -104,17 +105,13 @@ def _pieces(surface: Surface, log: Program, low: float, high: float) -> _Pieces 
         if np.isinf(end):  # until log f settles down
             cuts = np.union1d(cuts, half_lines.settling(log, *inside, end, (low, high)))
     for turn in range(_KINKS):
-        a, b = cuts[:-1], cuts[1:]
-        at = np.full((1, len(a)), low), np.full((1, len(a)), high)
-        over = log.run(
-            surface.inputs(boxes(a[:, None], b[:, None], 0, _ORDER), at), _ORDER, start=a
-        )
-        kinks = np.broadcast_to(np.nan if over.kink is None else over.kink, a.shape)
-        kinks = kinks[(a < kinks) & (kinks < b)]
+        over, kinks = _run(surface, log, cuts, low, high)
         if not kinks.size or turn == _KINKS - 1:
             break
         beside = 2.0**-50 * np.abs(kinks)
         cuts = np.union1d(cuts, np.concatenate([kinks - beside, kinks + beside]))
+    a, b = cuts[:-1], cuts[1:]
+    at = np.full((1, len(a)), low), np.full((1, len(a)), high)
     middle = a + (b - a) / 2
     inner = log.run(
         surface.inputs(boxes(middle[:, None], middle[:, None], 0, _ORDER), at),
@@ -126,6 +123,23 @@ def _pieces(surface: Surface, log: Program, low: float, high: float) -> _Pieces 
     if not (smooth and _continuous(surface, log, middle, low, high)):
         return None
     return _Pieces(cuts, outer, centre)
+
+
+def _run(surface: Surface, log: Program, cuts: np.ndarray, low: float, high: float):
+    """Return log f on pieces of the secrets, and where it may have kinks inside them."""
+    a, b = cuts[:-1], cuts[1:]
+    at = np.full((1, len(a)), low), np.full((1, len(a)), high)
+    x = boxes(a[:, None], b[:, None], 0, _ORDER)
+    over = log.run(surface.inputs(x, at), _ORDER, start=a)
+    kinks = np.broadcast_to(np.nan if over.kink is None else over.kink, a.shape)
+    return over, kinks[(a < kinks) & (kinks < b)]
+
+
+def kinks(surface: Surface, cuts: np.ndarray, y: float) -> list[float]:
+    """Return about where log f(y|x) has kinks in x between cuts; it is not proved."""
+    with np.errstate(all="ignore"):
+        places = _run(surface, surface.log, cuts, y, y)[1]
+    return [float(f"{place:.12g}") for place in places]
 
 
 def _from_end(
@@ -186,9 +200,10 @@ def _from_end(
     top_low, bottom_high = -np.inf, np.inf
     if not secret.continuous:
         top, bottom = at_atoms[1].max(), at_atoms[0].min()
-    elif secret.positive:
-        top_low = max(at_left[0].max(), at_right[0].max(), height[0].max())
-        bottom_high = min(at_left[1].min(), at_right[1].min(), height[1].min())
+    else:
+        some = charged(surface, a, b)
+        lows, highs = (np.array([at_left[k], at_right[k], height[k]])[:, some] for k in (0, 1))
+        top_low, bottom_high = lows.max(initial=-np.inf), highs.min(initial=np.inf)
     sure = secret.weight_low > 0
     top_low = max([top_low, *at_atoms[0][sure]])
     bottom_high = min([bottom_high, *at_atoms[1][sure]])
@@ -236,9 +251,20 @@ def _beyond(surface, log, y, cuts, at_left, at_right):
         # from inside the last piece on, so that it is known across the cut as well
         wide = half_lines.reach(log, cut + (inside - cut) / 2, far_end, y)
         ends = sorted((float(cut), float(far_end)))
-        mass = (0.0, 1.0) if secret.mass is None else secret.mass(*ends)
+        mass = secret.mass(*ends) if secret.mass else (0.0, 1.0 - _mass_between(surface, cuts))
         out.append(((float(at[0]) - wide, float(at[1]) + wide), mass))
     return out
+
+
+def _mass_between(surface: Surface, cuts: np.ndarray) -> float:
+    """Bound from below the prior's mass between the cuts."""
+    a, b = cuts[:-1], cuts[1:]
+    middle = a + (b - a) / 2
+    left, right = (lanes.subtract(lanes.point(v), lanes.point(middle)) for v in (a, b))
+    flat: Box = lanes.point(np.zeros((_ORDER + 1, len(a))))
+    level: Box = lanes.point(np.zeros(len(a)))
+    low, _ = _integral(surface, flat, flat, level, a, b, middle, left, right)
+    return min(low, 1.0)
 
 
 def _weighted(heights: Box, secret: Secret) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous.bands import _charged
+from borel.engine.continuous.bands import charged
 from borel.engine.infinities.orders import Ray
 from borel.engine.infinities.power import range_of, ray, slack
 from borel.engine.infinities.subsequences import on_scale, scales, waves
@@ -191,7 +191,7 @@ class Rays:
 
     def has_mass(self, a: float, b: float) -> bool:
         """Return whether a box of secrets certainly has positive mass."""
-        return bool(_charged(self.engine.surface, np.array([a]), np.array([b]))[0])
+        return bool(charged(self.engine.surface, np.array([a]), np.array([b]))[0])
 
     def charged(self, y: Ray, x: Ray, t0: float) -> bool:
         """Return whether the secrets of a ray are secrets, of positive density, for all t."""
