@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from borel.engine.continuous.check import check
 from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_models import FUNCTIONS
 from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_slopes import check_slopes
 
 if TYPE_CHECKING:
@@ -100,11 +102,11 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     spec = proof.get("x", {})
     if not engine.secret.continuous and not {"atom", "box"} & set(spec):
         return None  # the secrets y + k of a countable prior
-    if proof["kind"] in ("gap", "pole") or {"phase", "scale"} & set(proof["y"]):
+    if proof["kind"] == "gap" or {"phase", "scale"} & set(proof["y"]):
         return None
     other = proof.get("marginal", {})
-    if other.get("corners"):
-        return None
+    if proof["kind"] == "pole" or other.get("corners"):
+        return _pole(engine, quantity, proof)
     plain: dict[str, Any] = {**proof, "y": _path(proof["y"])}
     if spec:
         plain["x"] = _path(spec)
@@ -136,6 +138,20 @@ def _slope(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any
         if check_slopes(made).ok:
             return made
     return None
+
+
+def _pole(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
+    """Return the certificate of an infinite PML by a pole of the kernel."""
+    y = _path(proof["y"])
+    cuts = {float(engine.secret.lower[0]), float(engine.secret.upper[0]), *engine.secret.breaks}
+    if "box" in y and y["box"][0] == y["box"][1]:  # a kernel has its poles at x = y
+        cuts |= {c for c in y["box"] if min(cuts) < c < max(cuts)}
+    plain = {name: proof[name] for name in ("t0", "exponent", "weight")}
+    _loosen(plain, -1)
+    plain |= {"y": y, "x": _path(proof["x"]), "boxes": [*map(list, pairwise(sorted(cuts)))]}
+    header_ = header(engine, quantity, math.inf, math.inf)
+    made = _without_infinities({**header_, "claim": {"type": "pole", "proof": plain}})
+    return made if check_poles(made).ok else None
 
 
 def _loosen(part: dict, side: int) -> None:
