@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.bound import Bound
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
@@ -30,6 +31,7 @@ _GUARANTEE = re.compile(
 )
 _CHECKERS = {
     "outcomes": check_outcomes,
+    "infinite_quantile": check_infinite_laws,
     "law": check_laws,
     "mean": check_means,
     "pole": check_poles,
@@ -186,7 +188,8 @@ def _at_level(claim: dict, exact: Fraction) -> bool:
     """Return whether a claim is about the left quantile at a level, or at its float."""
     about = [claim.get(key) for key in ("type", "figure", "side")]
     levels = exact, Fraction(float(exact))
-    return about == ["law", "quantile", "left"] and Fraction(*claim["s"]) in levels
+    quantile = about[0] in ("law", "infinite_quantile") and about[1:] == ["quantile", "left"]
+    return quantile and Fraction(*claim["s"]) in levels
 
 
 def _checked(name: str, bound: str, certificate: dict) -> Verified:

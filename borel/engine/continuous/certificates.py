@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_infinite_laws import _InfiniteQuantile
 from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_models import FUNCTIONS
 from borel.engine.continuous.check_outcomes import check_outcomes
@@ -268,12 +269,18 @@ def outcomes(
     return _without_infinities(made) if check_outcomes(peak_alone).ok else None
 
 
-def _covered(engine: CertifiedOutcomes) -> bool:
-    """Return whether the checkers of suprema and laws follow figures of this joint."""
+def _understood(engine: CertifiedOutcomes) -> bool:
+    """Return whether the checkers of suprema and laws know the densities of a joint."""
     secret = engine.secret
     graphs = [engine.joint.mechanism.density.graph, secret.log_density]
     named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
-    if secret.dim > 1 or len(engine.atoms) or not named <= _KNOWN:
+    return secret.dim == 1 and not len(engine.atoms) and named <= _KNOWN
+
+
+def _covered(engine: CertifiedOutcomes) -> bool:
+    """Return whether the checkers of suprema and laws follow figures of this joint."""
+    secret = engine.secret
+    if not _understood(engine):
         return False
     # on an unbounded line it would need more cells of secrets than it cuts
     return not secret.continuous or bool(np.isfinite([secret.lower[0], secret.upper[0]]).all())
@@ -341,6 +348,36 @@ def law(
     return _without_infinities({**header(engine, quantity, *ends), "format": 3, "claim": made})
 
 
+def infinite_quantile(
+    engine: CertifiedOutcomes, quantity: str, proofs: list[Proof], **claim: Any
+) -> dict[str, Any] | None:
+    """Return the certificate of a quantile that is infinite.
+
+    Parameters
+    ----------
+    engine, quantity
+        As for `outcomes`.
+    proofs : list of Proof
+        That the leakage is infinite, on boxes of outcomes that do not overlap.
+    **claim : object
+        ``s``, two integers, and ``side``.
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not cover.
+    """
+    parts = [proof.certificate["claim"] for proof in proofs if proof.certificate]
+    if not parts or not _understood(engine):
+        return None
+    box = parts[0]["proof"]["y"]["box"]
+    about = _line(engine, np.array([box[0] / 2 + box[1] / 2]))
+    made = {"type": "infinite_quantile", "figure": "quantile", **about, "proofs": parts, **claim}
+    whole = {**header(engine, quantity, math.inf, math.inf), "format": 3, "claim": made}
+    whole = _without_infinities(whole)
+    return whole if check(whole, _Soon).ok else None
+
+
 def mean(
     engine: CertifiedOutcomes,
     quantity: str,
@@ -376,6 +413,12 @@ def mean(
     # any finite bound will do here: the one that is claimed would take too long
     loose = _without_infinities({**made, "lower": 0.0, "upper": _LOOSE})
     return _without_infinities(made) if check(loose, _Trial).ok else None
+
+
+class _Soon(_InfiniteQuantile):
+    """Whether the checker finds enough mass soon."""
+
+    most_boxes = 256
 
 
 class _Trial(_Means):
