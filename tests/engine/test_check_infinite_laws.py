@@ -171,12 +171,23 @@ def test_outcomes_of_little_mass_do_not_count():
     assert [line.partition(":")[0] for line in report.failures] == ["mass"]
 
 
-def test_poles_at_every_outcome():
-    pole = claim(singular, {"box": [0.25, 0.75]}, ABOVE, -0.5)
-    about = {"figure": "quantile", "s": [7, 8], "side": "left", "marginal": None}
+def with_pole(box, s):
+    pole = claim(singular, {"box": box}, ABOVE, -0.5)
+    about = {"figure": "quantile", "s": s, "side": "left", "marginal": None}
     about |= {"cover": [0.0, 1.0], "edges": [0.0, 0.25, 0.5, 0.75, 1.0]}
-    whole = {**pole, "format": 3}
-    whole["claim"] = {"type": "infinite_quantile", **about, "proofs": [pole["claim"]]}
+    claimed = {"type": "infinite_quantile", **about, "proofs": [pole["claim"]]}
+    return {**pole, "format": 3, "claim": claimed}
+
+
+def test_only_what_is_sure_of_a_mass_counts(monkeypatch):
+    """Nothing is known of f_Y from above."""
+    monkeypatch.setattr(checker._InfiniteQuantile, "most_boxes", 4)
+    report = check_infinite_laws(with_pole([0.25, 0.3125], [1, 2]))
+    assert [line.partition(":")[0] for line in report.failures] == ["mass"]
+
+
+def test_poles_at_every_outcome():
+    whole = with_pole([0.25, 0.75], [7, 8])
     assert check_infinite_laws(whole).ok
     assert not check_infinite_laws(altered(whole, "quantity", to="pmc")).ok
     alone = altered(whole, "claim", "proofs", 0, "proof", "y", to={"box": [0.25, 0.25]})
