@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.bound import Bound
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_slopes import check_slopes
 from borel.errors import InvalidInput
 from borel.progress import bar
@@ -29,8 +31,10 @@ _GUARANTEE = re.compile(
 )
 _CHECKERS = {
     "outcomes": check_outcomes,
+    "infinite_quantile": check_infinite_laws,
     "law": check_laws,
     "mean": check_means,
+    "pole": check_poles,
     "slope": check_slopes,
 }
 
@@ -172,18 +176,20 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
 
 def _diverges(claim: dict, points: object, figure: str) -> bool:
     """Return whether a proof that a leakage is infinite is one that a mean of it is."""
-    if claim.get("type") != "infinite":
+    if claim.get("type") not in ("infinite", "pole"):
         return False
-    box = claim["proof"]["y"].get("box")  # at all outcomes of it, and f_Y > 0 there
+    proof = claim["proof"]
+    box = proof["y"].get("box")  # at almost all outcomes of it, and f_Y > 0 there
     everywhere = points is None and box is not None and box[0] < box[1]
-    return everywhere or (figure == "exp_mean" and claim["proof"]["kind"] == "mass")
+    return everywhere or (figure == "exp_mean" and proof.get("kind") == "mass")
 
 
 def _at_level(claim: dict, exact: Fraction) -> bool:
     """Return whether a claim is about the left quantile at a level, or at its float."""
     about = [claim.get(key) for key in ("type", "figure", "side")]
     levels = exact, Fraction(float(exact))
-    return about == ["law", "quantile", "left"] and Fraction(*claim["s"]) in levels
+    quantile = about[0] in ("law", "infinite_quantile") and about[1:] == ["quantile", "left"]
+    return quantile and Fraction(*claim["s"]) in levels
 
 
 def _checked(name: str, bound: str, certificate: dict) -> Verified:

@@ -270,6 +270,36 @@ def test_a_false_infinity_is_refused(words):
     assert not check(endless(quantity, **proof)).ok
 
 
+HALVES = lambda y, x: np.where(y > 0.5, 2 * x, 2 * (1 - x))  # noqa: E731
+PEAK = lambda y, x: np.where(np.abs(y - 0.25) < x, 0.5 / np.sqrt(x), 1.0)  # noqa: E731
+STANDING = {
+    "small at an end of the secrets, which only they go to": (
+        HALVES,
+        {"y": {"box": [0.625, 0.75]}, "x": {"box": [0.5, 0.75]}, "exponent": 0.0, "weight": -9.0},
+        {"boxes": [[0.0, 1.0]], "exponent": 1.0, "weight": 9.0},
+        ("pml", "argument"),
+    ),
+    "large at an end of the secrets": (
+        PEAK,
+        {"y": {"box": [0.25, 0.25]}, "x": {"box": [0.5, 0.75]}, "exponent": 0.0, "weight": 9.0},
+        {"boxes": [[0.0, 0.25]], "exponent": -0.5, "weight": -9.0},
+        ("pmc", "argument"),
+    ),
+}
+
+
+@pytest.mark.parametrize("words", STANDING)
+def test_a_finite_leakage_at_outcomes_that_stand_still(words):
+    from borel.engine.graphs.trace import trace
+
+    kernel, proof, marginal, (quantity, leaf) = STANDING[words]
+    false = endless(quantity, kind="ratio", **proof, marginal=marginal)
+    false["kernel"] = {"graph": trace(kernel, ("y", "x"), ()).to_json(), "log": False}
+    false["outcome"] = {"lower": 0.0, "upper": 1.0, "points": None}
+    failures = check(false).failures
+    assert len(failures) == 1 and failures[0].startswith(leaf), failures
+
+
 def test_the_plain_false_infinity_is_refused_for_its_rays_alone():
     failures = check(endless("pml")).failures
     assert len(failures) == 1 and failures[0].startswith("rays")

@@ -139,11 +139,6 @@ def check_infinity(case):
 
 
 WITHOUT_CERTIFICATE = {
-    "singular_noise",  # poles in the secret that move with y
-    "singular_noise_at_one_outcome",
-    "power_of_three_tenths",  # f_Y by integrals towards corners
-    "power_at_a_third_from_a_parameter",
-    "power_of_a_hundredth",
     "example_8",  # a countable secret that moves with y
     "uniform_noise_at_the_edge",
     "power_at_infinity",  # f_Y by scales

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from scipy.optimize import minimize_scalar
 
 from borel.engine.continuous import far, half_lines
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_infinite_laws import _InfiniteQuantile
 from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_models import FUNCTIONS
 from borel.engine.continuous.check_outcomes import _Outcomes
+from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_slopes import check_slopes
 
 if TYPE_CHECKING:
@@ -113,11 +116,11 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     spec = proof.get("x", {})
     if not engine.secret.continuous and not {"atom", "box"} & set(spec):
         return None  # the secrets y + k of a countable prior
-    if proof["kind"] in ("gap", "pole") or {"phase", "scale"} & set(proof["y"]):
+    if proof["kind"] == "gap" or {"phase", "scale"} & set(proof["y"]):
         return None
     other = proof.get("marginal", {})
-    if other.get("corners"):
-        return None
+    if proof["kind"] == "pole" or other.get("corners"):
+        return _pole(engine, quantity, proof)
     plain: dict[str, Any] = {**proof, "y": _path(proof["y"])}
     if spec:
         plain["x"] = _path(spec)
@@ -149,6 +152,20 @@ def _slope(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any
         if check_slopes(made).ok:
             return made
     return None
+
+
+def _pole(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
+    """Return the certificate of an infinite PML by a pole of the kernel."""
+    y = _path(proof["y"])
+    cuts = {float(engine.secret.lower[0]), float(engine.secret.upper[0]), *engine.secret.breaks}
+    if "box" in y and y["box"][0] == y["box"][1]:  # a kernel has its poles at x = y
+        cuts |= {c for c in y["box"] if min(cuts) < c < max(cuts)}
+    plain = {name: proof[name] for name in ("t0", "exponent", "weight")}
+    _loosen(plain, -1)
+    plain |= {"y": y, "x": _path(proof["x"]), "boxes": [*map(list, pairwise(sorted(cuts)))]}
+    header_ = header(engine, quantity, math.inf, math.inf)
+    made = _without_infinities({**header_, "claim": {"type": "pole", "proof": plain}})
+    return made if check_poles(made).ok else None
 
 
 def _loosen(part: dict, side: int) -> None:
@@ -369,6 +386,36 @@ class _Masses(_Law):
         return all(high - low < _KNOWN_MASS for _, low, high in found)
 
 
+def infinite_quantile(
+    engine: CertifiedOutcomes, quantity: str, proofs: list[Proof], **claim: Any
+) -> dict[str, Any] | None:
+    """Return the certificate of a quantile that is infinite.
+
+    Parameters
+    ----------
+    engine, quantity
+        As for `outcomes`.
+    proofs : list of Proof
+        That the leakage is infinite, on boxes of outcomes that do not overlap.
+    **claim : object
+        ``s``, two integers, and ``side``.
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not cover.
+    """
+    parts = [proof.certificate["claim"] for proof in proofs if proof.certificate]
+    if not parts or not _covered(engine) or len(engine.atoms):
+        return None
+    box = parts[0]["proof"]["y"]["box"]
+    about = _line(engine, np.array([box[0] / 2 + box[1] / 2]))
+    made = {"type": "infinite_quantile", "figure": "quantile", **about, "proofs": parts, **claim}
+    whole = {**header(engine, quantity, math.inf, math.inf), "format": 3, "claim": made}
+    whole = _without_infinities(whole)
+    return whole if check(whole, _Soon).ok else None
+
+
 def mean(
     engine: CertifiedOutcomes,
     quantity: str,
@@ -404,6 +451,12 @@ def mean(
     # any finite bound will do here: the one that is claimed would take too long
     loose = _without_infinities({**made, "lower": 0.0, "upper": _LOOSE})
     return _without_infinities(made) if check(loose, _Trial).ok else None
+
+
+class _Soon(_InfiniteQuantile):
+    """Whether the checker finds enough mass soon."""
+
+    most_boxes = 256
 
 
 class _Trial(_Means):

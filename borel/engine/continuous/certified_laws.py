@@ -38,6 +38,7 @@ _OPEN = (
 )
 _ROOM = 0.01
 _SPACE = 0.05
+_SPARE = 1e-3
 
 
 class CertifiedOutcomes(CertifiedEngine):
@@ -277,12 +278,16 @@ class CertifiedOutcomes(CertifiedEngine):
             open_ = (part.lower < high) & (part.upper > low) & wide_
             if not part.sharpen(open_, 0.1 * tol, deadline):
                 break
+        level = {"s": Fraction(s).as_integer_ratio(), "side": side}
+        if math.isinf(low):
+            boxes = part.infinite_boxes(1 - float(s) + _SPARE)
+            made = certificates.infinite_quantile(self, kind, boxes, **level)
+            found = self.infinite_bound(part.infinite) or self.bound(low, high)
+            return found.about(certificate=made)
         if math.isinf(high):
-            found = self.infinite_bound(part.infinite) if math.isinf(low) else None
-            # the certificate says nothing of how much mass there is
-            return self.bound(low, high) if found is None else found.about(certificate=None)
+            return self.bound(low, high)
         wide = max(0.0, low - _ROOM * tol), high + _ROOM * tol
-        claim = {"figure": "quantile", "s": Fraction(s).as_integer_ratio(), "side": side}
+        claim = {"figure": "quantile", **level}
         return self._of_law(kind, (low, high), wide, wide, "nats", claim)
 
     def _expectation(self, kind: str, what: str, units: str) -> Bound:

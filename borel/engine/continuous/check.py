@@ -13,7 +13,7 @@ import math
 import re
 from collections import namedtuple
 from contextlib import suppress
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -128,8 +128,8 @@ def _pick(test, signs, *cases):  # by the sign of a test; both, if that is not k
     (first, second), chosen = map(_ray, cases), {sign in signs for sign in test.signs()}
     if len(chosen) == 1:
         return first if True in chosen else second
-    low, high = (u.union(v) for u, v in zip(first.bounds(), second.bounds(), strict=True))
-    return _ray(low.union(high))
+    (a, *u), (b, *v) = first.fold(), second.fold()  # of t^a and t^b one is less than the other
+    return _Ray({(min(a, b), 0): reduce(arb.union, [*u, *v, *([] if a == b else [Z])])})
 
 
 def _gap(u, v):
@@ -323,7 +323,7 @@ class _Checker:
     def conclusion(self, spec, ends, low, high):
         """Prove that there are such outcomes, and that the bound is as loose as what was proved."""
         outcome, points = self.data["outcome"], self.data["outcome"]["points"]
-        inside = outcome["lower"] <= ends[0] and ends[1] <= outcome["upper"]
+        inside = outcome["lower"] <= ends[0] <= ends[1] <= outcome["upper"]
         if points == "integers" and "box" not in spec:
             inside &= spec["base"] == 0 and spec["power"] == -1
         elif points is not None:
@@ -337,8 +337,8 @@ class _Checker:
         if "box" in spec:
             return _rays if set(y.terms) <= {(Q0, 0)} else _balls, *spec["box"]
         power, base = _number(_ray(spec["power"])), y if spec["base"] == "y" else _ray(spec["base"])
-        if spec["sign"] not in (1, -1):
-            raise ValueError(f"a sign {spec['sign']}")
+        if spec["sign"] not in (1, -1) or (base is not y and not math.isfinite(spec["base"])):
+            raise ValueError(f"from {spec['base']}, with a sign {spec['sign']}")
         step = _Ray({(power, 0): spec["sign"] * arb(t0) ** arb(power)})
         return lambda a, b: [base + step * s for s in _balls(a, b)], *spec["s"]
 
@@ -365,14 +365,14 @@ class _Checker:
                 self.cover([box for _, *box in boxes])
                 for box in boxes:
                     self.leaf(f"f_Y on {box[1:]}", self.holds, -1, other, y, *box)
-                fits = A < B and not self.atoms
+                fits = A < B and not self.atoms and not still  # else x leads t, not y
             else:
                 self.leaf("f_Y", self.somewhere, 1, other, y, *boxes)
-                fits = A > B or proof["weight"] == -math.inf
+                fits = (A > B and (A > 0 or not still)) or proof["weight"] == -math.inf
         zero = kind == "ratio" and not pml and proof["weight"] == -math.inf  # f is 0: no constant
-        weights = 0.0 if zero else proof["weight"], proof.get("marginal", proof)["weight"], t0
-        finite = all(map(math.isfinite, weights)) and t0 > 0 and (still or spec["power"] != 0)
-        self.leaf("argument", lambda: fits and finite)
+        weights = 0.0 if zero else proof["weight"], proof.get("marginal", proof)["weight"]
+        finite = all(map(math.isfinite, (*weights, A, t0))) and t0 > 0
+        self.leaf("argument", lambda: fits and finite and (still or spec["power"] != 0))
         return spec, ends, INF, INF
 
 

@@ -24,6 +24,7 @@ _FIRST = 16
 _ROUND = 256
 _BLOCK = 512
 _FRUITLESS = 8
+_TRIES = 64
 
 
 class Partition:
@@ -161,6 +162,34 @@ class Partition:
                 out[0, some] = math.inf
                 sure = some[out[2, some] > 0]
                 out[4, sure] = out[6, sure] = math.inf
+
+    def infinite_boxes(self, mass: float) -> list[Proof]:
+        """Prove again that the leakage is infinite, on boxes of outcomes that do not overlap.
+
+        They are of at least some mass together, if that is possible soon.
+        """
+        from borel.engine.infinities.infinity import prove_at
+
+        sure = np.isinf(self.lower) & (self.data[2] > 0) & np.isfinite(self.low + self.high)
+        todo: list[tuple[float, float]] = []
+        for k in np.argsort(self.low):
+            if sure[k] and todo and todo[-1][1] == self.low[k]:
+                todo[-1] = todo[-1][0], float(self.high[k])
+            elif sure[k]:
+                todo.append((float(self.low[k]), float(self.high[k])))
+        found: list[Proof] = []
+        for _ in range(_TRIES):
+            if not todo or not mass > 0:
+                break
+            a, b = todo.pop(0)
+            proof = prove_at(self.engine, self.kind, a, b)
+            if proof is not None and proof.certificate is not None:
+                found.append(proof)
+                mass -= float(self.data[2, sure & (self.low >= a) & (self.high <= b)].sum())
+            elif a < a / 2 + b / 2 < b:
+                todo += pairwise((a, a / 2 + b / 2, b))
+                todo.sort(key=lambda box: box[0] - box[1])  # the widest first
+        return found
 
     @property
     def lower(self) -> np.ndarray:

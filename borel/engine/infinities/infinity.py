@@ -210,6 +210,10 @@ class Search(Rays):
             found = self._zero(y)
             if found is not None:
                 return found
+        if kind == "pml" and y.data["box"][0] < y.data["box"][1]:
+            found = self._pole(y)
+            if found is not None:
+                return found
         for t0 in STARTS:
             for x in self.secrets(y):
                 if "box" in x.data or "atom" in x.data or not self.charged(y, x, t0):
