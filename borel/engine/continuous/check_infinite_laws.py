@@ -18,9 +18,8 @@ from itertools import pairwise
 from flint import arb, fmpq
 
 from borel.engine.continuous.check import INF, Report, Z, _middle, check
-from borel.engine.continuous.check_laws import _mass
 from borel.engine.continuous.check_models import axis
-from borel.engine.continuous.check_outcomes import CELLS, _Outcomes
+from borel.engine.continuous.check_outcomes import CELLS, _Outcomes, mass_of
 from borel.engine.continuous.check_poles import check_poles
 
 BOXES = 2000
@@ -81,7 +80,7 @@ class _InfiniteQuantile(_Outcomes):
         while len(cells) <= CELLS:
             f, at = self.rows(y, cells, known)
             low, high, doubts = self.density(y, f, at, known)
-            found = [found[0].max(_mass(low, a, b)[0]), found[1].min(_mass(high, a, b)[1])]
+            found = [found[0].max(mass_of(low, a, b)[0]), found[1].min(mass_of(high, a, b)[1])]
             total = sum(doubts.values(), Z)
             cut = {c for c, v in doubts.items() if v * (2 * len(cells)) > total or v == INF}
             # narrow cells do not help a wide box of outcomes

@@ -48,7 +48,9 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
         best = 0.0, np.inf
         for log in surface.logs:
             pieces = _pieces(surface, log, low, high)
-            for backwards in (False, True) if pieces else ():
+            if pieces is None:
+                continue
+            for backwards in (False, True):
                 found = _from_end(surface, log, kind, (low, high), pieces, backwards)
                 best = max(best[0], found[0]), min(best[1], found[1])
         if best[0] > 0 and not _alive(surface, low, high):
@@ -103,7 +105,9 @@ def _pieces(surface: Surface, log: Program, low: float, high: float) -> _Pieces 
     cuts = _cuts(secret)
     for end, inside in ((_ends(secret)[0], cuts[:2][::-1]), (_ends(secret)[1], cuts[-2:])):
         if np.isinf(end):  # until log f settles down
-            cuts = np.union1d(cuts, half_lines.settling(log, *inside, end, (low, high)))
+            cuts = np.union1d(
+                cuts, half_lines.settling(log, inside[0], inside[1], end, (low, high))
+            )
     for turn in range(_KINKS):
         over, kinks = _run(surface, log, cuts, low, high)
         if not kinks.size or turn == _KINKS - 1:

@@ -64,6 +64,7 @@ def _cuts(secret: Secret) -> np.ndarray:
 def _quantiles(secret: Secret, sign: float) -> list[float]:
     """Return about where sign * X is beyond with small probabilities; it is not proved."""
     if secret.mass is None:
+        assert secret.log_density is not None
         t = np.linspace(-_FARTHEST, _FARTHEST, 20_001)
         x = np.sinh(t)
         inside = (x > secret.lower[0]) & (x < secret.upper[0])
@@ -111,7 +112,8 @@ def limits(graph: Graph, secret: Secret) -> list[float]:
 
 
 def _ranges(inner: list[Graph], low: float, high: float) -> list[tuple[float, float]]:
-    ends = (interval.evaluate(g, {"x": (low, high)}) for g in inner)
+    x = np.array(low), np.array(high)
+    ends = (interval.evaluate(g, {"x": x}) for g in inner)
     return [(float(a), float(b)) for a, b in ends]
 
 
