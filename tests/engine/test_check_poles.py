@@ -45,7 +45,7 @@ def claim(density, y, x, exponent, *, prior=None, log=False, quantity="pml", **m
     boxes = [[0.0, 0.25], [0.25, 0.5], [0.5, 1.0]]
     proof = {"t0": 2.0**-10, "y": y, "x": x, "exponent": exponent, "weight": -9.0, "boxes": boxes}
     made["claim"] = {"type": "pole", "proof": {**proof, **more}}
-    return certificates._without_infinities(made)
+    return certificates.without_infinities(made)
 
 
 def no_x(y, x):

@@ -80,7 +80,7 @@ def claim(joint, quantity, ends, *, sign=1, y=None, t0=2.0**-10, **more):
     engine = engine_for(joint)
     made = certificates.header(engine, quantity, math.inf, math.inf)
     proof = {"kind": "slope", "t0": t0, "y": y, "x": [*ends], "sign": sign, **more}
-    return certificates._without_infinities({**made, "claim": {"type": "slope", "proof": proof}})
+    return certificates.without_infinities({**made, "claim": {"type": "slope", "proof": proof}})
 
 
 def test_the_claims_below_are_wrong_for_one_reason_each():

@@ -16,7 +16,7 @@ import numpy as np
 
 from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
-from borel.engine.continuous import certificates, gauss
+from borel.engine.continuous import certificates, certificates_of_laws, gauss
 from borel.engine.continuous.check import _CALLS, check
 from borel.engine.continuous.essential import Extremes, extremes
 from borel.engine.continuous.normalised import statement
@@ -443,7 +443,7 @@ class CertifiedEngine(LawMeasures):
         if math.isinf(mean.upper):
             return self.bound(low, math.inf)
         high = max(enclose(lambda: ball(mean.upper).log())[1], 0.0)
-        made = mean.certificate and certificates.logarithm(mean.certificate, (low, high))
+        made = mean.certificate and certificates_of_laws.logarithm(mean.certificate, (low, high))
         return self.bound(low, high, certificate=made)
 
     def ldp(self) -> Bound:

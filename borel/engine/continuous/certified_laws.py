@@ -13,7 +13,7 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
-from borel.engine.continuous import certificates
+from borel.engine.continuous import certificates_of_laws
 from borel.engine.continuous.bands import Bands
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.certified_excess import figure
@@ -146,7 +146,7 @@ class CertifiedOutcomes(CertifiedEngine):
         about: dict[str, Any] = {"witness": part.witness()}
         if math.isfinite(high):  # some room, as the checker has to prove the same on other boxes
             wide = max(0.0, ends[0] - _ROOM * tol), ends[1] + _ROOM * tol
-            about["certificate"] = certificates.outcomes(self, kind, wide, part)
+            about["certificate"] = certificates_of_laws.outcomes(self, kind, wide, part)
             ends = ends if about["certificate"] is None else wide
         return self.bound(*ends, **about)
 
@@ -256,7 +256,7 @@ class CertifiedOutcomes(CertifiedEngine):
         """Make a Bound of a figure of the law: a little wider if it has a certificate."""
         made = None
         if self.quick_to_check:
-            made = certificates.law(self, kind, wide, self.partition(kind), level, **claim)
+            made = certificates_of_laws.law(self, kind, wide, self.partition(kind), level, **claim)
         return self.bound(*(ends if made is None else wide), units=units, certificate=made)
 
     def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
@@ -281,7 +281,7 @@ class CertifiedOutcomes(CertifiedEngine):
         level = {"s": Fraction(s).as_integer_ratio(), "side": side}
         if math.isinf(low):
             boxes = part.infinite_boxes(1 - float(s) + _SPARE)
-            made = certificates.infinite_quantile(self, kind, boxes, **level)
+            made = certificates_of_laws.infinite_quantile(self, kind, boxes, **level)
             found = self.infinite_bound(part.infinite) or self.bound(low, high)
             return found.about(certificate=made)
         if math.isinf(high):
@@ -319,7 +319,7 @@ class CertifiedOutcomes(CertifiedEngine):
         room = _SPACE * tol * max(1.0, low)  # as the checker has to prove the same on other boxes
         wide = max(1.0 if what == "exp" else 0.0, low - room), high + room
         figure = {"mean": "mean", "exp": "exp_mean"}[what]
-        made = certificates.mean(self, kind, wide, part, figure)
+        made = certificates_of_laws.mean(self, kind, wide, part, figure)
         return self.bound(*((low, high) if made is None else wide), units=units, certificate=made)
 
     def _divergence(self, kind: str, what: str, part: Partition) -> Bound | None:

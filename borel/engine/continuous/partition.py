@@ -16,7 +16,7 @@ from borel.engine.continuous.essential import halves
 from borel.laws import Values
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.certificates import Proof
+    from borel.engine.continuous.certificates_of_infinities import Proof
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
 
 BANDS = 20_000

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.continuous.certificates import Proof, infinite
+from borel.engine.continuous.certificates_of_infinities import Proof, infinite
 from borel.engine.graphs import rewrite
 from borel.engine.infinities import marginal_orders as marginal
 from borel.engine.infinities.orders import Orders, Ray, better, gap, of_linear, of_log

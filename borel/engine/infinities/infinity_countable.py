@@ -16,7 +16,7 @@ from borel.engine.infinities.infinity import STARTS, Search
 from borel.engine.infinities.power import Log, Power, PowerProgram, ray, weight
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.certificates import Proof
+    from borel.engine.continuous.certificates_of_infinities import Proof
 
 
 def prove_countable(engine: Any, kind: str) -> Proof | None:

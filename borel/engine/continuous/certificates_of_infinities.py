@@ -1,0 +1,125 @@
+"""Certificates of proved infinities, handed out where an independent checker follows the proof."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.engine.continuous.certificates import header, without_infinities
+from borel.engine.continuous.check import check
+from borel.engine.continuous.check_poles import check_poles
+from borel.engine.continuous.check_slopes import check_slopes
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.certified import CertifiedEngine
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A proved infinity.
+
+    Attributes
+    ----------
+    statement : str
+        The argument in a sentence.
+    witness : dict
+        Where: the ray of outcomes and of secrets.
+    certificate : dict
+        What a checker needs; None for what the checker does not cover.
+    attained : bool or None
+        Whether the leakage is infinite at outcomes of positive mass, or only grows.
+    diverges : bool
+        Whether the mean of e^leakage was proved to be infinite.
+    """
+
+    statement: str
+    witness: dict
+    certificate: dict | None
+    attained: bool | None = None
+    diverges: bool = False
+
+
+def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
+    """Return the certificate of a proved infinity; None for what the checker cannot follow.
+
+    It knows fewer arguments than the search, and simpler enclosures; nothing is handed out that it
+    would refuse.
+    """
+    if proof["kind"] in ("pair", "slope"):
+        return _slope(engine, quantity, proof)
+    spec = proof.get("x", {})
+    if not engine.secret.continuous and not {"atom", "box"} & set(spec):
+        return None  # the secrets y + k of a countable prior
+    if proof["kind"] == "gap" or {"phase", "scale"} & set(proof["y"]):
+        return None
+    other = proof.get("marginal", {})
+    if proof["kind"] == "pole" or other.get("corners"):
+        return _pole(engine, quantity, proof)
+    plain: dict[str, Any] = {**proof, "y": _path(proof["y"])}
+    if spec:
+        plain["x"] = _path(spec)
+    if other:
+        plain["marginal"] = {name: other[name] for name in ("boxes", "exponent", "weight")}
+    # constants do not matter to an infinity: leave room for other roundings, and simpler bounds
+    side = 1 if quantity == "pmc" and proof["kind"] == "ratio" else -1
+    _loosen(plain, side)
+    if "marginal" in plain:
+        _loosen(plain["marginal"], -side)
+    header_ = header(engine, quantity, math.inf, math.inf)
+    made = without_infinities({**header_, "claim": {"type": "infinite", "proof": plain}})
+    return made if check(made).ok else None
+
+
+def _slope(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
+    """Return the certificate of an infinity by a slope of log f in the secret."""
+    if proof["kind"] == "pair":
+        ends = proof["secrets"]
+    else:
+        ends = [float(engine.secret.lower[0]), float(engine.secret.upper[0])]
+    if not np.isfinite(ends).all() or {"phase", "scale"} & set(proof["y"]):
+        return None
+    about = {"kind": "slope", "t0": proof["t0"], "y": _path(proof["y"]), "x": sorted(ends)}
+    header_ = header(engine, quantity, math.inf, math.inf)
+    for sign in (1, -1):
+        claim = {"type": "slope", "proof": {**about, "sign": sign}}
+        made = without_infinities({**header_, "claim": claim})
+        if check_slopes(made).ok:
+            return made
+    return None
+
+
+def _pole(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
+    """Return the certificate of an infinite PML by a pole of the kernel."""
+    y = _path(proof["y"])
+    cuts = {float(engine.secret.lower[0]), float(engine.secret.upper[0]), *engine.secret.breaks}
+    if "box" in y and y["box"][0] == y["box"][1]:  # a kernel has its poles at x = y
+        cuts |= {c for c in y["box"] if min(cuts) < c < max(cuts)}
+    plain = {name: proof[name] for name in ("t0", "exponent", "weight")}
+    _loosen(plain, -1)
+    plain |= {"y": y, "x": _path(proof["x"]), "boxes": [*map(list, pairwise(sorted(cuts)))]}
+    header_ = header(engine, quantity, math.inf, math.inf)
+    made = without_infinities({**header_, "claim": {"type": "pole", "proof": plain}})
+    return made if check_poles(made).ok else None
+
+
+def _loosen(part: dict, side: int) -> None:
+    if math.isfinite(part["weight"]):
+        part["weight"] += side * (1.0 + abs(part["weight"]) + 4.0 * abs(part["exponent"]))
+
+
+def _path(data: dict) -> dict[str, Any]:
+    """Return a ray as base + sign s t^power, s in an interval; or a box that does not move."""
+    if "box" in data:
+        return {"box": data["box"]}
+    if "atom" in data:
+        return {"box": [data["atom"]] * 2}
+    power, s = data.get("power", 1.0), data.get("s", [1.0, 1.0])
+    if "diagonal" in data:
+        return {"base": "y", "sign": 1, "power": power, "s": s}
+    if "infinity" in data:
+        return {"base": 0.0, "sign": data["infinity"], "power": -power, "s": s}
+    return {"base": data["base"], "sign": data["sign"], "power": power, "s": s}

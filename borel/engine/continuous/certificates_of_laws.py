@@ -1,0 +1,330 @@
+"""Certificates of figures over continuous outcomes: suprema, tails, quantiles and means."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb
+from scipy.optimize import minimize_scalar
+
+from borel.engine.continuous import far, half_lines
+from borel.engine.continuous.certificates import header, without_infinities
+from borel.engine.continuous.check import check
+from borel.engine.continuous.check_infinite_laws import _InfiniteQuantile
+from borel.engine.continuous.check_laws import _Law
+from borel.engine.continuous.check_means import _Means
+from borel.engine.continuous.check_models import FUNCTIONS
+from borel.engine.continuous.check_outcomes import _Outcomes
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.certificates_of_infinities import Proof
+    from borel.engine.continuous.certified_laws import CertifiedOutcomes
+    from borel.engine.continuous.partition import Partition
+    from borel.engine.continuous.surface import Secret
+
+_CELLS = 8
+_HINTS = 16
+_ATOMS = 16
+_LOOSE = 1e300
+_LARGE = 1e6
+_KNOWN_MASS = 1e-9
+_KNOWN = {"input", "const", *FUNCTIONS}
+
+
+def outcomes(
+    engine: CertifiedOutcomes, quantity: str, ends: tuple[float, float], part: Partition
+) -> dict[str, Any] | None:
+    """Return the certificate of a supremum over continuous outcomes.
+
+    Parameters
+    ----------
+    engine : CertifiedOutcomes
+        The joint.
+    quantity : {"pml", "pmc", "ldp"}
+        Which leakage.
+    ends : tuple of float
+        The enclosure.
+    part : Partition
+        The bands of outcomes that it comes from.
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not cover: more than one coordinate of the secret, operations
+        that it does not know.
+    """
+    if not _covered(engine):
+        return None
+    peak = _peak(engine, part)
+    at = np.array([peak[0]])
+    places: list = [None, None]
+    for k, (kinds, sign) in enumerate(((("pml", "ldp"), 1.0), (("pmc", "ldp"), -1.0))):
+        if quantity in kinds:
+            places[k] = float(engine.extreme(at, sign).place[0, 0])
+    claim = {
+        "type": "outcomes",
+        **_line(engine, at),
+        "peak": {"y": list(peak), "x": places},
+    }
+    made = {**header(engine, quantity, *ends), "format": 3, "claim": claim}
+    made = without_infinities(made)
+    # nothing is handed out whose peak the checker does not see; the boxes would take too long here
+    return made if check(made, _PeakAndAtoms).ok else None
+
+
+class _PeakAndAtoms(_Outcomes):
+    """Whether the checker proves a supremum at its peak, and at atoms of the outcome."""
+
+    def prove(self, cover: list) -> None:
+        super().prove([box for box in cover if box[0] == box[1]])
+
+
+def _peak(engine: CertifiedOutcomes, part: Partition) -> tuple[float, float]:
+    """Return outcomes at which a leakage is largest: part of a band, or an atom."""
+    best, atoms = int(np.argmax(part.lower)), part.at_atoms.lower
+    if len(atoms) and atoms.max() >= part.lower[best]:
+        y = float(engine.atoms[int(np.argmax(atoms))])
+        return y, y
+    low, high = float(part.low[best]), float(part.high[best])
+    if math.isfinite(low) and math.isfinite(high):
+        low = low + (high - low) / 2
+    step = 2.0**-40 * max(1.0, abs(low if math.isfinite(low) else high))
+    if math.isinf(low):
+        return high - step, high
+    return low, min(low + step, low + (high - low) / 2)
+
+
+def _covered(engine: CertifiedOutcomes) -> bool:
+    """Return whether the checkers of suprema and laws follow figures of this joint."""
+    secret = engine.secret
+    mechanism = engine.joint.mechanism
+    masses = (mass.graph for mass in mechanism.masses.values())
+    graphs = [mechanism.density.graph, secret.log_density, *masses]
+    named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
+    return secret.dim == 1 and named <= _KNOWN
+
+
+def _bounded(secret: Secret) -> bool:
+    return not secret.continuous or bool(np.isfinite([secret.lower[0], secret.upper[0]]).all())
+
+
+def _line(engine: CertifiedOutcomes, at: np.ndarray) -> dict[str, Any]:
+    """Return where a checker is to cut the outcomes and the secrets first, and f_Y if known."""
+    secret, line, mechanism = engine.secret, engine.line, engine.joint.mechanism
+    inner = {float(a) for a in secret.atoms[:, 0]} | set(mechanism.breaks)
+    edges = []
+    if secret.continuous:
+        own = float(secret.lower[0]), float(secret.upper[0])
+        if math.isfinite(own[1] - own[0]):
+            cells = [*np.linspace(*own, _CELLS + 1)]
+        else:
+            cells = [*half_lines.cuts(secret)[::_CELLS]]
+            inner |= set(half_lines.limits(engine.surface.graph, secret))
+        cells += far.kinks(engine.surface, np.unique(cells), float(at[0]))
+        edges = sorted({*own, *secret.breaks, *map(float, cells)})
+        inner |= set(own)
+    inner = {float(v) for v in inner if line.lower < v < line.upper and math.isfinite(v)}
+    whole = {float(line.lower), float(line.upper)}
+    if not inner and math.isinf(line.lower) and math.isinf(line.upper):
+        inner = {0.0}
+    known = engine.log_marginal_graph
+    return {
+        "cover": sorted(whole | inner),
+        "edges": edges,
+        "marginal": None if known is None else known.to_json(),
+    }
+
+
+def law(
+    engine: CertifiedOutcomes,
+    quantity: str,
+    ends: tuple[float, float],
+    part: Partition,
+    level: tuple[float, float],
+    **claim: Any,
+) -> dict[str, Any] | None:
+    """Return the certificate of a figure of the law of a leakage over continuous outcomes.
+
+    Parameters
+    ----------
+    engine, quantity, ends, part
+        As for `outcomes`.
+    level : tuple of float
+        Leakages between which the threshold is: outcomes of such leakage need most care.
+    **claim : object
+        What is claimed: ``figure`` is "tail" (with ``t`` and ``closed``) or "quantile" (with
+        ``s``, two integers, and ``side``).
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not cover, as for `outcomes`.
+    """
+    if not _covered(engine) or not all(map(math.isfinite, ends)):
+        return None
+    inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
+    close = (part.lower[inner] <= level[1]) & (part.upper[inner] >= level[0])
+    about = _with_places(engine, quantity, part, inner, close)
+    if about is None:
+        return None
+    ends_of_boxes = _ends(part.low[inner][close], part.high[inner][close])
+    about["cover"] = sorted({*about["cover"], *ends_of_boxes})
+    about = {"type": "law", **about, **claim}
+    made = without_infinities({**header(engine, quantity, *ends), "format": 3, "claim": about})
+    return made if check(made, _Masses).ok else None
+
+
+class _Masses(_Law):
+    """Whether the checker knows the masses of atoms of the outcome."""
+
+    def probability(self, cover: list, *_: Any) -> bool:
+        self.bottom = self.top = arb(1)
+        found = [self.share(a, b) for a, b in cover if a == b]
+        return all(high - low < _KNOWN_MASS for _, low, high in found)
+
+
+def infinite_quantile(
+    engine: CertifiedOutcomes, quantity: str, proofs: list[Proof], **claim: Any
+) -> dict[str, Any] | None:
+    """Return the certificate of a quantile that is infinite.
+
+    Parameters
+    ----------
+    engine, quantity
+        As for `outcomes`.
+    proofs : list of Proof
+        That the leakage is infinite, on boxes of outcomes that do not overlap.
+    **claim : object
+        ``s``, two integers, and ``side``.
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not cover.
+    """
+    parts = [proof.certificate["claim"] for proof in proofs if proof.certificate]
+    if not parts or not _covered(engine) or len(engine.atoms):
+        return None
+    box = parts[0]["proof"]["y"]["box"]
+    about = _line(engine, np.array([box[0] / 2 + box[1] / 2]))
+    made = {"type": "infinite_quantile", "figure": "quantile", **about, "proofs": parts, **claim}
+    whole = {**header(engine, quantity, math.inf, math.inf), "format": 3, "claim": made}
+    whole = without_infinities(whole)
+    return whole if check(whole, _Soon).ok else None
+
+
+def mean(
+    engine: CertifiedOutcomes,
+    quantity: str,
+    ends: tuple[float, float],
+    part: Partition,
+    figure: str,
+) -> dict[str, Any] | None:
+    """Return the certificate of a mean of a leakage over continuous outcomes.
+
+    Parameters
+    ----------
+    engine, quantity, ends, part
+        As for `outcomes`.
+    figure : {"mean", "exp_mean"}
+        Of the leakage, or of its exponential.
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not cover, as for `outcomes`, and what it does not bound far
+        out.
+    """
+    if not _covered(engine) or not all(map(math.isfinite, ends)):
+        return None
+    if len(engine.secret.atoms) > _ATOMS or not _bounded(engine.secret):
+        return None
+    inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
+    about = _with_places(engine, quantity, part, inner, np.zeros(len(inner), bool))
+    if about is None:
+        return None
+    claim = {"type": "mean", "figure": figure, **about}
+    made = {**header(engine, quantity, *ends), "format": 3, "claim": claim}
+    # any finite bound will do here: the one that is claimed would take too long
+    loose = without_infinities({**made, "lower": 0.0, "upper": _LOOSE})
+    return without_infinities(made) if check(loose, _Trial).ok else None
+
+
+class _Soon(_InfiniteQuantile):
+    """Whether the checker finds enough mass soon."""
+
+    most_boxes = 256
+
+
+class _Trial(_Means):
+    """Whether the checker finds a finite bound soon."""
+
+    most_boxes = 24
+
+
+def logarithm(made: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:
+    """Return the certificate of maximal leakage, log E e^PML, from that of E e^PML."""
+    claim = {**made["claim"], "figure": "maximal_leakage"}
+    return {**made, "lower": ends[0], "upper": ends[1], "claim": claim}
+
+
+def _with_places(
+    engine: CertifiedOutcomes, quantity: str, part: Partition, inner: np.ndarray, close: np.ndarray
+) -> dict[str, Any] | None:
+    """Return what `_line` does, and secrets at which the kernel is extreme, at some outcomes.
+
+    They are among the bounded boxes ``inner``, more of them where ``close``.
+    """
+    middle = part.low[inner] + (part.high[inner] - part.low[inner]) / 2
+    spread = inner.size and np.argsort(middle)[:: 1 + inner.size // _HINTS]
+    about = _line(engine, middle[:1])
+    marks = np.array([v for v in about["cover"] if math.isfinite(v)])
+    between = (marks[:-1] + (marks[1:] - marks[:-1]) * np.array([[0.25], [0.5], [0.75]])).ravel()
+    some = middle[close][:: 1 + int(close.sum()) // _HINTS]
+    # no hint but its own is at an atom
+    ys = np.setdiff1d([*some, *middle[spread], *between[: 4 * _HINTS]], engine.atoms)
+    lined, ys = len(ys), np.concatenate([ys, engine.atoms])
+    sign = 1.0 if quantity == "pml" else -1.0
+    places = engine.extreme(ys, sign).place[:, 0] if ys.size else ys
+    hints = [
+        [float(y), _better(engine, float(y), float(x), sign)]
+        for y, x in zip(ys, places, strict=True)
+        if math.isfinite(x)
+    ]
+    if engine.secret.continuous and not (hints and lined):
+        return None
+    return {**about, "places": hints}
+
+
+def _better(engine: CertifiedOutcomes, y: float, x: float, sign: float) -> float:
+    """Return a secret close to x where the kernel is more extreme: to rounding, if it is smooth."""
+    if not engine.secret.continuous:
+        return x
+    ends = float(engine.secret.lower[0]), float(engine.secret.upper[0])
+    wide = ends[1] - ends[0]
+    near = 2.0**-7 * (wide if math.isfinite(wide) else max(1.0, abs(x)))
+    mechanism = engine.joint.mechanism
+    mass = mechanism.masses.get(y)
+
+    def loss(place: float) -> float:
+        with np.errstate(all="ignore"):
+            log = mass.logarithm(place) if mass else mechanism.density.logarithm(y, place)
+            value = -sign * float(log)
+        # the search is not made for infinities
+        return float(np.nan_to_num(value, nan=_LARGE, posinf=_LARGE, neginf=-_LARGE))
+
+    box = max(ends[0], x - near), min(ends[1], x + near)
+    found: Any = minimize_scalar(
+        loss, bounds=box, method="bounded", options={"xatol": 2.0**-40 * near}
+    )
+    # a kink, often at x = y, is to be met exactly
+    places = [x, float(found.x), *(v for v in (y, *ends) if ends[0] <= v <= ends[1])]
+    return min(places, key=loss)
+
+
+def _ends(low: np.ndarray, high: np.ndarray) -> list[float]:
+    """Return the ends of what boxes cover together, if it is of few pieces."""
+    low, high = np.setdiff1d(low, high), np.setdiff1d(high, low)
+    return [*map(float, low), *map(float, high)] if len(low) <= _HINTS else []
