@@ -112,7 +112,7 @@ class Certified:
         s = self.secret
         held = ((s.atoms >= region.lower) & (s.atoms <= region.upper)).all(axis=1)
         atoms = [math.fsum(w[held].tolist()) for w in (s.weight_low, s.weight_high)]
-        low, high = atoms[0] * (1 - 2.0**-50), atoms[1] * (1 + 2.0**-50)
+        low, high = atoms[0] * (1 - 2.0**-50), atoms[1] * (1 + 2.0**-50) + s.rest_mass
         if region.point or not s.continuous:
             return low, high
         a, b = self._density_mass(region)

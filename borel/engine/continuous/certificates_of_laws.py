@@ -103,7 +103,7 @@ def _covered(engine: CertifiedOutcomes) -> bool:
     masses = (mass.graph for mass in mechanism.masses.values())
     graphs = [mechanism.density.graph, secret.log_density, *masses]
     named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
-    return secret.dim == 1 and named <= _KNOWN
+    return secret.dim == 1 and not secret.rest and named <= _KNOWN
 
 
 def _bounded(secret: Secret) -> bool:

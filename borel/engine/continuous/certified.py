@@ -97,7 +97,8 @@ class CertifiedEngine(LawMeasures):
     def ceiling(self) -> float:
         """Bound PML by log 1 / p_min for finitely many secrets."""
         weights = self.secret.weight_low
-        if self.secret.continuous or not len(weights) or not weights.min() > 0:
+        endless = self.secret.continuous or bool(self.secret.rest)
+        if endless or not len(weights) or not weights.min() > 0:
             return math.inf
         return -math.log(float(weights.min())) * (1 + 1e-14) + 1e-15
 
@@ -324,7 +325,7 @@ class CertifiedEngine(LawMeasures):
         self, kind: str, ys: np.ndarray, ends: tuple[float, float]
     ) -> dict[str, Any] | None:
         """Return what proves a figure at one outcome; None for what the checker does not cover."""
-        if self.secret.dim > 1:
+        if self.secret.dim > 1 or self.secret.rest:
             return None
         name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)
         found = self.extreme(ys, sign)

@@ -48,7 +48,7 @@ class Rows:
 
     def __init__(self, engine: CertifiedOutcomes):
         secret, mechanism = engine.secret, engine.joint.mechanism
-        if secret.continuous or secret.dim > 1 or len(secret.atoms) > _MOST:
+        if secret.continuous or secret.rest or secret.dim > 1 or len(secret.atoms) > _MOST:
             raise NotEnclosed(f"this figure is certified for secrets of at most {_MOST} values")
         if len(engine.atoms):
             raise NotEnclosed("this figure is not certified for outcomes with atoms")

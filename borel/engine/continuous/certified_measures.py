@@ -141,7 +141,7 @@ def f_information(engine: CertifiedOutcomes, f: Generator) -> tuple[float, float
     secret = engine.secret
     if not f.named:
         raise NotEnclosed("a function f is not certified on continuous alphabets")
-    if secret.continuous or secret.dim > 1:
+    if secret.continuous or secret.rest or secret.dim > 1:
         raise NotEnclosed("f-information of a continuous secret is not certified in this version")
     if len(engine.atoms) or len(secret.atoms) > _MOST_SECRETS:
         raise NotEnclosed("f-information with atoms, or of many secrets, is not certified")

@@ -144,6 +144,15 @@ def extremes(
         low, done, where, direct = _at_atoms(surface, y, n, sign, around)
         if around is None:
             best, place = low, where
+    if secret.rest:
+        more = over_rest(surface, y, n, sign)
+        direct = np.maximum(direct, more)
+        if around is not None:  # what it may exceed L(y, x0) by, for the y at which that is least
+            with np.errstate(invalid="ignore"):
+                size = np.maximum(np.abs(around.slope[0]), np.abs(around.slope[1]))
+                more = more + around.half * size * (1 + 2.0**-50)
+            more = np.where(np.isnan(more), np.inf, more + np.abs(more) * 2.0**-50)
+        done = np.maximum(done, more)
     if secret.continuous:
         work = _initial(secret, n)
         # what is known of a box before it is looked at: what held on the box that it was cut from
@@ -186,6 +195,19 @@ def extremes(
     if sign < 0 and around is None:
         return Extremes(-upper, -best, place, corner, -direct)
     return Extremes(best, upper, place, corner, direct)
+
+
+def over_rest(surface: Surface, y: Box | None, n: int, sign: float) -> np.ndarray:
+    """Bound sign * log f over what is beyond the head of a countable prior, from above."""
+    out = np.full(n, -np.inf)
+    for low, high in surface.secret.rest:
+        x = [(np.full((1, n), low), np.full((1, n), high))]
+        at = None if y is None or not surface.needs_y else (y[0][None], y[1][None])
+        value = lanes.settled(jet.entry(surface.log.run(surface.inputs(x, at), 0).jet, 0))
+        value = value if sign > 0 else lanes.negative(value)
+        top = np.broadcast_to(value[1], n)
+        out = np.maximum(out, np.where(np.isnan(top), np.inf, top))
+    return out
 
 
 def _slices(count: int, size: int = 8192) -> list[slice]:

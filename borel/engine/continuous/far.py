@@ -35,7 +35,7 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
     atoms of a prior are points of that interval: the slope of the formula leads from one to the
     next.
     """
-    if surface.secret.dim != 1:
+    if surface.secret.dim != 1 or surface.secret.rest:
         return 0.0, np.inf
     ends, places = _ends(surface.secret), surface.secret.atoms[:, 0]
     if not ends[0] < ends[1]:

@@ -181,7 +181,22 @@ def _summed(surface: Surface, ys: Outcomes, state: _Cells | None, n: int) -> Mod
     poly = low, high
     if len(surface.secret.atoms):
         poly = lanes.add(poly, atoms_in_y(surface, ys, n))
+    if surface.secret.rest:
+        rest = lanes.add(rest, _beyond_atoms(surface, ys, n))
     return Model(poly, rest)
+
+
+def _beyond_atoms(surface: Surface, ys: Outcomes, n: int) -> Box:
+    """Enclose what the secrets beyond the head of a countable prior add to f_Y e^-shift."""
+    from borel.engine.continuous.essential import over_rest
+
+    top = over_rest(surface, (ys.low, ys.high), n, 1.0)
+    with np.errstate(invalid="ignore"):
+        scaled = lanes.exp(lanes.subtract(lanes.point(top), lanes.point(ys.shift)))[1]
+        most = scaled * surface.secret.rest_mass * (1 + 2.0**-50) + 2.0**-1060
+    # no more is known where the shift is not finite
+    most = np.where(np.isneginf(top), 0.0, np.where(np.isnan(most), np.inf, most))
+    return np.zeros(n), most
 
 
 def atoms_in_y(surface: Surface, ys: Outcomes, n: int) -> Box:

@@ -73,7 +73,7 @@ class Partition:
         if secret.dim == 1 and secret.continuous:
             marks += [float(secret.lower[0]), float(secret.upper[0]), *secret.breaks]
             marks += self._limits or _ends_of_mass(secret)
-        if len(secret.atoms) and len(secret.atoms) <= 64:
+        if len(secret.atoms) and len(secret.atoms) <= 1024:
             marks += [float(a) for a in secret.atoms[:, 0]]
         marks = sorted({m for m in marks if line.lower < m < line.upper and math.isfinite(m)})
         ends = [e for e in (line.lower, line.upper) if math.isfinite(e)]
@@ -140,6 +140,8 @@ class Partition:
     def _rests(self, low: float, high: float) -> list[Any]:
         """Return what bounds the means over a box at an end of the outcomes."""
         finite, line = np.isfinite([low, high]), self.engine.line
+        if self.engine.secret.rest:
+            return []
         if not finite.all():
             return self.engine.far_means if finite.any() else []
         at_end = low == line.lower or high == line.upper

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,11 @@ import numpy as np
 
 from borel.alphabets import Interval, Mixed
 from borel.engine.balls.masses import mass_function
+from borel.engine.discrete.heads import assumed, head_of_prior, trimmed
 from borel.engine.graphs import fp, rewrite
 from borel.engine.intervals import interval, jet, lanes
 from borel.engine.intervals.jet_program import Program
+from borel.engine.intervals.rounding import Enclosure
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
@@ -29,6 +32,11 @@ _LEAST = -690.0
 """A number below this is the logarithm of what is, or nearly is, no normal float."""
 POSITIVE_COUNTS = frozenset(("poisson", "geometric", "negative_binomial"))
 """Families on integers with mass at each of them."""
+_HEAD, _LARGEST_HEAD = 64, 2048
+_LITTLE = 2.0**-44
+"""A mass beyond the head that is small enough, as known from the sum of rounded masses."""
+_TRIFLE = 1e-30
+"""Points at the ends of a head that weigh less are not looked at one by one."""
 
 
 @dataclass
@@ -51,6 +59,12 @@ class Secret:
         ``(a, b) -> enclosure of P{a < X < b}``, for d = 1.
     atoms, weight_low, weight_high : ndarray
         Points (m, d) of positive mass, and their masses.
+    rest : tuple of pairs
+        Boxes that hold the other points of a countable prior.
+    rest_mass : float
+        The mass of all of them, at most.
+    along_y : bool
+        Whether every large integer has positive mass, of a countable prior.
     assumptions : list of str
         What is not proved.
     """
@@ -65,6 +79,9 @@ class Secret:
     atoms: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
     weight_low: np.ndarray = field(default_factory=lambda: np.zeros(0))
     weight_high: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    rest: tuple[tuple[float, float], ...] = ()
+    rest_mass: float = 0.0
+    along_y: bool = False
     assumptions: list[str] = field(default_factory=list)
 
     @property
@@ -99,6 +116,8 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
     names = ("x",) if on.dim == 1 else tuple(f"x{i}" for i in range(on.dim))
     if on.kind == "finite" and prior._probabilities is not None:
         return _finite(prior, names)
+    if on.kind == "countable" and on.dim == 1:
+        return _countable(prior)
     factors = [a.interval if isinstance(a, Mixed) else a for a in on.factors]
     if not all(isinstance(a, Interval) for a in factors):
         raise NotEnclosed(f"certified figures for secrets on {on!r} are not in this version")
@@ -152,6 +171,49 @@ def _finite(prior: Measure, names: tuple[str, ...]) -> Secret:
     if prior.unproved:
         raise NotEnclosed(prior.unproved)
     return out
+
+
+def _countable(prior: Measure) -> Secret:
+    """Return a head of points that certainly have mass, and boxes with all that is beyond."""
+    if prior.density is None:
+        raise NotEnclosed("the prior has no density")
+    graph = log_graph(prior.density)
+
+    def evaluate(_: Density, named: dict[str, tuple]) -> Enclosure:
+        low, high = interval.exponential(interval.evaluate(graph, named))
+        return Enclosure(np.maximum(low, 0.0), np.maximum(high, 0.0))
+
+    count = _HEAD
+    while True:
+        head = head_of_prior(prior, count, evaluate)
+        if head.tail <= _LITTLE or count >= _LARGEST_HEAD:
+            break
+        count *= 2
+    head = trimmed(head, _TRIFLE)
+    sure, none = head.low > 0, np.zeros(0)
+    out = Secret(("x",), none, none, atoms=head.points[sure][:, None])
+    out.weight_low, out.weight_high = head.low[sure], np.minimum(head.high[sure], 1.0)
+    # a point that may have no mass is one of those beyond
+    doubtful = [(float(x), float(x)) for x in head.points[~sure & (head.high > 0)]]
+    out.rest = (*zip(*(v.tolist() for v in head.boxes), strict=True), *doubtful)
+    out.rest_mass = head.tail + float(head.high[~sure].sum()) * (1 + 2.0**-40)
+    out.along_y = charged_along(prior)
+    out.assumptions = assumed(prior)
+    return out
+
+
+def charged_along(prior: Measure) -> bool:
+    """Return whether p(n) > 0 for all large n: log p is a power or a logarithm there."""
+    from borel.engine.infinities.power import Log, Power, PowerProgram, ray, weight
+
+    on = prior.on
+    if on.dim > 1 or on.kind != "countable" or on.upper is not None or (on.lower or 0) > 512:
+        return False
+    if (prior.family or ("",))[0] in POSITIVE_COUNTS:
+        return True
+    program = PowerProgram(log_graph(prior.density))  # type: ignore[arg-type]
+    value = program.run({"x": ray(0.0, -1.0, 1.0, 1.0)}, 2.0**-30)
+    return isinstance(value, (Log, Power)) and math.isfinite(weight(value)[0])
 
 
 def log_graph(density: Density) -> Graph:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from borel import settings
 from borel.alphabets import Finite, Integers
 from borel.budgets import cut_short
 from borel.engine.discrete.countable_measures import CountableMeasures
+from borel.engine.discrete.heads import Head, assumed, check_whole, head_of_prior
 from borel.engine.intervals import interval, rounding
 from borel.engine.intervals.rounding import Enclosure, Scaled, log_ratio_bounds, ratio_bounds
 from borel.errors import InvalidInput, NotEnclosed, NotYet
@@ -31,18 +32,6 @@ if TYPE_CHECKING:
 
 _LARGEST_HEAD = 1 << 15
 _CELLS = 1_000_000
-_WHOLE = 1 << 53
-"""Integers up to here are floats; beyond, a kernel in floats is one of another outcome."""
-
-
-class _Head(NamedTuple):
-    """The prior on a head of secrets, and what it leaves beyond."""
-
-    points: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    tail: float
-    boxes: tuple[np.ndarray, np.ndarray]
 
 
 class CountableEngine(CountableMeasures):
@@ -68,11 +57,7 @@ class CountableEngine(CountableMeasures):
         assumptions: list[str] = []
         if not self.mechanism.normalisation.startswith("proved"):
             assumptions.append(f"kernel >= 0 and normalised: {self.mechanism.normalisation}")
-        if self.prior.on.kind == "countable":
-            if self.prior.tail is None:
-                assumptions.append("prior normalised: checked; its tail is 1 minus the head")
-            elif not self.prior.tail.proof:
-                assumptions.append("prior normalised, and its tail as declared")
+        assumptions += assumed(self.prior)
         self.assumptions = tuple(assumptions)
         self.status = "estimate" if not self._proved else "conditional" if assumptions else "exact"
 
@@ -121,7 +106,7 @@ class CountableEngine(CountableMeasures):
         self.reason, self._proved, self.status = reason, False, "estimate"
 
     @cached_property
-    def _finite_prior(self) -> _Head | None:
+    def _finite_prior(self) -> Head | None:
         """The prior on a finite alphabet of secrets."""
         if self.prior.on.kind != "finite":
             return None
@@ -129,48 +114,14 @@ class CountableEngine(CountableMeasures):
         p = as_floats(self.prior.probabilities, "a prior of Fractions on a countable outcome")
         error = np.maximum(self.prior.rounding, rounding.rounding_of(p, rounding.U)) * 1.0001
         low = np.maximum(p * (1 - error) - rounding.TINY * (p > 0), 0.0)
-        return _Head(
+        return Head(
             points, low, p * (1 + error) + rounding.TINY * (p > 0), 0.0, (np.zeros(0), np.zeros(0))
         )
 
-    def _head(self, count: int) -> _Head:
+    def _head(self, count: int) -> Head:
         if self._finite_prior is not None:
             return self._finite_prior
-        alphabet = self.prior.on
-        points = head_of(alphabet, count)
-        _check_whole(points, "x")
-        points = points.astype(float)
-        assert self.prior.density is not None
-        low, high = self._evaluate(self.prior.density, {"x": (points, points)})
-        beyond, below = [], []
-        if alphabet.upper is None:
-            beyond, below = [points[-1] + 1], [np.inf]
-        if alphabet.lower is None:
-            beyond, below = [*beyond, -np.inf], [*below, points[0] - 1]
-        least, most = (float(end) for end in rounding.sum_outward(low, high))
-        if least > 1 + 1e-9:
-            raise InvalidInput(
-                repr(self.prior),
-                expected="probabilities that sum to 1",
-                got=f"a sum above {least:.12g}, proved",
-                mend="normalise them.",
-            )
-        # the prior meant is normalised: what its floats miss may all lie beyond the head
-        tail = abs(1.0 - least) + (most - least) + 2.0**-50
-        if self.prior.tail is not None:
-            last = int(points[-1]) if alphabet.lower is not None else int(-points[0])
-            declared = float(self.prior.tail.bound(last))
-            if declared < 1 - most - 2.0**-40:
-                raise InvalidInput(
-                    repr(self.prior),
-                    expected=f"a tail of at least {1 - most:.6g}, which the head leaves",
-                    got=repr(declared),
-                    where=f"n = {last}",
-                    mend="declare an upper bound on P(X > n), or on P(|X| > n) where the "
-                    "alphabet has no lower end.",
-                )
-            tail = min(tail, max(declared, rounding.TINY))
-        return _Head(points, low, high, tail, (np.array(beyond), np.array(below)))
+        return head_of_prior(self.prior, count, self._evaluate)
 
     def column(
         self, ys: np.ndarray, *, hurry: bool = False
@@ -182,7 +133,7 @@ class CountableEngine(CountableMeasures):
         TimeoutError
             With ``hurry``: the deadline came before the last block of outcomes.
         """
-        _check_whole(ys, "y")
+        check_whole(ys, "y")
         deadline, parts = settings.deadline(), []
         for part in np.array_split(ys, max(1, len(ys) // 256)):
             if hurry and time.monotonic() > deadline:
@@ -244,7 +195,7 @@ class CountableEngine(CountableMeasures):
                 )
             count *= 2
 
-    def _beyond(self, y: np.ndarray, head: _Head) -> Enclosure | None:
+    def _beyond(self, y: np.ndarray, head: Head) -> Enclosure | None:
         """Enclose the kernel over every secret beyond the head; None if there is none."""
         if not len(head.boxes[0]):
             return None  # the alphabet ends: only it can say so, never a mass of 0
@@ -365,20 +316,10 @@ class CountableEngine(CountableMeasures):
         ys, inverse = np.unique(y, return_inverse=True)
         marginal = self.column(ys)[0]
         xf, yf = np.asarray(x, float), np.asarray(y, float)
-        _check_whole(x, "x")
+        check_whole(x, "x")
         entry = self._evaluate(self.mechanism.density, {"y": (yf, yf), "x": (xf, xf)})
         den = Enclosure(*(end[inverse].reshape(np.shape(y)) for end in marginal))
         return _quotient(entry, den)[0]
-
-
-def _check_whole(points: np.ndarray, name: str) -> None:
-    """Raise `NotYet` for integers that are no floats."""
-    if points.dtype.kind == "f":
-        return
-    if np.max(points, initial=0) > _WHOLE or np.min(points, initial=0) < -_WHOLE:
-        raise NotYet(
-            "the countable engine", missing=f"{name} beyond 2**53", instead="smaller labels."
-        )
 
 
 def _where(boxes: dict[str, tuple], high: np.ndarray) -> str:

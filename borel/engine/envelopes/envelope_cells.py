@@ -159,7 +159,7 @@ class LineCells(Cells):
         from borel.engine.balls.arb_graph import Prepared
 
         secret = engine.secret
-        if secret.continuous or secret.dim > 1:
+        if secret.continuous or secret.rest or secret.dim > 1:
             raise NotEnclosed("the envelope of a continuous secret is not enclosed from above")
         if len(secret.atoms) > _MOST_SECRETS:
             raise NotEnclosed(f"the envelope of more than {_MOST_SECRETS} secrets over cells")

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.continuous.surface import POSITIVE_COUNTS, Secret, log_graph, secret_of
+from borel.engine.continuous.surface import Secret, charged_along, log_graph, secret_of
 from borel.engine.infinities.infinity import STARTS, Search
-from borel.engine.infinities.power import Log, Power, PowerProgram, ray, weight
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certificates_of_infinities import Proof
@@ -69,19 +68,5 @@ def _countable_secret(prior: Any) -> Secret:
         np.exp(np.minimum(low[sure], 0.0)) * (1 - 1e-12),
     )
     out.weight_high = np.minimum(np.exp(np.minimum(high[sure], 0.0)) * (1 + 1e-12), 1.0)
-    out.__dict__["along_y"] = _positive_along(prior)
+    out.along_y = charged_along(prior)
     return out
-
-
-def _positive_along(prior: Any) -> bool:
-    """Return whether p(m + k) > 0 for all large m: log p is a power or a logarithm there."""
-    on = prior.on
-    if on.dim > 1 or on.kind != "countable" or on.upper is not None or (on.lower or 0) > 512:
-        return False
-    if (prior.family or ("",))[0] in POSITIVE_COUNTS:
-        return True
-    program = PowerProgram(log_graph(prior.density))
-    value = program.run({"x": ray(0.0, -1.0, 1.0, 1.0)}, min(STARTS))
-    if isinstance(value, Log):
-        return math.isfinite(weight(value)[0])
-    return isinstance(value, Power) and math.isfinite(weight(value)[0])

@@ -118,10 +118,7 @@ class Rays:
                 x = float(atom[0])
                 yield Ray(slack(x, x), f"x = {x:g}", {"atom": x})
         if not secret.continuous:
-            if secret.__dict__.get("along_y") and y.data.get("infinity") == 1:
-                for k in (0.0, 1.0, -1.0):
-                    data = {"diagonal": True, "power": 0.0, "s": [k, k]}
-                    yield Ray(slack(k, k), f"x = y {'+' if k >= 0 else '-'} {abs(k):g}", data, True)
+            yield from self._counts(y)
             return
         for a, b in self.boxes():
             if self.has_mass(a, b):
@@ -161,6 +158,23 @@ class Rays:
         for p, spread in ((0.0, 0.5), (1.0, 0.5), (0.0, 2.0**-10), (1.0, 2.0**-10)):
             for sign in (1, -1):
                 yield self._beside(p, spread, sign)
+
+    def _counts(self, y: Ray) -> Iterator[Ray]:
+        """Yield secrets of a countable prior that move: each set holds an integer, for every t."""
+        if not self.secret.along_y:
+            return
+        for s in ((1.0, 2.0), (2.0**10, 2.0**11)):  # of length at least 1 as t <= 1
+            data = {"infinity": 1, "power": 1.0, "s": [*s]}
+            yield Ray(ray(0.0, -1.0, *s), f"x = s / t, s in {s}", data)
+        if y.data.get("infinity") != 1:
+            return
+        if self.engine.joint.outcome.kind == "countable":
+            for k in (0.0, 1.0, -1.0):
+                data = {"diagonal": True, "power": 0.0, "s": [k, k]}
+                yield Ray(slack(k, k), f"x = y {'+' if k >= 0 else '-'} {abs(k):g}", data, True)
+        elif self.moves:
+            data = {"diagonal": True, "power": 0.0, "s": [-0.5, 0.5]}
+            yield Ray(slack(-0.5, 0.5), "x the integer next to y", data, True)
 
     def _beside(self, p: float, spread: float, sign: int) -> Ray:
         """Return the secrets y + s t^p on one side of the outcome."""

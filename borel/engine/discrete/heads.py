@@ -1,0 +1,146 @@
+"""A countable prior as engines see it: a head of points, and boxes with all the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from borel.engine.intervals import rounding
+from borel.errors import InvalidInput, NotYet
+from borel.total_masses import head_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.density import Density
+    from borel.engine.intervals.rounding import Enclosure
+    from borel.measures import Measure
+
+_WHOLE = 1 << 53
+"""Integers up to here are floats; beyond, a kernel in floats is one of another outcome."""
+
+
+class Head(NamedTuple):
+    """The prior on a head of secrets, and what it leaves beyond.
+
+    Attributes
+    ----------
+    points, low, high : ndarray (n,)
+        The points, and enclosures of their masses.
+    tail : float
+        The mass of all that is beyond, at most.
+    boxes : tuple of ndarray
+        The lower and the upper ends of boxes that hold all that is beyond.
+    """
+
+    points: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    tail: float
+    boxes: tuple[np.ndarray, np.ndarray]
+
+
+def head_of_prior(
+    prior: Measure, count: int, evaluate: Callable[[Density, dict[str, tuple]], Enclosure]
+) -> Head:
+    """Return the first points of a countable prior.
+
+    Parameters
+    ----------
+    prior : Measure
+        On integers.
+    count : int
+        How many points.
+    evaluate : callable
+        Encloses the density at boxes.
+
+    Raises
+    ------
+    InvalidInput
+        Probabilities that certainly sum to more than 1, or a declared tail that is too small.
+    """
+    alphabet = prior.on
+    points = head_of(alphabet, count)
+    check_whole(points, "x")
+    points = points.astype(float)
+    assert prior.density is not None
+    low, high = evaluate(prior.density, {"x": (points, points)})
+    beyond, below = [], []
+    if alphabet.upper is None:
+        beyond, below = [points[-1] + 1], [np.inf]
+    if alphabet.lower is None:
+        beyond, below = [*beyond, -np.inf], [*below, points[0] - 1]
+    least, most = (float(end) for end in rounding.sum_outward(low, high))
+    if least > 1 + 1e-9:
+        raise InvalidInput(
+            repr(prior),
+            expected="probabilities that sum to 1",
+            got=f"a sum above {least:.12g}, proved",
+            mend="normalise them.",
+        )
+    # the prior meant is normalised: what its floats miss may all lie beyond the head
+    tail = abs(1.0 - least) + (most - least) + 2.0**-50
+    if prior.tail is not None:
+        last = int(points[-1]) if alphabet.lower is not None else int(-points[0])
+        declared = float(prior.tail.bound(last))
+        if declared < 1 - most - 2.0**-40:
+            raise InvalidInput(
+                repr(prior),
+                expected=f"a tail of at least {1 - most:.6g}, which the head leaves",
+                got=repr(declared),
+                where=f"n = {last}",
+                mend="declare an upper bound on P(X > n), or on P(|X| > n) where the "
+                "alphabet has no lower end.",
+            )
+        tail = min(tail, max(declared, rounding.TINY))
+    return Head(points, low, high, tail, (np.array(beyond), np.array(below)))
+
+
+def assumed(prior: Measure) -> list[str]:
+    """Say what is not proved of a countable prior."""
+    if prior.on.kind != "countable":
+        return []
+    if prior.tail is None:
+        return ["prior normalised: checked; its tail is 1 minus the head"]
+    return [] if prior.tail.proof else ["prior normalised, and its tail as declared"]
+
+
+def check_whole(points: np.ndarray, name: str) -> None:
+    """Raise `NotYet` for integers that are no floats."""
+    if points.dtype.kind == "f":
+        return
+    if np.max(points, initial=0) > _WHOLE or np.min(points, initial=0) < -_WHOLE:
+        raise NotYet(
+            "the countable engine", missing=f"{name} beyond 2**53", instead="smaller labels."
+        )
+
+
+def trimmed(head: Head, least: float) -> Head:
+    """Return a head without the points at its ends that weigh at most ``least`` on each side.
+
+    They join what is beyond.
+    """
+    points, low, high, tail, (lower, upper) = head
+    slack = 1 + len(high) * 2.0**-52
+    before, after = np.cumsum(high) * slack, np.cumsum(high[::-1])[::-1] * slack
+    kept = (before > least) & (after > least)
+    if not kept.any():
+        return head
+    first, last = int(np.argmax(kept)), int(len(kept) - np.argmax(kept[::-1]))
+    lost = [float(before[first - 1])] if first else []
+    lost += [float(after[last])] if last < len(high) else []
+    ends = [(points[0], points[first - 1])] if first else []
+    ends += [(points[last], points[-1])] if last < len(high) else []
+    boxes = np.array([*zip(lower, upper, strict=True), *ends], float).reshape(-1, 2).T
+    inner = slice(first, last)
+    return Head(
+        points[inner],
+        low[inner],
+        high[inner],
+        (tail + sum(lost)) * (1 + 2.0**-50),
+        (boxes[0], boxes[1]),
+    )
+
+
+__all__ = ["Head", "assumed", "check_whole", "head_of_prior", "trimmed"]
