@@ -18,6 +18,7 @@ from borel.engine.continuous.bands import Bands
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.certified_excess import figure
 from borel.engine.continuous.end_means import EndMeans
+from borel.engine.continuous.far_entropy import FarEntropy
 from borel.engine.continuous.far_means import FarMeans
 from borel.engine.continuous.partition import BANDS, Partition
 from borel.engine.continuous.surface import boxes
@@ -66,6 +67,11 @@ class CertifiedOutcomes(CertifiedEngine):
         """Bounds for outcomes far out, of means of a leakage that is not bounded there."""
         forms = [s for s in (self.surface, self.surface.spread) if s is not None]
         return [FarMeans(form, self.log_marginal_graph) for form in forms]
+
+    @cached_property
+    def far_entropy(self) -> FarEntropy:
+        """Bounds of the mean of PML over outcomes far out, by their mass."""
+        return FarEntropy(self)
 
     @cached_property
     def end_means(self) -> EndMeans:

@@ -93,7 +93,7 @@ class FarMeans:
 
     def _by_secrets(self, kind: str, low: float, high: float) -> tuple[float, float, float]:
         top, over = self._extreme(low, high, 1)
-        start, rate = self._falling(self.logs[top], low, high)
+        start, rate = falling(self.logs[top], low, high)
         if not (rate > 0 and math.isfinite(start + over)):
             return _LOST
         height = _exp(start + over)
@@ -119,7 +119,7 @@ class FarMeans:
         at = np.array([[low]]), np.array([[high]])
         seen = lanes.settled(jet.entry(self.surface.log.run(self.surface.inputs(x, at), 0).jet, 0))
         most = float(np.max(seen[1]))
-        start, rate = self._falling(Program(graph), low, high)
+        start, rate = falling(Program(graph), low, high)
         if not (rate > 0 and math.isfinite(start) and math.isfinite(most)):
             return _LOST
         growth = TailRatios([Graph((("const", (most,)),), ()), graph]).growth(0, 1, low, high)
@@ -164,17 +164,18 @@ class FarMeans:
         slope = lanes.settled(jet.entry(found.jet, 1))
         return float(np.min(slope[0])), float(np.max(slope[1]))
 
-    def _falling(self, log: Program | None, low: float, high: float) -> tuple[float, float]:
-        """Return an upper bound of a function at the finite end, and the rate at which it falls."""
-        if log is None:
-            return math.inf, 0.0
-        edge = low if math.isfinite(low) else high
-        over = log.run({"y": jet.variable(np.array([low]), np.array([high]), 1)}, 1)
-        at = np.array([[edge]])
-        inner = log.run({"y": (at, at)}, 0)
-        start = float(np.max(lanes.settled(jet.entry(inner.jet, 0))[1]))
-        slope = lanes.settled(jet.entry(over.jet, 1))
-        return start, float(np.min(slope[0])) if edge == high else -float(np.max(slope[1]))
+
+def falling(log: Program | None, low: float, high: float, name: str = "y") -> tuple[float, float]:
+    """Return an upper bound of a function at the finite end, and the rate at which it falls."""
+    if log is None:
+        return math.inf, 0.0
+    edge = low if math.isfinite(low) else high
+    over = log.run({name: jet.variable(np.array([low]), np.array([high]), 1)}, 1)
+    at = np.array([[edge]])
+    inner = log.run({name: (at, at)}, 0)
+    start = float(np.max(lanes.settled(jet.entry(inner.jet, 0))[1]))
+    slope = lanes.settled(jet.entry(over.jet, 1))
+    return start, float(np.min(slope[0])) if edge == high else -float(np.max(slope[1]))
 
 
 def _exp(value: float) -> float:

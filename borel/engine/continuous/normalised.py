@@ -46,9 +46,10 @@ def statement(mechanism: Mechanism, prior: Measure) -> str:
         return known
     try:
         graph = log_graph(mechanism.density)
-        noise = _noise(graph, line)
+        noise = noise_of(graph, line)
         if noise is not None:
-            graph, of = noise
+            graph, inner = noise
+            of = "y - x" if inner.nodes == (("input", ("x",)),) else "y - g(x)"
             if _is_one(graph, line, 0.0):
                 return f"proved: f(y|x) depends on {of}, and its integral is 1 (within {MISS:.0e})"
         elif prior.on.kind == "finite" and prior.on.numeric and prior.on.size <= 64:
@@ -60,11 +61,8 @@ def statement(mechanism: Mechanism, prior: Measure) -> str:
     return known
 
 
-def _noise(graph: Graph, line: Interval) -> tuple[Graph, str] | None:
-    """Return a kernel on the whole line as one of x that depends on y - x only, and of what.
-
-    It may be one of y - g(x), where g(x) stands for x.
-    """
+def noise_of(graph: Graph, line: Interval) -> tuple[Graph, Graph] | None:
+    """Return a kernel of y - g(x), on the whole line, as one of y - x; and g. None for others."""
     if not (math.isinf(line.lower) and math.isinf(line.upper)) or "x" not in graph.inputs:
         return None
     outer, inner = through(graph)
@@ -75,7 +73,7 @@ def _noise(graph: Graph, line: Interval) -> tuple[Graph, str] | None:
     along, _ = rewrite.diagonal(graph)
     if any(op == "input" and args == ("y",) for op, args in along.nodes):
         return None
-    return graph, "y - x" if inner[0].nodes == (("input", ("x",)),) else "y - g(x)"
+    return graph, inner[0]
 
 
 def _is_one(graph: Graph, line: Interval, x: float) -> bool:

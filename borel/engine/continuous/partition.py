@@ -352,6 +352,8 @@ class Partition:
             factor = self.upper if what == "mean" else np.exp(self.upper) * (1 + 1e-14)
             by_range = np.where(mass > 0, mass * factor, 0.0) * (1 + 1e-15)
             high = np.fmin(self.data[row + 1], by_range)
+            if what == "mean" and self.kind == "pml" and np.isinf(high).any():
+                high = np.fmin(high, self.engine.far_entropy.mean(self.low, self.high, mass))
             total_low, total_high = float(low.sum()), float(high.sum())
         atoms = self.at_atoms
         if len(atoms.lower):
