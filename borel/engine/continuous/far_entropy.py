@@ -5,8 +5,10 @@ with :math:`m \ge E[|Y - a|; \text{half-line}]`,
 
 .. math:: \int f_Y \log(s / f_Y) \le q (1 + \log s + \log m - 2 \log q):
 
-by Gibbs' inequality the integral of :math:`-f_Y \log f_Y` is at most that of :math:`-f_Y \log (q g)`
-for every density g on the half-line; that of the exponential law of mean m / q gives the bound.
+by Gibbs' inequality the integral of :math:`-f_Y \log f_Y` is at most that of
+:math:`-f_Y \log (q g)` for every density g on the half-line; that of the exponential law of mean
+m / q gives the bound. On a box of width w, with a constant g, it is
+:math:`q (\log s + \log w - \log q)`.
 
 The mean distance is finite for Y = g(X) + U if those of g(X) and U are: where the logarithm of
 their densities falls at least at a rate. So nothing has to be known of f_Y far out: secrets may
@@ -106,7 +108,7 @@ class FarEntropy:
         high: npt.NDArray[np.float64],
         mass: npt.NDArray[np.float64],
     ) -> npt.NDArray[np.float64]:
-        """Bound the integral of PML over boxes of outcomes of some mass; inf for bounded ones.
+        """Bound the integral of PML over boxes of outcomes of some mass.
 
         Parameters
         ----------
@@ -116,18 +118,20 @@ class FarEntropy:
             Their masses, at most.
         """
         out = np.full(len(low), math.inf)
-        for k in np.flatnonzero(np.isinf(low) != np.isinf(high)):
-            if mass[k] == 0:
-                out[k] = 0.0
-                continue
-            if not (math.isfinite(self.height) and math.isfinite(self.distance)):
-                break
-            m = (self.distance + abs(float(low[k] if np.isinf(high[k]) else high[k]))) * _UP
-            size = 1 + self.height + math.log(m)
-            # the bound rises with the mass up to there
-            log_q = min(math.log(float(mass[k])), size / 2 - 1)
-            out[k] = max(math.exp(log_q) * (size - 2 * log_q), 0.0) * _UP + 2.0**-1000
-        return out
+        if not math.isfinite(self.height):
+            return out
+        with np.errstate(all="ignore"):
+            edge = np.where(np.isinf(high), np.abs(low), np.abs(high))
+            far = np.isinf(low) | np.isinf(high)
+            size = np.where(far, 1 + np.log((self.distance + edge) * _UP), np.log(high - low))
+            size, times = self.height + size, np.where(far, 2.0, 1.0)
+            # q (size - times log q) rises with q up to there
+            log_q = np.minimum(np.log(mass), size / times - 1)
+            bound = np.exp(log_q) * (size - times * log_q) * _UP + 2.0**-1000
+            slack = np.exp(log_q) * (np.abs(size) + np.abs(log_q) + 1) * 2.0**-40
+        bound = np.where(mass > 0, bound + slack, 0.0)
+        both = np.isinf(low) & np.isinf(high)
+        return np.where(both | ~np.isfinite(size) | np.isnan(bound), math.inf, bound)
 
 
 def _plain(prior: Measure) -> bool:
@@ -139,8 +143,8 @@ def first_moment(log_density: Graph, name: str, lower: float, upper: float) -> f
     r"""Bound the mean of |X| from above, for a density on a line or masses of integers.
 
     Beyond R, where :math:`\log p(x) \le c - r (|x| - R)` with r > 0, it is at most
-    :math:`e^c (R / (1 - e^{-r}) + 1 / (1 - e^{-r})^2)`, for a sum and for an integral. Infinite where
-    no such rate is found.
+    :math:`e^c (R / (1 - e^{-r}) + 1 / (1 - e^{-r})^2)`, for a sum and for an integral. Infinite
+    where no such rate is found.
     """
     log, total = Program(log_density), 0.0
     for end in (lower, upper):

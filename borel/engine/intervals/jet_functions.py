@@ -11,6 +11,7 @@ import numpy as np
 
 from borel.engine.intervals import interval, lanes
 from borel.engine.intervals.jet import NAN, add, joined, like, multiply, part, stacked
+from borel.engine.intervals.special_intervals import polygamma
 
 if TYPE_CHECKING:
     from borel.engine.intervals.lanes import Box
@@ -330,8 +331,10 @@ class Functions:
 
     def _primitive(self, op: str, a: Box, slope) -> Box:
         """Build a function from the jet of its derivative at a."""
-        head = self._of_table(op, a)
-        if len(a[0]) == 1:
+        return self._of_slope(self._of_table(op, a), a, slope)
+
+    def _of_slope(self, head: Box, a: Box, slope) -> Box:
+        if len(a[0]) == 1 or not self.order:
             return head
         w = slope()
         return self._chain(
@@ -378,6 +381,23 @@ class Functions:
 
     def _special_ndtr(self, a: Box) -> Box:
         return self._primitive("special.ndtr", a, lambda: self._bell(a, 0.5, _ONE_BY_ROOT_TAU))
+
+    def _special_gammaln(self, a: Box) -> Box:
+        return self._primitive("special.gammaln", a, lambda: self._polygamma_below(0, a))
+
+    def _special_digamma(self, a: Box) -> Box:
+        return self._polygamma(0, a)
+
+    def _polygamma(self, k: int, a: Box) -> Box:
+        """Return the derivative of order k of digamma: its own slope is the next one."""
+        of = polygamma(k) if k else interval.TABLE["special.digamma"]
+        return self._of_slope(of(part(a, slice(1))), a, lambda: self._polygamma_below(k + 1, a))
+
+    def _polygamma_below(self, k: int, a: Box) -> Box:
+        """Return it up to one order less, which is what a slope is asked for."""
+        return Functions(self.order - 1)._polygamma(k, part(a, slice(self.order)))
+
+    _special_loggamma, _special_psi = _special_gammaln, _special_digamma
 
     def _special_xlogy(self, a: Box, b: Box) -> Box:
         return self._by_product("special.xlogy", a, b, lambda: self._log(b))

@@ -8,7 +8,8 @@ here, both ends are NaN.
 from __future__ import annotations
 
 import math
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from borel.engine.intervals.interval_arithmetic import (
     negative,
     replace,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _POSITIVE = (0.0, np.inf)
 # Gamma is least on (0, inf) at 1.46163214496836234..., where psi changes sign
@@ -189,6 +193,18 @@ gammaln = _valley(lambda x: x.lgamma(), _LEAST_GAMMALN)
 _gamma = _valley(lambda x: x.gamma(), _LEAST_GAMMA)
 _minus_rgamma = _valley(lambda x: -x.rgamma(), -float.fromhex("0x1.21118a2d816f8p+0"))
 _psi = _monotone(lambda x: x.digamma(), "+")
+
+
+@cache
+def polygamma(k: int) -> Callable[[Box], Box]:
+    """Return what encloses the derivative of order k >= 1 of digamma on [0, inf): of one sign."""
+    size = _monotone(
+        lambda x: math.factorial(k) * ball(k + 1).zeta(x),
+        "-",
+        within=_POSITIVE,
+        domains=(_POSITIVE,),
+    )
+    return size if k % 2 else lambda a: negative(size(a))
 
 
 def gamma(a: Box) -> Box:
