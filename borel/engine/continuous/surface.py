@@ -35,6 +35,7 @@ POSITIVE_COUNTS = frozenset(("poisson", "geometric", "negative_binomial"))
 _HEAD, _LARGEST_HEAD = 64, 2048
 _LITTLE = 2.0**-44
 """A mass beyond the head that is small enough, as known from the sum of rounded masses."""
+_FAR = 2.0 ** np.array([12, 24, 36, 48])
 _TRIFLE = 1e-30
 """Points at the ends of a head that weigh less are not looked at one by one."""
 
@@ -58,7 +59,7 @@ class Secret:
     mass : callable or None
         ``(a, b) -> enclosure of P{a < X < b}``, for d = 1.
     atoms, weight_low, weight_high : ndarray
-        Points (m, d) of positive mass, and their masses.
+        Points (m, d) of positive mass, and their masses; 0 if `rest_mass` holds them.
     rest : tuple of pairs
         Boxes that hold the other points of a countable prior.
     rest_mass : float
@@ -191,8 +192,11 @@ def _countable(prior: Measure) -> Secret:
         count *= 2
     head = trimmed(head, _TRIFLE)
     sure, none = head.low > 0, np.zeros(0)
-    out = Secret(("x",), none, none, atoms=head.points[sure][:, None])
-    out.weight_low, out.weight_high = head.low[sure], np.minimum(head.high[sure], 1.0)
+    far = _far_points(prior, evaluate)  # their masses are part of what is beyond
+    nothing = np.zeros(len(far))
+    out = Secret(("x",), none, none, atoms=np.append(head.points[sure], far)[:, None])
+    out.weight_low = np.append(head.low[sure], nothing)
+    out.weight_high = np.append(np.minimum(head.high[sure], 1.0), nothing)
     # a point that may have no mass is one of those beyond
     doubtful = [(float(x), float(x)) for x in head.points[~sure & (head.high > 0)]]
     out.rest = (*zip(*(v.tolist() for v in head.boxes), strict=True), *doubtful)
@@ -200,6 +204,20 @@ def _countable(prior: Measure) -> Secret:
     out.along_y = charged_along(prior)
     out.assumptions = assumed(prior)
     return out
+
+
+def _far_points(prior: Measure, evaluate: Callable[..., Enclosure]) -> np.ndarray:
+    """Return points far out that certainly have mass: where a kernel that settles down is known."""
+    places = np.array(
+        [sign * x for sign, end in ((-1, prior.on.lower), (1, prior.on.upper)) if end is None
+         for x in _FAR]
+    )  # fmt: skip
+    inside = places >= (-math.inf if prior.on.lower is None else prior.on.lower)
+    inside &= places <= (math.inf if prior.on.upper is None else prior.on.upper)
+    places = places[inside]
+    if (prior.family or ("",))[0] in POSITIVE_COUNTS:
+        return places
+    return places[evaluate(prior.density, {"x": (places, places)}).lower > 0]
 
 
 def charged_along(prior: Measure) -> bool:
