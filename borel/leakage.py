@@ -319,8 +319,7 @@ def _signed_bound(engine: Any, low: float, high: float) -> Bound:
         if np.isinf(low):
             return Bound.estimate(low, 0.0, reason=engine.reason)
         return Bound.estimate((low + high) / 2, (high - low) / 2, reason=engine.reason)
-    make = {"exact": Bound.exact, "conditional": Bound.conditional}[engine.status]
-    return make(low, high, assumptions=engine.assumptions)
+    return getattr(Bound, engine.status)(low, high, assumptions=engine.assumptions)
 
 
 def _number(value: Any, name: str) -> None:
