@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.bound import Bound
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
@@ -30,6 +31,8 @@ _GUARANTEE = re.compile(
     r"guarantees/(?P<kind>PML|PMC|LDP|LIP)-epsilon-(?P<epsilon>[0-9.]+)(-delta-(?P<delta>[0-9.]+))?"
 )
 _CHECKERS = {
+    "count_infinite": check_counts,
+    "count_point": check_counts,
     "outcomes": check_outcomes,
     "infinite_quantile": check_infinite_laws,
     "law": check_laws,

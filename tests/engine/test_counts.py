@@ -287,6 +287,25 @@ class TestPriors:
         with bl.options(budget=2.0):
             assert bl.pml(joint).mean().upper == INF
 
+    @pytest.mark.parametrize("y", [0.0, 0.25, 1.0])
+    def test_what_a_heavy_tail_adds_to_the_marginal_is_not_lost(self, y):
+        """Beyond the head are 3e-4 of the mass, where this kernel is about 1."""
+        c = 6 / MP.pi**2
+        prior = bl.Measure(
+            lambda n: 6 / np.pi**2 / n**2, on=bl.Integers(1, None), tail=lambda n: 6 / np.pi**2 / n
+        )
+        joint = prior * bl.Mechanism(settles, secret=prior.on, outcome=UNIT)
+        share = c * MP.nsum(lambda n: 1 / (n**2 * (n + 2)), [1, MP.inf])
+        e = 2 * MP.mpf(y) - 1
+        ends = [1 + e / 3, MP.mpf(1)]
+        for kind, truth in (
+            ("pml", MP.log(max(ends) / (1 + e * share))),
+            ("pmc", MP.log((1 + e * share) / min(ends))),
+        ):
+            found = getattr(bl, kind)(joint)(y)
+            assert found.lower <= truth <= found.upper
+            assert 1e-5 < found.width < 1e-3
+
     def test_an_infinite_pmc_needs_counts_with_mass(self):
         """Only counts up to 5 have mass: PMC is finite, and is not said to be infinite."""
         prior = bl.Measure(

@@ -22,6 +22,7 @@ def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -
     continuous = secret.continuous
     ends = (float(secret.lower[0]), float(secret.upper[0])) if continuous else (None, None)
     atoms = zip(secret.atoms, secret.weight_low, secret.weight_high, strict=True)
+    counted = prior.on.kind == "countable"
     line = getattr(outcome, "interval", outcome)
     points = {"finite": lambda: [float(y) for y in outcome.array], "countable": lambda: "integers"}
     return {
@@ -30,7 +31,9 @@ def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -
         "lower": lower,
         "upper": upper,
         "kernel": {"graph": density.graph.to_json(), "log": density.log},
-        "prior": {
+        "prior": _masses_of_integers(prior)
+        if counted
+        else {
             "graph": prior.density.graph.to_json() if continuous else None,
             "log": bool(prior.density.log) if continuous else False,
             "lower": ends[0],
@@ -43,6 +46,19 @@ def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -
             "points": points.get(outcome.kind, lambda: None)(),
             **_masses(joint.mechanism),
         },
+    }
+
+
+def _masses_of_integers(prior: Any) -> dict[str, Any]:
+    """Return a prior on integers, in a form of its own: its formula is no density."""
+    return {
+        "graph": None,
+        "log": False,
+        "points": "integers",
+        "masses": {"graph": prior.density.graph.to_json(), "log": prior.density.log},
+        "lower": _end(prior.on, "lower", -math.inf),
+        "upper": _end(prior.on, "upper", math.inf),
+        "atoms": [],
     }
 
 
@@ -92,6 +108,34 @@ def point(
         "bottom": bottom and [float(v) for v in bottom],
     }
     return without_infinities({**header(engine, quantity, *ends), "claim": claim})
+
+
+def point_of_counts(
+    engine: CertifiedEngine,
+    quantity: str,
+    y: float,
+    ends: tuple[float, float],
+    *,
+    head: tuple[float, float],
+    place: float,
+    beyond: tuple[float, float],
+) -> dict[str, Any]:
+    """Return the certificate of a leakage at one outcome, for a secret that is an integer.
+
+    Parameters
+    ----------
+    engine, quantity, y, ends
+        As for `point`.
+    head : tuple of float
+        The first and the last integer that are looked at one by one.
+    place : float
+        Where the kernel is extreme.
+    beyond : tuple of float
+        Bounds on log f(y|x) elsewhere.
+    """
+    claim = {"type": "count_point", "y": y, "head": head, "place": place, "beyond": beyond}
+    about = {**header(engine, quantity, *ends), "format": 4}
+    return without_infinities({**about, "claim": claim})
 
 
 def supremum(quantity: str, ends: tuple[float, float], parts: list[dict]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from borel.engine.continuous.certificates import header, without_infinities
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_slopes import check_slopes
 
@@ -49,8 +50,8 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     It knows fewer arguments than the search, and simpler enclosures; nothing is handed out that it
     would refuse.
     """
-    if engine.secret.rest:
-        return None
+    if engine.joint.prior.on.kind == "countable":
+        return _counts(engine, quantity, proof)
     if proof["kind"] in ("pair", "slope"):
         return _slope(engine, quantity, proof)
     spec = proof.get("x", {})
@@ -74,6 +75,22 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     header_ = header(engine, quantity, math.inf, math.inf)
     made = without_infinities({**header_, "claim": {"type": "infinite", "proof": plain}})
     return made if check(made).ok else None
+
+
+def _counts(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
+    """Return the certificate of an infinity by integers that the prior charges."""
+    x, secrets = proof.get("x", {}), proof.get("marginal", {}).get("boxes", [[None]])
+    if {"phase", "scale"} & set(proof["y"]) or not {"diagonal", "infinity"} & set(x):
+        return None
+    if proof["kind"] not in ("mass", "ratio"):
+        return None
+    about = {name: proof[name] for name in ("t0", "exponent", "weight")}
+    _loosen(about, 1 if quantity == "pmc" else -1)
+    about |= {"y": _path(proof["y"]), "x": _path(x), "secret": secrets[0][0]}
+    header_ = {**header(engine, quantity, math.inf, math.inf), "format": 4}
+    made = {**header_, "claim": {"type": "count_infinite", "proof": about}}
+    made = without_infinities(made)
+    return made if check_counts(made).ok else None
 
 
 def _slope(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:

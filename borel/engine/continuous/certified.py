@@ -18,7 +18,8 @@ from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
 from borel.engine.continuous import certificates, certificates_of_laws, gauss
 from borel.engine.continuous.check import _CALLS, check
-from borel.engine.continuous.essential import Extremes, extremes
+from borel.engine.continuous.check_counts import check_counts
+from borel.engine.continuous.essential import Extremes, extremes, over_rest
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import Surface, secret_of
 from borel.engine.discrete.law_measures import LawMeasures
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _TOP, _BOTTOM = 1.0, -1.0
 _PARTS = 64
+_ROOM = 2.0**-48
 """A supremum over up to this many outcomes carries the certificate of each."""
 
 
@@ -325,8 +327,10 @@ class CertifiedEngine(LawMeasures):
         self, kind: str, ys: np.ndarray, ends: tuple[float, float]
     ) -> dict[str, Any] | None:
         """Return what proves a figure at one outcome; None for what the checker does not cover."""
-        if self.secret.dim > 1 or self.secret.rest:
+        if self.secret.dim > 1:
             return None
+        if self.secret.rest:
+            return self._certificate_of_counts(kind, ys, ends)
         name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)
         found = self.extreme(ys, sign)
         side = {name: (found.lower[0], found.upper[0], found.place[0, 0])}
@@ -340,6 +344,23 @@ class CertifiedEngine(LawMeasures):
         named = {op.removeprefix("special.") for op in graph.operations}
         smooth = not (self.secret.continuous and named & {"ndtr", *_CALLS})
         return made if smooth and check(made).ok else None
+
+    def _certificate_of_counts(
+        self, kind: str, ys: np.ndarray, ends: tuple[float, float]
+    ) -> dict[str, Any] | None:
+        """Return what proves a figure at one outcome for a countable secret."""
+        at, secret, y = lanes.point(ys), self.secret, float(ys[0])
+        head = secret.atoms[secret.weight_low > 0][:, 0]
+        place = float(self.extreme(ys, _TOP if kind == "pml" else _BOTTOM).place[0, 0])
+        if self.at_atoms or not (np.diff(head) == 1).all():
+            return None
+        most, least = (float(sign * over_rest(self.surface, at, 1, sign)[0]) for sign in (1, -1))
+        # some room, as the checker encloses by other steps
+        beyond = least - _ROOM * (1 + abs(least)), most + _ROOM * (1 + abs(most))
+        made = certificates.point_of_counts(
+            self, kind, y, ends, head=(head[0], head[-1]), place=place, beyond=beyond
+        )
+        return made if check_counts(made).ok else None
 
     def _cells_at(self, ys: np.ndarray) -> tuple[list, float]:
         """Return what boxes of secrets and atoms contribute to f_Y at one outcome, and the shift.
