@@ -19,6 +19,8 @@ from borel.engine.infinities.power_values import Undecided, slack
 from borel.engine.infinities.settled import settled
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from borel.engine.graphs.trace import Graph
 
 _MIX = "either"
@@ -55,27 +57,35 @@ def enclosed(graph: Graph, named: dict[str, Any], t0: float) -> tuple[float, flo
 
 
 def without_common(first: Graph, second: Graph) -> Graph:
-    """Return the difference of two graphs, without the terms that both have."""
+    """Return the difference of two graphs, without the terms that both have.
+
+    An unknown choice may be one in the first graph and another one in the second: it stays.
+    """
     b = JoinedGraphs([first, second])
     left: dict[int, int] = {}
-    for root, sign in zip(b.roots, (1, -1), strict=True):
-        _collect(b, root, sign, left)
     total = b.add("const", 0.0)
+    for root, sign in zip(b.roots, (1, -1), strict=True):
+        for node, factor in _terms(b, root, sign):
+            if _MIX in b.rooted(node).inputs:
+                total = b.add("add" if factor > 0 else "subtract", total, node)
+            else:
+                left[node] = left.get(node, 0) + factor
     for node, factor in left.items():
         for _ in range(abs(factor)):
             total = b.add("add" if factor > 0 else "subtract", total, node)
     return b.rooted(total)
 
 
-def _collect(b: JoinedGraphs, node: int, sign: int, into: dict[int, int]) -> None:
+def _terms(b: JoinedGraphs, node: int, sign: int) -> Iterator[tuple[int, int]]:
+    """Return the terms of a sum, and their signs."""
     op, args = b.operation(node), b.arguments(node)
     if op in ("add", "subtract"):
-        _collect(b, args[0], sign, into)
-        _collect(b, args[1], sign if op == "add" else -sign, into)
+        yield from _terms(b, args[0], sign)
+        yield from _terms(b, args[1], sign if op == "add" else -sign)
     elif op == "negative":
-        _collect(b, args[0], -sign, into)
+        yield from _terms(b, args[0], -sign)
     else:
-        into[node] = into.get(node, 0) + sign
+        yield node, sign
 
 
 class _Steps:
@@ -203,7 +213,7 @@ class _Steps:
         return self.made.add("where", c, a, b)
 
     def _logaddexp(self, u: int, v: int) -> int | None:
-        """Take some number between the two differences, between which this one lies."""
+        """Take some number between the two differences: which one depends on all of u and v."""
         some = self.made.add("greater", self.made.add("input", _MIX), self._const(0.5))
         a, b = (self._const(0.0) if k is None else k for k in (self._asked(u), self._asked(v)))
         return self.made.add("where", some, a, b)
