@@ -45,6 +45,8 @@ class Values:
         Mass of the outcomes that are not among these, at most.
     ceiling : float
         No value is above it, in nats.
+    rest : float
+        What the outcomes that are not among these add to the mean that is asked for, at most.
     """
 
     lower: np.ndarray
@@ -56,6 +58,7 @@ class Values:
     outside: np.ndarray
     leftover: float = 0.0
     ceiling: float = math.inf
+    rest: float = math.inf
 
     @property
     def exact(self) -> bool:
@@ -168,7 +171,8 @@ class Values:
         total = _total(lower, upper)
         if not self.leftover:
             return total
-        rest = self.leftover * ceiling * (1 + 2.0**-50)  # a mass times the largest value
+        # a mass times the largest value, unless more is known
+        rest = min(self.leftover * ceiling * (1 + 2.0**-50), self.rest)
         return total[0], math.nextafter(total[1] + rest, math.inf)
 
 
@@ -189,8 +193,12 @@ def check_level(s: Any, side: str) -> None:
 def _total(low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
     if not len(low):
         return 0.0, 0.0
-    lower, upper = sum_outward(np.asarray(low, float), np.asarray(high, float))
-    return float(lower), float(upper)
+    low, high = np.asarray(low, float), np.asarray(high, float)
+    with np.errstate(over="ignore", invalid="ignore"):
+        lower, upper = (float(end) for end in sum_outward(low, high))
+    if not math.isfinite(lower):  # it overflows: numbers >= 0 sum to no less than one of them
+        lower = float(low.max())
+    return lower, upper if math.isfinite(upper) else math.inf
 
 
 def _log_above(ratio: Any, t: Any, closed: bool) -> bool:

@@ -22,6 +22,7 @@ from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.essential import Extremes, extremes, over_rest
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import Surface, secret_of
+from borel.engine.discrete.countable_means import beyond
 from borel.engine.discrete.law_measures import LawMeasures
 from borel.engine.graphs import fp
 from borel.engine.intervals import lanes
@@ -492,6 +493,11 @@ class CertifiedEngine(LawMeasures):
 
     # -- laws over finite and countable outcomes ----------------------------------------------
 
+    @property
+    def in_logs(self) -> CertifiedEngine:
+        """The engine that computes with logarithms of densities: this one."""
+        return self
+
     @cached_property
     def _heads(self) -> dict[str, int]:
         return {"count": 64}
@@ -513,6 +519,8 @@ class CertifiedEngine(LawMeasures):
                 if whole:
                     return values
                 left = max(0.0, 1.0 - float(values.mass_lower.sum()) * (1 - 1e-13) + 1e-15)
+                # the sum of ess sup_x f(y|x), which is E e^PML, bounds that of f_Y
+                left = min(left, beyond(self, "pml", "exp", np.asarray(ys)))
                 if left <= settings.current().tol * 1e-3 or self._heads["count"] >= 4096:
                     return Values(**{**values.__dict__, "leftover": left})
                 self._heads["count"] *= 4

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _LARGEST_HEAD = 1 << 15
 _CELLS = 1_000_000
+_LEAST = 1e-290
+"""Densities below this have few digits, or none."""
 
 
 class CountableEngine(CountableMeasures):
@@ -216,7 +218,8 @@ class CountableEngine(CountableMeasures):
 
     def values_at(self, kind: str, y: Any, *, hurry: bool = False) -> Values:
         """Enclose PML or PMC at outcomes y, with their masses."""
-        marginal, top, bottom = self.column(np.atleast_1d(np.asarray(y)), hurry=hurry)
+        ys = np.atleast_1d(np.asarray(y))
+        marginal, top, bottom = self.column(ys, hurry=hurry)
         outside = top.upper == 0
         num, den = (top, marginal) if kind == "pml" else (marginal, bottom)
         log, ratio = _quotient(num, den)
@@ -231,7 +234,40 @@ class CountableEngine(CountableMeasures):
             np.where(outside, 0.0, marginal.lower),
             np.where(outside, 0.0, np.minimum(marginal.upper, 1.0)),
         )
-        return Values(*settle(log, 0.0), *settle(ratio, 1.0), *masses, outside)
+        found = Values(*settle(log, 0.0), *settle(ratio, 1.0), *masses, outside)
+        if self._finite_prior is None:
+            return found
+        if kind == "pml" and self._proved:
+            most = self._largest_ratio()
+            np.minimum(found.upper, most[0], out=found.upper)
+            np.minimum(found.ratio_upper, most[1], out=found.ratio_upper)
+        low = top.lower if kind == "pml" else bottom.lower
+        self._resolve(kind, ys, found, ~outside & (low < _LEAST))
+        return found
+
+    def _resolve(self, kind: str, ys: np.ndarray, found: Values, lost: np.ndarray) -> None:
+        """Narrow the values at outcomes where densities underflow, by their logarithms."""
+        if not lost.any() or not self._proved or self.in_logs is None:
+            return
+        finer = self.in_logs.values_at(kind, ys[lost])
+        for name in ("lower", "ratio_lower", "mass_lower"):
+            old, new = getattr(found, name), getattr(finer, name)
+            old[lost] = np.maximum(old[lost], new)
+        for name in ("upper", "ratio_upper", "mass_upper"):
+            old, new = getattr(found, name), getattr(finer, name)
+            old[lost] = np.minimum(old[lost], new)
+
+    @cached_property
+    def in_logs(self) -> Any:
+        """The engine of a finite secret that computes with logarithms of densities, or None."""
+        from borel.engine.continuous.certified import CertifiedEngine
+
+        if self._finite_prior is None:
+            return None
+        try:
+            return CertifiedEngine(self.joint)
+        except NotEnclosed:
+            return None
 
     def head_of_outcomes(self) -> tuple[np.ndarray, bool]:
         """Return the outcomes that the law was computed on, and whether they are all."""
@@ -294,14 +330,15 @@ class CountableEngine(CountableMeasures):
 
     def _ceiling(self) -> float:
         """Bound PML by log 1 / p_min for a finite secret; nothing bounds it for a countable one."""
+        return np.inf if self._finite_prior is None else self._largest_ratio()[0]
+
+    def _largest_ratio(self) -> tuple[float, float]:
+        """Bound log 1 / p_min and 1 / p_min for a finite secret."""
         head = self._finite_prior
-        if head is None:
-            return np.inf
-        smallest = rounding.scaled(np.array([head.low[head.high > 0].min()]))
-        if smallest.hi[0] == 0:
-            return np.inf
-        one = rounding.scaled(np.ones(1))
-        return float(log_ratio_bounds(one, smallest).upper[0])
+        assert head is not None
+        least = head.low[head.high > 0].min()
+        ends = _quotient(Enclosure(np.ones(1), np.ones(1)), Enclosure(least[None], np.ones(1)))
+        return float(ends[0].upper[0]), float(ends[1].upper[0])
 
     def log_marginal(self, y: Any) -> np.ndarray:
         """Return log f_Y(y) in float64, for plots and posteriors."""

@@ -23,11 +23,13 @@ from borel.engine.graphs.joined_graphs import JoinedGraphs
 from borel.engine.infinities.orders import Ray
 from borel.engine.infinities.power import PowerProgram, range_of, ray
 from borel.engine.infinities.power_rules import Rules
-from borel.engine.infinities.power_values import BITS, Power, Real, Undecided, box
+from borel.engine.infinities.power_values import BITS, ZERO, Power, Real, Undecided, box
 from borel.engine.infinities.settled import settled
 from borel.engine.infinities.subsequences import affine, known_nodes, on_scale, scales
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from borel.density import Density
     from borel.engine.graphs.trace import Graph
 
@@ -60,13 +62,8 @@ def beyond(engine: Any, kind: str, last: float) -> float:
     float
         Infinite where nothing is proved.
     """
-    outcome, density = engine.joint.outcome, engine.mechanism.density
-    if outcome.kind != "countable" or outcome.lower is None or outcome.upper is not None:
-        return math.inf
-    if density is None or density.graph is None or not last >= 2 * _POINTS:
-        return math.inf
     best = math.inf
-    for y, t0 in _rays(density, float(last)):
+    for y, t0 in _rays(engine, float(last)):
         try:
             with precision(BITS):
                 best = min(best, _Tail(engine, y, t0, float(last)).bound(kind))
@@ -75,9 +72,36 @@ def beyond(engine: Any, kind: str, last: float) -> float:
     return best
 
 
-def _rays(density: Density, last: float) -> list[tuple[Ray, float]]:
-    """Return rays through all outcomes beyond the head."""
-    assert density.graph is not None
+def envelope(engine: Any, start: float) -> Iterator[tuple[Any, Any]]:
+    """Bound f_Y(y) <= h e^(-r (y - start)) for all integers y >= start, by balls (h, r).
+
+    Parameters
+    ----------
+    engine : CountableEngine
+        As in `beyond`.
+    start : float
+        The first outcome.
+    """
+    for y, t0 in _rays(engine, start - 1.0):
+        if not y.scale:
+            continue
+        try:
+            whole = _Tail(engine, y, t0, start - 1.0).marginal()
+        except Undecided:
+            continue
+        if isinstance(whole, Power) and whole.base == 0 and whole.w[1].is_finite():
+            # t = e^(-y / |a|), and t^b is largest for the least b
+            rate = whole.a[0] / -y.value.a[0]  # type: ignore[union-attr]
+            yield whole.w[1] * (-rate * ball(start)).exp(), rate
+
+
+def _rays(engine: Any, last: float) -> list[tuple[Ray, float]]:
+    """Return rays through all outcomes beyond the head; none where the outcomes do not fit."""
+    outcome, density = engine.joint.outcome, engine.mechanism.density
+    if outcome.kind != "countable" or outcome.lower is None or outcome.upper is not None:
+        return []
+    if density is None or density.graph is None or not last >= 2 * _POINTS:
+        return []
     out = [(Ray(ray(0.0, -1.0, 1.0, 1.0), "y = 1/t", {"infinity": 1}), 1 / last)]
     for scale in scales(density.graph):
         base = math.e if isinstance(scale, str) else scale
@@ -117,6 +141,15 @@ class _Tail:
         if not (worst.is_finite() and worst > 0):
             return math.inf
         return max(ends(worst.log())[1], 0.0)
+
+    def marginal(self) -> Real:
+        """Enclose f_Y along the ray, from above: the parts may share secrets."""
+        if not self.parts:
+            raise Undecided("outcomes of the head")
+        total: Real = ZERO
+        for part in self.parts:
+            total = self.rules.add(total, self.rules.multiply(part.kernel, part.most))
+        return total
 
     def _parts(self, engine: Any) -> Any:
         density = self.density

@@ -171,13 +171,39 @@ class DiscreteFigures:
         low, high = self.law(kind).quantile(s, side=side)
         return self.bound(low, high)
 
+    in_logs: Any = None
+    """An engine with ``surface``, ``secret`` and ``extreme``, which knows log-densities."""
+
+    def law_of_mean(self, kind: str, what: str) -> Values:
+        """Enclose the law, with what is beyond its head bounded for a mean: "mean" or "exp"."""
+        values = self.law(kind)
+        if self.status == "estimate" or values.exact or self.head_of_outcomes()[1]:
+            return values
+        from borel.engine.discrete.countable_means import with_rest
+
+        return with_rest(self, kind, what, values)
+
+    def infinite_mean(self, kind: str, what: str, high: Any) -> Bound | None:
+        """Prove that a mean without an upper end is infinite, if that can be done."""
+        if self.status == "estimate" or not high == math.inf or self.head_of_outcomes()[1]:
+            return None
+        from borel.engine.infinities.infinity_countable import prove_countable
+
+        proof = prove_countable(self, kind)
+        enough = proof is not None and (proof.attained or (what == "exp" and proof.diverges))
+        return self.infinite_bound(proof) if enough else None
+
     def mean(self, kind: str) -> Bound:
         """Return the mean of the leakage."""
-        return self.bound(*self.law(kind).mean())
+        low, high = self.law_of_mean(kind, "mean").mean()
+        return self.infinite_mean(kind, "mean", high) or self.bound(low, high)
 
     def exp_mean(self, kind: str) -> Bound:
         """Return the mean of e^leakage."""
-        low, high = self.law(kind).exp_mean()
+        low, high = self.law_of_mean(kind, "exp").exp_mean()
+        proved = self.infinite_mean(kind, "exp", high)
+        if proved is not None:
+            return proved.about(units="ratio")
         if isinstance(low, Fraction):
             return self.bound(fraction_down(low), fraction_up(high), units="ratio")
         return self.bound(float(low), float(high), units="ratio")

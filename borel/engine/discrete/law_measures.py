@@ -28,7 +28,8 @@ class LawMeasures(DiscreteFigures):
 
     def maximal_leakage(self) -> Bound:
         """Enclose log E e^PML."""
-        return self._log_of(*self.law("pml").exp_mean(), least=1.0)
+        low, high = self.law_of_mean("pml", "exp").exp_mean()
+        return self.infinite_mean("pml", "exp", high) or self._log_of(low, high, least=1.0)
 
     def maximal_cost_leakage(self) -> Bound:
         """Enclose -log E e^-PMC: what an outcome beyond the head adds is at most its mass."""

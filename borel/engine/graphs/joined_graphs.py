@@ -52,6 +52,10 @@ class JoinedGraphs:
         """Return the operation of a node."""
         return self._nodes[node][0]
 
+    def arguments(self, node: int) -> tuple:
+        """Return the arguments of a node: nodes, or what an input or a constant is."""
+        return self._nodes[node][1]
+
     def rooted(self, root: int) -> Graph:
         """Return the graph whose result is a node."""
         kept = pruned(self._nodes, root)

@@ -234,9 +234,12 @@ def exp(a: Box) -> Box:
     high = low if a[0] is a[1] else np.exp(a[1])
     if _plain(low, high).all():
         return low - (5 * EPS) * low, high + (5 * EPS) * high
-    low = np.where(a[0] < -700, 0.0, low - 5 * EPS * low)
+    over = np.where(np.isposinf(a[0]), np.inf, LARGEST * (1 - 5 * EPS))
+    with np.errstate(invalid="ignore"):
+        low = np.where(np.isposinf(low), over, low - 5 * EPS * low)
+    low = np.where(a[0] < -700, 0.0, low)
     high = np.where(a[1] < -700, np.where(np.isneginf(a[1]), 0.0, 1e-304), high + 5 * EPS * high)
-    return np.where(np.isposinf(low) & ~np.isposinf(a[0]), LARGEST, low), high
+    return low, high
 
 
 def total(a: Box, axis: int) -> Box:
