@@ -60,7 +60,7 @@ class Pairs:
             return None
         for i, k in combinations(range(len(self.secrets)), 2):
             found = together.remainder(i, k, low, high)
-            if found is None or not _all_finite(found[1], named, t0):
+            if found is None or not _all_finite(found[1], named, t0, (low, high)):
                 continue
             whole, _ = found
             if "y" not in whole.inputs:
@@ -84,9 +84,13 @@ def _log_kernel(density: Density, x: float) -> Graph:
     return joined.rooted(joined.add("log", joined.roots[0]))
 
 
-def _all_finite(graphs: list[Graph], named: dict[str, Power], t0: float) -> bool:
-    """Return whether every graph has a finite value for all t."""
+def _all_finite(
+    graphs: list[Graph], named: dict[str, Power], t0: float, over: tuple[float, float]
+) -> bool:
+    """Return whether every graph has a finite value for all t, that is for all outcomes."""
     for graph in graphs:
+        if TailRatios([graph]).finite(*over):
+            continue
         value = PowerProgram(graph).run({k: v for k, v in named.items() if k in graph.inputs}, t0)
         if not isinstance(value, Real) or not all(map(math.isfinite, weight(value))):
             return False
