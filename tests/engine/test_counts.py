@@ -10,7 +10,9 @@ from flint import arb, ctx
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.continuous.surface import secret_of
+from borel.engine.continuous.bands import side
+from borel.engine.continuous.surface import Surface, secret_of
+from borel.engine.discrete.heads import Head, trimmed
 
 MP = mpmath.mp.clone()
 MP.dps = 40
@@ -326,3 +328,32 @@ class TestPriors:
     def test_adversaries_and_envelopes_do_not_forget_the_rest(self):
         joint = noisy("laplace")
         assert engine_for(joint).ceiling() == INF
+
+
+def test_a_trimmed_head_keeps_all_of_the_mass():
+    points = np.arange(10.0)
+    p = np.array([0.01, 0.02, 0.03, 0.2, 0.4, 0.2, 0.06, 0.04, 0.02, 0.01])
+    head = Head(points, p, p, 0.01, (np.array([10.0]), np.array([INF])))
+    cut = trimmed(head, 0.05)
+    assert cut.points.tolist() == [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    assert cut.high.sum() + cut.tail >= 1.0
+    assert cut.tail <= 0.0701
+    boxes = [*zip(*(v.tolist() for v in cut.boxes), strict=True)]
+    assert sorted(boxes) == [(0.0, 1.0), (8.0, 9.0), (10.0, INF)]
+
+
+def test_what_is_beyond_the_head_counts_at_every_outcome_of_a_band():
+    """Beside the middle of the band the counts beyond are the most revealing, not in it."""
+    wide = bl.Interval(-1, 1)
+    kernel = bl.Mechanism(
+        lambda y, x: (1 - 0.99 * (y * y - 1 / 3) / (1 + 1e6 * x * x)) / 2,
+        secret=bl.Integers(0, None),
+        outcome=wide,
+    )
+    secret = secret_of(bl.poisson(mu=2.0), ())
+    secret.atoms, secret.rest, secret.rest_mass = np.array([[0.0]]), ((1.0, INF),), 0.9
+    secret.weight_low = secret.weight_high = np.array([0.1])
+    found = side(Surface(kernel.density, secret), np.array([-1.0]), np.array([1.0]), 1.0, 1e-9, INF)
+    at_end = math.log((1 - 0.99 * 2 / 3) / 2)
+    assert at_end + found.excess[0] >= math.log(0.4999)
+    assert found.direct[0] >= math.log((1 + 0.99 / 3) / 2) - 1e-12

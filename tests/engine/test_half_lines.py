@@ -4,7 +4,9 @@ The truths are integrals by mpmath at 25 digits: with Laplace noise of scale 1 o
 the leakage beyond the ends is log e^b / E e^w or log E e^-w / e^-b, and so on.
 """
 
+import copy
 import json
+import math
 import re
 
 import mpmath as mp
@@ -217,3 +219,23 @@ def test_noise_on_a_function_of_the_secret_is_normalised():
     assert not [a for a in found.assumptions if "checked" in a]
     wrong = joint(bl.normal(), clipped, lambda of: lambda y, x: np.exp(-abs(y - of(x))) / 2.0000001)
     assert bl.pml(wrong).sup().status != "certified"
+
+
+@pytest.mark.parametrize("edges", [[], [-1.0, 1.0]])
+def test_a_given_marginal_is_not_believed_where_secrets_are_not_looked_at(edges):
+    """PML is log 2 at most. Without edges no cell says what f_Y is: 1.99 would make it 0.01."""
+    outcome = bl.Interval(10, 11)
+    kernel = lambda y, x: 1 + 2 * (y - 10.5) * np.tanh(x)  # noqa: E731
+    joint = bl.normal() * bl.Mechanism(kernel, secret=bl.Reals(), outcome=outcome)
+    with bl.options(budget=8, tol=1e-2):
+        made = bl.pml(joint).sup().certificate
+    assert made is not None
+    for value, ends in ((1.99, (0.0, 0.01)), (1.5, (0.0, 0.3)), (0.3, (1.5, 2.0))):
+        forged = copy.deepcopy(made)
+        forged["lower"], forged["upper"] = ends
+        forged["claim"]["edges"] = edges
+        forged["claim"]["marginal"] = {
+            "nodes": [["const", [math.log(value).hex()]]],
+            "inputs": ["y"],
+        }
+        assert not check_outcomes(forged).ok
