@@ -138,15 +138,15 @@ class _Counts(_Checker):
         self.leaf("head", lambda: inside and {first % 1, last % 1} == {0})
         if self.failures:
             return {"box": (y, y)}, (y, y), Z, INF
-        f_y, head, extreme = (Z, Z), Z, None
+        f_y, head = (Z, Z), Z
+        extreme = (Z, Z) if pml else (INF, INF)
         for n in range(int(first), int(last) + 1):
             low, high = (v.max(Z) for v in _run(self.f, False, _ray(n), at).bounds())
             least, most = (v.max(Z) for v in _run(self.p, False, _ray(n)).bounds())
             f_y = f_y[0] + (low * least).lower(), f_y[1] + (high * most).upper()
             head += least
-            extreme = (low, high) if extreme is None else tuple(
-                u.max(v) if pml else u.min(v) for u, v in zip(extreme, (low, high), strict=True)
-            )  # fmt: skip
+            pairs = zip(extreme, (low, high), strict=True)
+            extreme = tuple(u.max(v) if pml else u.min(v) for u, v in pairs)
         least, most = (_ray(v) for v in self.claim["beyond"])  # of log f, elsewhere
         for a, b in ((self.ends[0], first - 1), (last + 1, self.ends[1])):
             if a <= b:

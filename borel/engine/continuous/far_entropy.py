@@ -92,7 +92,7 @@ class FarEntropy:
             places = [*secret.atoms[:, 0].tolist(), *(v for box in secret.rest for v in box)]
             ends = min(places), max(places)
         try:
-            low, high = interval.evaluate(g, {"x": ends})
+            low, high = interval.evaluate(g, {"x": (np.array(ends[0]), np.array(ends[1]))})
             if math.isfinite(float(low)) and math.isfinite(float(high)):
                 return max(abs(float(low)), abs(float(high)))
         except NotEnclosed:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Interval, Mixed
+from borel.alphabets import Integers, Interval, Mixed
 from borel.engine.balls.masses import mass_function
 from borel.engine.discrete.heads import assumed, head_of_prior, trimmed
 from borel.engine.graphs import fp, rewrite
@@ -208,12 +208,11 @@ def _countable(prior: Measure) -> Secret:
 
 def _far_points(prior: Measure, evaluate: Callable[..., Enclosure]) -> np.ndarray:
     """Return points far out that certainly have mass: where a kernel that settles down is known."""
-    places = np.array(
-        [sign * x for sign, end in ((-1, prior.on.lower), (1, prior.on.upper)) if end is None
-         for x in _FAR]
-    )  # fmt: skip
-    inside = places >= (-math.inf if prior.on.lower is None else prior.on.lower)
-    inside &= places <= (math.inf if prior.on.upper is None else prior.on.upper)
+    assert isinstance(prior.on, Integers)
+    low, high = prior.on.lower, prior.on.upper
+    places = np.concatenate([-_FAR if low is None else [], _FAR if high is None else []])
+    inside = places >= (-math.inf if low is None else low)
+    inside &= places <= (math.inf if high is None else high)
     places = places[inside]
     if (prior.family or ("",))[0] in POSITIVE_COUNTS:
         return places
@@ -225,7 +224,7 @@ def charged_along(prior: Measure) -> bool:
     from borel.engine.infinities.power import Log, Power, PowerProgram, ray, weight
 
     on = prior.on
-    if on.dim > 1 or on.kind != "countable" or on.upper is not None or (on.lower or 0) > 512:
+    if not isinstance(on, Integers) or on.upper is not None or (on.lower or 0) > 512:
         return False
     if (prior.family or ("",))[0] in POSITIVE_COUNTS:
         return True

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from borel.alphabets import Integers
 from borel.engine.intervals import rounding
 from borel.errors import InvalidInput, NotYet
 from borel.total_masses import head_of
@@ -61,6 +62,7 @@ def head_of_prior(
         Probabilities that certainly sum to more than 1, or a declared tail that is too small.
     """
     alphabet = prior.on
+    assert isinstance(alphabet, Integers)
     points = head_of(alphabet, count)
     check_whole(points, "x")
     points = points.astype(float)
