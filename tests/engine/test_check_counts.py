@@ -241,7 +241,7 @@ def test_no_other_checker_takes_one():
 
 
 def test_it_takes_no_certificate_of_another_kind():
-    unit = bl.uniform(UNIT) * bl.mechanisms.laplace(b=1.0, secret=UNIT)
+    unit = bl.uniform(UNIT) * bl.Mechanism(laplace, secret=UNIT, outcome=LINE)
     for found in (bl.pml(unit)(0.25), bl.pml(unit).sup()):
         assert found.certificate is not None
         assert not check_counts(found.certificate).ok

@@ -38,7 +38,7 @@ from borel.engine.continuous.check import (
 from borel.engine.continuous.check_atoms import density
 from borel.engine.graphs.trace import Graph
 
-MOST, DEPTH = 4096, 60
+MOST, DEPTH, BOXES = 4096, 60, 1000
 _TOTAL = set("add subtract multiply negative square absolute exp maximum minimum".split())
 _TESTS = {"where": lambda u: u[0], **dict.fromkeys(_SIGNS, lambda u: _gap(*u))}
 
@@ -123,9 +123,14 @@ class _Counts(_Checker):
 
     def bounded(self, side, level, y, rays, a, b):
         """Prove that side (log f - level) >= 0 for every x in rays(a, b)."""
-        log, least = self.f[1], level if self.f[1] else level.exp()
+        log, least, looked = self.f[1], level if self.f[1] else level.exp(), [0]
+        if not all(ball.is_finite() for ball in level.terms.values()):
+            raise ValueError("a bound that is none")
 
         def holds(a, b):
+            looked[0] += 1
+            if looked[0] > BOXES:
+                raise ValueError(f"not proved with {BOXES} boxes")
             values = (_run(self.f, log, x, y) for x in rays(a, b))
             return any((_gap(v, least) * side).bounds()[0] >= 0 for v in values)
 
@@ -135,7 +140,7 @@ class _Counts(_Checker):
         y, (first, last), place = self.claim["y"], self.claim["head"], self.claim["place"]
         pml, at, self.scope = self.data["quantity"] == "pml", _ray(y), f"at y = {y}"
         inside = self.ends[0] <= first <= last <= self.ends[1] and last - first < MOST
-        self.leaf("head", lambda: inside and {first % 1, last % 1} == {0})
+        self.leaf("head", lambda: inside and math.isfinite(y) and {first % 1, last % 1} == {0})
         if self.failures:
             return {"box": (y, y)}, (y, y), Z, INF
         f_y, head = (Z, Z), Z
