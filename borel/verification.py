@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.bound import Bound
-from borel.engine.continuous.check import check
+from borel.engine.continuous.check import Report, check
+from borel.engine.continuous.check_count_laws import check_count_laws
 from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.engine.continuous.check_laws import check_laws
@@ -206,7 +207,7 @@ def _checked(name: str, bound: str, certificate: dict) -> Verified:
     for part in parts:
         claim = part.get("claim")
         claim = claim if isinstance(claim, dict) else {}
-        report = _CHECKERS.get(str(claim.get("type")), check)(part)
+        report = _checker(part, str(claim.get("type")))(part)
         leaves += report.checked
         failures += [
             f"{report.scope}: {line}" if len(parts) > 1 else line for line in report.failures
@@ -218,6 +219,13 @@ def _checked(name: str, bound: str, certificate: dict) -> Verified:
         return Verified(name, bound, "verified", words)
     more = f" (and {len(failures) - 3} more)" if len(failures) > 3 else ""
     return Verified(name, bound, "refused", "; ".join(failures[:3]) + more)
+
+
+def _checker(part: dict, kind: str) -> Callable[[dict], Report]:
+    """Return the checker of claims of a kind; those about counts have a format of their own."""
+    if part.get("format") == 4 and kind in ("outcomes", "law", "mean"):
+        return check_count_laws
+    return _CHECKERS.get(kind, check)
 
 
 def _larger(name: str, bound: str, certificate: dict) -> Verified:

@@ -12,6 +12,7 @@ from scipy.optimize import minimize_scalar
 from borel.engine.continuous import far, half_lines
 from borel.engine.continuous.certificates import header, without_infinities
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_count_laws import CountLaw, CountMean, CountSupremum
 from borel.engine.continuous.check_infinite_laws import _InfiniteQuantile
 from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
@@ -68,10 +69,32 @@ def outcomes(
         **_line(engine, at),
         "peak": {"y": list(peak), "x": places},
     }
-    made = {**header(engine, quantity, *ends), "format": 3, "claim": claim}
-    made = without_infinities(made)
     # nothing is handed out whose peak the checker does not see; the boxes would take too long here
-    return made if check(made, _PeakAndAtoms).ok else None
+    return _tried(engine, _made(engine, quantity, ends, claim), _PeakAndAtoms, CountSupremum)
+
+
+def _made(
+    engine: CertifiedOutcomes, quantity: str, ends: tuple[float, float], claim: dict[str, Any]
+) -> dict[str, Any]:
+    """Return a certificate of a claim; of a count also the integers that are looked at singly."""
+    secret = engine.secret
+    counted = {}
+    if secret.rest:
+        points, charged = secret.atoms[:, 0], secret.weight_low > 0
+        head = points[charged][[0, -1]]
+        far = points[(points < head[0]) | (points > head[1])]
+        counted = {"head": head.tolist(), "far": far.tolist()}
+    number = 4 if counted else 3
+    about = {**header(engine, quantity, *ends), "format": number, "claim": {**claim, **counted}}
+    return without_infinities(about)
+
+
+def _tried(
+    engine: CertifiedOutcomes, made: dict[str, Any], trial: type, counted: type
+) -> dict[str, Any] | None:
+    """Return a certificate if a trial with less than the whole claim succeeds."""
+    kind = type("Trial", (trial, counted), {}) if engine.secret.rest else trial
+    return made if check(made, kind).ok else None
 
 
 class _PeakAndAtoms(_Outcomes):
@@ -103,7 +126,7 @@ def _covered(engine: CertifiedOutcomes) -> bool:
     masses = (mass.graph for mass in mechanism.masses.values())
     graphs = [mechanism.density.graph, secret.log_density, *masses]
     named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
-    return secret.dim == 1 and not secret.rest and named <= _KNOWN
+    return secret.dim == 1 and named <= _KNOWN
 
 
 def _bounded(secret: Secret) -> bool:
@@ -172,8 +195,7 @@ def law(
     ends_of_boxes = _ends(part.low[inner][close], part.high[inner][close])
     about["cover"] = sorted({*about["cover"], *ends_of_boxes})
     about = {"type": "law", **about, **claim}
-    made = without_infinities({**header(engine, quantity, *ends), "format": 3, "claim": about})
-    return made if check(made, _Masses).ok else None
+    return _tried(engine, _made(engine, quantity, ends, about), _Masses, CountLaw)
 
 
 class _Masses(_Law):
@@ -205,7 +227,7 @@ def infinite_quantile(
         None for what the checker does not cover.
     """
     parts = [proof.certificate["claim"] for proof in proofs if proof.certificate]
-    if not parts or not _covered(engine) or len(engine.atoms):
+    if not parts or not _covered(engine) or len(engine.atoms) or engine.secret.rest:
         return None
     box = parts[0]["proof"]["y"]["box"]
     about = _line(engine, np.array([box[0] / 2 + box[1] / 2]))
@@ -239,17 +261,18 @@ def mean(
     """
     if not _covered(engine) or not all(map(math.isfinite, ends)):
         return None
-    if len(engine.secret.atoms) > _ATOMS or not _bounded(engine.secret):
+    many = len(engine.secret.atoms) > _ATOMS and not engine.secret.rest
+    if many or not _bounded(engine.secret):
         return None
     inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
     about = _with_places(engine, quantity, part, inner, np.zeros(len(inner), bool))
     if about is None:
         return None
     claim = {"type": "mean", "figure": figure, **about}
-    made = {**header(engine, quantity, *ends), "format": 3, "claim": claim}
+    made = _made(engine, quantity, ends, claim)
     # any finite bound will do here: the one that is claimed would take too long
-    loose = without_infinities({**made, "lower": 0.0, "upper": _LOOSE})
-    return without_infinities(made) if check(loose, _Trial).ok else None
+    loose = {**made, "lower": 0.0, "upper": _LOOSE}
+    return made if _tried(engine, loose, _Trial, CountMean) else None
 
 
 class _Soon(_InfiniteQuantile):
@@ -295,7 +318,7 @@ def _with_places(
     ]
     if engine.secret.continuous and not (hints and lined):
         return None
-    return {**about, "places": hints}
+    return {**about, "places": [] if engine.secret.rest else hints}
 
 
 def _better(engine: CertifiedOutcomes, y: float, x: float, sign: float) -> float:

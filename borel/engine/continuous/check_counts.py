@@ -79,6 +79,8 @@ def _finite(graph, k, x):
         return op == "input" or math.isfinite(args[0])
     if not all(_finite(graph, a, x) for a in args):
         return False
+    if name == "log1p":
+        return bool((_value(graph, args[0], x) + 1).bounds()[0] > 0)
     if name in ("log", "gammaln", "sqrt", "xlogy", "divide", "reciprocal"):
         sign = _sign(graph, args[-1], x)
         return sign > 0 or (sign < 0 and name in ("divide", "reciprocal"))

@@ -18,7 +18,7 @@ from flint import arb, fmpq
 from borel.engine.continuous.check import INF, Report, Z, _middle, check
 from borel.engine.continuous.check_atoms import size
 from borel.engine.continuous.check_models import ONE, Model, axis, model, run
-from borel.engine.continuous.check_outcomes import CELLS, _Outcomes, mass_of
+from borel.engine.continuous.check_outcomes import _Outcomes, mass_of
 
 BOXES, SLACK = 6000, arb(2) ** -40
 
@@ -123,12 +123,9 @@ class _Law(_Outcomes):
     def look(self, a, b):
         """Enclose f_Y on a box and take sides, with cells of secrets as fine as it takes."""
         y, known, finite = axis(a, b, 0, 1), {}, math.isfinite(b - a)
-        own = {c for c in (a, b) if self.ends and self.ends[0] < c < self.ends[1]}
-        # a kink at x = y is followed on a cell that is the box
-        edges = {c for c in self.edges if not (len(own) == 2 and a < c < b)} | own
-        cells, candidates = [*pairwise(sorted(edges))], self.candidates(a, b)
+        cells, candidates = self.cells(a, b, kink=True), self.candidates(a, b)
         scale, before = self.top if self.data["quantity"] == "pml" else arb(1), INF
-        while len(cells) <= CELLS:
+        while len(cells) <= self.most_cells:
             f, at = self.rows(y, cells, known)
             low, high, doubts = self.density(y, f, at, known)  # high: from below as well
             doubt, share = (high.start - low.start).upper() + high.start.rad(), Z
@@ -178,7 +175,7 @@ class _Law(_Outcomes):
         ends = (arb(cell[0]) - y.high - centre, arb(cell[1]) - y.low - centre)
         reach = max(abs(end).upper() for end in ends)
         x = y + Model({ONE: centre, (1, 0): reach}, centre - reach, centre + reach)
-        return run(self.f, False, x=x, y=y)
+        return self.kernel(False, x, y)
 
     def margin(self, v, marginal, level, sign=1):
         """Return at least by how much the leakage at a secret is above a level, or below it."""
@@ -193,7 +190,7 @@ class _Law(_Outcomes):
         middle = a + (b - a) / 2
         near = sorted(self.hints, key=lambda pair: abs(pair[0] - middle))[:2]
         (y, x), places = near[0], [x for _, x in near] + [*self.ends]
-        at = {x: run(self.f, False, x=model(x), y=model(middle)).start for x in {*places}}
+        at = {x: self.kernel(False, model(x), model(middle)).start for x in {*places}}
         known = [x for x, v in at.items() if v.is_finite() and math.isfinite(x)]
         sign = 1 if self.data["quantity"] == "pml" else -1
         best = sorted(known, key=lambda x: -sign * float(at[x]))[:1]
@@ -201,7 +198,7 @@ class _Law(_Outcomes):
 
     def paths(self, y, f, at, candidates):
         """Return f at secrets of prior mass, along a box of outcomes."""
-        some = [at[x] for x, w in self.atoms.items() if w > 0]
+        some = [at[x] for x in self.singles]
         if math.isfinite(float(y.high - y.low)):
             for x, start in candidates:
                 some += self.near(y, x, None if start is None else y - start)

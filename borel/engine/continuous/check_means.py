@@ -147,10 +147,8 @@ class _Means(_Law):
     def look(self, a, b):
         """Enclose the part of a bounded box, with cells of secrets as fine as it takes."""
         y, known, candidates, before = axis(a, b, 0, 1), {}, self.candidates(a, b), INF
-        own = {c for c in (a, b) if self.ends and self.ends[0] < c < self.ends[1]}
-        edges = {c for c in self.edges if not (len(own) == 2 and a < c < b)} | own
-        cells, slow = [*pairwise(sorted(edges))], 0
-        while len(cells) <= CELLS:
+        cells, slow = self.cells(a, b, kink=True), 0
+        while len(cells) <= self.most_cells:
             f, at = self.rows(y, cells, known)
             # the integral of top does not need f_Y
             bare = self.pml and self.power
@@ -185,7 +183,7 @@ class _Means(_Law):
         And whether log f is known better than f, and the secrets that the path goes along.
         """
         paths = [(x, start, 1.0) for x, start in candidates]
-        paths += [(x, None, 0.0) for x, w in self.atoms.items() if w > 0]
+        paths += [(x, None, 0.0) for x in self.singles]
         if candidates and len(self.hints) > 1:  # a secret that moves otherwise
             middle = float(y.start.mid())
             (u, v), (w, z) = sorted(self.hints, key=lambda pair: abs(pair[0] - middle))[:2]
@@ -252,7 +250,7 @@ class _Means(_Law):
             more, middle, whole = INF, INF, isinstance(cell, tuple)
             for x in (axis(*cell, 1, 0), _about(along, cell)) if whole else (model(cell),):
                 if more > LITTLE * path.high:
-                    other = v if more is INF and not logged else run(self.f, logged, x=x, y=y)
+                    other = v if more is INF and not logged else self.kernel(logged, x, y)
                     whole_box, at_middle = self.short(track, other)
                     more, middle = more.min(whole_box), middle.min(at_middle)
             # else it is the box of outcomes that is too wide

@@ -59,27 +59,20 @@ def mass_of(v, a, b):
 class _Outcomes(_Checker):
     """A certificate under check: its densities, and what came of its leaves."""
 
+    most_cells = CELLS
+
     def __init__(self, data):
         self.data, self.claim, prior = data, data["claim"], data["prior"]
         self.f = Graph.from_json(data["kernel"]["graph"]), data["kernel"]["log"]
-        self.p = prior["graph"] and (Graph.from_json(prior["graph"]), prior["log"])
         self.masses = masses(data["outcome"])
         self.marginal = self.claim["marginal"] and (Graph.from_json(self.claim["marginal"]), True)
-        self.atoms = {x: arb(p).union(arb(q)) for x, p, q in prior["atoms"] if 0 <= p <= q}
-        self.ends: tuple = (prior["lower"], prior["upper"]) if self.p else ()
-        self.edges = {*self.ends, *self.atoms, *self.claim["edges"]}
-        if self.p:
-            self.edges = {x for x in self.edges if self.ends[0] <= x <= self.ends[1]}
         self.priors: dict = {}
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
-        self.leaf("format", lambda: data["format"] == 3 and len(self.atoms) == len(prior["atoms"]))
         self.leaf("quantity", lambda: data["quantity"] in ("pml", "pmc", "ldp"))
         # flint cuts series off, without a word, where ctx.cap says
         logs = isinstance(self.f[1], bool) and isinstance(prior["log"], bool) and ctx.cap > DEGREE
-        some = self.ends[0] < self.ends[1] if self.p else len(self.atoms) > 0
-        self.leaf("header", lambda: logs and some)
-        one = arb(0 if self.p else 1).union(arb(1))  # a density has the rest
-        self.leaf("atoms", lambda: bool(sum(self.atoms.values(), Z).overlaps(one)))
+        self.leaf("header", lambda: logs)
+        self.read(prior)
         # strings would be numbers to Arb, not the same as floats
         numbers = all(float(data[end]) == data[end] for end in ("lower", "upper"))
         self.leaf("bound", lambda: numbers)
@@ -91,6 +84,40 @@ class _Outcomes(_Checker):
         for x in places[:: 1 + len(places) // 8]:
             self.leaf(f"outcomes at {x}", self.normalised, x, boxes)
         self.prove(boxes)
+
+    def read(self, prior):
+        """Read the prior: a density between ends, and atoms; and where secrets are cut first."""
+        self.p = prior["graph"] and (Graph.from_json(prior["graph"]), prior["log"])
+        self.atoms = {x: arb(p).union(arb(q)) for x, p, q in prior["atoms"] if 0 <= p <= q}
+        self.singles = [x for x, w in self.atoms.items() if w > 0]
+        self.ends: tuple = (prior["lower"], prior["upper"]) if self.p else ()
+        self.edges = {*self.ends, *self.atoms, *self.claim["edges"]}
+        if self.p:
+            self.edges = {x for x in self.edges if self.ends[0] <= x <= self.ends[1]}
+        every = len(self.atoms) == len(prior["atoms"])
+        self.leaf("format", lambda: self.data["format"] == 3 and every)
+        some = self.ends[0] < self.ends[1] if self.p else len(self.atoms) > 0
+        self.leaf("secrets", lambda: some)
+        one = arb(0 if self.p else 1).union(arb(1))  # a density has the rest
+        self.leaf("atoms", lambda: bool(sum(self.atoms.values(), Z).overlaps(one)))
+
+    def cells(self, a, b, *, kink=False):
+        """Return cells of secrets, cut at the ends of a box of outcomes, where kinks often are.
+
+        If a kink at x = y is followed on a cell that is the box, there is no cut within it.
+        """
+        own = {c for c in (a, b) if self.ends and self.ends[0] < c < self.ends[1]}
+        edges = {c for c in self.edges if not (kink and len(own) == 2 and a < c < b)}
+        return [*pairwise(sorted(edges | own))]
+
+    def kernel(self, log, x, y):
+        """Return f(y|x), or its logarithm, for almost all secrets and outcomes of models."""
+        return run(self.f, log, x=x, y=y)
+
+    def weight_of(self, cell):
+        """Return the prior on a cell of secrets, and the mass of the cell."""
+        p = run(self.p, False, x=axis(*cell, 1, 0))
+        return p, integral(p, *cell)
 
     def normalised(self, x, boxes):
         """Return whether the kernel beside a secret may be a law: with all atoms, and no more."""
@@ -149,11 +176,9 @@ class _Outcomes(_Checker):
 
     def settled(self, a, b, proof):
         """Prove a statement about a box of outcomes, with cells of secrets as fine as it takes."""
-        ends, y, known = self.ends, axis(a, b, 0, 1), {}
-        own = {c for c in (a, b) if ends and ends[0] < c < ends[1]}  # where kinks often are
-        cells = [*pairwise(sorted({*self.edges, *own}))]
+        y, known, cells = axis(a, b, 0, 1), {}, self.cells(a, b)
         with suppress(ValueError):
-            while len(cells) < (3 * CELLS if proof == self.below else CELLS):
+            while len(cells) < self.most_cells * (3 if proof == self.below else 1):
                 f, at = self.rows(y, cells, known)
                 low, high, doubts = self.density(y, f, at, known)
                 missing = proof(y, f, at, low, high)
@@ -175,14 +200,14 @@ class _Outcomes(_Checker):
         """Return f(y|x) on each cell of secrets and at some; far out, its ratio to that at one."""
         if math.isfinite(float(y.high - y.low)):
             for cell in cells if self.p else ():
-                known[cell] = known.get(cell) or run(self.f, False, x=axis(*cell, 1, 0), y=y)
-            for x in {*self.atoms, *(sum(cells, ()) if self.data["quantity"] == "ldp" else ())}:
-                known[x] = known.get(x) or run(self.f, False, x=model(x), y=y)
+                known[cell] = known.get(cell) or self.kernel(False, axis(*cell, 1, 0), y)
+            for x in {*self.atoms, *self.singles, *(sum(cells, ()) if self.data["quantity"] == "ldp" else ())}:
+                known[x] = known.get(x) or self.kernel(False, model(x), y)
             return {c: known[c] for c in cells if c in known}, known
         f, at, start = {}, {}, Z  # log f, less that at the first edge
         for cell in cells:
             if cell not in known:
-                v = run(self.f, True, x=axis(*cell, 1, 0), y=y)
+                v = self.kernel(True, axis(*cell, 1, 0), y)
                 step = Model({k: b for k, b in v.terms.items() if k != ONE})
                 sides = (-1, 1) if math.isfinite(cell[1] - cell[0]) else (1, 1)
                 ends = [sum((b * t ** k[0] for k, b in step.terms.items()), Z) for t in sides]
@@ -202,8 +227,7 @@ class _Outcomes(_Checker):
             total, mass = total + at[x] * weight, mass + weight
         for cell, v in f.items() if self.p else ():
             if cell not in self.priors:
-                p = run(self.p, False, x=axis(*cell, 1, 0))
-                self.priors[cell] = p, integral(p, *cell)
+                self.priors[cell] = self.weight_of(cell)
             p, own = self.priors[cell]
             if known.get((cell, 0), (None,))[0] is not v:
                 known[cell, 0] = v, self.part(y, cell, integral(v * p, *cell))
@@ -213,7 +237,8 @@ class _Outcomes(_Checker):
                 doubts[cell] = part.doubt() + own.doubt() * v.high  # it also tells what is left
             else:  # its share of the prior is what the others leave
                 lost[cell] = v.high
-        left, most = (1 - mass).max(Z), max(lost.values(), default=Z)
+        # the prior meant sums to 1: what its floats miss may all be there
+        left, most = abs(1 - mass), max(lost.values(), default=Z)
         doubts |= {cell: left.mid() * most if most.is_finite() else INF for cell in lost}
         more = left.upper() * most if most.is_finite() else INF
         high = total + between(Z, more.upper()) if lost else total
@@ -234,7 +259,7 @@ class _Outcomes(_Checker):
         total, half = model(0), (arb(cell[1]) - arb(cell[0])) / 2
         for turn in (1, -1):  # x = y + turn (1 + s) half, up to the end of the cell: s = -turn u
             x = y + (axis(-1.0, 1.0, 1, 0) + 1) * (half * turn)
-            inside = run(self.f, False, x=x, y=y) * run(self.p, False, x=x)
+            inside = self.kernel(False, x, y) * run(self.p, False, x=x)
             total = total + integral_to_u(inside, -turn) * half
         known = all(b.is_finite() for b in total.terms.values())
         better = total.doubt() < found.doubt() or not found.start.is_finite()
@@ -270,15 +295,15 @@ class _Outcomes(_Checker):
 
         They are boxes beside x + drift, with a model that varies with the outcome. Or log f.
         """
-        if x is None or (drift is None and self.atoms.get(x, Z) > 0):
-            return [] if x is None else [run(self.f, log, x=model(x), y=y)]
+        if x is None or (drift is None and x in self.singles):
+            return [] if x is None else [self.kernel(log, model(x), y)]
         out, step = [], arb(2) ** -60 * max(1.0, abs(x))
         for middle in (x + step, x - step) if self.p else ():
             place = Model({ONE: middle, (1, 0): step / 2}, middle - step / 2, middle + step / 2)
             place = place if drift is None else place + drift
             inside = self.ends[0] <= place.low and place.high <= self.ends[1]
             if inside and run(self.p, False, x=place).low > 0:
-                out.append(run(self.f, log, x=place, y=y))
+                out.append(self.kernel(log, place, y))
         return out
 
 
