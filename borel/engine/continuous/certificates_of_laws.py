@@ -136,7 +136,8 @@ def _bounded(secret: Secret) -> bool:
 def _line(engine: CertifiedOutcomes, at: np.ndarray) -> dict[str, Any]:
     """Return where a checker is to cut the outcomes and the secrets first, and f_Y if known."""
     secret, line, mechanism = engine.secret, engine.line, engine.joint.mechanism
-    inner = {float(a) for a in secret.atoms[:, 0]} | set(mechanism.breaks)
+    charged = secret.weight_low > 0 if secret.rest else slice(None)
+    inner = {float(a) for a in secret.atoms[charged, 0]} | set(mechanism.breaks)
     edges = []
     if secret.continuous:
         own = float(secret.lower[0]), float(secret.upper[0])
@@ -282,9 +283,16 @@ class _Soon(_InfiniteQuantile):
 
 
 class _Trial(_Means):
-    """Whether the checker finds a finite bound soon."""
+    """Whether the checker finds a finite bound soon, far out first."""
 
     most_boxes = 24
+
+    def total(self, cover: list, low: arb, high: arb) -> bool:
+        far = [box for box in cover if math.isinf(box[1] - box[0])]
+        if not all(self.share(*box)[1] < math.inf for box in far):
+            return False
+        # cells of counts are as fine at first as they will be
+        return len(cover) > self.most_boxes or super().total(cover, low, high)
 
 
 def logarithm(made: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:

@@ -73,6 +73,8 @@ class _Outcomes(_Checker):
         logs = isinstance(self.f[1], bool) and isinstance(prior["log"], bool) and ctx.cap > DEGREE
         self.leaf("header", lambda: logs)
         self.read(prior)
+        if self.failures:  # not even of this kind
+            return
         # strings would be numbers to Arb, not the same as floats
         numbers = all(float(data[end]) == data[end] for end in ("lower", "upper"))
         self.leaf("bound", lambda: numbers)
