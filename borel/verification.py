@@ -13,6 +13,7 @@ from borel.bound import Bound
 from borel.engine.continuous.check import Report, check
 from borel.engine.continuous.check_count_laws import check_count_laws
 from borel.engine.continuous.check_counts import check_counts
+from borel.engine.continuous.check_discrete_laws import check_discrete_laws
 from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SUPREMUM = "the supremum over the outcomes"
+_MEANS = ("mean", "exp_mean", "maximal_leakage")
 _JOINT = ("kernel", "prior", "outcome")
 _GUARANTEE = re.compile(
     r"guarantees/(?P<kind>PML|PMC|LDP|LIP)-epsilon-(?P<epsilon>[0-9.]+)(-delta-(?P<delta>[0-9.]+))?"
@@ -35,6 +37,7 @@ _CHECKERS = {
     "count_infinite": check_counts,
     "count_point": check_counts,
     "outcomes": check_outcomes,
+    "discrete_law": check_discrete_laws,
     "infinite_quantile": check_infinite_laws,
     "law": check_laws,
     "mean": check_means,
@@ -141,6 +144,8 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
     # of several certificates it is their claims that were verified
     claim = {} if {"parts", "sides"} & set(certificate) else certificate["claim"]
     kind, figure = claim.get("type"), claim.get("figure")
+    if kind == "discrete_law":
+        kind = "mean" if figure in _MEANS else "law"
     points = "outcome" in certificate and certificate["outcome"]["points"]
     supremum = "sides" not in certificate and words.endswith(_SUPREMUM)
     of_kind = name.split("/")[0]
@@ -192,7 +197,8 @@ def _at_level(claim: dict, exact: Fraction) -> bool:
     """Return whether a claim is about the left quantile at a level, or at its float."""
     about = [claim.get(key) for key in ("type", "figure", "side")]
     levels = exact, Fraction(float(exact))
-    quantile = about[0] in ("law", "infinite_quantile") and about[1:] == ["quantile", "left"]
+    laws = ("law", "discrete_law", "infinite_quantile")
+    quantile = about[0] in laws and about[1:] == ["quantile", "left"]
     return quantile and Fraction(*claim["s"]) in levels
 
 

@@ -290,8 +290,14 @@ class _Checker:
         return best
 
     def is_point(self):
-        y, shift, cells = self.claim["y"], self.claim["shift"], self.claim["cells"]
-        at, total, self.scope = _ray(y), (Z, Z), f"at y = {y}"
+        y = self.claim["y"]
+        self.scope = f"at y = {y}"
+        return {"box": (y, y)}, (y, y), *self.at_outcome(self.claim)[1]
+
+    def at_outcome(self, claim):
+        """Prove bounds of log f_Y at an outcome, and of the leakage."""
+        y, shift, cells = claim["y"], claim["shift"], claim["cells"]
+        at, total = _ray(y), (Z, Z)
         atoms, pml = [(x, x) for x, *_ in self.atoms], self.data["quantity"] == "pml"
         edges = self.cover([(a, b) for a, b, *_ in cells if a < b]) if self.p else [y]
         self.leaf("atoms", lambda: [(a, b) for a, b, *_ in cells if not a < b] == atoms)
@@ -300,7 +306,7 @@ class _Checker:
             total = total[0] + least, total[1] + most
         f_y = [(t.log() if t > 0 else -INF) + shift for t in total]
         name, side = ("top", 1) if pml else ("bottom", -1)
-        low, high, x = self.claim[name]
+        low, high, x = claim[name]
         outer, inner = (high, low)[::side]
         # cut where kinks often are
         cuts = sorted(c for c in {x, y, *edges, *self.f[0].constants} if edges[0] <= c <= edges[-1])
@@ -310,8 +316,7 @@ class _Checker:
         beside = [{"base": x, "sign": s, "power": 1, "s": (0.5, 1.0)} for s in (1, -1)]
         near = [(_rays, x, x), *(self.path(spec, t, at) for t in steps for spec in beside)]
         self.leaf(f"{name} near {x}", self.somewhere, side, _ray(inner), at, *near)
-        ends = (low - f_y[1], high - f_y[0]) if pml else (f_y[0] - high, f_y[1] - low)
-        return {"box": (y, y)}, (y, y), *ends
+        return f_y, (low - f_y[1], high - f_y[0]) if pml else (f_y[0] - high, f_y[1] - low)
 
     def cover(self, boxes):
         """Prove that boxes follow each other from one end of the secrets to the other."""
@@ -376,12 +381,17 @@ class _Checker:
         return spec, ends, INF, INF
 
 
+def parsed(certificate: dict | str) -> dict:
+    """Return a certificate as data: JSON has no infinities, they are strings."""
+    text = certificate if isinstance(certificate, str) else json.dumps(certificate)
+    return json.loads(re.sub(r'"(-?Infinity)"', r"\1", text))
+
+
 def check(certificate: dict | str, checker: type = _Checker) -> Report:
     """Verify a certificate: every leaf, and that the bound follows from them."""
     with ctx.workprec(BITS):
-        try:  # JSON has no infinities: they are strings
-            text = certificate if isinstance(certificate, str) else json.dumps(certificate)
-            done = checker(json.loads(re.sub(r'"(-?Infinity)"', r"\1", text)))
+        try:
+            done = checker(parsed(certificate))
             return Report(not done.failures, done.failures, done.checked, done.scope)
         except Exception as error:  # a certificate that is not one
             return Report(False, [f"certificate: {type(error).__name__}: {error}"], 0, "")

@@ -41,6 +41,8 @@ def masses(outcome: dict) -> dict[float, Density]:
 def kernel(data: dict) -> Density:
     """Return f(.|x) for what a certificate claims: at an atom, if that is the one outcome of it."""
     claim, known = data["claim"], masses(data["outcome"])
+    if not known:
+        return density(data["kernel"])
     one = claim["type"] == "point"
     ends = (claim["y"], claim["y"]) if one else claim["proof"]["y"].get("box", (-1.0, 1.0))
     alone = ends[0] == ends[1] and ends[0] in known

@@ -56,8 +56,8 @@ class _Counted(_Outcomes):
 
     def possible(self, n, lower, upper):
         """Prove that an integer has a mass, by how that is made: it may be too small to see."""
-        sure = _finite if self.p[1] else _positive
-        return n % 1 == 0 and lower <= n <= upper and sure(self.p[0], len(self.p[0].nodes) - 1, _ray(n))
+        (graph, log), inside = self.p, n % 1 == 0 and lower <= n <= upper
+        return inside and (_finite if log else _positive)(graph, len(graph.nodes) - 1, _ray(n))
 
     def cells(self, a, b, *, kink=False):
         """Return the cells of the integers beyond the head."""

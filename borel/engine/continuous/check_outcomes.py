@@ -203,7 +203,8 @@ class _Outcomes(_Checker):
         if math.isfinite(float(y.high - y.low)):
             for cell in cells if self.p else ():
                 known[cell] = known.get(cell) or self.kernel(False, axis(*cell, 1, 0), y)
-            for x in {*self.atoms, *self.singles, *(sum(cells, ()) if self.data["quantity"] == "ldp" else ())}:
+            edges = sum(cells, ()) if self.data["quantity"] == "ldp" else ()
+            for x in {*self.atoms, *self.singles, *edges}:
                 known[x] = known.get(x) or self.kernel(False, model(x), y)
             return {c: known[c] for c in cells if c in known}, known
         f, at, start = {}, {}, Z  # log f, less that at the first edge

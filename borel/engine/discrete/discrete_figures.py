@@ -164,12 +164,14 @@ class DiscreteFigures:
     def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
         """Return P{leakage > t}, or P{leakage >= t} if closed."""
         low, high = self.law(kind).tail(t, closed=closed)
-        return self.bound(low, high, units="probability")
+        about = {"figure": "tail", "t": t, "closed": closed}
+        return self._checked(kind, self.bound(low, high, units="probability"), about)
 
     def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
         """Return the quantile of the leakage at level s."""
         low, high = self.law(kind).quantile(s, side=side)
-        return self.bound(low, high)
+        about = {"figure": "quantile", "s": Fraction(s).as_integer_ratio(), "side": side}
+        return self._checked(kind, self.bound(low, high), about)
 
     in_logs: Any = None
     """An engine with ``surface``, ``secret`` and ``extreme``, which knows log-densities."""
@@ -196,7 +198,8 @@ class DiscreteFigures:
     def mean(self, kind: str) -> Bound:
         """Return the mean of the leakage."""
         low, high = self.law_of_mean(kind, "mean").mean()
-        return self.infinite_mean(kind, "mean", high) or self.bound(low, high)
+        proved = self.infinite_mean(kind, "mean", high)
+        return proved or self._checked(kind, self.bound(low, high), {"figure": "mean"})
 
     def exp_mean(self, kind: str) -> Bound:
         """Return the mean of e^leakage."""
@@ -206,7 +209,19 @@ class DiscreteFigures:
             return proved.about(units="ratio")
         if isinstance(low, Fraction):
             return self.bound(fraction_down(low), fraction_up(high), units="ratio")
-        return self.bound(float(low), float(high), units="ratio")
+        bound = self.bound(float(low), float(high), units="ratio")
+        return self._checked(kind, bound, {"figure": "exp_mean"})
+
+    def _checked(self, kind: str, bound: Bound, claim: dict[str, Any]) -> Bound:
+        """Add a certificate to a figure of the law, which may make it a little wider."""
+        if bound.status not in ("certified", "conditional") or self.in_logs is None:
+            return bound
+        from borel.engine.discrete.certificates_of_discrete_laws import certificate
+
+        made = certificate(self, kind, (bound.lower, bound.upper), **claim)
+        if made is None:
+            return bound
+        return self.bound(made["lower"], made["upper"], units=bound.units, certificate=made)
 
     def psi_1(self, level: Threshold) -> Bound:
         """Enclose the mean of (1 - e^(epsilon - PML))^+; what is beyond the head adds its mass."""

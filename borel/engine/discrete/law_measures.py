@@ -29,7 +29,9 @@ class LawMeasures(DiscreteFigures):
     def maximal_leakage(self) -> Bound:
         """Enclose log E e^PML."""
         low, high = self.law_of_mean("pml", "exp").exp_mean()
-        return self.infinite_mean("pml", "exp", high) or self._log_of(low, high, least=1.0)
+        proved = self.infinite_mean("pml", "exp", high)
+        found = self._log_of(low, high, least=1.0)
+        return proved or self._checked("pml", found, {"figure": "maximal_leakage"})
 
     def maximal_cost_leakage(self) -> Bound:
         """Enclose -log E e^-PMC: what an outcome beyond the head adds is at most its mass."""

@@ -1,0 +1,138 @@
+"""Check certificates of the law of a leakage over finitely or countably many outcomes.
+
+At each outcome of a head the mass f_Y and the leakage are proved as for a figure at one outcome
+(`check`). From them come P{leakage > t} and means. What is beyond the head has the mass that the
+head leaves: f(.|x) and p sum to 1, which is on trust. Its leakage is not known, but that PML is at
+most log 1 / p_min for finitely many secrets.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from flint import arb, ctx, fmpq
+
+from borel.engine.continuous.check import BITS, INF, Report, Z, _Checker, check, parsed
+
+MOST, ROUNDING = 1024, arb(2) ** -30
+
+
+class _DiscreteLaw(_Checker):
+    """A certificate of a tail, of a value of the distribution function, a quantile or a mean."""
+
+    def is_discrete_law(self):
+        """Prove the masses and leakages of a head, and what follows from them."""
+        claim, outcome = self.claim, self.data["outcome"]
+        ys, alphabet = [part["y"] for part in claim["parts"]], outcome["points"]
+        if alphabet == "integers":
+            inside = all(y % 1 == 0 and outcome["lower"] <= y <= outcome["upper"] for y in ys)
+        else:
+            inside = {*ys} <= {*alphabet}
+        self.leaf("outcomes", lambda: inside and len({*ys}) == len(ys) and 0 < len(ys) <= MOST)
+        self.leaf("figure", lambda: claim["figure"] in self.figures)
+        if self.failures:
+            return {"box": (math.nan, math.nan)}, (math.nan, math.nan), Z, INF
+        self.scope = f"the {claim['figure'].replace('_', ' ')} of the law"
+        self.rows = []
+        for part in claim["parts"]:
+            f_y, leakage = self.at_outcome(part)
+            self.rows.append((f_y[0].exp(), f_y[1].exp(), leakage[0].max(Z), leakage[1].max(Z)))
+        known = sum((row[0] for row in self.rows), Z)
+        self.leaf("masses", lambda: bool(known < 1 + ROUNDING))
+        self.every = alphabet != "integers" and len(ys) == len({*alphabet})
+        # the laws meant sum to 1: what their floats miss may all be beyond the head
+        self.left = Z if self.every else abs(1 - known).upper()
+        low, high = self.found = self.figures[claim["figure"]](self)
+        self.leaf("bound", lambda: self.data["lower"] <= low and high <= self.data["upper"])
+        # the outcomes are as they are to be, and the bound is proved
+        return {"box": (ys[0], ys[0])}, (ys[0], ys[0]), arb(self.data["lower"]), Z
+
+    def beyond(self, t, closed):
+        """Bound P{leakage > t}, or P{leakage >= t} if closed."""
+        least = most = Z
+        for low, high, least_of, most_of in self.rows:
+            sure = least_of >= t if closed else least_of > t
+            never = most_of < t if closed else most_of <= t
+            least += low if sure else Z
+            most += Z if never else high
+        return least.lower(), (most + self.left).min(arb(1)).upper()
+
+    def tail(self):
+        """Bound a tail."""
+        t, closed = arb(self.claim["t"]), self.claim["closed"]
+        self.scope = f"the tail of the law at {self.claim['t']}"
+        self.leaf("closed", lambda: closed in (True, False))
+        return self.beyond(t, closed)
+
+    def cdf(self):
+        """Bound a value of the distribution function."""
+        low, high = self.beyond(arb(self.claim["t"]), False)
+        self.scope = f"the cdf of the law at {self.claim['t']}"
+        self.leaf("closed", lambda: self.claim["closed"] is False)
+        return 1 - high, 1 - low
+
+    def quantile(self):
+        """Say whether the ends are bounds of a quantile: what they are, or nothing."""
+        rest, side = 1 - arb(fmpq(*self.claim["s"])), self.claim["side"]
+        left = side == "left"
+        self.scope = f"the quantile of the law at {self.claim['s'][0] / self.claim['s'][1]}"
+        self.leaf("level", lambda: side in ("left", "right") and (0 <= rest < 1 if left else
+                                                                 0 < rest <= 1))  # fmt: skip
+        low, high = arb(self.data["lower"]), arb(self.data["upper"])
+        above, over = self.beyond(low, True)[0], self.beyond(high, False)[1]
+        least = above > rest if left else above >= rest
+        most = over <= rest if left else over < rest
+        return low if least or low <= 0 else -INF, high if most else INF
+
+    def mean(self):
+        """Bound the mean."""
+        least = sum((low * v for low, _, v, _ in self.rows), Z)
+        most = sum((high * w for _, high, _, w in self.rows), Z)
+        return least, most + self.rest(lambda ratio: ratio.log())
+
+    def exp_mean(self):
+        """Bound the mean of the exponential; beyond the head it is at least 1."""
+        least = sum((low * v.exp() for low, _, v, _ in self.rows), Z)
+        most = sum((high * w.exp() for _, high, _, w in self.rows), Z)
+        others = (1 - sum((row[1] for row in self.rows), Z) - ROUNDING).max(Z)
+        return least + others, most + self.rest(lambda ratio: ratio)
+
+    def maximal_leakage(self):
+        """Bound the logarithm of the mean of e^PML."""
+        self.leaf("quantity", lambda: self.data["quantity"] == "pml")
+        low, high = self.exp_mean()
+        return low.log(), high.log()
+
+    def rest(self, of):
+        """Bound what is beyond the head; PML is at most log 1 / p_min there."""
+        if self.every:
+            return Z
+        weights = [arb(low) for _, low, _ in self.atoms]
+        if self.p or self.data["quantity"] != "pml" or not all(w > 0 for w in weights):
+            return INF
+        return self.left * of(1 / min(weights))
+
+    _all = tail, cdf, quantile, mean, exp_mean, maximal_leakage
+    figures: ClassVar = {function.__name__: function for function in _all}
+
+
+def check_discrete_laws(certificate: dict | str) -> Report:
+    """Verify a certificate: every leaf, and that the bound follows from them."""
+    return check(certificate, _DiscreteLaw)
+
+
+class _Unproved(_DiscreteLaw):
+    """What would follow from a certificate, if its leaves held."""
+
+    def leaf(self, name, proof, *args):
+        """Take it on trust."""
+
+
+def ends_of(certificate: dict) -> tuple[float, float]:
+    """Return the bounds that would follow from the parts of a certificate; nothing is proved."""
+    with ctx.workprec(BITS):
+        low, high = _Unproved(parsed(certificate)).found
+        # floats beside them
+        return (float(low.lower()) - 2.0**-50 * abs(float(low)),
+                float(high.upper()) + 2.0**-50 * abs(float(high)))  # fmt: skip

@@ -1,0 +1,77 @@
+"""Certificates of figures of the law of a leakage over finitely or countably many outcomes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.engine.continuous.certificates import header, without_infinities
+from borel.engine.continuous.check_discrete_laws import ends_of
+from borel.settings import current
+
+if TYPE_CHECKING:
+    from borel.engine.discrete.discrete_figures import DiscreteFigures
+
+_PARTS = 64
+_LITTLE = 1e-14
+_ROOM = 1e-2
+
+
+def certificate(
+    engine: DiscreteFigures, kind: str, ends: tuple[float, float], **claim: Any
+) -> dict[str, Any] | None:
+    """Return the certificate of a figure of a law, about its ends or a little wider ones.
+
+    Parameters
+    ----------
+    engine : DiscreteFigures
+        The joint.
+    kind : {"pml", "pmc"}
+        Which leakage.
+    ends : tuple of float
+        The enclosure.
+    **claim : object
+        What is claimed: ``figure``, and for a tail or a value of the distribution function ``t``
+        and ``closed``, for a quantile ``s``, two integers, and ``side``.
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not cover: many outcomes, secrets that are counts or have
+        several coordinates.
+    """
+    logs = engine.in_logs
+    if logs is None or logs.secret.dim > 1 or logs.secret.rest or not all(map(math.isfinite, ends)):
+        return None
+    parts = _parts(engine, kind)
+    if parts is None:
+        return None
+    tol = current().tol
+    room = _ROOM * tol if claim["figure"] == "quantile" else 0.0
+    wide = max(0.0, ends[0] - room), ends[1] + room
+    about = {"type": "discrete_law", **claim, "parts": parts}
+    made = without_infinities({**header(logs, kind, *wide), "claim": about})
+    low, high = ends_of(made)
+    if not high - low <= wide[1] - wide[0] + tol * max(1.0, ends[0]):
+        return None
+    return {**made, "lower": max(0.0, min(wide[0], low)), "upper": max(wide[1], high)}
+
+
+def _parts(engine: DiscreteFigures, kind: str) -> list[dict[str, Any]] | None:
+    """Return claims about single outcomes, of all but a little mass; None if they are many."""
+    known = engine.__dict__.setdefault("_parts_of_laws", {})
+    if kind not in known:
+        values, (ys, whole) = engine.law(kind), engine.head_of_outcomes()
+        some = values.mass_lower > (0.0 if whole else _LITTLE)
+        known[kind] = None
+        if 0 < some.sum() <= _PARTS and np.isfinite(values.upper[some]).all():
+            at = [(np.array([float(y)]), i) for i, y in enumerate(ys) if some[i]]
+            pairs = [(y, (float(values.lower[i]), float(values.upper[i]))) for y, i in at]
+            made = [engine.in_logs.certificate_at(kind, *pair) for pair in pairs]
+            known[kind] = None if None in made else [one["claim"] for one in made]
+    return known[kind]
+
+
+__all__ = ["certificate"]

@@ -1,0 +1,287 @@
+"""Certificates of laws over finite and countable outcomes: verified, and refused where false."""
+
+import copy
+import json
+import math
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.special import gammaln
+
+import borel as bl
+from borel.engine.continuous import check_discrete_laws as code
+from borel.engine.continuous.check_discrete_laws import check_discrete_laws
+from borel.verification import _wanted, verified, verify
+
+MP = mpmath.mp.clone()
+MP.dps = 40
+LOG2 = MP.log(2)
+
+
+def poisson(y, x):
+    return y * np.log(x) - x - gammaln(y + 1)
+
+
+def binomial(y, x):
+    return np.where(y == 0, (1 - x) ** 2, np.where(y == 1, 2 * x * (1 - x), x**2))
+
+
+def answers(y, x):
+    return np.where(y == 1, 1 / (1 + np.exp(-x)), 1 / (1 + np.exp(x)))
+
+
+@cache
+def joint(name):
+    if name == "counts":
+        secret = bl.Finite([1.0, 2.0, 4.0])
+        prior = bl.pmf([0.25, 0.5, 0.25], on=secret)
+        kernel = bl.Mechanism(poisson, secret=secret, outcome=bl.Integers(0), log=True)
+    elif name == "two tosses":
+        prior = bl.uniform(bl.Interval(0, 1))
+        kernel = bl.Mechanism(binomial, secret=prior.on, outcome=bl.Finite([0, 1, 2]))
+    else:
+        prior = bl.uniform(bl.Interval(-1, 1))
+        kernel = bl.Mechanism(answers, secret=prior.on, outcome=bl.Finite([0, 1]))
+    return prior * kernel
+
+
+@cache
+def rows(name, kind):
+    """Return f_Y and the leakage at each outcome, by other means."""
+    if name == "counts":
+        out = []
+        for y in range(120):
+            f = [MP.exp(-x) * MP.mpf(x) ** y / MP.factorial(y) for x in (1, 2, 4)]
+            mass = (f[0] + 2 * f[1] + f[2]) / 4
+            out.append((mass, MP.log(max(f) / mass) if kind == "pml" else MP.log(mass / min(f))))
+        return out
+    if name == "two tosses":  # f_Y = 1/3; the suprema are 1, 1/2, 1
+        third = MP.mpf(1) / 3
+        return [(third, MP.log(3)), (third, MP.log(MP.mpf(3) / 2)), (third, MP.log(3))]
+    half, most, least = MP.mpf(1) / 2, 1 / (1 + MP.exp(-1)), 1 / (1 + MP.exp(1))
+    one = MP.log(most / half) if kind == "pml" else MP.log(half / least)
+    return [(half, one), (half, one)]
+
+
+def truth(name, kind, figure):
+    pairs = rows(name, kind)
+    if figure == "mean":
+        return MP.fsum(p * v for p, v in pairs)
+    if figure in ("exp_mean", "maximal_leakage"):
+        total = MP.fsum(p * MP.exp(v) for p, v in pairs)
+        return MP.log(total) if figure == "maximal_leakage" else total
+    if figure == "tail":
+        return MP.fsum(p for p, v in pairs if v > MP.mpf(0.25))
+    if figure == "cdf":
+        return 1 - truth(name, kind, "tail")
+    total = MP.mpf(0)
+    for p, v in sorted(pairs, key=lambda pair: pair[1]):
+        total += p
+        if total >= MP.mpf(0.625):
+            return v
+    raise AssertionError
+
+
+ASK = {
+    "tail": lambda ell: ell.tail(0.25),
+    "cdf": lambda ell: ell.cdf(0.25),
+    "quantile": lambda ell: ell.quantile(Fraction(5, 8)),
+    "mean": lambda ell: ell.mean(),
+    "exp_mean": lambda ell: ell.exp_mean(),
+}
+CASES = [("counts", "pml"), ("two tosses", "pml"), ("answers", "pml"), ("answers", "pmc")]
+ALL = [
+    *((name, kind, figure) for name, kind in CASES for figure in ASK),
+    *(("counts", "pmc", figure) for figure in ("tail", "cdf", "quantile")),
+    *((name, "pml", "maximal_leakage") for name in ("counts", "two tosses", "answers")),
+]
+
+
+@cache
+def bound(name, kind, figure):
+    if figure == "maximal_leakage":
+        return bl.maximal_leakage(joint(name))
+    return ASK[figure](getattr(bl, kind)(joint(name)))
+
+
+def made(*which):
+    certificate = bound(*which).certificate
+    assert certificate is not None, bound(*which)
+    return json.loads(json.dumps(certificate))
+
+
+@pytest.mark.parametrize("which", ALL, ids=" ".join)
+def test_it_encloses_the_truth_and_is_verified(which, tmp_path):
+    found = bound(*which)
+    assert found.lower <= truth(*which) <= found.upper
+    assert found.width <= 1e-8 * max(1.0, found.lower)
+    path = tmp_path / "figure.json"
+    path.write_text(json.dumps(made(*which)), encoding="utf-8")
+    (one,) = verify(path)
+    assert one.outcome == "verified", one
+
+
+@pytest.mark.parametrize("which", ALL, ids=" ".join)
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_an_end_beyond_the_truth_is_refused(which, side):
+    data = made(*which)
+    step = 1e-9 + data["upper"] - data["lower"]
+    if side == "lower":
+        data["lower"], data["upper"] = data["upper"] + step, data["upper"] + 2 * step
+    else:
+        data["lower"], data["upper"] = data["lower"] - 2 * step, data["lower"] - step
+    if which[2] == "quantile" and data["lower"] < 0:
+        pytest.skip("leakage is not negative")
+    assert not check_discrete_laws(data).ok
+
+
+def dropped(data):
+    del data["claim"]["parts"][1]
+
+
+def twice(data):
+    data["claim"]["parts"].append(data["claim"]["parts"][0])
+
+
+def shared(data):
+    """One outcome in the place of another: all masses are there, and one leakage is another."""
+    data["claim"]["parts"][1] = copy.deepcopy(data["claim"]["parts"][0])
+
+
+def elsewhere(data):
+    data["claim"]["parts"][0]["y"] += 0.5
+
+
+def heavier(data):
+    data["claim"]["parts"][0]["cells"][0][3] *= 1 + 1e-6
+
+
+def lighter(data):
+    data["claim"]["parts"][0]["cells"][0][2] *= 1 + 1e-6
+
+
+def extreme(data):
+    part = data["claim"]["parts"][0]
+    name = "top" if data["quantity"] == "pml" else "bottom"
+    part[name] = [v - 1e-3 for v in part[name][:2]] + part[name][2:]
+
+
+def other(data):
+    data["quantity"] = {"pml": "pmc", "pmc": "pml"}[data["quantity"]]
+
+
+def figure(data):
+    data["claim"]["figure"] = "exp_mean" if data["claim"]["figure"] == "mean" else "mean"
+
+
+def none(data):
+    data["claim"]["parts"] = []
+
+
+def unknown(data):
+    data["claim"]["figure"] = "rest"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [dropped, twice, shared, elsewhere, heavier, lighter, extreme, other, figure, none, unknown],
+)
+@pytest.mark.parametrize(
+    "which",
+    [("counts", "pml", "mean"), ("two tosses", "pml", "tail"), ("answers", "pmc", "exp_mean")],
+    ids=" ".join,
+)
+def test_an_altered_certificate_is_refused(which, change):
+    data = made(*which)
+    change(data)
+    assert not check_discrete_laws(data).ok
+
+
+def test_what_a_head_leaves_counts():
+    """Without the outcome 5 its mass is what is left: on either side, and it leaks log 4 at most."""
+    data = made("counts", "pml", "tail")
+    kept = [part for part in data["claim"]["parts"] if part["y"] != 5]
+    data["claim"]["parts"] = kept
+    assert not check_discrete_laws(data).ok
+    mass = float(rows("counts", "pml")[5][0])
+    wide = {**data, "lower": data["lower"] - mass - 1e-9, "upper": data["upper"] + mass + 1e-9}
+    assert check_discrete_laws(wide).ok
+    data = made("counts", "pml", "mean")
+    data["claim"]["parts"] = kept
+    more = mass * math.log(4)
+    low = data["lower"] - mass * float(rows("counts", "pml")[5][1]) - 1e-9
+    assert check_discrete_laws({**data, "lower": low, "upper": data["upper"] + more}).ok
+    assert not check_discrete_laws({**data, "lower": low, "upper": data["upper"] + 1e-6}).ok
+
+
+def test_pmc_beyond_a_head_is_not_bounded():
+    data = made("counts", "pmc", "tail")
+    data["claim"] = {"type": "discrete_law", "figure": "mean", "parts": data["claim"]["parts"]}
+    assert not check_discrete_laws({**data, "lower": 0.0, "upper": 1e6}).ok
+    assert bl.pmc(joint("counts")).mean().certificate is None
+
+
+def test_masses_that_sum_to_more_than_1_are_refused():
+    """A kernel that is no law, of twice the mass."""
+    data = made("two tosses", "pml", "tail")
+    graph = data["kernel"]["graph"]
+    last = len(graph["nodes"]) - 1
+    graph["nodes"] += [["const", [2.0]], ["multiply", [last, last + 1]]]
+    for part in data["claim"]["parts"]:
+        part["cells"] = [[a, b, 2 * low, 2 * high] for a, b, low, high in part["cells"]]
+        part["top"] = [part["top"][0] + math.log(2) - 1e-9, part["top"][1] + math.log(2) + 1e-9,
+                       part["top"][2]]  # fmt: skip
+    data |= {"lower": 0.0, "upper": 1.0}
+    found = check_discrete_laws(data)
+    assert [line.split(":")[0] for line in found.failures] == ["masses"]
+
+
+@pytest.mark.parametrize("level", [[1, 3], [9, 10]])
+def test_a_quantile_is_one_at_its_level(level):
+    data = made("two tosses", "pml", "quantile")
+    data["claim"]["s"] = level
+    assert check_discrete_laws(data).ok == (level == [9, 10])
+
+
+def test_a_step_of_the_law_is_on_its_side():
+    """At the level 1/3 of two tosses the left quantile is log 3/2, the right one log 3."""
+    data = made("two tosses", "pml", "quantile")
+    data["claim"] |= {"s": [21, 64], "side": "left"}
+    assert not check_discrete_laws(data).ok
+    low = {"lower": math.log(1.5) - 1e-8, "upper": math.log(1.5) + 1e-8}
+    assert check_discrete_laws({**data, **low}).ok
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_tail_at_an_atom_of_the_law(closed):
+    """PML is log 3 with probability 2/3: at a float beside it one of two tails is not decided."""
+    data = made("two tosses", "pml", "tail")
+    data["claim"] |= {"t": math.log(3), "closed": closed}
+    assert not check_discrete_laws({**data, "lower": 0.6666, "upper": 0.6667}).ok
+    assert check_discrete_laws({**data, "lower": 0.0, "upper": 0.6667}).ok
+    data["claim"]["closed"] = "no"
+    assert not check_discrete_laws({**data, "lower": 0.0, "upper": 0.6667}).ok
+
+
+def test_a_figure_is_checked_by_a_certificate_of_its_own():
+    names = {
+        "tail": "guarantees/PML-epsilon-0.25-delta-0.5",
+        "quantile": "pml/law/quantile-0.625",
+        "mean": "pml/law/mean",
+        "exp_mean": "pml/law/exp_mean",
+        "maximal_leakage": "maximal_leakage",
+    }
+    for own, name in names.items():
+        for figure_ in names:
+            data = made("two tosses", "pml", figure_)
+            assert (_wanted(name, data, "") == "") == (own == figure_), (own, figure_)
+    assert verified("pml/law/mean", bound("two tosses", "pml", "mean")).outcome == "verified"
+    assert verified("pml", bound("two tosses", "pml", "mean")).outcome == "refused"
+
+
+def test_it_is_short():
+    assert len(Path(code.__file__).read_text(encoding="utf-8").splitlines()) < 200
