@@ -120,7 +120,8 @@ def endless(data):
 def doubled(data):
     graph = data["prior"]["masses"]["graph"]
     last = len(graph["nodes"]) - 1
-    graph["nodes"] += [["const", [1.0]], ["add", [last, last + 1]]]  # e times as much
+    # e^(2^-20) times as much
+    graph["nodes"] += [["const", ["0x1.0p-20"]], ["add", [last, last + 1]]]
 
 
 def densities(data):
@@ -212,6 +213,13 @@ def test_a_secret_without_mass_bounds_nothing_from_below(few):
     data["claim"]["far"] = [4096.0]
     found = check_count_laws(data)
     assert not found.ok and any("p(4096.0)" in line for line in found.failures)
+
+
+def test_masses_that_sum_to_more_than_1_are_refused(few):
+    data = json.loads(made("laplace tail"))
+    doubled(data)
+    found = check_count_laws({**data, "lower": 0.0, "upper": 1.0})
+    assert [line.split(":")[0] for line in found.failures] == ["atoms"]
 
 
 def test_the_tail_of_a_law_is_not_decided_by_the_head_alone(few):
