@@ -265,6 +265,7 @@ def test_a_tail_at_an_atom_of_the_law(closed):
     data["claim"] |= {"t": math.log(3), "closed": closed}
     assert not check_discrete_laws({**data, "lower": 0.6666, "upper": 0.6667}).ok
     assert check_discrete_laws({**data, "lower": 0.0, "upper": 0.6667}).ok
+    assert not check_discrete_laws({**data, "lower": 0.0, "upper": 0.6666}).ok
     data["claim"]["closed"] = "no"
     assert not check_discrete_laws({**data, "lower": 0.0, "upper": 0.6667}).ok
 
@@ -283,6 +284,42 @@ def test_a_figure_is_checked_by_a_certificate_of_its_own():
             assert (_wanted(name, data, "") == "") == (own == figure_), (own, figure_)
     assert verified("pml/law/mean", bound("two tosses", "pml", "mean")).outcome == "verified"
     assert verified("pml", bound("two tosses", "pml", "mean")).outcome == "refused"
+
+
+def test_outcomes_are_those_of_the_alphabet():
+    data = made("two tosses", "pml", "tail")
+    data["outcome"]["points"] = [0.0, 1.0]
+    assert not check_discrete_laws({**data, "lower": 0.0, "upper": 1.0}).ok
+    data = made("counts", "pml", "tail")
+    data["outcome"]["lower"] = 1.0
+    assert not check_discrete_laws({**data, "lower": 0.0, "upper": 1.0}).ok
+
+
+def test_an_outcome_that_is_not_looked_at_has_mass():
+    data = made("two tosses", "pml", "tail")
+    dropped(data)
+    assert not check_discrete_laws({**data, "lower": 0.0, "upper": 0.7}).ok
+    assert check_discrete_laws({**data, "lower": 0.0, "upper": 1.0}).ok
+
+
+def test_maximal_leakage_is_of_pml():
+    data = made("answers", "pmc", "exp_mean")
+    data["claim"]["figure"] = "maximal_leakage"
+    assert not check_discrete_laws({**data, "lower": 0.0, "upper": 9.0}).ok
+
+
+@pytest.mark.parametrize(("closed", "truth_"), [(False, 0.0), (True, 1.0)])
+def test_a_leakage_of_0_is_at_least_0(closed, truth_):
+    """One outcome says nothing: PML is 0, exactly."""
+    prior = bl.uniform(bl.Interval(0, 1))
+    mute = prior * bl.Mechanism(lambda y, x: 1 + 0 * x * y, secret=prior.on, outcome=bl.Finite([0]))
+    data = json.loads(json.dumps(bl.pml(mute).tail(0.5).certificate))
+    (part,) = data["claim"]["parts"]
+    x = part["top"][2]
+    part |= {"shift": 0.0, "cells": [[0.0, 1.0, 1.0, 1.0]], "top": [0.0, 0.0, x]}
+    data["claim"] |= {"t": 0.0, "closed": closed}
+    assert check_discrete_laws({**data, "lower": truth_, "upper": truth_}).ok
+    assert not check_discrete_laws({**data, "lower": 1 - truth_, "upper": 1 - truth_}).ok
 
 
 def test_it_is_short():
