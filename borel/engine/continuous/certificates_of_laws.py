@@ -262,8 +262,9 @@ def mean(
     """
     if not _covered(engine) or not all(map(math.isfinite, ends)):
         return None
-    many = len(engine.secret.atoms) > _ATOMS and not engine.secret.rest
-    if many or not _bounded(engine.secret):
+    far = math.isinf(engine.line.upper - engine.line.lower)
+    unknown = far if engine.secret.rest else len(engine.secret.atoms) > _ATOMS
+    if unknown or not _bounded(engine.secret):
         return None
     inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
     about = _with_places(engine, quantity, part, inner, np.zeros(len(inner), bool))
@@ -283,16 +284,9 @@ class _Soon(_InfiniteQuantile):
 
 
 class _Trial(_Means):
-    """Whether the checker finds a finite bound soon, far out first."""
+    """Whether the checker finds a finite bound soon."""
 
     most_boxes = 24
-
-    def total(self, cover: list, low: arb, high: arb) -> bool:
-        far = [box for box in cover if math.isinf(box[1] - box[0])]
-        if not all(self.share(*box)[1] < math.inf for box in far):
-            return False
-        # cells of counts are as fine at first as they will be
-        return len(cover) > self.most_boxes or super().total(cover, low, high)
 
 
 def logarithm(made: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:

@@ -8,9 +8,7 @@ Taken on trust: Arb, the tracer of densities, and that f(.|x) and p integrate to
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections import namedtuple
 from contextlib import suppress
 from functools import partial, reduce
@@ -19,7 +17,7 @@ from typing import Any
 
 from flint import arb, ctx, fmpq
 
-from borel.engine.continuous.check_atoms import kernel
+from borel.engine.continuous.check_atoms import kernel, parsed
 from borel.engine.graphs.trace import Graph
 
 BITS, ORDER, BOXES = 128, 8, 3000
@@ -379,12 +377,6 @@ class _Checker:
         finite = all(map(math.isfinite, (*weights, A, t0))) and t0 > 0
         self.leaf("argument", lambda: fits and finite and (still or spec["power"] != 0))
         return spec, ends, INF, INF
-
-
-def parsed(certificate: dict | str) -> dict:
-    """Return a certificate as data: JSON has no infinities, they are strings."""
-    text = certificate if isinstance(certificate, str) else json.dumps(certificate)
-    return json.loads(re.sub(r'"(-?Infinity)"', r"\1", text))
 
 
 def check(certificate: dict | str, checker: type = _Checker) -> Report:

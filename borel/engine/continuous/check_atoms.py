@@ -1,4 +1,4 @@
-"""Outcomes of positive mass, for checkers of certificates: a part to trust.
+"""Certificates as data, and outcomes of positive mass in them: a part to trust.
 
 Beside its line, where outcomes have a density, an alphabet may have atoms: the kernel there is the
 mass of the atom given x, with a graph of its own. An atom is no null set, even where it lies on the
@@ -7,7 +7,9 @@ line: it is a box (y, y) of one outcome, of size 1, on which the outcome is exac
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +18,12 @@ from flint import arb
 from borel.engine.graphs.trace import Graph
 
 Density = tuple[Graph, bool]
+
+
+def parsed(certificate: dict | str) -> dict:
+    """Return a certificate as data: JSON has no infinities, they are strings."""
+    text = certificate if isinstance(certificate, str) else json.dumps(certificate)
+    return json.loads(re.sub(r'"(-?Infinity)"', r"\1", text))
 
 
 def density(data: dict) -> Density:

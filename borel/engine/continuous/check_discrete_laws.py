@@ -13,7 +13,8 @@ from typing import ClassVar
 
 from flint import arb, ctx, fmpq
 
-from borel.engine.continuous.check import BITS, INF, Report, Z, _Checker, check, parsed
+from borel.engine.continuous.check import BITS, INF, Report, Z, _Checker, check
+from borel.engine.continuous.check_atoms import parsed
 
 MOST, ROUNDING = 1024, arb(2) ** -30
 
