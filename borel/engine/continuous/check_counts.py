@@ -43,6 +43,15 @@ _TOTAL = set("add subtract multiply negative square absolute exp maximum minimum
 _TESTS = {"where": lambda u: u[0], **dict.fromkeys(_SIGNS, lambda u: _gap(*u))}
 
 
+def decided(name, u):
+    """Refuse a comparison that is not decided by the bounds of its arguments."""
+    tests = [_TESTS[name](u)] if name in _TESTS else u if name.startswith("logical") else []
+    for test in tests:
+        _, low, high = test.fold()
+        if not (low > 0 or high < 0 or not test.terms):
+            raise ValueError(f"{name} is not decided at every integer")
+
+
 def _run(given, log, x, y=None):
     """Return f(y|x), or p(x), or its logarithm: every comparison is decided by its bounds."""
     (graph, logged), values = given, []
@@ -51,11 +60,7 @@ def _run(given, log, x, y=None):
             values.append({"x": x, "y": y}[args[0]] if op == "input" else _ray(args[0]))
             continue
         u, name = [values[i] for i in args], op.removeprefix("special.")
-        tests = [_TESTS[name](u)] if name in _TESTS else u if name.startswith("logical") else []
-        for test in tests:
-            _, low, high = test.fold()
-            if not (low > 0 or high < 0 or not test.terms):
-                raise ValueError(f"{name} is not decided at every integer")
+        decided(name, u)
         values.append(FUNCTIONS[name](*u))
     return values[-1] if log == logged else values[-1].log() if log else values[-1].exp()
 

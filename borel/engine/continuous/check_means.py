@@ -16,7 +16,6 @@ from itertools import pairwise
 
 from flint import arb
 
-from borel.engine.continuous.check import FUNCTIONS as RAYS
 from borel.engine.continuous.check import (
     INF,
     Report,
@@ -31,6 +30,7 @@ from borel.engine.continuous.check import (
     check,
 )
 from borel.engine.continuous.check_atoms import size
+from borel.engine.continuous.check_far import Far, log_along
 from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_models import FUNCTIONS, Model, axis, model, run
 from borel.engine.continuous.check_outcomes import CELLS, along, mass_of
@@ -59,43 +59,6 @@ def _straight(v):
     return FUNCTIONS["log"](v * FUNCTIONS["exp"](line * -1)) + line
 
 
-def _log(density, x, y):
-    """Return log f(y|x) along a ray, that of a product through those of its factors."""
-    (graph, logged), values = density, {}
-
-    def value(k):
-        if k not in values:
-            op, args = graph.nodes[k]
-            if op in ("input", "const"):
-                values[k] = {"x": x, "y": y}[args[0]] if op == "input" else _ray(args[0])
-            elif op == "log":
-                values[k] = logarithm(*args)
-            else:
-                values[k] = RAYS[op.removeprefix("special.")](*map(value, args))
-        return values[k]
-
-    def positive(k):  # or 0
-        op, args = graph.nodes[k]
-        split = op in ("multiply", "divide", "add", "reciprocal") and all(map(positive, args))
-        split = split or (op == "power" and positive(args[0]))
-        return op in ("exp", "square") or split or value(k).bounds()[0] >= 0
-
-    def logarithm(k):
-        op, args = graph.nodes[k]
-        if op == "exp":
-            return value(*args)
-        if op in ("multiply", "divide", "add") and all(map(positive, args)):
-            named = {"multiply": "add", "divide": "subtract", "add": "logaddexp"}[op]
-            return RAYS[named](*map(logarithm, args))
-        if op in ("square", "power", "reciprocal") and positive(args[0]):
-            by = {"square": _ray(2), "reciprocal": _ray(-1)}.get(op) or value(args[-1])
-            return logarithm(args[0]) * by
-        return value(k).log()
-
-    last = len(graph.nodes) - 1
-    return value(last) if logged else logarithm(last)
-
-
 class _Means(_Law):
     """A certificate of a mean, of the mean of an exponential, or of its logarithm."""
 
@@ -107,6 +70,9 @@ class _Means(_Law):
         self.hints, self.pml, self.power = self.places(), kind == "pml", figure != "mean"
         self.scope = f"the {figure.replace('_', ' ')} of the law"
         known = figure in ("mean", "exp_mean") or (figure == "maximal_leakage" and self.pml)
+        self.endless = bool(self.p) and not all(map(math.isfinite, self.ends))
+        mean_of_pml = self.endless and self.pml and not self.power
+        self.far = Far(self.f, self.p, self.ends, self.atoms) if mean_of_pml else None
         self.leaf("type", lambda: claim["type"] == "mean" and kind in ("pml", "pmc") and known)
         low, high = arb(self.data["lower"]), arb(self.data["upper"])
         if figure == "maximal_leakage":
@@ -136,11 +102,11 @@ class _Means(_Law):
     def share(self, a, b):
         """Enclose the part of a box of outcomes."""
         work = self.at(a, b)
-        work.found = [Z, INF]
+        work.found = [Z, self.far.share(a, b) if self.far and a < b else INF]
         with suppress(ValueError, ZeroDivisionError):
             if math.isfinite(b - a):
                 work.look(a, b)
-            else:
+            elif not self.endless:
                 work.found[1] = min((work.beyond(y) for y in _rays(a, b)), default=INF)
         return work.found
 
@@ -282,7 +248,7 @@ class _Means(_Law):
         height = {x: float(run(self.f, True, x=model(x), y=model(self.some(y))).start.mid())
                   for x in places}  # fmt: skip
         top, bottom = (pick(places, key=height.__getitem__) for pick in (max, min))
-        log = {x: _log(self.f, _ray(x), y) for x in (top, bottom)}
+        log = {x: log_along(self.f, _ray(x), y) for x in (top, bottom)}
         self.extreme(y, log[top], 1)
         most = log[top] + LITTLE
         if self.pml:
@@ -310,7 +276,7 @@ class _Means(_Law):
         for _ in range(CELLS + len(todo)):
             a, b = todo.pop()
             (x,) = _balls(a, b)
-            gap = _gap(log, _log(self.f, x, y)) * sign
+            gap = _gap(log, log_along(self.f, x, y)) * sign
             if not (gap + LITTLE).bounds()[0] >= 0:
                 if b - a < NARROW * (self.ends[1] - self.ends[0] if self.p else 1):
                     break
