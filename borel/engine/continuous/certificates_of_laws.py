@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from borel.engine.continuous.certificates_of_infinities import Proof
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
     from borel.engine.continuous.partition import Partition
-    from borel.engine.continuous.surface import Secret
 
 _CELLS = 8
 _HINTS = 16
@@ -127,10 +126,6 @@ def _covered(engine: CertifiedOutcomes) -> bool:
     graphs = [mechanism.density.graph, secret.log_density, *masses]
     named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
     return secret.dim == 1 and named <= _KNOWN
-
-
-def _bounded(secret: Secret) -> bool:
-    return not secret.continuous or bool(np.isfinite([secret.lower[0], secret.upper[0]]).all())
 
 
 def _line(engine: CertifiedOutcomes, at: np.ndarray) -> dict[str, Any]:
@@ -262,9 +257,7 @@ def mean(
     """
     if not _covered(engine) or not all(map(math.isfinite, ends)):
         return None
-    far = math.isinf(engine.line.upper - engine.line.lower)
-    unknown = far if engine.secret.rest else len(engine.secret.atoms) > _ATOMS
-    if unknown or not _bounded(engine.secret):
+    if not engine.secret.rest and len(engine.secret.atoms) > _ATOMS:
         return None
     inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
     about = _with_places(engine, quantity, part, inner, np.zeros(len(inner), bool))

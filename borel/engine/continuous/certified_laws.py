@@ -13,7 +13,7 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
-from borel.engine.continuous import certificates_of_laws
+from borel.engine.continuous import certificates_of_laws, half_lines
 from borel.engine.continuous.bands import Bands
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.certified_excess import figure
@@ -242,7 +242,7 @@ class CertifiedOutcomes(CertifiedEngine):
         """Whether the checker of laws takes seconds; it takes minutes where a density is steep.
 
         With a density of secrets the slopes of log p, and of log f at an outcome, are bounded then
-        on the whole interval.
+        on the whole interval; or where an unbounded one is cut.
         """
         if not self.secret.continuous:
             return True
@@ -250,7 +250,11 @@ class CertifiedOutcomes(CertifiedEngine):
             return False
         low, high = self.line.lower, self.line.upper  # an outcome away from both of them
         y = low + (high - low) / 2 if math.isfinite(high - low) else np.clip(0.0, low + 1, high - 1)
-        x = boxes(self.secret.lower[None], self.secret.upper[None], 0, 1)
+        ends = self.secret.lower, self.secret.upper
+        if math.isinf(ends[1][0] - ends[0][0]):
+            cuts = half_lines.cuts(self.secret)
+            ends = cuts[:1], cuts[-1:]
+        x = boxes(ends[0][None], ends[1][None], 0, 1)
         at = lanes.point(np.array([[float(y)]]))
         runs = [(self.surface.log, self.surface.inputs(x, at))]
         if self.secret.program is not None:

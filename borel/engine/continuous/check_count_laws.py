@@ -21,6 +21,7 @@ from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_models import NAN, ONE, Model, model
 from borel.engine.continuous.check_outcomes import _Outcomes
+from borel.engine.continuous.check_tails import in_y, tail
 
 BLUR, ROUNDING = arb(0, arb(2) ** -100), arb(2) ** -30
 
@@ -34,6 +35,7 @@ class _Counted(_Outcomes):
         """Read the prior: the masses of a head, and the cells of all other integers."""
         self.p, self.ends, self.marginal = density(prior["masses"]), (), None
         lower, upper, (first, last) = prior["lower"], prior["upper"], self.claim["head"]
+        self.span = lower, upper
         alone = prior["graph"] is None and prior["atoms"] == [] and prior["points"] == "integers"
         whole = all(abs(v) == INF or v % 1 == 0 for v in (lower, upper))
         whole = whole and first % 1 == last % 1 == 0 and isinstance(self.p[1], bool)
@@ -72,6 +74,14 @@ class _Counted(_Outcomes):
     def weight_of(self, cell):
         """Return nothing that is known: those beyond a head have what it leaves."""
         return model(NAN), model(NAN)
+
+    def far_mass(self, cell):
+        """Bound the mass of the integers of a half-line: those beyond the last one before it."""
+        return super().far_mass((cell[0] - 1, cell[1] + 1))
+
+    def tail_of_secrets(self, sign, r):
+        """Bound P{sign X > r} and E (sign X - r)^+ from above, by the formula for all of them."""
+        return tail(in_y(self.p), sign, r, "masses")
 
     def rows(self, y, cells, known):
         """Return f(y|x) on each cell of secrets and at some."""

@@ -8,11 +8,9 @@ distance :math:`m \ge E (Y - a)^+`, for every mu > 0
 by Gibbs' inequality :math:`-f_Y \log f_Y` has at most the integral of :math:`-f_Y \log(q g)`, for
 g the exponential density of mean mu. The bound rises with q up to log q = log s + log mu - 1.
 
-For r + u = a, Y > a needs X > r or U > u, and (Y - a)^+ <= (X - r)^+ + (U - u)^+. A density that
-is at most K t^k along r / t, K (r / x)^k at x, has the mass K r / (k - 1) beyond r, and there
-the mean distance K r^2 / (k - 1) (k - 2). Masses of integers have one term more than the
-integral; of them every comparison is decided by its bounds. Taken on trust: that f(.|x) and p
-integrate, or sum, to 1.
+For r + u = a, Y > a needs X > r or U > u, and (Y - a)^+ <= (X - r)^+ + (U - u)^+: their tails and
+mean distances are bounded by `check_tails`. Taken on trust: that f(.|x) and p integrate, or sum,
+to 1.
 """
 
 from __future__ import annotations
@@ -24,90 +22,11 @@ from itertools import pairwise
 
 from flint import arb
 
-from borel.engine.continuous.check import FUNCTIONS as RAYS
-from borel.engine.continuous.check import (
-    INF,
-    Q1,
-    Z,
-    _balls,
-    _gap,
-    _middle,
-    _power,
-    _Ray,
-    _ray,
-    _rays,
-    _run,
-)
-from borel.engine.continuous.check_counts import _run as run_at_integers
-from borel.engine.continuous.check_counts import decided
+from borel.engine.continuous.check import INF, Z, _balls, _middle, _ray, _rays
+from borel.engine.continuous.check_tails import DENSITY, log_along, tail
 from borel.engine.graphs.trace import Graph
 
 SHARES, LOOKS, LOOSE = (0.5, 0.25, 0.75, 0.125, 0.875), 100, 0.125
-
-
-def _gammaln(u):
-    """Return log Gamma; for u > 0 without bound by Stirling's formula, its error in [0, 1/12u]."""
-    low, high = u.bounds()
-    if not low > 0 or high.is_finite():
-        return u.call("lgamma")
-    error = _power(u, -1) * Z.union(arb(1) / 12)
-    return (u + -0.5) * u.log() + u * -1 + error + (2 * arb.pi()).log() / 2
-
-
-def _decided(name, function):
-    """Return a function that refuses a comparison which is not decided at every number."""
-
-    def of(*u):
-        decided(name, u)
-        return function(*u)
-
-    return of
-
-
-DENSITY = {
-    **RAYS,
-    "gammaln": _gammaln,
-    "betaln": lambda u, v: _gap(_gammaln(u) + _gammaln(v), _gammaln(u + v)),
-}
-MASSES = {name: _decided(name, function) for name, function in DENSITY.items()}
-KINDS = {"density": (DENSITY, _run), "masses": (MASSES, run_at_integers)}
-
-
-def log_along(density, x, y=None, functions=RAYS):
-    """Return log f(y|x) along a ray, that of a product through those of its factors."""
-    (graph, logged), values = density, {}
-
-    def value(k):
-        if k not in values:
-            op, args = graph.nodes[k]
-            if op in ("input", "const"):
-                values[k] = {"x": x, "y": y}[args[0]] if op == "input" else _ray(args[0])
-            elif op == "log":
-                values[k] = logarithm(*args)
-            else:
-                values[k] = functions[op.removeprefix("special.")](*map(value, args))
-        return values[k]
-
-    def positive(k):  # or 0
-        op, args = graph.nodes[k]
-        split = op in ("multiply", "divide", "add", "reciprocal") and all(map(positive, args))
-        split = split or (op == "power" and positive(args[0]))
-        return op in ("exp", "square") or split or value(k).bounds()[0] >= 0
-
-    def logarithm(k):
-        op, args = graph.nodes[k]
-        if op == "exp":
-            return value(*args)
-        if op in ("multiply", "divide", "add") and all(map(positive, args)):
-            named = {"multiply": "add", "divide": "subtract", "add": "logaddexp"}[op]
-            return functions[named](*map(logarithm, args))
-        if op in ("square", "power", "reciprocal") and positive(args[0]):
-            by = {"square": _ray(2), "reciprocal": _ray(-1)}.get(op) or value(args[-1])
-            return logarithm(args[0]) * by
-        return value(k).log()
-
-    last = len(graph.nodes) - 1
-    return value(last) if logged else logarithm(last)
 
 
 def noise_of(density):
@@ -125,32 +44,6 @@ def noise_of(density):
     if named[-1]:
         raise ValueError("no more than an input")
     return Graph(tuple(nodes), ("y", "x")), logged
-
-
-def _along(density, u, kind):
-    """Return enclosures of a density along a ray, made in two ways; some may fail."""
-    functions, direct = KINDS[kind]
-    for way in (
-        lambda x: log_along(density, x, u, functions).exp(),
-        lambda x: direct(density, False, x, u),
-    ):
-        with suppress(ValueError, ZeroDivisionError):
-            yield way(u * -1)
-
-
-def tail(density, sign, r, kind="density"):
-    """Bound P{sign U > r}, r > 0, and E (sign U - r)^+ from above, for a density in y = -x."""
-    best = INF, INF
-    for value in _along(density, _Ray({(-Q1, 0): sign * arb(r)}), kind):
-        k, _, high = value.fold()
-        scale = high.max(Z)
-        if scale == 0:
-            return Z, Z
-        if scale.is_finite() and k > 2:
-            q, m = scale * r / arb(k - 1), scale * r * r / arb((k - 1) * (k - 2))
-            q, m = (q + scale, m + q) if kind == "masses" else (q, m)
-            best = best[0].min(q.upper()), best[1].min(m.upper())
-    return best
 
 
 def _most(density, a, b):
@@ -183,11 +76,10 @@ def height(density):
 
 
 class Far:
-    """Noise on a secret of a prior with a density, or of masses, and with atoms."""
+    """Noise on a secret between ends, of which a tail is known but for atoms."""
 
-    def __init__(self, kernel, prior, ends, atoms, kind="density"):
-        self.kernel, self.prior, self.ends = kernel, prior, ends
-        self.atoms, self.kind = atoms, kind
+    def __init__(self, kernel, ends, atoms, of_secrets):
+        self.kernel, self.ends, self.atoms, self.tail = kernel, ends, atoms, of_secrets
 
     @cached_property
     def noise(self):
@@ -195,17 +87,10 @@ class Far:
         found = noise_of(self.kernel)
         return found, height(found)
 
-    @cached_property
-    def of_x(self):
-        """Return the prior, as a density in y."""
-        graph, log = self.prior
-        named = {("input", ("x",)): ("input", ("y",))}
-        return Graph(tuple(named.get(node, node) for node in graph.nodes), ("y",)), log
-
     def secrets(self, sign, r):
         """Bound P{sign X > r} and E (sign X - r)^+ from above."""
         end = sign * (self.ends[1] if sign > 0 else self.ends[0])
-        q, m = (Z, Z) if end <= r else tail(self.of_x, sign, r, self.kind)
+        q, m = (Z, Z) if end <= r else self.tail(sign, r)
         beyond = [(sign * x - r, w) for x, w in self.atoms.items() if sign * x > r]
         return q + sum((w for _, w in beyond), Z), m + sum((w * v for v, w in beyond), Z)
 

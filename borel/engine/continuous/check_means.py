@@ -30,10 +30,11 @@ from borel.engine.continuous.check import (
     check,
 )
 from borel.engine.continuous.check_atoms import size
-from borel.engine.continuous.check_far import Far, log_along
+from borel.engine.continuous.check_far import Far
 from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_models import FUNCTIONS, Model, axis, model, run
 from borel.engine.continuous.check_outcomes import CELLS, along, mass_of
+from borel.engine.continuous.check_tails import log_along
 
 BOXES, LITTLE, NARROW = 4000, arb(2) ** -44, 2.0**-40
 
@@ -70,9 +71,10 @@ class _Means(_Law):
         self.hints, self.pml, self.power = self.places(), kind == "pml", figure != "mean"
         self.scope = f"the {figure.replace('_', ' ')} of the law"
         known = figure in ("mean", "exp_mean") or (figure == "maximal_leakage" and self.pml)
-        self.endless = bool(self.p) and not all(map(math.isfinite, self.ends))
+        self.endless = not all(map(math.isfinite, self.span))
         mean_of_pml = self.endless and self.pml and not self.power
-        self.far = Far(self.f, self.p, self.ends, self.atoms) if mean_of_pml else None
+        far = (self.f, self.span, self.atoms, self.tail_of_secrets)
+        self.far = Far(*far) if mean_of_pml else None
         self.leaf("type", lambda: claim["type"] == "mean" and kind in ("pml", "pmc") and known)
         low, high = arb(self.data["lower"]), arb(self.data["upper"])
         if figure == "maximal_leakage":
@@ -102,12 +104,14 @@ class _Means(_Law):
     def share(self, a, b):
         """Enclose the part of a box of outcomes."""
         work = self.at(a, b)
-        work.found = [Z, self.far.share(a, b) if self.far and a < b else INF]
+        work.found = [Z, INF]
         with suppress(ValueError, ZeroDivisionError):
             if math.isfinite(b - a):
                 work.look(a, b)
             elif not self.endless:
                 work.found[1] = min((work.beyond(y) for y in _rays(a, b)), default=INF)
+        if self.far and a < b:
+            work.found[1] = work.found[1].min(self.far.share(a, b))
         return work.found
 
     def look(self, a, b):
@@ -135,7 +139,7 @@ class _Means(_Law):
             gap = self.found[1] - self.found[0]
             slow = slow + 1 if gap < INF and not gap * 2 < before else 0
             before, doubt = gap, sum(doubts.values(), Z)
-            if doubt * size(a, b) * 8 > gap or not doubt.is_finite():
+            if doubt * size(a, b) * 64 > gap or not doubt.is_finite():
                 cut |= {c for c, v in doubts.items() if v * (8 * len(cells)) > doubt}
             if not cut or slow > 2 or gap < LITTLE * size(a, b):
                 break
@@ -195,11 +199,14 @@ class _Means(_Law):
         return not (high - low) < 2 * without
 
     def crude(self, a, b, f_y, rows):
-        """Bound the part by the ranges of the densities: t log(m / t) <= m / e."""
+        """Bound the part by the ranges of the densities: t log(m / t) rises up to t = m / e."""
         width = size(a, b)
         if self.pml:
-            most = max((v.high for v in rows.values()), default=INF) * width
-            most = most if self.power else most / arb(1).exp()
+            most = max((v.high for v in rows.values()), default=INF)
+            if not self.power:
+                t = f_y.high.min(most / arb(1).exp()).upper()
+                most = Z if t == 0 else t * (most / t).log()
+            most = most * width
         else:
             high, least = f_y.high, min((v.low for v in rows.values()), default=Z).max(Z)
             most = high * high / least if self.power else high * (high / least).log().max(Z)

@@ -32,6 +32,7 @@ from borel.engine.continuous.check_models import (
     model,
     run,
 )
+from borel.engine.continuous.check_tails import in_y, tail
 from borel.engine.graphs.trace import Graph
 
 BOXES, CELLS, SOME, LITTLE = 20_000, 200, 40, arb(2) ** -10
@@ -66,7 +67,7 @@ class _Outcomes(_Checker):
         self.f = Graph.from_json(data["kernel"]["graph"]), data["kernel"]["log"]
         self.masses = masses(data["outcome"])
         self.marginal = self.claim["marginal"] and (Graph.from_json(self.claim["marginal"]), True)
-        self.priors: dict = {}
+        self.priors, self.tails = {}, {}
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
         self.leaf("quantity", lambda: data["quantity"] in ("pml", "pmc", "ldp"))
         # flint cuts series off, without a word, where ctx.cap says
@@ -93,6 +94,7 @@ class _Outcomes(_Checker):
         self.atoms = {x: arb(p).union(arb(q)) for x, p, q in prior["atoms"] if 0 <= p <= q}
         self.singles = [x for x, w in self.atoms.items() if w > 0]
         self.ends: tuple = (prior["lower"], prior["upper"]) if self.p else ()
+        self.span = self.ends
         self.edges = {*self.ends, *self.atoms, *self.claim["edges"]}
         if self.p:
             self.edges = {x for x in self.edges if self.ends[0] <= x <= self.ends[1]}
@@ -120,6 +122,18 @@ class _Outcomes(_Checker):
         """Return the prior on a cell of secrets, and the mass of the cell."""
         p = run(self.p, False, x=axis(*cell, 1, 0))
         return p, integral(p, *cell)
+
+    def far_mass(self, cell):
+        """Bound the mass of a cell of secrets that is a half-line, by how the prior falls."""
+        if cell not in self.tails:
+            sign = 1 if cell[0] > 0 else -1
+            r = sign * cell[0 if sign > 0 else 1]
+            self.tails[cell] = self.tail_of_secrets(sign, arb(r))[0] if r > 0 else INF
+        return self.tails[cell]
+
+    def tail_of_secrets(self, sign, r):
+        """Bound P{sign X > r} and E (sign X - r)^+ from above, but for atoms."""
+        return tail(in_y(self.p), sign, r)
 
     def normalised(self, x, boxes):
         """Return whether the kernel beside a secret may be a law: with all atoms, and no more."""
@@ -239,11 +253,13 @@ class _Outcomes(_Checker):
                 total, mass = total + part, mass + own.start
                 doubts[cell] = part.doubt() + own.doubt() * v.high  # it also tells what is left
             else:  # its share of the prior is what the others leave
-                lost[cell] = v.high
+                lost[cell] = v.high, self.far_mass(cell)
         # the prior meant sums to 1: what its floats miss may all be there
-        left, most = abs(1 - mass), max(lost.values(), default=Z)
-        doubts |= {cell: left.mid() * most if most.is_finite() else INF for cell in lost}
-        more = left.upper() * most if most.is_finite() else INF
+        left, most = abs(1 - mass), max((v for v, _ in lost.values()), default=Z)
+        parts = {cell: v * w.min(left.upper()) for cell, (v, w) in lost.items()}
+        parts = {cell: v if v.is_finite() else INF for cell, v in parts.items()}
+        doubts |= parts
+        more = min(sum(parts.values(), Z), left.upper() * most if most.is_finite() else INF)
         high = total + between(Z, more.upper()) if lost else total
         # of secrets on a half-line that no cell integrates nothing is known to compare it with
         seen = all(math.isfinite(v - u) for u, v in lost)
