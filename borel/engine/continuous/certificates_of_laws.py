@@ -281,6 +281,13 @@ class _Trial(_Means):
 
     most_boxes = 24
 
+    def prove(self, cover: list) -> None:
+        """Prove that of the half-lines; of bounded boxes, if there are few."""
+        far = [(a, b) for a, b in cover if math.isinf(b - a)]
+        super().prove(far if self.rest else cover)
+
+    rest: Any = ()
+
 
 def logarithm(made: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:
     """Return the certificate of maximal leakage, log E e^PML, from that of E e^PML."""
@@ -296,7 +303,11 @@ def _with_places(
     They are among the bounded boxes ``inner``, more of them where ``close``.
     """
     middle = part.low[inner] + (part.high[inner] - part.low[inner]) / 2
-    spread = inner.size and np.argsort(middle)[:: 1 + inner.size // _HINTS]
+    order = np.argsort(middle)
+    shares = np.cumsum(part.weight()[inner][order])
+    levels = (np.arange(_HINTS) + 0.5) / _HINTS * shares[-1:].sum()
+    likely = np.searchsorted(shares, levels[: inner.size])
+    spread = order[np.union1d(np.arange(0, inner.size, 1 + inner.size // _HINTS), likely)]
     about = _line(engine, middle[:1])
     marks = np.array([v for v in about["cover"] if math.isfinite(v)])
     between = (marks[:-1] + (marks[1:] - marks[:-1]) * np.array([[0.25], [0.5], [0.75]])).ravel()

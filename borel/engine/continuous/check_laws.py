@@ -189,12 +189,12 @@ class _Law(_Outcomes):
             return []
         middle = a + (b - a) / 2
         near = sorted(self.hints, key=lambda pair: abs(pair[0] - middle))[:2]
-        (y, x), places = near[0], [x for _, x in near] + [*self.ends]
+        (_, x), places = near[0], [x for _, x in near] + [*self.ends]
         at = {x: self.kernel(False, model(x), model(middle)).start for x in {*places}}
         known = [x for x, v in at.items() if v.is_finite() and math.isfinite(x)]
         sign = 1 if self.data["quantity"] == "pml" else -1
         best = sorted(known, key=lambda x: -sign * float(at[x]))[:1]
-        return [(x, None) for x in {x, *best}] + [(x, y)]
+        return [(x, None) for x in {x, *best}] + [(x, y) for y, x in near]
 
     def paths(self, y, f, at, candidates):
         """Return f at secrets of prior mass, along a box of outcomes."""
