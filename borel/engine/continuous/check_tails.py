@@ -85,9 +85,8 @@ def log_along(density, x, y=None, functions=RAYS):
 
 def in_y(prior):
     """Return a prior as a density in y, as `tail` takes it."""
-    graph, log = prior
-    named = {("input", ("x",)): ("input", ("y",))}
-    return Graph(tuple(named.get(node, node) for node in graph.nodes), ("y",)), log
+    (graph, log), y = prior, ("input", ("y",))
+    return Graph(tuple(y if op == "input" else (op, args) for op, args in graph.nodes), ("y",)), log
 
 
 def _along(density, u, kind):
