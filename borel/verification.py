@@ -13,6 +13,7 @@ from borel.bound import Bound
 from borel.engine.continuous.check import Report, check
 from borel.engine.continuous.check_count_laws import check_count_laws
 from borel.engine.continuous.check_counts import check_counts
+from borel.engine.continuous.check_dimensions import check_dimensions
 from borel.engine.continuous.check_discrete_laws import check_discrete_laws
 from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.engine.continuous.check_laws import check_laws
@@ -34,6 +35,7 @@ _GUARANTEE = re.compile(
     r"guarantees/(?P<kind>PML|PMC|LDP|LIP)-epsilon-(?P<epsilon>[0-9.]+)(-delta-(?P<delta>[0-9.]+))?"
 )
 _CHECKERS = {
+    "box_point": check_dimensions,
     "count_infinite": check_counts,
     "count_point": check_counts,
     "outcomes": check_outcomes,

@@ -20,7 +20,8 @@ def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -
     joint, secret = engine.joint, engine.secret
     density, prior, outcome = joint.mechanism.density, joint.prior, joint.outcome
     continuous = secret.continuous
-    ends = (float(secret.lower[0]), float(secret.upper[0])) if continuous else (None, None)
+    ends: Any = (secret.lower.tolist(), secret.upper.tolist()) if continuous else ([None], [None])
+    ends = ends if secret.dim > 1 else (ends[0][0], ends[1][0])
     atoms = zip(secret.atoms, secret.weight_low, secret.weight_high, strict=True)
     counted = prior.on.kind == "countable"
     line = getattr(outcome, "interval", outcome)

@@ -17,6 +17,7 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
 from borel.engine.continuous import certificates, certificates_of_laws, gauss
+from borel.engine.continuous.certificates_of_boxes import point_of_boxes
 from borel.engine.continuous.check import _CALLS, check
 from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.essential import Extremes, extremes, over_rest
@@ -329,7 +330,7 @@ class CertifiedEngine(LawMeasures):
     ) -> dict[str, Any] | None:
         """Return what proves a figure at one outcome; None for what the checker does not cover."""
         if self.secret.dim > 1:
-            return None
+            return point_of_boxes(self, kind, ys, ends)
         if self.secret.rest:
             return self._certificate_of_counts(kind, ys, ends)
         name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)

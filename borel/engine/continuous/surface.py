@@ -397,7 +397,7 @@ def _places(secret: Secret) -> np.ndarray:
         return np.concatenate([atoms, secret.atoms[-1:]])
     low = np.where(np.isfinite(secret.lower), secret.lower, np.minimum(-1.0, secret.upper - 1.0))
     high = np.where(np.isfinite(secret.upper), secret.upper, np.maximum(1.0, secret.lower + 1.0))
-    return np.concatenate([[low, low + (high - low) / 2, high], atoms])
+    return np.concatenate([[low, low + (high - low) / 2, high], *([atoms] if len(atoms) else [])])
 
 
 def boxes(a: np.ndarray, b: np.ndarray, direction: int, order: int) -> list[Box]:
