@@ -122,6 +122,16 @@ def _log(v):
     return v.log() if v != 0 else -INF
 
 
+def _one(k=1):
+    return arb(k), arb(k)
+
+
+def _flat(v):
+    if v[0] != v[1]:
+        raise Doubt("an exponent that varies")
+    return Z, Z
+
+
 # fmt: off
 RANGES = {
     "add": _add, "negative": _negative, "subtract": lambda u, v: _add(u, _negative(v)),
@@ -159,6 +169,25 @@ ANALYTIC = {
 # fmt: on
 
 
+# derivatives of a node by its arguments, by the ranges of all
+SLOPES = {
+    "add": lambda w, u, v: (_one(), _one()),
+    "subtract": lambda w, u, v: (_one(), _one(-1)),
+    "multiply": lambda w, u, v: (v, u),
+    "negative": lambda w, u: (_one(-1),),
+    "divide": lambda w, u, v: (_inverse(v), _negative(_times(w, _inverse(v)))),
+    "reciprocal": lambda w, u: (_negative(_power(w, _one(2))),),
+    "square": lambda w, u: (_times(_one(2), u),),
+    "exp": lambda w, u: (w,),
+    "expm1": lambda w, u: (_add(w, _one()),),
+    "log": lambda w, u: (_inverse(u),),
+    "log1p": lambda w, u: (_inverse(_add(u, _one())),),
+    "sqrt": lambda w, u: (_inverse(_times(_one(2), w)),),
+    "absolute": lambda w, u: (_one() if u[0] >= 0 else _one(-1) if u[1] <= 0 else (-ONE, ONE),),
+    "power": lambda w, u, v: (_times(v, _power(u, _add(v, _one(-1)))), _flat(v)),
+}
+
+
 def _compared(op, nodes, known, args):
     """Return the truth values of a comparison; a coordinate is another number almost nowhere."""
     (a, b), (c, d) = (known[i] for i in args)
@@ -187,6 +216,11 @@ def ranges(nodes, box, y):
             continue
         known.append(None)
     return known
+
+
+def values(nodes, box, y):
+    """Enclose the last node on a box by its range."""
+    return ranges(nodes, box, y)[-1] or (-INF, INF)
 
 
 # -- formulas and integrals -----------------------------------------------------------------
@@ -252,6 +286,8 @@ class Formula:
     def exponential(self, k, c):
         """Return e^(c node): of logarithms it is a product of powers, analytic at their ends."""
         (op, args), times = self.nodes[k], ANALYTIC["multiply"]
+        if c == 0:
+            return self.step(lambda: ONE)
         if op == "negative":
             return self.exponential(args[0], -c)
         if op in ("add", "subtract"):
@@ -266,21 +302,22 @@ class Formula:
             return self.step(lambda u: (u + start) ** n, self.of(args[0]))
         return self.step(lambda u: (u * c).exp(), self.of(k))
 
-    def bound(self, box, j, r):
-        """Bound it with one coordinate in an ellipse, and the others real."""
+    def at(self, x):
+        """Evaluate it at values of the coordinates; wherever it is one, it is analytic."""
         values: list = []
         for function, args, level in self.steps:
-            if function is not None:
-                values.append(function(*(values[i] for i in args)))
-            else:
-                low, high = box[level]
-                half = (high - low) / 2
-                sides = [half * arb(0, (r + s / r) / 2) for s in (1, -1)]
-                ball = acb(half + low + sides[0], sides[1]) if level == j else low.union(high)
-                values.append(acb(ball))
+            values.append(x[level] if function is None else function(*(values[i] for i in args)))
             if not values[-1].is_finite():
                 raise Doubt("not analytic")
-        return abs(values[self.last]).upper()
+        return values[self.last]
+
+    def bound(self, box, j, r):
+        """Bound it with one coordinate in an ellipse, and the others real."""
+        x = [acb(low.union(high)) for low, high in box]
+        half = (box[j][1] - box[j][0]) / 2
+        across, up = (half * arb(0, (r + s / r) / 2) for s in (1, -1))
+        x[j] = acb(box[j][0] + half + across, up)
+        return abs(self.at(x)).upper()
 
     def errors(self, box):
         """Return for each coordinate the error of the rule with n nodes, a function of n."""
@@ -325,6 +362,62 @@ class Formula:
 
         run(-1)
         return total(sorted(self.inputs)) * free
+
+
+def slopes(nodes, known, count):
+    """Enclose the slope of the last node along each coordinate, where its branches are decided."""
+    found: list = []
+    for k, (op, args) in enumerate(nodes):
+        own, u = known[k], [known[i] for i in args] if op not in ("input", "const") else []
+        out = [(Z, Z)] * count
+        if op == "input" and args[0] != "y":
+            out[int(args[0][1:])] = (ONE, ONE)
+        elif op == "where":
+            truths = _truth(u[0]) if u[0] else (Z, ONE)
+            out = found[args[1 if truths[0] == 1 else 2]] if truths[0] == truths[1] else None
+        elif u and not (own and own[0] == own[1]):
+            with suppress(ValueError, TypeError, KeyError):
+                parts = [found[i] for i in args]
+                if op in ("maximum", "minimum"):
+                    out = [hull(*a, *b) for a, b in zip(*parts, strict=True)]
+                else:
+                    factors = SLOPES[op.removeprefix("special.")](own, *u)
+                    rows = zip(factors, parts, strict=True)
+                    terms = [[_times(factor, a) for a in part] for factor, part in rows]
+                    out = terms[0] if len(terms) == 1 else [*map(_add, *terms)]
+                found.append(out)
+                continue
+            out = None
+        found.append(out)
+    return found[-1]
+
+
+def extremes(nodes, box, y):
+    """Bound the last node on a box by its slopes, or not at all."""
+    found = [-INF, INF]
+    with suppress(ValueError, TypeError):  # the slopes are not known
+        found = [_by_slopes(nodes, box, y, side)[max(side, 0)] for side in (-1, 1)]
+    return found
+
+
+def _by_slopes(nodes, box, y, side):
+    """Enclose an extreme: it is at an end where a slope has one sign, else near the middle."""
+    while True:
+        known = ranges(nodes, box, y)
+        slope = slopes(nodes, known, len(box))
+        ends = [
+            (b if (s >= 0) == (side > 0) else a) if s >= 0 or t <= 0 else None
+            for (a, b), (s, t) in zip(box, slope, strict=True)
+        ]
+        least = tuple(u if v is None else (v, v) for u, v in zip(box, ends, strict=True))
+        if least == box:
+            break
+        box = least
+    room = sum((max(-s, t) * (b - a) / 2 for (a, b), (s, t) in zip(box, slope, strict=True)), Z)
+    middle = tuple(((a + b) / 2,) * 2 for a, b in box)
+    low, high = values(nodes, middle, y)
+    found, (least, most) = hull(low - room, high + room), known[-1]
+    return max(found[0], least), min(found[1], most)
 
 
 def volume(box):

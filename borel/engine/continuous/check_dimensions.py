@@ -16,7 +16,7 @@ from flint import arb
 
 from borel.engine.continuous.check import INF, Report, Z, _Checker, check
 from borel.engine.continuous.check_atoms import density, masses
-from borel.engine.continuous.check_boxes import Integral, halves, ranges
+from borel.engine.continuous.check_boxes import Integral, extremes, halves, values
 
 WORK, DIMENSIONS, LITTLE = 40_000_000, range(2, 6), arb(2) ** -30
 
@@ -132,15 +132,18 @@ class _Dimensions(_Checker):
                 todo += min((halves(box, j) for j in range(len(box))), key=self.doubt(side))
 
     def holds(self, side, level, box):
-        low, high = self.known(self.f, box)
         least = level if self.f[1] else level.exp()
-        return low >= least.upper() if side > 0 else high <= least.lower()
+        for enclose in (values, extremes):
+            self.spend(10 * len(self.f[0].nodes))
+            low, high = enclose(self.f[0].nodes, box, self.y)
+            if low >= least.upper() if side > 0 else high <= least.lower():
+                return True
+        return False
 
     def known(self, given, box):
         """Enclose a density, or its logarithm, on a box."""
-        nodes = given[0].nodes
-        self.spend(10 * len(nodes))
-        return ranges(nodes, box, self.y)[-1] or (-INF, INF)
+        self.spend(10 * len(given[0].nodes))
+        return values(given[0].nodes, box, self.y)
 
     def doubt(self, side):
         """Return what tells how little is known on two halves of a box, and how slim they are."""
