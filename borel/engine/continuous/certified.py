@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -307,9 +308,11 @@ class CertifiedEngine(LawMeasures):
             return found
         proof = self._certificate_of_all(kind, ys)
         if proof is not None:
-            ends = float(proof["lower"]), float(proof["upper"])
-            if not (found.lower <= ends[0] and ends[1] <= found.upper):
-                return found  # the parts were enclosed one by one: an ulp wider, somewhere
+            # the parts were enclosed one by one: ulps wider, somewhere
+            lower, upper = min(found.lower, proof["lower"]), max(found.upper, proof["upper"])
+            if not upper - lower <= found.width + 1e-3 * settings.current().tol:
+                return found
+            found = replace(found, lower=lower, upper=upper)
         return found.about(certificate=proof)
 
     def _certificate_of_all(self, kind: str, ys: np.ndarray) -> dict[str, Any] | None:
