@@ -58,7 +58,7 @@ def point_of_boxes(
 
 
 def _cuts(engine: CertifiedEngine, y: float) -> list[list[float]]:
-    """Return where to cut each coordinate: its ends, and where branches change whatever the rest."""
+    """Return where to cut each coordinate: at its ends, and where it decides a branch."""
     secret, density = engine.secret, engine.joint.mechanism.density
     masses = engine.joint.mechanism.masses
     graphs = [masses.get(y, density).graph, engine.joint.prior.density.graph]

@@ -5,8 +5,8 @@ every point. Where the ranges decide every branch, the function is one analytic 
 complex values beyond the box, and Gauss's rule integrates it with a remainder.
 
 For n >= 2 nodes on (-1, 1) and f = sum a_k T_k, |f| <= M on the ellipse with semi-axes
-(r + 1/r) / 2 and (r - 1/r) / 2: |a_k| <= 2 M / r^k; the rule is exact below degree 2n and for odd k,
-else it errs by at most 2 + 2 / (4 n^2 - 1) <= 32/15; in sum by 64/15 M r^-2n / (1 - r^-2)
+(r + 1/r) / 2 and (r - 1/r) / 2: |a_k| <= 2 M / r^k; the rule is exact below degree 2n and for odd
+k, else it errs by at most 2 + 2 / (4 n^2 - 1) <= 32/15; in sum by 64/15 M r^-2n / (1 - r^-2)
 (Trefethen 2013, theorem 19.3). The weights are positive: those of several coordinates add up, each
 with the other coordinates anywhere in the real box.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from functools import cache, partial
+from typing import Any
 
 from flint import acb, arb, fmpq
 
@@ -237,20 +238,25 @@ class Formula:
 
     def __init__(self, nodes, known):
         self.nodes, self.known, self.memo = nodes, known, {}
-        self.steps, self.inputs = [], {}  # steps: function, arguments, the last coordinate in it
+        # function, arguments, the last coordinate in it
+        self.steps: list[tuple[Any, tuple, int]] = []
+        self.inputs: dict[int, int] = {}
         self.last = self.of(len(nodes) - 1)
 
     def step(self, function, *args):
+        """Add a step, and return its number."""
         self.steps.append((function, args, max((self.steps[i][2] for i in args), default=-1)))
         return len(self.steps) - 1
 
     def of(self, k):
         """Return the step that gives a node."""
         if k not in self.memo:
-            self.memo[k] = self.made(*self.nodes[k], self.known[k])
+            op, args = self.nodes[k]
+            self.memo[k] = self.made(op, args, self.known[k])
         return self.memo[k]
 
     def made(self, op, args, known):
+        """Return the step that gives a node of some operation and range."""
         if known and known[0] == known[1] and known[0].is_finite():
             return self.step(lambda: known[0])
         if op == "input":
@@ -469,5 +475,8 @@ class Integral:
                 return None
         sizes = {j: errors[j](most) for j in errors} or dict.fromkeys(range(len(box)), INF)
         among = [j for j, error in sizes.items() if error == max(sizes.values())]
-        spans = {j: (b - a) / (w - v) for j, ((a, b), (v, w)) in enumerate(zip(box, self.whole))}
+        spans = {
+            j: (b - a) / (w - v)
+            for j, ((a, b), (v, w)) in enumerate(zip(box, self.whole, strict=True))
+        }
         return rough, box, max(among, key=spans.__getitem__), low.union(high) * size

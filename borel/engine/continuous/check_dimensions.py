@@ -23,15 +23,16 @@ WORK, DIMENSIONS, LITTLE = 40_000_000, range(2, 6), arb(2) ** -30
 
 def joined(*densities):
     """Return the nodes of a product of densities; a sum of logarithms is taken to its power."""
-    nodes, last = [], []
+    nodes: list = []
+    last: list = []
     for graph, log in densities:
         start = len(nodes)
         plain = ("input", "const")
         nodes += [(op, a if op in plain else tuple(i + start for i in a)) for op, a in graph.nodes]
         last.append((len(nodes) - 1, log))
     logs = all(log for _, log in last)
-    for k, (i, log) in enumerate(last if not logs else ()):
-        if log:
+    for k, (i, log) in enumerate(last):
+        if log and not logs:
             nodes.append(("exp", (i,)))
             last[k] = len(nodes) - 1, False
     if len(last) > 1:
@@ -69,8 +70,8 @@ class _Dimensions(_Checker):
         used = [{a[0] for op, a in g.nodes if op == "input"} for g in (self.f[0], self.p[0])]
         ends = [v for end in ("lower", "upper") for v in (prior[end], [self.data[end]])]
         level, place = self.claim["extreme"], self.claim["place"]
-        cuts = sum(self.claim["cuts"], [])
-        numbers = [*sum(ends, []), *cuts, *self.claim["f_y"], *level, *place, self.claim["y"]]
+        several = [*ends, *self.claim["cuts"], self.claim["f_y"], level, place]
+        numbers = [self.claim["y"], *(v for some in several for v in some)]
         logs = all(isinstance(log, bool) for _, log in (self.f, self.p))
         names = used[0] <= {"y", *secrets} and used[1] <= {*secrets}
         finite = all(isinstance(v, (int, float)) and math.isfinite(v) for v in numbers)
