@@ -28,6 +28,7 @@ from borel.verification import verified
 UNIT, LINE = bl.Interval(0, 1), bl.Reals()
 ROOT = 2.5066282746310002
 ONE = arb(1)
+SOME = 4_000_000  # of work
 
 
 def gauss(u):
@@ -279,7 +280,8 @@ CHANGES = {
 def test_an_altered_certificate_is_refused_by_its_leaf(name):
     path, to, leaf = CHANGES[name]
     certificate = figure("gauss, sum of 2").certificate
-    report = check_dimensions(altered(certificate, *path, to=to))
+    assert check_dimensions(certificate, SOME).ok
+    report = check_dimensions(altered(certificate, *path, to=to), SOME)
     assert not report.ok
     assert any(line.startswith(leaf) for line in report.failures), report.failures
 
@@ -288,7 +290,7 @@ def test_the_box_of_secrets_and_the_cuts_altered_together():
     for end, leaf in ((2.0, "prior"), (0.5, "prior")):
         data = copy.deepcopy(figure("gauss, sum of 2").certificate)
         data["prior"]["upper"][0] = data["claim"]["cuts"][0][-1] = end
-        assert any(line.startswith(leaf) for line in check_dimensions(data).failures)
+        assert any(line.startswith(leaf) for line in check_dimensions(data, SOME).failures)
 
 
 @pytest.mark.parametrize("nonsense", [{}, {"format": 5}, "not JSON", "[]", "null", 7, None])
@@ -427,7 +429,7 @@ INTEGRALS = [
     (lambda x: np.maximum(x[0], x[1]), 2 / 3, 1e-3),
     (lambda x: np.where(x[0] < x[1], x[0], 0.0), 1 / 6, 1e-3),
     (lambda x: np.sqrt(x[0]) * x[1], 1 / 3, 1e-3),
-    (lambda x: np.log(x[0] + x[1]), 2 * math.log(2) - 1.5, 1e-3),
+    (lambda x: np.log(0.5 + x[0]) * x[1], (3 * math.log(3) / 2 - math.log(2) - 1) / 2, 1e-12),
     (lambda x: np.exp(2 * np.log(x[0]) + np.log1p(-x[1])), 1 / 6, 1e-12),
     (lambda x: 1 / (0.01 + (x[0] - 0.5) ** 2) + 0 * x[1], 20 * math.atan(5), 1e-9),
     (lambda x: np.tanh(20 * (x[0] - x[1])), 0.0, 1e-6),
@@ -438,12 +440,30 @@ INTEGRALS = [
 ]
 
 
+def limited():
+    """Return what stops work that does not end."""
+    left = [SOME]
+
+    def spend(cost):
+        left[0] -= cost
+        if left[0] < 0:
+            raise ValueError("it takes too long")
+
+    return spend
+
+
+def test_what_has_no_bounds_is_given_up():
+    graph = trace(lambda y, x: np.log(x[0] + x[1]), ("y", ("x0", "x1")), ())
+    with ctx.workprec(128), pytest.raises(ValueError, match="too long"):
+        Integral(graph.nodes, [BOX], arb(0), arb(1e-3), limited())
+
+
 @pytest.mark.parametrize("k", range(len(INTEGRALS)))
 def test_integrals_enclose_the_truth(k):
     f, truth, room = INTEGRALS[k]
     graph = trace(lambda y, x: f(x), ("y", ("x0", "x1")), ())
     with ctx.workprec(128):
-        found = Integral(graph.nodes, [BOX], arb(0), arb(room), lambda cost: None).value
+        found = Integral(graph.nodes, [BOX], arb(0), arb(room), limited()).value
     low, high = float(found.lower()), float(found.upper())
     assert low - 1e-15 <= truth <= high + 1e-15
     assert high - low <= room
