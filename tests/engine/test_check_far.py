@@ -101,7 +101,9 @@ def test_a_heavy_tail_has_no_mean_distance_and_no_bound():
 
 
 @pytest.mark.parametrize(
-    ("f", "most"), [(laplace, 0.5), (gauss, 1 / ROOT), (student, 0.375)], ids=lambda v: str(v)
+    ("f", "most"),
+    [(laplace, 0.5), (gauss, 1 / ROOT), (student, 0.375)],
+    ids=["laplace", "gauss", "student"],
 )
 def test_the_height_of_noise(f, most):
     top = height(noise_of(traced(f)))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.continuous.certificates import header, without_infinities
-from borel.engine.continuous.check_boxes import SIGNS
 from borel.engine.continuous.check_dimensions import check_dimensions
+from borel.engine.continuous.check_ranges import SIGNS
 from borel.engine.graphs import fp
 
 if TYPE_CHECKING:
