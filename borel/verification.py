@@ -220,6 +220,8 @@ def _checked(name: str, bound: str, certificate: dict) -> Verified:
         failures += [
             f"{report.scope}: {line}" if len(parts) > 1 else line for line in report.failures
         ]
+        if "parts" in certificate and report.scope != f"at y = {claim.get('y')}":
+            failures.append(f"parts: one is about something else: {report.scope}")
         scope = report.scope if len(parts) == 1 else scope
         given = ", with f_Y as its theorem has it" if claim.get("marginal") else given
     if not failures:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from engine.test_check_counts import graph
 from engine.test_counts import UNIT, noisy, settling
 
 import borel as bl
@@ -213,6 +214,44 @@ def test_a_secret_without_mass_bounds_nothing_from_below(few):
     data["claim"]["far"] = [4096.0]
     found = check_count_laws(data)
     assert not found.ok and any("p(4096.0)" in line for line in found.failures)
+
+
+LARGE = 2.0**53
+
+
+def large():
+    """Return a kernel with one odd secret, 2^53 + 1, and a prior around 2^53 + 2, as graphs."""
+    odd = graph(lambda y, x: 1 + (2 * y - 1) * np.where((x - LARGE) == 1, 0.875, 0.125), "yx")
+    masses = graph(lambda x: 63 * 64.0 ** -abs(x - (LARGE + 2)) / 65, "x")
+    return odd, {"lower": "-Infinity", "upper": "Infinity", "masses": masses}
+
+
+@pytest.mark.parametrize("head", [[LARGE + 2] * 2, [LARGE, LARGE + 4], [2**53 + 1, 2**53 + 3]])
+@pytest.mark.parametrize("name", ["settling sup", "settling tail"])
+def test_integers_are_numbers_that_floats_tell_apart(name, head, few):
+    """The float beside 2^53 + 2 is no neighbour; the secret between them leaks the most, 0.5."""
+    data = json.loads(made(name))
+    kernel, prior = large()
+    data["claim"] |= {"head": head, "far": [], "t": 0.4}
+    data |= {"kernel": kernel, "prior": data["prior"] | prior, "lower": 0.0}
+    report = check_count_laws({**data, "upper": 0.4 if "sup" in name else 0.0})
+    assert report.failures[0].startswith("head")
+
+
+def test_an_end_of_the_secrets_is_one_that_floats_tell_apart(few):
+    data = json.loads(made("settling sup"))
+    data["prior"]["upper"] = 2**53 + 1
+    assert check_count_laws(data).failures[0].startswith("head")
+
+
+def test_a_head_without_others_has_all_mass(few):
+    """One secret of mass 1/2 is no law: its f_Y would be f / 2, or f."""
+    data = json.loads(made("settling sup"))
+    data["prior"]["upper"] = 1.0
+    data["claim"] |= {"head": [1.0, 1.0], "far": []}
+    for lower, upper in ((0.0, 0.01), (0.6, 0.7), (0.0, 0.7)):
+        report = check_count_laws({**data, "lower": lower, "upper": upper})
+        assert report.failures[0].startswith("atoms")
 
 
 def test_masses_that_sum_to_more_than_1_are_refused(few):

@@ -18,6 +18,7 @@ from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_slopes import check_slopes
+from borel.engine.graphs.trace import trace
 from borel.verification import verified
 
 LINE, UNIT, COUNTS = bl.Reals(), bl.Interval(0, 1), bl.Integers(0, None)
@@ -133,6 +134,35 @@ def altered(about, **changes):
 )
 def test_an_altered_point_is_refused(about, change):
     assert not check_counts(altered(about, **change)).ok
+
+
+def graph(f, names):
+    return {"graph": trace(f, tuple(names), ()).to_json(), "log": False}
+
+
+def test_integers_are_numbers_that_floats_tell_apart():
+    """The float beside 2^53 + 2 is no neighbour; the secret between them leaks the most, 0.5."""
+    large = 2.0**53
+    odd = graph(lambda y, x: 1 + (2 * y - 1) * np.where((x - large) == 1, 0.875, 0.125), "yx")
+    masses = graph(lambda x: 63 * 64.0 ** -abs(x - (large + 2)) / 65, "x")
+    usual = 0.11778303565638346  # log 1.125
+    claim = {"type": "count_point", "y": 1.0, "head": [large + 2] * 2, "place": large + 2}
+    claim["beyond"] = [usual - 1e-9, usual + 1e-9]
+    base = figure("settles", "pml", 1.0).certificate
+    ends = {"lower": "-Infinity", "upper": "Infinity", "masses": masses}
+    made = {**base, "kernel": odd, "prior": {**base["prior"], **ends}, "claim": claim}
+    report = check_counts({**made, "lower": 0.0, "upper": 0.4})
+    assert report.failures[0].startswith("head")
+
+
+@pytest.mark.parametrize("share", [0.5, 2.0])
+def test_a_head_that_is_all_has_all_mass(share):
+    base = copy.deepcopy(figure("settles", "pml", 1.0).certificate)
+    base["prior"]["upper"] = 8.0
+    base["prior"]["masses"] = graph(lambda x: share * 2.0**-x * 256 / 511, "x")
+    base["claim"] |= {"head": [0.0, 8.0], "place": 1.0}
+    report = check_counts({**base, "lower": 0.0, "upper": 9.0})
+    assert "masses: it does not hold" in report.failures
 
 
 @pytest.mark.parametrize("about", ENDLESS)

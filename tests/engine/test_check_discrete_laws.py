@@ -302,6 +302,28 @@ def test_an_outcome_that_is_not_looked_at_has_mass():
     assert check_discrete_laws({**data, "lower": 0.0, "upper": 1.0}).ok
 
 
+@pytest.mark.parametrize("figure_", ["tail", "mean", "maximal_leakage"])
+def test_outcomes_that_are_all_have_all_mass(figure_):
+    """Without its third outcome a joint is none, and nothing follows for the one that is meant."""
+    data = copy.deepcopy(made("two tosses", "pml", figure_))
+    data["outcome"]["points"] = [0.0, 1.0]
+    data["claim"]["parts"] = [part for part in data["claim"]["parts"] if part["y"] != 2]
+    report = check_discrete_laws({**data, "lower": 0.0, "upper": 9.0})
+    assert report.failures[0].startswith("masses")
+
+
+def test_figures_of_the_law_are_no_parts_of_a_supremum(tmp_path):
+    """P{PML > 2} = 0 says nothing of the supremum, log 3."""
+    ell = bl.pml(joint("two tosses"))
+    zero = {**copy.deepcopy(ell.tail(2.0).certificate), "lower": 0.0, "upper": 0.0}
+    parts = [{**zero, "claim": {**zero["claim"], "y": y}} for y in (0.0, 1.0, 2.0)]
+    forged = {**copy.deepcopy(ell.sup().certificate), "lower": 0.0, "upper": 0.0, "parts": parts}
+    path = tmp_path / "forged.json"
+    path.write_text(json.dumps(forged))
+    [found] = verify(path)
+    assert found.outcome == "refused" and "the tail of the law at 2.0" in found.words
+
+
 def test_maximal_leakage_is_of_pml():
     data = made("answers", "pmc", "exp_mean")
     data["claim"]["figure"] = "maximal_leakage"

@@ -57,6 +57,11 @@ def kernel(data: dict) -> Density:
     return known[ends[0]] if alone else density(data["kernel"])
 
 
+def integers(*numbers: float) -> bool:
+    """Return whether numbers are integers or infinite, with those beside them floats as well."""
+    return all(math.isinf(n) or (n % 1 == 0 and abs(n) < 2**53) for n in numbers)
+
+
 def size(a: float, b: float) -> arb:
     """Return the length of a box of outcomes; an atom counts once."""
     return arb(1) if a == b else arb(b) - arb(a)

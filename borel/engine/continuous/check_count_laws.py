@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from flint import arb
 
-from borel.engine.continuous.check import INF, Report, Z, _ray, check
-from borel.engine.continuous.check_atoms import density
-from borel.engine.continuous.check_counts import MOST, _finite, _positive
+from borel.engine.continuous.check import Report, Z, _ray, check
+from borel.engine.continuous.check_atoms import density, integers
+from borel.engine.continuous.check_counts import MOST, ROUNDING, _finite, _positive
 from borel.engine.continuous.check_counts import _run as run_at_integers
 from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
@@ -23,7 +23,7 @@ from borel.engine.continuous.check_models import NAN, ONE, Model, model
 from borel.engine.continuous.check_outcomes import _Outcomes
 from borel.engine.continuous.check_tails import in_y, tail
 
-BLUR, ROUNDING = arb(0, arb(2) ** -100), arb(2) ** -30
+BLUR = arb(0, arb(2) ** -100)
 
 
 class _Counted(_Outcomes):
@@ -37,8 +37,8 @@ class _Counted(_Outcomes):
         lower, upper, (first, last) = prior["lower"], prior["upper"], self.claim["head"]
         self.span = lower, upper
         alone = prior["graph"] is None and prior["atoms"] == [] and prior["points"] == "integers"
-        whole = all(abs(v) == INF or v % 1 == 0 for v in (lower, upper))
-        whole = whole and first % 1 == last % 1 == 0 and isinstance(self.p[1], bool)
+        whole = integers(lower, upper, first, last, *self.claim["far"])
+        whole = whole and isinstance(self.p[1], bool)
         inside = lower <= first <= last <= upper and last - first < MOST
         self.leaf("format", lambda: self.data["format"] == 4 and alone)
         self.leaf("quantity", lambda: self.data["quantity"] != "ldp")
@@ -52,9 +52,10 @@ class _Counted(_Outcomes):
         for n in self.claim["far"]:
             self.leaf(f"p({n})", self.possible, n, lower, upper)
         self.singles += self.claim["far"]
-        self.leaf("atoms", lambda: bool(mass < 1 + ROUNDING))
         ends = ((lower, first - 1), (last + 1, upper))
         self.rest = [(float(a), float(b)) for a, b in ends if a <= b]
+        most = mass if self.rest else abs(mass - 1)  # with no others the head has all of it
+        self.leaf("atoms", lambda: bool(most < (1 if self.rest else 0) + ROUNDING))
 
     def possible(self, n, lower, upper):
         """Prove that an integer has a mass, by how that is made: it may be too small to see."""

@@ -35,10 +35,10 @@ from borel.engine.continuous.check import (
     _rays,
     check,
 )
-from borel.engine.continuous.check_atoms import density
+from borel.engine.continuous.check_atoms import density, integers
 from borel.engine.graphs.trace import Graph
 
-MOST, DEPTH, BOXES = 4096, 60, 1000
+MOST, DEPTH, BOXES, ROUNDING = 4096, 60, 1000, arb(2) ** -30
 _TOTAL = set("add subtract multiply negative square absolute exp maximum minimum".split())
 _TESTS = {"where": lambda u: u[0], **dict.fromkeys(_SIGNS, lambda u: _gap(*u))}
 
@@ -121,7 +121,7 @@ class _Counts(_Checker):
         # no checker of another prior takes it for one of its own
         alone = prior["graph"] is None and prior["atoms"] == [] and prior["points"] == "integers"
         logs = isinstance(self.f[1], bool) and isinstance(self.p[1], bool)
-        whole = all(v == math.floor(v) if math.isfinite(v) else True for v in self.ends)
+        whole = integers(*self.ends)
         self.leaf("format", lambda: data["format"] == 4 and data["quantity"] in ("pml", "pmc"))
         self.leaf("header", lambda: alone and logs and whole and self.ends[0] < self.ends[1])
         self.leaf("outcome", lambda: not data["outcome"].get("atoms"))
@@ -147,16 +147,16 @@ class _Counts(_Checker):
         y, (first, last), place = self.claim["y"], self.claim["head"], self.claim["place"]
         pml, at, self.scope = self.data["quantity"] == "pml", _ray(y), f"at y = {y}"
         inside = self.ends[0] <= first <= last <= self.ends[1] and last - first < MOST
-        self.leaf("head", lambda: inside and math.isfinite(y) and {first % 1, last % 1} == {0})
+        self.leaf("head", lambda: inside and math.isfinite(y) and integers(first, last))
         if self.failures:
             return {"box": (y, y)}, (y, y), Z, INF
-        f_y, head = (Z, Z), Z
+        f_y, head, total = (Z, Z), Z, Z
         extreme = (Z, Z) if pml else (INF, INF)
         for n in range(int(first), int(last) + 1):
             low, high = (v.max(Z) for v in _run(self.f, False, _ray(n), at).bounds())
             least, most = (v.max(Z) for v in _run(self.p, False, _ray(n)).bounds())
             f_y = f_y[0] + (low * least).lower(), f_y[1] + (high * most).upper()
-            head += least
+            head, total = head + least, total + most
             pairs = zip(extreme, (low, high), strict=True)
             extreme = tuple(u.max(v) if pml else u.min(v) for u, v in pairs)
         least, most = (_ray(v) for v in self.claim["beyond"])  # of log f, elsewhere
@@ -166,6 +166,7 @@ class _Counts(_Checker):
                 if not pml:
                     self.leaf(f"least on ({a}, {b})", self.bounded, 1, least, at, _rays, a, b)
         some = [self.ends[0], self.ends[1]] != [first, last]
+        self.leaf("masses", lambda: bool(head < 1 + ROUNDING and (some or total > 1 - ROUNDING)))
         over, under = (v.exp().bounds() for v in (most, least))
         others = (1 - head).upper().max(Z) if some else Z
         f_y = f_y[0], f_y[1] + (others * over[1] if others > 0 else Z).upper()

@@ -40,8 +40,10 @@ class _DiscreteLaw(_Checker):
             f_y, leakage = self.at_outcome(part)
             self.rows.append((f_y[0].exp(), f_y[1].exp(), leakage[0].max(Z), leakage[1].max(Z)))
         known = sum((row[0] for row in self.rows), Z)
-        self.leaf("masses", lambda: bool(known < 1 + ROUNDING))
         self.every = alphabet != "integers" and len(ys) == len({*alphabet})
+        most = sum((row[1] for row in self.rows), Z)
+        whole = not self.every or most > 1 - ROUNDING
+        self.leaf("masses", lambda: bool(known < 1 + ROUNDING and whole))
         # the laws meant sum to 1: what their floats miss may all be beyond the head
         self.left = Z if self.every else abs(1 - known).upper()
         low, high = self.found = self.figures[claim["figure"]](self)
