@@ -2,21 +2,30 @@
 
 At each outcome of a head the mass f_Y and the leakage are proved as for a figure at one outcome
 (`check`). From them come P{leakage > t} and means. What is beyond the head has the mass that the
-head leaves: f(.|x) and p sum to 1, which is on trust. Its leakage is not known, but that PML is at
-most log 1 / p_min for finitely many secrets.
+head leaves: f(.|x) and p sum to 1, which is on trust.
+
+The leakage there is not known, but that PML is at most log 1 / p_min for finitely many secrets. Nor
+is that needed where S, the sum of the ess sup of f(y|x) over these outcomes, can be bounded (by
+`check_tails`): E e^PML has at most S from them, and E PML at most q log S / q if their mass is q,
+by the log-sum inequality; that rises with q up to S / e.
 """
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from functools import reduce
+from itertools import pairwise, product
 from typing import ClassVar
 
 from flint import arb, ctx, fmpq
 
-from borel.engine.continuous.check import BITS, INF, Report, Z, _Checker, check
-from borel.engine.continuous.check_atoms import parsed
+from borel.engine.continuous.check import BITS, INF, Report, Z, _Checker, _ray, check
+from borel.engine.continuous.check_atoms import integers, parsed
+from borel.engine.continuous.check_counts import _run as run_at_integers
+from borel.engine.continuous.check_tails import MASSES, beyond, log_along, ray
 
-MOST, ROUNDING = 1024, arb(2) ** -30
+MOST, CELLS, POWERS, ROUNDING = 1024, 8, (1.0, 0.25, 0.0625), arb(2) ** -30
 
 
 class _DiscreteLaw(_Checker):
@@ -92,14 +101,14 @@ class _DiscreteLaw(_Checker):
         """Bound the mean."""
         least = sum((low * v for low, _, v, _ in self.rows), Z)
         most = sum((high * w for _, high, _, w in self.rows), Z)
-        return least, most + self.rest(lambda ratio: ratio.log())
+        return least, most + self.rest(lambda ratio: ratio.log(), self.of_mean)
 
     def exp_mean(self):
         """Bound the mean of the exponential; beyond the head it is at least 1."""
         least = sum((low * v.exp() for low, _, v, _ in self.rows), Z)
         most = sum((high * w.exp() for _, high, _, w in self.rows), Z)
         others = (1 - sum((row[1] for row in self.rows), Z) - ROUNDING).max(Z)
-        return least + others, most + self.rest(lambda ratio: ratio)
+        return least + others, most + self.rest(lambda ratio: ratio, self.of_exp_mean)
 
     def maximal_leakage(self):
         """Bound the logarithm of the mean of e^PML."""
@@ -107,14 +116,54 @@ class _DiscreteLaw(_Checker):
         low, high = self.exp_mean()
         return low.log(), high.log()
 
-    def rest(self, of):
-        """Bound what is beyond the head; PML is at most log 1 / p_min there."""
-        if self.every:
-            return Z
-        weights = [arb(low) for _, low, _ in self.atoms]
-        if self.p or self.data["quantity"] != "pml" or not all(w > 0 for w in weights):
+    def rest(self, of_ratio, of_sums):
+        """Bound what is beyond the head: PML by log 1 / p_min, or either by the kernel."""
+        best, weights = INF, [arb(low) for _, low, _ in self.atoms]
+        if not self.p and self.data["quantity"] == "pml" and all(w > 0 for w in weights):
+            best = self.left * of_ratio(1 / min(weights))
+        with suppress(ValueError, ZeroDivisionError):
+            other = of_sums()
+            best = best if other.is_nan() else best.min(other)
+        return Z if self.every else best.upper()
+
+    def of_mean(self):
+        """Bound the mean beyond the head by the kernel."""
+        if self.data["quantity"] == "pmc":  # log z <= z^power / power
+            return reduce(arb.min, [self.suprema(power) / power for power in POWERS])
+        total = self.suprema(0)
+        mass = self.left.min((total / arb(1).exp()).upper())
+        return mass * (total / mass).log() if mass > 0 else Z
+
+    def of_exp_mean(self):
+        """Bound the mean of the exponential beyond the head by the kernel."""
+        return self.suprema(0 if self.data["quantity"] == "pml" else 1)
+
+    def suprema(self, power):
+        """Bound the sum of s (s / i)^power over outcomes beyond the head; f(y|x) is in [i, s]."""
+        line, ys = self.data["outcome"], sorted(int(part["y"]) for part in self.claim["parts"])
+        known, secrets, total = {*ys}, [_ray(x) for x, *_ in self.atoms], Z
+        if line["points"] != "integers" or not integers(line["lower"], line["upper"], *ys):
             return INF
-        return self.left * of(1 / min(weights))
+        if self.p:
+            a, b = map(arb, self.ends)
+            cuts = [a + (b - a) * k / CELLS for k in range(CELLS + 1)]
+            secrets += [_ray(u.union(v)) for u, v in pairwise(cuts)]
+        first = ys[0] if math.isinf(line["lower"]) else int(line["lower"])
+        for y in [y for y in range(first, ys[-1]) if y not in known][: MOST + 1]:
+            ends = [run_at_integers(self.f, False, x, _ray(y)).bounds() for x in secrets]
+            least, most = min(low for low, _ in ends), max(high for _, high in ends)
+            total += most * (most / least) ** power if len(known) < MOST else INF
+            known.add(y)
+        for sign, next_, end in ((1, ys[-1] + 1, line["upper"]), (-1, 1 - first, -line["lower"])):
+            if end < next_:
+                continue
+            if next_ <= 0:  # 0 is among them
+                return INF
+            logs = [log_along(self.f, x, ray(sign, next_), MASSES) for x in secrets]
+            for u, v in product(logs, logs if power else [_ray(0)]):
+                value = (u * (1 + power) + v * -power).exp()
+                total += beyond(value, next_, "masses")[0]
+        return total.upper()
 
     _all = tail, cdf, quantile, mean, exp_mean, maximal_leakage
     figures: ClassVar = {function.__name__: function for function in _all}

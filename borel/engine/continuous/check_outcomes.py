@@ -82,6 +82,7 @@ class _Outcomes(_Checker):
         line, cover = data["outcome"], self.claim["cover"]
         whole = [line["lower"], line["upper"]] == [cover[0], cover[-1]] and line["points"] is None
         self.leaf("cover", lambda: whole and all(a < b for a, b in pairwise(cover)))
+        self.leaf("prior", self.charges_all)
         boxes = [*pairwise(cover), *((y, y) for y in self.masses)]
         places = sorted({*self.atoms, *self.edges})
         for x in places[:: 1 + len(places) // 8]:
@@ -122,6 +123,16 @@ class _Outcomes(_Checker):
         """Return the prior on a cell of secrets, and the mass of the cell."""
         p = run(self.p, False, x=axis(*cell, 1, 0))
         return p, integral(p, *cell)
+
+    def charges_all(self):
+        """Return whether the prior may have the mass 1: with all secrets, and no more."""
+        low = high = sum(self.atoms.values(), Z)
+        for cell in self.cells(math.inf, math.inf) if self.edges else ():
+            own = self.weight_of(cell)[1].start
+            far = not math.isfinite(cell[1] - cell[0])
+            own = own if own.is_finite() else Z.union(self.far_mass(cell)) if far else Z.union(INF)
+            low, high = low + own.lower().max(Z), high + own.upper()
+        return not (low > 1 + LITTLE or high < 1 - LITTLE)
 
     def far_mass(self, cell):
         """Bound the mass of a cell of secrets that is a half-line, by how the prior falls."""

@@ -89,6 +89,11 @@ def in_y(prior):
     return Graph(tuple(y if op == "input" else (op, args) for op, args in graph.nodes), ("y",)), log
 
 
+def ray(sign, r):
+    """Return the numbers beyond r, or -r, as sign r / t for t in (0, 1]."""
+    return _Ray({(-Q1, 0): sign * arb(r)})
+
+
 def _along(density, u, kind):
     """Return enclosures of a density along a ray, made in two ways; some may fail."""
     functions, direct = KINDS[kind]
@@ -100,16 +105,23 @@ def _along(density, u, kind):
             yield way(u * -1)
 
 
+def beyond(value, r, kind="density"):
+    """Bound the mass beyond r, and the mean distance from r, of a density along a ray."""
+    k, _, high = value.fold()
+    scale = high.max(Z)
+    if not (scale == 0 or (scale.is_finite() and k > 2)):
+        return INF, INF
+    if scale == 0:
+        return Z, Z
+    q, m = scale * r / arb(k - 1), scale * r * r / arb((k - 1) * (k - 2))
+    q, m = (q + scale, m + q) if kind == "masses" else (q, m)
+    return q.upper(), m.upper()
+
+
 def tail(density, sign, r, kind="density"):
     """Bound P{sign U > r}, r > 0, and E (sign U - r)^+ from above, for a density in y = -x."""
     best = INF, INF
-    for value in _along(density, _Ray({(-Q1, 0): sign * arb(r)}), kind):
-        k, _, high = value.fold()
-        scale = high.max(Z)
-        if scale == 0:
-            return Z, Z
-        if scale.is_finite() and k > 2:
-            q, m = scale * r / arb(k - 1), scale * r * r / arb((k - 1) * (k - 2))
-            q, m = (q + scale, m + q) if kind == "masses" else (q, m)
-            best = best[0].min(q.upper()), best[1].min(m.upper())
+    for value in _along(density, ray(sign, r), kind):
+        q, m = beyond(value, r, kind)
+        best = best[0].min(q), best[1].min(m)
     return best

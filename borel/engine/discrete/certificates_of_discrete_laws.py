@@ -14,8 +14,8 @@ from borel.settings import current
 if TYPE_CHECKING:
     from borel.engine.discrete.discrete_figures import DiscreteFigures
 
-_PARTS = 64
-_LITTLE = 1e-14
+_PARTS = 256
+_LITTLE = {"pml": 1e-14, "pmc": 1e-18}  # the bound beyond a head is cruder of PMC
 _ROOM = 1e-2
 
 
@@ -45,7 +45,7 @@ def certificate(
     logs = engine.in_logs
     if logs is None or logs.secret.dim > 1 or logs.secret.rest or not all(map(math.isfinite, ends)):
         return None
-    parts = _parts(engine, kind)
+    parts = _parts(engine, kind, claim["figure"])
     if parts is None:
         return None
     tol = current().tol
@@ -59,19 +59,26 @@ def certificate(
     return {**made, "lower": max(0.0, min(wide[0], low)), "upper": max(wide[1], high)}
 
 
-def _parts(engine: DiscreteFigures, kind: str) -> list[dict[str, Any]] | None:
-    """Return claims about single outcomes, of all but a little mass; None if they are many."""
+def _parts(engine: DiscreteFigures, kind: str, figure: str) -> list[dict[str, Any]] | None:
+    """Return claims about the outcomes that a figure is about, but a little; None if many are."""
+    values, (ys, whole) = engine.law(kind), engine.head_of_outcomes()
+    counted = np.asarray(values.mass_lower, dtype=float)
+    if kind == "pmc" and figure.endswith("mean"):  # they are few, and leak much
+        leakage = np.asarray(values.upper, dtype=float)
+        counted = counted * (np.exp(np.minimum(leakage, 700)) if figure != "mean" else leakage)
+    some = np.flatnonzero(counted > (0.0 if whole else _LITTLE[kind]))
+    if not 0 < len(some) <= _PARTS or not np.isfinite(values.upper[some]).all():
+        return None
     known = engine.__dict__.setdefault("_parts_of_laws", {})
-    if kind not in known:
-        values, (ys, whole) = engine.law(kind), engine.head_of_outcomes()
-        some = values.mass_lower > (0.0 if whole else _LITTLE)
-        known[kind] = None
-        if 0 < some.sum() <= _PARTS and np.isfinite(values.upper[some]).all():
-            at = [(np.array([float(y)]), i) for i, y in enumerate(ys) if some[i]]
-            pairs = [(y, (float(values.lower[i]), float(values.upper[i]))) for y, i in at]
-            made = [engine.in_logs.certificate_at(kind, *pair) for pair in pairs]
-            known[kind] = None if None in made else [one["claim"] for one in made]
-    return known[kind]
+    made = []
+    for i in some:
+        if (kind, i) not in known:
+            ends = float(values.lower[i]), float(values.upper[i])
+            known[kind, i] = engine.in_logs.certificate_at(kind, np.array([float(ys[i])]), ends)
+        if known[kind, i] is None:
+            return None
+        made.append(known[kind, i]["claim"])
+    return made
 
 
 __all__ = ["certificate"]
