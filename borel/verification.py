@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from borel.bound import Bound
+from borel.bound import Bound, Ratio
 from borel.engine.continuous.check import Report, check
 from borel.engine.continuous.check_count_laws import check_count_laws
 from borel.engine.continuous.check_counts import check_counts
@@ -23,7 +23,7 @@ from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_slopes import check_slopes
 from borel.errors import InvalidInput
 from borel.progress import bar
-from borel.store import load
+from borel.store import Audit, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _SUPREMUM = "the supremum over the outcomes"
 _MEANS = ("mean", "exp_mean", "maximal_leakage")
 _JOINT = ("kernel", "prior", "outcome")
+_ROUNDING = 2.0**-30
 _GUARANTEE = re.compile(
     r"guarantees/(?P<kind>PML|PMC|LDP|LIP)-epsilon-(?P<epsilon>[0-9.]+)(-delta-(?P<delta>[0-9.]+))?"
 )
@@ -98,8 +99,22 @@ def verify(path: Path, progress: bool | None = False) -> list[Verified]:
     with bar(len(bounds), progress) as tick:
         for name, bound in bounds.items():
             tick(len(found), name)
-            found.append(verified(name, bound))
+            several = bound.certificate is not None and _over(bounds, name)
+            words = f"it is {several}, its certificate is about one prior"
+            refused = Verified(name, repr(bound), "refused", words)
+            found.append(refused if several else verified(name, bound))
     return found
+
+
+def _over(audit: Audit, name: str) -> str:
+    """Return what a figure is that is not about one prior; else nothing."""
+    attrs, law = audit.tree[name].attrs, name.partition("/law/")
+    context = json.loads(attrs.get("context", "{}"))
+    if law[1] and audit.tree[f"{law[0]}/law"].attrs.get("under"):
+        return "over outcomes and priors"
+    said = {"over": "over a set of priors", "quantile": "a quantile over priors",
+            "probability_of": "a probability over priors"}  # fmt: skip
+    return next((words for key, words in said.items() if key in context), "")
 
 
 def verified(name: str, bound: Bound) -> Verified:
@@ -127,7 +142,14 @@ def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verifi
     found = _checked(name, shown, certificate)
     if found.outcome != "verified":  # its claim may not even be one
         return found
-    what = _wanted(name.removesuffix("/nominal"), certificate, found.words)
+    name = name.removesuffix("/nominal")
+    if bound.units != _units(name):
+        words = f"it is in {bound.units}, its certificate is in {_units(name)}"
+        return Verified(name, shown, "refused", words)
+    if bound.exact_ratio is not None and not _same(bound.exact_ratio, bound):
+        words = f"its ratio is {tuple(bound.exact_ratio)}, which is another figure"
+        return Verified(name, shown, "refused", words)
+    what = _wanted(name, certificate, found.words)
     if what is None:
         words = f"not known what it should be about; it is about {found.words}"
         return Verified(name, shown, "none", words)
@@ -136,6 +158,22 @@ def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verifi
         words = f"it is {what}, its certificate is about {one}{found.words}"
         return Verified(name, shown, "refused", words)
     return found
+
+
+def _same(ratio: Ratio, bound: Bound) -> bool:
+    """Return whether the logarithm of a ratio is within a bound, but for rounding."""
+    low, high = (
+        math.log(end) if 0 < end < math.inf else math.copysign(math.inf, end - 1) for end in ratio
+    )
+    return bound.lower - _ROUNDING <= low <= high <= bound.upper + _ROUNDING
+
+
+def _units(name: str) -> str:
+    """Return the units in which a certificate states a figure."""
+    guarantee = _GUARANTEE.fullmatch(name)
+    if guarantee and float(guarantee["delta"] or 0) > 0:
+        return "probability"
+    return "ratio" if name.endswith("/law/exp_mean") else "nats"
 
 
 def _wanted(name: str, certificate: dict, words: str) -> str | None:
@@ -150,6 +188,8 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
         kind = "mean" if figure in _MEANS else "law"
     points = "outcome" in certificate and certificate["outcome"]["points"]
     supremum = "sides" not in certificate and words.endswith(_SUPREMUM)
+    # the checkers prove f_Y > 0: of countable outcomes, one of positive mass is enough
+    supremum |= bool(points) and kind in ("infinite", "count_infinite") and ", at y = " in words
     of_kind = name.split("/")[0]
     larger = of_kind == "ldp" and float(certificate["lower"]) == math.inf  # than PML and PMC
     if of_kind in ("pml", "pmc", "ldp") and not larger and certificate["quantity"] != of_kind:
@@ -164,11 +204,13 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
         return "" if (kind, figure) == ("mean", name) or diverges else "maximal leakage"
     if name in ("mutual_information", "envelope"):
         return f"{name}, of which there are no certificates"
-    _, law, of = name.partition("/law/")
+    kind_, law, of = name.partition("/law/")
+    if law and kind_ not in ("pml", "pmc"):
+        return None
     if law and of in ("mean", "exp_mean"):
         fits = (kind, figure) == ("mean", of) or _diverges(claim, points, of)
         return "" if fits else f"the {of}"
-    if of.startswith("quantile-"):
+    if law and of.startswith("quantile-"):
         level = Fraction(of.removeprefix("quantile-"))
         meant = supremum if level == 1 else _at_level(claim, level)
         return "" if meant else "the " + of.replace("-", " at ")
@@ -177,11 +219,11 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
     guarantee = _GUARANTEE.fullmatch(name)
     if guarantee is None:
         return None
-    kind_, epsilon, delta = guarantee["kind"].lower(), guarantee["epsilon"], guarantee["delta"]
+    leakage, epsilon, delta = guarantee["kind"].lower(), guarantee["epsilon"], guarantee["delta"]
     if delta is None or float(delta) == 0:
-        return _wanted(kind_, certificate, words)
+        return _wanted(leakage, certificate, words)
     about = [certificate["quantity"], kind, figure, claim.get("closed")]
-    tail = about == [kind_, "law", "tail", False] and claim["t"] == float(epsilon)
+    tail = about == [leakage, "law", "tail", False] and claim["t"] == float(epsilon)
     return "" if tail else f"the tail at {epsilon}"
 
 
@@ -192,7 +234,10 @@ def _diverges(claim: dict, points: object, figure: str) -> bool:
     proof = claim["proof"]
     box = proof["y"].get("box")  # at almost all outcomes of it, and f_Y > 0 there
     everywhere = points is None and box is not None and box[0] < box[1]
-    return everywhere or (figure == "exp_mean" and proof.get("kind") == "mass")
+    mass = (
+        claim["type"] == "infinite" and proof.get("kind") == "mass"
+    )  # the one checker that reads it
+    return everywhere or (figure == "exp_mean" and mass)
 
 
 def _at_level(claim: dict, exact: Fraction) -> bool:
@@ -241,6 +286,8 @@ def _checker(part: dict, kind: str) -> Callable[[dict], Report]:
 def _larger(name: str, bound: str, certificate: dict) -> Verified:
     """Verify the larger of two suprema: both sides, and that they are of the same joint."""
     sides, failures, words = certificate["sides"], [], []
+    if certificate["quantity"] != "lip":
+        failures.append(f"sides: {certificate['quantity']} is no larger of two")
     if not (isinstance(sides, list) and all(isinstance(side, dict) for side in sides)):
         return Verified(name, bound, "refused", "sides: not a list of certificates")
     if sorted(str(side.get("quantity")) for side in sides) != ["pmc", "pml"]:

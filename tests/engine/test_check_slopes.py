@@ -10,6 +10,7 @@ import pytest
 from engine.certified_cases import kernel
 from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb, ctx
+from scipy.special import gammaln
 
 import borel as bl
 from borel.engine import engine_for
@@ -18,6 +19,9 @@ from borel.engine.continuous import check_slopes as checker
 from borel.engine.continuous.check import BITS, FUNCTIONS, _Ray, _ray
 from borel.engine.continuous.check_slopes import SLOPES, check_slopes, slope_of_log
 from borel.engine.graphs.trace import trace
+from borel.engine.infinities.orders import Ray
+from borel.engine.infinities.power import ray
+from borel.engine.infinities.slopes import _varying
 from borel.verification import verified
 
 UNIT, HALF_LINE, RATES = bl.Interval(0, 1), bl.Interval(0, np.inf), bl.Interval(1, 2)
@@ -39,6 +43,10 @@ def rate(y, x):
     return x * np.exp(-x * y)
 
 
+def poisson(y, x):
+    return y * np.log(x) - x - gammaln(y + 1)
+
+
 INFINITE = {
     "gauss on two": (TWO * bl.mechanisms.gaussian(sigma=1.0), ("pmc", "ldp")),
     "gauss on three, as a density": (THREE * kernel(gauss, secret=THREE.on), ("pmc", "ldp")),
@@ -47,6 +55,11 @@ INFINITE = {
         bl.uniform(RATES)
         * kernel(lambda y, x: x * y ** (-x - 1), secret=RATES, outcome=bl.Interval(1, np.inf)),
         ("pml", "pmc", "ldp"),
+    ),
+    "poisson outcomes": (
+        bl.uniform(bl.Interval(1, 4))
+        * kernel(poisson, secret=bl.Interval(1, 4), outcome=bl.Integers(0), log=True),
+        ("pml", "pmc"),
     ),
     "waiting times": (
         bl.uniform(RATES) * kernel(rate, secret=RATES, outcome=HALF_LINE),
@@ -89,6 +102,31 @@ def test_the_claims_below_are_wrong_for_one_reason_each():
     assert check_slopes(claim(bl.uniform(UNIT) * kernel(gauss), "pml", (0.0, 1.0))).ok
 
 
+def test_terms_of_the_outcome_alone_are_finite_or_kept():
+    graph = trace(poisson, ("y", "x"), ())
+    found = [_varying(graph, Ray(ray(0.0, -1.0, s, s), ""), 2.0**-10) for s in (1, -1)]
+    assert [set(one.inputs) for one in found] == [{"y", "x"}] * 2
+    operations = [one.operations for one in found]
+    assert "special.gammaln" not in operations[0]  # y to infinity
+    assert "special.gammaln" in operations[1]  # poles at -1, -2, ...
+
+
+def test_one_outcome_of_positive_mass_is_enough_for_a_supremum():
+    """PMC of Poisson outcomes at 0, where e^-x vanishes as x grows; no single y of a density is."""
+    prior = bl.gamma(alpha=2.0)
+    counts = prior * kernel(poisson, secret=prior.on, outcome=bl.Integers(0), log=True)
+    with bl.options(budget=5):
+        bound = bl.pmc(counts).sup()
+    assert bound.lower == math.inf and bound.certificate is not None
+    for name, outcome in (("pmc", "verified"), ("lip", "verified"), ("pml", "refused")):
+        assert verified(name, bound).outcome == outcome
+    assert verified("maximal_leakage", bound).outcome == "refused"
+    noise = prior * kernel(gauss, secret=prior.on)
+    single = bl.pmc(noise)(0.5)
+    assert single.lower == math.inf and verified("pmc/one outcome", single).outcome == "verified"
+    assert verified("pmc", single).outcome == "refused"
+
+
 def refused(made, leaf):
     report = check_slopes(made)
     assert not report.ok and any(line.startswith(leaf) for line in report.failures)
@@ -104,6 +142,7 @@ NO_SLOPES = {
     "a step of signs": lambda y, x: np.exp(-y * (2 + x - 0.9 * np.sign(x - 0.5))),
     "no density there": lambda y, x: np.where(y > 9, 0.0, np.exp(-y * (1 + x))),
     "a factor 0 there": lambda y, x: np.where(y > 9, 0.0, 1.0) * np.exp(-y * (1 + x)),
+    "gammaln beyond its poles": lambda y, x: np.exp(gammaln(5 - y) - y * (3 + x)),
     "as a log, on half of them": lambda y, x: (1 + y) ** -(2 + np.maximum(x - 0.5, 0)),
     "only as log log": lambda y, x: np.exp(-x * np.tanh(np.log1p(np.log1p(y))) - y),
 }
@@ -280,4 +319,5 @@ def test_rules_of_special_functions(name):
 
 def test_it_is_small_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 130
-    assert modules_of_borel(checker) <= {"borel.engine.continuous.check"}
+    name = "borel.engine.continuous."
+    assert modules_of_borel(checker) == {name + "check", name + "check_tails"}

@@ -198,7 +198,10 @@ def _function(name, v):
 def _reciprocal(v):
     if v.low > 0 or v.high < 0:
         return v.apply(arb_series.inv, 1 / v.high, 1 / v.low)
-    return between(1 / v.high if v.low >= 0 and v.high > 0 else -INF, INF)
+    # 0 has a sign in floats, which its quotients have: x - y is 0 almost nowhere, but others are
+    plane = {ONE: v.start, (1, 0): Z, (0, 1): Z} | v.terms
+    rare = len(plane) == 3 and any(plane[k] != 0 for k in ((1, 0), (0, 1)))
+    return between(1 / v.high if rare and v.low >= 0 and v.high > 0 else -INF, INF)
 
 
 def _number(k):  # the number that it is, if it is one

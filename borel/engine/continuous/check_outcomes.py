@@ -127,7 +127,7 @@ class _Outcomes(_Checker):
     def charges_all(self):
         """Return whether the prior may have the mass 1: with all secrets, and no more."""
         low = high = sum(self.atoms.values(), Z)
-        for cell in self.cells(math.inf, math.inf) if self.edges else ():
+        for cell in self.cells(math.inf, math.inf) if self.p else ():
             own = self.weight_of(cell)[1].start
             far = not math.isfinite(cell[1] - cell[0])
             own = own if own.is_finite() else Z.union(self.far_mass(cell)) if far else Z.union(INF)

@@ -53,9 +53,9 @@ def _times(u, v):
 
 
 def _inverse(u):
-    if u[0] < 0 < u[1] or u[0] == u[1] == 0:
+    if u[0] <= 0 <= u[1]:  # 0 has a sign in floats, which its quotients have: not known here
         raise Doubt("divided by what may be 0")
-    return hull(*(1 / v if v != 0 else INF if u[1] > 0 else -INF for v in u))
+    return hull(*(1 / v for v in u))
 
 
 def _absolute(u):

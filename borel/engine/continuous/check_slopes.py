@@ -21,7 +21,6 @@ from flint import arb
 from borel.engine.continuous.check import (
     _SIGNS,
     _UP,
-    FUNCTIONS,
     INF,
     Q0,
     Report,
@@ -36,6 +35,7 @@ from borel.engine.continuous.check import (
     _ray,
     check,
 )
+from borel.engine.continuous.check_tails import DENSITY
 
 _NONE, _LOST = _ray(0), _ray(arb("nan"))
 
@@ -114,7 +114,7 @@ def slope_of_log(density, x, y):
             slopes.append(_ray(1 if op == "input" and args[0] == "x" else 0))
             continue
         u, du = [values[i] for i in args], [slopes[i] for i in args]
-        values.append(FUNCTIONS[name](*u))
+        values.append(DENSITY[name](*u))
         if all(map(_still, du)):
             slopes.append(_NONE)
         else:

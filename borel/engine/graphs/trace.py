@@ -77,8 +77,9 @@ class Graph:
             for op, args in data["nodes"]
         )
         for k, (op, args) in enumerate(nodes):
-            if op not in ("input", "const") and not all(0 <= i < k for i in args):
-                raise ValueError(f"node {k} does not follow its arguments {args}")
+            plain = op in ("input", "const")
+            if not (len(args) == 1 if plain else all(0 <= i < k for i in args)):
+                raise ValueError(f"node {k}, {op}, cannot have the arguments {args}")
         return cls(nodes, tuple(data["inputs"]))
 
     def bind(self, values: dict[str, float]) -> Graph:

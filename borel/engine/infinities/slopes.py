@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from borel.engine.infinities.orders import Ray
 
 
+_TOTAL = {"input", "const", "add", "subtract", "multiply", "negative", "square", "absolute", "exp"}
+
+
 class Slopes:
     """log f(y|x) in one or more coordinates of the secret.
 
@@ -61,6 +64,7 @@ class Slopes:
         The order (A, w), of |slope| >= e^w t^A, is None for one that grows as log t.
         """
         for words, graph, name, whole, some in self.views:
+            graph = _varying(graph, y, t0)
             if not {"y", name} <= set(graph.inputs):
                 continue
             program = PowerProgram(settled(graph, {"y": y.value, name: whole}, t0))
@@ -75,6 +79,36 @@ class Slopes:
             if isinstance(value, Power | Log) and math.isfinite(weight(value)[0]):
                 return words, *found
         return None
+
+
+def _varying(graph: Graph, y: Ray, t0: float) -> Graph:
+    """Return log f(y|x) less terms of the outcome alone that are finite along a ray."""
+    b = JoinedGraphs([graph])
+    root = b.roots[0]
+    while b.operation(root) in ("add", "subtract"):
+        first, second = b.arguments(root)
+        if _finite(b.rooted(second), y, t0):
+            root = first
+        elif _finite(b.rooted(first), y, t0):
+            root = second if b.operation(root) == "add" else b.add("negative", second)
+        else:
+            break
+    return b.rooted(root)
+
+
+def _finite(graph: Graph, y: Ray, t0: float) -> bool:
+    """Return whether it is a function of the outcome alone that is finite along a ray."""
+    if graph.inputs != ("y",):
+        return False
+    values = PowerProgram(graph).values({"y": y.value}, t0)
+    for op, args in graph.nodes:
+        if op == "special.gammaln":
+            of = values[args[0]]
+            if not (isinstance(of, Power) and weight(of)[0] > 0):
+                return False
+        elif op not in _TOTAL:
+            return False
+    return True
 
 
 def _interval(low: float, high: float) -> Power:

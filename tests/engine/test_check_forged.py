@@ -1,0 +1,251 @@
+"""Forged certificates and results: each says something false, and is refused."""
+
+import copy
+import json
+import math
+import warnings
+from fractions import Fraction as F
+from functools import cache
+
+import numpy as np
+import pytest
+from engine.test_check_dimensions import SOME, claimed
+from engine.test_check_poles import NEAR_0, TO_0, claim, shrinking
+
+import borel as bl
+from borel.bound import Bound, Ratio
+from borel.engine.continuous.certificates import without_infinities
+from borel.engine.continuous.check import check
+from borel.engine.continuous.check_counts import check_counts
+from borel.engine.continuous.check_dimensions import check_dimensions
+from borel.engine.continuous.check_poles import check_poles
+from borel.engine.graphs.trace import Graph, trace
+from borel.store import pack, write
+from borel.verification import verified, verify
+
+INF, UNIT = math.inf, bl.Interval(0, 1)
+INFINITE = ("pml", "pmc", "lip", "maximal_leakage", "pml/law/mean", "pml/law/exp_mean")
+
+
+def graph(f, *names):
+    return {"graph": trace(f, names, ()).to_json(), "log": False}
+
+
+def forged(f, p, proof, quantity, type_, **parts):
+    prior = {**graph(p, "x"), "lower": 0.0, "upper": 1.0, "atoms": []} if p else None
+    made = {
+        "format": 2,
+        "quantity": quantity,
+        "lower": INF,
+        "upper": INF,
+        "kernel": graph(f, "y", "x"),
+        "prior": prior,
+        "outcome": {"lower": 0.0, "upper": 1.0, "points": None},
+        "claim": {"type": type_, "proof": proof},
+        **parts,
+    }
+    return without_infinities(made)
+
+
+def late(x):
+    """A density of secrets that has no mass below 1/2."""
+    return np.where(x < 0.5, 0.0, 2.0)
+
+
+def singular(y, x):
+    return np.where(np.abs(y - x) < 1, 0.25 / np.sqrt(np.abs(y - x)), 0.0)
+
+
+def refused(certificate, checker, names=INFINITE):
+    assert not checker(certificate).ok
+    bound = Bound.certified(INF, INF, certificate=certificate)
+    return all(verified(name, bound).outcome == "refused" for name in names)
+
+
+# -- infinities -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("start", [0.0, 0.5])
+def test_a_kernel_that_vanishes_where_no_secrets_are(start):
+    """2x tends to 0 with x, but the secrets are above 1/2: PMC is log 1.5 at outcomes below 1/2."""
+    f = lambda y, x: np.where(y < 0.5, 2 * x, 2 - 2 * x)  # noqa: E731
+    proof = {
+        "kind": "ratio",
+        "t0": 1.0,
+        "y": {"box": [0.125, 0.25]},
+        "x": {"box": [start, 1.0]},
+        "exponent": 1.0,
+        "weight": math.log(3),
+        "marginal": {"exponent": 0.0, "weight": -1.0, "boxes": [[0.5, 1.0]]},
+    }
+    assert refused(forged(f, late, proof, "pmc", "infinite"), check)
+
+
+def test_a_pole_where_no_secrets_are():
+    """The pole is at x = y, the outcome 1/4, the secrets above 1/2."""
+    boxes = [[0.0, 0.125], [0.125, 0.25], [0.25, 0.5], [0.5, 1.0]]
+    proof = {"t0": 1.0, "exponent": -0.5, "weight": -9.0, "boxes": boxes}
+    wide = {"lower": -1.0, "upper": 2.0, "points": None}
+    one = {**proof, "y": {"box": [0.25, 0.25]}, "x": {"box": [0.25, 0.75]}}
+    made = forged(singular, late, one, "pml", "pole", outcome=wide)
+    assert refused(made, check_poles, [*INFINITE, "pml/one outcome"])
+    some = {**proof, "y": {"box": [0.125, 0.25]}, "x": {"box": [0.0, 0.5], "base": "y"}}
+    assert refused(forged(singular, late, some, "pml", "pole", outcome=wide), check_poles)
+
+
+def test_a_pole_along_a_curve_of_secrets_without_mass():
+    """Where x = 2y the kernel grows, and nowhere else: PML is 0."""
+    f = lambda y, x: np.where(x == 2 * y, 1 / np.sqrt(x), 1.0)  # noqa: E731
+    path = {"base": 0.0, "sign": 1, "power": 1.0, "s": [1.0, 1.0]}
+    for x in ({"box": [0.0, 2.0**-10], "base": "y"}, {"box": [0.0, 2.0**-10]}):
+        made = claim(f, path, x, -0.5, weight=-9.0)
+        assert refused(made, check_poles, INFINITE)
+
+
+def test_a_pole_towards_an_end_says_nothing_of_means():
+    """PML is infinite as y tends to 0, but E e^PML is 1.84, whatever the certificate is called."""
+    made = claim(lambda y, x: shrinking(y, x, 0.7), TO_0, NEAR_0, -0.3, kind="mass")
+    assert check_poles(made).ok
+    for name, units in (("maximal_leakage", "nats"), ("pml/law/exp_mean", "ratio")):
+        bound = Bound.certified(INF, INF, certificate=made, units=units)
+        assert verified(name, bound).outcome == "refused"
+
+
+def test_a_count_is_no_real_number_near_it():
+    """The kernel vanishes at x = 2.5 only, which is no secret: PMC is below 1.7."""
+    w = lambda x: (x - 2.5) ** 2 / (2 * (1 + (x - 2.5) ** 2))  # noqa: E731
+    f = lambda y, x: np.where(y < 0.5, 2 * w(x), 2 - 2 * w(x))  # noqa: E731
+    path = {"base": 0, "sign": 1, "power": -1, "s": [1, 3]}
+    proof = {"t0": 1.0, "y": {"box": [0.125, 0.25]}, "exponent": 1.0, "weight": 3.0, "secret": 0}
+    masses = graph(lambda x: np.exp(-(x + 1) * np.log(2.0)), "x")
+    prior = {"graph": None, "masses": masses, "points": "integers", "lower": 0.0, "upper": INF}
+    about = {"prior": {**prior, "atoms": []}, "format": 4}
+    for x in ({"box": [2.5, 3.5], **path}, {"box": [2.5, 3.5]}):
+        made = forged(f, None, {**proof, "x": x}, "pmc", "count_infinite", **about)
+        assert refused(made, check_counts)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        {},
+        {"box": [0.0, 1.0], "s": [0.0, 1.0]},
+        {"base": 0.0, "sign": 1, "power": 1.0},
+        {**NEAR_0, "more": 1},
+    ],
+)
+def test_a_path_has_one_form(x):
+    made = claim(lambda y, x: shrinking(y, x, 0.7), TO_0, x, -0.3)
+    assert not check_poles(made).ok
+
+
+# -- secrets of several dimensions ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("node", [["x0", "again"], []])
+def test_an_input_has_one_name(node):
+    """x0 == x0 would be taken for two coordinates, which are equal almost nowhere."""
+
+    def f(y, x):
+        return np.where(x[0] == x[1], 1.0, np.where(y < 0.75, 2 * x[0], 2 - 2 * x[0])) + 0 * y
+
+    near = 1 - 1e-6, 1 + 1e-6
+    ends = {"lower": math.log(2) - 1e-5, "upper": math.log(2) + 1e-5}
+    made = claimed(f, f_y=near, extreme=(2 - 1e-6, 2 + 1e-6), place=[1.0, 0.5], **ends)
+    for one in made["kernel"]["graph"]["nodes"]:
+        if one == ["input", ["x1"]]:
+            one[1] = node
+    assert not check_dimensions(made, SOME).ok
+    with pytest.raises(ValueError, match="cannot have the arguments"):
+        Graph.from_json(made["kernel"]["graph"])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_is_divided_by_a_zero_of_some_sign_is_not_known(sign):
+    """10 / -0.0 is -inf for half of the secrets: PML is log 1.5, and f_Y no 1.5."""
+    expit = lambda v: 1 / (1 + np.exp(-v))  # noqa: E731
+
+    def half(x):
+        least = np.minimum(x[0] - 0.5, 0.0)
+        return 0.5 * (2 * expit(10 / -least if sign > 0 else -10 / least) - 1)
+
+    def f(y, x):
+        return np.where(y < 0.75, 1 + half(x), 1 - half(x)) + 0 * x[1]
+
+    near = 1.4999, 1.5001
+    made = claimed(f, f_y=near, extreme=near, place=[0.5, 0.5], lower=0.0, upper=0.01)
+    made["outcome"] = {"lower": 0.25, "upper": 1.25, "points": None}
+    assert not check_dimensions(made, SOME).ok
+
+
+# -- results --------------------------------------------------------------------------------
+
+
+@cache
+def figures():
+    joint = bl.uniform(UNIT) * bl.Mechanism(
+        lambda y, x: np.exp(-abs(y - x)) / 2, secret=UNIT, outcome=bl.Reals()
+    )
+    with bl.options(closed_forms=False):
+        ell = bl.pml(joint)
+        return {"pml": ell.sup(), "median": ell.quantile(0.5), "lip": bl.lip(joint)}
+
+
+def test_a_figure_is_the_one_of_its_name():
+    median = figures()["median"]
+    assert verified("pml/law/quantile-0.5", median).outcome == "verified"
+    for name in ("lip", "maximal_leakage", "pml/cost", "ldp", "pmc"):
+        assert verified(f"{name}/law/quantile-0.5", median).outcome != "verified"
+    assert verified("pml/cost/law/mean", median).outcome != "verified"
+    assert verified("quantile-0.5", median).outcome != "verified"
+
+
+@pytest.mark.parametrize("quantity", ["pml", "pmc", "ldp", "envelope"])
+def test_a_larger_of_two_is_lip(quantity, tmp_path):
+    made = copy.deepcopy(figures()["lip"].certificate)
+    path = tmp_path / "lip.json"
+    path.write_text(json.dumps(made))
+    assert verify(path)[0].outcome == "verified"
+    path.write_text(json.dumps({**made, "quantity": quantity}))
+    assert verify(path)[0].outcome == "refused"
+
+
+@pytest.mark.parametrize("units", ["ratio", "bits", "probability"])
+def test_a_figure_is_in_the_units_of_its_certificate(units):
+    """A bound of 1.1 nats is none of the ratio 1.58."""
+    found = figures()["pml"]
+    other = Bound.certified(found.lower, 1.1, certificate=found.certificate, units=units)
+    assert verified("pml", other).outcome == "refused"
+
+
+def test_a_ratio_is_about_the_same_figure():
+    found = figures()["pml"]
+    ends = found.lower, found.upper
+    true = Ratio(math.exp(found.lower), math.exp(found.upper))
+    for ratio, outcome in ((true, "verified"), (Ratio(1.0, 1.01), "refused")):
+        bound = Bound.certified(*ends, certificate=found.certificate, exact_ratio=ratio)
+        assert verified("pml", bound).outcome == outcome
+
+
+def test_a_certificate_about_one_prior_is_none_about_a_set_of_them(tmp_path):
+    import xarray as xr
+
+    answers = bl.Finite([0.0, 1.0])
+    mechanism = bl.Mechanism(
+        lambda y, x: np.exp(-((y - x) ** 2) / 2) / np.sqrt(2 * np.pi),
+        secret=answers,
+        outcome=bl.Reals(),
+    )
+    nominal = bl.pmf([F(1, 2), F(1, 2)], on=answers)
+    priors = bl.priors.tv_ball(nominal, F(1, 4))
+    study = bl.Study(title="some", mechanism=mechanism, prior=priors, report=("pml",))
+    with warnings.catch_warnings(), bl.options(closed_forms=False):
+        warnings.simplefilter("ignore")
+        tree = bl.audit(study)
+        one = bl.pml(nominal * mechanism).sup()
+    assert one.certificate is not None
+    about = {key: value for key, value in tree["pml"].attrs.items() if key != "bound"}
+    tree["pml"] = xr.DataTree(pack(one, **about))
+    write(tree, tmp_path / "result.nc")
+    found = {figure.name: figure for figure in verify(tmp_path / "result.nc")}
+    assert found["pml"].outcome == "refused" and "set of priors" in found["pml"].words
