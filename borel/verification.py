@@ -142,20 +142,20 @@ def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verifi
     found = _checked(name, shown, certificate)
     if found.outcome != "verified":  # its claim may not even be one
         return found
-    name = name.removesuffix("/nominal")
-    if bound.units != _units(name):
-        words = f"it is in {bound.units}, its certificate is in {_units(name)}"
-        return Verified(name, shown, "refused", words)
-    if bound.exact_ratio is not None and not _same(bound.exact_ratio, bound):
-        words = f"its ratio is {tuple(bound.exact_ratio)}, which is another figure"
-        return Verified(name, shown, "refused", words)
-    what = _wanted(name, certificate, found.words)
+    one = name.removesuffix("/nominal")
+    what = _wanted(one, certificate, found.words)
     if what is None:
         words = f"not known what it should be about; it is about {found.words}"
         return Verified(name, shown, "none", words)
     if what:
-        one = "one outcome only: " if ", at y = " in found.words else ""
-        words = f"it is {what}, its certificate is about {one}{found.words}"
+        single = "one outcome only: " if ", at y = " in found.words else ""
+        words = f"it is {what}, its certificate is about {single}{found.words}"
+        return Verified(name, shown, "refused", words)
+    if bound.units != _units(one):
+        words = f"it is in {bound.units}, its certificate is in {_units(one)}"
+        return Verified(name, shown, "refused", words)
+    if bound.exact_ratio is not None and not _same(bound.exact_ratio, bound):
+        words = f"its ratio is {tuple(bound.exact_ratio)}, which is another figure"
         return Verified(name, shown, "refused", words)
     return found
 
@@ -229,10 +229,12 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
 
 def _diverges(claim: dict, points: object, figure: str) -> bool:
     """Return whether a proof that a leakage is infinite is one that a mean of it is."""
-    if claim.get("type") not in ("infinite", "pole"):
+    if claim.get("type") not in ("infinite", "pole", "count_infinite"):
         return False
     proof = claim["proof"]
     box = proof["y"].get("box")  # at almost all outcomes of it, and f_Y > 0 there
+    if points:  # one of positive mass is enough
+        return box is not None and claim["type"] != "pole"
     everywhere = points is None and box is not None and box[0] < box[1]
     mass = (
         claim["type"] == "infinite" and proof.get("kind") == "mass"

@@ -78,3 +78,43 @@ def test_what_is_infinite_is_so_on_a_box_of_positive_length():
     made = bl.pmc(NORMAL).mean()
     lower = dataclasses.replace(made, lower=1.0)
     assert verified("pmc/law/mean", lower).outcome == "verified"  # a wider bound
+
+
+# -- outcomes of positive mass --------------------------------------------------------------
+
+SOME = {
+    # how many answers leak without bound, their mass, and the leakage of the others
+    "two of three": (lambda y, x: np.where(y == 0, x, (1 - x) / 2), [0, 1, 2], 1.0, None),
+    "one of two": (lambda y, x: np.where(y == 0, x / 2, 1 - x / 2), [0, 1], 0.25, math.log(1.5)),
+}
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_one_outcome_of_infinite_cost_decides_the_means(name):
+    """PMC is log f_Y(y) / ess inf_x f(y|x), where f may tend to 0; the law knows it too."""
+    kernel, ys, mass, other = SOME[name]
+    prior = bl.uniform(bl.Interval(0, 1))
+    joint = prior * bl.Mechanism(kernel, secret=prior.on, outcome=bl.Finite(ys))
+    ell = bl.pmc(joint)
+    for figure, found in (("mean", ell.mean()), ("exp_mean", ell.exp_mean())):
+        assert found.proved and found.lower == math.inf
+        assert verified(f"pmc/law/{figure}", found).outcome == "verified"
+        assert verified("pmc", found.about(units="nats")).outcome == "verified"
+        assert verified("maximal_leakage", found.about(units="nats")).outcome == "refused"
+        assert verified("pmc/law/quantile-0.5", found).outcome == "refused"
+    tail = ell.tail(10.0)
+    assert tail.lower <= mass <= tail.upper <= tail.lower + 1e-9
+    high = ell.quantile(1 - mass / 2)
+    assert high.proved and high.lower == math.inf
+    if other is not None:
+        low = ell.quantile((1 - mass) / 2)
+        assert low.lower <= other <= low.upper <= low.lower + 1e-9
+
+
+def test_no_outcome_of_bounded_cost_is_infinite():
+    prior = bl.uniform(bl.Interval(0, 1))
+    kernel = lambda y, x: np.where(y == 0, (1 + x) / 3, (2 - x) / 3)  # noqa: E731
+    found = bl.pmc(prior * bl.Mechanism(kernel, secret=prior.on, outcome=bl.Finite([0, 1])))
+    truth = math.log(1.5)  # f_Y = 1/2, the least value is 1/3
+    assert found.mean().lower <= truth <= found.mean().upper <= found.mean().lower + 1e-8
+    assert found.tail(10.0).upper == 0

@@ -513,13 +513,30 @@ class CertifiedEngine(LawMeasures):
             return outcome.array, True
         return head_of(outcome, self._heads["count"]), False
 
+    def _with_infinities(self, kind: str, ys: np.ndarray) -> Values:
+        """Enclose the leakage at outcomes; what is open above may be proved to be infinite."""
+        values = self.values_at(kind, ys)
+        tried = np.flatnonzero(np.isinf(values.upper) & np.isfinite(values.lower))[:_PARTS]
+        proved = [k for k in tried if self.infinite_at(kind, float(ys[k])) is not None]
+        for ends in (values.lower, values.ratio_lower):
+            ends[proved] = np.inf
+        return values
+
+    def infinite_mean(self, kind: str, what: str, high: Any) -> Bound | None:
+        """Prove that a mean is infinite: one outcome of positive mass is enough."""
+        if high == math.inf and self.status != "estimate":
+            values, ys = self.law(kind), np.asarray(self.head_of_outcomes()[0], float)
+            for y in ys[np.isinf(values.lower) & (values.mass_lower > 0)][:1]:
+                return self.infinite_at(kind, float(y))
+        return super().infinite_mean(kind, what, high)
+
     def law(self, kind: str) -> Values:
         """Enclose the leakage at the outcomes of a head, and the mass left over."""
 
         def compute() -> Values:
             while True:
                 ys, whole = self.head_of_outcomes()
-                values = self.values_at(kind, np.asarray(ys, float))
+                values = self._with_infinities(kind, np.asarray(ys, float))
                 if whole:
                     return values
                 left = max(0.0, 1.0 - float(values.mass_lower.sum()) * (1 - 1e-13) + 1e-15)
