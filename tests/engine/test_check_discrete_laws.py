@@ -18,6 +18,7 @@ from borel.engine.continuous import check_discrete_laws as code
 from borel.engine.continuous.check import INF
 from borel.engine.continuous.check_atoms import parsed
 from borel.engine.continuous.check_discrete_laws import check_discrete_laws
+from borel.engine.graphs.trace import trace
 from borel.verification import _wanted, verified, verify
 
 MP = mpmath.mp.clone()
@@ -276,6 +277,45 @@ def test_the_sum_of_suprema_beyond_a_head(name, power, kept):
     assert truth_ <= high
     if truth_ < 1e-3:  # else the masses are not seen to fall yet: of Poisson(4) beyond 4 e
         assert high <= 10_000 * truth_
+
+
+UNKNOWN = {
+    # by a logarithm of a ball that holds 0, which is NaN
+    "nowhere known": (lambda y, x: (1 - x) * x**y, (11,), (0.0, 0.5)),
+    # NaN on the last cell of secrets, where all of the mass is
+    "not known on a cell": (
+        lambda y, x: np.where(y == 9, np.exp(-4096 * (1 - x) ** 1.5) / 4, 2.0 ** (-y - 1)),
+        (*range(9), 10, 11),
+        (0.0, 1.0),
+    ),
+    # 0.0005 at least, but less than 0 by the bounds on a cell
+    "known to be what it cannot": (
+        lambda y, x: np.where(y == 9, x * x - x + 0.2505, 2.0 ** (-y - 1)),
+        (*range(9), 10, 11),
+        (0.25, 0.75),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_is_not_known_of_the_kernel_bounds_nothing(name):
+    kernel, kept, (a, b) = UNKNOWN[name]
+    data = made("rare", "pml", "tail")
+    one = data["claim"]["parts"][0]
+    data["kernel"] = {"graph": trace(kernel, ("y", "x"), ()).to_json(), "log": False}
+    data["prior"] |= {"lower": a, "upper": b}
+    one |= {"cells": [[a, b, 0.1, 0.1]], "top": [-1.0, -1.0, a], "bottom": [-1.0, -1.0, a]}
+    data["claim"]["parts"] = [{**one, "y": float(y)} for y in kept]
+    ys, xs = np.arange(60.0)[:, None], np.linspace(a, b, 99)[1:-1]
+    with np.errstate(all="ignore"):
+        f = kernel(ys, xs)[[y not in kept for y in range(60)]]
+    with ctx.workprec(128):
+        for quantity, power in (("pml", 0), ("pmc", 1)):
+            checker = code._Unproved({**parsed(data), "quantity": quantity})
+            with np.errstate(divide="ignore"):
+                truth_ = float(np.sum(f.max(1) * (f.max(1) / f.min(1)) ** power))
+            assert truth_ <= checker.suprema(power)
+            assert checker.of_exp_mean() >= truth_ and checker.of_mean() > 0
 
 
 def test_sums_of_suprema_of_other_alphabets():

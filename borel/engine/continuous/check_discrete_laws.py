@@ -132,7 +132,7 @@ class _DiscreteLaw(_Checker):
             return reduce(arb.min, [self.suprema(power) / power for power in POWERS])
         total = self.suprema(0)
         mass = self.left.min((total / arb(1).exp()).upper())
-        return mass * (total / mass).log() if mass > 0 else Z
+        return Z if mass == 0 else mass * (total / mass).log() if mass > 0 else INF
 
     def of_exp_mean(self):
         """Bound the mean of the exponential beyond the head by the kernel."""
@@ -151,8 +151,13 @@ class _DiscreteLaw(_Checker):
         first = ys[0] if math.isinf(line["lower"]) else int(line["lower"])
         for y in [y for y in range(first, ys[-1]) if y not in known][: MOST + 1]:
             ends = [run_at_integers(self.f, False, x, _ray(y)).bounds() for x in secrets]
+            # NaN is neither, and max and min pass over it
+            if not all((low > 0 or not power) and 0 <= high < INF for low, high in ends):
+                return INF
             least, most = min(low for low, _ in ends), max(high for _, high in ends)
-            total += most * (most / least) ** power if len(known) < MOST else INF
+            total += most * (most / least) ** power if power else most
+            if len(known) >= MOST:
+                return INF
             known.add(y)
         for sign, next_, end in ((1, ys[-1] + 1, line["upper"]), (-1, 1 - first, -line["lower"])):
             if end < next_:
@@ -163,7 +168,7 @@ class _DiscreteLaw(_Checker):
             for u, v in product(logs, logs if power else [_ray(0)]):
                 value = (u * (1 + power) + v * -power).exp()
                 total += beyond(value, next_, "masses")[0]
-        return total.upper()
+        return total.upper() if total.is_finite() else INF
 
     _all = tail, cdf, quantile, mean, exp_mean, maximal_leakage
     figures: ClassVar = {function.__name__: function for function in _all}
