@@ -10,7 +10,7 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from flint import ctx
+from flint import arb, ctx
 from scipy.special import gammaln
 
 import borel as bl
@@ -297,25 +297,87 @@ UNKNOWN = {
 }
 
 
+def unproved(kernel, kept, ends, quantity="pml"):
+    """Return a checker of a head of outcomes of a kernel, of which nothing is proved."""
+    a, b = ends
+    data = made("rare", "pml", "tail")
+    one = data["claim"]["parts"][0]
+    one |= {"cells": [[a, b, 0.1, 0.1]], "top": [-1.0, -1.0, a], "bottom": [-1.0, -1.0, a]}
+    data |= {"kernel": {"graph": trace(kernel, ("y", "x"), ()).to_json(), "log": False}}
+    data["prior"] |= {"lower": a, "upper": b}
+    data["claim"]["parts"] = [{**one, "y": float(y)} for y in kept]
+    return code._Unproved({**parsed(data), "quantity": quantity})
+
+
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_what_is_not_known_of_the_kernel_bounds_nothing(name):
     kernel, kept, (a, b) = UNKNOWN[name]
-    data = made("rare", "pml", "tail")
-    one = data["claim"]["parts"][0]
-    data["kernel"] = {"graph": trace(kernel, ("y", "x"), ()).to_json(), "log": False}
-    data["prior"] |= {"lower": a, "upper": b}
-    one |= {"cells": [[a, b, 0.1, 0.1]], "top": [-1.0, -1.0, a], "bottom": [-1.0, -1.0, a]}
-    data["claim"]["parts"] = [{**one, "y": float(y)} for y in kept]
     ys, xs = np.arange(60.0)[:, None], np.linspace(a, b, 99)[1:-1]
     with np.errstate(all="ignore"):
         f = kernel(ys, xs)[[y not in kept for y in range(60)]]
     with ctx.workprec(128):
         for quantity, power in (("pml", 0), ("pmc", 1)):
-            checker = code._Unproved({**parsed(data), "quantity": quantity})
+            checker = unproved(kernel, kept, (a, b), quantity)
             with np.errstate(divide="ignore"):
                 truth_ = float(np.sum(f.max(1) * (f.max(1) / f.min(1)) ** power))
             assert truth_ <= checker.suprema(power)
             assert checker.of_exp_mean() >= truth_ and checker.of_mean() > 0
+
+
+def slow(y, x):
+    """Masses as y^-4 but at 0."""
+    return np.where(y == 0, 1 - x / 4, x / 4 * (y + 0.0) ** -4.0 / ZETA)
+
+
+ZETA = float(mpmath.zeta(4))
+
+
+def test_sums_where_masses_fall_slowly():
+    with ctx.workprec(128):
+        some = unproved(slow, range(3), (0.25, 0.75))
+        beyond = MP.zeta(4, 3) / MP.zeta(4) / 4
+        for power in (0, 1):
+            assert 0.75 * 3.0**power * beyond <= float(some.suprema(power)) < math.inf
+        fast = lambda y, x: (1 - math.exp(-40)) * np.exp(-40.0 * y) + 0 * x  # noqa: E731
+        some = unproved(fast, range(3), (0.25, 0.75))
+        assert math.exp(-120) <= float(some.suprema(0)) < 1e-50
+        wide = lambda y, x: np.where(  # noqa: E731
+            y == 0, 1 - np.exp(-20 * x) / 4, np.exp(-20 * x) / 4 * (y + 0.0) ** -4.0 / ZETA
+        )
+        some = unproved(wide, range(3), (0.0, 1.0))
+        truth_ = MP.exp(20) * MP.zeta(4, 3) / MP.zeta(4) / 4
+        assert truth_ * (1 - 1e-12) <= float(some.suprema(1)) < math.inf
+
+
+def test_more_outcomes_than_are_looked_at():
+    with ctx.workprec(128):
+        assert unproved(slow, [0, 5000], (0.25, 0.75)).suprema(0) == INF
+
+
+def test_outcomes_on_either_side_of_0():
+    with ctx.workprec(128):
+        for kernel, kept, least in (
+            (lambda y, x: 2.0 ** -abs(y) / 3 + 0 * x, range(9), 1 / 3),
+            (lambda y, x: np.tanh(5.0) * np.exp(-10.0 * abs(y)) + 0 * x, [2, 3], math.inf),
+        ):
+            some = unproved(kernel, kept, (0.25, 0.75))
+            some.data["outcome"]["lower"] = -math.inf
+            assert some.suprema(0) >= least
+
+
+def test_what_bounds_a_rest():
+    with ctx.workprec(128):
+        some = left("counts", "pml", range(5))
+        assert some.rest(lambda v: v, lambda: INF) < INF  # by 1 / p_min
+        some.p = some.f
+        assert some.rest(lambda v: v, lambda: INF) == INF  # which a density has not
+        some = left("counts", "pmc", range(30))
+        assert some.rest(lambda v: v, lambda: arb("nan")) == INF
+        best = min(float(some.suprema(power)) / power for power in code.POWERS)
+        assert best * (1 - 1e-12) <= float(some.of_mean()) <= best * (1 + 1e-12)
+        some = left("counts", "pml", range(45))
+        some.rows = [(arb(0.25), arb(0.5), arb(0), arb(0))]
+        assert some.exp_mean()[0] <= 0.25 + 0.5  # the others may have no more than 1/2
 
 
 def test_sums_of_suprema_of_other_alphabets():
@@ -323,6 +385,8 @@ def test_sums_of_suprema_of_other_alphabets():
         some = left("counts", "pml", range(6))
         some.data["outcome"]["upper"] = 5.0
         assert some.suprema(0) == 0  # nothing is beyond the head
+        some = left("counts", "pml", range(24))
+        assert some.suprema(0) < INF
         some.data["outcome"]["upper"] = 2.0**54
         assert some.suprema(0) == INF  # floats do not tell its outcomes apart
         some.data["outcome"] |= {"upper": math.inf, "lower": -math.inf}

@@ -109,6 +109,8 @@ def beyond(value, r, kind="density"):
     """Bound the mass beyond r, and the mean distance from r, of a density along a ray."""
     k, _, high = value.fold()
     scale = high.max(Z)
+    if not r > 0:
+        return INF, INF
     if not (scale == 0 or (scale.is_finite() and k > 2)):
         return INF, INF
     if scale == 0:
