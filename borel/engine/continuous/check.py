@@ -226,10 +226,9 @@ class _Checker:
     """A certificate under check: its densities, and what came of its leaves."""
 
     def __init__(self, data):
-        self.data, self.claim, prior = data, data["claim"], data["prior"]
-        self.f = kernel(data)
-        self.p = prior["graph"] and (Graph.from_json(prior["graph"]), prior["log"])
-        self.ends, self.atoms = (prior["lower"], prior["upper"]), prior["atoms"]
+        self.data, self.claim, law = data, data["claim"], data["prior"]
+        self.p = law["graph"] and (Graph.from_json(law["graph"]), law["log"])
+        self.f, self.ends, self.atoms = kernel(data), (law["lower"], law["upper"]), law["atoms"]
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
         mass = {x: arb(p).union(arb(q)) for x, p, q in self.atoms if 0 <= p <= q}
         self.leaf("format", lambda: data["format"] == 2 and data["quantity"] in ("pml", "pmc"))
@@ -241,7 +240,7 @@ class _Checker:
 
     def leaf(self, name, proof, *args):
         try:
-            if proof(*args) is False:
+            if (held := proof(*args)) is not None and not held:
                 raise ValueError("it does not hold")
             self.checked += 1
         except Exception as error:  # whatever a wrong certificate leads to, it is not verified
@@ -288,8 +287,7 @@ class _Checker:
         return best
 
     def is_point(self):
-        y = self.claim["y"]
-        self.scope = f"at y = {y}"
+        y, self.scope = self.claim["y"], f"at y = {self.claim['y']}"
         return {"box": (y, y)}, (y, y), *self.at_outcome(self.claim)[1]
 
     def at_outcome(self, claim):
@@ -337,13 +335,12 @@ class _Checker:
 
     def path(self, spec, t0, y):
         """Return rays, a, b: the x in a box, or base + sign s t^power for s in (a, b)."""
-        if {*spec} not in ({"box"}, {"base", "sign", "power", "s"}):
-            raise ValueError(f"{spec} is no path")
-        if "box" in spec:
+        if {*spec} == {"box"}:
             return _rays if set(y.terms) <= {(Q0, 0)} else _balls, *spec["box"]
         power, base = _number(_ray(spec["power"])), y if spec["base"] == "y" else _ray(spec["base"])
-        if spec["sign"] not in (1, -1) or (base is not y and not math.isfinite(spec["base"])):
-            raise ValueError(f"from {spec['base']}, with a sign {spec['sign']}")
+        known = base is y or math.isfinite(spec["base"])
+        if spec["sign"] not in (1, -1) or not known or {*spec} != {"base", "sign", "power", "s"}:
+            raise ValueError(f"{spec} is no path")
         step = _Ray({(power, 0): spec["sign"] * arb(t0) ** arb(power)})
         return lambda a, b: [base + step * s for s in _balls(a, b)], *spec["s"]
 
@@ -379,7 +376,8 @@ class _Checker:
         ends_fit = not still or zero or len({*proof["x"].get("box", [0])}) == 1
         weights = 0.0 if zero else proof["weight"], proof.get("marginal", proof)["weight"]
         finite = all(map(math.isfinite, (*weights, A, t0))) and t0 > 0
-        self.leaf("argument", lambda: fits and finite and ends_fit and (still or spec["power"]))
+        moves = still or spec["power"] != 0  # else there is one outcome
+        self.leaf("argument", lambda: fits and finite and ends_fit and moves)
         return spec, ends, INF, INF
 
 

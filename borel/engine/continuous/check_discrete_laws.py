@@ -121,7 +121,7 @@ class _DiscreteLaw(_Checker):
         best, weights = INF, [arb(low) for _, low, _ in self.atoms]
         if not self.p and self.data["quantity"] == "pml" and all(w > 0 for w in weights):
             best = self.left * of_ratio(1 / min(weights))
-        with suppress(ValueError, ZeroDivisionError):
+        with suppress(ValueError, ZeroDivisionError, KeyError):  # an operation not known
             other = of_sums()
             best = best if other.is_nan() else best.min(other)
         return Z if self.every else best.upper()

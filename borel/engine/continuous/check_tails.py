@@ -101,7 +101,7 @@ def _along(density, u, kind):
         lambda x: log_along(density, x, u, functions).exp(),
         lambda x: direct(density, False, x, u),
     ):
-        with suppress(ValueError, ZeroDivisionError):
+        with suppress(ValueError, ZeroDivisionError, KeyError):  # an operation not known
             yield way(u * -1)
 
 

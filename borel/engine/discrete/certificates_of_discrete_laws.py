@@ -64,8 +64,8 @@ def _parts(engine: DiscreteFigures, kind: str, figure: str) -> list[dict[str, An
     values, (ys, whole) = engine.law(kind), engine.head_of_outcomes()
     counted = np.asarray(values.mass_lower, dtype=float)
     if kind == "pmc" and figure.endswith("mean"):  # they are few, and leak much
-        leakage = np.asarray(values.upper, dtype=float)
-        counted = counted * (np.exp(np.minimum(leakage, 700)) if figure != "mean" else leakage)
+        leakage = np.minimum(np.asarray(values.upper, dtype=float), 700.0)
+        counted = counted * (np.exp(leakage) if figure != "mean" else leakage)
     some = np.flatnonzero(counted > (0.0 if whole else _LITTLE[kind]))
     if not 0 < len(some) <= _PARTS or not np.isfinite(values.upper[some]).all():
         return None
