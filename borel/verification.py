@@ -15,6 +15,7 @@ from borel.engine.continuous.check_count_laws import check_count_laws
 from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_dimensions import check_dimensions
 from borel.engine.continuous.check_discrete_laws import check_discrete_laws
+from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
@@ -41,9 +42,11 @@ _CHECKERS = {
     "count_point": check_counts,
     "outcomes": check_outcomes,
     "discrete_law": check_discrete_laws,
+    "infinite": check_in_logs,
     "infinite_quantile": check_infinite_laws,
     "law": check_laws,
     "mean": check_means,
+    "point": check_in_logs,
     "pole": check_poles,
     "slope": check_slopes,
 }

@@ -5,11 +5,11 @@ import json
 import math
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
+from engine.test_check import lines_of_code
 from flint import arb, ctx
 from scipy.special import gammaln
 
@@ -38,6 +38,11 @@ def answers(y, x):
     return np.where(y == 1, 1 / (1 + np.exp(-x)), 1 / (1 + np.exp(x)))
 
 
+def in_square(y, x):
+    rare = np.exp(-0.25 - x[0] - 2 * x[1])
+    return np.where(y == 1, rare, 1 - rare)
+
+
 @cache
 def joint(name):
     if name == "counts":
@@ -50,6 +55,9 @@ def joint(name):
     elif name == "two tosses":
         prior = bl.uniform(bl.Interval(0, 1))
         kernel = bl.Mechanism(binomial, secret=prior.on, outcome=bl.Finite([0, 1, 2]))
+    elif name == "in a square":
+        prior = bl.uniform(bl.Interval(0, 1) ** 2)
+        kernel = bl.Mechanism(in_square, secret=prior.on, outcome=bl.Finite([0, 1]))
     else:
         prior = bl.uniform(bl.Interval(-1, 1))
         kernel = bl.Mechanism(answers, secret=prior.on, outcome=bl.Finite([0, 1]))
@@ -78,6 +86,18 @@ def rows(name, kind):
     if name == "two tosses":  # f_Y = 1/3; the suprema are 1, 1/2, 1
         third = MP.mpf(1) / 3
         return [(third, MP.log(3)), (third, MP.log(MP.mpf(3) / 2)), (third, MP.log(3))]
+    if name == "in a square":
+        shift = MP.exp(-MP.mpf(1) / 4)
+        mass, most, least = (
+            shift * (1 - MP.exp(-1)) * (1 - MP.exp(-2)) / 2,
+            shift,
+            shift * MP.exp(-3),
+        )
+        if kind == "pml":
+            ends = [(1 - mass, MP.log((1 - least) / (1 - mass))), (mass, MP.log(most / mass))]
+        else:
+            ends = [(1 - mass, MP.log((1 - mass) / (1 - most))), (mass, MP.log(mass / least))]
+        return ends
     half, most, least = MP.mpf(1) / 2, 1 / (1 + MP.exp(-1)), 1 / (1 + MP.exp(1))
     one = MP.log(most / half) if kind == "pml" else MP.log(half / least)
     return [(half, one), (half, one)]
@@ -109,11 +129,19 @@ ASK = {
     "mean": lambda ell: ell.mean(),
     "exp_mean": lambda ell: ell.exp_mean(),
 }
-CASES = [("counts", "pml"), ("two tosses", "pml"), ("answers", "pml"), ("answers", "pmc")]
+SOME = 300_000  # of work, at an outcome
+CASES = [
+    ("counts", "pml"),
+    ("two tosses", "pml"),
+    *((name, kind) for name in ("answers", "in a square") for kind in ("pml", "pmc")),
+]
 ALL = [
     *((name, kind, figure) for name, kind in CASES for figure in ASK),
     *(("counts", "pmc", figure) for figure in ASK),
-    *((name, "pml", "maximal_leakage") for name in ("counts", "two tosses", "answers")),
+    *(
+        (name, "pml", "maximal_leakage")
+        for name in ("counts", "two tosses", "answers", "in a square")
+    ),
 ]
 LONG = [("rare", "pml", "mean"), ("rare", "pmc", "mean")]
 
@@ -153,7 +181,7 @@ def test_an_end_beyond_the_truth_is_refused(which, side):
         data["lower"], data["upper"] = data["lower"] - 2 * step, data["lower"] - step
     if which[2] == "quantile" and data["lower"] < 0:
         pytest.skip("leakage is not negative")
-    assert not check_discrete_laws(data).ok
+    assert not check_discrete_laws(data, SOME).ok
 
 
 def dropped(data):
@@ -173,19 +201,27 @@ def elsewhere(data):
     data["claim"]["parts"][0]["y"] += 0.5
 
 
+def scaled(data, by):
+    part = data["claim"]["parts"][0]
+    if "f_y" in part:
+        part["f_y"] = [v + math.log(by) for v in part["f_y"]]
+    else:
+        cell = part["cells"][0]
+        cell[2:] = [v * by for v in cell[2:]]
+
+
 def heavier(data):
-    cell = data["claim"]["parts"][0]["cells"][0]
-    cell[2:] = [v * (1 + 1e-6) for v in cell[2:]]
+    scaled(data, 1 + 1e-6)
 
 
 def lighter(data):
-    cell = data["claim"]["parts"][0]["cells"][0]
-    cell[2:] = [v * (1 - 1e-6) for v in cell[2:]]
+    scaled(data, 1 - 1e-6)
 
 
 def extreme(data):
     part = data["claim"]["parts"][0]
     name = "top" if data["quantity"] == "pml" else "bottom"
+    name = name if name in part else "extreme"
     part[name] = [v - 1e-3 for v in part[name][:2]] + part[name][2:]
 
 
@@ -211,13 +247,19 @@ def unknown(data):
 )
 @pytest.mark.parametrize(
     "which",
-    [("counts", "pml", "mean"), ("two tosses", "pml", "tail"), ("answers", "pmc", "exp_mean")],
+    [
+        ("counts", "pml", "mean"),
+        ("two tosses", "pml", "tail"),
+        ("answers", "pmc", "exp_mean"),
+        ("in a square", "pml", "mean"),
+        ("in a square", "pmc", "quantile"),
+    ],
     ids=" ".join,
 )
 def test_an_altered_certificate_is_refused(which, change):
     data = made(*which)
     change(data)
-    assert not check_discrete_laws(data).ok
+    assert not check_discrete_laws(data, SOME).ok
 
 
 def test_what_a_head_leaves_counts():
@@ -225,7 +267,7 @@ def test_what_a_head_leaves_counts():
     data = made("counts", "pml", "tail")
     kept = [part for part in data["claim"]["parts"] if part["y"] != 5]
     data["claim"]["parts"] = kept
-    assert not check_discrete_laws(data).ok
+    assert not check_discrete_laws(data, SOME).ok
     mass = float(rows("counts", "pml")[5][0])
     wide = {**data, "lower": data["lower"] - mass - 1e-9, "upper": data["upper"] + mass + 1e-9}
     assert check_discrete_laws(wide).ok
@@ -420,7 +462,7 @@ def test_a_step_of_the_law_is_on_its_side():
     """At the level 1/3 of two tosses the left quantile is log 3/2, the right one log 3."""
     data = made("two tosses", "pml", "quantile")
     data["claim"] |= {"s": [21, 64], "side": "left"}
-    assert not check_discrete_laws(data).ok
+    assert not check_discrete_laws(data, SOME).ok
     low = {"lower": math.log(1.5) - 1e-8, "upper": math.log(1.5) + 1e-8}
     assert check_discrete_laws({**data, **low}).ok
 
@@ -512,4 +554,4 @@ def test_a_leakage_of_0_is_at_least_0(closed, truth_):
 
 
 def test_it_is_short():
-    assert len(Path(code.__file__).read_text(encoding="utf-8").splitlines()) < 200
+    assert lines_of_code(code) < 200

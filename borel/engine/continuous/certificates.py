@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from borel.bound import Bound
     from borel.engine.continuous.certified import CertifiedEngine
 
 
@@ -68,6 +70,14 @@ def _masses(mechanism: Any) -> dict[str, Any]:
     pairs = sorted(mechanism.masses.items())
     atoms = [[float(y), {"graph": m.graph.to_json(), "log": m.log}] for y, m in pairs]
     return {"atoms": atoms} if atoms else {}
+
+
+def attached(bound: Bound, made: dict[str, Any] | None) -> Bound:
+    """Return a figure with its certificate, and with its ends, which may be a little wider."""
+    if made is None:
+        return bound
+    ends = {end: float(made[end]) for end in ("lower", "upper")}
+    return replace(bound, **ends, certificate=made)
 
 
 def point(

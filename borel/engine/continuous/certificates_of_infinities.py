@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.continuous.certificates import header, without_infinities
-from borel.engine.continuous.check import check
 from borel.engine.continuous.check_counts import check_counts
+from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_slopes import check_slopes
 
@@ -74,7 +74,7 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
         _loosen(plain["marginal"], -side)
     header_ = header(engine, quantity, math.inf, math.inf)
     made = without_infinities({**header_, "claim": {"type": "infinite", "proof": plain}})
-    return made if check(made).ok else None
+    return made if check_in_logs(made).ok else None
 
 
 def _counts(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:

@@ -293,7 +293,8 @@ class CertifiedEngine(LawMeasures):
             return self.infinite_at(kind, float(ys[0])) or found
         if not found.proved or not found.upper > 0:
             return found
-        return found.about(certificate=self.certificate_at(kind, ys, (found.lower, found.upper)))
+        made = self.certificate_at(kind, ys, (found.lower, found.upper))
+        return certificates.attached(found, made)
 
     def sup(self, kind: str) -> Bound:
         """Enclose the supremum over a finite or countable alphabet of outcomes."""
@@ -338,7 +339,11 @@ class CertifiedEngine(LawMeasures):
             return self._certificate_of_counts(kind, ys, ends)
         name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)
         found = self.extreme(ys, sign)
-        side = {name: (found.lower[0], found.upper[0], found.place[0, 0])}
+        low, high = float(found.lower[0]), float(found.upper[0])
+        room = _ROOM * (1 + max(abs(low), abs(high)))  # the checker encloses by other steps
+        low, high = (low, high + room) if kind == "pml" else (low - room, high)
+        ends = ends[0], ends[1] + 2 * room
+        side = {name: (low, high, found.place[0, 0])}
         cells, shift = self._cells_at(ys)
         y, about = float(ys[0]), {"shift": shift, "cells": cells, **side}
         made = certificates.point(self, kind, y, ends, **about)

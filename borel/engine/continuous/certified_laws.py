@@ -13,7 +13,7 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
-from borel.engine.continuous import certificates_of_laws, half_lines
+from borel.engine.continuous import certificates, certificates_of_laws, half_lines
 from borel.engine.continuous.bands import Bands
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.certified_excess import figure
@@ -98,12 +98,10 @@ class CertifiedOutcomes(CertifiedEngine):
             if found is not None:
                 return found
         ends = float(low[0]), float(high[0])
-        about = (
-            {}
-            if dead[0] or math.isinf(ends[1])
-            else {"certificate": self.certificate_at(kind, ys, ends)}
-        )
-        return self.bound(*ends, assumptions=notes, **about)
+        bound = self.bound(*ends, assumptions=notes)
+        if dead[0] or math.isinf(ends[1]):
+            return bound
+        return certificates.attached(bound, self.certificate_at(kind, ys, ends))
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""

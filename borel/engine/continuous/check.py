@@ -246,14 +246,18 @@ class _Checker:
         except Exception as error:  # whatever a wrong certificate leads to, it is not verified
             self.failures.append(f"{name}: {error}")
 
+    def along(self, log, x, y):
+        """Return f(y|x), or its logarithm, along rays."""
+        return _run(self.f, log, x, y)
+
+    def margin(self, side, level, x, y):
+        """Bound side (log f - level), or side (f - e^level), from below along rays."""
+        log, least = self.f[1], level if self.f[1] else level.exp()
+        return (_gap(self.along(log, x, y), least) * side).bounds()[0]
+
     def holds(self, side, level, y, rays, a, b):
         """Prove that side (log f - level) >= 0 for almost every x in rays(a, b)."""
-        log, least = self.f[1], level if self.f[1] else level.exp()
-
-        def margin(x):
-            return (_gap(_run(self.f, log, x, y), least) * side).bounds()[0]
-
-        _everywhere(lambda a, b: any(margin(x) >= 0 for x in rays(a, b)), a, b)
+        _everywhere(lambda a, b: any(self.margin(side, level, x, y) >= 0 for x in rays(a, b)), a, b)
 
     def somewhere(self, side, level, y, *regions):
         """Prove that side (log f - level) >= 0 for x in one of the regions, of prior mass."""
@@ -275,10 +279,10 @@ class _Checker:
         best, log = (Z, INF), self.f[1]  # a logarithm of a sum would lose it
         for x in _rays(a, b):
             if a == b:
-                f = _run(self.f, False, x, y) * (-arb(shift)).exp()
+                f = self.along(False, x, y) * (-arb(shift)).exp()
                 weights = next(p for place, *p in self.atoms if place == a)
                 return [v * p for v, p in zip(f.bounds(), weights, strict=True)]
-            f, p = _run(self.f, log, x, y), _run(self.p, log, x)
+            f, p = self.along(log, x, y), _run(self.p, log, x)
             k, scale = next((e, abs(v)) for (e, _), v in x.terms.items() if e != 0)
             whole = ((f + p + -shift).exp() if log else f * p * (-arb(shift)).exp()) * scale
             if all(e + k > 0 for e, _ in whole.terms):  # the integral of t^(e + k - 1) (log t)^j
@@ -347,7 +351,7 @@ class _Checker:
     def is_infinite(self):
         proof, pml = self.claim["proof"], self.data["quantity"] == "pml"
         kind, t0, spec, A = proof["kind"], proof["t0"], proof["y"], proof["exponent"]
-        still = "box" in spec
+        still, side = "box" in spec, 1 if pml else -1
         y = _balls(*spec["box"])[0] if still else self.path(spec, t0, _ray(0))[0](1.0, 1.0)[0]
         ends = spec["box"] if still else y.bounds()
         self.scope = f"at y = {ends[0]}" if still and ends[0] == ends[1] else self.scope
@@ -356,8 +360,7 @@ class _Checker:
             start = part["weight"] + part["exponent"] * arb(t0).log()
             return _Ray({(Q0, 0): start, (Q0, 1): arb(part["exponent"])})
 
-        rays = 1 if pml else -1, level(proof), y, self.path(proof["x"], t0, y)
-        self.leaf("rays", self.somewhere, *rays)
+        self.leaf("rays", self.somewhere, side, level(proof), y, self.path(proof["x"], t0, y))
         if kind == "mass":  # f >= t^A on a power of t: E e^PML is infinite
             fits = pml and not still and A <= -spec["power"]
         elif kind == "ratio":  # f_Y is of another order than f, by the kernel on boxes of secrets
@@ -375,9 +378,10 @@ class _Checker:
         # along a box of secrets f tends to 0 at an end of it: it may have no mass there
         ends_fit = not still or zero or len({*proof["x"].get("box", [0])}) == 1
         weights = 0.0 if zero else proof["weight"], proof.get("marginal", proof)["weight"]
-        finite = all(map(math.isfinite, (*weights, A, t0))) and t0 > 0
-        moves = still or spec["power"] != 0  # else there is one outcome
-        self.leaf("argument", lambda: fits and finite and ends_fit and moves)
+        some = (
+            all(map(math.isfinite, (*weights, A, t0))) and t0 > 0 and (still or spec["power"] != 0)
+        )
+        self.leaf("argument", lambda: fits and some and ends_fit)
         return spec, ends, INF, INF
 
 

@@ -57,13 +57,15 @@ class _Dimensions(_Checker):
         self.failures, self.checked, self.scope, self.spent = [], 0, f"at y = {y}", 0
         self.f = masses(data["outcome"]).get(y) or density(data["kernel"])
         self.p, self.y = density(prior), arb(y)
+        self.f_y, self.leakage = (-INF, INF), (Z, INF)
         self.leaf("format", lambda: data["format"] == 5 and self.claim["type"] == "box_point")
         self.leaf("quantity", lambda: data["quantity"] in ("pml", "pmc"))
         self.leaf("header", self.header, prior)
         self.leaf("cover", self.cover, self.claim["cuts"], prior)
         if not self.failures:
             self.pieces = grid(self.claim["cuts"])
-            self.conclusion({"box": (y, y)}, (y, y), *self.at_outcome())
+            self.f_y, self.leakage = self.at_outcome(self.claim)
+            self.conclusion({"box": (y, y)}, (y, y), *self.leakage)
 
     def header(self, prior):
         """Check that the numbers are some, and that the graphs are about these secrets."""
@@ -91,21 +93,22 @@ class _Dimensions(_Checker):
         if self.spent > self.work:
             raise ValueError("it takes too long")
 
-    def at_outcome(self):
+    def at_outcome(self, claim):
         """Prove bounds of log f_Y at the outcome, and of the leakage."""
-        pml, level = self.data["quantity"] == "pml", [arb(v) for v in self.claim["extreme"]]
+        pml, level = self.data["quantity"] == "pml", [arb(v) for v in claim["extreme"]]
         side = 1 if pml else -1
         self.leaf("prior", self.normalised)
-        low, high = (arb(v) for v in self.claim["f_y"])
+        low, high = (arb(v) for v in claim["f_y"])
         self.leaf("f_Y", self.marginal, low.exp(), high.exp())
         inner, outer = level[::side]
         for box in self.pieces:
             shown = ", ".join(f"({float(a)}, {float(b)})" for a, b in box)
             self.leaf(f"extreme on {shown}", self.everywhere, -side, outer, box)
-        place = self.claim["place"]
+        place = claim["place"]
         self.leaf(f"extreme near {place}", self.somewhere, side, inner, place)
         bottom, top = level
-        return (bottom - high, top - low) if pml else (low - top, high - bottom)
+        leakage = (bottom - high, top - low) if pml else (low - top, high - bottom)
+        return (low, high), leakage
 
     def normalised(self):
         """Prove that the integral of p is about 1."""

@@ -23,6 +23,7 @@ from flint import arb, ctx, fmpq
 from borel.engine.continuous.check import BITS, INF, Report, Z, _Checker, _ray, check
 from borel.engine.continuous.check_atoms import integers, parsed
 from borel.engine.continuous.check_counts import _run as run_at_integers
+from borel.engine.continuous.check_dimensions import WORK, _Dimensions
 from borel.engine.continuous.check_tails import MASSES, beyond, log_along, ray
 
 MOST, CELLS, POWERS, ROUNDING = 1024, 8, (1.0, 0.25, 0.0625), arb(2) ** -30
@@ -174,22 +175,61 @@ class _DiscreteLaw(_Checker):
     figures: ClassVar = {function.__name__: function for function in _all}
 
 
-def check_discrete_laws(certificate: dict | str) -> Report:
-    """Verify a certificate: every leaf, and that the bound follows from them."""
-    return check(certificate, _DiscreteLaw)
+class _LawInBoxes(_DiscreteLaw):
+    """A certificate about secrets of several dimensions: each outcome is checked on its own."""
+
+    point: ClassVar[type] = _Dimensions
+
+    def __init__(self, data):
+        self.data, self.claim, self.scope = data, data["claim"], "a figure of the law"
+        self.failures, self.checked = [], 0
+        self.conclusion(*self.is_discrete_law())
+
+    def at_outcome(self, part):
+        """Prove bounds of log f_Y at an outcome, and of the leakage."""
+        one = self.point({**self.data, "claim": part, "lower": 0.0, "upper": 2.0**1000})
+        self.failures += [f"at y = {part['y']}: {line}" for line in one.failures]
+        self.checked += one.checked
+        return one.f_y, one.leakage
+
+    def rest(self, of_ratio, of_sums):
+        """Bound what is beyond the head: nothing, or it is not known."""
+        return Z if self.every else INF
 
 
-class _Unproved(_DiscreteLaw):
+class _OnTrust:
     """What would follow from a certificate, if its leaves held."""
 
     def leaf(self, name, proof, *args):
         """Take it on trust."""
 
 
+class _Unproved(_OnTrust, _DiscreteLaw):
+    """What would follow for secrets on a line."""
+
+
+class _UnprovedInBoxes(_OnTrust, _LawInBoxes):
+    """What would follow for secrets of several dimensions."""
+
+    point = type("_UnprovedPoint", (_OnTrust, _Dimensions), {})
+
+
+def _in_boxes(data):
+    return data["format"] == 5
+
+
+def check_discrete_laws(certificate: dict | str, work: int = WORK) -> Report:
+    """Verify a certificate; where secrets are in boxes, with so much work at each outcome."""
+    limited = type("_Limited", (_Dimensions,), {"work": work})
+    in_boxes = type("_LimitedLaw", (_LawInBoxes,), {"point": limited})
+    return check(certificate, lambda data: (in_boxes if _in_boxes(data) else _DiscreteLaw)(data))
+
+
 def ends_of(certificate: dict) -> tuple[float, float]:
     """Return the bounds that would follow from the parts of a certificate; nothing is proved."""
     with ctx.workprec(BITS):
-        low, high = _Unproved(parsed(certificate)).found
+        data = parsed(certificate)
+        low, high = (_UnprovedInBoxes if _in_boxes(data) else _Unproved)(data).found
         # floats beside them
         return (float(low.lower()) - 2.0**-50 * abs(float(low)),
                 float(high.upper()) + 2.0**-50 * abs(float(high)))  # fmt: skip

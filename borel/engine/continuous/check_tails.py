@@ -65,6 +65,7 @@ def log_along(density, x, y=None, functions=RAYS):
         op, args = graph.nodes[k]
         split = op in ("multiply", "divide", "add", "reciprocal") and all(map(positive, args))
         split = split or (op == "power" and positive(args[0]))
+        split = split or (op == "where" and all(map(positive, args[1:])))
         return op in ("exp", "square") or split or value(k).bounds()[0] >= 0
 
     def logarithm(k):
@@ -74,6 +75,8 @@ def log_along(density, x, y=None, functions=RAYS):
         if op in ("multiply", "divide", "add") and all(map(positive, args)):
             named = {"multiply": "add", "divide": "subtract", "add": "logaddexp"}[op]
             return functions[named](*map(logarithm, args))
+        if op == "where":
+            return functions[op](value(args[0]), *map(logarithm, args[1:]))
         if op in ("square", "power", "reciprocal") and positive(args[0]):
             by = {"square": _ray(2), "reciprocal": _ray(-1)}.get(op) or value(args[-1])
             return logarithm(args[0]) * by

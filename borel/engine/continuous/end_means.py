@@ -1,16 +1,21 @@
 r"""What the outcomes beside an end of their alphabet add to means, where the kernel is singular.
 
-Let c t^a <= f(y|x) <= C t^A for every secret and all t in (0, T], t the distance to the end, A > -1
-and T <= 1. Then, with I the essential infimum of the kernel over the secrets,
+Let c t^a <= f(y|x) <= C t^A for every secret, and f_Y <= D t^B, for all t in (0, T]: t is the
+distance to the end, B > -1 and T <= 1. If A > -1, D t^B may be C t^A. Then, with S and I the
+essential supremum and infimum of the kernel over the secrets,
 
 .. math::
 
-    \int f_Y \le \int \sup_x f \le \frac{C T^{A+1}}{A+1}, \quad
-    f_Y \log \frac{\sup_x f}{f_Y} \le \frac{\sup_x f}{\mathrm{e}}, \quad
-    f_Y \log \frac{f_Y}{I} \le C t^A \Bigl(\log \frac Cc + (a - A)^+ \log \frac1t\Bigr), \quad
-    \frac{f_Y^2}{I} \le \frac{C^2}{c} t^{2A-a}.
+    \int f_Y \le \frac{D T^{B+1}}{B+1}, \quad
+    \int S \le \frac{C T^{A+1}}{A+1}, \quad
+    f_Y \log \frac S{f_Y} \le \frac S{\mathrm{e}}, \quad
+    f_Y \log \frac S{f_Y} \le
+        D t^B \Bigl((\log C)^+ + (-A)^+ \log \frac1t\Bigr) + \frac1{\mathrm{e}},
 
-The powers are read off power-scaled enclosures (`orders`).
+    f_Y \log \frac{f_Y}{I} \le D t^B \Bigl(\log \frac Dc + (a - B)^+ \log \frac1t\Bigr), \quad
+    \frac{f_Y^2}{I} \le \frac{D^2}{c} t^{2B-a}.
+
+The powers are read off power-scaled enclosures (`orders`; that of f_Y, `marginal_orders`).
 """
 
 from __future__ import annotations
@@ -29,8 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
+    from borel.engine.infinities.orders import Orders
 
 _LOST = math.inf, math.inf, math.inf
+_E = 2.718281828459045  # below e
 Order = tuple[float, float]
 
 
@@ -69,28 +76,47 @@ class EndMeans:
         if base not in (self.line.lower, self.line.upper) or not reach <= 1 or not self.places:
             return _LOST
         y = Ray(ray(base, 1.0, sign, sign), "", {"base": base, "sign": sign})
-        found = [self.search.orders(y, a, b, reach) for a, b in self.places]
+        found = [order for a, b in self.places for order in self._orders(y, a, b, reach)]
         top = _all([order.most for order in found], 1, reach)
-        if top is None or not top[0] > -1:
+        level = self._marginal(y, reach)
+        tops = [order for order in (top,) if order is not None and order[0] > -1]
+        levels = tops + ([] if level is None else [level])
+        if not levels:
             return _LOST
-        whole = _above(partial(_power, 1, top, reach))
+        own = min(levels, key=lambda order: _above(partial(_power, 1, order, reach)))
+        whole = _above(partial(_power, 1, own, reach))
         if kind == "pml":
-            return whole, _above(lambda: ball(whole) * (-ball(1)).exp()), whole
+            power = _above(partial(_power, 1, tops[0], reach)) if tops else math.inf
+            means = [_above(lambda: ball(power) * (-ball(1)).exp())] if tops else []
+            if top is not None:
+                gap, steeper = ball(max(0.0, top[1])), ball(max(0.0, -top[0]))
+                means.append(_above(lambda: _in_logs(own, reach, gap, steeper) + reach / _E))
+            return whole, min(means, default=math.inf), power
         bottom = _all([order.least for order in found], -1, reach)
         if bottom is None:
             return whole, math.inf, math.inf
-        gap = ball(top[1]) - ball(bottom[1])
-        steeper = ball(max(0.0, math.nextafter(bottom[0] - top[0], math.inf)))
-
-        def mean() -> Any:
-            slope = ball(top[0]) + 1
-            return _power(1, top, reach) * (gap + steeper * (1 / slope - ball(reach).log()))
-
-        square = math.nextafter(2 * top[0] - bottom[0], -math.inf)
+        gap = ball(own[1]) - ball(bottom[1])
+        steeper = ball(max(0.0, math.nextafter(bottom[0] - own[0], math.inf)))
+        mean = _above(lambda: _in_logs(own, reach, gap, steeper))
+        square = math.nextafter(2 * own[0] - bottom[0], -math.inf)
         if not square > -1:
-            return whole, _above(mean), math.inf
-        power = _above(lambda: _power(gap.exp(), (square, top[1]), reach))
-        return whole, _above(mean), power
+            return whole, mean, math.inf
+        power = _above(lambda: _power(gap.exp(), (square, own[1]), reach))
+        return whole, mean, power
+
+    def _orders(self, y: Ray, a: float, b: float, reach: float) -> list[Orders]:
+        """Bound the kernel on a box of secrets, or on the pieces of one at its end."""
+        whole = self.search.orders(y, a, b, reach)
+        if None not in whole or self.search.marginal is None:
+            return [whole]
+        parts = self.search.marginal.apart(a, b, y, reach)
+        return parts if parts else [whole]
+
+    def _marginal(self, y: Ray, reach: float) -> Order | None:
+        """Bound f_Y by an order above -1, by boxes of secrets that are taken apart."""
+        marginal = self.search.marginal
+        found = None if marginal is None else marginal.at_most(y, reach, -1.0)
+        return None if found is None else (found.exponent, found.weight)
 
 
 def _all(orders: list[Order | None], sign: int, reach: float) -> Order | None:
@@ -112,6 +138,12 @@ def _power(factor: Any, order: Order, reach: float) -> Any:
     """Return the integral of a factor times e^w t^A over (0, reach)."""
     rise = ball(order[0]) + 1
     return factor * ball(order[1]).exp() * ball(reach) ** rise / rise
+
+
+def _in_logs(order: Order, reach: float, gap: Any, steeper: Any) -> Any:
+    """Return the integral of e^w t^A (gap + steeper log 1/t) over (0, reach)."""
+    slope = ball(order[0]) + 1
+    return _power(1, order, reach) * (gap + steeper * (1 / slope - ball(reach).log()))
 
 
 def _above(formula: Callable[[], Any]) -> float:

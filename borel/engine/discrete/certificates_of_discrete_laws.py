@@ -43,16 +43,17 @@ def certificate(
         several coordinates.
     """
     logs = engine.in_logs
-    if logs is None or logs.secret.dim > 1 or logs.secret.rest or not all(map(math.isfinite, ends)):
+    if logs is None or logs.secret.rest or not all(map(math.isfinite, ends)):
         return None
     parts = _parts(engine, kind, claim["figure"])
     if parts is None:
         return None
+    of_form = {"format": parts[0]["format"]}
     tol = current().tol
     room = _ROOM * tol if claim["figure"] == "quantile" else 0.0
     wide = max(0.0, ends[0] - room), ends[1] + room
-    about = {"type": "discrete_law", **claim, "parts": parts}
-    made = without_infinities({**header(logs, kind, *wide), "claim": about})
+    about = {"type": "discrete_law", **claim, "parts": [part["claim"] for part in parts]}
+    made = without_infinities({**header(logs, kind, *wide), **of_form, "claim": about})
     low, high = ends_of(made)
     if not high - low <= wide[1] - wide[0] + tol * max(1.0, ends[0]):
         return None
@@ -60,7 +61,7 @@ def certificate(
 
 
 def _parts(engine: DiscreteFigures, kind: str, figure: str) -> list[dict[str, Any]] | None:
-    """Return claims about the outcomes that a figure is about, but a little; None if many are."""
+    """Return what proves the outcomes that a figure is about, but a little; None if many are."""
     values, (ys, whole) = engine.law(kind), engine.head_of_outcomes()
     counted = np.asarray(values.mass_lower, dtype=float)
     if kind == "pmc" and figure.endswith("mean"):  # they are few, and leak much
@@ -77,7 +78,7 @@ def _parts(engine: DiscreteFigures, kind: str, figure: str) -> list[dict[str, An
             known[kind, i] = engine.in_logs.certificate_at(kind, np.array([float(ys[i])]), ends)
         if known[kind, i] is None:
             return None
-        made.append(known[kind, i]["claim"])
+        made.append(known[kind, i])
     return made
 
 

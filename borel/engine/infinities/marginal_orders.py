@@ -153,21 +153,16 @@ class Marginal:
         p: tuple[float, float],
     ) -> tuple[float, float] | None:
         """Bound what the pieces add, all together."""
-        place, sign, width = corner
-        step, mass = sign * width, p[0] + 1
-        inner = Ray(ray(place, cuts[-1], *sorted((0.0, step))), "", {"piece": [cuts[-1]]})
-        pieces = [(cuts[-1], self.kernel(y, inner, t0).most)]
+        width, mass = corner[2], p[0] + 1
+        if corner[0] != 0:
+            return None  # the power arithmetic keeps no base next to t^0
+        pieces = [(low, self.kernel(y, piece, t0).most) for low, piece in _scaled(corner, cuts)]
         parts = []
         if pieces[0][1] is None:
             parts = self._nearest(y, t0, corner, cuts, p) or []
             if not parts:
                 return None
-            pieces = []
-        for low, high in pairwise(cuts):
-            if place != 0 and low == 0:
-                return None  # the power arithmetic keeps no base next to t^0
-            piece = Ray(ray(place, (low, high), step, step), "", {"piece": [low, high]})
-            pieces.append((low, self.kernel(y, piece, t0).most))
+            pieces = pieces[1:]
         for low, bound in pieces:
             if bound is None:
                 return None
@@ -176,6 +171,14 @@ class Marginal:
         if not parts:
             return NOTHING
         return min(e for e, _ in parts), max(w for _, w in parts) + math.log(len(parts) + 1.0)
+
+    def apart(self, a: float, b: float, y: Ray, t0: float) -> list[Orders]:
+        """Return the orders of the kernel on pieces of a box of secrets, by distance to 0."""
+        if not (self.fits and 0.0 in (a, b)):
+            return []
+        corner = 0.0, 1 if a == 0 else -1, math.nextafter(b - a, math.inf)
+        cuts = [_DEPTHS[-1] * k / _PIECES for k in range(_PIECES + 1)]
+        return [self.kernel(y, piece, t0) for _, piece in _scaled(corner, cuts)]
 
     def _nearest(
         self,
@@ -214,6 +217,18 @@ class Marginal:
             size = f[1] - f[0] * math.log(unit) + 1e-6 * abs(f[0] * math.log(unit))
             out.append(_part(depth * power, (size, p[1]), (power, width)))
         return out
+
+
+def _scaled(corner: tuple[float, int, float], cuts: list[float]) -> list[tuple[float, Ray]]:
+    """Return pieces of a box at distances width t^a from an end at 0, the nearest first."""
+    place, sign, width = corner
+    step = sign * width
+    inner = Ray(ray(place, cuts[-1], *sorted((0.0, step))), "", {"piece": [cuts[-1]]})
+    out = [(cuts[-1], inner)]
+    for low, high in pairwise(cuts):
+        piece = Ray(ray(place, (low, high), step, step), "", {"piece": [low, high]})
+        out.append((low, piece))
+    return out
 
 
 def _part(
