@@ -340,7 +340,9 @@ class CertifiedEngine(LawMeasures):
         name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)
         found = self.extreme(ys, sign)
         low, high = float(found.lower[0]), float(found.upper[0])
-        room = _ROOM * (1 + max(abs(low), abs(high)))  # the checker encloses by other steps
+        far = not np.isfinite([self.secret.lower, self.secret.upper]).all()
+        # the checker encloses by other steps, and far out a bound such as 1 is hardly kept
+        room = _ROOM * (1 + max(abs(low), abs(high))) if far else 0.0
         low, high = (low, high + room) if kind == "pml" else (low - room, high)
         ends = ends[0], ends[1] + 2 * room
         side = {name: (low, high, found.place[0, 0])}

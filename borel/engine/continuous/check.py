@@ -376,12 +376,10 @@ class _Checker:
                 fits = (A > B and (A > 0 or not still)) or proof["weight"] == -math.inf
         zero = kind == "ratio" and not pml and proof["weight"] == -math.inf  # f is 0: no constant
         # along a box of secrets f tends to 0 at an end of it: it may have no mass there
-        ends_fit = not still or zero or len({*proof["x"].get("box", [0])}) == 1
+        moves = zero or len({*proof["x"].get("box", [0])}) == 1 if still else spec["power"] != 0
         weights = 0.0 if zero else proof["weight"], proof.get("marginal", proof)["weight"]
-        some = (
-            all(map(math.isfinite, (*weights, A, t0))) and t0 > 0 and (still or spec["power"] != 0)
-        )
-        self.leaf("argument", lambda: fits and some and ends_fit)
+        some = all(map(math.isfinite, (*weights, A, t0))) and t0 > 0
+        self.leaf("argument", lambda: fits and some and moves)
         return spec, ends, INF, INF
 
 

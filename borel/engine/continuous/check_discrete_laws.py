@@ -20,16 +20,17 @@ from typing import ClassVar
 
 from flint import arb, ctx, fmpq
 
-from borel.engine.continuous.check import BITS, INF, Report, Z, _Checker, _ray, check
+from borel.engine.continuous.check import BITS, INF, Report, Z, _ray, check
 from borel.engine.continuous.check_atoms import integers, parsed
 from borel.engine.continuous.check_counts import _run as run_at_integers
 from borel.engine.continuous.check_dimensions import WORK, _Dimensions
+from borel.engine.continuous.check_in_logs import _InLogs
 from borel.engine.continuous.check_tails import MASSES, beyond, log_along, ray
 
 MOST, CELLS, POWERS, ROUNDING = 1024, 8, (1.0, 0.25, 0.0625), arb(2) ** -30
 
 
-class _DiscreteLaw(_Checker):
+class _DiscreteLaw(_InLogs):
     """A certificate of a tail, of a value of the distribution function, a quantile or a mean."""
 
     def is_discrete_law(self):
