@@ -252,7 +252,7 @@ def unknown(data):
         ("two tosses", "pml", "tail"),
         ("answers", "pmc", "exp_mean"),
         ("in a square", "pml", "mean"),
-        ("in a square", "pmc", "quantile"),
+        ("in a square", "pmc", "mean"),
     ],
     ids=" ".join,
 )

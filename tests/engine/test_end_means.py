@@ -139,3 +139,65 @@ def test_parts_of_bands_follow_each_other(ends):
             part.data[1], part.data[3] = upper, mass
             cuts = part._cuts(np.arange(5000))
             assert (np.diff([part.low, *cuts, part.high], axis=0) >= 0).all()
+
+
+def clayton(y, x):
+    return 0.1 + 0.9 * 2 * x * y / (x + y - x * y) ** 3
+
+
+def skewed(y, x):
+    """f_Y is not constant under a prior of density 2 x."""
+    return 0.5 + 0.5 * 2 * x * y / (x + y - x * y) ** 3
+
+
+def of_clayton(y):
+    """Return PML of `clayton`: f_Y = 1, the supremum is at x = y / 2 (1 - y), or 1."""
+    y = mpmath.mpf(y)
+    top = 8 / (27 * y * (1 - y)) if y <= mpmath.mpf(2) / 3 else 2 * y
+    return mpmath.log((1 + 9 * top) / 10)
+
+
+@pytest.mark.parametrize("reach", [2.0**-3, 2.0**-10, 2.0**-30, 2.0**-60])
+def test_a_kernel_that_is_steep_in_a_corner(reach):
+    """The supremum of Clayton's kernel grows as 1/y, its mean over the secrets is 1."""
+    ends = engine_for(bl.uniform(UNIT) * kernel(clayton, outcome=UNIT)).end_means
+    mean = mpmath.quad(lambda v: of_clayton(v**4) * 4 * v**3, [0, mpmath.mpf(reach) ** 0.25])
+    found = ends.bounds("pml", 0.0, reach)
+    assert reach <= found[0] < math.inf and mean <= found[1] < math.inf and found[2] == math.inf
+    found = ends.bounds("pmc", 0.0, reach)
+    assert reach <= found[0] and reach * mpmath.log(10) <= found[1] < math.inf
+    assert 10 * reach <= found[2] < math.inf
+    if reach < 1e-12:  # they tend to 0
+        assert found[1] < reach**0.25 and ends.bounds("pml", 0.0, reach)[1] < reach**0.25
+
+
+@pytest.mark.parametrize("reach", [2.0**-4, 2.0**-20])
+def test_a_corner_under_a_prior_that_is_not_uniform(reach):
+    prior = bl.Measure(lambda x: 2 * x, on=UNIT)
+    ends = engine_for(prior * kernel(skewed, outcome=UNIT)).end_means
+
+    def parts_at(y):
+        f_y = 0.5 + mpmath.quad(lambda x: x * 2 * x * y / (x + y - x * y) ** 3, [0, y, 4 * y, 1])
+        top = (1 + 8 / (27 * y * (1 - y))) / 2
+        return f_y, f_y * mpmath.log(top / f_y), f_y * mpmath.log(2 * f_y), 2 * f_y**2
+
+    with mpmath.workdps(15):
+        truths = [
+            mpmath.quad(lambda v, k=k: parts_at(v**4)[k] * 4 * v**3, [0, mpmath.mpf(reach) ** 0.25])
+            for k in range(4)
+        ]
+    of_pml, of_pmc = ends.bounds("pml", 0.0, reach), ends.bounds("pmc", 0.0, reach)
+    assert truths[0] <= of_pml[0] and truths[1] <= of_pml[1] < math.inf
+    assert truths[2] <= of_pmc[1] < math.inf and truths[3] <= of_pmc[2]
+
+
+def test_means_of_a_kernel_of_the_users_own():
+    joint = bl.uniform(UNIT) * kernel(clayton, outcome=UNIT)
+    turn = mpmath.mpf(2) / 3
+    truth = mpmath.quad(lambda v: of_clayton(v**4) * 4 * v**3, [0, 0.25, turn**0.25, 1])
+    with bl.options(tol=1e-2):
+        pml, pmc = bl.pml(joint), bl.pmc(joint)
+        found, cost = pml.mean(), pmc.mean()
+        assert pml.exp_mean().lower == math.inf
+    assert found.proved and found.lower <= truth <= found.upper and found.width <= 2e-2
+    assert cost.proved and cost.lower <= mpmath.log(10) <= cost.upper and cost.width <= 2e-2

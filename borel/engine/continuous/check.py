@@ -383,7 +383,7 @@ class _Checker:
         return spec, ends, INF, INF
 
 
-def check(certificate: dict | str, checker: type = _Checker) -> Report:
+def check(certificate: dict | str, checker: Any = _Checker) -> Report:
     """Verify a certificate: every leaf, and that the bound follows from them."""
     with ctx.workprec(BITS):
         try:

@@ -71,10 +71,12 @@ def _parts(engine: DiscreteFigures, kind: str, figure: str) -> list[dict[str, An
     if not 0 < len(some) <= _PARTS or not np.isfinite(values.upper[some]).all():
         return None
     known = engine.__dict__.setdefault("_parts_of_laws", {})
+    room = _ROOM * current().tol
     made = []
     for i in some:
         if (kind, i) not in known:
-            ends = float(values.lower[i]), float(values.upper[i])
+            # one by one outcomes are enclosed a little otherwise; the law follows from the claims
+            ends = float(values.lower[i]) - room, float(values.upper[i]) + room
             known[kind, i] = engine.in_logs.certificate_at(kind, np.array([float(ys[i])]), ends)
         if known[kind, i] is None:
             return None
