@@ -38,6 +38,10 @@ def answers(y, x):
     return np.where(y == 1, 1 / (1 + np.exp(-x)), 1 / (1 + np.exp(x)))
 
 
+def toss(y, x):
+    return np.where(y == 0, 1 - x / 2, x / 2)
+
+
 def in_square(y, x):
     rare = np.exp(-0.25 - x[0] - 2 * x[1])
     return np.where(y == 1, rare, 1 - rare)
@@ -55,6 +59,9 @@ def joint(name):
     elif name == "two tosses":
         prior = bl.uniform(bl.Interval(0, 1))
         kernel = bl.Mechanism(binomial, secret=prior.on, outcome=bl.Finite([0, 1, 2]))
+    elif name == "one toss":
+        prior = bl.uniform(bl.Interval(0, 1))
+        kernel = bl.Mechanism(toss, secret=prior.on, outcome=bl.Finite([0, 1]))
     elif name == "in a square":
         prior = bl.uniform(bl.Interval(0, 1) ** 2)
         kernel = bl.Mechanism(in_square, secret=prior.on, outcome=bl.Finite([0, 1]))
@@ -85,7 +92,12 @@ def rows(name, kind):
         return out
     if name == "two tosses":  # f_Y = 1/3; the suprema are 1, 1/2, 1
         third = MP.mpf(1) / 3
+        if kind == "pmc":  # the infima are 0
+            return [(third, MP.inf)] * 3
         return [(third, MP.log(3)), (third, MP.log(MP.mpf(3) / 2)), (third, MP.log(3))]
+    if name == "one toss":
+        assert kind == "pmc"
+        return [(MP.mpf(3) / 4, MP.log(MP.mpf(3) / 2)), (MP.mpf(1) / 4, MP.inf)]
     if name == "in a square":
         shift = MP.exp(-MP.mpf(1) / 4)
         mass, most, least = (
@@ -143,6 +155,11 @@ ALL = [
         for name in ("counts", "two tosses", "answers", "in a square")
     ),
 ]
+ENDLESS = [
+    (name, "pmc", figure)
+    for name in ("two tosses", "one toss")
+    for figure in ("tail", "cdf", "quantile")
+]
 LONG = [("rare", "pml", "mean"), ("rare", "pmc", "mean")]
 
 
@@ -159,7 +176,7 @@ def made(*which):
     return json.loads(json.dumps(certificate))
 
 
-@pytest.mark.parametrize("which", ALL + LONG, ids=" ".join)
+@pytest.mark.parametrize("which", ALL + ENDLESS + LONG, ids=" ".join)
 def test_it_encloses_the_truth_and_is_verified(which, tmp_path):
     found = bound(*which)
     assert found.lower <= truth(*which) <= found.upper
@@ -182,6 +199,53 @@ def test_an_end_beyond_the_truth_is_refused(which, side):
     if which[2] == "quantile" and data["lower"] < 0:
         pytest.skip("leakage is not negative")
     assert not check_discrete_laws(data, SOME).ok
+
+
+def unproved_infinity(data):
+    del data["claim"]["parts"][1]["proof"]
+
+
+def of_another(data):
+    parts = data["claim"]["parts"]
+    parts[1]["proof"] = parts[0]["proof"]
+
+
+def of_an_interval(data):
+    data["claim"]["parts"][1]["proof"]["y"]["box"] = [1.0, 2.0]
+
+
+def slower(data):
+    data["claim"]["parts"][1]["proof"]["exponent"] = 0.0
+
+
+@pytest.mark.parametrize("change", [unproved_infinity, of_another, of_an_interval, slower])
+def test_an_infinite_quantile_needs_its_infinities(change):
+    """Of two tosses each outcome, of mass 1/3, leaks infinitely: at level 1/6 all count."""
+    ell = bl.pmc(joint("two tosses"))
+    data = json.loads(json.dumps(ell.quantile(Fraction(1, 6)).certificate))
+    assert data["lower"] == "Infinity" and check_discrete_laws(data).ok
+    change(data)
+    assert not check_discrete_laws(data).ok
+
+
+def test_a_bounded_outcome_has_no_infinite_part():
+    ell = bl.pmc(joint("one toss"))
+    data = json.loads(json.dumps(ell.quantile(Fraction(9, 10)).certificate))
+    assert data["lower"] == "Infinity" and check_discrete_laws(data).ok
+    first, second = data["claim"]["parts"]
+    proof = copy.deepcopy(second["proof"])
+    proof["y"]["box"] = [0.0, 0.0]
+    data["claim"] |= {"s": [1, 2], "parts": [{**first, "proof": proof}, second]}
+    assert not check_discrete_laws(data).ok
+
+
+@pytest.mark.parametrize("level", [math.nan, math.inf, -math.inf])
+def test_a_bound_that_is_no_number_proves_nothing(level):
+    data = parsed(bl.pmc(joint("one toss")).quantile(Fraction(1, 2)).certificate)
+    assert check_discrete_laws(data).ok
+    data["claim"]["parts"][0]["bottom"][0] = level
+    assert not check_discrete_laws(data).ok
+    assert not check_discrete_laws({**data, "lower": 0.0, "upper": 0.1}).ok
 
 
 def dropped(data):

@@ -357,6 +357,21 @@ class CertifiedEngine(LawMeasures):
         smooth = not (self.secret.continuous and named & {"ndtr", *_CALLS})
         return made if smooth and check(made).ok else None
 
+    def certificate_of_infinity_at(self, kind: str, y: float) -> dict[str, Any] | None:
+        """Return what proves the mass of an outcome of infinite PMC, and the infinity."""
+        found = self.infinite_at(kind, y)
+        proof = None if found is None or found.certificate is None else found.certificate["claim"]
+        if proof is None or proof["type"] != "infinite" or kind != "pmc" or self.secret.dim > 1:
+            return None
+        ys = np.array([y])
+        cells, shift = self._cells_at(ys)
+        top = self.extreme(ys, _TOP)
+        # the infimum is not used: any bounds of it will do
+        bottom = -math.inf, float(top.upper[0]) + 1.0, float(top.place[0, 0])
+        ends = 0.0, math.inf
+        made = certificates.point(self, kind, y, ends, shift=shift, cells=cells, bottom=bottom)
+        return {**made, "claim": {**made["claim"], "proof": proof["proof"]}}
+
     def _certificate_of_counts(
         self, kind: str, ys: np.ndarray, ends: tuple[float, float]
     ) -> dict[str, Any] | None:

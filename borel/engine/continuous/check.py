@@ -310,7 +310,7 @@ class _Checker:
         outer, inner = (high, low)[::side]
         # cut where kinks often are
         cuts = sorted(c for c in {x, y, *edges, *self.f[0].constants} if edges[0] <= c <= edges[-1])
-        for box in [*pairwise(cuts), *atoms]:
+        for box in [] if outer * side == math.inf else [*pairwise(cuts), *atoms]:
             self.leaf(f"{name} on {box}", self.holds, -side, _ray(outer), at, _rays, *box)
         steps = [arb(2) ** -bits * max(1.0, abs(x)) for bits in (90, 300)]
         beside = [{"base": x, "sign": s, "power": 1, "s": (0.5, 1.0)} for s in (1, -1)]

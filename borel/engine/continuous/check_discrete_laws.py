@@ -49,6 +49,7 @@ class _DiscreteLaw(_InLogs):
         self.rows = []
         for part in claim["parts"]:
             f_y, leakage = self.at_outcome(part)
+            leakage = self.endless(part) if "proof" in part else leakage
             self.rows.append((f_y[0].exp(), f_y[1].exp(), leakage[0].max(Z), leakage[1].max(Z)))
         known = sum((row[0] for row in self.rows), Z)
         self.every = alphabet != "integers" and len(ys) == len({*alphabet})
@@ -61,6 +62,20 @@ class _DiscreteLaw(_InLogs):
         self.leaf("bound", lambda: self.data["lower"] <= low and high <= self.data["upper"])
         # the outcomes are as they are to be, and the bound is proved
         return {"box": (ys[0], ys[0])}, (ys[0], ys[0]), arb(self.data["lower"]), Z
+
+    def endless(self, part):
+        """Prove that the leakage is infinite at an outcome."""
+        y, proof = part["y"], part["proof"]
+        about = {
+            "claim": {"type": "infinite", "proof": proof},
+            "lower": math.inf,
+            "upper": math.inf,
+        }
+        one = type(self)({**self.data, **about})
+        self.failures += [f"at y = {y}: {line}" for line in one.failures]
+        self.checked += one.checked
+        self.leaf("outcome", lambda: proof["y"] == {"box": [y, y]})
+        return INF, INF
 
     def beyond(self, t, closed):
         """Bound P{leakage > t}, or P{leakage >= t} if closed."""
@@ -231,6 +246,7 @@ def ends_of(certificate: dict) -> tuple[float, float]:
     with ctx.workprec(BITS):
         data = parsed(certificate)
         low, high = (_UnprovedInBoxes if _in_boxes(data) else _Unproved)(data).found
-        # floats beside them
-        return (float(low.lower()) - 2.0**-50 * abs(float(low)),
-                float(high.upper()) + 2.0**-50 * abs(float(high)))  # fmt: skip
+        low, high = float(low.lower()), float(high.upper())
+        # floats beside them; those beside an infinity are not numbers
+        wide = low - 2.0**-50 * abs(low), high + 2.0**-50 * abs(high)
+        return tuple(v if math.isinf(v) else w for v, w in zip((low, high), wide, strict=True))

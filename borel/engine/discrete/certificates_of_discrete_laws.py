@@ -43,7 +43,7 @@ def certificate(
         several coordinates.
     """
     logs = engine.in_logs
-    if logs is None or logs.secret.rest or not all(map(math.isfinite, ends)):
+    if logs is None or logs.secret.rest or not (math.isfinite(ends[1]) or ends[0] == math.inf):
         return None
     parts = _parts(engine, kind, claim["figure"])
     if parts is None:
@@ -55,9 +55,11 @@ def certificate(
     about = {"type": "discrete_law", **claim, "parts": [part["claim"] for part in parts]}
     made = without_infinities({**header(logs, kind, *wide), **of_form, "claim": about})
     low, high = ends_of(made)
-    if not high - low <= wide[1] - wide[0] + tol * max(1.0, ends[0]):
+    infinite = low == wide[0] == math.inf
+    if not (infinite or high - low <= wide[1] - wide[0] + tol * max(1.0, ends[0])):
         return None
-    return {**made, "lower": max(0.0, min(wide[0], low)), "upper": max(wide[1], high)}
+    wider = {"lower": max(0.0, min(wide[0], low)), "upper": max(wide[1], high)}
+    return without_infinities({**made, **wider})
 
 
 def _parts(engine: DiscreteFigures, kind: str, figure: str) -> list[dict[str, Any]] | None:
@@ -68,13 +70,16 @@ def _parts(engine: DiscreteFigures, kind: str, figure: str) -> list[dict[str, An
         leakage = np.minimum(np.asarray(values.upper, dtype=float), 700.0)
         counted = counted * (np.exp(leakage) if figure != "mean" else leakage)
     some = np.flatnonzero(counted > (0.0 if whole else _LITTLE[kind]))
-    if not 0 < len(some) <= _PARTS or not np.isfinite(values.upper[some]).all():
+    unknown = np.isinf(values.upper) & np.isfinite(values.lower)
+    if not 0 < len(some) <= _PARTS or unknown[some].any():
         return None
     known = engine.__dict__.setdefault("_parts_of_laws", {})
     room = _ROOM * current().tol
     made = []
     for i in some:
-        if (kind, i) not in known:
+        if (kind, i) not in known and values.lower[i] == math.inf:
+            known[kind, i] = engine.in_logs.certificate_of_infinity_at(kind, float(ys[i]))
+        elif (kind, i) not in known:
             # one by one outcomes are enclosed a little otherwise; the law follows from the claims
             ends = float(values.lower[i]) - room, float(values.upper[i]) + room
             known[kind, i] = engine.in_logs.certificate_at(kind, np.array([float(ys[i])]), ends)

@@ -221,7 +221,8 @@ class DiscreteFigures:
         made = certificate(self, kind, (bound.lower, bound.upper), **claim)
         if made is None:
             return bound
-        return self.bound(made["lower"], made["upper"], units=bound.units, certificate=made)
+        low, high = float(made["lower"]), float(made["upper"])
+        return self.bound(low, high, units=bound.units, certificate=made)
 
     def psi_1(self, level: Threshold) -> Bound:
         """Enclose the mean of (1 - e^(epsilon - PML))^+; what is beyond the head adds its mass."""
