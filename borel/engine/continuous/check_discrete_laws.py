@@ -248,5 +248,5 @@ def ends_of(certificate: dict) -> tuple[float, float]:
         low, high = (_UnprovedInBoxes if _in_boxes(data) else _Unproved)(data).found
         low, high = float(low.lower()), float(high.upper())
         # floats beside them; those beside an infinity are not numbers
-        wide = low - 2.0**-50 * abs(low), high + 2.0**-50 * abs(high)
-        return tuple(v if math.isinf(v) else w for v, w in zip((low, high), wide, strict=True))
+        low = low if math.isinf(low) else low - 2.0**-50 * abs(low)
+        return low, high if math.isinf(high) else high + 2.0**-50 * abs(high)
