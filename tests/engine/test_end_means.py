@@ -9,6 +9,8 @@ from engine.certified_cases import kernel
 
 import borel as bl
 from borel.engine import engine_for
+from borel.engine.infinities.orders import Ray
+from borel.engine.infinities.power import ray
 
 UNIT = bl.Interval(0, 1)
 TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))
@@ -201,3 +203,34 @@ def test_means_of_a_kernel_of_the_users_own():
         assert pml.exp_mean().lower == math.inf
     assert found.proved and found.lower <= truth <= found.upper and found.width <= 2e-2
     assert cost.proved and cost.lower <= mpmath.log(10) <= cost.upper and cost.width <= 2e-2
+
+
+STEEP = {  # kernels that are steep at x = y = 0, and densities of secrets
+    "clayton": (lambda y, x, root: clayton(y, x), lambda x, root: 1 + 0 * x),
+    "clayton, 2 x": (lambda y, x, root: skewed(y, x), lambda x, root: 2 * x),
+    "a ratio": (lambda y, x, root: x * (1 + x) / (x + y) ** 2, lambda x, root: 1 + 0 * x),
+    "a root": (
+        lambda y, x, root: 1 / (2 * root(x * x + y) * (root(x * x + 1) - x)),
+        lambda x, root: 1.5 * root(x),
+    ),
+}
+
+
+@pytest.mark.parametrize("reach", [2.0**-2, 2.0**-12])
+@pytest.mark.parametrize(("f", "p"), STEEP.values(), ids=STEEP)
+def test_a_bound_of_f_y_holds_with_its_constant(f, p, reach):
+    """f_Y <= e^W t^B at each t in (0, T], against quadrature."""
+    prior = bl.Measure(lambda x: p(x, np.sqrt), on=UNIT)
+    mechanism = kernel(lambda y, x: f(y, x, np.sqrt), outcome=UNIT)
+    ends = engine_for(prior * mechanism).end_means
+    y = Ray(ray(0.0, 1.0, 1, 1), "", {"base": 0.0, "sign": 1})
+    found = ends._marginal(y, reach)
+    assert found is not None and found[0] > -1
+    for k in range(0, 40, 4):
+        t = mpmath.mpf(reach) / 2**k
+        cuts = sorted({v for v in (t**2, t / 4, t, 4 * t, mpmath.sqrt(t)) if v < 1})
+        with mpmath.workdps(20):
+            f_y = mpmath.quad(
+                lambda x, t=t: f(t, x, mpmath.sqrt) * p(x, mpmath.sqrt), [0, *cuts, 1]
+            )
+        assert f_y <= mpmath.exp(found[1]) * t ** found[0]

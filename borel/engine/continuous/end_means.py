@@ -109,8 +109,9 @@ class EndMeans:
         whole = self.search.orders(y, a, b, reach)
         if None not in whole or self.search.marginal is None:
             return [whole]
+        known = {end: bound for end, bound in whole._asdict().items() if bound is not None}
         parts = self.search.marginal.apart(a, b, y, reach)
-        return parts if parts else [whole]
+        return [part._replace(**known) for part in parts] or [whole]
 
     def _marginal(self, y: Ray, reach: float) -> Order | None:
         """Bound f_Y by an order above -1, by boxes of secrets that are taken apart."""
