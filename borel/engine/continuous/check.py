@@ -15,13 +15,13 @@ from functools import partial, reduce
 from itertools import pairwise
 from typing import Any
 
-from flint import arb, ctx, fmpq
+from flint import arb, ctx
 
 from borel.engine.continuous.check_atoms import kernel, parsed
 from borel.engine.graphs.trace import Graph
 
 BITS, ORDER, BOXES = 128, 8, 3000
-Z, INF, Q0, Q1 = arb(0), arb.pos_inf(), fmpq(0), fmpq(1)
+Z, INF, Q0, Q1 = arb(0), arb.pos_inf(), 0, 1  # exponents are fmpq where they are no integers
 
 
 # What came of a check: the leaves refused, the number that hold, the outcomes spoken of.
