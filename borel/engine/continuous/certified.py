@@ -19,8 +19,9 @@ from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
 from borel.engine.continuous import certificates, certificates_of_laws, gauss
 from borel.engine.continuous.certificates_of_boxes import point_of_boxes
-from borel.engine.continuous.check import _CALLS, check
+from borel.engine.continuous.check import _CALLS
 from borel.engine.continuous.check_counts import check_counts
+from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.essential import Extremes, extremes, over_rest
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import Surface, secret_of
@@ -355,7 +356,7 @@ class CertifiedEngine(LawMeasures):
         graph = self.joint.mechanism.masses.get(y, self.joint.mechanism.density).graph
         named = {op.removeprefix("special.") for op in graph.operations}
         smooth = not (self.secret.continuous and named & {"ndtr", *_CALLS})
-        return made if smooth and check(made).ok else None
+        return made if smooth and check_in_logs(made).ok else None
 
     def certificate_of_infinity_at(self, kind: str, y: float) -> dict[str, Any] | None:
         """Return what proves the mass of an outcome of infinite PMC, and the infinity."""
@@ -366,6 +367,8 @@ class CertifiedEngine(LawMeasures):
         ys = np.array([y])
         cells, shift = self._cells_at(ys)
         top = self.extreme(ys, _TOP)
+        if not math.isfinite(top.upper[0]):
+            return None
         # the infimum is not used: any bounds of it will do
         bottom = -math.inf, float(top.upper[0]) + 1.0, float(top.place[0, 0])
         ends = 0.0, math.inf

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from borel.engine.infinities.orders import Orders
 
 _LOST = math.inf, math.inf, math.inf
-_E = 2.718281828459045  # below e
 Order = tuple[float, float]
 
 
@@ -90,7 +89,8 @@ class EndMeans:
             means = [_above(lambda: ball(power) * (-ball(1)).exp())] if tops else []
             if top is not None:
                 gap, steeper = ball(max(0.0, top[1])), ball(max(0.0, -top[0]))
-                means.append(_above(lambda: _in_logs(own, reach, gap, steeper) + reach / _E))
+                rest = ball(reach) * (-ball(1)).exp()
+                means.append(_above(lambda: _in_logs(own, reach, gap, steeper) + rest))
             return whole, min(means, default=math.inf), power
         bottom = _all([order.least for order in found], -1, reach)
         if bottom is None:

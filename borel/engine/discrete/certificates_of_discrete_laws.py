@@ -53,7 +53,7 @@ def certificate(
     room = _ROOM * tol if claim["figure"] == "quantile" else 0.0
     wide = max(0.0, ends[0] - room), ends[1] + room
     about = {"type": "discrete_law", **claim, "parts": [part["claim"] for part in parts]}
-    made = without_infinities({**header(logs, kind, *wide), **of_form, "claim": about})
+    made = {**header(logs, kind, *wide), **of_form, "claim": about}
     low, high = ends_of(made)
     infinite = low == wide[0] == math.inf
     if not (infinite or high - low <= wide[1] - wide[0] + tol * max(1.0, ends[0])):
