@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 from engine.test_check_dimensions import SOME, claimed
 from engine.test_check_poles import NEAR_0, TO_0, claim, shrinking
+from flint import arb
 
 import borel as bl
 from borel.bound import Bound, Ratio
 from borel.engine.continuous.certificates import without_infinities
-from borel.engine.continuous.check import check
+from borel.engine.continuous.check import FUNCTIONS, _Ray, _ray, check
 from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_dimensions import check_dimensions
+from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.graphs.trace import Graph, trace
 from borel.store import pack, write
@@ -249,3 +251,75 @@ def test_a_certificate_about_one_prior_is_none_about_a_set_of_them(tmp_path):
     write(tree, tmp_path / "result.nc")
     found = {figure.name: figure for figure in verify(tmp_path / "result.nc")}
     assert found["pml"].outcome == "refused" and "set of priors" in found["pml"].words
+
+
+def half_line(p):
+    return {**graph(p, "x"), "log": True, "lower": 1.0, "upper": INF, "atoms": []}
+
+
+def of_order(x, marginal):
+    """Return what says that f is of order y^2 along secrets x, and f_Y of order y."""
+    of_f_y = {"exponent": 1.0, "weight": -1.0, "boxes": [marginal]}
+    return {"kind": "ratio", "t0": 0.0625, "y": TO_0, "x": x, "exponent": 2.0, "weight": 1.0,
+            "marginal": of_f_y}  # fmt: skip
+
+
+def test_a_sum_keeps_a_term_beside_an_exact_zero():
+    """Of b + (0 + a) a product by e^-inf = 0 lost a, of which nothing was known."""
+
+    def answer(y, x):
+        one = 0.05 / x + (0.0 + 0.9 / x)
+        return np.where(y == 1, one, 1 - one)
+
+    claim = {"type": "point", "y": 1.0, "shift": 0.0, "cells": [[1.0, INF, 0.55, 0.58]],
+             "top": [math.log(0.04), math.log(0.06), 1.0], "bottom": None}  # fmt: skip
+    about = {"claim": claim, "prior": half_line(lambda x: 1 - x), "lower": 0.0, "upper": 0.0}
+    outcome = {"lower": 0.0, "upper": 1.0, "points": [0.0, 1.0]}
+    made = forged(answer, None, None, "pml", "point", **about, outcome=outcome)  # truth: 0.5169
+    assert not check_in_logs(made).ok and not check(made).ok
+
+
+def test_an_infinity_is_refused_whose_terms_beside_an_exact_zero_were_lost():
+    """The outcome does not depend on the secret: PMC is 0."""
+
+    def plain(y, x):
+        return 1.5 * y**2 + (0.0 + y) + 0 * x
+
+    proof = of_order({"base": 0.0, "sign": 1, "power": -1, "s": [1.0, 2.0]}, [2.0, 3.0])
+    made = forged(plain, None, proof, "pmc", "infinite", prior=half_line(lambda x: 1 - x))
+    refused(made, check_in_logs)
+
+    def log_twice(y, x):
+        start = math.log(1.5) + 2 * np.log(y)
+        other = np.logaddexp(start, np.logaddexp(np.log(0 * x), np.log(y)))
+        return np.where(x < 0.5, np.logaddexp(start, np.log(y)), other)
+
+    beside = {"base": 0.5, "sign": 1, "power": 1, "s": [1.0, 2.0]}
+    made = forged(
+        log_twice, lambda x: 1 + 0 * x, of_order(beside, [0.125, 0.25]), "pmc", "infinite"
+    )
+    made["kernel"]["log"] = True
+    refused(made, check)
+    refused(made, check_in_logs)
+
+
+def test_zero_times_what_is_not_known_is_not_known():
+    for unknown in (arb("nan"), arb("inf"), -arb("inf")):
+        for ray in (_Ray({(0, 0): unknown}), _Ray({(1, 0): unknown})):
+            for product in (ray * 0, ray * _ray(0), _ray(0) * ray):
+                assert not all(b.is_finite() for b in product.terms.values())
+    assert not (_Ray({(1, 1): arb(2)}) * 0).terms
+    assert not FUNCTIONS["xlogy"](_ray(0), _ray(0)).terms  # as scipy has it: a Poisson rate of 0
+    assert FUNCTIONS["xlogy"](_ray(0), _ray(arb("nan"))).terms
+
+
+def test_counts_are_no_points_of_a_line():
+    """A claim about densities would integrate the masses of the integers."""
+    counted = {"graph": None, "log": False, "points": "integers", "lower": 0.0, "upper": 4.0,
+               "masses": graph(lambda x: 2.0**-x / 2, "x"), "atoms": []}  # fmt: skip
+    claim = {"type": "point", "y": 0.75, "shift": 0.0, "cells": [[0.0, 4.0, 0.79, 0.8]],
+             "top": [0.2231, 0.2232, 0.0], "bottom": None}  # fmt: skip
+    about = {"format": 4, "prior": counted, "claim": claim, "lower": 0.45, "upper": 3.0}
+    made = forged(lambda y, x: 1 + (2 * y - 1) / (x + 2), None, None, "pml", "point", **about)
+    report = check_counts(made)
+    assert not report.ok and any(line.startswith("type") for line in report.failures)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,12 +16,8 @@ import numpy as np
 
 from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
-from borel.engine.continuous import certificates, certificates_of_laws, gauss
-from borel.engine.continuous.certificates_of_boxes import point_of_boxes
-from borel.engine.continuous.check import _CALLS
-from borel.engine.continuous.check_counts import check_counts
-from borel.engine.continuous.check_in_logs import check_in_logs
-from borel.engine.continuous.essential import Extremes, extremes, over_rest
+from borel.engine.continuous import certificates_of_laws, gauss
+from borel.engine.continuous.essential import Extremes, extremes
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import Surface, secret_of
 from borel.engine.discrete.countable_means import beyond
@@ -43,9 +38,6 @@ if TYPE_CHECKING:
     from borel.joint import Joint
 
 _TOP, _BOTTOM = 1.0, -1.0
-_PARTS = 64
-_ROOM = 2.0**-48
-"""A supremum over up to this many outcomes carries the certificate of each."""
 
 
 class _Points(NamedTuple):
@@ -286,113 +278,7 @@ class CertifiedEngine(LawMeasures):
 
         return self.infinite_bound(prove_at(self, kind, y, y))
 
-    def at(self, kind: str, y: Any) -> Bound:
-        """Enclose the leakage at one outcome of a finite or countable alphabet."""
-        found = super().at(kind, y)
-        ys = np.atleast_1d(np.asarray(y, float))
-        if math.isinf(found.upper):
-            return self.infinite_at(kind, float(ys[0])) or found
-        if not found.proved or not found.upper > 0:
-            return found
-        made = self.certificate_at(kind, ys, (found.lower, found.upper))
-        return certificates.attached(found, made)
-
-    def sup(self, kind: str) -> Bound:
-        """Enclose the supremum over a finite or countable alphabet of outcomes."""
-        found = super().sup(kind)
-        ys, whole = self.head_of_outcomes()
-        ys = np.asarray(ys, float)
-        if math.isinf(found.upper):
-            open_above = ys[np.isinf(self.enclosed(kind, ys)[0][1])][:_PARTS]
-            proofs = (self.infinite_at(kind, float(y)) for y in open_above)
-            return next((proof for proof in proofs if proof is not None), found)
-        if not (whole and found.proved and found.upper > 0 and len(ys) <= _PARTS):
-            return found
-        proof = self._certificate_of_all(kind, ys)
-        if proof is not None:
-            # the parts were enclosed one by one: ulps wider, somewhere
-            lower, upper = min(found.lower, proof["lower"]), max(found.upper, proof["upper"])
-            if not upper - lower <= found.width + 1e-3 * settings.current().tol:
-                return found
-            found = replace(found, lower=lower, upper=upper)
-        return found.about(certificate=proof)
-
-    def _certificate_of_all(self, kind: str, ys: np.ndarray) -> dict[str, Any] | None:
-        parts = []
-        for y in ys:
-            at = np.array([y])
-            (low, high), dead = self.enclosed(kind, at)
-            if dead[0]:
-                return None
-            parts.append(self.certificate_at(kind, at, (float(low[0]), float(high[0]))))
-        if None in parts:
-            return None
-        lower, upper = (max(float(part[end]) for part in parts) for end in ("lower", "upper"))
-        return certificates.supremum(kind, (lower, upper), parts)
-
-    def certificate_at(
-        self, kind: str, ys: np.ndarray, ends: tuple[float, float]
-    ) -> dict[str, Any] | None:
-        """Return what proves a figure at one outcome; None for what the checker does not cover."""
-        if self.secret.dim > 1:
-            return point_of_boxes(self, kind, ys, ends)
-        if self.secret.rest:
-            return self._certificate_of_counts(kind, ys, ends)
-        name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)
-        found = self.extreme(ys, sign)
-        low, high = float(found.lower[0]), float(found.upper[0])
-        far = not np.isfinite([self.secret.lower, self.secret.upper]).all()
-        # the checker encloses by other steps, and far out a bound such as 1 is hardly kept
-        room = _ROOM * (1 + max(abs(low), abs(high))) if far else 0.0
-        low, high = (low, high + room) if kind == "pml" else (low - room, high)
-        ends = ends[0], ends[1] + 2 * room
-        side = {name: (low, high, found.place[0, 0])}
-        cells, shift = self._cells_at(ys)
-        y, about = float(ys[0]), {"shift": shift, "cells": cells, **side}
-        made = certificates.point(self, kind, y, ends, **about)
-        if not self.at_atoms:
-            return made
-        # a mass such as a distribution function is bounded by its ends: that would take too long
-        graph = self.joint.mechanism.masses.get(y, self.joint.mechanism.density).graph
-        named = {op.removeprefix("special.") for op in graph.operations}
-        smooth = not (self.secret.continuous and named & {"ndtr", *_CALLS})
-        return made if smooth and check_in_logs(made).ok else None
-
-    def certificate_of_infinity_at(self, kind: str, y: float) -> dict[str, Any] | None:
-        """Return what proves the mass of an outcome of infinite PMC, and the infinity."""
-        found = self.infinite_at(kind, y)
-        proof = None if found is None or found.certificate is None else found.certificate["claim"]
-        if proof is None or proof["type"] != "infinite" or kind != "pmc" or self.secret.dim > 1:
-            return None
-        ys = np.array([y])
-        cells, shift = self._cells_at(ys)
-        top = self.extreme(ys, _TOP)
-        if not math.isfinite(top.upper[0]):
-            return None
-        # the infimum is not used: any bounds of it will do
-        bottom = -math.inf, float(top.upper[0]) + 1.0, float(top.place[0, 0])
-        ends = 0.0, math.inf
-        made = certificates.point(self, kind, y, ends, shift=shift, cells=cells, bottom=bottom)
-        return {**made, "claim": {**made["claim"], "proof": proof["proof"]}}
-
-    def _certificate_of_counts(
-        self, kind: str, ys: np.ndarray, ends: tuple[float, float]
-    ) -> dict[str, Any] | None:
-        """Return what proves a figure at one outcome for a countable secret."""
-        at, secret, y = lanes.point(ys), self.secret, float(ys[0])
-        head = secret.atoms[secret.weight_low > 0][:, 0]
-        place = float(self.extreme(ys, _TOP if kind == "pml" else _BOTTOM).place[0, 0])
-        if self.at_atoms or not (np.diff(head) == 1).all():
-            return None
-        most, least = (float(sign * over_rest(self.surface, at, 1, sign)[0]) for sign in (1, -1))
-        # some room, as the checker encloses by other steps
-        beyond = least - _ROOM * (1 + abs(least)), most + _ROOM * (1 + abs(most))
-        made = certificates.point_of_counts(
-            self, kind, y, ends, head=(head[0], head[-1]), place=place, beyond=beyond
-        )
-        return made if check_counts(made).ok else None
-
-    def _cells_at(self, ys: np.ndarray) -> tuple[list, float]:
+    def cells_at(self, ys: np.ndarray) -> tuple[list, float]:
         """Return what boxes of secrets and atoms contribute to f_Y at one outcome, and the shift.
 
         Rows are (a, b, low, high), in units of e^shift; a = b at an atom.
@@ -538,30 +424,13 @@ class CertifiedEngine(LawMeasures):
             return outcome.array, True
         return head_of(outcome, self._heads["count"]), False
 
-    def _with_infinities(self, kind: str, ys: np.ndarray) -> Values:
-        """Enclose the leakage at outcomes; what is open above may be proved to be infinite."""
-        values = self.values_at(kind, ys)
-        tried = np.flatnonzero(np.isinf(values.upper) & np.isfinite(values.lower))[:_PARTS]
-        proved = [k for k in tried if self.infinite_at(kind, float(ys[k])) is not None]
-        for ends in (values.lower, values.ratio_lower):
-            ends[proved] = np.inf
-        return values
-
-    def infinite_mean(self, kind: str, what: str, high: Any) -> Bound | None:
-        """Prove that a mean is infinite: one outcome of positive mass is enough."""
-        if high == math.inf and self.status != "estimate":
-            values, ys = self.law(kind), np.asarray(self.head_of_outcomes()[0], float)
-            for y in ys[np.isinf(values.lower) & (values.mass_lower > 0)][:1]:
-                return self.infinite_at(kind, float(y))
-        return super().infinite_mean(kind, what, high)
-
     def law(self, kind: str) -> Values:
         """Enclose the leakage at the outcomes of a head, and the mass left over."""
 
         def compute() -> Values:
             while True:
                 ys, whole = self.head_of_outcomes()
-                values = self._with_infinities(kind, np.asarray(ys, float))
+                values = self.with_infinities(kind, ys, self.values_at(kind, ys))
                 if whole:
                     return values
                 left = max(0.0, 1.0 - float(values.mass_lower.sum()) * (1 - 1e-13) + 1e-15)

@@ -15,6 +15,7 @@ from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
 from borel.engine.continuous import certificates, certificates_of_laws, half_lines
 from borel.engine.continuous.bands import Bands
+from borel.engine.continuous.certificates_at_outcomes import at_outcome
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.certified_excess import figure
 from borel.engine.continuous.end_means import EndMeans
@@ -101,7 +102,7 @@ class CertifiedOutcomes(CertifiedEngine):
         bound = self.bound(*ends, assumptions=notes)
         if dead[0] or math.isinf(ends[1]):
             return bound
-        return certificates.attached(bound, self.certificate_at(kind, ys, ends))
+        return certificates.attached(bound, at_outcome(self, kind, float(ys[0]), ends))
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""

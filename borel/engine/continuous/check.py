@@ -67,9 +67,10 @@ class _Ray:
         return _Ray({k: p.get(k, Z) + q.get(k, Z) for k in {*p, *q}})
 
     def __mul__(self, other):
-        p, q, out = self, _ray(other), {}
-        for (e, j), b in p.terms.items():
-            for (f, k), c in q.terms.items():
+        p, q = self.terms, _ray(other).terms
+        out = {} if p and q else {(Q0, 0): sum((b * 0 for b in (p | q).values()), Z)}  # NaN of inf
+        for (e, j), b in p.items():
+            for (f, k), c in q.items():
                 out[e + f, j + k] = out.get((e + f, j + k), Z) + b * c
         return _Ray(out)
 
@@ -146,14 +147,14 @@ _SIGNS = {"greater": (1,), "less": (-1,), "greater_equal": _UP, "less_equal": (-
 _CALLS = {"gammaln": "lgamma", "arctan": "atan", **{f: f for f in "sin cos tanh gamma erf".split()}}
 FUNCTIONS: dict[str, Any] = {
     "add": lambda u, v: u + v, "subtract": _gap, "multiply": lambda u, v: u * v, "power": _power,
-    "divide": lambda u, v: u * _power(v, -1), "reciprocal": lambda u: _power(u, -1),
-    "square": lambda u: _power(u, 2), "sqrt": lambda u: _power(u, 0.5), "exp": lambda u: u.exp(),
+    "divide": lambda u, v: u * _power(v, -1), "xlogy": lambda u, v: u * (v.log() if u.terms else v),
+    "reciprocal": lambda u: _power(u, -1), "expit": lambda u: _power((u * -1).exp() + 1, -1),
+    "square": lambda u: _power(u, 2), "logical_not": lambda u: _pick(u, (0,), 1, 0),
+    "sqrt": lambda u: _power(u, 0.5), "exp": lambda u: u.exp(), "logaddexp": _logaddexp,
     "negative": lambda u: u * -1, "expm1": lambda u: u.exp() + -1, "log": lambda u: u.log(),
     "log1p": lambda u: (u + 1).log(), "ndtr": lambda u: (u * -arb(0.5).sqrt()).call("erfc") * 0.5,
-    "expit": lambda u: _power((u * -1).exp() + 1, -1), "logaddexp": _logaddexp,
     "betaln": lambda u, v: _gap(u.call("lgamma") + v.call("lgamma"), (u + v).call("lgamma")),
-    "xlogy": lambda u, v: u * v.log(), "where": lambda c, u, v: _pick(c, _NOT_0, u, v),
-    "absolute": lambda u: _pick(u, _UP, u, u * -1), "logical_not": lambda u: _pick(u, (0,), 1, 0),
+    "absolute": lambda u: _pick(u, _UP, u, u * -1), "where": lambda c, u, v: _pick(c, _NOT_0, u, v),
     "maximum": lambda u, v: _pick(_gap(u, v), _UP, u, v),
     "minimum": lambda u, v: _pick(_gap(u, v), _UP, v, u),
     "logical_and": lambda u, v: _pick(u, _NOT_0, _pick(v, _NOT_0, 1, 0), 0),
@@ -198,12 +199,11 @@ def _middle(a, b):
 
 def _everywhere(holds, a, b, depth=90):
     """Prove a statement about boxes for boxes that make up (a, b)."""
-    if holds(a, b):
-        return
-    if not depth or a == b:
-        raise ValueError(f"not proved near {float(a)}")
-    for box in pairwise((a, _middle(a, b), b)):
-        _everywhere(holds, *box, depth - 1)
+    if not holds(a, b):
+        if not depth or a == b:
+            raise ValueError(f"not proved near {float(a)}")
+        for box in pairwise((a, _middle(a, b), b)):
+            _everywhere(holds, *box, depth - 1)
 
 
 def _refine(measure, low, high, a, b):
@@ -230,11 +230,11 @@ class _Checker:
         self.p = law["graph"] and (Graph.from_json(law["graph"]), law["log"])
         self.f, self.ends, self.atoms = kernel(data), (law["lower"], law["upper"]), law["atoms"]
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
-        mass = {x: arb(p).union(arb(q)) for x, p, q in self.atoms if 0 <= p <= q}
+        m = {x: arb(p).union(arb(q)) for x, p, q in self.atoms if 0 <= p <= q}
         self.leaf("format", lambda: data["format"] == 2 and data["quantity"] in ("pml", "pmc"))
-        self.leaf("header", lambda: isinstance(self.f[1], bool) and len(mass) == len(self.atoms))
+        self.leaf("header", lambda: {type(self.f[1]), type(law["log"])} == {bool})
         one = arb(0 if self.p else 1).union(arb(1))  # a density has the rest
-        self.leaf("atoms", lambda: bool(sum(mass.values(), Z).overlaps(one)))
+        self.leaf("atoms", lambda: len(m) == len(self.atoms) and sum(m.values(), Z).overlaps(one))
         if not self.failures:
             self.conclusion(*getattr(self, f"is_{self.claim['type']}")())
 

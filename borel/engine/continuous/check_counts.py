@@ -123,6 +123,7 @@ class _Counts(_Checker):
         logs = isinstance(self.f[1], bool) and isinstance(self.p[1], bool)
         whole = integers(*self.ends)
         self.leaf("format", lambda: data["format"] == 4 and data["quantity"] in ("pml", "pmc"))
+        self.leaf("type", lambda: self.claim["type"] in ("count_point", "count_infinite"))
         self.leaf("header", lambda: alone and logs and whole and self.ends[0] < self.ends[1])
         self.leaf("outcome", lambda: not data["outcome"].get("atoms"))
         if not self.failures:
@@ -177,7 +178,8 @@ class _Counts(_Checker):
         pairs = ((known, f_y[1]), (outer, f_y[0])) if pml else ((f_y[0], known), (f_y[1], outer))
         logs = [(u / v).log() if v > 0 and u > 0 else sign for (u, v), sign in
                 zip(pairs, (-INF, INF), strict=True)]  # fmt: skip
-        return {"box": (y, y)}, (y, y), logs[0].lower(), logs[1].upper()
+        self.mass, self.leakage = f_y, (logs[0].lower(), logs[1].upper())
+        return {"box": (y, y)}, (y, y), *self.leakage
 
     def endless(self):
         """Prove that p(n) > 0 for all large n: by how it is made, not by its size."""

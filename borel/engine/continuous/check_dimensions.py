@@ -57,14 +57,15 @@ class _Dimensions(_Checker):
         self.failures, self.checked, self.scope, self.spent = [], 0, f"at y = {y}", 0
         self.f = masses(data["outcome"]).get(y) or density(data["kernel"])
         self.p, self.y = density(prior), arb(y)
-        self.f_y, self.leakage = (-INF, INF), (Z, INF)
+        self.mass = self.leakage = Z, INF
         self.leaf("format", lambda: data["format"] == 5 and self.claim["type"] == "box_point")
         self.leaf("quantity", lambda: data["quantity"] in ("pml", "pmc"))
         self.leaf("header", self.header, prior)
         self.leaf("cover", self.cover, self.claim["cuts"], prior)
         if not self.failures:
             self.pieces = grid(self.claim["cuts"])
-            self.f_y, self.leakage = self.at_outcome(self.claim)
+            f_y, self.leakage = self.at_outcome(self.claim)
+            self.mass = tuple(v.exp() for v in f_y)
             self.conclusion({"box": (y, y)}, (y, y), *self.leakage)
 
     def header(self, prior):

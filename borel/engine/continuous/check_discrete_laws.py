@@ -15,13 +15,14 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from functools import reduce
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from typing import ClassVar
 
 from flint import arb, ctx, fmpq
 
 from borel.engine.continuous.check import BITS, INF, Report, Z, _ray, check
 from borel.engine.continuous.check_atoms import integers, parsed
+from borel.engine.continuous.check_counts import _Counts
 from borel.engine.continuous.check_counts import _run as run_at_integers
 from borel.engine.continuous.check_dimensions import WORK, _Dimensions
 from borel.engine.continuous.check_in_logs import _InLogs
@@ -32,6 +33,8 @@ MOST, CELLS, POWERS, ROUNDING = 1024, 8, (1.0, 0.25, 0.0625), arb(2) ** -30
 
 class _DiscreteLaw(_InLogs):
     """A certificate of a tail, of a value of the distribution function, a quantile or a mean."""
+
+    point, infinite = _InLogs, "infinite"
 
     def is_discrete_law(self):
         """Prove the masses and leakages of a head, and what follows from them."""
@@ -48,9 +51,9 @@ class _DiscreteLaw(_InLogs):
         self.scope = f"the {claim['figure'].replace('_', ' ')} of the law"
         self.rows = []
         for part in claim["parts"]:
-            f_y, leakage = self.at_outcome(part)
+            masses, leakage = self.row(part)
             leakage = self.endless(part) if "proof" in part else leakage
-            self.rows.append((f_y[0].exp(), f_y[1].exp(), leakage[0].max(Z), leakage[1].max(Z)))
+            self.rows.append((*masses, *(v.max(Z) for v in leakage)))
         known = sum((row[0] for row in self.rows), Z)
         self.every = alphabet != "integers" and len(ys) == len({*alphabet})
         most = sum((row[1] for row in self.rows), Z)
@@ -63,15 +66,16 @@ class _DiscreteLaw(_InLogs):
         # the outcomes are as they are to be, and the bound is proved
         return {"box": (ys[0], ys[0])}, (ys[0], ys[0]), arb(self.data["lower"]), Z
 
+    def row(self, part):
+        """Prove bounds of f_Y at an outcome, and of the leakage."""
+        f_y, leakage = self.at_outcome(part)
+        return [v.exp() for v in f_y], leakage
+
     def endless(self, part):
         """Prove that the leakage is infinite at an outcome."""
         y, proof = part["y"], part["proof"]
-        about = {
-            "claim": {"type": "infinite", "proof": proof},
-            "lower": math.inf,
-            "upper": math.inf,
-        }
-        one = type(self)({**self.data, **about})
+        claim = {"type": self.infinite, "proof": proof}
+        one = self.point({**self.data, "claim": claim, "lower": math.inf, "upper": math.inf})
         self.failures += [f"at y = {y}: {line}" for line in one.failures]
         self.checked += one.checked
         self.leaf("outcome", lambda: proof["y"] == {"box": [y, y]})
@@ -89,14 +93,19 @@ class _DiscreteLaw(_InLogs):
 
     def tail(self):
         """Bound a tail."""
-        t, closed = arb(self.claim["t"]), self.claim["closed"]
+        t, closed = self.threshold(), self.claim["closed"]
         self.scope = f"the tail of the law at {self.claim['t']}"
         self.leaf("closed", lambda: closed in (True, False))
         return self.beyond(t, closed)
 
+    def threshold(self):
+        """Return the threshold: a string would be a number to Arb, not the same as the float."""
+        self.leaf("t", lambda: type(self.claim["t"]) in (int, float))
+        return arb(self.claim["t"])
+
     def cdf(self):
         """Bound a value of the distribution function."""
-        low, high = self.beyond(arb(self.claim["t"]), False)
+        low, high = self.beyond(self.threshold(), False)
         self.scope = f"the cdf of the law at {self.claim['t']}"
         self.leaf("closed", lambda: self.claim["closed"] is False)
         return 1 - high, 1 - low
@@ -166,7 +175,7 @@ class _DiscreteLaw(_InLogs):
             cuts = [a + (b - a) * k / CELLS for k in range(CELLS + 1)]
             secrets += [_ray(u.union(v)) for u, v in pairwise(cuts)]
         first = ys[0] if math.isinf(line["lower"]) else int(line["lower"])
-        for y in [y for y in range(first, ys[-1]) if y not in known][: MOST + 1]:
+        for y in islice((y for y in range(first, ys[-1]) if y not in known), MOST + 1):
             ends = [run_at_integers(self.f, False, x, _ray(y)).bounds() for x in secrets]
             # NaN is neither, and max and min pass over it
             if not all((low > 0 or not power) and 0 <= high < INF for low, high in ends):
@@ -191,26 +200,39 @@ class _DiscreteLaw(_InLogs):
     figures: ClassVar = {function.__name__: function for function in _all}
 
 
-class _LawInBoxes(_DiscreteLaw):
-    """A certificate about secrets of several dimensions: each outcome is checked on its own."""
-
-    point: ClassVar[type] = _Dimensions
+class _LawByOutcomes(_DiscreteLaw):
+    """A certificate about another kind of secret: each outcome is checked on its own."""
 
     def __init__(self, data):
         self.data, self.claim, self.scope = data, data["claim"], "a figure of the law"
         self.failures, self.checked = [], 0
         self.conclusion(*self.is_discrete_law())
 
-    def at_outcome(self, part):
-        """Prove bounds of log f_Y at an outcome, and of the leakage."""
-        one = self.point({**self.data, "claim": part, "lower": 0.0, "upper": 2.0**1000})
+    def row(self, part):
+        """Prove bounds of f_Y at an outcome, and of the leakage."""
+        known = {"lower": 0.0, "upper": 2.0**1000, "quantity": self.data["quantity"]}
+        if "proof" in part:  # its leakage is another matter: f_Y is bounded as for PML
+            known["quantity"] = "pml"
+        one = self.point({**self.data, **known, "claim": part})
         self.failures += [f"at y = {part['y']}: {line}" for line in one.failures]
         self.checked += one.checked
-        return one.f_y, one.leakage
+        return one.mass, one.leakage
 
     def rest(self, of_ratio, of_sums):
         """Bound what is beyond the head: nothing, or it is not known."""
         return Z if self.every else INF
+
+
+class _LawInBoxes(_LawByOutcomes):
+    """A certificate about secrets of several dimensions."""
+
+    point = _Dimensions
+
+
+class _LawOfCounts(_LawByOutcomes):
+    """A certificate about secrets that are integers."""
+
+    point, infinite = _Counts, "count_infinite"
 
 
 class _OnTrust:
@@ -230,22 +252,25 @@ class _UnprovedInBoxes(_OnTrust, _LawInBoxes):
     point = type("_UnprovedPoint", (_OnTrust, _Dimensions), {})
 
 
-def _in_boxes(data):
-    return data["format"] == 5
+class _UnprovedOfCounts(_OnTrust, _LawOfCounts):
+    """What would follow for secrets that are integers."""
+
+    point = type("_UnprovedCount", (_OnTrust, _Counts), {})
 
 
 def check_discrete_laws(certificate: dict | str, work: int = WORK) -> Report:
     """Verify a certificate; where secrets are in boxes, with so much work at each outcome."""
     limited = type("_Limited", (_Dimensions,), {"work": work})
-    in_boxes = type("_LimitedLaw", (_LawInBoxes,), {"point": limited})
-    return check(certificate, lambda data: (in_boxes if _in_boxes(data) else _DiscreteLaw)(data))
+    kinds = {5: type("_LimitedLaw", (_LawInBoxes,), {"point": limited}), 4: _LawOfCounts}
+    return check(certificate, lambda data: kinds.get(data["format"], _DiscreteLaw)(data))
 
 
 def ends_of(certificate: dict) -> tuple[float, float]:
     """Return the bounds that would follow from the parts of a certificate; nothing is proved."""
     with ctx.workprec(BITS):
         data = parsed(certificate)
-        low, high = (_UnprovedInBoxes if _in_boxes(data) else _Unproved)(data).found
+        kinds = {5: _UnprovedInBoxes, 4: _UnprovedOfCounts}
+        low, high = kinds.get(data["format"], _Unproved)(data).found
         low, high = float(low.lower()), float(high.upper())
         # floats beside them; those beside an infinity are not numbers
         low = low if math.isinf(low) else low - 2.0**-50 * abs(low)

@@ -123,7 +123,7 @@ class _Law(_Outcomes):
     def look(self, a, b):
         """Enclose f_Y on a box and take sides, with cells of secrets as fine as it takes."""
         y, known, finite = axis(a, b, 0, 1), {}, math.isfinite(b - a)
-        cells, candidates = self.cells(a, b, kink=True), self.candidates(a, b)
+        cells, likely = self.cells(a, b, kink=True), self.likely(y, a, b)
         scale, before = self.top if self.data["quantity"] == "pml" else arb(1), INF
         while len(cells) <= self.most_cells:
             f, at = self.rows(y, cells, known)
@@ -133,7 +133,7 @@ class _Law(_Outcomes):
                 masses = mass_of(low, a, b)[0], mass_of(high, a, b)[1]
                 self.found[1:] = self.found[1].max(masses[0]), self.found[2].min(masses[1])
                 share = self.found[2] - self.found[1]
-            paths = self.paths(y, f, at, candidates)
+            paths = likely + self.paths(y, f, at)
             over = max([self.margin(v, high, self.bottom) for v in paths], default=-INF)
             missing = {} if over > 0 else self.above(y, f, at, low, high)
             under = min([self.margin(v, high, self.top, -1) for v in paths], default=-INF)
@@ -196,15 +196,16 @@ class _Law(_Outcomes):
         best = sorted(known, key=lambda x: -sign * float(at[x]))[:1]
         return [(x, None) for x in {x, *best}] + [(x, y) for y, x in near]
 
-    def paths(self, y, f, at, candidates):
-        """Return f at secrets of prior mass, along a box of outcomes."""
-        some = [at[x] for x in self.singles]
-        if math.isfinite(float(y.high - y.low)):
-            for x, start in candidates:
-                some += self.near(y, x, None if start is None else y - start)
-        elif self.p:
-            some += [v for cell, v in f.items() if self.priors[cell][1].low > 0]
-        return some
+    def likely(self, y, a, b):
+        """Return f at secrets of prior mass where it may be extreme, along a box of outcomes."""
+        drifts = ((x, None if start is None else y - start) for x, start in self.candidates(a, b))
+        return [v for x, drift in drifts for v in self.near(y, x, drift)]
+
+    def paths(self, y, f, at):
+        """Return f at atoms of the prior; and on cells that it charges, of a half-line."""
+        far = self.p and not math.isfinite(float(y.high - y.low))
+        cells = [v for cell, v in f.items() if self.priors[cell][1].low > 0] if far else []
+        return [at[x] for x in self.singles] + cells
 
 
 def check_laws(certificate: dict | str) -> Report:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.continuous.certificates import header, without_infinities
+from borel.engine.continuous.certificates_at_outcomes import at_outcome, infinite_at_outcome
 from borel.engine.continuous.check_discrete_laws import ends_of
 from borel.settings import current
 
@@ -39,11 +40,10 @@ def certificate(
     Returns
     -------
     dict or None
-        None for what the checker does not cover: many outcomes, secrets that are counts or have
-        several coordinates.
+        None for what the checker does not cover, and for many outcomes.
     """
     logs = engine.in_logs
-    if logs is None or logs.secret.rest or not (math.isfinite(ends[1]) or ends[0] == math.inf):
+    if logs is None or not (math.isfinite(ends[1]) or ends[0] == math.inf):
         return None
     parts = _parts(engine, kind, claim["figure"])
     if parts is None:
@@ -69,20 +69,21 @@ def _parts(engine: DiscreteFigures, kind: str, figure: str) -> list[dict[str, An
     if kind == "pmc" and figure.endswith("mean"):  # they are few, and leak much
         leakage = np.minimum(np.asarray(values.upper, dtype=float), 700.0)
         counted = counted * (np.exp(leakage) if figure != "mean" else leakage)
-    some = np.flatnonzero(counted > (0.0 if whole else _LITTLE[kind]))
+    # those of which nothing is known are like those beyond a head
     unknown = np.isinf(values.upper) & np.isfinite(values.lower)
-    if not 0 < len(some) <= _PARTS or unknown[some].any():
+    some = np.flatnonzero((counted > (0.0 if whole else _LITTLE[kind])) & ~unknown)
+    if not 0 < len(some) <= _PARTS:
         return None
     known = engine.__dict__.setdefault("_parts_of_laws", {})
     room = _ROOM * current().tol
     made = []
     for i in some:
         if (kind, i) not in known and values.lower[i] == math.inf:
-            known[kind, i] = engine.in_logs.certificate_of_infinity_at(kind, float(ys[i]))
+            known[kind, i] = infinite_at_outcome(engine.in_logs, kind, float(ys[i]))
         elif (kind, i) not in known:
             # one by one outcomes are enclosed a little otherwise; the law follows from the claims
             ends = float(values.lower[i]) - room, float(values.upper[i]) + room
-            known[kind, i] = engine.in_logs.certificate_at(kind, np.array([float(ys[i])]), ends)
+            known[kind, i] = at_outcome(engine.in_logs, kind, float(ys[i]), ends)
         if known[kind, i] is None:
             return None
         made.append(known[kind, i])

@@ -259,11 +259,9 @@ class CountableEngine(CountableMeasures):
 
     @cached_property
     def in_logs(self) -> Any:
-        """The engine of a finite secret that computes with logarithms of densities, or None."""
+        """The engine that computes with logarithms of densities, or None."""
         from borel.engine.continuous.certified import CertifiedEngine
 
-        if self._finite_prior is None:
-            return None
         try:
             return CertifiedEngine(self.joint)
         except NotEnclosed:
@@ -290,7 +288,7 @@ class CountableEngine(CountableMeasures):
         if kind not in cache:
             deadline, start = settings.deadline(), time.monotonic()
             ys, whole = self.head_of_outcomes()
-            values = self.values_at(kind, ys)
+            values = self.with_infinities(kind, ys, self.values_at(kind, ys))
             while not whole:
                 low, _ = rounding.sum_outward(values.mass_lower, values.mass_upper)
                 leftover = max(0.0, 1.0 - float(low) + 2.0**-50)
@@ -314,7 +312,8 @@ class CountableEngine(CountableMeasures):
         if now + 4 * (now - start) <= deadline:
             self._count *= 4
             try:
-                return self.values_at(kind, self.head_of_outcomes()[0], hurry=True), now
+                ys = self.head_of_outcomes()[0]
+                return self.with_infinities(kind, ys, self.values_at(kind, ys, hurry=True)), now
             except BaseException as stopped:
                 self._count //= 4  # laws that are known have this head
                 if not isinstance(stopped, TimeoutError):

@@ -119,7 +119,7 @@ def _behind(engine: Any, kind: str, what: str, last: float, side: float) -> floa
     logs = engine.in_logs
     try:
         with precision(BITS):
-            if logs is None:
+            if logs is None or logs.secret.rest:
                 return _by_envelope(engine, kind, what, last + side)
             found = steps(logs.surface.graph, logs.secret, last, side)
             return _by_steps(logs, kind, what, last, found)

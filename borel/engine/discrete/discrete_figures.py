@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.bound import Bound, Ratio
 from borel.engine.intervals.rounding import fraction_down, fraction_up
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from borel.laws import Values
 
 WIDE = 1e-9
+TRIED = 64
+"""At so many outcomes that are open above a proof is searched for that they are infinite."""
+
 OUTSIDE = "outside the support: density 0, leakage 0 by convention"
 
 
@@ -85,6 +89,23 @@ class DiscreteFigures:
 
     def at(self, kind: str, y: Any) -> Bound:
         """Return the leakage at one outcome."""
+        found = self._at(kind, y)
+        if self.in_logs is None or found.status in ("exact", "estimate"):
+            return found
+        from borel.engine.continuous import certificates, certificates_at_outcomes
+
+        place = float(np.asarray(y, float).ravel()[0])
+        if math.isinf(found.upper):
+            return self.in_logs.infinite_at(kind, place) or found
+        if not (found.proved and found.upper > 0):
+            return found
+        # a certificate is about the enclosure that it comes from
+        (low, high), _ = self.in_logs.enclosed(kind, np.array([place]))
+        ends = min(found.lower, float(low[0])), max(found.upper, float(high[0]))
+        made = certificates_at_outcomes.at_outcome(self.in_logs, kind, place, ends)
+        return certificates.attached(found, made)
+
+    def _at(self, kind: str, y: Any) -> Bound:
         values = self.values_at(kind, y)
         notes = self.assumptions + ((OUTSIDE,) if values.outside[0] else ())
         ratio = Ratio(values.ratio_lower[0], values.ratio_upper[0])
@@ -103,6 +124,40 @@ class DiscreteFigures:
 
     def sup(self, kind: str) -> Bound:
         """Return the essential supremum over the outcomes."""
+        found = self._sup(kind)
+        if self.in_logs is None or found.status in ("exact", "estimate"):
+            return found
+        from borel.engine.continuous.certificates_at_outcomes import PARTS, over_outcomes
+
+        ys, whole = self.head_of_outcomes()
+        if math.isinf(found.upper):
+            if found.certificate is not None:
+                return found
+            open_above = _open(self.law(kind))
+            proofs = (self.in_logs.infinite_at(kind, float(ys[k])) for k in open_above)
+            return next((proof for proof in proofs if proof is not None), found)
+        if not (whole and found.proved and found.upper > 0 and len(ys) <= PARTS):
+            return found
+        proof = over_outcomes(self.in_logs, kind, np.asarray(ys, float))
+        if proof is not None:
+            # the parts were enclosed one by one: ulps wider, somewhere
+            lower, upper = min(found.lower, proof["lower"]), max(found.upper, proof["upper"])
+            if not upper - lower <= found.width + 1e-3 * settings.current().tol:
+                return found
+            found = replace(found, lower=lower, upper=upper)
+        return found.about(certificate=proof)
+
+    def with_infinities(self, kind: str, ys: Any, values: Values) -> Values:
+        """Improve what is known at outcomes: what is open above may be proved to be infinite."""
+        if self.in_logs is not None:
+            tried = [k for k in _open(values) if not np.isinf(values.lower[k])]
+            proofs = {k: self.in_logs.infinite_at(kind, float(ys[k])) for k in tried}
+            proved = [k for k, proof in proofs.items() if proof is not None]
+            for ends in (values.lower, values.ratio_lower):
+                ends[proved] = np.inf
+        return values
+
+    def _sup(self, kind: str) -> Bound:
         values = self.law(kind)
         whole = self.head_of_outcomes()[1]
         if values.exact:
@@ -187,7 +242,15 @@ class DiscreteFigures:
 
     def infinite_mean(self, kind: str, what: str, high: Any) -> Bound | None:
         """Prove that a mean without an upper end is infinite, if that can be done."""
-        if self.status == "estimate" or not high == math.inf or self.head_of_outcomes()[1]:
+        if self.status == "estimate" or not high == math.inf:
+            return None
+        ys, whole = self.head_of_outcomes()
+        values = self.law(kind)
+        if self.in_logs is not None:  # one outcome of positive mass is enough
+            charged = np.isinf(values.lower) & (values.mass_lower > 0)
+            for k in np.flatnonzero(charged)[:1]:
+                return self.in_logs.infinite_at(kind, float(ys[k]))
+        if whole:
             return None
         from borel.engine.infinities.infinity_countable import prove_countable
 
@@ -235,6 +298,13 @@ class DiscreteFigures:
             high += _penalty(Fraction(mass_high), high_ratio, least)
         high = min(high + Fraction(values.leftover), Fraction(1))
         return self.bound(fraction_down(low), fraction_up(max(high, low)), units="probability")
+
+
+def _open(values: Values) -> np.ndarray:
+    """Return the outcomes of a head at which nothing bounds the leakage, the likely ones first."""
+    where = np.flatnonzero(np.isinf(np.asarray(values.upper, float)))
+    masses = np.asarray(values.mass_lower, float)[where]
+    return where[np.argsort(-masses, kind="stable")][:TRIED]
 
 
 def _penalty(mass: Fraction, ratio: Any, factor: Fraction | None) -> Fraction:

@@ -1,0 +1,150 @@
+"""Certificates of figures at one outcome, and of suprema over finitely many of them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.engine.continuous import certificates
+from borel.engine.continuous.certificates_of_boxes import point_of_boxes
+from borel.engine.continuous.check import _CALLS
+from borel.engine.continuous.check_counts import MOST, check_counts
+from borel.engine.continuous.check_in_logs import check_in_logs
+from borel.engine.continuous.essential import over_rest
+from borel.engine.graphs import fp
+from borel.engine.intervals import lanes
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.certified import CertifiedEngine
+
+PARTS = 64
+"""A supremum over up to this many outcomes carries the certificate of each."""
+
+_TOP, _BOTTOM = 1.0, -1.0
+_ROOM, _BESIDE = 2.0**-48, 8
+
+
+def at_outcome(
+    engine: CertifiedEngine, kind: str, y: float, ends: tuple[float, float]
+) -> dict[str, Any] | None:
+    """Return what proves a figure at one outcome, perhaps of ends a little wider.
+
+    Parameters
+    ----------
+    engine : CertifiedEngine
+        The joint.
+    kind : {"pml", "pmc"}
+        Which leakage.
+    y : float
+        The outcome.
+    ends : tuple of float
+        The enclosure.
+
+    Returns
+    -------
+    dict or None
+        None for what the checkers do not cover.
+    """
+    if engine.secret.dim > 1:
+        return point_of_boxes(engine, kind, np.array([y]), ends)
+    if engine.secret.rest:
+        return _of_counts(engine, kind, y, ends)
+    ys = np.array([y])
+    name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)
+    found = engine.extreme(ys, sign)
+    low, high = float(found.lower[0]), float(found.upper[0])
+    far = not np.isfinite([engine.secret.lower, engine.secret.upper]).all()
+    # the checker encloses by other steps, and far out a bound such as 1 is hardly kept
+    room = _ROOM * (1 + max(abs(low), abs(high))) if far else 0.0
+    low, high = (low, high + room) if kind == "pml" else (low - room, high)
+    ends = ends[0], ends[1] + 2 * room
+    cells, shift = engine.cells_at(ys)
+    side: dict[str, Any] = {name: (low, high, found.place[0, 0])}
+    made = certificates.point(engine, kind, y, ends, shift=shift, cells=cells, **side)
+    if not engine.at_atoms:
+        return made
+    # a mass such as a distribution function is bounded by its ends: that would take too long
+    mechanism = engine.joint.mechanism
+    graph = mechanism.masses.get(y, mechanism.density).graph
+    named = {op.removeprefix("special.") for op in graph.operations}
+    smooth = not (engine.secret.continuous and named & {"ndtr", *_CALLS})
+    return made if smooth and check_in_logs(made).ok else None
+
+
+def infinite_at_outcome(engine: CertifiedEngine, kind: str, y: float) -> dict[str, Any] | None:
+    """Return what proves the mass of an outcome of infinite PMC, and the infinity."""
+    found = engine.infinite_at(kind, y)
+    proof = None if found is None else found.certificate
+    if proof is None or kind != "pmc" or engine.secret.dim > 1:
+        return None
+    if engine.secret.rest:
+        made = _of_counts(engine, "pml", y, (0.0, math.inf))
+    elif proof["claim"]["type"] == "infinite":
+        made = _mass_alone(engine, kind, y)
+    else:
+        made = None
+    return made and {**made, "claim": {**made["claim"], "proof": proof["claim"]["proof"]}}
+
+
+def _mass_alone(engine: CertifiedEngine, kind: str, y: float) -> dict[str, Any] | None:
+    """Return what proves the mass of an outcome, and of PMC no more than that it is positive."""
+    ys = np.array([y])
+    cells, shift = engine.cells_at(ys)
+    top = engine.extreme(ys, _TOP)
+    if not math.isfinite(top.upper[0]):
+        return None
+    # the infimum is not used: any bounds of it will do
+    bottom = -math.inf, float(top.upper[0]) + 1.0, float(top.place[0, 0])
+    about: dict[str, Any] = {"shift": shift, "cells": cells, "bottom": bottom}
+    return certificates.point(engine, kind, y, (0.0, math.inf), **about)
+
+
+def _of_counts(
+    engine: CertifiedEngine, kind: str, y: float, ends: tuple[float, float]
+) -> dict[str, Any] | None:
+    """Return what proves a figure at one outcome for a countable secret."""
+    secret, prior = engine.secret, engine.joint.prior
+    head = secret.atoms[secret.weight_low > 0][:, 0]
+    if engine.at_atoms or not len(head) or not (np.diff(head) == 1).all():
+        return None
+    # the most revealing secret is often beside the outcome
+    beside = np.clip([math.floor(y) - _BESIDE, math.ceil(y) + _BESIDE], *_ends(prior.on))
+    first, last = min(head[0], beside[0]), max(head[-1], beside[1])
+    head = np.arange(first, last + 1) if last - first < MOST else head
+    ys, sign = np.array([y]), _TOP if kind == "pml" else _BOTTOM
+    # or far beyond, where its mass underflows
+    places = np.append(head[prior.pdf(head) > 0], engine.extreme(ys, sign).place[0])
+    named = {secret.names[0]: places, "y": np.full(places.shape, y)}
+    heights = sign * fp.evaluate(engine.surface.graph, named)
+    place = float(places[np.argmax(np.nan_to_num(heights, nan=-math.inf))])
+    at = lanes.point(ys)
+    most, least = (float(sign * over_rest(engine.surface, at, 1, sign)[0]) for sign in (1, -1))
+    # some room, as the checker encloses by other steps
+    beyond = least - _ROOM * (1 + abs(least)), most + _ROOM * (1 + abs(most))
+    about: dict[str, Any] = {"head": (head[0], head[-1]), "place": place, "beyond": beyond}
+    made = certificates.point_of_counts(engine, kind, y, ends, **about)
+    return made if check_counts(made).ok else None
+
+
+def _ends(line: Any) -> tuple[float, float]:
+    """Return the ends of an alphabet of integers."""
+    lower = -math.inf if line.lower is None else float(line.lower)
+    return lower, math.inf if line.upper is None else float(line.upper)
+
+
+def over_outcomes(engine: CertifiedEngine, kind: str, ys: np.ndarray) -> dict[str, Any] | None:
+    """Return what proves a supremum over finitely many outcomes: what proves it at each."""
+    parts = []
+    for y in map(float, ys):
+        (low, high), dead = engine.enclosed(kind, np.array([y]))
+        part = None if dead[0] else at_outcome(engine, kind, y, (float(low[0]), float(high[0])))
+        if part is None:
+            return None
+        parts.append(part)
+    ends = [max(float(part[end]) for part in parts) for end in ("lower", "upper")]
+    return certificates.supremum(kind, (ends[0], ends[1]), parts)
+
+
+__all__ = ["PARTS", "at_outcome", "infinite_at_outcome", "over_outcomes"]
