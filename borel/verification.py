@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SUPREMUM = "the supremum over the outcomes"
-_MEANS = ("mean", "exp_mean", "maximal_leakage")
+_MEANS = ("mean", "exp_mean", "maximal_leakage", "maximal_cost_leakage")
 _JOINT = ("kernel", "prior", "outcome")
 _ROUNDING = 2.0**-30
 _GUARANTEE = re.compile(
@@ -185,7 +185,8 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
     None for the name of a figure of which it is not known what a certificate of it is about.
     """
     # of several certificates it is their claims that were verified
-    claim = {} if {"parts", "sides"} & set(certificate) else certificate["claim"]
+    several = {"parts", "sides", "terms"} & set(certificate)
+    claim = {} if several else certificate["claim"]
     kind, figure = claim.get("type"), claim.get("figure")
     if kind == "discrete_law":
         kind = "mean" if figure in _MEANS else "law"
@@ -205,6 +206,8 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
     if name == "maximal_leakage":
         diverges = certificate["quantity"] == "pml" and _diverges(claim, points, "exp_mean")
         return "" if (kind, figure) == ("mean", name) or diverges else "maximal leakage"
+    if name == "maximal_cost_leakage":
+        return "" if (kind, figure) == ("mean", name) else "maximal cost leakage"
     if name in ("mutual_information", "envelope"):
         return f"{name}, of which there are no certificates"
     kind_, law, of = name.partition("/law/")
@@ -257,6 +260,8 @@ def _at_level(claim: dict, exact: Fraction) -> bool:
 def _checked(name: str, bound: str, certificate: dict) -> Verified:
     if "sides" in certificate:
         return _larger(name, bound, certificate)
+    if "terms" in certificate:
+        return _sum(name, bound, certificate)
     parts = certificate.get("parts", [certificate])
     if not (isinstance(parts, list) and parts and all(isinstance(part, dict) for part in parts)):
         return Verified(name, bound, "refused", "parts: not a list of certificates")
@@ -315,6 +320,33 @@ def _larger(name: str, bound: str, certificate: dict) -> Verified:
         wide = float(certificate[end])
         if not (wide <= most if end == "lower" else most <= wide):
             failures.append(f"bound: {end} {wide}, but the sides give {most}")
+    outcome = "refused" if failures else "verified"
+    return Verified(name, bound, outcome, "; ".join(failures[:3] or words))
+
+
+def _sum(name: str, bound: str, certificate: dict) -> Verified:
+    """Verify LDP over finitely many outcomes: at each it is the sum of PML and PMC."""
+    terms, failures, words = certificate["terms"], [], []
+    if certificate["quantity"] != "ldp":
+        failures.append(f"terms: {certificate['quantity']} is no sum of two")
+    if [term.get("quantity") for term in terms] != ["pml", "pmc"]:
+        failures.append("terms: they are not PML and PMC")
+    joints = [part.get(key) for key in _JOINT for term in terms for part in term["parts"][:1]]
+    if any(joints[k] != joints[k + 1] for k in range(0, len(joints), 2)):
+        failures.append("terms: they are not about the same joint")
+    for term in terms:
+        found = _checked(name, bound, term)
+        words.append(found.words)
+        if found.outcome != "verified":
+            failures.append(found.words)
+    pairs = list(zip(*(term["parts"] for term in terms), strict=True))
+    if any(one["claim"]["y"] != other["claim"]["y"] for one, other in pairs):
+        failures.append("terms: their outcomes are not in one order")
+    for end in ("lower", "upper"):
+        sums = [sum(Fraction(float(part[end])) for part in pair) for pair in pairs]
+        most, wide = max(sums), float(certificate[end])
+        if not (wide <= most if end == "lower" else most <= wide):
+            failures.append(f"bound: {end} {wide}, but the terms give {float(most)}")
     outcome = "refused" if failures else "verified"
     return Verified(name, bound, outcome, "; ".join(failures[:3] or words))
 

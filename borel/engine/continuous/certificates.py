@@ -155,6 +155,12 @@ def supremum(quantity: str, ends: tuple[float, float], parts: list[dict]) -> dic
     return {"format": 2, "quantity": quantity, "lower": lower, "upper": upper, "parts": parts}
 
 
+def sum_of_suprema(ends: tuple[float, float], terms: list[dict]) -> dict[str, Any]:
+    """Return the certificate of LDP over finitely many outcomes: PML and PMC at each of them."""
+    lower, upper = ends
+    return {"format": 2, "quantity": "ldp", "lower": lower, "upper": upper, "terms": terms}
+
+
 def without_infinities(data: Any) -> Any:
     """Write infinities as strings, which JSON has."""
     if isinstance(data, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.essential import over_rest
 from borel.engine.graphs import fp
 from borel.engine.intervals import lanes
+from borel.engine.intervals.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certified import CertifiedEngine
@@ -23,7 +25,7 @@ PARTS = 64
 """A supremum over up to this many outcomes carries the certificate of each."""
 
 _TOP, _BOTTOM = 1.0, -1.0
-_ROOM, _BESIDE = 2.0**-48, 8
+_ROOM, _ULP, _BESIDE = 2.0**-48, 2.0**-52, 8
 
 
 def at_outcome(
@@ -57,7 +59,7 @@ def at_outcome(
     low, high = float(found.lower[0]), float(found.upper[0])
     far = not np.isfinite([engine.secret.lower, engine.secret.upper]).all()
     # the checker encloses by other steps, and far out a bound such as 1 is hardly kept
-    room = _ROOM * (1 + max(abs(low), abs(high))) if far else 0.0
+    room = (_ROOM if far else _ULP) * (1 + max(abs(low), abs(high)))
     low, high = (low, high + room) if kind == "pml" else (low - room, high)
     ends = ends[0], ends[1] + 2 * room
     cells, shift = engine.cells_at(ys)
@@ -147,4 +149,18 @@ def over_outcomes(engine: CertifiedEngine, kind: str, ys: np.ndarray) -> dict[st
     return certificates.supremum(kind, (ends[0], ends[1]), parts)
 
 
-__all__ = ["PARTS", "at_outcome", "infinite_at_outcome", "over_outcomes"]
+def ldp_over_outcomes(engine: CertifiedEngine, ys: np.ndarray) -> dict[str, Any] | None:
+    """Return what proves LDP over finitely many outcomes: PML and PMC at each."""
+    terms = [over_outcomes(engine, kind, ys) for kind in ("pml", "pmc")]
+    if terms[0] is None or terms[1] is None:
+        return None
+    pairs = list(zip(terms[0]["parts"], terms[1]["parts"], strict=True))
+    lower, upper = (
+        max(sum(Fraction(float(part[end])) for part in pair) for pair in pairs)
+        for end in ("lower", "upper")
+    )
+    ends = fraction_down(lower), fraction_up(upper)
+    return certificates.sum_of_suprema(ends, [term for term in terms if term is not None])
+
+
+__all__ = ["PARTS", "at_outcome", "infinite_at_outcome", "ldp_over_outcomes", "over_outcomes"]

@@ -246,8 +246,8 @@ def mean(
     ----------
     engine, quantity, ends, part
         As for `outcomes`.
-    figure : {"mean", "exp_mean"}
-        Of the leakage, or of its exponential.
+    figure : {"mean", "exp_mean", "maximal_cost_leakage"}
+        Of the leakage, or of its exponential; or -log E e^-PMC.
 
     Returns
     -------
@@ -266,7 +266,8 @@ def mean(
     claim = {"type": "mean", "figure": figure, **about}
     made = _made(engine, quantity, ends, claim)
     # any finite bound will do here: the one that is claimed would take too long
-    loose = {**made, "lower": 0.0, "upper": _LOOSE}
+    least = -_LARGE if figure == "maximal_cost_leakage" else 0.0
+    loose = {**made, "lower": least, "upper": _LOOSE}
     return made if _tried(engine, loose, _Trial, CountMean) else None
 
 

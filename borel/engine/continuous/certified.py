@@ -384,7 +384,7 @@ class CertifiedEngine(LawMeasures):
         made = mean.certificate and certificates_of_laws.logarithm(mean.certificate, (low, high))
         return self.bound(low, high, certificate=made)
 
-    def ldp(self) -> Bound:
+    def _ldp(self) -> Bound:
         """Enclose the local differential privacy level over finitely many outcomes."""
         ys, whole = self.head_of_outcomes()
         if not whole:

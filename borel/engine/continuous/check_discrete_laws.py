@@ -142,6 +142,14 @@ class _DiscreteLaw(_InLogs):
         low, high = self.exp_mean()
         return low.log(), high.log()
 
+    def maximal_cost_leakage(self):
+        """Bound -log E e^-PMC; beyond the head that adds at most the mass."""
+        self.leaf("quantity", lambda: self.data["quantity"] == "pmc")
+        least = sum((low * (-w).exp() for low, _, _, w in self.rows), Z)
+        most = sum((high * (-v).exp() for _, high, v, _ in self.rows), self.left)
+        low, high = least.lower().max(Z), most.upper().min(arb(1))
+        return -high.log(), -low.log() if low > 0 else INF
+
     def rest(self, of_ratio, of_sums):
         """Bound what is beyond the head: PML by log 1 / p_min, or either by the kernel."""
         best, weights = INF, [arb(low) for _, low, _ in self.atoms]
@@ -196,7 +204,7 @@ class _DiscreteLaw(_InLogs):
                 total += beyond(value, next_, "masses")[0]
         return total.upper() if total.is_finite() else INF
 
-    _all = tail, cdf, quantile, mean, exp_mean, maximal_leakage
+    _all = tail, cdf, quantile, mean, exp_mean, maximal_leakage, maximal_cost_leakage
     figures: ClassVar = {function.__name__: function for function in _all}
 
 

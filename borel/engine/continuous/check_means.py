@@ -2,10 +2,11 @@
 
 With top and least the essential extremes of f(y|x) over the secrets, the means of PML and PMC are
 the integrals of f_Y log(top / f_Y) and f_Y log(f_Y / least), those of their exponentials the
-integrals of top and f_Y^2 / least. On a box of outcomes an extreme is the kernel along a path of
-secrets, and what cells of secrets exceed that by. On (p, oo), y = p / t: the kernel at one secret
-is proved to be the largest for all t in (0, 1], and a bound of the integrand is integrated over t.
-Boxes are halved until the claim is proved. Taken on trust: the same as for suprema.
+integrals of top and f_Y^2 / least; that of e^-PMC, whose logarithm is maximal cost leakage, is the
+integral of least. On a box of outcomes an extreme is the kernel along a path of secrets, and what
+cells of secrets exceed that by. On (p, oo), y = p / t: the kernel at one secret is proved to be the
+largest for all t in (0, 1], and a bound of the integrand is integrated over t. Boxes are halved
+until the claim is proved. Taken on trust: the same as for suprema.
 """
 
 from __future__ import annotations
@@ -69,8 +70,10 @@ class _Means(_Law):
         """Prove the claim."""
         claim, kind, figure = self.claim, self.data["quantity"], self.claim["figure"]
         self.hints, self.pml, self.power = self.places(), kind == "pml", figure != "mean"
+        self.cost = figure == "maximal_cost_leakage"
         self.scope = f"the {figure.replace('_', ' ')} of the law"
-        known = figure in ("mean", "exp_mean") or (figure == "maximal_leakage" and self.pml)
+        of_kind = {"maximal_leakage": "pml", "maximal_cost_leakage": "pmc"}
+        known = figure in ("mean", "exp_mean") or of_kind.get(figure) == kind
         self.endless = not all(map(math.isfinite, self.span))
         mean_of_pml = self.endless and self.pml and not self.power
         far = (self.f, self.span, self.atoms, self.tail_of_secrets)
@@ -79,11 +82,13 @@ class _Means(_Law):
         low, high = arb(self.data["lower"]), arb(self.data["upper"])
         if figure == "maximal_leakage":
             low, high = low.exp(), high.exp()
+        if self.cost:
+            low, high = (-high).exp(), (-low).exp()
         self.leaf(figure, self.total, cover, low, high)
 
     def total(self, cover, low, high):
         """Prove that the sum over boxes and atoms of outcomes is within [low, high]."""
-        certain = 1 if self.power else 0  # leakage is not negative
+        certain = 1 if self.power and not self.cost else 0  # leakage is not negative
         boxes = [(*self.share(a, b), a, b) for a, b in cover]
         while len(boxes) < self.most_boxes:
             least, most = (sum((box[i] for box in boxes), Z) for i in (0, 1))
@@ -120,8 +125,8 @@ class _Means(_Law):
         cells, slow = self.cells(a, b, kink=True), 0
         while len(cells) <= self.most_cells:
             f, at = self.rows(y, cells, known)
-            # the integral of top does not need f_Y
-            bare = self.pml and self.power
+            # the integrals of top and least do not need f_Y
+            bare = (self.pml and self.power) or self.cost
             _, f_y, doubts = (None, None, {}) if bare else self.density(y, f, at, known)
             rows = {**(f if self.p else {}), **{x: at[x] for x in self.atoms}}
             self.crude(a, b, f_y, rows)
@@ -172,7 +177,7 @@ class _Means(_Law):
 
     def integrand(self, log, path, f_y):
         """Return what is integrated, with an extreme of the kernel along a path."""
-        if self.power and self.pml:
+        if (self.power and self.pml) or self.cost:
             return path
         total = _straight(f_y)
         if self.power:
@@ -188,6 +193,8 @@ class _Means(_Law):
         without = high - low
         if self.power and self.pml:
             high = high + over * size(a, b)
+        elif self.cost:
+            low = low - over * size(a, b)
         elif not over <= 0:
             share = over / path.low.max(Z)  # of the path
             room = (1 - share).max(Z) if not self.pml else 1 + share
@@ -201,6 +208,10 @@ class _Means(_Law):
     def crude(self, a, b, f_y, rows):
         """Bound the part by the ranges of the densities: t log(m / t) rises up to t = m / e."""
         width = size(a, b)
+        if self.cost:
+            least = min((v.low for v in rows.values()), default=Z)
+            self.found[0] = self.found[0].max((least * width).lower())
+            return
         if self.pml:
             most = max((v.high for v in rows.values()), default=INF)
             if not self.power:
@@ -258,7 +269,7 @@ class _Means(_Law):
         log = {x: log_along(self.f, _ray(x), y) for x in (top, bottom)}
         self.extreme(y, log[top], 1)
         most = log[top] + LITTLE
-        if self.pml:
+        if self.pml or self.cost:
             whole = most.exp()
         else:
             self.extreme(y, log[bottom], -1)

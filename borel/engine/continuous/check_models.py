@@ -168,7 +168,7 @@ def _rising(name, v, at_zero=None):  # an increasing function; at_zero is its va
     ends = [getattr(e, name)() if at_zero is None or e > 0 else at_zero for e in (v.low, v.high)]
     if at_zero is None or v.low > 0:
         return v.apply(getattr(arb_series, name), *ends)
-    return between(ends[0] if v.low >= 0 else -INF, ends[1])
+    return between(*ends) if v.low >= 0 else between(-INF, INF)  # NaN: no comparison is known
 
 
 def exponential(v):

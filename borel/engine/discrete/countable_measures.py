@@ -192,7 +192,7 @@ class CountableMeasures(LawMeasures):
         rest = [Fraction(0) if whole else max(1 - sum(row[0]), Fraction(0)) for row in rows]
         return rows, law, rest  # type: ignore[return-value]
 
-    def ldp(self) -> Bound:
+    def _ldp(self) -> Bound:
         """Enclose the LDP level: the outcomes of a head, and PML and PMC beyond."""
         ys, whole = self.head_of_outcomes()
         _, top, bottom = self.column(np.asarray(ys))  # type: ignore[attr-defined]

@@ -138,14 +138,26 @@ class DiscreteFigures:
             return next((proof for proof in proofs if proof is not None), found)
         if not (whole and found.proved and found.upper > 0 and len(ys) <= PARTS):
             return found
-        proof = over_outcomes(self.in_logs, kind, np.asarray(ys, float))
-        if proof is not None:
-            # the parts were enclosed one by one: ulps wider, somewhere
-            lower, upper = min(found.lower, proof["lower"]), max(found.upper, proof["upper"])
-            if not upper - lower <= found.width + 1e-3 * settings.current().tol:
-                return found
-            found = replace(found, lower=lower, upper=upper)
-        return found.about(certificate=proof)
+        return _proved_by(found, over_outcomes(self.in_logs, kind, np.asarray(ys, float)))
+
+    def ldp(self) -> Bound:
+        """Return the LDP level, the essential supremum of PML + PMC over the outcomes."""
+        found = self._ldp()
+        if self.in_logs is None or found.status in ("exact", "estimate") or not found.proved:
+            return found
+        from borel.engine.continuous.certificates_at_outcomes import PARTS, ldp_over_outcomes
+
+        if found.lower == math.inf:  # it is at least PML and PMC
+            larger = (self.sup(kind) for kind in ("pmc", "pml"))
+            proofs = (b.certificate for b in larger if b.lower == math.inf and b.certificate)
+            return found.about(certificate=next(proofs, None))
+        ys, whole = self.head_of_outcomes()
+        if not (whole and found.upper > 0 and len(ys) <= PARTS):
+            return found
+        return _proved_by(found, ldp_over_outcomes(self.in_logs, np.asarray(ys, float)))
+
+    def _ldp(self) -> Bound:
+        raise NotImplementedError
 
     def with_infinities(self, kind: str, ys: Any, values: Values) -> Values:
         """Improve what is known at outcomes: what is open above may be proved to be infinite."""
@@ -298,6 +310,16 @@ class DiscreteFigures:
             high += _penalty(Fraction(mass_high), high_ratio, least)
         high = min(high + Fraction(values.leftover), Fraction(1))
         return self.bound(fraction_down(low), fraction_up(max(high, low)), units="probability")
+
+
+def _proved_by(found: Bound, proof: dict[str, Any] | None) -> Bound:
+    """Return a figure with a certificate of parts that were enclosed one by one: ulps wider."""
+    if proof is None:
+        return found
+    lower, upper = min(found.lower, proof["lower"]), max(found.upper, proof["upper"])
+    if not upper - lower <= found.width + 1e-3 * settings.current().tol:
+        return found
+    return replace(found, lower=lower, upper=upper, certificate=proof)
 
 
 def _open(values: Values) -> np.ndarray:

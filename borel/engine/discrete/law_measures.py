@@ -38,7 +38,8 @@ class LawMeasures(DiscreteFigures):
         low, high = inverse_mean(self.law("pmc"))
         over = 1 / low if low > 0 else math.inf
         under = 1 / high if high > 0 else math.inf
-        return self._log_of(_below(under), _above(over), least=1.0)
+        found = self._log_of(_below(under), _above(over), least=1.0)
+        return self._checked("pmc", found, {"figure": "maximal_cost_leakage"})
 
     def _log_of(self, low: Any, high: Any, *, least: float) -> Bound:
         """Return the logarithm of an enclosed number."""
