@@ -156,7 +156,7 @@ def ldp_over_outcomes(engine: CertifiedEngine, ys: np.ndarray) -> dict[str, Any]
         return None
     pairs = list(zip(terms[0]["parts"], terms[1]["parts"], strict=True))
     lower, upper = (
-        max(sum(Fraction(float(part[end])) for part in pair) for pair in pairs)
+        max(Fraction(float(one[end])) + Fraction(float(other[end])) for one, other in pairs)
         for end in ("lower", "upper")
     )
     ends = fraction_down(lower), fraction_up(upper)

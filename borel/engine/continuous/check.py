@@ -85,6 +85,7 @@ class _Ray:
         c = _number(_ray(self.terms.get((Q0, 1), Z)))
         rest = _Ray({k: b for k, b in self.terms.items() if k != (Q0, 1) or c is None})
         (a, _, high), start, n = rest.fold(), rest.terms.pop((Q0, 0), Z), 0
+        rest = _Ray({}) if start == -INF and not (rest * 0).terms else rest  # e^-inf is 0
         if a < 0 and high <= 0:  # e^(k t^a) <= t^n e^k if n <= k a: equal at t = 1, then by slopes
             n, out = (high * arb(a)).lower().floor().unique_fmpz() or 0, _ray(Z.union(high.exp()))
         else:
@@ -99,8 +100,8 @@ class _Ray:
         out = w.taylor(factors, lambda v: -((-1 / (1 + v)) ** ORDER) / ORDER)
         return out + _Ray({(Q0, 0): lead.log() if self.terms else -INF, (Q0, 1): arb(a)})
 
-    def call(self, name):  # bounded by its values
-        return _ray(getattr(arb.union(*self.bounds()), name)())
+    def call(self, name):  # bounded by its values; of an infinity it is not known
+        return self * 0 + getattr(arb.union(*self.bounds()), name)()
 
 
 def _ray(value):
@@ -146,19 +147,18 @@ _SIGNS = {"greater": (1,), "less": (-1,), "greater_equal": _UP, "less_equal": (-
           "equal": (0,), "not_equal": _NOT_0}  # of u - v
 _CALLS = {"gammaln": "lgamma", "arctan": "atan", **{f: f for f in "sin cos tanh gamma erf".split()}}
 FUNCTIONS: dict[str, Any] = {
-    "add": lambda u, v: u + v, "subtract": _gap, "multiply": lambda u, v: u * v, "power": _power,
+    "add": lambda u, v: u + v, "multiply": lambda u, v: u * v, "negative": lambda u: u * -1,
     "divide": lambda u, v: u * _power(v, -1), "xlogy": lambda u, v: u * (v.log() if u.terms else v),
-    "reciprocal": lambda u: _power(u, -1), "expit": lambda u: _power((u * -1).exp() + 1, -1),
-    "square": lambda u: _power(u, 2), "logical_not": lambda u: _pick(u, (0,), 1, 0),
-    "sqrt": lambda u: _power(u, 0.5), "exp": lambda u: u.exp(), "logaddexp": _logaddexp,
-    "negative": lambda u: u * -1, "expm1": lambda u: u.exp() + -1, "log": lambda u: u.log(),
-    "log1p": lambda u: (u + 1).log(), "ndtr": lambda u: (u * -arb(0.5).sqrt()).call("erfc") * 0.5,
+    "log1p": lambda u: (u + 1).log(), "expit": lambda u: _power((u * -1).exp() + 1, -1),
+    "exp": lambda u: u.exp(), "log": lambda u: u.log(),
+    "square": lambda u: _power(u, 2), "ndtr": lambda u: (u * -arb(0.5).sqrt()).call("erfc") * 0.5,
     "betaln": lambda u, v: _gap(u.call("lgamma") + v.call("lgamma"), (u + v).call("lgamma")),
     "absolute": lambda u: _pick(u, _UP, u, u * -1), "where": lambda c, u, v: _pick(c, _NOT_0, u, v),
-    "maximum": lambda u, v: _pick(_gap(u, v), _UP, u, v),
-    "minimum": lambda u, v: _pick(_gap(u, v), _UP, v, u),
-    "logical_and": lambda u, v: _pick(u, _NOT_0, _pick(v, _NOT_0, 1, 0), 0),
-    "logical_or": lambda u, v: _pick(u, _NOT_0, 1, _pick(v, _NOT_0, 1, 0)),
+    "maximum": lambda u, v: _pick(_gap(u, v), _UP, u, v), "reciprocal": lambda u: _power(u, -1),
+    "minimum": lambda u, v: _pick(_gap(u, v), _UP, v, u), "sqrt": lambda u: _power(u, 0.5),
+    "logical_not": lambda u: _pick(u, (0,), 1, 0), "expm1": lambda u: u.exp() + -1, "power": _power,
+    "logical_and": lambda u, v: _pick(u, _NOT_0, _pick(v, _NOT_0, 1, 0), 0), "subtract": _gap,
+    "logical_or": lambda u, v: _pick(u, _NOT_0, 1, _pick(v, _NOT_0, 1, 0)), "logaddexp": _logaddexp,
     **{op: lambda u, v, signs=s: _pick(_gap(u, v), signs, 1, 0) for op, s in _SIGNS.items()},
     **{op: lambda u, name=name: u.call(name) for op, name in _CALLS.items()},
 }

@@ -178,8 +178,8 @@ class _Counts(_Checker):
         pairs = ((known, f_y[1]), (outer, f_y[0])) if pml else ((f_y[0], known), (f_y[1], outer))
         logs = [(u / v).log() if v > 0 and u > 0 else sign for (u, v), sign in
                 zip(pairs, (-INF, INF), strict=True)]  # fmt: skip
-        self.mass, self.leakage = f_y, (logs[0].lower(), logs[1].upper())
-        return {"box": (y, y)}, (y, y), *self.leakage
+        self.proved = f_y, (logs[0].lower(), logs[1].upper())
+        return {"box": (y, y)}, (y, y), *self.proved[1]
 
     def endless(self):
         """Prove that p(n) > 0 for all large n: by how it is made, not by its size."""

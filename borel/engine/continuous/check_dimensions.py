@@ -57,16 +57,16 @@ class _Dimensions(_Checker):
         self.failures, self.checked, self.scope, self.spent = [], 0, f"at y = {y}", 0
         self.f = masses(data["outcome"]).get(y) or density(data["kernel"])
         self.p, self.y = density(prior), arb(y)
-        self.mass = self.leakage = Z, INF
+        self.proved = (Z, INF), (Z, INF)
         self.leaf("format", lambda: data["format"] == 5 and self.claim["type"] == "box_point")
         self.leaf("quantity", lambda: data["quantity"] in ("pml", "pmc"))
         self.leaf("header", self.header, prior)
         self.leaf("cover", self.cover, self.claim["cuts"], prior)
         if not self.failures:
             self.pieces = grid(self.claim["cuts"])
-            f_y, self.leakage = self.at_outcome(self.claim)
-            self.mass = tuple(v.exp() for v in f_y)
-            self.conclusion({"box": (y, y)}, (y, y), *self.leakage)
+            f_y, leakage = self.at_outcome(self.claim)
+            self.proved = tuple(v.exp() for v in f_y), leakage
+            self.conclusion({"box": (y, y)}, (y, y), *leakage)
 
     def header(self, prior):
         """Check that the numbers are some, and that the graphs are about these secrets."""

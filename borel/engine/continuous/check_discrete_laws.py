@@ -16,7 +16,7 @@ import math
 from contextlib import suppress
 from functools import reduce
 from itertools import islice, pairwise, product
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from flint import arb, ctx, fmpq
 
@@ -34,7 +34,8 @@ MOST, CELLS, POWERS, ROUNDING = 1024, 8, (1.0, 0.25, 0.0625), arb(2) ** -30
 class _DiscreteLaw(_InLogs):
     """A certificate of a tail, of a value of the distribution function, a quantile or a mean."""
 
-    point, infinite = _InLogs, "infinite"
+    point: ClassVar[Any] = _InLogs
+    infinite = "infinite"
 
     def is_discrete_law(self):
         """Prove the masses and leakages of a head, and what follows from them."""
@@ -224,7 +225,7 @@ class _LawByOutcomes(_DiscreteLaw):
         one = self.point({**self.data, **known, "claim": part})
         self.failures += [f"at y = {part['y']}: {line}" for line in one.failures]
         self.checked += one.checked
-        return one.mass, one.leakage
+        return one.proved
 
     def rest(self, of_ratio, of_sums):
         """Bound what is beyond the head: nothing, or it is not known."""

@@ -47,11 +47,12 @@ def _times(terms, others):
 class Model:
     """Terms {(i, j): ball} of s^i u^j: for any s and u, coefficients are somewhere in the balls.
 
-    The constant term does not vary with s where ``steady``; ``low`` and ``high`` bound all values.
+    The constant term does not vary with s where ``steady``; ``low`` and ``high`` bound all values,
+    which are finite numbers at almost every point where ``real``: NaN is not, nor are infinities.
     """
 
-    def __init__(self, terms, low=-INF, high=INF, steady=True):
-        self.terms, self.steady = _cut(terms), steady
+    def __init__(self, terms, low=-INF, high=INF, steady=True, real=True):
+        self.terms, self.steady, self.real = _cut(terms), steady, real
         self.start = self.terms.get(ONE, Z)
         self.reach = sum((abs(b).upper() for k, b in self.terms.items() if k != ONE), Z)
         least, most = (self.start - self.reach).lower(), (self.start + self.reach).upper()
@@ -67,14 +68,15 @@ class Model:
         other, terms = model(other), dict(self.terms)
         for k, b in other.terms.items():
             terms[k] = terms.get(k, Z) + b
-        steady = self.steady and other.steady
-        return Model(terms, self.low + other.low, self.high + other.high, steady)
+        both = self.steady and other.steady, self.real and other.real
+        return Model(terms, self.low + other.low, self.high + other.high, *both)
 
     def __mul__(self, other):
         other = model(other)
         pairs = [(p, q) for p in (self.low, self.high) for q in (other.low, other.high)]
         ends = _least_and_most([Z if p == 0 or q == 0 else p * q for p, q in pairs])
-        return Model(_times(self.terms, other.terms), *ends, self.steady and other.steady)
+        both = self.steady and other.steady, self.real and other.real
+        return Model(_times(self.terms, other.terms), *ends, *both)
 
     def __sub__(self, other):
         return self + model(other) * -1
@@ -85,6 +87,8 @@ class Model:
 
     def signs(self):
         """Return those that it may have, but on a null set."""
+        if not self.real:
+            return {0, 1, -1}
         if self.low > 0 or self.high < 0:
             return {1} if self.low > 0 else {-1}
         exact = all(b.is_exact() and b.is_finite() for b in self.terms.values())
@@ -105,11 +109,11 @@ class Model:
         for k in reversed(range(order)):
             out = _times(out, w.terms)
             out[ONE] = out.get(ONE, Z) + parts[k]
-        return Model(out, low, high, self.steady)
+        return Model(out, low, high, self.steady, self.real)
 
     def positive(self):
         """Return it, known not to be negative."""
-        return Model(self.terms, self.low.max(Z), self.high, self.steady)
+        return Model(self.terms, self.low.max(Z), self.high, self.steady, self.real)
 
     def least(self):
         """Bound it from below; along an axis on which it is monotone, by its value at an end."""
@@ -152,23 +156,27 @@ class Model:
 
 def model(value):
     """Return a model, or the constant one of a number."""
-    return value if isinstance(value, Model) else Model({ONE: arb(value)})
+    if isinstance(value, Model):
+        return value
+    return Model({ONE: arb(value)}, real=arb(value).is_finite())
 
 
 def _least_and_most(values):
     return reduce(arb.min, values), reduce(arb.max, values)
 
 
-def between(low, high):
+def between(low, high, real=True):
     """Return a model of which nothing is known but the range."""
-    return Model({ONE: low.union(high)}, low, high, steady=False)
+    return Model({ONE: low.union(high)}, low, high, steady=False, real=real)
 
 
 def _rising(name, v, at_zero=None):  # an increasing function; at_zero is its value there
     ends = [getattr(e, name)() if at_zero is None or e > 0 else at_zero for e in (v.low, v.high)]
     if at_zero is None or v.low > 0:
         return v.apply(getattr(arb_series, name), *ends)
-    return between(*ends) if v.low >= 0 else between(-INF, INF)  # NaN: no comparison is known
+    # below 0 it is not a number; at 0 a logarithm is infinite
+    real = v.real and v.low >= 0 and (at_zero == 0 or 0 not in v.signs())
+    return between(ends[0] if v.low >= 0 else -INF, ends[1], real)
 
 
 def exponential(v):
@@ -178,7 +186,7 @@ def exponential(v):
     # the constant term is within ``reach`` of the values of v
     unit = (v.low - v.reach).exp().union((v.high + v.reach).exp())
     out = _rising("exp", v.varying()) * unit
-    return Model(out.terms, v.low.exp(), v.high.exp(), v.steady)
+    return Model(out.terms, v.low.exp(), v.high.exp(), v.steady, v.real)
 
 
 def _log(v):
@@ -187,12 +195,14 @@ def _log(v):
         return _rising("log", v, -INF)
     # log (c + w) = log c + log (1 + w / c), with c not known but that it is at least that
     out = _rising("log", v.varying() * Z.union(1 / least) + 1) + arb(0, INF)
-    return Model(out.terms, v.low.log(), v.high.log(), v.steady)
+    return Model(out.terms, v.low.log(), v.high.log(), v.steady, v.real)
 
 
 def _function(name, v):
     found = getattr(v.low.union(v.high), name)()
-    return v.apply(getattr(arb_series, name), found.lower(), found.upper())
+    out = v.apply(getattr(arb_series, name), found.lower(), found.upper())
+    out.real &= found.is_finite()  # or it has a pole there
+    return out
 
 
 def _reciprocal(v):
@@ -201,7 +211,8 @@ def _reciprocal(v):
     # 0 has a sign in floats, which its quotients have: x - y is 0 almost nowhere, but others are
     plane = {ONE: v.start, (1, 0): Z, (0, 1): Z} | v.terms
     rare = len(plane) == 3 and any(plane[k] != 0 for k in ((1, 0), (0, 1)))
-    return between(1 / v.high if rare and v.low >= 0 and v.high > 0 else -INF, INF)
+    real = v.real and 0 not in v.signs()
+    return between(1 / v.high if rare and v.low >= 0 and v.high > 0 else -INF, INF, real)
 
 
 def _number(k):  # the number that it is, if it is one
@@ -213,7 +224,7 @@ def _power(v, k):
     if n == 0.5:
         return _rising("sqrt", v, Z)
     if not (n.is_integer() and abs(n) < 9):
-        return exponential(_log(v) * k) if v.low >= 0 else between(-INF, INF)
+        return exponential(_log(v) * k) if v.low >= 0 else between(-INF, INF, real=False)
     n = round(float(n))
     out = math.prod([v] * abs(n), start=model(1))
     return _reciprocal(_power(v, model(-n))) if n < 0 else out if n % 2 else out.positive()
@@ -223,15 +234,17 @@ def _pick(test, wanted, first, second):  # by the sign of a test
     chosen = {sign in wanted for sign in test.signs()}
     v = first if True in chosen else second
     if len(chosen) > 1:
-        v = between(*_least_and_most([first.low, first.high, second.low, second.high]))
+        ends = _least_and_most([first.low, first.high, second.low, second.high])
+        v = between(*ends, first.real and second.real)
     # a jump may be at the edge of a cell, a null set: it is not steady
     sure = test.low > 0 or test.high < 0 or not test.terms
-    return Model(v.terms, v.low, v.high, v.steady and test.steady and sure)
+    return Model(v.terms, v.low, v.high, v.steady and test.steady and sure, v.real)
 
 
 def _either(test, first, second):  # the first where the test >= 0; both are equal where it is 0
     v = first if test.low >= 0 else second if test.high <= 0 else _pick(test, _UP, first, second)
-    return Model(v.terms, v.low, v.high, v.steady and test.steady)
+    real = v.real and test.real
+    return Model(v.terms, v.low, v.high, v.steady and test.steady, real)
 
 
 def _logaddexp(u, v):
@@ -275,7 +288,7 @@ def _on_half_line(v):
     if known or not (v.low.is_finite() and v.high.is_finite()):
         return v
     whole = v.low.union(v.high)
-    return Model({ONE: whole.mid(), (1, 0): arb(0, whole.rad())}, v.low, v.high)
+    return Model({ONE: whole.mid(), (1, 0): arb(0, whole.rad())}, v.low, v.high, real=v.real)
 
 
 def run(density, log, **named):

@@ -31,6 +31,11 @@ def right(v):
     return v
 
 
+def bounded(u):
+    """Return a range as one ball: it has no infinity, of which sin and cos are not numbers."""
+    return u[0].union(u[1]) + 0 * u[0] + 0 * u[1]
+
+
 def _rising(function, least=-INF):
     def of(u):
         if u[0] < least:
@@ -125,7 +130,7 @@ RANGES = {
     "sqrt": _rising(lambda v: v.sqrt(), Z), "tanh": _rising(lambda v: v.tanh()),
     "erf": _rising(lambda v: v.erf()), "ndtr": _rising(ndtr),
     "expit": _rising(lambda v: 1 / (1 + (-v).exp())),
-    "sin": lambda u: hull(u[0].union(u[1]).sin()), "cos": lambda u: hull(u[0].union(u[1]).cos()),
+    "sin": lambda u: hull(bounded(u).sin()), "cos": lambda u: hull(bounded(u).cos()),
     "gammaln": lambda u: hull(right(u[0].union(u[1])).lgamma()),
     "betaln": lambda u, v: hull(betaln(u[0].union(u[1]), v[0].union(v[1]))),
     "xlogy": lambda u, v: _times(u, RANGES["log"](v)),
