@@ -25,7 +25,7 @@ PARTS = 64
 """A supremum over up to this many outcomes carries the certificate of each."""
 
 _TOP, _BOTTOM = 1.0, -1.0
-_ROOM, _ULP, _BESIDE = 2.0**-48, 2.0**-52, 8
+_ROOM, _BESIDE = 2.0**-48, 8
 
 
 def at_outcome(
@@ -57,9 +57,13 @@ def at_outcome(
     name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)
     found = engine.extreme(ys, sign)
     low, high = float(found.lower[0]), float(found.upper[0])
-    far = not np.isfinite([engine.secret.lower, engine.secret.upper]).all()
-    # the checker encloses by other steps, and far out a bound such as 1 is hardly kept
-    room = (_ROOM if far else _ULP) * (1 + max(abs(low), abs(high)))
+    mechanism = engine.joint.mechanism
+    f = mechanism.masses.get(y, mechanism.density)
+    if not np.isfinite([engine.secret.lower, engine.secret.upper]).all():
+        # the checker encloses by other steps, and far out a bound such as 1 is hardly kept
+        room = _ROOM * (1 + max(abs(low), abs(high)))
+    else:  # it compares f itself with e^level, which is rounded
+        room = 0.0 if f.log else float(np.spacing(max(abs(low), abs(high), abs(ends[1]))))
     low, high = (low, high + room) if kind == "pml" else (low - room, high)
     ends = ends[0], ends[1] + 2 * room
     cells, shift = engine.cells_at(ys)
@@ -68,9 +72,7 @@ def at_outcome(
     if not engine.at_atoms:
         return made
     # a mass such as a distribution function is bounded by its ends: that would take too long
-    mechanism = engine.joint.mechanism
-    graph = mechanism.masses.get(y, mechanism.density).graph
-    named = {op.removeprefix("special.") for op in graph.operations}
+    named = {op.removeprefix("special.") for op in f.graph.operations}
     smooth = not (engine.secret.continuous and named & {"ndtr", *_CALLS})
     return made if smooth and check_in_logs(made).ok else None
 
