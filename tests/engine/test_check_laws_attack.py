@@ -177,7 +177,7 @@ def test_parts_that_are_none_are_refused():
 @pytest.mark.parametrize(
     "name",
     [
-        *("alip", "psi_1", "maximal_cost_leakage", "pml/median", "pml/cost", "pml/law", "capacity"),
+        *("alip", "psi_1", "maximal_cost", "pml/median", "pml/cost", "pml/law", "capacity"),
         *("guarantees/ALIP-epsilon-0.5", "guarantees/PML-epsilon-0.5-delta-", "a name"),
     ],
 )
