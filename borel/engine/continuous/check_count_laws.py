@@ -19,8 +19,9 @@ from borel.engine.continuous.check_counts import MOST, ROUNDING, _finite, _posit
 from borel.engine.continuous.check_counts import _run as run_at_integers
 from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
-from borel.engine.continuous.check_models import NAN, ONE, Model, model
+from borel.engine.continuous.check_models import ONE, Model
 from borel.engine.continuous.check_outcomes import _Outcomes
+from borel.engine.continuous.check_priors import UNKNOWN
 from borel.engine.continuous.check_tails import in_y, tail
 
 BLUR = arb(0, arb(2) ** -100)
@@ -74,7 +75,7 @@ class _Counted(_Outcomes):
 
     def weight_of(self, cell):
         """Return nothing that is known: those beyond a head have what it leaves."""
-        return model(NAN), model(NAN)
+        return UNKNOWN
 
     def far_mass(self, cell):
         """Bound the mass of the integers of a half-line: those beyond the last one before it."""

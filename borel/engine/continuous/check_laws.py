@@ -204,7 +204,7 @@ class _Law(_Outcomes):
     def paths(self, y, f, at):
         """Return f at atoms of the prior; and on cells that it charges, of a half-line."""
         far = self.p and not math.isfinite(float(y.high - y.low))
-        cells = [v for cell, v in f.items() if self.priors[cell][1].low > 0] if far else []
+        cells = [v for cell, v in f.items() if self.weight_of(cell).mass > 0] if far else []
         return [at[x] for x in self.singles] + cells
 
 

@@ -32,6 +32,7 @@ from borel.engine.continuous.check_models import (
     model,
     run,
 )
+from borel.engine.continuous.check_priors import Weights
 from borel.engine.continuous.check_tails import in_y, tail
 from borel.engine.graphs.trace import Graph
 
@@ -67,7 +68,7 @@ class _Outcomes(_Checker):
         self.f = Graph.from_json(data["kernel"]["graph"]), data["kernel"]["log"]
         self.masses = masses(data["outcome"])
         self.marginal = self.claim["marginal"] and (Graph.from_json(self.claim["marginal"]), True)
-        self.priors, self.tails = {}, {}
+        self.tails = {}
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
         self.leaf("quantity", lambda: data["quantity"] in ("pml", "pmc", "ldp"))
         # flint cuts series off, without a word, where ctx.cap says
@@ -92,6 +93,7 @@ class _Outcomes(_Checker):
     def read(self, prior):
         """Read the prior: a density between ends, and atoms; and where secrets are cut first."""
         self.p = prior["graph"] and (Graph.from_json(prior["graph"]), prior["log"])
+        self.weights = Weights(self.p)
         self.atoms = {x: arb(p).union(arb(q)) for x, p, q in prior["atoms"] if 0 <= p <= q}
         self.singles = [x for x, w in self.atoms.items() if w > 0]
         self.ends: tuple = (prior["lower"], prior["upper"]) if self.p else ()
@@ -120,15 +122,14 @@ class _Outcomes(_Checker):
         return run(self.f, log, x=x, y=y)
 
     def weight_of(self, cell):
-        """Return the prior on a cell of secrets, and the mass of the cell."""
-        p = run(self.p, False, x=axis(*cell, 1, 0))
-        return p, integral(p, *cell)
+        """Return what the prior weighs on a cell of secrets."""
+        return self.weights.on(*cell)
 
     def charges_all(self):
         """Return whether the prior may have the mass 1: with all secrets, and no more."""
         low = high = sum(self.atoms.values(), Z)
         for cell in self.cells(math.inf, math.inf) if self.p else ():
-            own = self.weight_of(cell)[1].start
+            own = self.weight_of(cell).mass
             far = not math.isfinite(cell[1] - cell[0])
             own = own if own.is_finite() else Z.union(self.far_mass(cell)) if far else Z.union(INF)
             low, high = low + own.lower().max(Z), high + own.upper()
@@ -254,15 +255,13 @@ class _Outcomes(_Checker):
         for x, weight in self.atoms.items():
             total, mass = total + at[x] * weight, mass + weight
         for cell, v in f.items() if self.p else ():
-            if cell not in self.priors:
-                self.priors[cell] = self.weight_of(cell)
-            p, own = self.priors[cell]
+            own = self.weight_of(cell)
             if known.get((cell, 0), (None,))[0] is not v:
-                known[cell, 0] = v, self.part(y, cell, integral(v * p, *cell))
+                known[cell, 0] = v, self.part(y, cell, own.integral(v))
             part = known[cell, 0][1]
-            if all(b.is_finite() for b in (*own.terms.values(), *part.terms.values())):
-                total, mass = total + part, mass + own.start
-                doubts[cell] = part.doubt() + own.doubt() * v.high  # it also tells what is left
+            if all(b.is_finite() for b in (own.mass, *part.terms.values())):
+                total, mass = total + part, mass + own.mass
+                doubts[cell] = part.doubt() + own.mass.rad() * v.high  # it also tells what is left
             else:  # its share of the prior is what the others leave
                 lost[cell] = v.high, self.far_mass(cell)
         # the prior meant sums to 1: what its floats miss may all be there

@@ -1,0 +1,100 @@
+"""The prior on cells of secrets, for checkers of certificates: a part to trust.
+
+For a polynomial in s, s in [-1, 1] along a cell, the integral with the prior's density p is a sum
+of moments of p. They are found once for a cell, from pieces on which p is a Taylor model; so f(y|x)
+may be smooth on a cell where log p is steep. Pieces are cut at the simplest dyadic number, which
+many cells share.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from flint import arb
+
+from borel.engine.continuous.check import INF, Z
+from borel.engine.continuous.check_models import DEGREE, NAN, Model, axis, run
+
+PIECES, LOOSE, NARROW = 3000, arb(2) ** -60, 2.0**-50
+
+
+class Weight:
+    """Integrals of s^i p over a cell, s in [-1, 1] along it; and a bound of that of |p|."""
+
+    def __init__(self, moments, whole, positive):
+        self.moments, self.mass, self.positive = moments, moments[0], positive
+        self.whole = self.mass.upper() if positive else whole.upper()
+        self.known = self.whole.is_finite() and all(m.is_finite() for m in moments)
+
+    def integral(self, v):
+        """Integrate a model with the prior over s: a coefficient that varies keeps all of |p|."""
+        out = {}
+        for (i, j), b in v.terms.items():
+            # the radius of NaN may be 0
+            part = b.mid() * self.moments[i] + arb(0, b.rad() * self.whole)
+            out[0, j] = out.get((0, j), Z) + (part if b.is_finite() else NAN)
+        low, high = (end * self.mass for end in (v.low, v.high))
+        bounded = self.known and self.positive and v.low >= 0 and v.high < INF
+        return Model(out, low, high) if bounded else Model(out)
+
+
+UNKNOWN = Weight([NAN] * (DEGREE + 1), INF, False)
+
+
+def _cut(a, b):
+    """Return the multiple of the largest power of 2 in (a, b), or None where that is too narrow."""
+    far = max(abs(a), abs(b), b - a)
+    if b - a < NARROW * far:
+        return None
+    step = 2.0 ** math.ceil(math.log2(far))
+    while not (middle := (math.floor(a / step) + 1) * step) < b:
+        step /= 2
+    return middle
+
+
+class Weights:
+    """What a prior with a density p weighs on cells, with pieces that are known already."""
+
+    def __init__(self, p):
+        self.p, self.known = p, {}
+
+    def on(self, a, b):
+        """Return the weight of a cell of secrets; far out it is not known."""
+        self.left = PIECES
+        return self.piece(a, b) if math.isfinite(b - a) else UNKNOWN
+
+    def piece(self, a, b):
+        """Return the weight of a piece: of both its parts, where p is not known well on it."""
+        if (a, b) not in self.known:
+            found = self.direct(a, b)
+            middle = _cut(a, b) if found.known and found.mass.rad() > LOOSE else None
+            if middle is not None and self.left > 0:
+                found = self.joined(a, b, middle)
+            if not self.left > 0:  # another cell may have the time
+                return found
+            self.known[a, b] = found
+        return self.known[a, b]
+
+    def direct(self, a, b):
+        """Return the weight by a model of p on all of the piece."""
+        self.left -= 1
+        p, half = run(self.p, False, x=axis(a, b, 1, 0)), (arb(b) - arb(a)) / 2
+        moments = [Z] * (DEGREE + 1)
+        for (n, _), b in p.terms.items():
+            for i in range(DEGREE + 1):
+                even = arb(0, b.rad()) if (i + n) % 2 else b
+                moments[i] += (even if b.is_finite() else NAN) * half * 2 / (i + n + 1)
+        return Weight(moments, p.high.max(-p.low) * half * 2, bool(p.low >= 0))
+
+    def joined(self, a, b, middle):
+        """Return the weight of two parts, s = c + d t with t in [-1, 1] along a part."""
+        moments, whole, positive = [Z] * (DEGREE + 1), Z, True
+        for u, v in pairwise((a, middle, b)):
+            part, width = self.piece(u, v), arb(b) - arb(a)
+            c, d = (arb(u) + arb(v) - a - b) / width, (arb(v) - arb(u)) / width
+            for i in range(DEGREE + 1):
+                for k in range(i + 1):
+                    moments[i] += math.comb(i, k) * c ** (i - k) * d**k * part.moments[k]
+            whole, positive = whole + part.whole, positive and part.positive
+        return Weight(moments, whole, positive)
