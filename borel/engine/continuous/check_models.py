@@ -21,27 +21,27 @@ _UNITS = (1, 0), (0, 1)
 BILINEAR = {(0, 0), (1, 0), (0, 1), (1, 1)}
 
 
-def _cut(terms):
-    """Return terms of degree at most DEGREE: what is beyond is added to the last ones."""
+def _cut(terms, most=DEGREE):
+    """Return terms of degree at most ``most``: what is beyond is added to the last ones."""
     out, over = {}, {}
     for (i, j), b in terms.items():
-        if i + j <= DEGREE:
+        if i + j <= most:
             out[i, j] = b
         else:  # |s| and |u| are at most 1
-            key = (DEGREE - j, j) if j < DEGREE else (0, DEGREE)
-            over[key] = over.get(key, Z) + arb(0, abs(b).upper())
+            key = (most - j, j) if j < most else (0, most)
+            over[key] = over.get(key, Z) + abs(b)
     for k, b in over.items():
-        out[k] = out.get(k, Z) + b
+        out[k] = out.get(k, Z) + arb(0, b.upper())
     return {k: b for k, b in out.items() if not b == 0}
 
 
-def _times(terms, others):
+def _times(terms, others, most=DEGREE):
     """Return the terms of a product."""
     out = {}
     for (i, j), b in terms.items():
         for (k, m), c in others.items():
             out[i + k, j + m] = out.get((i + k, j + m), Z) + b * c
-    return _cut(out)
+    return _cut(out, most)
 
 
 class Model:
@@ -107,7 +107,7 @@ class Model:
         except (ValueError, ZeroDivisionError):
             out, parts = {ONE: NAN}, [NAN] * DEGREE
         for k in reversed(range(order)):
-            out = _times(out, w.terms)
+            out = _times(out, w.terms, DEGREE - k)  # k factors w follow, without constant terms
             out[ONE] = out.get(ONE, Z) + parts[k]
         return Model(out, low, high, self.steady, self.real)
 

@@ -288,7 +288,9 @@ class _Outcomes(_Checker):
         total, half = model(0), (arb(cell[1]) - arb(cell[0])) / 2
         for turn in (1, -1):  # x = y + turn (1 + s) half, up to the end of the cell: s = -turn u
             x = y + (axis(-1.0, 1.0, 1, 0) + 1) * (half * turn)
-            inside = self.kernel(False, x, y) * run(self.p, False, x=x)
+            inside = self.kernel(False, x, y) * self.weights.beside(
+                y.start + half * turn, half, turn
+            )
             total = total + integral_to_u(inside, -turn) * half
         known = all(b.is_finite() for b in total.terms.values())
         better = total.doubt() < found.doubt() or not found.start.is_finite()
@@ -331,7 +333,7 @@ class _Outcomes(_Checker):
             place = Model({ONE: middle, (1, 0): step / 2}, middle - step / 2, middle + step / 2)
             place = place if drift is None else place + drift
             inside = self.ends[0] <= place.low and place.high <= self.ends[1]
-            if inside and run(self.p, False, x=place).low > 0:
+            if inside and self.weights.over(place.low, place.high).low > 0:
                 out.append(self.kernel(log, place, y))
         return out
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from flint import arb
 
 from borel.engine.continuous.check import INF, Z
-from borel.engine.continuous.check_models import DEGREE, NAN, Model, axis, run
+from borel.engine.continuous.check_models import DEGREE, NAN, ONE, Model, run
 
 PIECES, LOOSE, NARROW = 3000, arb(2) ** -60, 2.0**-50
 
@@ -64,6 +64,22 @@ class Weights:
         self.left = PIECES
         return self.piece(a, b) if math.isfinite(b - a) else UNKNOWN
 
+    def over(self, a, b):
+        """Return p on a piece, as a model in s."""
+        low, high = arb(a), arb(b)
+        return run(
+            self.p, False, x=Model({ONE: (low + high) / 2, (1, 0): (high - low) / 2}, low, high)
+        )
+
+    def beside(self, middle, half, turn):
+        """Return p at x = middle + half (u + turn s), as a model in s and u."""
+        p, out = self.over(middle - half * 2, middle + half * 2), {}
+        for (n, _), b in p.terms.items():
+            for k in range(n + 1):  # a power of (u + turn s) / 2
+                key, share = (k, n - k), math.comb(n, k) * turn**k
+                out[key] = out.get(key, Z) + b * share / 2**n
+        return Model(out, p.low, p.high, p.steady, p.real)
+
     def piece(self, a, b):
         """Return the weight of a piece: of both its parts, where p is not known well on it."""
         if (a, b) not in self.known:
@@ -79,7 +95,7 @@ class Weights:
     def direct(self, a, b):
         """Return the weight by a model of p on all of the piece."""
         self.left -= 1
-        p, half = run(self.p, False, x=axis(a, b, 1, 0)), (arb(b) - arb(a)) / 2
+        p, half = self.over(a, b), (arb(b) - arb(a)) / 2
         moments = [Z] * (DEGREE + 1)
         for (n, _), b in p.terms.items():
             for i in range(DEGREE + 1):
