@@ -208,6 +208,7 @@ def test_it_shares_nothing_with_the_kernels_but_the_graph():
         "borel.engine.continuous.check",
         "borel.engine.continuous.check_atoms",
         "borel.engine.continuous.check_models",
+        "borel.engine.continuous.check_priors",
         "borel.engine.continuous.check_tails",
         "borel.engine.graphs.trace",
     }

@@ -240,8 +240,8 @@ class CertifiedOutcomes(CertifiedEngine):
     def quick_to_check(self) -> bool:
         """Whether the checker of laws takes seconds; it takes minutes where a density is steep.
 
-        With a density of secrets the slope of log f at an outcome is bounded then on the whole
-        interval; or where an unbounded one is cut.
+        With a density of secrets p, and the slope of log f at an outcome, are bounded then on the
+        whole interval; or where an unbounded one is cut.
         """
         if not self.secret.continuous:
             return True
@@ -256,7 +256,12 @@ class CertifiedOutcomes(CertifiedEngine):
         x = boxes(ends[0][None], ends[1][None], 0, 1)
         at = lanes.point(np.array([[float(y)]]))
         slope = jet.entry(self.surface.log.run(self.surface.inputs(x, at), 1).jet, 1)
-        return bool(np.isfinite(slope).all())
+        if not np.isfinite(slope).all():
+            return False
+        if self.secret.program is None:
+            return True
+        height = jet.entry(self.secret.program.run({self.secret.names[0]: x[0]}, 0).jet, 0)
+        return bool((height[1] < math.inf).all())
 
     def _of_law(self, kind, ends, wide, level, units: str, claim: dict) -> Bound:
         """Make a Bound of a figure of the law: a little wider if it has a certificate."""

@@ -16,7 +16,7 @@ from flint import arb
 from borel.engine.continuous.check import INF, Z
 from borel.engine.continuous.check_models import DEGREE, NAN, ONE, Model, run
 
-PIECES, LOOSE, NARROW = 3000, arb(2) ** -60, 2.0**-50
+PIECES, DEPTH, LOOSE, NARROW = 20_000, 120, arb(2) ** -60, 2.0**-50
 
 
 class Weight:
@@ -57,19 +57,17 @@ class Weights:
     """What a prior with a density p weighs on cells, with pieces that are known already."""
 
     def __init__(self, p):
-        self.p, self.known = p, {}
+        self.p, self.known, self.left = p, {}, PIECES
 
     def on(self, a, b):
         """Return the weight of a cell of secrets; far out it is not known."""
-        self.left = PIECES
-        return self.piece(a, b) if math.isfinite(b - a) else UNKNOWN
+        return self.piece(a, b, DEPTH) if math.isfinite(b - a) else UNKNOWN
 
     def over(self, a, b):
         """Return p on a piece, as a model in s."""
         low, high = arb(a), arb(b)
-        return run(
-            self.p, False, x=Model({ONE: (low + high) / 2, (1, 0): (high - low) / 2}, low, high)
-        )
+        x = Model({ONE: (low + high) / 2, (1, 0): (high - low) / 2}, low, high)
+        return run(self.p, False, x=x)
 
     def beside(self, middle, half, turn):
         """Return p at x = middle + half (u + turn s), as a model in s and u."""
@@ -80,34 +78,32 @@ class Weights:
                 out[key] = out.get(key, Z) + b * share / 2**n
         return Model(out, p.low, p.high, p.steady, p.real)
 
-    def piece(self, a, b):
+    def piece(self, a, b, depth):
         """Return the weight of a piece: of both its parts, where p is not known well on it."""
         if (a, b) not in self.known:
-            found = self.direct(a, b)
-            middle = _cut(a, b) if found.known and found.mass.rad() > LOOSE else None
-            if middle is not None and self.left > 0:
-                found = self.joined(a, b, middle)
-            if not self.left > 0:  # another cell may have the time
-                return found
+            found, self.left = self.direct(a, b), self.left - 1
+            wide = found.known and found.mass.rad() > LOOSE and depth > 0 and self.left > 0
+            middle = _cut(a, b) if wide else None
+            if middle is not None:
+                found = self.joined(a, b, middle, depth - 1)
             self.known[a, b] = found
         return self.known[a, b]
 
     def direct(self, a, b):
         """Return the weight by a model of p on all of the piece."""
-        self.left -= 1
         p, half = self.over(a, b), (arb(b) - arb(a)) / 2
         moments = [Z] * (DEGREE + 1)
-        for (n, _), b in p.terms.items():
+        for (n, _), v in p.terms.items():
             for i in range(DEGREE + 1):
-                even = arb(0, b.rad()) if (i + n) % 2 else b
-                moments[i] += (even if b.is_finite() else NAN) * half * 2 / (i + n + 1)
+                even = arb(0, v.rad()) if (i + n) % 2 else v
+                moments[i] += (even if v.is_finite() else NAN) * half * 2 / (i + n + 1)
         return Weight(moments, p.high.max(-p.low) * half * 2, bool(p.low >= 0))
 
-    def joined(self, a, b, middle):
+    def joined(self, a, b, middle, depth):
         """Return the weight of two parts, s = c + d t with t in [-1, 1] along a part."""
         moments, whole, positive = [Z] * (DEGREE + 1), Z, True
         for u, v in pairwise((a, middle, b)):
-            part, width = self.piece(u, v), arb(b) - arb(a)
+            part, width = self.piece(u, v, depth), arb(b) - arb(a)
             c, d = (arb(u) + arb(v) - a - b) / width, (arb(v) - arb(u)) / width
             for i in range(DEGREE + 1):
                 for k in range(i + 1):
