@@ -27,9 +27,12 @@ PARTS = 64
 _TOP, _BOTTOM = 1.0, -1.0
 _ROOM, _BESIDE = 2.0**-48, 8
 
+_NOTHING = -1e5
+"""In place of the logarithm of 0."""
+
 
 def at_outcome(
-    engine: CertifiedEngine, kind: str, y: float, ends: tuple[float, float]
+    engine: CertifiedEngine, kind: str, y: float, ends: tuple[float, float], *, sure: bool = True
 ) -> dict[str, Any] | None:
     """Return what proves a figure at one outcome, perhaps of ends a little wider.
 
@@ -43,6 +46,8 @@ def at_outcome(
         The outcome.
     ends : tuple of float
         The enclosure.
+    sure : bool
+        Whether a certificate for a countable secret is verified; if not, it may not hold.
 
     Returns
     -------
@@ -52,7 +57,7 @@ def at_outcome(
     if engine.secret.dim > 1:
         return point_of_boxes(engine, kind, np.array([y]), ends)
     if engine.secret.rest:
-        return _of_counts(engine, kind, y, ends)
+        return _of_counts(engine, kind, y, ends, sure=sure)
     ys = np.array([y])
     name, sign = ("top", _TOP) if kind == "pml" else ("bottom", _BOTTOM)
     found = engine.extreme(ys, sign)
@@ -106,7 +111,7 @@ def _mass_alone(engine: CertifiedEngine, kind: str, y: float) -> dict[str, Any] 
 
 
 def _of_counts(
-    engine: CertifiedEngine, kind: str, y: float, ends: tuple[float, float]
+    engine: CertifiedEngine, kind: str, y: float, ends: tuple[float, float], *, sure: bool = True
 ) -> dict[str, Any] | None:
     """Return what proves a figure at one outcome for a countable secret."""
     secret, prior = engine.secret, engine.joint.prior
@@ -124,12 +129,16 @@ def _of_counts(
     heights = sign * fp.evaluate(engine.surface.graph, named)
     place = float(places[np.argmax(np.nan_to_num(heights, nan=-math.inf))])
     at = lanes.point(ys)
-    most, least = (float(sign * over_rest(engine.surface, at, 1, sign)[0]) for sign in (1, -1))
+    lower, upper = _ends(prior.on)
+    sides = ((lower, head[0] - 1), (head[-1] + 1, upper))
+    others = [(float(a), float(b)) for a, b in sides if a <= b]
+    most, least = (float(s * over_rest(engine.surface, at, 1, s, others)[0]) for s in (1, -1))
+    most, least = max(most, _NOTHING), max(least, _NOTHING)
     # some room, as the checker encloses by other steps
     beyond = least - _ROOM * (1 + abs(least)), most + _ROOM * (1 + abs(most))
     about: dict[str, Any] = {"head": (head[0], head[-1]), "place": place, "beyond": beyond}
     made = certificates.point_of_counts(engine, kind, y, ends, **about)
-    return made if check_counts(made).ok else None
+    return made if not sure or check_counts(made).ok else None
 
 
 def _ends(line: Any) -> tuple[float, float]:

@@ -80,11 +80,13 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
 def _counts(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
     """Return the certificate of an infinity by integers that the prior charges."""
     x, secrets = proof.get("x", {}), proof.get("marginal", {}).get("boxes", [[None]])
-    if {"phase", "scale"} & set(proof["y"]) or not {"diagonal", "infinity"} & set(x):
+    if {"phase", "scale"} & set(proof["y"]) or not {"atom", "diagonal", "infinity"} & set(x):
         return None
     if proof["kind"] not in ("mass", "ratio"):
         return None
     about = {name: proof[name] for name in ("t0", "exponent", "weight")}
+    if about["weight"] == -math.inf:  # 0 is at most any c t^A
+        about |= {"exponent": 1.0, "weight": 0.0}
     _loosen(about, 1 if quantity == "pmc" else -1)
     about |= {"y": _path(proof["y"]), "x": _path(x), "secret": secrets[0][0]}
     header_ = {**header(engine, quantity, math.inf, math.inf), "format": 4}

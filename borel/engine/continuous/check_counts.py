@@ -9,7 +9,8 @@ x": each must be by its bounds, and holds at every integer.
 
 Infinite is PML, if f(y|y + s) >= c t^A, A <= 1, along y = 1/t for all s of an interval that holds
 an integer (E e^PML diverges); PMC, if f(y|x) <= c t^A for all x in an interval of length at least 1
-that runs to infinity, A > 0, while f(y|n) > 0 at some n: p(n) > 0 for all large n.
+that runs to infinity, A > 0, while f(y|n) > 0 at some n: p(n) > 0 for all large n. So it is if
+f(y|x) = 0, which is at most any c t^A, at one x with p(x) > 0.
 """
 
 from __future__ import annotations
@@ -113,8 +114,9 @@ def _positive(graph, k, x):
 class _Counts(_Checker):
     """A certificate under check: a kernel, a prior of masses, and what came of its leaves."""
 
-    def __init__(self, data):
+    def __init__(self, data, weights=None):
         self.data, self.claim, prior = data, data["claim"], data["prior"]
+        self.weights = {} if weights is None else weights
         self.f, self.p = density(data["kernel"]), density(prior["masses"])
         self.ends, self.atoms = (prior["lower"], prior["upper"]), []
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
@@ -155,7 +157,7 @@ class _Counts(_Checker):
         extreme = (Z, Z) if pml else (INF, INF)
         for n in range(int(first), int(last) + 1):
             low, high = (v.max(Z) for v in _run(self.f, False, _ray(n), at).bounds())
-            least, most = (v.max(Z) for v in _run(self.p, False, _ray(n)).bounds())
+            least, most = (v.max(Z) for v in self.weight(n))
             f_y = f_y[0] + (low * least).lower(), f_y[1] + (high * most).upper()
             head, total = head + least, total + most
             pairs = zip(extreme, (low, high), strict=True)
@@ -198,7 +200,8 @@ class _Counts(_Checker):
         self.scope = f"at y = {ends[0]}" if still and ends[0] == ends[1] else self.scope
         level = _Ray({(Q0, 0): W + A * arb(t0).log(), (Q0, 1): arb(A)})
         rays, a, b = self.path(where, t0, y)
-        self.leaf("prior", self.endless)
+        one = "box" in where and a == b  # f(y|x) does not vary with t: it is 0
+        self.leaf("prior", *((self.charged_at, a) if one else (self.endless,)))
         if pml:
             to_infinity = not still and spec["base"] == 0 and spec["sign"] == 1
             to_infinity = to_infinity and spec["power"] == -1 and [*spec["s"]] == [1, 1]
@@ -209,9 +212,9 @@ class _Counts(_Checker):
             self.leaf("argument", lambda: to_infinity and holds_one and (b - a >= 1 or single))
             fits = A <= 1
         else:
-            far = where["base"] == 0 and where["sign"] == 1 and where["power"] == -1
+            far = one or (where["base"] == 0 and where["sign"] == 1 and where["power"] == -1)
             self.leaf("kernel", self.bounded, -1, level, y, rays, a, b)
-            self.leaf("secrets", lambda: far and a > 0 and (b - a) / t0 >= 1)
+            self.leaf("secrets", lambda: far and (one or (a > 0 and (b - a) / t0 >= 1)))
             self.leaf("f_Y", self.positive, proof["secret"], y)
             fits = A > 0 and still
         self.leaf("growth", lambda: fits and t0 > 0 and math.isfinite(A) and math.isfinite(W))
@@ -219,10 +222,19 @@ class _Counts(_Checker):
 
     def positive(self, n, y):
         """Prove that f(y|n) p(n) > 0 at all outcomes of a ball."""
+        return self.charged_at(n) and _run(self.f, True, _ray(n), y).bounds()[0] > -INF
+
+    def charged_at(self, n):
+        """Prove that p(n) > 0."""
         if not (n % 1 == 0 and self.ends[0] <= n <= self.ends[1]):
             raise ValueError(f"{n} is no secret")
-        found = _run(self.f, True, _ray(n), y).bounds()
-        return _run(self.p, False, _ray(n)).bounds()[0] > 0 and found[0] > -INF
+        return bool(self.weight(n)[0] > 0)
+
+    def weight(self, n):
+        """Enclose p(n), which is the same at all outcomes."""
+        if n not in self.weights:
+            self.weights[n] = _run(self.p, False, _ray(n)).bounds()
+        return self.weights[n]
 
 
 def check_counts(certificate: dict | str) -> Report:

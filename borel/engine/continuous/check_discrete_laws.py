@@ -14,19 +14,20 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from functools import reduce
+from functools import partial, reduce
 from itertools import islice, pairwise, product
 from typing import Any, ClassVar
 
 from flint import arb, ctx, fmpq
 
 from borel.engine.continuous.check import BITS, INF, Report, Z, _ray, check
-from borel.engine.continuous.check_atoms import integers, parsed
+from borel.engine.continuous.check_atoms import density, integers, parsed
 from borel.engine.continuous.check_counts import _Counts
 from borel.engine.continuous.check_counts import _run as run_at_integers
 from borel.engine.continuous.check_dimensions import WORK, _Dimensions
+from borel.engine.continuous.check_far import Far
 from borel.engine.continuous.check_in_logs import _InLogs
-from borel.engine.continuous.check_tails import MASSES, beyond, log_along, ray
+from borel.engine.continuous.check_tails import MASSES, beyond, in_y, log_along, ray, tail
 
 MOST, CELLS, POWERS, ROUNDING = 1024, 8, (1.0, 0.25, 0.0625), arb(2) ** -30
 
@@ -241,7 +242,33 @@ class _LawInBoxes(_LawByOutcomes):
 class _LawOfCounts(_LawByOutcomes):
     """A certificate about secrets that are integers."""
 
-    point, infinite = _Counts, "count_infinite"
+    infinite = "count_infinite"
+
+    def __init__(self, data):
+        self.weights = {}
+        super().__init__(data)
+
+    def point(self, data):
+        """Check one outcome; the masses of the secrets are known from the others."""
+        return _Counts(data, self.weights)
+
+    def rest(self, of_ratio, of_sums):
+        """Bound what is beyond the head: of E PML for noise, by mean distances."""
+        known = self.claim["figure"] == "mean" and self.data["quantity"] == "pml"
+        line, ys = self.data["outcome"], sorted(int(part["y"]) for part in self.claim["parts"])
+        if self.every or not (known and integers(line["lower"], line["upper"], *ys)):
+            return super().rest(of_ratio, of_sums)
+        prior, (lower, upper) = self.data["prior"], (line["lower"], line["upper"])
+        p, ends = density(prior["masses"]), (prior["lower"], prior["upper"])
+        of_secrets = partial(tail, in_y(p), kind="masses")
+        far = Far(density(self.data["kernel"]), ends, {}, of_secrets, "masses")
+        first = ys[0] if math.isinf(lower) else int(lower)
+        last = ys[-1] if math.isinf(upper) else int(upper)
+        total = far.share(lower, first, self.left) if first > lower else Z
+        total += far.share(last, upper, self.left) if last < upper else Z
+        missing = last - first + 1 - len(ys)
+        mass = self.left.min((missing / arb(1).exp()).upper())
+        return (total + mass * (missing / mass).log() if mass > 0 else total).upper()
 
 
 class _OnTrust:
@@ -261,12 +288,6 @@ class _UnprovedInBoxes(_OnTrust, _LawInBoxes):
     point = type("_UnprovedPoint", (_OnTrust, _Dimensions), {})
 
 
-class _UnprovedOfCounts(_OnTrust, _LawOfCounts):
-    """What would follow for secrets that are integers."""
-
-    point = type("_UnprovedCount", (_OnTrust, _Counts), {})
-
-
 def check_discrete_laws(certificate: dict | str, work: int = WORK) -> Report:
     """Verify a certificate; where secrets are in boxes, with so much work at each outcome."""
     limited = type("_Limited", (_Dimensions,), {"work": work})
@@ -275,11 +296,17 @@ def check_discrete_laws(certificate: dict | str, work: int = WORK) -> Report:
 
 
 def ends_of(certificate: dict) -> tuple[float, float]:
-    """Return the bounds that would follow from the parts of a certificate; nothing is proved."""
+    """Return the bounds that would follow from the parts of a certificate; nothing is proved.
+
+    Of counts it is, as that takes no longer: without a proof there are no bounds.
+    """
     with ctx.workprec(BITS):
         data = parsed(certificate)
-        kinds = {5: _UnprovedInBoxes, 4: _UnprovedOfCounts}
-        low, high = kinds.get(data["format"], _Unproved)(data).found
+        kinds = {5: _UnprovedInBoxes, 4: _LawOfCounts}
+        done = kinds.get(data["format"], _Unproved)(data)
+        if any(not line.startswith("bound") for line in done.failures):
+            return -math.inf, math.inf
+        low, high = done.found
         low, high = float(low.lower()), float(high.upper())
         # floats beside them; those beside an infinity are not numbers
         low = low if math.isinf(low) else low - 2.0**-50 * abs(low)

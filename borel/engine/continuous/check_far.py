@@ -8,6 +8,9 @@ distance :math:`m \ge E (Y - a)^+`, for every mu > 0
 by Gibbs' inequality :math:`-f_Y \log f_Y` has at most the integral of :math:`-f_Y \log(q g)`, for
 g the exponential density of mean mu. The bound rises with q up to log q = log s + log mu - 1.
 
+So it is for integers Y, with s = 1 and the geometric law on a + 1, a + 2, ... of the ratio
+e^(-1/mu), as 1 - e^(-1/mu) >= e^(-1/2mu) / mu; of h every comparison is decided by its bounds then.
+
 For r + u = a, Y > a needs X > r or U > u, and (Y - a)^+ <= (X - r)^+ + (U - u)^+: their tails and
 mean distances are bounded by `check_tails`. Taken on trust: that f(.|x) and p integrate, or sum,
 to 1.
@@ -22,15 +25,19 @@ from itertools import pairwise
 
 from flint import arb
 
-from borel.engine.continuous.check import INF, Z, _balls, _middle, _ray, _rays
+from borel.engine.continuous.check import _SIGNS, INF, Z, _balls, _middle, _ray, _rays
 from borel.engine.continuous.check_tails import DENSITY, log_along, tail
 from borel.engine.graphs.trace import Graph
 
-SHARES, LOOKS, LOOSE = (0.5, 0.25, 0.75, 0.125, 0.875), 100, 0.125
+SHARES, DOUBLINGS = (0.5, 0.25, 0.75, 0.125, 0.875), range(1, 9)
+LOOKS, LOOSE, ONE = 100, 0.125, arb(1)
 
 
 def noise_of(density):
-    """Return f(y|x) = h(y - x) as h(y), with x = -y, if inputs are used in y - x and x - y only."""
+    """Return f(y|x) = h(y - x) as h(y), with x = -y, if inputs are used in y - x and x - y only.
+
+    And to compare them: y > x where y - x > 0, and so where y > -y.
+    """
     (graph, logged), nodes = density, []
     named = [args[0] if op == "input" else None for op, args in graph.nodes]
     for op, args in graph.nodes:
@@ -38,7 +45,7 @@ def noise_of(density):
             used = [named[k] for k in args]
             if op == "subtract" and used in (["y", "x"], ["x", "y"]):
                 op, args = "input", (used[0],)
-            elif any(used):
+            elif any(used) and not (op in _SIGNS and {*used} == {"x", "y"}):
                 raise ValueError(f"{op} of an input, and not y - x alone")
         nodes.append((op, args))
     if named[-1]:
@@ -78,24 +85,29 @@ def height(density):
 class Far:
     """Noise on a secret between ends, of which a tail is known but for atoms."""
 
-    def __init__(self, kernel, ends, atoms, of_secrets):
+    def __init__(self, kernel, ends, atoms, of_secrets, kind="density"):
         self.kernel, self.ends, self.atoms, self.tail = kernel, ends, atoms, of_secrets
+        self.kind = kind
 
     @cached_property
     def noise(self):
         """Return the density of the noise, and a bound on its logarithm."""
         found = noise_of(self.kernel)
-        return found, height(found)
+        return found, Z if self.kind == "masses" else height(found)
 
     def secrets(self, sign, r):
         """Bound P{sign X > r} and E (sign X - r)^+ from above."""
         end = sign * (self.ends[1] if sign > 0 else self.ends[0])
         q, m = (Z, Z) if end <= r else self.tail(sign, r)
+        for k in DOUBLINGS:  # E (X - r)^+ is at most v - r + E (X - v)^+
+            if m.is_finite():
+                break
+            q, m = arb(1), r * (2**k - 1) + self.tail(sign, r * 2**k)[1]
         beyond = [(sign * x - r, w) for x, w in self.atoms.items() if sign * x > r]
         return q + sum((w for _, w in beyond), Z), m + sum((w * v for v, w in beyond), Z)
 
-    def share(self, a, b):
-        """Bound the part of a box of outcomes, by that of a half-line which it is on."""
+    def share(self, a, b, most=ONE):
+        """Bound the part of a box of outcomes, by that of a half-line that weighs ``most``."""
         if not (a > 0 or b < 0):
             return INF
         sign, a = (1, arb(a)) if a > 0 else (-1, -arb(b))
@@ -103,15 +115,15 @@ class Far:
         for r in [end] if end < INF else [a * share for share in SHARES]:
             with suppress(ValueError, ZeroDivisionError):
                 if a - r > 0:
-                    best = best.min(self.beyond(sign, r, a - r))
+                    best = best.min(self.beyond(sign, r, a - r, most))
         return best
 
-    def beyond(self, sign, r, u):
+    def beyond(self, sign, r, u, most):
         """Bound the part of the outcomes beyond r + u."""
         noise, top = self.noise
-        pairs = self.secrets(sign, r), tail(noise, sign, u)
+        pairs = self.secrets(sign, r), tail(noise, sign, u, self.kind)
         q, m = (sum(pair, Z).upper() for pair in zip(*pairs, strict=True))
-        q = q.min(arb(1))
+        q = q.min(most)
         if q == 0:
             return Z
         rest = top + (m / q).log()  # mu is m / q

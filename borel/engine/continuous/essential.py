@@ -17,6 +17,8 @@ from borel.engine.continuous.surface import Surface, boxes, chosen, merged
 from borel.engine.intervals import jet, lanes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from borel.engine.intervals.lanes import Box
 
 _LANES = 400_000
@@ -197,10 +199,16 @@ def extremes(
     return Extremes(best, upper, place, corner, direct)
 
 
-def over_rest(surface: Surface, y: Box | None, n: int, sign: float) -> np.ndarray:
+def over_rest(
+    surface: Surface,
+    y: Box | None,
+    n: int,
+    sign: float,
+    rest: Sequence[tuple[float, float]] | None = None,
+) -> np.ndarray:
     """Bound sign * log f over what is beyond the head of a countable prior, from above."""
     out = np.full(n, -np.inf)
-    for low, high in surface.secret.rest:
+    for low, high in surface.secret.rest if rest is None else rest:
         x = [(np.full((1, n), low), np.full((1, n), high))]
         at = None if y is None or not surface.needs_y else (y[0][None], y[1][None])
         value = lanes.settled(jet.entry(surface.log.run(surface.inputs(x, at), 0).jet, 0))

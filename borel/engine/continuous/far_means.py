@@ -165,12 +165,20 @@ class FarMeans:
         return float(np.min(slope[0])), float(np.max(slope[1]))
 
 
-def falling(log: Program | None, low: float, high: float, name: str = "y") -> tuple[float, float]:
-    """Return an upper bound of a function at the finite end, and the rate at which it falls."""
+def falling(
+    log: Program | None, low: float, high: float, name: str = "y", *, everywhere: bool = False
+) -> tuple[float, float]:
+    """Return an upper bound of a function at the finite end, and the rate at which it falls.
+
+    What is said holds for almost all numbers, or ``everywhere``.
+    """
     if log is None:
         return math.inf, 0.0
     edge = low if math.isfinite(low) else high
-    over = log.run({name: jet.variable(np.array([low]), np.array([high]), 1)}, 1)
+    variable = jet.variable(np.array([low]), np.array([high]), 1)
+    over = log.run({name: variable}, 1, everywhere=everywhere)
+    if np.max(jet.entry(over.jet, 0)[1]) == -math.inf:  # the density is 0
+        return -math.inf, math.inf
     at = np.array([[edge]])
     inner = log.run({name: (at, at)}, 0)
     start = float(np.max(lanes.settled(jet.entry(inner.jet, 0))[1]))

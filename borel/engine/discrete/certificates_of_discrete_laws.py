@@ -15,7 +15,7 @@ from borel.settings import current
 if TYPE_CHECKING:
     from borel.engine.discrete.discrete_figures import DiscreteFigures
 
-_PARTS = 256
+_PARTS = 640
 _LITTLE = {"pml": 1e-14, "pmc": 1e-18}  # the bound beyond a head is cruder of PMC
 _ROOM = 1e-2
 
@@ -83,7 +83,7 @@ def _parts(engine: DiscreteFigures, kind: str, figure: str) -> list[dict[str, An
         elif (kind, i) not in known:
             # one by one outcomes are enclosed a little otherwise; the law follows from the claims
             ends = float(values.lower[i]) - room, float(values.upper[i]) + room
-            known[kind, i] = at_outcome(engine.in_logs, kind, float(ys[i]), ends)
+            known[kind, i] = at_outcome(engine.in_logs, kind, float(ys[i]), ends, sure=False)
         if known[kind, i] is None:
             return None
         made.append(known[kind, i])

@@ -13,11 +13,13 @@ then :math:`S \le S_T q^k` and :math:`\log S/I \le \log S_T/I_T + g k`. As :math
 
 and all sums are geometric. For a countable secret S <= 1 and f_Y log 1/f_Y grows with f_Y <= 1/e:
 an envelope :math:`h q^k` of f_Y bounds the mean of PML. On outcomes towards -infinity likewise.
+Without an envelope the mass beyond the head and the mean distance of Y do (`far_entropy`).
 """
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +27,7 @@ import numpy as np
 from flint import arb
 
 from borel.engine.balls.arb import ball, ends, precision
+from borel.engine.continuous.far_entropy import FarEntropy
 from borel.engine.graphs.joined_graphs import JoinedGraphs
 from borel.engine.infinities.power import ray
 from borel.engine.infinities.power_values import BITS, Undecided, slack
@@ -72,7 +75,8 @@ def with_rest(engine: Any, kind: str, what: str, values: Values) -> Values:
     upper = values.upper if what == "mean" else values.ratio_upper
     resolved = np.isfinite(upper) & (values.mass_lower > 0) | (values.mass_upper == 0)
     first, last = _block(resolved, outcome)
-    total = beyond(engine, kind, what, ys[first:last])
+    held = math.fsum(np.asarray(values.mass_lower[first:last], float).tolist())
+    total = beyond(engine, kind, what, ys[first:last], 1.0 - held + 2.0**-50)
     changed: dict[str, Any] = {"rest": total}
     if last - first < len(ys) and total < math.inf:
         changed |= {name: getattr(values, name)[first:last] for name in VALUE_FIELDS}
@@ -82,13 +86,15 @@ def with_rest(engine: Any, kind: str, what: str, values: Values) -> Values:
     return Values(**{**values.__dict__, **changed})
 
 
-def beyond(engine: Any, kind: str, what: str, ys: np.ndarray) -> float:
+def beyond(engine: Any, kind: str, what: str, ys: np.ndarray, mass: float = 1.0) -> float:
     """Bound the mean of a leakage, or of its exponential, over the outcomes that are not in a run.
 
     Parameters
     ----------
     ys : ndarray
         Consecutive integers; they hold the end of the alphabet, if it has one.
+    mass : float
+        That of the outcomes that are not in the run, at most.
 
     Returns
     -------
@@ -99,9 +105,9 @@ def beyond(engine: Any, kind: str, what: str, ys: np.ndarray) -> float:
     if not len(ys):
         return math.inf
     if outcome.upper is None:
-        total += _behind(engine, kind, what, float(ys[-1]), 1.0)
+        total += _behind(engine, kind, what, float(ys[-1]), 1.0, mass)
     if outcome.lower is None:
-        total += _behind(engine, kind, what, float(ys[0]), -1.0)
+        total += _behind(engine, kind, what, float(ys[0]), -1.0, mass)
     return total * (1 + 2.0**-50)
 
 
@@ -114,17 +120,34 @@ def _block(resolved: np.ndarray, outcome: Any) -> tuple[int, int]:
     return int(first[-1]) + 1 if len(first) else 0, int(last[0]) if len(last) else n
 
 
-def _behind(engine: Any, kind: str, what: str, last: float, side: float) -> float:
+def _behind(engine: Any, kind: str, what: str, last: float, side: float, mass: float) -> float:
     """Bound the sum over the outcomes last + side, last + 2 side, ..."""
-    logs = engine.in_logs
-    try:
-        with precision(BITS):
-            if logs is None or logs.secret.rest:
-                return _by_envelope(engine, kind, what, last + side)
-            found = steps(logs.surface.graph, logs.secret, last, side)
-            return _by_steps(logs, kind, what, last, found)
-    except Undecided:
+    return min(
+        _by_kernel(engine, kind, what, last, side),
+        _by_mass(engine.in_logs, kind, what, last, side, mass),
+    )
+
+
+def _by_mass(logs: Any, kind: str, what: str, last: float, side: float, mass: float) -> float:
+    """Bound the mean of PML by the mean distance of the outcome."""
+    if logs is None or (kind, what) != ("pml", "mean"):
         return math.inf
+    far = FarEntropy(logs, counts=True)
+    low, high = sorted((last, side * math.inf))
+    return float(far.mean(np.array([low]), np.array([high]), np.array([mass]))[0])
+
+
+def _by_kernel(engine: Any, kind: str, what: str, last: float, side: float) -> float:
+    """Bound the sum by a geometric series."""
+    logs, best = engine.in_logs, math.inf
+    if logs is None or logs.secret.rest:
+        with suppress(Undecided), precision(BITS):
+            best = _by_envelope(engine, kind, what, last + side)
+    if logs is not None and not best < math.inf:
+        with suppress(Undecided), precision(BITS):
+            found = steps(logs.surface.graph, logs.secret, last, side)
+            best = _by_steps(logs, kind, what, last, found)
+    return best
 
 
 def _by_steps(logs: Any, kind: str, what: str, last: float, found: Steps) -> float:
@@ -214,6 +237,7 @@ def _pieces(secret: Secret) -> list[dict[str, tuple[float, float]]]:
         for part in np.array_split(atoms, min(len(atoms), _PIECES)):
             sides = zip(part.min(axis=0).tolist(), part.max(axis=0).tolist(), strict=True)
             out.append(dict(zip(secret.names, sides, strict=True)))
+    out += [{secret.names[0]: (float(low), float(high))} for low, high in secret.rest]
     return out
 
 

@@ -99,11 +99,18 @@ class DiscreteFigures:
             return self.in_logs.infinite_at(kind, place) or found
         if not (found.proved and found.upper > 0):
             return found
-        # a certificate is about the enclosure that it comes from
+        # a certificate is about the enclosure that it comes from, unless a checker is asked
+        scale = 1 + found.upper
+        rooms = (2.0**-48 * scale, 2.0**-44 * scale, 1e-2 * settings.current().tol)
+        near = [(max(0.0, found.lower - room), found.upper + room) for room in rooms]
         (low, high), _ = self.in_logs.enclosed(kind, np.array([place]))
-        ends = min(found.lower, float(low[0])), max(found.upper, float(high[0]))
-        made = certificates_at_outcomes.at_outcome(self.in_logs, kind, place, ends)
-        return certificates.attached(found, made)
+        wide = min(found.lower, float(low[0])), max(found.upper, float(high[0]))
+        fits = wide[1] - wide[0] <= found.width + settings.current().tol
+        tried = [*(near if self.in_logs.secret.rest else ()), *([wide] if fits else ())]
+        made = (
+            certificates_at_outcomes.at_outcome(self.in_logs, kind, place, ends) for ends in tried
+        )
+        return certificates.attached(found, next((one for one in made if one is not None), None))
 
     def _at(self, kind: str, y: Any) -> Bound:
         values = self.values_at(kind, y)

@@ -24,8 +24,8 @@ arguments turn such an enclosure into a proof; none needs f_Y to be known along 
     PML: for every y of a box f(y|x) is not bounded in x, while f_Y(y), a density, is finite for
     almost every y.
 ``zero``
-    The kernel is 0 on a box of outcomes and secrets of positive mass, and positive on another box
-    of secrets for the same outcomes: PMC is infinite.
+    The kernel is 0 on a box of outcomes and secrets of positive mass (or at one outcome, for one
+    such secret), and positive elsewhere for the same outcomes: PMC is infinite.
 
 Outcomes may also run to infinity on an exponential scale, or through the t at which a wave is near
 an extreme (`subsequences`). A ``ratio`` with y in a box (or at one outcome, perhaps one of positive
@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.continuous.certificates_of_infinities import Proof, infinite
-from borel.engine.graphs import rewrite
+from borel.engine.graphs import fp, rewrite
 from borel.engine.infinities import marginal_orders as marginal
 from borel.engine.infinities.orders import Orders, Ray, better, gap, of_linear, of_log
 from borel.engine.infinities.pairs import Pairs
@@ -206,8 +206,8 @@ class Search(Rays):
         """Prove an infinity at every outcome of a box: the kernel diverges in the secret alone."""
         if self.secret.dim > 1:
             return None
-        if kind == "pmc" and self.secret.continuous:
-            found = self._zero(y)
+        if kind == "pmc":
+            found = self._zero(y) if self.secret.continuous else self._zero_at_atom(y)
             if found is not None:
                 return found
         if kind == "pml" and y.data["box"][0] < y.data["box"][1]:
@@ -413,6 +413,23 @@ class Search(Rays):
             f"positive mass, and positive for x in ({e[0]:g}, {e[1]:g})"
         )
         return self._proof("pmc", argument, y, x, words, True)
+
+    def _zero_at_atom(self, y: Ray) -> Proof | None:
+        """Find a secret of positive mass for which an outcome is impossible."""
+        ends = y.data.get("box", [])
+        if not ends or ends[0] != ends[1]:
+            return None
+        charged = self.secret.atoms[self.secret.weight_low > 0, 0]
+        named = {self.secret.names[0]: charged, "y": np.full(charged.shape, ends[0])}
+        inputs = {name: named[name] for name in self.graph.inputs}
+        with np.errstate(all="ignore"):
+            log = np.broadcast_to(fp.evaluate(self.graph, inputs), charged.shape)
+        for x in charged[np.isneginf(log)][:1].tolist():
+            place = Ray(slack(x, x), f"x = {x:g}", {"atom": x})
+            value = self._kernel(y, place, STARTS[0])
+            if value.most is not None and value.most[1] == -math.inf:
+                return self._ratio("pmc", y, place, STARTS[0], value)
+        return None
 
 
 def _argument(

@@ -121,10 +121,11 @@ _UNDEFINED = {
     "divide": lambda a, b: arithmetic.zero_by_zero(a, b) | _infinite(a) & _infinite(b),
     "floor_divide": lambda a, b: arithmetic.zero_by_zero(a, b) | _infinite(a, b),
     "remainder": _infinite,
+    "special.binom": lambda n, k: _infinite(n, k) | (n[0] < 0),
     **{f"special.{name}": _infinite for name in "i0 i1 kl_div rel_entr xlogy xlog1py".split()},
     **{
         f"special.{name}": _at_the_edge
-        for name in "beta betaln betainc betaincc binom gammainc gammaincc iv kv poch".split()
+        for name in "beta betaln betainc betaincc gammainc gammaincc iv kv poch".split()
     },
 }
 _ARITHMETIC = {
