@@ -1,10 +1,11 @@
 """Bands: the leakage and the mass of whole boxes of outcomes, for suprema and laws over Y.
 
 For a box of outcomes with centre c, f_Y is a polynomial in y - c plus a small interval
-(`gauss`). The supremum over the secret is compared with the kernel along a path x0 or
+(`gauss`). The supremum over the secret is compared with the kernel along a path x0 + v (y - c) or
 x0 + (y - c), which is a function of y alone and again a polynomial; what it exceeds the path by
-is bounded over the whole box (`essential`, ``around``). Differences of polynomials then enclose
-the leakage for almost every y of the box, to second order in its width.
+is bounded over the whole box (`essential`, ``around``; `tubes`). Differences of polynomials then
+enclose the leakage for almost every y of the box, to second order in its width, and to fourth where
+the supremum is at a smooth maximum.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from borel.engine.continuous import gauss
 from borel.engine.continuous.essential import Around, extremes
 from borel.engine.continuous.surface import boxes
+from borel.engine.continuous.tubes import tubes
 from borel.engine.intervals import jet, jet_functions, lanes
 from borel.engine.intervals.jet_program import Program
 
@@ -103,19 +105,27 @@ def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) 
     centre, half = _geometry(low, high)
     seen = extremes(surface, (centre, centre), n, sign=sign, tol=tol, deadline=deadline)
     place = np.where(np.isfinite(seen.place), seen.place, 0.0)
+    tube, speed, still = None, np.zeros(n), np.ones(n, bool)
+    start_at = place
+    if surface.secret.continuous and surface.secret.dim == 1 and not len(surface.secret.atoms):
+        tube = tubes(surface, low, high, centre, half, place[:, 0], sign)
+        start_at, speed, still = tube.place[:, None], tube.speed, np.isinf(tube.excess)
+    lines = [(start_at, speed)] + [(place, None)] * (surface.diagonal is not None)
     paths, sound, smooth = [], [], []
     flat = np.full(n, -np.inf)
-    for speed in (0.0, 1.0):
-        path, fine, least, even = _path(surface, low, high, centre, half, place, speed, sign)
+    for line in lines:
+        path, fine, least, even = _path(surface, low, high, centre, half, *line, sign)
         paths.append(path)
         sound.append(fine)
         smooth.append(even)
         flat = np.maximum(flat, least)
-        if surface.diagonal is None:
-            break
     # value and slope of one and the same function of y, the first path
     start, slope = jet.entry(paths[0][0], 0), jet.entry(paths[0][1], 1)
-    around = Around(centre, half, slope, np.broadcast_to(start[0], n), place, smooth[0])
+    at_rest = smooth[0] & still
+    span = _poly_range(*paths[0], half)
+    low_end = np.where(np.isnan(span[0]), -np.inf, span[0])
+    start_low = np.broadcast_to(start[0], n)
+    around = Around(centre, half, slope, start_low, low_end, start_at, at_rest, tube)
     found = extremes(
         surface, (low, high), n, sign=sign, tol=tol, around=around, deadline=deadline, rounds=40
     )
@@ -125,23 +135,31 @@ def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) 
     if surface.secret.continuous and len(surface.secret.atoms):
         # the kernel may be another one at an atom than beside it: then only ranges are compared
         excess = np.full(n, np.inf)
-    dominated = _poly_range(paths[0][0], paths[0][1], half)[1]
-    direct = np.maximum(found.direct, np.broadcast_to(dominated, n))
+    on_path = np.broadcast_to(span[1], n)
+    if tube is not None:  # the secrets beside the path were not looked at one by one
+        more = on_path + tube.excess
+        on_path = np.where(still, on_path, more + np.abs(more) * 2.0**-50)
+    direct = np.maximum(found.direct, on_path)
     return _Side(paths, sound, flat, excess, direct)
 
 
-def _path(surface: Surface, low, high, centre, half, place, speed: float, sign: float):
-    """Return the kernel along x0 + speed (y - c), and where it bounds the supremum from below."""
+def _path(surface: Surface, low, high, centre, half, place, speed: np.ndarray | None, sign: float):
+    """Return the kernel along x0 + speed (y - c), and where it bounds the supremum from below.
+
+    None is speed 1 along the line of a constant y - x.
+    """
     n, dim = place.shape
     secret = surface.secret
-    span_low, span_high = place[:, 0].copy(), place[:, 0].copy()
-    if speed:  # the ends of the box where the path starts at its centre, else with a margin
+    if speed is None:  # the ends of the box where the path starts at its centre, else with a margin
         own = place[:, 0] == centre
-        reach = half * (1 + 2.0**-50)
-        span_low = np.where(own, low, span_low - reach)
-        span_high = np.where(own, high, span_high + reach)
+        span = lanes.add(lanes.point(place[:, 0]), (-half, half))
+        span_low, span_high = np.where(own, low, span[0]), np.where(own, high, span[1])
+    else:
+        moved = np.abs(speed) * half * (1 + 2.0**-50)
+        span_low, span_high = lanes.add(lanes.point(place[:, 0]), (-moved, moved))
+        span_low, span_high = (np.where(speed, v, place[:, 0]) for v in (span_low, span_high))
     within = np.ones(n, bool)
-    if speed:
+    if secret.continuous and dim == 1:
         within = (span_low >= secret.lower[0]) & (span_high <= secret.upper[0])
     # the path lies in [span_low, span_high]; a margin makes a box of positive mass of it
     margin = np.maximum(np.abs(place[:, 0]) * 2.0**-40, 2.0**-400)
@@ -167,7 +185,7 @@ def _path(surface: Surface, low, high, centre, half, place, speed: float, sign: 
 
     def along(a: np.ndarray, b: np.ndarray, order: int) -> Box:
         y = jet.variable(a, b, order)
-        if speed:
+        if speed is None:
             assert surface.diagonal is not None
             program, origin = surface.diagonal
             offset = lanes.subtract(lanes.point(place[:, 0]), lanes.point(centre))
@@ -182,6 +200,9 @@ def _path(surface: Surface, low, high, centre, half, place, speed: float, sign: 
             found = program.run(named, order, decisions=taken)
         else:
             x = [jet.constant(place[:, j], place[:, j]) for j in range(dim)]
+            if speed.any():
+                ends = (place[:, 0],) * 2 if a is b else (span_low, span_high)
+                x = [tuple(np.stack([end, speed]) for end in ends)]
             found = surface.log.run(surface.inputs(x, y), order, decisions=decisions)
         made.append(found.decisions)
         return found.jet if sign > 0 else lanes.negative(found.jet)

@@ -19,9 +19,11 @@ from borel.engine.intervals import jet, lanes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from borel.engine.continuous.tubes import Tubes
     from borel.engine.intervals.lanes import Box
 
 _LANES = 400_000
+_STEEP = 32
 
 
 class Extremes(NamedTuple):
@@ -86,18 +88,25 @@ class Around(NamedTuple):
         L_y(y, x0) over the box.
     start : ndarray (n,)
         sign * L(c, x0), from below.
+    least : ndarray (n,)
+        sign * L(y, x0) over the box, from below: what is below it is exceeded by x0 everywhere.
     place : ndarray (n, d)
         The secrets x0.
     smooth : ndarray of bool (n,)
         Where the kernel is continuous in the secret around x0, for every y of the box.
+    tubes : Tubes or None
+        Paths that move with y, from x0 at the centre, and what is known beside them: then L(y, x0)
+        is L along the path.
     """
 
     centre: np.ndarray
     half: np.ndarray
     slope: Box
     start: np.ndarray
+    least: np.ndarray
     place: np.ndarray
     smooth: np.ndarray
+    tubes: Tubes | None = None
 
 
 def extremes(
@@ -142,6 +151,10 @@ def extremes(
     corner: list[tuple[int, np.ndarray, np.ndarray]] = []
     if around is not None:
         best = around.start.copy()
+        if around.tubes is not None:
+            beside = around.start + around.tubes.excess
+            beside = beside + np.abs(beside) * 2.0**-50
+            done = np.where(np.isfinite(beside), beside, done)
     if len(secret.atoms):
         low, done, where, direct = _at_atoms(surface, y, n, sign, around)
         if around is None:
@@ -164,6 +177,8 @@ def extremes(
             _raise_best(best, place, np.arange(n), probe.lower, probe.place)
         for turn in range(rounds):
             parts = []
+            if around is not None and around.tubes is not None:
+                work, above = _outside(around.tubes, work, above)
             for s in _slices(len(work.index)):
                 parts.append(_bounds(surface, y, _Boxes(*(v[s] for v in work)), sign, around))
                 late = time.monotonic() > deadline
@@ -197,6 +212,16 @@ def extremes(
     if sign < 0 and around is None:
         return Extremes(-upper, -best, place, corner, -direct)
     return Extremes(best, upper, place, corner, direct)
+
+
+def _outside(tubes: Tubes, work: _Boxes, above: np.ndarray) -> tuple[_Boxes, np.ndarray]:
+    """Leave out what tubes hold: boxes inside of one, and the part of a box that is."""
+    a, b, low, high = work.a, work.b, tubes.low[work.index, None], tubes.high[work.index, None]
+    keep = ((a < low) | (b > high))[:, 0]
+    to_low = (a < low) & (low < b) & (b <= high)
+    from_high = (low <= a) & (a < high) & (high < b)
+    a, b = np.where(from_high, high, a), np.where(to_low, low, b)
+    return _Boxes(work.index[keep], a[keep], b[keep]), above[:, keep]
 
 
 def over_rest(
@@ -401,6 +426,11 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
         top = np.minimum(top, _far_out(surface, seen, a, b, sign, decided))
         upper = top + _drift(surface, at, work.index, around, sign, decided, a, b, ends)
         upper = np.where(np.isnan(upper), np.inf, upper)
+        start, least = around.start[work.index], around.least[work.index]
+        beyond = value[1] - least
+        beyond = beyond + np.abs(beyond) * 2.0**-50 + start
+        beyond = beyond + np.abs(beyond) * 2.0**-50
+        upper = np.where(beyond < upper, beyond, upper)
     lower = np.where(bounded & (found[0] > lower), found[0], lower)
     place = np.where(np.isfinite(centre), centre, place)
     upper, lower, charged = _within_support(surface, work, upper, lower)
@@ -414,6 +444,11 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
     if around is not None:  # boxes much narrower than the box of outcomes are small enough
         settled |= ((b - a) <= 0.05 * around.half[work.index, None]).all(axis=1)
     along, split = _cut(a, b, slopes, halves(a, b))
+    if dim == 1:  # faster towards an end beside which nothing bounds the slope
+        near = (b[:, 0] - a[:, 0]) / _STEEP
+        for end, place_ in ((a[:, 0] == surface.secret.lower, a[:, 0] + near),
+                            (b[:, 0] == surface.secret.upper, b[:, 0] - near)):
+            split = np.where(end & ~bounded & np.isfinite(near), place_, split)
     kinked = np.zeros(count, bool)
     if kink is not None and dim == 1:
         inside = (kink >= a[:, 0]) & (kink <= b[:, 0])

@@ -1,0 +1,192 @@
+r"""Secrets that follow the outcome: the most revealing one along a line, and a tube around it.
+
+On a box of outcomes with centre c and half-width h the supremum of ``L(y, x) = +-log f(y|x)`` is
+compared with its values along ``x = p(y) = x0 + v (y - c)``. Where L is smooth, and concave in x on
+an interval T of secrets that holds the path, :math:`L_{xx} \le -\kappa < 0`, for every y and every
+x in T
+
+.. math:: L(y, x) \le L(y, p(y)) + \frac{L_x(y, p(y))^2}{2 \kappa}, \qquad
+    |L_x(y, p(y))| \le |L_x(c, x_0)| + h |L_{xy} + v L_{xx}|(c, x_0) + h^2 \sup |C|,
+
+where C is half the second derivative of L_x along the path. With x0 where L(c, .) is largest and
+``v = -L_xy / L_xx`` the first terms vanish: the excess is of fourth order in the width of the box.
+Mixed derivatives are differences of derivatives along several directions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from borel.engine.intervals import jet, lanes
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.surface import Surface
+    from borel.engine.intervals.lanes import Box
+
+_REACHES = (64.0, 24.0, 10.0, 5.0, 3.0)
+"""Sizes of T, in units of what the extreme moves by while y leaves the centre."""
+_NEWTON, _FINE, _PARTS = 3, 2.0**20, 4
+_UP = 1 + 2.0**-40
+
+
+class Tubes(NamedTuple):
+    """Lines of secrets, one for each box of outcomes, and intervals of secrets around them.
+
+    Attributes
+    ----------
+    place, speed : ndarray (n,)
+        x0 and v; v = 0 where there is no tube.
+    low, high : ndarray (n,)
+        Ends of T; from inf to -inf where there is none.
+    excess : ndarray (n,)
+        What L exceeds its value along the line by at most, on T and for every y.
+    """
+
+    place: np.ndarray
+    speed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    excess: np.ndarray
+
+
+def along(surface: Surface, y: Box, x: Box, speed: np.ndarray, pace: float, sign: float, order: int):
+    """Return the jet of sign * log f along ``(y, x) + t (pace, speed)``, over boxes."""
+    steps = (np.stack([y[0], np.full_like(y[0], pace)]), np.stack([y[1], np.full_like(y[1], pace)]))
+    secret = np.stack([x[0], speed]), np.stack([x[1], speed])
+    found = surface.log.run(surface.inputs([secret], steps), order).jet
+    return found if sign > 0 else lanes.negative(found)
+
+
+def _second(surface, y, x, speed, pace, sign) -> Box:
+    """Enclose half the second derivative along a direction."""
+    return _entry(along(surface, y, x, speed, pace, sign, 2), 2, len(y[0]))
+
+
+def _entry(found: Box, k: int, n: int) -> Box:
+    low, high = jet.entry(found, k)
+    return np.broadcast_to(low, n), np.broadcast_to(high, n)
+
+
+def _middle(box: Box) -> np.ndarray:
+    return box[0] / 2 + box[1] / 2
+
+
+def tubes(surface: Surface, low, high, centre, half, place, sign: float) -> Tubes:
+    """Follow the extreme of sign * log f over the secrets, on boxes of outcomes.
+
+    Parameters
+    ----------
+    surface : Surface
+        The kernel, and a secret with a density on an interval.
+    low, high, centre, half : ndarray (n,)
+        The boxes of outcomes; half is at least what y may be away from the centre.
+    place : ndarray (n,)
+        Where the kernel is extreme at the centre, about.
+    sign : {1, -1}
+        Supremum or infimum.
+    """
+    with np.errstate(all="ignore"):
+        return _tubes(surface, low, high, centre, half, place, sign)
+
+
+def _tubes(surface, low, high, centre, half, place, sign) -> Tubes:
+    secret, n = surface.secret, len(low)
+    ends = float(secret.lower[0]), float(secret.upper[0])
+    zero, one = np.zeros(n), np.ones(n)
+    out = Tubes(place, zero, np.full(n, np.inf), np.full(n, -np.inf), np.full(n, np.inf))
+    at, x0 = (centre, centre), place
+    for _ in range(_NEWTON):  # to the extreme, where there is one inside
+        found = along(surface, at, (x0, x0), one, 0.0, sign, 2)
+        slope, bend = (_middle(_entry(found, k, n)) for k in (1, 2))
+        step = -slope / (2 * bend)
+        near = (bend < 0) & (np.abs(step) <= 0.25 * (np.abs(place) + half))
+        x0 = np.where(near, np.clip(x0 + step, *ends), x0)
+    point = x0, x0
+    own = np.abs(_middle(_second(surface, at, point, one, 0.0, sign)))
+    across = np.abs(_middle(_second(surface, at, point, zero, 1.0, sign)))
+    scale = np.exp2(np.round(np.log2(across / own) / 2))
+    scale = np.where((scale > 1e-100) & (scale < 1e100), scale, 1.0)
+    # v + scale and v - scale are floats
+    speed = _middle(_mixed(surface, at, point, zero, scale, sign)) / (2 * own)
+    speed = np.round(speed / scale * _FINE) * (scale / _FINE)
+    usable = np.isfinite(x0) & (np.abs(speed) < _FINE * scale)
+    moved = np.abs(speed) * half * _UP
+    usable &= (lanes.add(point, (-moved, moved))[0] > ends[0]) & np.isfinite(half)
+    usable &= lanes.add(point, (-moved, moved))[1] < ends[1]
+    rows = np.flatnonzero(usable)
+    if not len(rows):
+        return out
+    low, high, centre, half, x0, speed, scale, own = (
+        v[rows] for v in (low, high, centre, half, x0, speed, scale, own)
+    )
+    n, at, point, one = len(rows), (centre, centre), (x0, x0), one[rows]
+    first = _entry(along(surface, at, point, one, 0.0, sign, 1), 1, n)
+    turn = _mixed(surface, at, point, speed, scale, sign)
+    size = _size(first) + half * _size(turn) * _UP
+    size = size + half**2 * _curved(surface, low, high, centre, x0, speed, scale, sign) * _UP
+    unit, todo = np.maximum(scale, np.abs(speed)) * half, np.ones(n, bool)
+    span = lanes.add(point, (-moved[rows], moved[rows]))
+    for reach in _REACHES:
+        k = np.flatnonzero(todo)
+        a = np.maximum(x0[k] - reach * unit[k], ends[0])
+        b = np.minimum(x0[k] + reach * unit[k], ends[1])
+        hollow = _hollow(surface, low[k], high[k], a, b, sign)
+        excess = size[k] ** 2 / (2 * hollow) * _UP + 2.0**-1000
+        good = (hollow > 0.5 * own[k]) & (a < span[0][k]) & (span[1][k] < b) & np.isfinite(excess)
+        found = x0[k], speed[k], a, b, excess
+        for new, old in zip(found, out, strict=True):
+            old[rows[k[good]]] = new[good]
+        todo[k[good]] = False
+        if not todo.any():
+            break
+    return out
+
+
+def _mixed(surface, y: Box, x: Box, speed, scale, sign) -> Box:
+    """Enclose L_xy + v L_xx."""
+    one, two = (_second(surface, y, x, speed + side, 1.0, sign) for side in (scale, -scale))
+    return lanes.divide(lanes.subtract(one, two), lanes.point(2 * scale))
+
+
+def _curved(surface, low, high, centre, x0, speed, scale, sign) -> np.ndarray:
+    """Bound half the second derivative of L_x along the path, over the boxes.
+
+    With T(d) = D^3 L[d, d, d] / 6 it is (T(w + s e) - T(w - s e)) / 2s - s^2 T(e).
+    """
+    cuts = _cuts(low, high, _PARTS)
+    y = cuts[:-1].ravel(), cuts[1:].ravel()
+    c, x, v, s = (np.tile(u, _PARTS) for u in (centre, x0, speed, scale))
+    away = lanes.multiply(lanes.subtract(y, lanes.point(c)), lanes.point(v))
+    on_path = lanes.add(lanes.point(x), away)
+
+    def third(direction: np.ndarray, pace: float) -> Box:
+        return _entry(along(surface, y, on_path, direction, pace, sign, 3), 3, len(v))
+
+    gap = lanes.subtract(third(v + s, 1.0), third(v - s, 1.0))
+    both = lanes.divide(gap, lanes.point(2 * s))
+    more = lanes.multiply(third(np.ones_like(v), 0.0), lanes.multiply(lanes.point(s), lanes.point(s)))
+    return _size(lanes.subtract(both, more)).reshape(_PARTS, -1).max(axis=0)
+
+
+def _hollow(surface, low, high, a, b, sign) -> np.ndarray:
+    """Return the least -L_xx on boxes of outcomes and secrets; -inf if it is not bounded."""
+    ys, xs = _cuts(low, high, _PARTS), _cuts(a, b, 2 * _PARTS)
+    shape = (_PARTS, 2 * _PARTS, len(low))
+    y = tuple(np.broadcast_to(v[:, None], shape).ravel() for v in (ys[:-1], ys[1:]))
+    x = tuple(np.broadcast_to(v[None], shape).ravel() for v in (xs[:-1], xs[1:]))
+    bend = _second(surface, y, x, np.ones(len(y[0])), 0.0, sign)
+    found = np.where(np.isfinite(bend[0]), -2 * bend[1], -np.inf)
+    return np.nan_to_num(found, nan=-np.inf).reshape(-1, len(low)).min(axis=0)
+
+
+def _cuts(low, high, parts: int) -> np.ndarray:
+    """Return the ends of parts of boxes, one row each."""
+    cuts = low + (high - low) * np.linspace(0, 1, parts + 1)[:, None]
+    cuts[0], cuts[-1] = low, high
+    return cuts
+
+
+def _size(a: Box) -> np.ndarray:
+    return np.maximum(np.abs(a[0]), np.abs(a[1]))
