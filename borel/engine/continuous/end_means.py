@@ -15,7 +15,8 @@ essential supremum and infimum of the kernel over the secrets,
     f_Y \log \frac{f_Y}{I} \le D t^B \Bigl(\log \frac Dc + (a - B)^+ \log \frac1t\Bigr), \quad
     \frac{f_Y^2}{I} \le \frac{D^2}{c} t^{2B-a}.
 
-The powers are read off power-scaled enclosures (`orders`; that of f_Y, `marginal_orders`).
+The powers are read off power-scaled enclosures (`orders`; that of f_Y, `marginal_orders`, unless
+a theorem gives it).
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.balls.arb import ball, enclose
-from borel.engine.infinities.orders import NOTHING, Ray
-from borel.engine.infinities.power import ray
+from borel.engine.infinities.orders import NOTHING, Ray, of_log
+from borel.engine.infinities.power import PowerProgram, ray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +55,8 @@ class EndMeans:
 
         self.line, secret = engine.line, engine.secret
         self.search = Search(engine, certify=False)
+        known = engine.log_marginal_graph
+        self.theorem = None if known is None else PowerProgram(known)
         self.places = [(float(a), float(a)) for a in secret.atoms[:, 0]]
         if secret.continuous:
             self.places += self.search.boxes()
@@ -114,7 +117,11 @@ class EndMeans:
         return [part._replace(**known) for part in parts] or [whole]
 
     def _marginal(self, y: Ray, reach: float) -> Order | None:
-        """Bound f_Y by an order above -1, by boxes of secrets that are taken apart."""
+        """Bound f_Y by an order above -1: by a theorem, or boxes of secrets taken apart."""
+        if self.theorem is not None:
+            order = of_log(self.theorem.run({"y": y.value}, reach), reach).most
+            if order is not None and -1 < order[0] < math.inf:
+                return order
         marginal = self.search.marginal
         found = None if marginal is None else marginal.at_most(y, reach, -1.0)
         return None if found is None else (found.exponent, found.weight)

@@ -446,8 +446,10 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
     along, split = _cut(a, b, slopes, halves(a, b))
     if dim == 1:  # faster towards an end beside which nothing bounds the slope
         near = (b[:, 0] - a[:, 0]) / _STEEP
-        for end, place_ in ((a[:, 0] == surface.secret.lower, a[:, 0] + near),
-                            (b[:, 0] == surface.secret.upper, b[:, 0] - near)):
+        for end, place_ in (
+            (a[:, 0] == surface.secret.lower, a[:, 0] + near),
+            (b[:, 0] == surface.secret.upper, b[:, 0] - near),
+        ):
             split = np.where(end & ~bounded & np.isfinite(near), place_, split)
     kinked = np.zeros(count, bool)
     if kink is not None and dim == 1:

@@ -51,7 +51,9 @@ class Tubes(NamedTuple):
     excess: np.ndarray
 
 
-def along(surface: Surface, y: Box, x: Box, speed: np.ndarray, pace: float, sign: float, order: int):
+def along(
+    surface: Surface, y: Box, x: Box, speed: np.ndarray, pace: float, sign: float, order: int
+):
     """Return the jet of sign * log f along ``(y, x) + t (pace, speed)``, over boxes."""
     steps = (np.stack([y[0], np.full_like(y[0], pace)]), np.stack([y[1], np.full_like(y[1], pace)]))
     secret = np.stack([x[0], speed]), np.stack([x[1], speed])
@@ -166,7 +168,9 @@ def _curved(surface, low, high, centre, x0, speed, scale, sign) -> np.ndarray:
 
     gap = lanes.subtract(third(v + s, 1.0), third(v - s, 1.0))
     both = lanes.divide(gap, lanes.point(2 * s))
-    more = lanes.multiply(third(np.ones_like(v), 0.0), lanes.multiply(lanes.point(s), lanes.point(s)))
+    more = lanes.multiply(
+        third(np.ones_like(v), 0.0), lanes.multiply(lanes.point(s), lanes.point(s))
+    )
     return _size(lanes.subtract(both, more)).reshape(_PARTS, -1).max(axis=0)
 
 

@@ -146,6 +146,7 @@ class Search(Rays):
         named = {self.secret.names[0]: x.value, "y": y.value}
         if x.diagonal:
             named = {"offset": x.value, "y": y.value}
+        almost = self.secret.continuous and x.value.w[0] < x.value.w[1]
         least, most = None, None
         for program, along, read in (
             (self.log, self.along, of_log),
@@ -159,7 +160,7 @@ class Search(Rays):
             if known is None:
                 continue
             inputs = {k: v for k, v in named.items() if k in chosen.graph.inputs}
-            value = chosen.run(inputs, t0, known=known)
+            value = chosen.run(inputs, t0, known=known, almost=almost)
             found = read(value, t0)
             least = better(least, found.least, -1)
             most = better(most, found.most, 1)

@@ -91,6 +91,7 @@ class PowerProgram:
         *,
         derivative: str | None = None,
         known: dict[int, Value] | None = None,
+        almost: bool = False,
     ) -> Any:
         """Enclose the graph for all t in (0, t0] and all slacks.
 
@@ -105,6 +106,9 @@ class PowerProgram:
             almost every x only, so that ``x == c`` is false.
         known : dict, optional
             Values of nodes that are known better; they do not depend on x.
+        almost : bool
+            Whether statements are about almost all slacks: then a logarithm of what may be 0 is
+            bounded from above.
 
         Returns
         -------
@@ -119,7 +123,7 @@ class PowerProgram:
         """
         if derivative is not None:
             _check_sweep(inputs, derivative)
-        values, slopes = self._nodes(inputs, t0, derivative, known or {})
+        values, slopes = self._nodes(inputs, t0, derivative, known or {}, almost)
         return values[-1] if derivative is None else (values[-1], slopes[-1])
 
     def values(self, inputs: dict[str, Any], t0: float) -> list[Value]:
@@ -132,11 +136,12 @@ class PowerProgram:
         t0: float,
         derivative: str | None,
         known: dict[int, Value] | None = None,
+        almost: bool = False,
     ) -> tuple[list[Value], list[Value]]:
         values: list[Value] = []
         slopes: list[Value] = []
         with precision(BITS):
-            rules = Rules(t0)
+            rules = Rules(t0, almost=almost)
             for node, (op, args) in enumerate(self.graph.nodes):
                 if known and node in known:
                     value, slope = known[node], ZERO
@@ -227,7 +232,8 @@ def _value(rules: Rules, op: str, args: Sequence[Value], slopes: Sequence[Value]
     if UNKNOWN in numbers:
         return Truth(None) if op in _ORDER or op in _FINITE else UNKNOWN
     if op in _FINITE:
-        return Truth(_FINITE[op](isinstance(numbers[0], Infinite)))
+        bounded = isinstance(numbers[0], Infinite) or all(map(arb.is_finite, numbers[0].w))
+        return Truth(_FINITE[op](isinstance(numbers[0], Infinite)) if bounded else None)
     if any(isinstance(a, Infinite) for a in numbers):
         return _of_infinite(rules, op, numbers)
     if op in _ORDER:

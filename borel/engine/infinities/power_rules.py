@@ -52,9 +52,12 @@ class Rules:
     ----------
     t0 : float
         Inside (0, 1).
+    almost : bool
+        Whether statements are about almost all slacks; if not, about every one.
     """
 
-    def __init__(self, t0: float):
+    def __init__(self, t0: float, *, almost: bool = False):
+        self.almost = almost
         if not 0 < t0 < 1:
             raise ValueError(f"t0 must be inside (0, 1), not {t0}")
         with precision(BITS):
@@ -279,8 +282,10 @@ class Rules:
         return (ratio * ((ratio / c).log() - 1)).exp().upper()
 
     def log(self, v: Real) -> Real:
-        """Enclose log v for v > 0."""
+        """Enclose log v for v > 0; for almost all slacks also where v may be 0, from above."""
         if isinstance(v, Power) and v.base == 0:
+            if self.almost and v.w[0] == 0 < v.w[1]:
+                return self._log(v.a, (-INF, logarithm((v.w[1], v.w[1]))[1]))
             return self._log(v.a, logarithm(v.w))
         inside = logarithm(self.range(v))
         if isinstance(v, Power) and v.base == 1:
