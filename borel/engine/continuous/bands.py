@@ -110,11 +110,12 @@ def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) 
     if surface.secret.continuous and surface.secret.dim == 1 and not len(surface.secret.atoms):
         tube = tubes(surface, low, high, centre, half, place[:, 0], sign)
         start_at, speed, still = tube.place[:, None], tube.speed, np.isinf(tube.excess)
-    lines = [(start_at, speed)] + [(place, None)] * (surface.diagonal is not None)
+    lines: list[tuple[np.ndarray, np.ndarray | None]] = [(start_at, speed)]
+    lines += [(place, None)] * (surface.diagonal is not None)
     paths, sound, smooth = [], [], []
     flat = np.full(n, -np.inf)
-    for line in lines:
-        path, fine, least, even = _path(surface, low, high, centre, half, *line, sign)
+    for origin, pace in lines:
+        path, fine, least, even = _path(surface, low, high, centre, half, origin, pace, sign)
         paths.append(path)
         sound.append(fine)
         smooth.append(even)
@@ -122,7 +123,7 @@ def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) 
     # value and slope of one and the same function of y, the first path
     start, slope = jet.entry(paths[0][0], 0), jet.entry(paths[0][1], 1)
     at_rest = smooth[0] & still
-    span = _poly_range(*paths[0], half)
+    span = _poly_range(paths[0][0], paths[0][1], half)
     low_end = np.where(np.isnan(span[0]), -np.inf, span[0])
     start_low = np.broadcast_to(start[0], n)
     around = Around(centre, half, slope, start_low, low_end, start_at, at_rest, tube)
@@ -202,7 +203,7 @@ def _path(surface: Surface, low, high, centre, half, place, speed: np.ndarray | 
             x = [jet.constant(place[:, j], place[:, j]) for j in range(dim)]
             if speed.any():
                 ends = (place[:, 0],) * 2 if a is b else (span_low, span_high)
-                x = [tuple(np.stack([end, speed]) for end in ends)]
+                x = [(np.stack([ends[0], speed]), np.stack([ends[1], speed]))]
             found = surface.log.run(surface.inputs(x, y), order, decisions=decisions)
         made.append(found.decisions)
         return found.jet if sign > 0 else lanes.negative(found.jet)

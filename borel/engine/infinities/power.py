@@ -232,8 +232,10 @@ def _value(rules: Rules, op: str, args: Sequence[Value], slopes: Sequence[Value]
     if UNKNOWN in numbers:
         return Truth(None) if op in _ORDER or op in _FINITE else UNKNOWN
     if op in _FINITE:
-        bounded = isinstance(numbers[0], Infinite) or all(map(arb.is_finite, numbers[0].w))
-        return Truth(_FINITE[op](isinstance(numbers[0], Infinite)) if bounded else None)
+        number = numbers[0]
+        if isinstance(number, Real) and not all(map(arb.is_finite, number.w)):
+            return Truth(None)  # a logarithm of what may be 0 is one of them
+        return Truth(_FINITE[op](isinstance(number, Infinite)))
     if any(isinstance(a, Infinite) for a in numbers):
         return _of_infinite(rules, op, numbers)
     if op in _ORDER:
