@@ -18,6 +18,7 @@ from borel.engine.continuous import gauss
 from borel.engine.continuous.essential import Around, extremes
 from borel.engine.continuous.surface import boxes
 from borel.engine.continuous.tubes import tubes
+from borel.engine.graphs import rewrite
 from borel.engine.intervals import jet, jet_functions, lanes
 from borel.engine.intervals.jet_program import Program
 
@@ -120,6 +121,11 @@ def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) 
         sound.append(fine)
         smooth.append(even)
         flat = np.maximum(flat, least)
+    if surface.diagonal is not None and not sound[-1].all() and _JUMPS & surface.graph.operations:
+        for towards in (-1.0, 1.0):
+            path, fine = _beside(surface, low, high, centre, half, place[:, 0], towards, sign)
+            paths.append(path)
+            sound.append(fine)
     # value and slope of one and the same function of y, the first path
     start, slope = jet.entry(paths[0][0], 0), jet.entry(paths[0][1], 1)
     at_rest = smooth[0] & still
@@ -217,6 +223,35 @@ def _path(surface: Surface, low, high, centre, half, place, speed: np.ndarray | 
 
 
 _CONTINUOUS = frozenset(("absolute", "maximum", "minimum", "fmax", "fmin"))
+_JUMPS = frozenset(("where", *rewrite.COMPARISONS))
+
+
+def _beside(surface: Surface, low, high, centre, half, place, towards: float, sign: float):
+    """Return the kernel along a line x = y + s beside x0 + (y - c), and where it is a bound.
+
+    At x = y the kernel may jump. The secrets y + s, for s in a small interval, have positive mass
+    for every y; where log f(y|y + s) has a bounded slope in s, it is a bound at the middle of it.
+    """
+    assert surface.diagonal is not None
+    n, (program, _) = len(low), surface.diagonal
+    secret = surface.secret
+    unit = half * 2.0**-24 + np.abs(centre) * 2.0**-48
+    middle = (place - centre) + towards * 2 * unit
+    around = lanes.add(lanes.point(middle), (-unit, unit))
+    x = lanes.add((low, high), around)
+    fine = (x[0] >= secret.lower[0]) & (x[1] <= secret.upper[0]) & charged(surface, *x)
+    y, offset = jet.constant(low, high), jet.variable(around[0], around[1], 1)
+    seen = program.run({"y": y, "offset": offset}, 1)
+    slope = jet.entry(seen.jet, 1)
+    fine = fine & np.isfinite(slope[0]) & np.isfinite(slope[1]) & (len(secret.atoms) == 0)
+    offset = jet.constant(middle, middle)
+    # what is decided for all of the interval is: a value altered at its middle is not seen
+    named = {"y": jet.variable(low, high, ORDER), "offset": offset}
+    outer = program.run(named, ORDER, decisions=seen.decisions)
+    named = {"y": jet.variable(centre, centre, ORDER - 1), "offset": offset}
+    inner = program.run(named, ORDER - 1, decisions=outer.decisions)
+    found = [v.jet if sign > 0 else lanes.negative(v.jet) for v in (inner, outer)]
+    return (_full(found[0], ORDER, n), _full(found[1], ORDER + 1, n)), fine
 
 
 def _joint(decisions, nodes: list[int]):

@@ -386,6 +386,8 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
         found = surface.log.run(surface.inputs(x, seen), order, decisions=decided).jet
         return found if sign > 0 else lanes.negative(found)
 
+    if around is not None and not bounded.all():  # y - x varies less than y and x do
+        value = _across(surface, at, a, b, sign, value, ~bounded)
     upper, lower = value[1].copy(), value[0].copy()
     place = centre.copy()
     settled = np.zeros(count, bool)
@@ -457,6 +459,20 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
         kinked = inside & ~(bounded & monotone)
         split = np.where(kinked, kink, split)
     return _Bounds(upper, lower, place, split, along, kinked, settled, direct, a, b)
+
+
+def _across(surface: Surface, at, a, b, sign: float, value: Box, rows: np.ndarray) -> Box:
+    """Bound sign * log f on some boxes of outcomes and secrets also as a function of x - y."""
+    if surface.diagonal is None or at is None:
+        return value
+    program, _ = surface.diagonal
+    y = tuple(np.broadcast_to(end, (1, len(a)))[:, rows] for end in at)
+    offset = lanes.subtract((a[rows].T, b[rows].T), (y[0], y[1]))
+    found = program.run({"y": (y[0], y[1]), "offset": offset}, 0).jet
+    more = _entry(found if sign > 0 else lanes.negative(found), 0, int(rows.sum()))
+    low, high = value[0].copy(), value[1].copy()
+    low[rows], high[rows] = lanes.meet((low[rows], high[rows]), more)
+    return low, high
 
 
 def _far_out(surface: Surface, centre: Box, a, b, sign: float, decided) -> np.ndarray:

@@ -2,8 +2,8 @@ r"""Secrets that follow the outcome: the most revealing one along a line, and a 
 
 On a box of outcomes with centre c and half-width h the supremum of ``L(y, x) = +-log f(y|x)`` is
 compared with its values along ``x = p(y) = x0 + v (y - c)``. Where L is smooth, and concave in x on
-an interval T of secrets that holds the path, :math:`L_{xx} \le -\kappa < 0`, for every y and every
-x in T
+an interval T of secrets that holds the path (no branch of the kernel changes there),
+:math:`L_{xx} \le -\kappa < 0`, for every y and every x in T
 
 .. math:: L(y, x) \le L(y, p(y)) + \frac{L_x(y, p(y))^2}{2 \kappa}, \qquad
     |L_x(y, p(y))| \le |L_x(c, x_0)| + h |L_{xy} + v L_{xx}|(c, x_0) + h^2 \sup |C|,
@@ -24,6 +24,8 @@ from borel.engine.intervals import jet, lanes
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Surface
     from borel.engine.intervals.lanes import Box
+
+    Decisions = dict[int, tuple[np.ndarray, np.ndarray]]
 
 _REACHES = (64.0, 24.0, 10.0, 5.0, 3.0)
 """Sizes of T, in units of what the extreme moves by while y leaves the centre."""
@@ -52,23 +54,74 @@ class Tubes(NamedTuple):
 
 
 def along(
-    surface: Surface, y: Box, x: Box, speed: np.ndarray, pace: float, sign: float, order: int
-):
+    surface: Surface,
+    y: Box,
+    x: Box,
+    speed: np.ndarray,
+    pace: float,
+    sign: float,
+    order: int,
+    decisions: Decisions | None = None,
+) -> Box:
     """Return the jet of sign * log f along ``(y, x) + t (pace, speed)``, over boxes."""
     steps = (np.stack([y[0], np.full_like(y[0], pace)]), np.stack([y[1], np.full_like(y[1], pace)]))
     secret = np.stack([x[0], speed]), np.stack([x[1], speed])
-    found = surface.log.run(surface.inputs([secret], steps), order).jet
+    found = surface.log.run(surface.inputs([secret], steps), order, decisions=decisions).jet
     return found if sign > 0 else lanes.negative(found)
-
-
-def _second(surface, y, x, speed, pace, sign) -> Box:
-    """Enclose half the second derivative along a direction."""
-    return _entry(along(surface, y, x, speed, pace, sign, 2), 2, len(y[0]))
 
 
 def _entry(found: Box, k: int, n: int) -> Box:
     low, high = jet.entry(found, k)
     return np.broadcast_to(low, n), np.broadcast_to(high, n)
+
+
+class _Smooth(NamedTuple):
+    """Boxes of outcomes and secrets on which every branch is decided, and how.
+
+    Parts of such a box may touch where a branch changes, and none of them would tell.
+    """
+
+    surface: Surface
+    sign: float
+    decisions: Decisions | None
+
+    def second(self, y: Box, x: Box, speed, pace: float) -> Box:
+        """Enclose half the second derivative along a direction."""
+        n = len(y[0])
+        found = along(self.surface, y, x, speed, pace, self.sign, 2, self.on(n))
+        return _entry(found, 2, n)
+
+    def third(self, y: Box, x: Box, speed, pace: float) -> Box:
+        """Enclose a sixth of the third derivative along a direction."""
+        n = len(y[0])
+        found = along(self.surface, y, x, speed, pace, self.sign, 3, self.on(n))
+        return _entry(found, 3, n)
+
+    def slope(self, y: Box, x: Box) -> Box:
+        """Enclose L_x."""
+        n = len(y[0])
+        found = along(self.surface, y, x, np.ones(n), 0.0, self.sign, 1, self.on(n))
+        return _entry(found, 1, n)
+
+    def mixed(self, y: Box, x: Box, speed, scale) -> Box:
+        """Enclose L_xy + v L_xx, for v + scale and v - scale that are floats."""
+        one, two = (self.second(y, x, speed + side, 1.0) for side in (scale, -scale))
+        return lanes.divide(lanes.subtract(one, two), lanes.point(2 * scale))
+
+    def on(self, n: int) -> Decisions | None:
+        """Return what was decided, for parts of the boxes, one row of boxes after another."""
+        if self.decisions is None:
+            return None
+        return {k: (np.resize(no, n), np.resize(yes, n)) for k, (no, yes) in self.decisions.items()}
+
+
+def _smooth(surface: Surface, y: Box, x: Box, sign: float) -> tuple[np.ndarray, Decisions]:
+    """Return on which boxes every branch is decided, and what is."""
+    n = len(y[0])
+    secret = jet.variable(x[0], x[1], 1)
+    found = surface.log.run(surface.inputs([secret], jet.constant(*y)), 1).decisions
+    made = {k: (np.broadcast_to(no, n), np.broadcast_to(yes, n)) for k, (no, yes) in found.items()}
+    return np.all([np.ones(n, bool), *(no | yes for no, yes in made.values())], axis=0), made
 
 
 def _middle(box: Box) -> np.ndarray:
@@ -98,7 +151,8 @@ def _tubes(surface, low, high, centre, half, place, sign) -> Tubes:
     ends = float(secret.lower[0]), float(secret.upper[0])
     zero, one = np.zeros(n), np.ones(n)
     out = Tubes(place, zero, np.full(n, np.inf), np.full(n, -np.inf), np.full(n, np.inf))
-    at, x0 = (centre, centre), place
+    # a guess of the path: whatever it is, what follows holds
+    guess, at, x0 = _Smooth(surface, sign, None), (centre, centre), place
     for _ in range(_NEWTON):  # to the extreme, where there is one inside
         found = along(surface, at, (x0, x0), one, 0.0, sign, 2)
         slope, bend = (_middle(_entry(found, k, n)) for k in (1, 2))
@@ -106,53 +160,44 @@ def _tubes(surface, low, high, centre, half, place, sign) -> Tubes:
         near = (bend < 0) & (np.abs(step) <= 0.25 * (np.abs(place) + half))
         x0 = np.where(near, np.clip(x0 + step, *ends), x0)
     point = x0, x0
-    own = np.abs(_middle(_second(surface, at, point, one, 0.0, sign)))
-    across = np.abs(_middle(_second(surface, at, point, zero, 1.0, sign)))
+    own = np.abs(_middle(guess.second(at, point, one, 0.0)))
+    across = np.abs(_middle(guess.second(at, point, zero, 1.0)))
     scale = np.exp2(np.round(np.log2(across / own) / 2))
     scale = np.where((scale > 1e-100) & (scale < 1e100), scale, 1.0)
     # v + scale and v - scale are floats
-    speed = _middle(_mixed(surface, at, point, zero, scale, sign)) / (2 * own)
+    speed = _middle(guess.mixed(at, point, zero, scale)) / (2 * own)
     speed = np.round(speed / scale * _FINE) * (scale / _FINE)
-    usable = np.isfinite(x0) & (np.abs(speed) < _FINE * scale)
+    usable = np.isfinite(x0) & (np.abs(speed) < _FINE * scale) & np.isfinite(half)
     moved = np.abs(speed) * half * _UP
-    usable &= (lanes.add(point, (-moved, moved))[0] > ends[0]) & np.isfinite(half)
-    usable &= lanes.add(point, (-moved, moved))[1] < ends[1]
-    rows = np.flatnonzero(usable)
-    if not len(rows):
-        return out
-    low, high, centre, half, x0, speed, scale, own = (
-        v[rows] for v in (low, high, centre, half, x0, speed, scale, own)
-    )
-    n, at, point, one = len(rows), (centre, centre), (x0, x0), one[rows]
-    first = _entry(along(surface, at, point, one, 0.0, sign, 1), 1, n)
-    turn = _mixed(surface, at, point, speed, scale, sign)
-    size = _size(first) + half * _size(turn) * _UP
-    size = size + half**2 * _curved(surface, low, high, centre, x0, speed, scale, sign) * _UP
-    unit, todo = np.maximum(scale, np.abs(speed)) * half, np.ones(n, bool)
-    span = lanes.add(point, (-moved[rows], moved[rows]))
+    span = lanes.add(point, (-moved, moved))
+    usable &= (span[0] > ends[0]) & (span[1] < ends[1])
+    unit, todo = np.maximum(scale, np.abs(speed)) * half, usable
     for reach in _REACHES:
         k = np.flatnonzero(todo)
-        a = np.maximum(x0[k] - reach * unit[k], ends[0])
-        b = np.minimum(x0[k] + reach * unit[k], ends[1])
-        hollow = _hollow(surface, low[k], high[k], a, b, sign)
-        excess = size[k] ** 2 / (2 * hollow) * _UP + 2.0**-1000
-        good = (hollow > 0.5 * own[k]) & (a < span[0][k]) & (span[1][k] < b) & np.isfinite(excess)
-        found = x0[k], speed[k], a, b, excess
-        for new, old in zip(found, out, strict=True):
-            old[rows[k[good]]] = new[good]
-        todo[k[good]] = False
-        if not todo.any():
+        if not len(k):
             break
+        a, b = np.maximum(x0 - reach * unit, ends[0]), np.minimum(x0 + reach * unit, ends[1])
+        known, made = _smooth(surface, (low[k], high[k]), (a[k], b[k]), sign)
+        k = k[known & (a[k] < span[0][k]) & (span[1][k] < b[k])]
+        if not len(k):
+            continue
+        rows = np.flatnonzero(np.isin(np.flatnonzero(todo), k))
+        inside = _Smooth(surface, sign, {i: (u[rows], v[rows]) for i, (u, v) in made.items()})
+        hollow = _hollow(inside, low[k], high[k], a[k], b[k])
+        path = centre[k], x0[k], speed[k]
+        size = _size(inside.slope((path[0],) * 2, (path[1],) * 2))
+        turn = inside.mixed((path[0],) * 2, (path[1],) * 2, speed[k], scale[k])
+        curved = _curved(inside, low[k], high[k], *path, scale[k])
+        size = size + (half[k] * _size(turn) + half[k] ** 2 * curved) * _UP
+        excess = size**2 / (2 * hollow) * _UP + 2.0**-1000
+        good = (hollow > 0.5 * own[k]) & np.isfinite(excess)
+        for new, old in zip((x0[k], speed[k], a[k], b[k], excess), out, strict=True):
+            old[k[good]] = new[good]
+        todo[k[good]] = False
     return out
 
 
-def _mixed(surface, y: Box, x: Box, speed, scale, sign) -> Box:
-    """Enclose L_xy + v L_xx."""
-    one, two = (_second(surface, y, x, speed + side, 1.0, sign) for side in (scale, -scale))
-    return lanes.divide(lanes.subtract(one, two), lanes.point(2 * scale))
-
-
-def _curved(surface, low, high, centre, x0, speed, scale, sign) -> np.ndarray:
+def _curved(inside: _Smooth, low, high, centre, x0, speed, scale) -> np.ndarray:
     """Bound half the second derivative of L_x along the path, over the boxes.
 
     With T(d) = D^3 L[d, d, d] / 6 it is (T(w + s e) - T(w - s e)) / 2s - s^2 T(e).
@@ -162,25 +207,20 @@ def _curved(surface, low, high, centre, x0, speed, scale, sign) -> np.ndarray:
     c, x, v, s = (np.tile(u, _PARTS) for u in (centre, x0, speed, scale))
     away = lanes.multiply(lanes.subtract(y, lanes.point(c)), lanes.point(v))
     on_path = lanes.add(lanes.point(x), away)
-
-    def third(direction: np.ndarray, pace: float) -> Box:
-        return _entry(along(surface, y, on_path, direction, pace, sign, 3), 3, len(v))
-
-    gap = lanes.subtract(third(v + s, 1.0), third(v - s, 1.0))
-    both = lanes.divide(gap, lanes.point(2 * s))
-    more = lanes.multiply(
-        third(np.ones_like(v), 0.0), lanes.multiply(lanes.point(s), lanes.point(s))
-    )
+    two = inside.third(y, on_path, v + s, 1.0), inside.third(y, on_path, v - s, 1.0)
+    both = lanes.divide(lanes.subtract(*two), lanes.point(2 * s))
+    square = lanes.multiply(lanes.point(s), lanes.point(s))
+    more = lanes.multiply(inside.third(y, on_path, np.ones_like(v), 0.0), square)
     return _size(lanes.subtract(both, more)).reshape(_PARTS, -1).max(axis=0)
 
 
-def _hollow(surface, low, high, a, b, sign) -> np.ndarray:
+def _hollow(inside: _Smooth, low, high, a, b) -> np.ndarray:
     """Return the least -L_xx on boxes of outcomes and secrets; -inf if it is not bounded."""
     ys, xs = _cuts(low, high, _PARTS), _cuts(a, b, 2 * _PARTS)
     shape = (_PARTS, 2 * _PARTS, len(low))
     y = tuple(np.broadcast_to(v[:, None], shape).ravel() for v in (ys[:-1], ys[1:]))
     x = tuple(np.broadcast_to(v[None], shape).ravel() for v in (xs[:-1], xs[1:]))
-    bend = _second(surface, y, x, np.ones(len(y[0])), 0.0, sign)
+    bend = inside.second((y[0], y[1]), (x[0], x[1]), np.ones(len(y[0])), 0.0)
     found = np.where(np.isfinite(bend[0]), -2 * bend[1], -np.inf)
     return np.nan_to_num(found, nan=-np.inf).reshape(-1, len(low)).min(axis=0)
 

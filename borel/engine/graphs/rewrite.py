@@ -402,7 +402,7 @@ def _appended(b: _Builder, graph: Graph) -> int:
     return place[-1]
 
 
-_COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 
 
 def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:
@@ -420,7 +420,7 @@ def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:
             place.append({"y": y, "x": x}[args[0]])
         elif op == "const":
             place.append(b.add(op, *args))
-        elif op in _COMPARISONS and {place[a] for a in args} == {y, x}:
+        elif op in COMPARISONS and {place[a] for a in args} == {y, x}:
             zero = b.add("const", 0.0)
             place.append(b.add(op, *(offset if place[a] == x else zero for a in args)))
         else:
@@ -436,7 +436,8 @@ def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:
 def wedge(weighted: Graph, end: float) -> Graph:
     """Return the integrand with x = y + r (end - y), r in (0, 1), times the Jacobian.
 
-    A kink on the line x = y lies at the end r = 0 then, for every y, and y - x is a product.
+    A kink on the line x = y lies at the end r = 0 then, for every y, and y - x is a product: y and
+    x compare as 0 and that product do.
     """
     b = _Builder(("y", "r", "shift"))
     y, r = b.add("input", "y"), b.add("input", "r")
@@ -449,6 +450,9 @@ def wedge(weighted: Graph, end: float) -> Graph:
             place.append(replaced[args[0]])
         elif op == "const":
             place.append(b.add(op, *args))
+        elif op in COMPARISONS and {place[a] for a in args} == {y, replaced["x"]}:
+            zero = b.add("const", 0.0)
+            place.append(b.add(op, *(zero if place[a] == y else reach for a in args)))
         else:
             place.append(_simple(b, op, tuple(place[a] for a in args)))
     return b.graph(b.add("multiply", place[-1], b.add("absolute", length)))
