@@ -53,8 +53,8 @@ def evaluate(graph: Graph, inputs: dict[str, Box]) -> Box:
                     boxes = [_doubted(values[a], doubts[a]) for a in args]
                 low, high = TABLE[op](*boxes)
             doubt = np.isnan(low) | np.isnan(high)
-            if op in _UNDEFINED:
-                doubt = doubt | _UNDEFINED[op](*(values[a] for a in args))
+            if op in UNDEFINED:
+                doubt = doubt | UNDEFINED[op](*(values[a] for a in args))
             if op not in ("input", "const") and op not in _DEFINED_FOR_NAN:
                 for a in args:
                     doubt = doubt | doubts[a]
@@ -114,7 +114,7 @@ _DEFINED_FOR_NAN = {
 }
 # Where NumPy and SciPy have no value (0 / 0, 0 inf, I_0(inf)) though the enclosures have one, by
 # continuity or as ranges need it: a comparison of what comes out may go the other way.
-_UNDEFINED = {
+UNDEFINED = {
     "multiply": lambda a, b: (
         _infinite(a, b) & (arithmetic.holds_zero(a) | arithmetic.holds_zero(b))
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +22,18 @@ class Outcome(NamedTuple):
     jet: Box
     decisions: dict[int, Box]
     kink: np.ndarray | None
+
+
+_PARTIAL = frozenset(
+    """sqrt log log2 log10 log1p power arcsin arccos arccosh arctanh special.logit special.erfinv
+    special.ndtri""".split()
+) | frozenset(interval.UNDEFINED)
+"""Operations that have no value at some numbers: ends are NaN there, or it is left out (`_CUT`)."""
+_CUT = frozenset(("sqrt", "log"))
+_FOR_NAN = COMPARISONS | frozenset(
+    "isnan isfinite isinf fmax fmin logical_and logical_or logical_not logical_xor".split()
+)
+"""Operations with a value for NaN."""
 
 
 class Program:
@@ -64,8 +77,26 @@ class Program:
             for k, (op, args) in enumerate(graph.nodes)
             if op in COMPARISONS and own & set(args) and set(args) - own <= set(self.constants)
         }
+        self._doubts = self._asked()
+        self._partial = frozenset().union(*self._doubts.values())
         self.branches = bool(BRANCHING & graph.operations)
         """Whether it has kinks or jumps, or may have."""
+
+    def _asked(self) -> dict[int, frozenset[int]]:
+        """Return the nodes that NumPy answers for NaN too, with those behind them that may be NaN.
+
+        Of a condition of ``where``, those behind the condition.
+        """
+        behind: list[frozenset[int]] = []
+        out: dict[int, frozenset[int]] = {}
+        for k, (op, args) in enumerate(self.graph.nodes):
+            used = () if op in ("input", "const") or k in self.constants else args
+            found = frozenset().union(*(behind[a] for a in used))
+            asked = behind[args[0]] if op == "where" else found if op in _FOR_NAN else frozenset()
+            if asked:
+                out[k] = asked
+            behind.append(found | {k} if used and op in _PARTIAL else found)
+        return out
 
     def run(
         self,
@@ -99,6 +130,7 @@ class Program:
         work = Branches(order, decisions, start, everywhere)
         ndim = next(iter(inputs.values()))[0].ndim
         values: dict[int, Box] = {}
+        doubts: dict[int, np.ndarray] = {}
         with np.errstate(all="ignore"):
             for k, (op, args) in enumerate(self.graph.nodes):
                 if op == "input":
@@ -109,8 +141,35 @@ class Program:
                     values[k] = (shaped, shaped if low is high else np.reshape(high, (1,) * ndim))
                 else:
                     work.node, work.threshold = k, k in self._thresholds
-                    values[k] = work.apply(op, [values[a] for a in args])
+                    operands = [values[a] for a in args]
+                    if k in self._doubts and doubts:
+                        operands = self._doubted(k, op, operands, doubts)
+                    values[k] = work.apply(op, operands)
+                    if k in self._partial:
+                        doubt = np.isnan(values[k][0][0]) | np.isnan(values[k][1][0])
+                        if op in _CUT:
+                            doubt = doubt | (operands[0][0][0] < 0)
+                        if op in interval.UNDEFINED:
+                            heads = ((low[0], high[0]) for low, high in operands)
+                            doubt = doubt | interval.UNDEFINED[op](*heads)
+                        if doubt.any():
+                            doubts[k] = doubt
                     for a in args:
                         if self._last[a] == k:
                             values.pop(a, None)
         return Outcome(values[len(self.graph.nodes) - 1], work.made, work.kink)
+
+    def _doubted(
+        self, k: int, op: str, operands: list[Box], doubts: dict[int, np.ndarray]
+    ) -> list[Box]:
+        """Write NaN where there may be no value: NumPy answers there, and as it likes."""
+        masks = [doubts[j] for j in self._doubts[k] if j in doubts]
+        if not masks:
+            return operands
+        doubt = reduce(np.logical_or, masks)
+        asked = 1 if op == "where" else len(operands)
+        unknown = [
+            (np.where(doubt, np.nan, low), np.where(doubt, np.nan, high))
+            for low, high in operands[:asked]
+        ]
+        return unknown + operands[asked:]

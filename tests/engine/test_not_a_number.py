@@ -1,0 +1,105 @@
+"""What NumPy answers for NaN: conditions on roots and logarithms of what may be negative."""
+
+import time
+
+import numpy as np
+import pytest
+from scipy import special
+
+import borel as bl
+from borel.density import Density
+from borel.engine.continuous import bands
+from borel.engine.continuous.surface import Surface, secret_of
+from borel.engine.intervals.jet_program import Program
+
+UNIT = bl.Interval(0, 1)
+# true, or false, for NaN: below x = 1/5
+CONDITIONS = {
+    "sqrt >= 0": lambda x: np.sqrt(x - 0.2) >= 0,
+    "0 <= sqrt": lambda x: 0 <= np.sqrt(x - 0.2),
+    "sqrt > -1": lambda x: np.sqrt(x - 0.2) > -1,
+    "sqrt == sqrt": lambda x: np.equal(np.sqrt(x - 0.2) * 0, 0),
+    "sqrt != 9": lambda x: np.not_equal(np.sqrt(x - 0.2), 9),
+    "log < 1": lambda x: np.log(x - 0.2) < 1,
+    "log2 < 1": lambda x: np.log2(x - 0.2) < 1,
+    "log10 < 1": lambda x: np.log10(x - 0.2) < 1,
+    "log1p < 1": lambda x: np.log1p(x - 1.2) < 1,
+    "xlogy < 1": lambda x: special.xlogy(1.0, x - 0.2) < 1,
+    "xlog1py < 1": lambda x: special.xlog1py(1.0, x - 1.2) < 1,
+    "power times 0": lambda x: np.equal((x - 0.2) ** 1.5 * 0, 0),
+    "quotient": lambda x: np.maximum(x - 0.2, 0) / np.maximum(x - 0.2, 0) > 0.5,
+    "quotient times 0": lambda x: np.maximum(x - 0.2, 0) / np.maximum(x - 0.2, 0) * 0 < 0.5,
+    "arctanh < 99": lambda x: np.arctanh(x - 1.2) * 0 < 99,
+    "power < 2": lambda x: (x - 0.2) ** 1.5 < 2,
+    "arcsin < 9": lambda x: np.arcsin(x - 1.2) < 9,
+    "logit < 99": lambda x: special.logit(x - 0.2) < 99,
+    "sqrt of sqrt": lambda x: np.sqrt(1 + np.sqrt(x - 0.2)) > 0,
+    "finite": lambda x: np.isfinite(np.sqrt(x - 0.2)),
+    "a number": lambda x: ~np.isnan(np.sqrt(x - 0.2)),
+    "and": lambda x: np.logical_and(np.sqrt(x - 0.2) >= 0, x > -1),
+    "true": lambda x: np.logical_not(np.logical_not(np.sqrt(x - 0.2) * 0)),
+    "picked": lambda x: np.where(np.sqrt(x - 0.2) * 0, 0, 1) > 0.5,
+    "fmin": lambda x: np.fmin(np.sqrt(x - 0.2), 9.0) < 8,
+    "fmax": lambda x: np.fmax(np.sqrt(x - 0.2), -1.0) > -0.5,
+}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_no_leakage_is_outside_its_band(name):
+    """The kernel 1 + (y - 1/2) g(x), of mass 1, with g = 1/2 or 19/10 by the condition."""
+
+    def g(x):
+        with np.errstate(all="ignore"):
+            return np.where(CONDITIONS[name](x), 0.5, 1.9)
+
+    density = Density(lambda y, x: 1 + (y - 0.5) * g(x), {"y": UNIT, "x": UNIT})
+    assert density.graph is not None
+    kernel = Surface(density, secret_of(bl.uniform(UNIT), ()))
+    low, high = np.array([0.9]), np.array([0.95])
+    found = bands.Bands(kernel).evaluate("pml", low, high, 1e-9, time.monotonic() + 60)
+    x = (np.arange(100_000) + 0.5) / 100_000
+    values = g(x)
+    most, mean = values.max(), values.mean()
+    for k, t in np.ndindex(1, 5):
+        y = low[k] + (high[k] - low[k]) * t / 4
+        leakage = np.log((1 + (y - 0.5) * most) / (1 + (y - 0.5) * mean))
+        assert found.lower[k] <= leakage + 1e-6 and leakage - 1e-6 <= found.upper[k]
+    mass = (high - low) * (1 + ((low + high) / 2 - 0.5) * mean)
+    assert (found.mass_low <= mass + 1e-6).all() and (mass - 1e-6 <= found.mass_high).all()
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_a_condition_is_not_decided_where_it_changes(name):
+    density = Density(lambda x: CONDITIONS[name](x) * 1.0, {"x": UNIT})
+    ends = np.array([0.1, 0.1, 0.2 - 2.0**-40, 0.15]), np.array([0.3, 0.2, 0.9, 0.2 + 2.0**-40])
+    for order in (0, 1, 2):
+        x = (
+            ends
+            if order == 0
+            else (np.stack([ends[0], np.ones(4)]), np.stack([ends[1], np.ones(4)]))
+        )
+        x = tuple(v.reshape(-1, 4) for v in x)
+        low, high = Program(density.graph).run({"x": x}, order).jet
+        with np.errstate(all="ignore"):
+            inside = [
+                CONDITIONS[name](np.linspace(a, b, 99)[1:-1]) for a, b in zip(*ends, strict=True)
+            ]
+        for k, values in enumerate(inside):
+            held = np.nan_to_num(low[0, k] if low.shape[1] > 1 else low[0, 0], nan=-9)
+            most = np.nan_to_num(high[0, k] if high.shape[1] > 1 else high[0, 0], nan=9)
+            assert held <= values.min() and values.max() <= most
+
+
+def test_a_figure_of_such_a_kernel():
+    joint = bl.uniform(UNIT) * bl.Mechanism(
+        lambda y, x: 1 + (y - 0.5) * np.where(np.sqrt(x - 0.2) >= 0, 0.5, 1.9),
+        secret=UNIT,
+        outcome=UNIT,
+    )
+    with bl.options(budget=3):
+        found = bl.pml(joint).tail(0.1)
+    # f_Y = 1 + 0.78 (y - 1/2); the supremum has 1.9 above y = 1/2, and 0.5 below
+    level = np.exp(0.1)
+    right, left = (level - 1) / (1.9 - 0.78 * level), (level - 1) / (0.78 * level - 0.5)
+    truth = 1 - right - left + 0.39 * ((0.25 - right**2) - (0.25 - left**2))
+    assert found.lower <= truth <= found.upper
