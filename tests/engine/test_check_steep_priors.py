@@ -1,6 +1,5 @@
 """Certificates of laws under Beta priors, whose log p is steep at both ends: closed forms."""
 
-import json
 import math
 
 import pytest
@@ -8,7 +7,6 @@ from engine.certified_cases import kernel
 from engine.test_check_outcomes import UNIT
 
 import borel as bl
-from borel.verification import verify
 
 
 def answer(y, x):
@@ -35,15 +33,6 @@ AT = {"tail": (0.2,), "cdf": (0.2,), "quantile": (0.5,)}
 def laws():
     joint = bl.beta(alpha=2, beta=2) * kernel(answer, outcome=UNIT)
     return {"pml": bl.pml(joint), "pmc": bl.pmc(joint)}
-
-
-@pytest.fixture
-def outcome(tmp_path):
-    def of(certificate):
-        (tmp_path / "one.json").write_text(json.dumps(certificate))
-        return verify(tmp_path / "one.json")[0].outcome
-
-    return of
 
 
 @pytest.mark.parametrize(("kind", "figure"), list(TRUTHS))

@@ -4,7 +4,6 @@ The truths sum f_Y log(sup f / f_Y) over outcomes and secrets far beyond where t
 formulas of their own.
 """
 
-import json
 import math
 from functools import cache
 
@@ -21,7 +20,6 @@ from borel.engine.continuous.check_far import Far, noise_of
 from borel.engine.continuous.check_tails import in_y, tail
 from borel.engine.continuous.far_entropy import FarEntropy, first_moment
 from borel.engine.continuous.surface import log_graph
-from borel.verification import verify
 
 MP = mpmath.mp.clone()
 MP.dps = 40
@@ -148,15 +146,6 @@ def test_means_of_a_clamped_count():
         found = getattr(getattr(bl, kind)(joint_), figure)()
         assert found.proved and found.lower <= truth + MP.mpf("1e-14") * truth
         assert truth <= found.upper + 1e-14 * found.upper and found.width <= 1e-8 * found.upper
-
-
-@pytest.fixture
-def outcome(tmp_path):
-    def of(certificate):
-        (tmp_path / "one.json").write_text(json.dumps(certificate))
-        return verify(tmp_path / "one.json")[0].outcome
-
-    return of
 
 
 @pytest.mark.parametrize(

@@ -53,69 +53,37 @@ class Tubes(NamedTuple):
     excess: np.ndarray
 
 
-def along(
-    surface: Surface,
-    y: Box,
-    x: Box,
-    speed: np.ndarray,
-    pace: float,
-    sign: float,
-    order: int,
-    decisions: Decisions | None = None,
-) -> Box:
-    """Return the jet of sign * log f along ``(y, x) + t (pace, speed)``, over boxes."""
-    steps = (np.stack([y[0], np.full_like(y[0], pace)]), np.stack([y[1], np.full_like(y[1], pace)]))
-    secret = np.stack([x[0], speed]), np.stack([x[1], speed])
-    found = surface.log.run(surface.inputs([secret], steps), order, decisions=decisions).jet
-    return found if sign > 0 else lanes.negative(found)
-
-
-def _entry(found: Box, k: int, n: int) -> Box:
-    low, high = jet.entry(found, k)
-    return np.broadcast_to(low, n), np.broadcast_to(high, n)
-
-
-class _Smooth(NamedTuple):
-    """Boxes of outcomes and secrets on which every branch is decided, and how.
+class _Kernel(NamedTuple):
+    """The function L = sign * log f, with branches as a box of outcomes and secrets decided them.
 
     Parts of such a box may touch where a branch changes, and none of them would tell.
     """
 
     surface: Surface
     sign: float
-    decisions: Decisions | None
+    decisions: Decisions
 
-    def second(self, y: Box, x: Box, speed, pace: float) -> Box:
-        """Enclose half the second derivative along a direction."""
-        n = len(y[0])
-        found = along(self.surface, y, x, speed, pace, self.sign, 2, self.on(n))
-        return _entry(found, 2, n)
+    def taylor(self, y: Box, x: Box, speed, pace: float, order: int) -> Box:
+        """Enclose the coefficient of t^order of L along ``(y, x) + t (pace, speed)``, over boxes.
 
-    def third(self, y: Box, x: Box, speed, pace: float) -> Box:
-        """Enclose a sixth of the third derivative along a direction."""
-        n = len(y[0])
-        found = along(self.surface, y, x, speed, pace, self.sign, 3, self.on(n))
-        return _entry(found, 3, n)
-
-    def slope(self, y: Box, x: Box) -> Box:
-        """Enclose L_x."""
-        n = len(y[0])
-        found = along(self.surface, y, x, np.ones(n), 0.0, self.sign, 1, self.on(n))
-        return _entry(found, 1, n)
+        The boxes are parts of those that decided, one row of them after another.
+        """
+        n, pace_ = len(y[0]), np.full_like(y[0], pace)
+        outcome = np.stack([y[0], pace_]), np.stack([y[1], pace_])
+        secret = np.stack([x[0], speed]), np.stack([x[1], speed])
+        decided = {k: (np.resize(u, n), np.resize(v, n)) for k, (u, v) in self.decisions.items()}
+        named = self.surface.inputs([secret], outcome)
+        found = self.surface.log.run(named, order, decisions=decided or None).jet
+        low, high = jet.entry(found if self.sign > 0 else lanes.negative(found), order)
+        return np.broadcast_to(low, n), np.broadcast_to(high, n)
 
     def mixed(self, y: Box, x: Box, speed, scale) -> Box:
         """Enclose L_xy + v L_xx, for v + scale and v - scale that are floats."""
-        one, two = (self.second(y, x, speed + side, 1.0) for side in (scale, -scale))
+        one, two = (self.taylor(y, x, speed + side, 1.0, 2) for side in (scale, -scale))
         return lanes.divide(lanes.subtract(one, two), lanes.point(2 * scale))
 
-    def on(self, n: int) -> Decisions | None:
-        """Return what was decided, for parts of the boxes, one row of boxes after another."""
-        if self.decisions is None:
-            return None
-        return {k: (np.resize(no, n), np.resize(yes, n)) for k, (no, yes) in self.decisions.items()}
 
-
-def _smooth(surface: Surface, y: Box, x: Box, sign: float) -> tuple[np.ndarray, Decisions]:
+def _decided(surface: Surface, y: Box, x: Box) -> tuple[np.ndarray, Decisions]:
     """Return on which boxes every branch is decided, and what is."""
     n = len(y[0])
     secret = jet.variable(x[0], x[1], 1)
@@ -152,16 +120,15 @@ def _tubes(surface, low, high, centre, half, place, sign) -> Tubes:
     zero, one = np.zeros(n), np.ones(n)
     out = Tubes(place, zero, np.full(n, np.inf), np.full(n, -np.inf), np.full(n, np.inf))
     # a guess of the path: whatever it is, what follows holds
-    guess, at, x0 = _Smooth(surface, sign, None), (centre, centre), place
+    guess, at, x0 = _Kernel(surface, sign, {}), (centre, centre), place
     for _ in range(_NEWTON):  # to the extreme, where there is one inside
-        found = along(surface, at, (x0, x0), one, 0.0, sign, 2)
-        slope, bend = (_middle(_entry(found, k, n)) for k in (1, 2))
+        slope, bend = (_middle(guess.taylor(at, (x0, x0), one, 0.0, k)) for k in (1, 2))
         step = -slope / (2 * bend)
         near = (bend < 0) & (np.abs(step) <= 0.25 * (np.abs(place) + half))
         x0 = np.where(near, np.clip(x0 + step, *ends), x0)
     point = x0, x0
-    own = np.abs(_middle(guess.second(at, point, one, 0.0)))
-    across = np.abs(_middle(guess.second(at, point, zero, 1.0)))
+    own = np.abs(_middle(guess.taylor(at, point, one, 0.0, 2)))
+    across = np.abs(_middle(guess.taylor(at, point, zero, 1.0, 2)))
     scale = np.exp2(np.round(np.log2(across / own) / 2))
     scale = np.where((scale > 1e-100) & (scale < 1e100), scale, 1.0)
     # v + scale and v - scale are floats
@@ -177,17 +144,17 @@ def _tubes(surface, low, high, centre, half, place, sign) -> Tubes:
         if not len(k):
             break
         a, b = np.maximum(x0 - reach * unit, ends[0]), np.minimum(x0 + reach * unit, ends[1])
-        known, made = _smooth(surface, (low[k], high[k]), (a[k], b[k]), sign)
-        k = k[known & (a[k] < span[0][k]) & (span[1][k] < b[k])]
+        known, made = _decided(surface, (low[k], high[k]), (a[k], b[k]))
+        rows = np.flatnonzero(known & (a[k] < span[0][k]) & (span[1][k] < b[k]))
+        k = k[rows]
         if not len(k):
             continue
-        rows = np.flatnonzero(np.isin(np.flatnonzero(todo), k))
-        inside = _Smooth(surface, sign, {i: (u[rows], v[rows]) for i, (u, v) in made.items()})
+        inside = _Kernel(surface, sign, {i: (u[rows], v[rows]) for i, (u, v) in made.items()})
         hollow = _hollow(inside, low[k], high[k], a[k], b[k])
-        path = centre[k], x0[k], speed[k]
-        size = _size(inside.slope((path[0],) * 2, (path[1],) * 2))
-        turn = inside.mixed((path[0],) * 2, (path[1],) * 2, speed[k], scale[k])
-        curved = _curved(inside, low[k], high[k], *path, scale[k])
+        start = (centre[k], centre[k]), (x0[k], x0[k])
+        size = _size(inside.taylor(*start, one[k], 0.0, 1))
+        turn = inside.mixed(*start, speed[k], scale[k])
+        curved = _curved(inside, low[k], high[k], centre[k], x0[k], speed[k], scale[k])
         size = size + (half[k] * _size(turn) + half[k] ** 2 * curved) * _UP
         excess = size**2 / (2 * hollow) * _UP + 2.0**-1000
         good = (hollow > 0.5 * own[k]) & np.isfinite(excess)
@@ -197,7 +164,7 @@ def _tubes(surface, low, high, centre, half, place, sign) -> Tubes:
     return out
 
 
-def _curved(inside: _Smooth, low, high, centre, x0, speed, scale) -> np.ndarray:
+def _curved(inside: _Kernel, low, high, centre, x0, speed, scale) -> np.ndarray:
     """Bound half the second derivative of L_x along the path, over the boxes.
 
     With T(d) = D^3 L[d, d, d] / 6 it is (T(w + s e) - T(w - s e)) / 2s - s^2 T(e).
@@ -207,20 +174,20 @@ def _curved(inside: _Smooth, low, high, centre, x0, speed, scale) -> np.ndarray:
     c, x, v, s = (np.tile(u, _PARTS) for u in (centre, x0, speed, scale))
     away = lanes.multiply(lanes.subtract(y, lanes.point(c)), lanes.point(v))
     on_path = lanes.add(lanes.point(x), away)
-    two = inside.third(y, on_path, v + s, 1.0), inside.third(y, on_path, v - s, 1.0)
+    two = (inside.taylor(y, on_path, v + side, 1.0, 3) for side in (s, -s))
     both = lanes.divide(lanes.subtract(*two), lanes.point(2 * s))
     square = lanes.multiply(lanes.point(s), lanes.point(s))
-    more = lanes.multiply(inside.third(y, on_path, np.ones_like(v), 0.0), square)
+    more = lanes.multiply(inside.taylor(y, on_path, np.ones_like(v), 0.0, 3), square)
     return _size(lanes.subtract(both, more)).reshape(_PARTS, -1).max(axis=0)
 
 
-def _hollow(inside: _Smooth, low, high, a, b) -> np.ndarray:
+def _hollow(inside: _Kernel, low, high, a, b) -> np.ndarray:
     """Return the least -L_xx on boxes of outcomes and secrets; -inf if it is not bounded."""
     ys, xs = _cuts(low, high, _PARTS), _cuts(a, b, 2 * _PARTS)
     shape = (_PARTS, 2 * _PARTS, len(low))
     y = tuple(np.broadcast_to(v[:, None], shape).ravel() for v in (ys[:-1], ys[1:]))
     x = tuple(np.broadcast_to(v[None], shape).ravel() for v in (xs[:-1], xs[1:]))
-    bend = inside.second((y[0], y[1]), (x[0], x[1]), np.ones(len(y[0])), 0.0)
+    bend = inside.taylor((y[0], y[1]), (x[0], x[1]), np.ones(len(y[0])), 0.0, 2)
     found = np.where(np.isfinite(bend[0]), -2 * bend[1], -np.inf)
     return np.nan_to_num(found, nan=-np.inf).reshape(-1, len(low)).min(axis=0)
 

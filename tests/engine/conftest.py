@@ -1,0 +1,16 @@
+"""Shared by tests of the engine: what `borel check` says of a certificate."""
+
+import json
+
+import pytest
+
+from borel.verification import verify
+
+
+@pytest.fixture
+def outcome(tmp_path):
+    def of(certificate):
+        (tmp_path / "one.json").write_text(json.dumps(certificate))
+        return verify(tmp_path / "one.json")[0].outcome
+
+    return of
