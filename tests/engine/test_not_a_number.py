@@ -103,3 +103,19 @@ def test_a_figure_of_such_a_kernel():
     right, left = (level - 1) / (1.9 - 0.78 * level), (level - 1) / (0.78 * level - 0.5)
     truth = 1 - right - left + 0.39 * ((0.25 - right**2) - (0.25 - left**2))
     assert found.lower <= truth <= found.upper
+
+
+@pytest.mark.parametrize("y", [0.25, 0.9])
+def test_a_figure_at_one_outcome_of_such_a_kernel(y):
+    """Few outcomes are enclosed by Arb, where it knows the kernel."""
+    joint = bl.uniform(UNIT) * bl.Mechanism(
+        lambda y, x: 1 + (y - 0.5) * np.where(np.sqrt(x - 0.2) >= 0, 0.5, 1.9),
+        secret=UNIT,
+        outcome=UNIT,
+    )
+    values = np.sort([1 + (y - 0.5) * 0.5, 1 + (y - 0.5) * 1.9])
+    mean = 1 + (y - 0.5) * 0.78
+    with bl.options(budget=3):
+        found, cost = bl.pml(joint)(y), bl.pmc(joint)(y)
+    assert found.lower <= np.log(values[1] / mean) <= found.upper
+    assert cost.lower <= np.log(mean / values[0]) <= cost.upper

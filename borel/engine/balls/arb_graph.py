@@ -87,6 +87,32 @@ _STEPS: dict[str, Any] = {
 }
 
 
+_FOR_NAN = frozenset(
+    """less less_equal greater greater_equal equal not_equal isnan isfinite isinf fmax fmin
+    logical_and logical_or logical_not logical_xor""".split()
+)
+_PARTIAL = frozenset(
+    """sqrt log log2 log10 log1p arcsin arccos arccosh arctanh special.logit special.xlogy
+    special.xlog1py special.erfinv special.ndtri power divide""".split()
+)
+
+
+def asks_for_nan(graph: Graph) -> bool:
+    """Say if a condition is about a root, a logarithm or the like, which may have no value."""
+    behind: list[bool] = []
+    found = False
+    for op, args in graph.nodes:
+        below = [] if op in ("input", "const") else [behind[a] for a in args]
+        asked = below[:1] if op == "where" else below if op in _FOR_NAN else []
+        found |= any(asked)
+        own = op in _PARTIAL
+        if op in ("power", "divide") and graph.nodes[args[1]][0] == "const":
+            number = graph.nodes[args[1]][1][0]
+            own = number == 0 if op == "divide" else not float(number).is_integer()
+        behind.append(any(below) or own)
+    return found
+
+
 class Prepared:
     """A graph prepared for Arb as a function of one variable.
 
@@ -130,6 +156,8 @@ class Prepared:
             (True, False): self._without_slopes(smooth, set()),
         }
         self.branches = any(self.nodes[k][0] in _BRANCHING for k in order)
+        self.doubtful = asks_for_nan(graph)
+        """Whether a condition may be about NaN, which NumPy answers; here it is not looked for."""
 
     def _compared(self) -> set[int]:
         """Return the nodes whose slopes decide comparisons: all that is below one."""

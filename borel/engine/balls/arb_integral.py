@@ -104,6 +104,8 @@ def integrate(
     >>> low <= 1 <= high
     True
     """
+    if graph.doubtful:
+        return Enclosure(-INF, INF)
     a, b = float(a), float(b)
     if not a < b:
         raise ValueError(f"expected a < b, got [{a!r}, {b!r}]")

@@ -53,6 +53,8 @@ class ArbPoints:
         self.log = Prepared(surface.graph, variable=self.name)
         weighted = product([(surface.graph, True), (secret.log_density, True)])
         self.weighted = Prepared(weighted, variable=self.name)
+        if self.log.doubtful or self.weighted.doubtful:
+            raise NotEnclosed("a condition on what may be no number")
 
     def _breaks(self, y: float) -> list[float]:
         """Return where kinks are likely: declared breaks, and y itself for additive noise."""
