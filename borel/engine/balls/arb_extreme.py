@@ -20,7 +20,6 @@ from borel.engine.balls.arb_curvature import curvature
 from borel.engine.balls.arb_graph import middle
 from borel.engine.balls.arb_ranges import INF, ZERO, ZERO_BALL, negative, plus, times
 from borel.engine.balls.arb_tails import log_slopes
-from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -118,8 +117,6 @@ def extreme(
     >>> extreme(graph, {"y": 0.25}, -1.0, 1.0, sign=-1).floats
     (-1.5625, -1.5625)
     """
-    if graph.doubtful:
-        raise NotEnclosed("a condition on what may be no number")
     a, b = float(a), float(b)
     if not a < b:
         raise ValueError(f"expected a < b, got [{a!r}, {b!r}]")
