@@ -136,9 +136,10 @@ class Line:
         gap = joined(self.graphs, lambda add, p, q: add("subtract", p, q))
         tol = settings.current().tol
         bits = max(64, 40 + math.ceil(-math.log2(tol)))
-        found = extreme(
-            Prepared(gap), {}, self.a, self.b, tol=tol / 4, breaks=self.breaks, bits=bits
-        )
+        whole = Prepared(gap)
+        if whole.doubtful:
+            raise NotEnclosed("a condition on what may be no number")
+        found = extreme(whole, {}, self.a, self.b, tol=tol / 4, breaks=self.breaks, bits=bits)
         return found.floats
 
     # -- figures ----------------------------------------------------------------------------------
