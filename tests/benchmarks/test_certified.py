@@ -15,6 +15,7 @@ from scipy.optimize import elementwise
 import borel as bl
 from borel.engine.continuous import gauss
 from borel.engine.continuous.essential import extremes
+from borel.engine.continuous.rules import Outcomes
 from borel.engine.continuous.surface import Surface, secret_of
 from borel.engine.intervals import lanes
 
@@ -101,7 +102,7 @@ def test_the_marginal(name, target):
     surface, density, secret, ys = surface_of(name)
     level = 1 / (secret.upper - secret.lower)
     top = extremes(surface, lanes.point(ys), len(ys), sign=1.0, tol=1e-3).upper
-    at = gauss.Outcomes(ys, ys, ys, 0, top)
+    at = Outcomes(ys, ys, ys, 0, top)
 
     def certified():
         return gauss.marginal(surface, at, rtol=1e-9)

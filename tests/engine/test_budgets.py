@@ -21,7 +21,7 @@ from borel.bound import Bound
 from borel.budgets import within_budget
 from borel.engine import engine_for
 from borel.engine.balls import arb_integral
-from borel.engine.continuous import bands, essential, far, gauss, partition
+from borel.engine.continuous import bands, essential, far, gauss, partition, rules
 from borel.engine.discrete import countable
 from borel.engine.estimates import curve
 from borel.engine.infinities import infinity
@@ -137,7 +137,7 @@ def test_a_search_stops_between_blocks_of_boxes(clock, monkeypatch):
 
 @pytest.mark.parametrize("seconds", [0, 2, 9, 30])
 def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
-    monkeypatch.setattr(gauss, "_CELLS", 64 * gauss.NODES[1])
+    monkeypatch.setattr(gauss, "_CELLS", 64 * rules.NODES[1])
     clock.takes(gauss, "_cells")
     joint = bl.uniform(UNIT) * kernel(lambda y, x: np.exp(-np.abs(y - x) / 0.01) / 0.02)
     surface = engine_for(joint).surface
@@ -147,7 +147,7 @@ def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
         0.01 * (2 - np.exp(-ys / 0.01) - np.exp(-(1 - ys) / 0.01)),
         0.01 * (np.exp(-np.minimum(np.abs(ys), np.abs(ys - 1)) / 0.01)) * -np.expm1(-100),
     )
-    at = gauss.Outcomes(ys, ys, ys, 0, np.zeros(len(ys)))
+    at = rules.Outcomes(ys, ys, ys, 0, np.zeros(len(ys)))
     low, high = gauss.marginal(surface, at, rtol=1e-9, deadline=clock.now + seconds)[0].total()
     assert clock.counts["_cells"] <= seconds + 1
     assert (low <= truth * (1 + 1e-12)).all() and (truth * (1 - 1e-12) <= high).all()

@@ -15,7 +15,6 @@ from flint import arb, ctx, fmpq
 
 import borel as bl
 from borel.engine.continuous import check_laws as checker
-from borel.engine.continuous.certified_laws import CertifiedOutcomes
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_models import DEGREE, Model, axis, integral_to_u
 from borel.engine.continuous.check_priors import Weights
@@ -26,12 +25,6 @@ POLYNOMIAL = FINITE * kernel(lambda y, x: 1 + (x - 1) * (y - 0.5), secret=FINITE
 STEPS = bl.uniform(UNIT) * kernel(steps, outcome=UNIT, breaks=[0.25, 0.5])
 LAPLACE = FINITE * kernel(laplace, secret=FINITE.on)
 NORMAL = FINITE * bl.mechanisms.gaussian(sigma=1.0)
-
-
-@pytest.fixture(autouse=True)
-def also_with_densities(monkeypatch):
-    """Certify laws under priors with a density too: what takes minutes in general, not here."""
-    monkeypatch.setattr(CertifiedOutcomes, "quick_to_check", True)
 
 
 def held(bound):

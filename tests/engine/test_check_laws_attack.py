@@ -14,7 +14,6 @@ from engine.test_check_outcomes_attack import claim, tilted
 from flint import arb
 
 import borel as bl
-from borel.engine.continuous.certified_laws import CertifiedOutcomes
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_models import ONE, Model, axis, integral, run
@@ -23,12 +22,6 @@ from borel.engine.graphs.trace import trace
 from borel.verification import verified, verify
 
 LAW = bl.pml(POLYNOMIAL)  # log(1 + |y - 1/2|)
-
-
-@pytest.fixture(autouse=True)
-def also_with_densities(monkeypatch):
-    """Certify laws under priors with a density too: what takes minutes in general, not here."""
-    monkeypatch.setattr(CertifiedOutcomes, "quick_to_check", True)
 
 
 def altered(bound, **changes):

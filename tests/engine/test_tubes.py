@@ -9,6 +9,7 @@ import pytest
 import borel as bl
 from borel.density import Density
 from borel.engine.continuous import bands, tubes
+from borel.engine.continuous.band_marginals import geometry
 from borel.engine.continuous.surface import Surface, secret_of
 
 MP = mpmath.mp.clone()
@@ -63,7 +64,7 @@ def found(name, width):
     _, _, middles, sign = CASES[name]
     kernel, c = surface(name), np.array(middles)
     low, high = c - c * width, c + c * width
-    centre, half = bands._geometry(low, high)
+    centre, half = geometry(low, high)
     at = centre, centre
     seen = bands.extremes(kernel, at, len(c), sign=sign, tol=1e-9, deadline=time.monotonic() + 60)
     return (low, high, centre), tubes.tubes(kernel, low, high, centre, half, seen.place[:, 0], sign)
@@ -131,7 +132,7 @@ def test_a_broken_bound_is_caught(name, broken, monkeypatch):
 def followed(f, y, place, secret=UNIT, outcome=UNIT):
     kernel = Surface(Density(f, {"y": outcome, "x": secret}), secret_of(bl.uniform(secret), ()))
     low, high = np.array([y - 1e-3]), np.array([y + 1e-3])
-    return tubes.tubes(kernel, low, high, *bands._geometry(low, high), np.array([place]), 1.0)
+    return tubes.tubes(kernel, low, high, *geometry(low, high), np.array([place]), 1.0)
 
 
 @pytest.mark.parametrize(

@@ -14,21 +14,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from borel.engine.continuous import gauss
+from borel.engine.continuous.band_marginals import ORDER, Marginal, full, geometry
 from borel.engine.continuous.essential import Around, extremes
+from borel.engine.continuous.rules import power
 from borel.engine.continuous.surface import boxes
 from borel.engine.continuous.tubes import tubes
 from borel.engine.graphs import rewrite
 from borel.engine.intervals import jet, jet_functions, lanes
-from borel.engine.intervals.jet_program import Program
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Surface
     from borel.engine.graphs.trace import Graph
     from borel.engine.intervals.lanes import Box
-
-ORDER = 4
-"""Degree of the polynomials in y; even, so that the last term has one sign."""
 
 
 class Band(NamedTuple):
@@ -70,19 +67,13 @@ class _Side(NamedTuple):
     direct: np.ndarray  # a number it does not exceed
 
 
-def _geometry(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    centre = low + (high - low) / 2
-    half = np.maximum(centre - low, high - centre) * (1 + 2.0**-51)
-    return centre, half
-
-
 def _poly_range(inner: Box, outer: Box, half: np.ndarray) -> Box:
     """Enclose a polynomial over |t| <= half: coefficients at the centre, the last over the box."""
     total = jet.entry(inner, 0)
     for k in range(1, ORDER + 1):
         coefficient = jet.entry(inner if k < ORDER else outer, k)
-        power = gauss._power(lanes.point(half), k)[1]
-        reach = (np.zeros_like(power) if k % 2 == 0 else -power), power
+        far = power(lanes.point(half), k)[1]
+        reach = (np.zeros_like(far) if k % 2 == 0 else -far), far
         total = lanes.add(total, lanes.multiply(coefficient, reach))
     return lanes.meet(lanes.settled(total), jet.entry(outer, 0))
 
@@ -103,7 +94,7 @@ def log_jet(a: Box, order: int) -> Box:
 def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) -> _Side:
     """Describe the supremum of sign * log f over the secret, on boxes of outcomes."""
     n = len(low)
-    centre, half = _geometry(low, high)
+    centre, half = geometry(low, high)
     seen = extremes(surface, (centre, centre), n, sign=sign, tol=tol, deadline=deadline)
     place = np.where(np.isfinite(seen.place), seen.place, 0.0)
     tube, speed, still = None, np.zeros(n), np.ones(n, bool)
@@ -219,7 +210,7 @@ def _path(surface: Surface, low, high, centre, half, place, speed: np.ndarray | 
     if decisions is None:  # the centre is a point: it takes the branches of the box
         decisions = made[0]
     inner = along(centre, centre, ORDER - 1)
-    return (_full(inner, ORDER, n), _full(outer, ORDER + 1, n)), fine, least, even
+    return (full(inner, ORDER, n), full(outer, ORDER + 1, n)), fine, least, even
 
 
 _CONTINUOUS = frozenset(("absolute", "maximum", "minimum", "fmax", "fmin"))
@@ -251,7 +242,7 @@ def _beside(surface: Surface, low, high, centre, half, place, towards: float, si
     named = {"y": jet.variable(centre, centre, ORDER - 1), "offset": offset}
     inner = program.run(named, ORDER - 1, decisions=outer.decisions)
     found = [v.jet if sign > 0 else lanes.negative(v.jet) for v in (inner, outer)]
-    return (_full(found[0], ORDER, n), _full(found[1], ORDER + 1, n)), fine
+    return (full(found[0], ORDER, n), full(found[1], ORDER + 1, n)), fine
 
 
 def _joint(decisions, nodes: list[int]):
@@ -277,12 +268,6 @@ def charged(surface: Surface, low, high) -> np.ndarray:
     return charged
 
 
-def _full(a: Box, length: int, n: int) -> Box:
-    out = np.zeros((2, length, n))
-    out[0, : len(a[0])], out[1, : len(a[0])] = a
-    return out[0], out[1]
-
-
 class Bands:
     """Evaluate boxes of outcomes of a joint.
 
@@ -296,50 +281,7 @@ class Bands:
 
     def __init__(self, surface: Surface, log_marginal: Graph | None = None):
         self.surface = surface
-        self.known = None if log_marginal is None else Program(log_marginal)
-
-    def marginal(self, low, high, shift, rtol: float, deadline: float) -> tuple[Box, Box, Box]:
-        """Return f_Y / e^shift: coefficients at the centre and over the box, and the rest."""
-        secret, n = self.surface.secret, len(low)
-        if self.known is not None:
-            return self._by_theorem(low, high, shift)
-        inside = np.zeros(n, bool)
-        if self.surface.wedges:
-            inside = (low >= secret.lower[0]) & (high <= secret.upper[0])
-        rows = 2 * ORDER + 1
-        poly, rest = np.zeros((2, rows, n)), np.zeros((2, n))
-        for pieces in (self.surface.wedges, [self.surface]):
-            # on the second turn also what the wedges left without a bound
-            lost = ~np.isfinite(poly).all(axis=(0, 1)) | ~np.isfinite(rest).all(axis=0)
-            by_wedge = pieces is self.surface.wedges
-            chosen = np.flatnonzero(inside if by_wedge else ~inside | lost)
-            if not len(chosen):
-                continue
-            a, b = low[chosen], high[chosen]
-            at = gauss.Outcomes(a, b, _geometry(a, b)[0], ORDER, shift[chosen])
-            models = [gauss.marginal(p, at, rtol=rtol, deadline=deadline)[0] for p in pieces]
-            total, loose = models[0].polynomial, models[0].rest
-            for more in models[1:]:
-                total, loose = lanes.add(total, more.polynomial), lanes.add(loose, more.rest)
-            if by_wedge and len(secret.atoms):
-                total = lanes.add(total, gauss.atoms_in_y(self.surface, at, len(chosen)))
-            poly[:, :, chosen], rest[:, chosen] = np.array(total), np.array(loose)
-        inner, outer = poly[:, :ORDER], poly[:, ORDER:]
-        return (inner[0], inner[1]), (outer[0], outer[1]), (rest[0], rest[1])
-
-    def _by_theorem(self, low, high, shift) -> tuple[Box, Box, Box]:
-        assert self.known is not None
-        centre, _ = _geometry(low, high)
-        parts = []
-        for a, b, order in ((centre, centre, ORDER - 1), (low, high, ORDER)):
-            y = jet.variable(a, b, order)
-            found = _full(self.known.run({"y": y}, order).jet, order + 1, len(low))
-            first = lanes.subtract((found[0][:1], found[1][:1]), lanes.point(shift[None]))
-            parts.append(
-                jet_functions.exponential(jet.joined(first, (found[0][1:], found[1][1:])), order)
-            )
-        nothing = np.zeros(len(low))
-        return parts[0], parts[1], (nothing, nothing)
+        self.marginal = Marginal(surface, log_marginal)
 
     def evaluate(self, kind: str, low, high, tol: float, deadline: float) -> Band:
         """Enclose the leakage and the mass of finite boxes of outcomes."""
@@ -348,7 +290,7 @@ class Bands:
 
     def _evaluate(self, kind, low, high, tol, deadline) -> Band:
         n = len(low)
-        centre, half = _geometry(low, high)
+        centre, half = geometry(low, high)
         ends = (
             lanes.subtract(lanes.point(low), lanes.point(centre)),
             lanes.subtract(lanes.point(high), lanes.point(centre)),
@@ -360,7 +302,7 @@ class Bands:
             nothing, all_ = np.zeros(n), np.full(n, np.inf)
             return Band(low, high, lower, upper, nothing, np.ones(n), nothing, all_, nothing, all_)
         shift = np.where(np.isfinite(top.direct), top.direct, 0.0)
-        inner, outer, rest = self.marginal(low, high, shift, max(tol, 1e-13), deadline)
+        inner, outer, rest = self.marginal.over(low, high, shift, max(tol, 1e-13), deadline)
         density = self._whole(inner, rest), self._whole(outer, rest)
         scale = lanes.exp(lanes.point(shift))
         mass = _nonnegative(lanes.multiply(_integral(*density, ends), scale))

@@ -19,6 +19,7 @@ from borel.alphabets import Finite, Integers, Interval, Mixed
 from borel.engine.continuous import certificates_of_laws, gauss
 from borel.engine.continuous.essential import Extremes, extremes
 from borel.engine.continuous.normalised import statement
+from borel.engine.continuous.rules import Outcomes
 from borel.engine.continuous.surface import Surface, secret_of
 from borel.engine.discrete.countable_means import beyond
 from borel.engine.discrete.law_measures import LawMeasures
@@ -26,7 +27,7 @@ from borel.engine.graphs import fp
 from borel.engine.intervals import lanes
 from borel.engine.intervals.jet_functions import logarithm
 from borel.engine.intervals.rounding import Enclosure
-from borel.errors import NotEnclosed, NotYet
+from borel.errors import NotEnclosed
 from borel.laws import Values
 from borel.total_masses import head_of
 
@@ -241,7 +242,7 @@ class CertifiedEngine(LawMeasures):
             size = np.where(np.isfinite(top.upper), top.upper, top.lower)
             shift = np.where(np.isfinite(size), size, 0.0)
             for sheet in self._sheets(ys):
-                at = gauss.Outcomes(sheet.y, sheet.y, sheet.y, 0, shift[sheet.where])
+                at = Outcomes(sheet.y, sheet.y, sheet.y, 0, shift[sheet.where])
                 total = self._marginal_by_arb(sheet, at.shift)
                 if total is None:
                     model, cells = gauss.marginal(
@@ -300,7 +301,7 @@ class CertifiedEngine(LawMeasures):
             columns = part.a[:, 0], part.b[:, 0], part.rest_low, part.rest_high
             rows += [[float(v) for v in row] for row in zip(*columns, strict=True)]
         rows.sort()
-        at = gauss.Outcomes(ys, ys, ys, 0, shift)
+        at = Outcomes(ys, ys, ys, 0, shift)
         low, high = gauss.atom_by_atom(sheet.surface, at)
         places = self.secret.atoms[:, 0].tolist()
         atoms = zip(places, places, low.tolist(), high.tolist(), strict=True)
@@ -385,11 +386,11 @@ class CertifiedEngine(LawMeasures):
         return self.bound(low, high, certificate=made)
 
     def _ldp(self) -> Bound:
-        """Enclose the local differential privacy level over finitely many outcomes."""
+        """Enclose the local differential privacy level over finite or countable outcomes."""
         ys, whole = self.head_of_outcomes()
-        if not whole:
-            raise NotYet("bl.ldp", missing="this measure over countable outcomes")
         (low, high), _ = self.enclosed("ldp", np.asarray(ys, float))
+        if not whole:
+            return self._by_sides(float(low.max()))
         return self.bound(float(low.max()), float(high.max()))
 
     @cached_property
@@ -436,7 +437,10 @@ class CertifiedEngine(LawMeasures):
                 left = max(0.0, 1.0 - float(values.mass_lower.sum()) * (1 - 1e-13) + 1e-15)
                 # the sum of ess sup_x f(y|x), which is E e^PML, bounds that of f_Y
                 left = min(left, beyond(self, "pml", "exp", np.asarray(ys)))
-                if left <= settings.current().tol * 1e-3 or self._heads["count"] >= 4096:
+                known = values.mass_upper - values.mass_lower
+                # of more outcomes no more is known than how far their masses are enclosed
+                enough = left <= max(settings.current().tol * 1e-3, 2 * float(known.sum()))
+                if enough or self._heads["count"] >= 4096:
                     return Values(**{**values.__dict__, "leftover": left})
                 self._heads["count"] *= 4
 

@@ -13,7 +13,7 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
-from borel.engine.continuous import certificates, certificates_of_laws, half_lines
+from borel.engine.continuous import certificates, certificates_of_laws
 from borel.engine.continuous.bands import Bands
 from borel.engine.continuous.certificates_at_outcomes import at_outcome
 from borel.engine.continuous.certified import CertifiedEngine
@@ -22,10 +22,8 @@ from borel.engine.continuous.end_means import EndMeans
 from borel.engine.continuous.far_entropy import FarEntropy
 from borel.engine.continuous.far_means import FarMeans
 from borel.engine.continuous.partition import BANDS, Partition
-from borel.engine.continuous.surface import boxes
 from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.engine.divergences.generators import NAMED
-from borel.engine.intervals import jet, lanes
 from borel.errors import NotEnclosed, NotYet
 from borel.laws import Values, check_level
 
@@ -236,38 +234,9 @@ class CertifiedOutcomes(CertifiedEngine):
                 break
         return low, high, self.statuses(low, high)
 
-    @cached_property
-    def quick_to_check(self) -> bool:
-        """Whether the checker of laws takes seconds; it takes minutes where a density is steep.
-
-        With a density of secrets p, and the slope of log f at an outcome, are bounded then on the
-        whole interval; or where an unbounded one is cut.
-        """
-        if not self.secret.continuous:
-            return True
-        if self.secret.dim > 1:
-            return False
-        low, high = self.line.lower, self.line.upper  # an outcome away from both of them
-        y = low + (high - low) / 2 if math.isfinite(high - low) else np.clip(0.0, low + 1, high - 1)
-        ends = self.secret.lower, self.secret.upper
-        if math.isinf(ends[1][0] - ends[0][0]):
-            cuts = half_lines.cuts(self.secret)
-            ends = cuts[:1], cuts[-1:]
-        x = boxes(ends[0][None], ends[1][None], 0, 1)
-        at = lanes.point(np.array([[float(y)]]))
-        slope = jet.entry(self.surface.log.run(self.surface.inputs(x, at), 1).jet, 1)
-        if not np.isfinite(slope).all():
-            return False
-        if self.secret.program is None:
-            return True
-        height = jet.entry(self.secret.program.run({self.secret.names[0]: x[0]}, 0).jet, 0)
-        return bool((height[1] < math.inf).all())
-
     def _of_law(self, kind, ends, wide, level, units: str, claim: dict) -> Bound:
         """Make a Bound of a figure of the law: a little wider if it has a certificate."""
-        made = None
-        if self.quick_to_check:
-            made = certificates_of_laws.law(self, kind, wide, self.partition(kind), level, **claim)
+        made = certificates_of_laws.law(self, kind, wide, self.partition(kind), level, **claim)
         return self.bound(*(ends if made is None else wide), units=units, certificate=made)
 
     def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
@@ -325,7 +294,7 @@ class CertifiedOutcomes(CertifiedEngine):
             limit = max(1e-3 * worst, 0.1 * tol / len(gaps))
             if not part.split((gaps >= limit) & (gaps > 0), deadline):
                 break
-        if not (self.quick_to_check and math.isfinite(high)):
+        if math.isinf(high):
             return self.bound(low, high, units=units)
         room = _SPACE * tol * max(1.0, low)  # as the checker has to prove the same on other boxes
         wide = max(1.0 if what == "exp" else 0.0, low - room), high + room

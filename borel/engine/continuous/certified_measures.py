@@ -21,7 +21,8 @@ import numpy as np
 from borel import settings
 from borel.engine.balls.arb import ball, enclose
 from borel.engine.continuous import certificates_of_laws
-from borel.engine.continuous.bands import ORDER, _geometry, _integral, side
+from borel.engine.continuous.band_marginals import ORDER, geometry
+from borel.engine.continuous.bands import _integral, side
 from borel.engine.continuous.surface import log_graph
 from borel.engine.discrete.law_measures import inverse_mean
 from borel.engine.divergences.line_divergences import cut_off
@@ -87,7 +88,7 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
     over = math.inf if not least > 0 else enclose(lambda: -ball(min(least, 1.0)).log())[1]
     under = math.inf if most == 0 else enclose(lambda: -ball(most).log())[0]
     ends_of_bound = max(under, 0.0), max(over, 0.0)
-    if not (engine.quick_to_check and math.isfinite(over)) or engine.secret.rest:
+    if math.isinf(over) or engine.secret.rest:
         return engine.bound(*ends_of_bound)
     wide = max(0.0, under - _SPACE * tol), over + _SPACE * tol
     made = certificates_of_laws.mean(engine, "pmc", wide, part, "maximal_cost_leakage")
@@ -108,7 +109,7 @@ def _infimum(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) ->
 
 def _of_bands(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) -> np.ndarray:
     """Integrate e^-s, where s = sup_x -log f is known against paths, to second order."""
-    centre, _ = _geometry(low, high)
+    centre, _ = geometry(low, high)
     ends = (
         lanes.subtract(lanes.point(low), lanes.point(centre)),
         lanes.subtract(lanes.point(high), lanes.point(centre)),

@@ -123,6 +123,7 @@ class _Law(_Outcomes):
     def look(self, a, b):
         """Enclose f_Y on a box and take sides, with cells of secrets as fine as it takes."""
         y, known, finite = axis(a, b, 0, 1), {}, math.isfinite(b - a)
+        worst, stalled = INF, 0
         cells, likely = self.cells(a, b, kink=True), self.likely(y, a, b)
         scale, before = self.top if self.data["quantity"] == "pml" else arb(1), INF
         while len(cells) <= self.most_cells:
@@ -143,6 +144,10 @@ class _Law(_Outcomes):
             # with f_Y known better, might it be on one side?
             hope = not finite or max(over, under) > -2 * doubt * scale
             cut = {*f} & {*missing} if not finite or under >= 0 else set()
+            # finer cells bring nothing where the box of outcomes is what is too wide
+            last, worst = worst, max(missing.values(), default=Z)
+            stalled = stalled + 1 if last < INF and worst * 8 > last * 7 else 0
+            cut = cut if stalled < 3 else set()
             # what varies with the outcome is the rest of the doubt: then its box is to be halved
             loss = doubt * size(a, b) if finite else INF
             if (hope if missing else share > SLACK and loss * 4 > share) and doubt * 2 < before:

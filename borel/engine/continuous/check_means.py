@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from functools import reduce
 from itertools import pairwise
 
 from flint import arb
 
 from borel.engine.continuous.check import (
     INF,
+    Q0,
     Report,
     Z,
     _balls,
@@ -260,32 +262,53 @@ class _Means(_Law):
 
     def beyond(self, y):
         """Bound the part of a half-line from above, y = p / t for t in (0, 1]."""
+        (((power, _), p),), best = y.terms.items(), INF
+        for extremes in (self.extremes, self.orders):
+            with suppress(ValueError, ZeroDivisionError):
+                # |dy| = |p| t^-2 dt
+                share = self.far_share(*extremes(y)) * _Ray({(power - 1, 0): abs(p)})
+                if all(e + 1 > 0 for e, _ in share.terms):
+                    total = sum((v * _moment(e + 1, j) for (e, j), v in share.terms.items()), Z)
+                    best = best.min(total.upper().max(Z) if total.is_finite() else INF)
+        return best
+
+    def far_share(self, most, ratio):
+        """Bound the integrand by log sup f, and how much of it log inf f is below that."""
+        if self.cost or (self.pml and self.power):
+            return most.exp()
+        if self.power:
+            return (most + ratio).exp()
+        # t log(m / t) is at most m / e, too
+        return most.exp() * (1 / arb(1).exp() if self.pml and ratio is None else ratio)
+
+    def extremes(self, y):
+        """Return log f at two secrets that are proved to be extreme, but for a little."""
         # the formula a little beyond the secrets: at an end itself it is no larger than beside it
         beyond = (self.ends[1] - self.ends[0]) * 2.0**-24 if self.p else 0.0
         places = [self.ends[0] - beyond, self.ends[1] + beyond] if self.p else [*self.atoms]
-        height = {x: float(run(self.f, True, x=model(x), y=model(self.some(y))).start.mid())
-                  for x in places}  # fmt: skip
-        top, bottom = (pick(places, key=height.__getitem__) for pick in (max, min))
-        log = {x: log_along(self.f, _ray(x), y) for x in (top, bottom)}
-        self.extreme(y, log[top], 1)
-        most = log[top] + LITTLE
+        at = model(2 * next(iter(y.terms.values())))
+        height = {x: float(run(self.f, True, x=model(x), y=at).start.mid()) for x in places}
+        top, bottom = (
+            log_along(self.f, _ray(pick(places, key=height.__getitem__)), y) for pick in (max, min)
+        )
+        self.extreme(y, top, 1)
         if self.pml or self.cost:
-            whole = most.exp()
-        else:
-            self.extreme(y, log[bottom], -1)
-            ratio = _gap(log[top], log[bottom]) + 2 * LITTLE
-            whole = (most + ratio).exp() if self.power else most.exp() * ratio
-        ((power, _), p), *_ = y.terms.items()
-        terms = (whole * _Ray({(power - 1, 0): abs(p)})).terms  # |dy| = |p| t^-2 dt
-        if not all(e + 1 > 0 for e, _ in terms):
-            return INF
-        total = sum((v * _moment(e + 1, j) for (e, j), v in terms.items()), Z)
-        total = total if self.power or not self.pml else total / arb(1).exp()
-        return total.upper().max(Z) if total.is_finite() else INF
+            return top + LITTLE, None
+        self.extreme(y, bottom, -1)
+        return top + LITTLE, _gap(top, bottom) + 2 * LITTLE
 
-    def some(self, y):
-        """Return an outcome on a half-line."""
-        return 2 * next(iter(y.terms.values()))
+    def orders(self, y):
+        """Return bounds C t^a of f and of what log f varies by, from cells of secrets."""
+        cells = [*pairwise(sorted(self.edges))] if self.p else []
+        logs = [log_along(self.f, x, y) for a, b in [*cells, *((x, x) for x in self.atoms)]
+                for x in _balls(a, b)]  # fmt: skip
+        folds, varies = [log.exp().fold() for log in logs], {}
+        for (e, j), b in (item for log in logs for item in _gap(log, logs[0]).terms.items()):
+            varies[e, j] = varies.get((e, j), Z).max(2 * abs(b).upper())  # NaN stays NaN
+        most, power = reduce(arb.max, (high for *_, high in folds)), min(a for a, *_ in folds)
+        # log t is not positive
+        ratio = _Ray({(e, j): v * (-1) ** j for (e, j), v in varies.items()})
+        return _Ray({(Q0, 0): most.log(), (Q0, 1): arb(power)}), ratio
 
     def extreme(self, y, log, sign):
         """Prove that log f(y|x) is the largest (the least, for -1), but for a little."""

@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 from functools import partial, reduce
 
-from flint import arb, arb_series
+from flint import arb, arb_poly, arb_series
 
 from borel.engine.continuous.check import INF, Z
 
-DEGREE, NAN, ONE = 8, arb("nan"), (0, 0)
+DEGREE, WORTHLESS, NAN, ONE = 8, arb(2) ** 16, arb("nan"), (0, 0)
 _UNITS = (1, 0), (0, 1)
 BILINEAR = {(0, 0), (1, 0), (0, 1), (1, 1)}
 
@@ -36,12 +36,27 @@ def _cut(terms, most=DEGREE):
 
 
 def _times(terms, others, most=DEGREE):
-    """Return the terms of a product."""
-    out = {}
-    for (i, j), b in terms.items():
+    """Return the terms of a product; where all are numbers, as sums of products in s alone."""
+    out: dict = {}
+    if all(b.is_finite() for b in (*terms.values(), *others.values())):
+        for j, p in _rows(terms):
+            for m, q in _rows(others):
+                out[j + m] = out.get(j + m, 0) + p * q
+        return _cut({(i, j): b for j, p in out.items() for i, b in enumerate(p)}, most)
+    for (i, j), b in terms.items():  # what is known of one does not get lost for another
         for (k, m), c in others.items():
             out[i + k, j + m] = out.get((i + k, j + m), Z) + b * c
     return _cut(out, most)
+
+
+def _rows(terms):
+    """Return for each power of u its polynomial in s."""
+    rows: dict = {}
+    for (i, j), b in terms.items():
+        row = rows.setdefault(j, [])
+        row += [Z] * (i + 1 - len(row))
+        row[i] = b
+    return [(j, arb_poly(row)) for j, row in rows.items()]
 
 
 class Model:
@@ -63,6 +78,9 @@ class Model:
             least, most = least.lower(), most.upper()
         self.low = least if least > low else -INF if low.is_nan() else low.lower()
         self.high = most if most < high else INF if high.is_nan() else high.upper()
+        if self.start.is_finite() and self.reach > WORTHLESS * (self.high - self.low):
+            # what is known is the range: products of such polynomials would be work for nothing
+            self.__init__({ONE: self.low.union(self.high)}, self.low, self.high, False, real)
 
     def __add__(self, other):
         other, terms = model(other), dict(self.terms)

@@ -3,17 +3,19 @@
 For a polynomial in s, s in [-1, 1] along a cell, the integral with the prior's density p is a sum
 of moments of p. They are found once for a cell, from pieces on which p is a Taylor model; so f(y|x)
 may be smooth on a cell where log p is steep. Pieces are cut at the simplest dyadic number, which
-many cells share.
+many cells share. Where p has no bound, at an end, it is a sum of powers of the distance t from
+there, with logarithms, for all t at once.
 """
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from itertools import pairwise
 
 from flint import arb
 
-from borel.engine.continuous.check import INF, Z
+from borel.engine.continuous.check import INF, Z, _moment, _rays, _run
 from borel.engine.continuous.check_models import DEGREE, NAN, ONE, Model, run
 
 PIECES, DEPTH, LOOSE, NARROW = 20_000, 120, arb(2) ** -60, 2.0**-50
@@ -97,7 +99,21 @@ class Weights:
             for i in range(DEGREE + 1):
                 even = arb(0, v.rad()) if (i + n) % 2 else v
                 moments[i] += (even if v.is_finite() else NAN) * half * 2 / (i + n + 1)
-        return Weight(moments, p.high.max(-p.low) * half * 2, bool(p.low >= 0))
+        found = Weight(moments, p.high.max(-p.low) * half * 2, bool(p.low >= 0))
+        return found if found.known else next(self.singular(a, b), found)
+
+    def singular(self, a, b):
+        """Return the weight of a piece by p along rays from its ends, s = turn (2 t - 1)."""
+        for turn, x in zip((1, -1), _rays(a, b), strict=True):
+            with suppress(ValueError, ZeroDivisionError, KeyError):
+                p, moments, width = _run(self.p, False, x), [], arb(b) - arb(a)
+                for i in range(DEGREE + 1):
+                    powers = [(-1) ** (i - k) * 2**k * math.comb(i, k) for k in range(i + 1)]
+                    total = [v * _moment(k + e + 1, j) * c for (e, j), v in p.terms.items()
+                             for k, c in enumerate(powers)]  # fmt: skip
+                    moments.append(sum(total, Z) * width * turn**i)
+                if all(e + 1 > 0 for e, _ in p.terms):
+                    yield Weight(moments, INF, bool(p.fold()[1] >= 0))
 
     def joined(self, a, b, middle, depth):
         """Return the weight of two parts, s = c + d t with t in [-1, 1] along a part."""

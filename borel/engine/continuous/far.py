@@ -368,7 +368,8 @@ def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tupl
     best = lanes.meet(lanes.settled(total), lanes.settled(crude))
     if secret.mass is not None:  # the range of the exponential times the prior's mass
         power = jet_functions.exponential(_range_of(lanes.add(height, span)), 0)
-        loose = np.flatnonzero(~(best[1] - best[0] <= _LOOSE * np.abs(best[1]).max()))
+        scale = np.max(np.abs(best[1]), initial=0.0, where=np.isfinite(best[1]))
+        loose = np.flatnonzero(~(best[1] - best[0] <= _LOOSE * scale))
         ends = np.array([secret.mass(float(a[k]), float(b[k])) for k in loose]).reshape(-1, 2).T
         part = lanes.multiply((power[0][0, loose], power[1][0, loose]), (ends[0], ends[1]))
         best[0][loose] = np.fmax(best[0][loose], np.fmax(part[0], 0.0))

@@ -11,22 +11,28 @@ in y - c plus an interval that holds for every y of the box.
 
 from __future__ import annotations
 
-import math
 import time
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from borel.engine.continuous.essential import _slices, halves
+from borel.engine.continuous.rules import (
+    NODES,
+    Outcomes,
+    at_nodes,
+    by_moments,
+    jets_in_y,
+    power,
+    rule,
+    wide,
+)
 from borel.engine.continuous.surface import Surface, boxes, merged
 from borel.engine.intervals import jet, lanes
 
 if TYPE_CHECKING:
     from borel.engine.intervals.lanes import Box
 
-NODES = {1: 6, 2: 8, 3: 8, 4: 6, 5: 5}
-"""Nodes per coordinate for a secret of d dimensions."""
 _CELLS = 24_000
 _LANES = 200_000
 
@@ -52,24 +58,6 @@ class Model(NamedTuple):
         return np.maximum(low, 0.0), high
 
 
-@cache
-def rule(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
-    """Return enclosures of the nodes and weights of the rule on [-1, 1], and the constant K."""
-    import flint
-
-    from borel.engine.balls.arb import ends, precision
-
-    nodes, weights = [], []
-    with precision(128):
-        for k in range(n):
-            x, w = flint.arb.legendre_p_root(n, k, weight=True)
-            nodes.append(ends(x))
-            weights.append(ends(w))
-    constant = math.factorial(n) ** 4 / ((2 * n + 1) * math.factorial(2 * n) ** 2)
-    x, w = np.array(nodes), np.array(weights)
-    return x[:, 0], x[:, 1], w[:, 0], w[:, 1], constant * (1 + 1e-15)
-
-
 class _Cells(NamedTuple):
     """Boxes of secrets with what they contribute."""
 
@@ -86,35 +74,14 @@ class _Cells(NamedTuple):
     kinked: np.ndarray
 
 
-class Outcomes(NamedTuple):
-    """Outcomes at which f_Y is wanted: points, or boxes with centres.
-
-    Attributes
-    ----------
-    low, high : ndarray (n,)
-        Ends; equal for points.
-    centre : ndarray (n,)
-        Where polynomials are expanded.
-    order : int
-        Degree of the polynomials; 0 for points.
-    shift : ndarray (n,)
-        log of a typical size of f(y|.).
-    """
-
-    low: np.ndarray
-    high: np.ndarray
-    centre: np.ndarray
-    order: int
-    shift: np.ndarray
-
-    @property
-    def rows(self) -> int:
-        """Number of coefficients: those at the centre, and those over the box."""
-        return 2 * self.order + 1
-
-
 def marginal(
-    surface: Surface, ys: Outcomes, *, rtol: float, deadline: float = np.inf, rounds: int = 80
+    surface: Surface,
+    ys: Outcomes,
+    *,
+    rtol: float,
+    deadline: float = np.inf,
+    rounds: int = 80,
+    cover: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
 ) -> tuple[Model, list[_Cells]]:
     """Enclose f_Y at outcomes, or over boxes of outcomes, divided by e^shift.
 
@@ -128,6 +95,9 @@ def marginal(
         Relative width at which to stop.
     deadline : float
         When to stop, by `time.monotonic`.
+    cover : tuple of ndarray, optional
+        Boxes (m, 1) from, to, of which outcome (m,): the secrets of a density that count beside
+        all atoms; all by default.
 
     Returns
     -------
@@ -136,8 +106,8 @@ def marginal(
     """
     secret, n = surface.secret, len(ys.low)
     state: _Cells | None = None
-    if secret.continuous:
-        a, b, index = _cover(secret, n)
+    a, b, index = _cover(secret, n) if cover is None else cover
+    if secret.continuous and len(index):
         state = _first(surface, ys, index, a, b, deadline)
         before = np.full(n, np.inf)
         for turn in range(rounds):
@@ -220,52 +190,8 @@ def atom_by_atom(surface: Surface, ys: Outcomes) -> Box:
 def _at_atoms(surface: Surface, ys: Outcomes, index: np.ndarray) -> Box:
     secret = surface.secret
     x = [lanes.point(secret.atoms[None, None, :, j]) for j in range(secret.dim)]
-    part = _jets_in_y(surface.programs(ys.shift)[0], surface, ys, index, x, None, 2)
+    part = jets_in_y(surface.programs(ys.shift)[0], surface, ys, index, x, None, 2)
     return lanes.multiply(part, (secret.weight_low[None, None], secret.weight_high[None, None]))
-
-
-def _jets_in_y(
-    program: Any,
-    surface: Surface,
-    ys: Outcomes,
-    index: np.ndarray,
-    x: list,
-    decided: Any,
-    axis: int,
-) -> Box:
-    """Run a program at points of x with jets in y of every degree up to ``ys.order``.
-
-    The lanes of y stand on axis 1 (atoms) or on the last (nodes). Taylor's formula takes the
-    coefficients below the highest at the centre, and the highest over the box; functions of the
-    result need the others over the box as well.
-    """
-
-    def spread(v: np.ndarray) -> np.ndarray:
-        return v[index][:, None] if axis == 2 else v[index][None, :]
-
-    shift = spread(ys.shift)
-
-    def run(low: np.ndarray, high: np.ndarray, order: int, taken: Any = decided) -> Box:
-        y = jet.variable(spread(low), spread(high), order)
-        found = program.run(surface.inputs(x, y, shift), order, decisions=taken)
-        made.append(found.decisions)
-        out = found.jet
-        # whichever input the result does not depend on, it has the axes of both
-        shape = np.broadcast_shapes(*(v.shape[1:] for v, _ in x), shift.shape)
-        padded = np.zeros((2, order + 1, *shape))
-        padded[0, : len(out[0])], padded[1, : len(out[1])] = out
-        return padded[0], padded[1]
-
-    made: list = []
-    if ys.order == 0:
-        return run(ys.low, ys.high, 0)
-    outer = run(ys.low, ys.high, ys.order)
-    # the centre is a point: it takes the branches of the box
-    inner = run(ys.centre, ys.centre, ys.order - 1, made[0] if decided is None else decided)
-    return (
-        np.concatenate([inner[0], outer[0]]),
-        np.concatenate([inner[1], outer[1]]),
-    )
 
 
 def _cover(secret, n: int):
@@ -315,6 +241,25 @@ def _cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
 def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     if a.shape[1] > 1:
         return _smooth_cells(surface, ys, index, a, b)
+    polar = _beside_ends(surface.secret, a, b)
+    if not polar.any():
+        return _cells_of_density(surface, ys, index, a, b)
+    parts = [_cells_by_moments(surface, ys, index[polar], a[polar], b[polar])]
+    if not polar.all():
+        parts.append(_cells_of_density(surface, ys, index[~polar], a[~polar], b[~polar]))
+    return _Cells(*(np.concatenate(c) for c in zip(*parts, strict=True)))
+
+
+def _beside_ends(secret, a, b) -> np.ndarray:
+    """Return which boxes end where the prior's density may have no Taylor series."""
+    if secret.moments is None:
+        return np.zeros(len(a), bool)
+    at_end = np.isin(a, secret.moments.ends) | np.isin(b, secret.moments.ends)
+    return (at_end & np.isfinite(b - a))[:, 0]
+
+
+def _cells_of_density(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
+    """Enclose the integral over boxes by the density of the prior."""
     # a box across a kink has no high derivatives: it is cut, and the rule serves both sides. One
     # such lane would slow down every other, since unknown ends need care
     doubtful = ~np.isfinite(b - a)[:, 0]
@@ -323,15 +268,17 @@ def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     few = np.flatnonzero(doubtful)
     if not len(few):
         return _smooth_cells(surface, ys, index, a, b)
-    y = _at_outcomes(ys, index[few])
+    y = ys.at(index[few])
     found = surface.programs(ys.shift)[1].run(
-        surface.inputs(boxes(a[few], b[few], 0, 2), y, ys.shift[index[few]]), 2, start=a[few, 0]
+        surface.inputs(boxes(a[few], b[few], 0, 2), y, ys.shift[index[few]], ys.ends(index[few])),
+        2,
+        start=a[few, 0],
     )
-    bend = _wide(jet.entry(found.jet, 2), len(few))
+    bend = wide(jet.entry(found.jet, 2), len(few))
     known = np.isfinite(bend[0]) & np.isfinite(bend[1]) & np.isfinite(b - a)[few, 0]
     if known.all():
         return _smooth_cells(surface, ys, index, a, b)
-    rough, value = ~known, _wide(jet.entry(found.jet, 0), len(few))
+    rough, value = ~known, wide(jet.entry(found.jet, 0), len(few))
     smooth = np.ones(len(index), bool)
     smooth[few[rough]] = False
     cut = few[rough]
@@ -346,16 +293,11 @@ def _cells_quietly(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     return _Cells(*(np.concatenate(c) for c in zip(*parts, strict=True)))
 
 
-def _at_outcomes(ys: Outcomes, index: np.ndarray) -> Box:
-    low = ys.low[index][None]
-    return low, (low if ys.low is ys.high else ys.high[index][None])
-
-
 def _rough_cells(surface: Surface, ys: Outcomes, index, a, b, value: Box, kink) -> _Cells:
     """Enclose the integral by the range of the integrand alone, and say where to cut."""
     count = len(index)
     volume = lanes.subtract(lanes.point(b[:, 0]), lanes.point(a[:, 0]))
-    low, high = _crude(surface, _at_outcomes(ys, index), ys.shift[index], a, b, value, volume)
+    low, high = _crude(surface, ys.at(index), ys.shift[index], a, b, value, volume)
     width = high - low
     floor = 4e-15 * np.abs(high)
     if ys.order:
@@ -386,7 +328,9 @@ def _not_worth_cutting(ys: Outcomes, index, a, b, crude, width, floor) -> np.nda
 
 def _settled_width(a, b, width, floor) -> np.ndarray:
     """Return by how much cutting might help: not below the rounding, nor in the tiniest box."""
-    width = np.where(np.isnan(width), np.inf, np.where(width <= floor, 0.0, width))
+    width = np.where(np.isnan(width), np.inf, width)
+    # a share of what is not bounded is no floor
+    width = np.where((width <= floor) & np.isfinite(width), 0.0, width)
     tiny = np.isfinite(b - a) & ((b - a) <= 2.0**-48 * np.maximum(np.abs(a), np.abs(b)))
     return np.where(tiny.all(axis=1), 0.0, width)
 
@@ -397,7 +341,7 @@ def _smooth_cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     count, dim = a.shape
     n = NODES[dim]
     x_low, x_high, w_low, w_high, constant = rule(n)
-    y = _at_outcomes(ys, index)
+    y = ys.at(index)
     shift = ys.shift[index]
     volume: Box = (np.ones(count), np.ones(count))
     widths = []
@@ -411,25 +355,30 @@ def _smooth_cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     for j in range(dim):
         start = a[:, j] if dim == 1 else None
         found = surface.programs(ys.shift)[1].run(
-            surface.inputs(boxes(a, b, j, 2 * n), y, shift), 2 * n, start=start
+            surface.inputs(boxes(a, b, j, 2 * n), y, shift, ys.ends(index)), 2 * n, start=start
         )
         decisions.append(found.decisions)
         kink = found.kink
-        head = _wide(jet.entry(found.jet, 0), count)
+        head = wide(jet.entry(found.jet, 0), count)
         value = head if value is None else lanes.meet(value, head)
-        high = _wide(jet.entry(found.jet, 2 * n), count)
-        power = _power(widths[j], 2 * n)
-        term = lanes.multiply(
-            lanes.multiply(high, lanes.multiply(power, volume)), lanes.point(np.array(constant))
-        )
+        high = wide(jet.entry(found.jet, 2 * n), count)
+        scale = lanes.multiply(power(widths[j], 2 * n), volume)
+        term = lanes.multiply(lanes.multiply(high, scale), lanes.point(np.array(constant)))
         rest = lanes.add(rest, term)
         spread.append(np.maximum(np.abs(term[0]), np.abs(term[1])))
     assert value is not None
     decided = merged(decisions)
-    poly = _at_nodes(surface, ys, index, a, b, volume, decided, (x_low, x_high, w_low, w_high))
+    poly = at_nodes(surface, ys, index, a, b, volume, decided, (x_low, x_high, w_low, w_high))
     smooth = np.isfinite(rest[0]) & np.isfinite(rest[1])
     smooth &= np.isfinite(poly[0]).all(axis=0) & np.isfinite(poly[1]).all(axis=0)
     crude = _crude(surface, y, shift, a, b, value, volume)
+    cut = _where_to_cut(a, b, spread, kink, secret, smooth)
+    return _better(ys, index, a, b, (poly, rest, smooth), crude, cut)
+
+
+def _better(ys: Outcomes, index, a, b, by_rule, crude: Box, cut) -> _Cells:
+    """Take for each box what a rule gives, or what the range of the integrand does."""
+    (poly, rest, smooth), count = by_rule, len(index)
     gauss_width = rest[1] - rest[0] + (poly[1] - poly[0]).sum(axis=0) * (ys.order == 0)
     if ys.order == 0:
         total = lanes.add((poly[0][0], poly[1][0]), rest)
@@ -448,48 +397,16 @@ def _smooth_cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
         floor = 4e-15 * (np.abs(poly[1][0]) + np.abs(rest[1]))
         floor = _not_worth_cutting(ys, index, a, b, ~take, width, floor)
     width = _settled_width(a, b, width, floor)
-    along, split, kinked = _where_to_cut(a, b, spread, kink, secret, smooth)
-    return _Cells(index, a, b, poly[0].T, poly[1].T, rest[0], rest[1], width, along, split, kinked)
+    return _Cells(index, a, b, poly[0].T, poly[1].T, rest[0], rest[1], width, *cut)
 
 
-def _wide(a: Box, count: int) -> Box:
-    return np.broadcast_to(a[0], count), np.broadcast_to(a[1], count)
-
-
-def _power(width: Box, exponent: int) -> Box:
-    """Enclose width**exponent for a width > 0, an even exponent, by squaring."""
-    out: Box = lanes.point(np.ones_like(width[0]))
-    base = width
-    while exponent:
-        if exponent & 1:
-            out = lanes.multiply(out, base)
-        base = lanes.square(base)
-        exponent >>= 1
-    return out
-
-
-def _at_nodes(surface, ys, index, a, b, volume, decided, rule_) -> Box:
-    """Apply the rule: the coefficients in y, one row each."""
-    x_low, x_high, w_low, w_high = rule_
-    dim = a.shape[1]
-    n = len(x_low)
-    grid = np.stack([g.ravel() for g in np.meshgrid(*[np.arange(n)] * dim, indexing="ij")])
-    half = lanes.point(np.array(0.5))
-    x = []
-    weight: Box = lanes.point(np.ones((n**dim, 1)))
-    for j in range(dim):
-        node = x_low[grid[j]][:, None], x_high[grid[j]][:, None]
-        weight = lanes.multiply(weight, (w_low[grid[j]][:, None], w_high[grid[j]][:, None]))
-        left, right = lanes.point(a[:, j][None]), lanes.point(b[:, j][None])
-        middle = lanes.multiply(lanes.add(left, right), half)
-        radius = lanes.multiply(lanes.subtract(right, left), half)
-        low, high = lanes.add(middle, lanes.multiply(radius, node))
-        # the nodes lie inside the box, whatever their rounding
-        x.append((np.maximum(low, a[:, j])[None], np.minimum(high, b[:, j])[None]))
-    values = _jets_in_y(surface.programs(ys.shift)[1], surface, ys, index, x, decided, 1)
-    values = lanes.total(lanes.multiply(values, (weight[0][None], weight[1][None])), axis=1)
-    scaled = lanes.multiply(volume, lanes.point(np.array(0.5**dim)))
-    return lanes.multiply(values, (scaled[0][None], scaled[1][None]))
+def _cells_by_moments(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
+    """Enclose the integral over boxes beside an end by moments of the prior, or by its mass."""
+    found, kink = by_moments(surface, ys, index, a, b)
+    endless = np.zeros(len(index)), np.full(len(index), np.inf)
+    crude = _by_mass(surface, ys.at(index), ys.shift[index], a, b, endless)
+    cut = _where_to_cut(a, b, [], kink, surface.secret, found[2])
+    return _better(ys, index, a, b, found, crude, cut)
 
 
 def _by_mass(surface: Surface, y: Box, shift, a, b, crude: Box) -> Box:
@@ -518,11 +435,36 @@ def _by_mass(surface: Surface, y: Box, shift, a, b, crude: Box) -> Box:
     value = jet.entry(
         surface.programs(shift)[0].run(surface.inputs(x, part, shift[open_]), 1).jet, 0
     )
-    value = _wide((np.maximum(value[0], 0.0), value[1]), len(open_))
+    value = wide((np.maximum(value[0], 0.0), value[1]), len(open_))
+    value = value[0], np.fmin(value[1], _towards(surface, part, shift[open_], a[open_], b[open_]))
     low, high = lanes.multiply(value, (ends[0], ends[1]))
     out = crude[0].copy(), crude[1].copy()
     out[0][open_] = np.fmax(np.fmax(low, 0.0), crude[0][open_])
     out[1][open_] = np.fmin(high, crude[1][open_])
+    return out
+
+
+def _towards(surface: Surface, y: Box, shift, a, b) -> np.ndarray:
+    """Bound the kernel on half-lines of secrets along which it falls, by its value at their ends.
+
+    A slope tells that where a range does not: log x - x y is of no sign far out, 1 / x - y is.
+    """
+    out = np.full(len(a), np.inf)
+    with np.errstate(invalid="ignore"):
+        far = np.flatnonzero(np.isinf(b - a)[:, 0] & (np.isfinite(a) | np.isfinite(b))[:, 0])
+    if not len(far):
+        return out
+    part = y[0][:, far], (y[0][:, far] if y[0] is y[1] else y[1][:, far])
+    up = np.isfinite(a[far])
+    end = np.where(up, a[far], b[far])
+    x = boxes(a[far], b[far], 0, 1)
+    slope = wide(jet.entry(surface.log.run(surface.inputs(x, part), 1).jet, 1), len(far))
+    falls = np.where(up[:, 0], slope[1] <= 0, slope[0] >= 0)
+    at = boxes(end, end, 0, 1)
+    found = surface.programs(shift[far])[0].run(surface.inputs(at, part, shift[far]), 1)
+    top = wide(jet.entry(found.jet, 0), len(far))[1]
+    # the limit at the end is the least upper bound, wherever the version of f jumps to there
+    out[far] = np.where(falls & ~np.isnan(top), top, np.inf)
     return out
 
 

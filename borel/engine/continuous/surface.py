@@ -11,6 +11,7 @@ import numpy as np
 
 from borel.alphabets import Integers, Interval, Mixed
 from borel.engine.balls.masses import mass_function
+from borel.engine.balls.moments import Moments, moments_of
 from borel.engine.discrete.heads import assumed, head_of_prior, trimmed
 from borel.engine.graphs import fp, rewrite
 from borel.engine.intervals import interval, jet, lanes
@@ -58,6 +59,8 @@ class Secret:
         Whether p > 0 almost everywhere on the box, by the family.
     mass : callable or None
         ``(a, b) -> enclosure of P{a < X < b}``, for d = 1.
+    moments : Moments or None
+        Moments beside ends where the density may have no Taylor series, for d = 1.
     atoms, weight_low, weight_high : ndarray
         Points (m, d) of positive mass, and their masses; 0 if `rest_mass` holds them.
     rest : tuple of pairs
@@ -77,6 +80,7 @@ class Secret:
     log_density: Graph | None = None
     positive: bool = True
     mass: Callable[[float, float], tuple[float, float]] | None = None
+    moments: Moments | None = None
     atoms: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
     weight_low: np.ndarray = field(default_factory=lambda: np.zeros(0))
     weight_high: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -139,6 +143,7 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
         log_graph(density),
         known,
         mass_function(prior) if on.dim == 1 else None,
+        moments_of(prior) if on.dim == 1 else None,
     )
     if not known:
         out.assumptions.append("prior normalised: checked")
@@ -353,40 +358,39 @@ class Surface:
         return Program(graph, self.varies), origin
 
     @cached_property
-    def wedges(self) -> list[Surface]:
-        """The integrand on both sides of the line x = y, for kernels with a kink there; or none.
-
-        The coordinate is r in (0, 1), from y to an end of the secret's interval.
-        """
-        secret = self.secret
+    def kinked(self) -> bool:
+        """Whether the kernel may have a kink on the line x = y, for a secret on it."""
         kinks = {"absolute", "maximum", "minimum", "where", "sign"} & self.graph.operations
-        if self.diagonal is None or not kinks or secret.breaks:
-            return []
-        if not np.isfinite([secret.lower[0], secret.upper[0]]).all():
-            return []
-        out = []
-        for end in (float(secret.lower[0]), float(secret.upper[0])):
-            part = object.__new__(Surface)
-            part.secret = Secret(("r",), np.zeros(1), np.ones(1))
-            part.needs_y = True
-            wedge = rewrite.wedge(self.plain[1].graph, end)
-            part.varies = self.varies
-            part.plain = (self.plain[0], Program(wedge, self.varies))
-            part.far = part.plain
-            part._density, part.spread = None, None
-            out.append(part)
-        return out
+        return self.diagonal is not None and bool(kinks) and not self.secret.breaks
+
+    @cached_property
+    def wedge(self) -> Surface:
+        """The integrand between the line x = y and a secret ``end``: a coordinate r in (0, 1)."""
+        part = object.__new__(Surface)
+        part.secret = Secret(("r",), np.zeros(1), np.ones(1))
+        part.needs_y = True
+        part.varies = self.varies
+        part.plain = (self.plain[0], Program(rewrite.wedge(self.plain[1].graph), self.varies))
+        part.far = part.plain
+        part._density, part.spread = None, None
+        return part
 
     def inputs(
-        self, x: list[Box], y: Box | None, shift: np.ndarray | None = None
+        self,
+        x: list[Box],
+        y: Box | None,
+        shift: np.ndarray | None = None,
+        end: np.ndarray | None = None,
     ) -> dict[str, Box]:
-        """Return jets by name: the coordinates of x, y where the kernel has it, the shift."""
+        """Return jets by name: the coordinates of x, y where the kernel has it, other numbers."""
         named = dict(zip(self.secret.names, x, strict=True))
         if self.needs_y:
             assert y is not None
             named["y"] = y
         if shift is not None:
             named["shift"] = (shift[None], shift[None])
+        if end is not None:
+            named["end"] = (end[None], end[None])
         return named
 
 

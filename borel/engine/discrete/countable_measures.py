@@ -205,13 +205,7 @@ class CountableMeasures(LawMeasures):
             low, high = max(low, pair[0][0]), max(high, pair[1][1])
         if whole or low == math.inf:
             return self.bound(low, high)
-        # epsilon-LDP gives epsilon-PML and epsilon-PMC, and they give it with their sum
-        sides = self.sup("pml"), self.sup("pmc")
-        known = [s for s in sides if s.status != "estimate"]
-        low = max([low, *(s.lower for s in known)])
-        high = sides[0].upper + sides[1].upper if len(known) == 2 else math.inf
-        rests = tuple(dict.fromkeys(a for s in sides for a in s.assumptions))
-        return self.bound(low, max(low, high), assumptions=rests or self.assumptions)
+        return self._by_sides(low)  # type: ignore[attr-defined]
 
 
 def _log_quotient(a: float, b: float) -> tuple[float, float]:

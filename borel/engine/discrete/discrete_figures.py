@@ -150,7 +150,11 @@ class DiscreteFigures:
     def ldp(self) -> Bound:
         """Return the LDP level, the essential supremum of PML + PMC over the outcomes."""
         found = self._ldp()
-        if self.in_logs is None or found.status in ("exact", "estimate") or not found.proved:
+        if self.in_logs is None or found.status in ("exact", "estimate"):
+            return found
+        if found.status == "undecided":
+            found = self._by_sides(found.lower)
+        if not found.proved:
             return found
         from borel.engine.continuous.certificates_at_outcomes import PARTS, ldp_over_outcomes
 
@@ -165,6 +169,16 @@ class DiscreteFigures:
 
     def _ldp(self) -> Bound:
         raise NotImplementedError
+
+    def _by_sides(self, low: float) -> Bound:
+        """Enclose the LDP level by the suprema of PML and PMC, beside what is known from below."""
+        # epsilon-LDP gives epsilon-PML and epsilon-PMC, and they give it with their sum
+        sides = self.sup("pml"), self.sup("pmc")
+        known = [s for s in sides if s.status != "estimate"]
+        low = max([low, *(s.lower for s in known)])
+        high = sides[0].upper + sides[1].upper if len(known) == 2 else math.inf
+        rests = tuple(dict.fromkeys(a for s in sides for a in s.assumptions))
+        return self.bound(low, max(low, high), assumptions=rests or self.assumptions)
 
     def with_infinities(self, kind: str, ys: Any, values: Values) -> Values:
         """Improve what is known at outcomes: what is open above may be proved to be infinite."""

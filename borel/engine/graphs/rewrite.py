@@ -433,15 +433,15 @@ def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:
     return short, origin
 
 
-def wedge(weighted: Graph, end: float) -> Graph:
+def wedge(weighted: Graph) -> Graph:
     """Return the integrand with x = y + r (end - y), r in (0, 1), times the Jacobian.
 
     A kink on the line x = y lies at the end r = 0 then, for every y, and y - x is a product: y and
     x compare as 0 and that product do.
     """
-    b = _Builder(("y", "r", "shift"))
+    b = _Builder(("y", "r", "shift", "end"))
     y, r = b.add("input", "y"), b.add("input", "r")
-    length = b.add("subtract", b.add("const", end), y)
+    length = b.add("subtract", b.add("input", "end"), y)
     reach = b.add("multiply", length, r)
     replaced = {"y": y, "x": b.add("add", y, reach), "shift": b.add("input", "shift")}
     place: list[int] = []
