@@ -106,8 +106,8 @@ def marginal(
     """
     secret, n = surface.secret, len(ys.low)
     state: _Cells | None = None
-    a, b, index = _cover(secret, n) if cover is None else cover
-    if secret.continuous and len(index):
+    if secret.continuous and (cover is None or len(cover[0])):
+        a, b, index = _cover(secret, n) if cover is None else cover
         state = _first(surface, ys, index, a, b, deadline)
         before = np.full(n, np.inf)
         for turn in range(rounds):
