@@ -102,11 +102,29 @@ def test_cells_share_what_is_known():
     assert 0 < start - first - prior.left < first / 2
 
 
-def test_a_half_line_and_a_pole_are_not_known():
+def test_a_half_line_and_a_pole_without_an_integral_are_not_known():
     assert not weights(bl.normal()).on(1.0, math.inf).known
-    arcsine = weights(bl.beta(alpha=0.5, beta=0.5))
-    assert not arcsine.on(0.0, 0.5).known
-    assert arcsine.on(0.25, 0.5).known
+    assert weights(bl.beta(alpha=0.5, beta=0.5)).on(0.25, 0.5).known
+    for power in (-1, -1.5, -2):
+        density = trace(lambda x, k=power: x**k, ("x",), ()), False
+        assert not Weights(density).on(0.0, 0.5).known
+        assert Weights(density).on(0.25, 0.5).known
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.5, 0.5), (0.25, 4.0), (0.75, 0.25), (0.1, 1.0)])
+@pytest.mark.parametrize("cell", [(0.0, 0.5), (0.5, 1.0), (0.0, 2.0**-30), (1 - 2.0**-20, 1.0)])
+def test_moments_beside_a_pole(a, b, cell):
+    found, (u, v) = weights(bl.beta(alpha=a, beta=b)).on(*cell), cell
+    assert found.known and found.positive
+    for k in range(DEGREE + 1):
+        with mpmath.workdps(120):
+            s, c = 2 / mpmath.mpf(v - u), -mpmath.mpf(u + v) / mpmath.mpf(v - u)
+            truth = sum(
+                mpmath.binomial(k, i) * s**i * c ** (k - i)
+                * mpmath.betainc(mpmath.mpf(a) + i, b, u, v)
+                for i in range(k + 1)
+            ) / mpmath.beta(a, b)  # fmt: skip
+        assert encloses(found.moments[k], truth, within=1e-12)
 
 
 def test_a_density_that_oscillates_is_known_less_well_when_the_pieces_are_spent(monkeypatch):

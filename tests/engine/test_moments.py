@@ -76,10 +76,16 @@ def test_moments_of_a_gamma(a):
     low, high = moments_of(bl.gamma(alpha=a, beta=2)).along(0.0, 0.0, 0.5, 6)
     for k in range(6):
         with mp.workdps(60):
-            truth = mp.quad(
-                lambda u: (4 * u ** (1 / mp.mpf(a)) - 1) ** k * mp.exp(-2 * u ** (1 / mp.mpf(a))),
-                [0, mp.mpf(0.5) ** a],
-            ) * mp.mpf(2) ** a / (a * mp.gamma(a))
+            truth = (
+                mp.quad(
+                    lambda u, k=k: (
+                        (4 * u ** (1 / mp.mpf(a)) - 1) ** k * mp.exp(-2 * u ** (1 / mp.mpf(a)))
+                    ),
+                    [0, mp.mpf(0.5) ** a],
+                )
+                * mp.mpf(2) ** a
+                / (a * mp.gamma(a))
+            )
         assert low[k] <= truth <= high[k] <= low[k] + 1e-15
 
 
@@ -199,3 +205,56 @@ def test_ldp_is_infinite_where_cost_is():
     )
     bound = bl.ldp(joint)
     assert bound.lower == math.inf and bound.status == "conditional"
+
+
+@pytest.mark.parametrize("prior", [bl.gamma(alpha=2, beta=1), bl.exponential(lam=1.0)])
+@pytest.mark.parametrize("less", [lambda y, x: y < x, lambda y, x: y <= x])
+def test_a_jump_where_half_lines_of_secrets_are_cut(prior, less):
+    """Uniform on (0, X): at y = 1 the other branch is 0 at the cut, and all mass is beyond it."""
+    joint = prior * kernel(lambda y, x: np.where(less(y, x), 1 / x, 0.0), HALF, HALF)
+    for y in (0.5, 1.0, 2.0):
+        bound = bl.pml(joint)(y)
+        with mp.workdps(40):
+            f_y = mp.exp(-y) if prior.family[0] == "gamma" else mp.e1(y)
+            truth = -mp.log(y) - mp.log(f_y)
+        assert bound.lower <= truth <= bound.upper <= bound.lower + 1e-6
+
+
+def test_a_jump_at_a_secret_up_to_which_a_kink_is_followed():
+    def steps(y, x):
+        rare = 0.5 * np.exp(-(x - 3) / 4)
+        return np.where(
+            x > 3, np.where(y < 1, 1 - rare, rare), np.where(y < 1, 1.0, 0.0)
+        )  # y in (0, 2)
+
+    joint = bl.exponential(lam=0.1) * kernel(steps, HALF, bl.Interval(0, 2))
+    engine = engine_for(joint)
+    low, high = np.array([1.25]), np.array([1.375])
+    inner, _, rest = engine.bands.marginal.over(low, high, np.zeros(1), 1e-10, math.inf)
+    with mp.workdps(40):
+        truth = mp.exp(mp.mpf(-0.3)) * mp.mpf(0.5) * mp.mpf(0.1) / mp.mpf(0.35)
+    assert inner[0][0][0] + rest[0][0] <= float(truth) * (1 + 1e-6)
+    assert inner[1][0][0] + rest[1][0] >= float(truth) * (1 - 1e-6)
+    with bl.options(budget=5):
+        tail = bl.pml(joint).tail(0.5)
+    assert tail.lower <= truth <= tail.upper
+
+
+def by_its_own_branches(patch):
+    """Break the bound along a half-line: at the end the version decides."""
+    from borel.engine.intervals.jet_program import Program
+
+    before = Program.run
+
+    def run(self, named, order=0, *, decisions=None, start=None):
+        ends = named.get("x")
+        point = ends is not None and order == 1 and np.array_equal(ends[0][0], ends[1][0])
+        return before(self, named, order, decisions=None if point else decisions, start=start)
+
+    patch.setattr(Program, "run", run)
+
+
+def test_the_branches_of_the_half_line_count(monkeypatch):
+    by_its_own_branches(monkeypatch)
+    joint = bl.gamma(alpha=2, beta=1) * kernel(lambda y, x: np.where(y < x, 1 / x, 0.0), HALF, HALF)
+    assert not bl.pml(joint)(1.0).lower <= 1.0

@@ -98,7 +98,8 @@ class Marginal:
         """
         secret, surface = self.surface.secret, self.surface
         if not surface.kinked:
-            return np.full((2, len(low)), np.nan)
+            none = np.full(len(low), np.nan)
+            return none, none
         ends = float(secret.lower[0]), float(secret.upper[0])
         left, right = self._around(low, ends[0], 1.0), self._around(high, ends[1], -1.0)
         inside = (low >= ends[0]) & (high <= ends[1]) & (left <= low) & (high <= right)
@@ -117,7 +118,9 @@ class Marginal:
             grid = np.exp2(np.floor(np.log2(np.maximum(np.abs(places), 1.0))))
             return sign * grid * (np.floor(sign * places / grid) - 1)
 
-    def _beyond(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _beyond(
+        self, left: np.ndarray, right: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the boxes of secrets that no wedge has, and of which outcomes they are."""
         secret, which = self.surface.secret, np.arange(len(left))
         a = np.concatenate([np.full(len(left), secret.lower[0]), right])

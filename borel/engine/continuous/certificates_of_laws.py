@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb
 from scipy.optimize import minimize_scalar
 
+from borel import settings
 from borel.engine.continuous import far, half_lines
 from borel.engine.continuous.certificates import header, without_infinities
 from borel.engine.continuous.check import check
@@ -30,6 +32,7 @@ _ATOMS = 16
 _LOOSE = 1e300
 _LARGE = 1e6
 _KNOWN_MASS = 1e-9
+_PATIENCE = 10.0
 _KNOWN = {"input", "const", *FUNCTIONS}
 
 
@@ -91,9 +94,21 @@ def _made(
 def _tried(
     engine: CertifiedOutcomes, made: dict[str, Any], trial: type, counted: type
 ) -> dict[str, Any] | None:
-    """Return a certificate if a trial with less than the whole claim succeeds."""
-    kind = type("Trial", (trial, counted), {}) if engine.secret.rest else trial
-    return made if check(made, kind).ok else None
+    """Return a certificate if a trial with less than the whole claim succeeds, and soon."""
+    bases = (_Hurried, trial, counted) if engine.secret.rest else (_Hurried, trial)
+    until = time.monotonic() + max(_PATIENCE, settings.current().budget / 4)
+    return made if check(made, type("Trial", bases, {"until": until})).ok else None
+
+
+class _Hurried:
+    """A checker that gives up when it is late: its claim would take too long to verify."""
+
+    until: float
+
+    def kernel(self, *about: Any) -> Any:
+        if time.monotonic() > self.until:
+            raise TimeoutError("the trial takes too long")
+        return super().kernel(*about)  # type: ignore[misc]
 
 
 class _PeakAndAtoms(_Outcomes):

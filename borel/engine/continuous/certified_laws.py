@@ -285,7 +285,7 @@ class CertifiedOutcomes(CertifiedEngine):
                     return proof.about(units=units)
             if math.isinf(high) and turn > 8 and known <= 1e-4 * max(1.0, low):
                 break  # it is unbounded far out: more bands do not change that
-            if high - low <= (1 - 2 * _SPACE) * tol * max(1.0, low):
+            if high - low <= (1 - 2 * _SPACE) * tol * (max(1.0, low) if what == "exp" else 1.0):
                 break
             if time.monotonic() > deadline:
                 break
@@ -296,7 +296,8 @@ class CertifiedOutcomes(CertifiedEngine):
                 break
         if math.isinf(high):
             return self.bound(low, high, units=units)
-        room = _SPACE * tol * max(1.0, low)  # as the checker has to prove the same on other boxes
+        # as the checker has to prove the same on other boxes
+        room = _SPACE * tol * (max(1.0, low) if what == "exp" else 1.0)
         wide = max(1.0 if what == "exp" else 0.0, low - room), high + room
         figure = {"mean": "mean", "exp": "exp_mean"}[what]
         made = certificates_of_laws.mean(self, kind, wide, part, figure)

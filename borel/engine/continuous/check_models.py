@@ -78,7 +78,8 @@ class Model:
             least, most = least.lower(), most.upper()
         self.low = least if least > low else -INF if low.is_nan() else low.lower()
         self.high = most if most < high else INF if high.is_nan() else high.upper()
-        if self.start.is_finite() and self.reach > WORTHLESS * (self.high - self.low):
+        worth = WORTHLESS * (self.high - self.low)
+        if self.start.is_finite() and 0 <= worth < self.reach:
             # what is known is the range: products of such polynomials would be work for nothing
             self.__init__({ONE: self.low.union(self.high)}, self.low, self.high, False, real)
 

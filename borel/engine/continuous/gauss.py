@@ -460,10 +460,11 @@ def _towards(surface: Surface, y: Box, shift, a, b) -> np.ndarray:
     x = boxes(a[far], b[far], 0, 1)
     slope = wide(jet.entry(surface.log.run(surface.inputs(x, part), 1).jet, 1), len(far))
     falls = np.where(up[:, 0], slope[1] <= 0, slope[0] >= 0)
-    at = boxes(end, end, 0, 1)
-    found = surface.programs(shift[far])[0].run(surface.inputs(at, part, shift[far]), 1)
+    # at the end with the branches of the half-line: the limit there, wherever f jumps to
+    program, at = surface.programs(shift[far])[0], boxes(end, end, 0, 1)
+    taken = program.run(surface.inputs(x, part, shift[far]), 1).decisions
+    found = program.run(surface.inputs(at, part, shift[far]), 1, decisions=taken)
     top = wide(jet.entry(found.jet, 0), len(far))[1]
-    # the limit at the end is the least upper bound, wherever the version of f jumps to there
     out[far] = np.where(falls & ~np.isnan(top), top, np.inf)
     return out
 
