@@ -238,23 +238,3 @@ def test_a_jump_at_a_secret_up_to_which_a_kink_is_followed():
     with bl.options(budget=5):
         tail = bl.pml(joint).tail(0.5)
     assert tail.lower <= truth <= tail.upper
-
-
-def by_its_own_branches(patch):
-    """Break the bound along a half-line: at the end the version decides."""
-    from borel.engine.intervals.jet_program import Program
-
-    before = Program.run
-
-    def run(self, named, order=0, *, decisions=None, start=None):
-        ends = named.get("x")
-        point = ends is not None and order == 1 and np.array_equal(ends[0][0], ends[1][0])
-        return before(self, named, order, decisions=None if point else decisions, start=start)
-
-    patch.setattr(Program, "run", run)
-
-
-def test_the_branches_of_the_half_line_count(monkeypatch):
-    by_its_own_branches(monkeypatch)
-    joint = bl.gamma(alpha=2, beta=1) * kernel(lambda y, x: np.where(y < x, 1 / x, 0.0), HALF, HALF)
-    assert not bl.pml(joint)(1.0).lower <= 1.0
