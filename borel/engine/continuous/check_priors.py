@@ -112,8 +112,8 @@ class Weights:
                     total = [v * _moment(k + e + 1, j) * c for (e, j), v in p.terms.items()
                              for k, c in enumerate(powers)]  # fmt: skip
                     moments.append(sum(total, Z) * width * turn**i)
-                if all(e + 1 > 0 for e, _ in p.terms):
-                    yield Weight(moments, INF, bool(p.fold()[1] >= 0))
+                if all(e + 1 > 0 for e, _ in p.terms) and all(m.is_finite() for m in moments):
+                    yield Weight(moments, INF, self.p[1] or bool(p.fold()[1] >= 0))
 
     def joined(self, a, b, middle, depth):
         """Return the weight of two parts, s = c + d t with t in [-1, 1] along a part."""
