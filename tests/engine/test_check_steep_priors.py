@@ -67,3 +67,17 @@ def test_a_tail_of_noise_on_a_beta_prior(outcome):
         bound = bl.pml(joint).tail(0.2)
     assert bound.lower < 0.47629239 < 0.47629241 < bound.upper < bound.lower + 1.1e-5
     assert outcome(bound.certificate) == "verified"
+
+
+@pytest.mark.parametrize("mechanism", [bl.mechanisms.laplace, bl.mechanisms.gaussian])
+def test_an_unbounded_density(outcome, mechanism):
+    """E e^PML is the integral of the largest kernel; forged ends beside the truth are refused."""
+    laplace = mechanism is bl.mechanisms.laplace
+    noise = mechanism(secret=UNIT, **({"b": 1.0} if laplace else {"sigma": 1.0}))
+    bound = bl.pml(bl.beta(alpha=0.5, beta=0.5) * noise).exp_mean()
+    truth = 1.5 if laplace else 1 + 1 / math.sqrt(2 * math.pi)
+    assert bound.lower <= truth <= bound.upper <= bound.lower + 1.1e-8
+    assert outcome(bound.certificate) == "verified"
+    for low, high in ((1.0, truth - 1e-6), (truth + 1e-6, 2.0)):
+        forged = {**bound.certificate, "lower": low, "upper": high}
+        assert outcome(forged) == "refused"
