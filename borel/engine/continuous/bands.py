@@ -24,7 +24,6 @@ from borel.engine.intervals import jet, jet_functions, lanes
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Surface
-    from borel.engine.graphs.trace import Graph
     from borel.engine.intervals.lanes import Box
 
 
@@ -273,15 +272,12 @@ class Bands:
 
     Parameters
     ----------
-    surface : Surface
-        The kernel and the prior.
-    log_marginal : Graph, optional
-        log f_Y, where a theorem gives it.
+    marginal : Marginal
+        f_Y of the joint, with its kernel and prior.
     """
 
-    def __init__(self, surface: Surface, log_marginal: Graph | None = None):
-        self.surface = surface
-        self.marginal = Marginal(surface, log_marginal)
+    def __init__(self, marginal: Marginal):
+        self.surface, self.marginal = marginal.surface, marginal
 
     def evaluate(self, kind: str, low, high, tol: float, deadline: float) -> Band:
         """Enclose the leakage and the mass of finite boxes of outcomes."""

@@ -386,12 +386,10 @@ class CertifiedEngine(LawMeasures):
         return self.bound(low, high, certificate=made)
 
     def _ldp(self) -> Bound:
-        """Enclose the local differential privacy level over finite or countable outcomes."""
+        """Enclose the local differential privacy level by the outcomes of a head."""
         ys, whole = self.head_of_outcomes()
         (low, high), _ = self.enclosed("ldp", np.asarray(ys, float))
-        if not whole:
-            return self._by_sides(float(low.max()))
-        return self.bound(float(low.max()), float(high.max()))
+        return self.bound(float(low.max()), float(high.max()) if whole else math.inf)
 
     @cached_property
     def estimates(self) -> Any:
@@ -437,9 +435,9 @@ class CertifiedEngine(LawMeasures):
                 left = max(0.0, 1.0 - float(values.mass_lower.sum()) * (1 - 1e-13) + 1e-15)
                 # the sum of ess sup_x f(y|x), which is E e^PML, bounds that of f_Y
                 left = min(left, beyond(self, "pml", "exp", np.asarray(ys)))
-                known = values.mass_upper - values.mass_lower
-                # of more outcomes no more is known than how far their masses are enclosed
-                enough = left <= max(settings.current().tol * 1e-3, 2 * float(known.sum()))
+                tol, loose = settings.current().tol, values.mass_upper - values.mass_lower
+                # more outcomes tell little where most of what is left is how far these are enclosed
+                enough = left <= max(tol * 1e-3, 2 * min(float(loose.sum()), tol))
                 if enough or self._heads["count"] >= 4096:
                     return Values(**{**values.__dict__, "leftover": left})
                 self._heads["count"] *= 4

@@ -14,6 +14,7 @@ from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
 from borel.engine.continuous import certificates, certificates_of_laws
+from borel.engine.continuous.band_marginals import Marginal
 from borel.engine.continuous.bands import Bands
 from borel.engine.continuous.certificates_at_outcomes import at_outcome
 from borel.engine.continuous.certified import CertifiedEngine
@@ -56,9 +57,10 @@ class CertifiedOutcomes(CertifiedEngine):
         known = None if forms is None else forms.log_marginal(joint)
         self.theorem = () if known is None else (known[1],)
         self.log_marginal_graph = None if known is None else known[0]
-        self.bands = Bands(self.surface, self.log_marginal_graph)
+        self.bands = Bands(Marginal(self.surface, self.log_marginal_graph))
         spread = self.surface.spread
-        self.far_bands = None if spread is None else Bands(spread, self.log_marginal_graph)
+        far = None if spread is None else Marginal(spread, self.log_marginal_graph)
+        self.far_bands = None if far is None else Bands(far)
         self._partitions: dict[str, Partition] = {}
 
     @cached_property

@@ -193,7 +193,7 @@ class CountableMeasures(LawMeasures):
         return rows, law, rest  # type: ignore[return-value]
 
     def _ldp(self) -> Bound:
-        """Enclose the LDP level: the outcomes of a head, and PML and PMC beyond."""
+        """Enclose the LDP level by the outcomes of a head."""
         ys, whole = self.head_of_outcomes()
         _, top, bottom = self.column(np.asarray(ys))  # type: ignore[attr-defined]
         low, high = 0.0, 0.0
@@ -203,9 +203,7 @@ class CountableMeasures(LawMeasures):
                 _log_quotient(top.upper[j], bottom.lower[j]),
             )
             low, high = max(low, pair[0][0]), max(high, pair[1][1])
-        if whole or low == math.inf:
-            return self.bound(low, high)
-        return self._by_sides(low)  # type: ignore[attr-defined]
+        return self.bound(low, high if whole or low == math.inf else math.inf)
 
 
 def _log_quotient(a: float, b: float) -> tuple[float, float]:

@@ -150,11 +150,9 @@ class DiscreteFigures:
     def ldp(self) -> Bound:
         """Return the LDP level, the essential supremum of PML + PMC over the outcomes."""
         found = self._ldp()
-        if self.in_logs is None or found.status in ("exact", "estimate"):
-            return found
         if found.status == "undecided":
             found = self._by_sides(found.lower)
-        if not found.proved:
+        if self.in_logs is None or found.status in ("exact", "estimate") or not found.proved:
             return found
         from borel.engine.continuous.certificates_at_outcomes import PARTS, ldp_over_outcomes
 
@@ -168,6 +166,7 @@ class DiscreteFigures:
         return _proved_by(found, ldp_over_outcomes(self.in_logs, np.asarray(ys, float)))
 
     def _ldp(self) -> Bound:
+        """Enclose the LDP level by the outcomes of a head: open above where there are others."""
         raise NotImplementedError
 
     def _by_sides(self, low: float) -> Bound:
