@@ -15,6 +15,7 @@ from borel.engine.continuous.check_count_laws import check_count_laws
 from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_dimensions import check_dimensions
 from borel.engine.continuous.check_discrete_laws import check_discrete_laws
+from borel.engine.continuous.check_fading import check_fading
 from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.engine.continuous.check_laws import check_laws
@@ -42,6 +43,7 @@ _CHECKERS = {
     "count_point": check_counts,
     "outcomes": check_outcomes,
     "discrete_law": check_discrete_laws,
+    "fading": check_fading,
     "infinite": check_in_logs,
     "infinite_quantile": check_infinite_laws,
     "law": check_laws,

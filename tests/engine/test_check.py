@@ -14,7 +14,7 @@ import pytest
 
 import borel as bl
 from borel.engine.continuous import check as checker
-from borel.engine.continuous import check_atoms
+from borel.engine.continuous import check_atoms, check_rays
 from borel.engine.continuous.check import check
 from borel.verification import verified
 
@@ -418,13 +418,15 @@ def lines_of_code(module):
 def test_it_shares_nothing_with_the_kernels_but_the_graph():
     assert modules_of_borel(checker) == {
         "borel.engine.continuous.check_atoms",
+        "borel.engine.continuous.check_rays",
         "borel.engine.graphs.trace",
     }
+    assert modules_of_borel(check_rays) == set()
     assert modules_of_borel(check_atoms) == {"borel.engine.graphs.trace"}
 
 
 def test_it_has_at_most_300_lines_of_code():
-    assert lines_of_code(checker) <= 300
+    assert lines_of_code(checker) <= 300 and lines_of_code(check_rays) <= 300
 
 
 @pytest.mark.parametrize(

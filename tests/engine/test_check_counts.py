@@ -279,5 +279,5 @@ def test_it_takes_no_certificate_of_another_kind():
 
 def test_it_is_short_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 190
-    allowed = {"borel.engine.continuous.check", "borel.engine.continuous.check_atoms"}
+    allowed = {f"borel.engine.continuous.check{part}" for part in ("", "_atoms", "_rays")}
     assert modules_of_borel(checker) <= {*allowed, "borel.engine.graphs.trace"}

@@ -15,9 +15,9 @@ from scipy.special import gammaln
 
 import borel as bl
 from borel.engine.continuous import check_discrete_laws as code
-from borel.engine.continuous.check import INF
 from borel.engine.continuous.check_atoms import parsed
 from borel.engine.continuous.check_discrete_laws import check_discrete_laws
+from borel.engine.continuous.check_rays import INF
 from borel.engine.graphs.trace import trace
 from borel.verification import _wanted, verified, verify
 

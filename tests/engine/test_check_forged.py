@@ -16,11 +16,12 @@ from flint import arb
 import borel as bl
 from borel.bound import Bound, Ratio
 from borel.engine.continuous.certificates import without_infinities
-from borel.engine.continuous.check import FUNCTIONS, _Ray, _ray, check
+from borel.engine.continuous.check import check
 from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_dimensions import check_dimensions
 from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_poles import check_poles
+from borel.engine.continuous.check_rays import FUNCTIONS, _Ray, _ray
 from borel.engine.graphs.trace import Graph, trace
 from borel.store import pack, write
 from borel.verification import verified, verify

@@ -12,9 +12,10 @@ from flint import arb, ctx
 
 import borel as bl
 from borel.engine.continuous import check_in_logs as code
-from borel.engine.continuous.check import BITS, _Ray, check
+from borel.engine.continuous.check import BITS, check
 from borel.engine.continuous.check_atoms import parsed
 from borel.engine.continuous.check_in_logs import _InLogs, check_in_logs
+from borel.engine.continuous.check_rays import _Ray
 from borel.engine.graphs.trace import trace
 from borel.verification import verified
 

@@ -15,8 +15,9 @@ from flint import ctx
 
 import borel as bl
 from borel.engine.continuous import check_means as checker
-from borel.engine.continuous.check import _ray, _rays, check
+from borel.engine.continuous.check import check
 from borel.engine.continuous.check_means import check_means
+from borel.engine.continuous.check_rays import _ray, _rays
 from borel.engine.continuous.check_tails import log_along
 from borel.verification import verified
 

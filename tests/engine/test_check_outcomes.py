@@ -209,10 +209,11 @@ def test_it_shares_nothing_with_the_kernels_but_the_graph():
         "borel.engine.continuous.check_atoms",
         "borel.engine.continuous.check_models",
         "borel.engine.continuous.check_priors",
+        "borel.engine.continuous.check_rays",
         "borel.engine.continuous.check_tails",
         "borel.engine.graphs.trace",
     }
-    assert modules_of_borel(check_models) == {"borel.engine.continuous.check"}
+    assert modules_of_borel(check_models) == {"borel.engine.continuous.check_rays"}
 
 
 def test_its_parts_have_few_lines_of_code():

@@ -13,8 +13,9 @@ import borel as bl
 from borel.engine import engine_for
 from borel.engine.continuous import certificates
 from borel.engine.continuous import check_poles as checker
-from borel.engine.continuous.check import BITS, _Ray, _ray
+from borel.engine.continuous.check import BITS
 from borel.engine.continuous.check_poles import check_poles
+from borel.engine.continuous.check_rays import _Ray, _ray
 from borel.engine.graphs.trace import trace
 from borel.engine.infinities.infinity import prove_at
 from borel.verification import verified
@@ -252,4 +253,7 @@ def test_densities_beside_the_outcome_are_enclosed(name, sign):
 
 def test_it_is_small_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 90
-    assert modules_of_borel(checker) == {"borel.engine.continuous.check"}
+    assert modules_of_borel(checker) == {
+        "borel.engine.continuous.check",
+        "borel.engine.continuous.check_rays",
+    }

@@ -198,7 +198,7 @@ def test_the_range_over_a_piece_is_that_of_the_density():
 
 def test_it_is_short_and_shares_nothing_with_the_kernels():
     assert lines_of_code(code) <= 90
-    known = {"borel.engine.continuous.check", "borel.engine.continuous.check_models"}
+    known = {f"borel.engine.continuous.check{part}" for part in ("", "_models", "_rays")}
     assert modules_of_borel(code) == known
 
 

@@ -16,7 +16,8 @@ import borel as bl
 from borel.engine import engine_for
 from borel.engine.continuous import certificates
 from borel.engine.continuous import check_slopes as checker
-from borel.engine.continuous.check import BITS, FUNCTIONS, _Ray, _ray
+from borel.engine.continuous.check import BITS
+from borel.engine.continuous.check_rays import FUNCTIONS, _Ray, _ray
 from borel.engine.continuous.check_slopes import SLOPES, check_slopes, slope_of_log
 from borel.engine.graphs.trace import trace
 from borel.engine.infinities.orders import Ray
@@ -285,14 +286,18 @@ def test_rules_of_calculus(rule):
         assert max(tight) < 1e-3  # it is not the whole line
 
 
+SPECIAL = ["gammaln", "gamma", "erf", "ndtr", "expit", "betaln", "xlogy", "binom"]
+
+
 def test_every_rule_is_tested():
-    special = {"gammaln", "gamma", "erf", "ndtr", "expit", "betaln", "xlogy"}
-    assert set(RULES) - {"where", "power, to y"} | special == set(SLOPES)
+    assert set(RULES) - {"where", "power, to y"} | set(SPECIAL) == set(SLOPES)
     plain = {"where", "logical_and", "logical_or", "logical_not"}
     assert set(FUNCTIONS) - set(SLOPES) - plain == set(checker._SIGNS)
 
 
-@pytest.mark.parametrize("name", ["gammaln", "gamma", "erf", "ndtr", "expit", "betaln", "xlogy"])
+@pytest.mark.parametrize(
+    "name", ["gammaln", "gamma", "erf", "ndtr", "expit", "betaln", "xlogy", "binom"]
+)
 def test_rules_of_special_functions(name):
     exact = {
         "gammaln": mpmath.loggamma,
@@ -302,8 +307,9 @@ def test_rules_of_special_functions(name):
         "expit": lambda u: 1 / (1 + mpmath.exp(-u)),
         "betaln": lambda u, v: mpmath.log(mpmath.beta(u, v)),
         "xlogy": lambda u, v: u * mpmath.log(v),
+        "binom": mpmath.binomial,
     }[name]
-    both = name in ("betaln", "xlogy")
+    both = name in ("betaln", "xlogy", "binom")
     with mpmath.workdps(50), ctx.workprec(BITS):
         u, v = _ray(arb(0.625)), _ray(arb(1.25))
         slope = SLOPES[name](u, v, _ray(2), _ray(3)) if both else SLOPES[name](u, _ray(2))
@@ -320,4 +326,4 @@ def test_rules_of_special_functions(name):
 def test_it_is_small_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 130
     name = "borel.engine.continuous."
-    assert modules_of_borel(checker) == {name + "check", name + "check_tails"}
+    assert modules_of_borel(checker) == {name + "check", name + "check_rays", name + "check_tails"}

@@ -10,8 +10,8 @@ from scipy.special import gammaln
 
 import borel as bl
 from borel.engine.continuous import check_far
-from borel.engine.continuous.check import INF, Z, _Ray
 from borel.engine.continuous.check_far import Far, height, noise_of
+from borel.engine.continuous.check_rays import INF, Z, _Ray
 from borel.engine.continuous.check_tails import _gammaln, beyond, in_y, tail
 from borel.engine.graphs.trace import Graph, trace
 

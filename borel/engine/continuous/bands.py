@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from borel.engine.continuous.band_marginals import ORDER, Marginal, full, geometry
-from borel.engine.continuous.essential import Around, extremes
+from borel.engine.continuous.essential import JUMPS, Around, extremes
 from borel.engine.continuous.rules import power
 from borel.engine.continuous.surface import boxes
 from borel.engine.continuous.tubes import tubes
-from borel.engine.graphs import rewrite
 from borel.engine.intervals import jet, jet_functions, lanes
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) 
         sound.append(fine)
         smooth.append(even)
         flat = np.maximum(flat, least)
-    if surface.diagonal is not None and not sound[-1].all() and _JUMPS & surface.graph.operations:
+    if surface.diagonal is not None and not sound[-1].all() and JUMPS & surface.graph.operations:
         for towards in (-1.0, 1.0):
             path, fine = _beside(surface, low, high, centre, half, place[:, 0], towards, sign)
             paths.append(path)
@@ -132,9 +131,9 @@ def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) 
     if surface.secret.continuous and len(surface.secret.atoms):
         # the kernel may be another one at an atom than beside it: then only ranges are compared
         excess = np.full(n, np.inf)
-    on_path = np.broadcast_to(span[1], n)
+    on_path = np.minimum(np.broadcast_to(span[1], n), found.dominated)
     if tube is not None:  # the secrets beside the path were not looked at one by one
-        more = on_path + tube.excess
+        more = span[1] + tube.excess
         on_path = np.where(still, on_path, more + np.abs(more) * 2.0**-50)
     direct = np.maximum(found.direct, on_path)
     return _Side(paths, sound, flat, excess, direct)
@@ -213,7 +212,6 @@ def _path(surface: Surface, low, high, centre, half, place, speed: np.ndarray | 
 
 
 _CONTINUOUS = frozenset(("absolute", "maximum", "minimum", "fmax", "fmin"))
-_JUMPS = frozenset(("where", *rewrite.COMPARISONS))
 
 
 def _beside(surface: Surface, low, high, centre, half, place, towards: float, sign: float):

@@ -10,9 +10,9 @@ import numpy as np
 
 from borel.engine.continuous import certificates
 from borel.engine.continuous.certificates_of_boxes import point_of_boxes
-from borel.engine.continuous.check import _CALLS
 from borel.engine.continuous.check_counts import MOST, check_counts
 from borel.engine.continuous.check_in_logs import check_in_logs
+from borel.engine.continuous.check_rays import _CALLS
 from borel.engine.continuous.essential import over_rest
 from borel.engine.graphs import fp
 from borel.engine.intervals import lanes

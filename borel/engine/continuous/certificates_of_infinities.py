@@ -11,12 +11,16 @@ import numpy as np
 
 from borel.engine.continuous.certificates import header, without_infinities
 from borel.engine.continuous.check_counts import check_counts
+from borel.engine.continuous.check_fading import check_fading
 from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_slopes import check_slopes
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certified import CertifiedEngine
+
+_REACHES = (2.0, 1.0, 8.0)
+"""Multiples of t beyond which a kernel may be 0."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,10 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     if proof["kind"] == "gap" or {"phase", "scale"} & set(proof["y"]):
         return None
     other = proof.get("marginal", {})
-    if proof["kind"] == "pole" or other.get("corners"):
+    if proof["kind"] == "pole":
         return _pole(engine, quantity, proof)
+    if other.get("corners"):
+        return _fading(engine, quantity, proof) or _pole(engine, quantity, proof)
     plain: dict[str, Any] = {**proof, "y": _path(proof["y"])}
     if spec:
         plain["x"] = _path(spec)
@@ -73,8 +79,35 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     if "marginal" in plain:
         _loosen(plain["marginal"], -side)
     header_ = header(engine, quantity, math.inf, math.inf)
-    made = without_infinities({**header_, "claim": {"type": "infinite", "proof": plain}})
-    return made if check_in_logs(made).ok else None
+    # outcomes beside an end of their box may be in doubt, where a kernel jumps at x = y
+    for y in [plain["y"], *_inner(plain["y"])]:
+        claim = {"type": "infinite", "proof": {**plain, "y": y}}
+        made = without_infinities({**header_, "claim": claim})
+        if check_in_logs(made).ok:
+            return made
+    return None
+
+
+def _fading(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
+    """Return the certificate of an infinite PML by an f_Y that fades."""
+    other, y = proof["marginal"], _path(proof["y"])
+    ends = float(engine.secret.lower[0]), float(engine.secret.upper[0])
+    if proof["kind"] != "ratio" or "box" in y or not np.isfinite(ends).all():
+        return None
+    plain = {name: proof[name] for name in ("kind", "t0", "exponent", "weight")}
+    plain |= {"y": y, "x": _path(proof["x"])}
+    _loosen(plain, -1)
+    level = {name: other[name] for name in ("exponent", "weight")}
+    _loosen(level, 1)
+    header_ = header(engine, quantity, math.inf, math.inf)
+    for corner in other["corners"]:
+        for reach in _REACHES:
+            fading = {**level, "end": corner["base"], "reach": reach}
+            claim = {"type": "fading", "proof": {**plain, "marginal": fading}}
+            made = without_infinities({**header_, "claim": claim})
+            if check_fading(made).ok:
+                return made
+    return None
 
 
 def _counts(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
@@ -125,6 +158,13 @@ def _pole(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any]
     header_ = header(engine, quantity, math.inf, math.inf)
     made = without_infinities({**header_, "claim": {"type": "pole", "proof": plain}})
     return made if check_poles(made).ok else None
+
+
+def _inner(y: dict) -> list[dict[str, Any]]:
+    """Return the middle half of a box of outcomes, if it is one."""
+    low, high = y.get("box", (0.0, 0.0))
+    quarter = (high - low) / 4
+    return [{"box": [low + quarter, high - quarter]}] if quarter > 0 else []
 
 
 def _loosen(part: dict, side: int) -> None:

@@ -144,7 +144,7 @@ class CertifiedEngine(LawMeasures):
 
         def compute() -> Extremes:
             lower, upper = np.zeros(len(ys)), np.zeros(len(ys))
-            direct, place = np.zeros(len(ys)), np.zeros((len(ys), self.secret.dim))
+            place = np.zeros((len(ys), self.secret.dim))
             corner: list = []
             for sheet in self._sheets(ys):
                 n = len(sheet.y)
@@ -163,7 +163,7 @@ class CertifiedEngine(LawMeasures):
                 lower[sheet.where], upper[sheet.where] = found.lower, found.upper
                 place[sheet.where] = found.place
                 corner += [(int(sheet.where[k]), a, b) for k, a, b in found.corner]
-            return Extremes(lower, upper, place, corner, direct)
+            return Extremes(lower, upper, place, corner)
 
         return self._remembered(("extreme", sign, ys.tobytes()), compute)
 
@@ -193,7 +193,7 @@ class CertifiedEngine(LawMeasures):
             tight = high - low <= 2 * tol + 1e-15 * np.abs(low)
         if not tight.all():
             return None  # an infinite end, or a form that suits intervals better
-        return Extremes(low, high, place[:, None], [], np.zeros(len(low)))
+        return Extremes(low, high, place[:, None], [])
 
     def _marginal_by_arb(self, sheet: _Points, shift: np.ndarray) -> Box | None:
         arb = self._arb(sheet)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from borel.engine.continuous.check import Report, Z, _ray, check
+from borel.engine.continuous.check import Report, check
 from borel.engine.continuous.check_atoms import density, integers
 from borel.engine.continuous.check_counts import MOST, ROUNDING, _finite, _positive
 from borel.engine.continuous.check_counts import _run as run_at_integers
@@ -22,6 +22,7 @@ from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_models import ONE, Model
 from borel.engine.continuous.check_outcomes import _Outcomes
 from borel.engine.continuous.check_priors import UNKNOWN
+from borel.engine.continuous.check_rays import Z, _ray
 from borel.engine.continuous.check_tails import in_y, tail
 
 BLUR = arb(0, arb(2) ** -100)

@@ -19,24 +19,21 @@ import math
 
 from flint import arb
 
-from borel.engine.continuous.check import (
+from borel.engine.continuous.check import Report, _Checker, _everywhere, check
+from borel.engine.continuous.check_atoms import density, integers
+from borel.engine.continuous.check_rays import (
     _SIGNS,
     FUNCTIONS,
     INF,
     Q0,
     Q1,
-    Report,
     Z,
     _balls,
-    _Checker,
-    _everywhere,
     _gap,
     _Ray,
     _ray,
     _rays,
-    check,
 )
-from borel.engine.continuous.check_atoms import density, integers
 from borel.engine.graphs.trace import Graph
 
 MOST, DEPTH, BOXES, ROUNDING = 4096, 60, 1000, arb(2) ** -30

@@ -14,10 +14,11 @@ from itertools import pairwise, product
 
 from flint import arb
 
-from borel.engine.continuous.check import INF, Report, Z, _Checker, check
+from borel.engine.continuous.check import Report, _Checker, check
 from borel.engine.continuous.check_atoms import density, masses
 from borel.engine.continuous.check_boxes import Integral, halves
 from borel.engine.continuous.check_ranges import extremes, values
+from borel.engine.continuous.check_rays import INF, Z
 
 WORK, DIMENSIONS, LITTLE = 40_000_000, range(2, 6), arb(2) ** -30
 

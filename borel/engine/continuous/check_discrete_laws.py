@@ -20,13 +20,14 @@ from typing import Any, ClassVar
 
 from flint import arb, ctx, fmpq
 
-from borel.engine.continuous.check import BITS, INF, Report, Z, _ray, check
+from borel.engine.continuous.check import BITS, Report, check
 from borel.engine.continuous.check_atoms import density, integers, parsed
 from borel.engine.continuous.check_counts import _Counts
 from borel.engine.continuous.check_counts import _run as run_at_integers
 from borel.engine.continuous.check_dimensions import WORK, _Dimensions
 from borel.engine.continuous.check_far import Far
 from borel.engine.continuous.check_in_logs import _InLogs
+from borel.engine.continuous.check_rays import INF, Z, _ray
 from borel.engine.continuous.check_tails import MASSES, beyond, in_y, log_along, ray, tail
 
 MOST, CELLS, POWERS, ROUNDING = 1024, 8, (1.0, 0.25, 0.0625), arb(2) ** -30

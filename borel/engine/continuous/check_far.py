@@ -25,7 +25,8 @@ from itertools import pairwise
 
 from flint import arb
 
-from borel.engine.continuous.check import _SIGNS, INF, Z, _balls, _middle, _ray, _rays
+from borel.engine.continuous.check import _middle
+from borel.engine.continuous.check_rays import _SIGNS, INF, Z, _balls, _ray, _rays
 from borel.engine.continuous.check_tails import DENSITY, log_along, tail
 from borel.engine.graphs.trace import Graph
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from borel.engine.continuous.check import Report, _Checker, _gap, check
+from borel.engine.continuous.check import Report, _Checker, check
+from borel.engine.continuous.check_rays import _gap
 from borel.engine.continuous.check_tails import log_along
 
 

@@ -17,10 +17,11 @@ from itertools import pairwise
 
 from flint import arb, fmpq
 
-from borel.engine.continuous.check import INF, Report, Z, _middle, check
+from borel.engine.continuous.check import Report, _middle, check
 from borel.engine.continuous.check_models import axis
 from borel.engine.continuous.check_outcomes import CELLS, _Outcomes, mass_of
 from borel.engine.continuous.check_poles import check_poles
+from borel.engine.continuous.check_rays import INF, Z
 
 BOXES = 2000
 

@@ -15,10 +15,11 @@ from itertools import pairwise
 
 from flint import arb, fmpq
 
-from borel.engine.continuous.check import INF, Report, Z, _middle, check
+from borel.engine.continuous.check import Report, _middle, check
 from borel.engine.continuous.check_atoms import size
 from borel.engine.continuous.check_models import ONE, Model, axis, model
 from borel.engine.continuous.check_outcomes import _Outcomes, mass_of
+from borel.engine.continuous.check_rays import INF, Z
 
 BOXES, SLACK = 6000, arb(2) ** -40
 

@@ -18,25 +18,13 @@ from itertools import pairwise
 
 from flint import arb
 
-from borel.engine.continuous.check import (
-    INF,
-    Q0,
-    Report,
-    Z,
-    _balls,
-    _gap,
-    _middle,
-    _moment,
-    _Ray,
-    _ray,
-    _rays,
-    check,
-)
+from borel.engine.continuous.check import Report, _middle, _moment, check
 from borel.engine.continuous.check_atoms import size
 from borel.engine.continuous.check_far import Far
 from borel.engine.continuous.check_laws import _Law
-from borel.engine.continuous.check_models import FUNCTIONS, Model, axis, model, run
+from borel.engine.continuous.check_models import _SIGNS, FUNCTIONS, ONE, Model, axis, model, run
 from borel.engine.continuous.check_outcomes import CELLS, along, mass_of
+from borel.engine.continuous.check_rays import INF, Q0, Z, _balls, _gap, _Ray, _ray, _rays, _run
 from borel.engine.continuous.check_tails import log_along
 
 BOXES, LITTLE, NARROW = 4000, arb(2) ** -44, 2.0**-40
@@ -49,9 +37,11 @@ def _unknown(v):
 
 
 def _about(along, cell):
-    """Return the secrets of a cell as those beside a path: along + reach s."""
+    """Return the secrets of a cell as those beside a path: along + reach s; and by its sides."""
     reach = max(abs(arb(cell[0]) - along.high).upper(), abs(arb(cell[1]) - along.low).upper())
-    return along + Model({(1, 0): reach}, -reach, reach)
+    half = reach / 2
+    both = along + Model({(1, 0): reach}, -reach, reach)
+    return both, [along + Model({ONE: v, (1, 0): half}) for v in (-half, half)]
 
 
 def _straight(v):
@@ -78,6 +68,7 @@ class _Means(_Law):
         known = figure in ("mean", "exp_mean") or of_kind.get(figure) == kind
         self.endless = not all(map(math.isfinite, self.span))
         mean_of_pml = self.endless and self.pml and not self.power
+        self.jumps = not {"where", *_SIGNS}.isdisjoint(self.f[0].operations)
         far = (self.f, self.span, self.atoms, self.tail_of_secrets)
         self.far = Far(*far) if mean_of_pml else None
         self.leaf("type", lambda: claim["type"] == "mean" and kind in ("pml", "pmc") and known)
@@ -165,10 +156,10 @@ class _Means(_Law):
             middle = float(y.start.mid())
             (u, v), (w, z) = sorted(self.hints, key=lambda pair: abs(pair[0] - middle))[:2]
             paths += [(z, w, 1.0), (v, u, (z - v) / (w - u))] if u != w else []
-        out = []
+        out, sides = [], 2 if self.jumps else 1
         for x, start, slope in paths:
             drift = None if start is None else (y - start) * slope
-            both = [self.near(y, x, drift, log)[:1] for log in (False, True)]
+            both = [self.near(y, x, drift, log)[:sides] for log in (False, True)]
             for value, log in zip(*(map(along, vs) for vs in both), strict=True):
                 first, second = (_straight(value), log), (value, FUNCTIONS["exp"](log))
                 logged = bool(_unknown(log) < _unknown(first[0]))
@@ -234,16 +225,23 @@ class _Means(_Law):
             if (path.low - v.high if self.pml else v.low - path.high) >= 0:
                 continue
             more, middle, whole = INF, INF, isinstance(cell, tuple)
-            for x in (axis(*cell, 1, 0), _about(along, cell)) if whole else (model(cell),):
+            for xs in self.secrets(cell, along) if whole else ([model(cell)],):
                 if more > LITTLE * path.high:
-                    other = v if more is INF and not logged else self.kernel(logged, x, y)
-                    whole_box, at_middle = self.short(track, other)
+                    first = more is INF and not logged
+                    others = [v] if first else [self.kernel(logged, x, y) for x in xs]
+                    gaps = zip(*(self.short(track, other) for other in others), strict=True)
+                    whole_box, at_middle = (reduce(arb.max, ends) for ends in gaps)
                     more, middle = more.min(whole_box), middle.min(at_middle)
             # else it is the box of outcomes that is too wide
             if more > LITTLE * path.high and whole and middle * 8 > more:
                 wanting.add(cell)
             over = over.max(more)
         return over.upper(), wanting
+
+    def secrets(self, cell, along):
+        """Return the secrets of a cell; as those beside a path; and on either side of a jump."""
+        about, sides = _about(along, cell)
+        return [[axis(*cell, 1, 0)], [about], *([sides] if self.jumps else [])]
 
     def short(self, track, other):
         """Bound the excess of a model over a path; and that at the middle outcome, or so.
@@ -263,6 +261,8 @@ class _Means(_Law):
     def beyond(self, y):
         """Bound the part of a half-line from above, y = p / t for t in (0, 1]."""
         (((power, _), p),), best = y.terms.items(), INF
+        if self.pml and self.impossible(y):
+            return Z
         for extremes in (self.extremes, self.orders):
             with suppress(ValueError, ZeroDivisionError):
                 # |dy| = |p| t^-2 dt
@@ -271,6 +271,12 @@ class _Means(_Law):
                     total = sum((v * _moment(e + 1, j) for (e, j), v in share.terms.items()), Z)
                     best = best.min(total.upper().max(Z) if total.is_finite() else INF)
         return best
+
+    def impossible(self, y):
+        """Return whether f(y|x) is 0 for all secrets, along a half-line."""
+        cells = [*pairwise(sorted(self.edges))] if self.p else []
+        secrets = [x for a, b in [*cells, *((x, x) for x in self.atoms)] for x in _balls(a, b)]
+        return all(_run(self.f, False, x, y).bounds()[1] <= 0 for x in secrets)
 
     def far_share(self, most, ratio):
         """Bound the integrand by log sup f, and how much of it log inf f is below that."""

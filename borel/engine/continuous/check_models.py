@@ -14,7 +14,7 @@ from functools import partial, reduce
 
 from flint import arb, arb_poly, arb_series
 
-from borel.engine.continuous.check import INF, Z
+from borel.engine.continuous.check_rays import INF, Z
 
 DEGREE, WORTHLESS, NAN, ONE = 8, arb(2) ** 16, arb("nan"), (0, 0)
 _UNITS = (1, 0), (0, 1)

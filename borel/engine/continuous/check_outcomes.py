@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from flint import arb, ctx
 
-from borel.engine.continuous.check import INF, Report, Z, _Checker, _middle, check
+from borel.engine.continuous.check import Report, _Checker, _middle, check
 from borel.engine.continuous.check_atoms import masses, size
 from borel.engine.continuous.check_models import (
     DEGREE,
@@ -33,6 +33,7 @@ from borel.engine.continuous.check_models import (
     run,
 )
 from borel.engine.continuous.check_priors import Weights
+from borel.engine.continuous.check_rays import INF, Z
 from borel.engine.continuous.check_tails import in_y, tail
 from borel.engine.graphs.trace import Graph
 

@@ -17,20 +17,8 @@ from itertools import pairwise
 
 from flint import arb
 
-from borel.engine.continuous.check import (
-    _SIGNS,
-    FUNCTIONS,
-    INF,
-    Q0,
-    Report,
-    _balls,
-    _Checker,
-    _everywhere,
-    _gap,
-    _Ray,
-    _ray,
-    check,
-)
+from borel.engine.continuous.check import Report, _Checker, _everywhere, check
+from borel.engine.continuous.check_rays import _SIGNS, FUNCTIONS, INF, Q0, _balls, _gap, _Ray, _ray
 
 DEPTH, PAIR = 24, [("input", ("x",)), ("input", ("y",))]
 

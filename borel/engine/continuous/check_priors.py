@@ -15,8 +15,9 @@ from itertools import pairwise
 
 from flint import arb
 
-from borel.engine.continuous.check import INF, Z, _moment, _rays, _run
+from borel.engine.continuous.check import _moment
 from borel.engine.continuous.check_models import DEGREE, NAN, ONE, Model, run
+from borel.engine.continuous.check_rays import INF, Z, _rays, _run
 
 PIECES, DEPTH, LOOSE, NARROW = 20_000, 120, arb(2) ** -60, 2.0**-50
 

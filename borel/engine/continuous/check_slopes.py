@@ -18,22 +18,19 @@ from typing import Any
 
 from flint import arb
 
-from borel.engine.continuous.check import (
+from borel.engine.continuous.check import Report, _Checker, _everywhere, check
+from borel.engine.continuous.check_rays import (
     _SIGNS,
     _UP,
     INF,
     Q0,
-    Report,
     Z,
-    _Checker,
-    _everywhere,
     _gap,
     _number,
     _pick,
     _power,
     _Ray,
     _ray,
-    check,
 )
 from borel.engine.continuous.check_tails import DENSITY
 
@@ -78,6 +75,8 @@ SLOPES: dict[str, Any] = {
     "xlogy": lambda u, v, du, dv: du * v.log() + _over(u * dv, v),
     "betaln": lambda u, v, du, dv: _gap(
         _digamma(u) * du + _digamma(v) * dv, _digamma(u + v) * (du + dv)),
+    "binom": lambda u, v, du, dv: DENSITY["binom"](u, v) * (
+        _digamma(u + 1) * du + _digamma(v + 1) * dv * -1 + _digamma(_gap(u, v) + 1) * _gap(dv, du)),
     "absolute": lambda u, du: _pick(u, _UP, du, du * -1),
     "maximum": lambda u, v, du, dv: _pick(_gap(u, v), _UP, du, dv),
     "minimum": lambda u, v, du, dv: _pick(_gap(u, v), _UP, dv, du),

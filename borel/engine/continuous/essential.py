@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel.engine.continuous.surface import Surface, boxes, chosen, merged
+from borel.engine.graphs.rewrite import COMPARISONS
 from borel.engine.intervals import jet, lanes
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
     from borel.engine.continuous.tubes import Tubes
     from borel.engine.intervals.lanes import Box
+
+JUMPS = frozenset(("where", *COMPARISONS))
+"""Operations by which a kernel may jump."""
 
 _LANES = 400_000
 _STEEP = 32
@@ -39,13 +43,16 @@ class Extremes(NamedTuple):
         Boxes ``(y index, a, b)`` on which no finite bound was found.
     direct : ndarray (n,)
         With ``around``: a bound on sign * log f over the boxes that were not dominated.
+    dominated : ndarray (n,)
+        The same over those that were: there L(y, x0) is not exceeded either.
     """
 
     lower: np.ndarray
     upper: np.ndarray
     place: np.ndarray
     corner: list[tuple[int, np.ndarray, np.ndarray]]
-    direct: np.ndarray
+    direct: np.ndarray = np.zeros(0)
+    dominated: np.ndarray = np.zeros(0)
 
 
 class _Boxes(NamedTuple):
@@ -147,7 +154,7 @@ def extremes(
     best = np.full(n, -np.inf)
     place = np.full((n, secret.dim), np.nan)
     done = np.full(n, -np.inf)
-    direct = np.full(n, -np.inf)
+    direct, dominated = np.full(n, -np.inf), np.full(n, -np.inf)
     corner: list[tuple[int, np.ndarray, np.ndarray]] = []
     if around is not None:
         best = around.start.copy()
@@ -197,6 +204,7 @@ def extremes(
             final = useful if last else useful & ~open_
             np.maximum.at(done, index[final], found.upper[final])
             np.maximum.at(direct, index[final], found.direct[final])
+            np.maximum.at(dominated, index[~useful], found.direct[~useful])
             stuck = np.flatnonzero(final & np.isposinf(found.upper))
             corner.extend((int(index[k]), found.a[k], found.b[k]) for k in stuck[:64])
             if last or not open_.any():
@@ -210,8 +218,8 @@ def extremes(
             above = np.array([found.upper, found.direct])[:, parent]
     upper = np.maximum(done, best)
     if sign < 0 and around is None:
-        return Extremes(-upper, -best, place, corner, -direct)
-    return Extremes(best, upper, place, corner, direct)
+        return Extremes(-upper, -best, place, corner, -direct, -dominated)
+    return Extremes(best, upper, place, corner, direct, dominated)
 
 
 def _outside(tubes: Tubes, work: _Boxes, above: np.ndarray) -> tuple[_Boxes, np.ndarray]:
@@ -467,9 +475,18 @@ def _across(surface: Surface, at, a, b, sign: float, value: Box, rows: np.ndarra
         return value
     program, _ = surface.diagonal
     y = tuple(np.broadcast_to(end, (1, len(a)))[:, rows] for end in at)
-    offset = lanes.subtract((a[rows].T, b[rows].T), (y[0], y[1]))
-    found = program.run({"y": (y[0], y[1]), "offset": offset}, 0).jet
-    more = _entry(found if sign > 0 else lanes.negative(found), 0, int(rows.sum()))
+    least, most = lanes.subtract((a[rows].T, b[rows].T), (y[0], y[1]))
+    parts = [(least, most)]
+    jumps = (least < 0) & (most > 0)
+    if jumps.any() and not JUMPS.isdisjoint(surface.graph.operations):
+        # at x = y the kernel may jump: on either side it is bounded by what it is there
+        parts = [(least, np.where(jumps, 0.0, most)), (np.where(jumps, 0.0, least), most)]
+    ends = []
+    for part in parts:
+        offset = jet.variable(part[0][0], part[1][0], 1)
+        found = program.run({"y": jet.constant(y[0][0], y[1][0]), "offset": offset}, 1).jet
+        ends.append(_entry(found if sign > 0 else lanes.negative(found), 0, int(rows.sum())))
+    more = np.minimum.reduce([e[0] for e in ends]), np.maximum.reduce([e[1] for e in ends])
     low, high = value[0].copy(), value[1].copy()
     low[rows], high[rows] = lanes.meet((low[rows], high[rows]), more)
     return low, high

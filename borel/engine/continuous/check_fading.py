@@ -1,0 +1,66 @@
+"""Check certificates of PML that is infinite as f_Y fades: a part to trust, and to read.
+
+Along outcomes y(t), t in (0, 1], let f(y|x) >= c t^A for secrets of positive mass, as in `check`,
+and let f be 0 for secrets that are further than r = reach t0 t from an end of theirs. Then f_Y is
+the integral of f p over a set that shrinks: it is at most r times the largest f p on it, and where
+that is at most C t^B, B > A, PML has no bound. (One-sided noise on secrets above 0 is 0 for x > y.)
+
+Secrets further than reach t0 from the end are a box, for all y(t) at once. Any others lie at
+x = end + reach t0 t for some t, and have to do with the outcomes y(s t), s in (0, 1).
+"""
+
+from __future__ import annotations
+
+import math
+
+from flint import arb
+
+from borel.engine.continuous.check import Report, _everywhere, check
+from borel.engine.continuous.check_in_logs import _InLogs
+from borel.engine.continuous.check_rays import Q1, _gap, _Ray, _ray, _rays, _run
+
+DEPTH = 24
+
+
+class _Fading(_InLogs):
+    """A certificate under check."""
+
+    def is_fading(self):
+        return self.is_infinite()
+
+    def ceiling(self, level, y, part):
+        """Prove that f_Y <= e^level along a ray of outcomes."""
+        (low, high), (end, reach) = self.ends, (part["end"], part["reach"])
+        t0, other = self.claim["proof"]["t0"], high if end == low else low
+        edge = end + math.copysign(reach * t0, other - end)
+        step = _Ray({(Q1, 0): arb(edge) - end})
+        inside = [math.isfinite(low), low < edge < high, math.isfinite(high), end in (low, high)]
+        self.leaf("edge", lambda: all(inside) and reach > 0)
+        self.leaf("f_Y", _everywhere, lambda *s: self.below(level.exp(), y, end, step, s), 0.0, 1.0)
+        beyond, values = sorted((edge, other)), _ray(arb.union(*y.bounds()))
+
+        def zero(a, b):
+            return any(self.zero(x, values) for x in _rays(a, b))
+
+        def zero_for(a, b):
+            rays, *_ = self.path(self.claim["proof"]["y"], t0, _ray(0))
+            return all(self.zero(step + end, y) for y in rays(a, b))
+
+        self.leaf("no other secrets", _everywhere, zero, *beyond, DEPTH)
+        self.leaf("no others near", _everywhere, zero_for, 0.0, 1.0, DEPTH)
+
+    def below(self, level, y, end, step, s):
+        """Prove that f p times the width is at most a level, for some of the secrets near."""
+        x, log = step * arb(s[0]).union(arb(s[1])) + end, self.f[1]
+        f, p = self.along(log, x, y), _run(self.p, log, x)  # a logarithm of a sum would lose it
+        width = step * (1 if step.signs() == (1,) else -1)
+        return _gap(level, ((f + p).exp() if log else f * p) * width).bounds()[0] >= 0
+
+    def zero(self, x, y):
+        """Return whether f is 0 along rays."""
+        return self.along(False, x, y).bounds()[1] <= 0
+
+
+def check_fading(certificate: dict | str) -> Report:
+    """Verify a certificate of an infinity by a density of the outcome that fades."""
+    return check(certificate, _Fading)
