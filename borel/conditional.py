@@ -111,7 +111,8 @@ class ConditionalLeakage:
             engine = EstimateEngine(out, _WHY)
             engines: dict[str, Any] = {"auto": engine, "estimate": engine}
             engines |= {wanted: _Refusing(wanted) for wanted in ("certified", "exact")}
-            out.__dict__["_engines"] = engines
+            both = (True, False)  # options(certificates=...): an estimate carries none
+            out.__dict__["_engines"] = {(k, c): e for k, e in engines.items() for c in both}
         return out
 
     def __repr__(self) -> str:

@@ -34,6 +34,9 @@ class Options:
         Seed of every random choice (quasi-random starting points).
     closed_forms : bool
         Whether a mechanism's closed forms are used; switched off, the engine computes alone.
+    certificates : bool
+        Whether certified figures carry certificates. One is handed out only if a checker was seen
+        to follow it, which may take longer than the figure: switch it off to search for a design.
     """
 
     tol: float = 1e-8
@@ -41,6 +44,7 @@ class Options:
     engine: str = "auto"
     seed: int = 0
     closed_forms: bool = True
+    certificates: bool = True
 
     def __post_init__(self):
         for name, unit in (("tol", "nats"), ("budget", "seconds")):
@@ -53,12 +57,12 @@ class Options:
             raise InvalidInput(
                 "options", expected="seed, an integer >= 0", got=f"seed={self.seed!r}"
             )
-        if not isinstance(self.closed_forms, bool):
-            raise InvalidInput(
-                "options",
-                expected="closed_forms, True or False",
-                got=f"closed_forms={self.closed_forms!r}",
-            )
+        for name in ("closed_forms", "certificates"):
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise InvalidInput(
+                    "options", expected=f"{name}, True or False", got=f"{name}={value!r}"
+                )
         if self.engine not in ENGINES:
             raise InvalidInput(
                 "options", expected=f"engine in {ENGINES}", got=f"engine={self.engine!r}"
@@ -109,7 +113,8 @@ def options(**changes) -> Iterator[Options]:
     Parameters
     ----------
     **changes
-        Fields of `Options`: ``tol``, ``budget``, ``engine``, ``seed``, ``closed_forms``.
+        Fields of `Options`: ``tol``, ``budget``, ``engine``, ``seed``, ``closed_forms``,
+        ``certificates``.
 
     Raises
     ------

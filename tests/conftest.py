@@ -29,6 +29,13 @@ def estimates():
         yield
 
 
+@pytest.fixture(scope="module")
+def enclosures_alone():
+    """Leave out certificates, of which these tests do not speak: trying one takes its time."""
+    with bl.options(certificates=False):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def digits():
     """Give every test the same precision of mpmath, whatever another one has set."""

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 
 import borel as bl
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 HALF = F(1, 2)
 BUILDS = pytest.mark.parametrize("build", [lambda v: v, o.floats], ids=["fractions", "floats"])
 P = [[F(1), F(0), F(0)], [HALF, HALF, F(0)], [F(0), HALF, HALF]]

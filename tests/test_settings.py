@@ -10,7 +10,9 @@ from borel.settings import ENGINES, Options, current
 
 
 def test_the_defaults():
-    assert current() == Options(tol=1e-8, budget=60.0, engine="auto", seed=0, closed_forms=True)
+    assert current() == Options(
+        tol=1e-8, budget=60.0, engine="auto", seed=0, closed_forms=True, certificates=True
+    )
 
 
 def test_options_nest_and_are_restored():

@@ -20,11 +20,12 @@ def engine_for(joint: Joint) -> Any:
         ``options(engine="exact")`` on alphabets that are neither finite nor countable, or
         ``options(engine="certified")`` where something cannot be enclosed; the message says what.
     """
-    wanted = settings.current().engine
+    chosen = settings.current()
     cache = joint.__dict__.setdefault("_engines", {})
-    if wanted not in cache:
-        cache[wanted] = _choose(joint, wanted)
-    return cache[wanted]
+    key = chosen.engine, chosen.certificates  # what is remembered has a certificate or has none
+    if key not in cache:
+        cache[key] = _choose(joint, chosen.engine)
+    return cache[key]
 
 
 def _choose(joint: Joint, wanted: str) -> Any:

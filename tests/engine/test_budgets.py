@@ -28,6 +28,8 @@ from borel.engine.infinities import infinity
 from borel.engine.infinities.power import PowerProgram
 from borel.engine.intervals import lanes
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 
 class Clock:
     """Seconds that pass only in batches that are told to take some."""

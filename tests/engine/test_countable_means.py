@@ -22,6 +22,8 @@ from borel.engine.infinities.power_values import Undecided
 from borel.engine.infinities.unit_steps import enclosed, unit_step, without_common
 from borel.engine.intervals import interval
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 N0, N1, Z = bl.Integers(0, None), bl.Integers(1, None), bl.Integers()
 LOG2 = math.log(2)
 FIGURES = [(kind, what) for kind in ("pml", "pmc") for what in ("mean", "exp")]

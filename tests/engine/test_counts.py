@@ -14,6 +14,8 @@ from borel.engine.continuous.bands import side
 from borel.engine.continuous.surface import Surface, secret_of
 from borel.engine.discrete.heads import Head, trimmed
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 MP = mpmath.mp.clone()
 MP.dps = 40
 INF, LINE, UNIT = math.inf, bl.Reals(), bl.Interval(0, 1)

@@ -12,6 +12,8 @@ from borel.engine import engine_for
 from borel.engine.infinities.orders import Ray
 from borel.engine.infinities.power import ray
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 UNIT = bl.Interval(0, 1)
 TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))
 

@@ -12,6 +12,8 @@ from scipy import special
 import borel as bl
 from borel.verification import verified
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 
 def laplace(secrets, b=1.0):
     return bl.Mechanism(

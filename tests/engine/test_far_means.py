@@ -12,6 +12,8 @@ from borel.density import Density
 from borel.engine.continuous.far_means import FarMeans
 from borel.engine.continuous.surface import Surface, secret_of
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 UNIT, HALF_LINE = bl.Interval(0, 1), bl.Interval(0, np.inf)
 TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))
 NEAR = bl.pmf([0.25] * 4, on=bl.Finite([0.0, 0.49, 0.51, 1.0]))

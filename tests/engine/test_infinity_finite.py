@@ -17,6 +17,8 @@ from borel.engine.infinities.orders import Ray
 from borel.engine.infinities.pairs import Pairs
 from borel.engine.infinities.power import ray
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 INF = math.inf
 LINE, HALF, COUNTS = bl.Reals(), bl.Interval(0, None), bl.Integers(0, None)
 BITS = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))

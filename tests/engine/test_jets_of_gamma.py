@@ -9,6 +9,8 @@ from borel.engine.graphs.trace import trace
 from borel.engine.intervals import jet
 from borel.engine.intervals.jet_program import Program
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 ORDER = 8
 CASES = {
     "gammaln": (

@@ -16,6 +16,8 @@ from borel.engine.balls.moments import moments_of
 from borel.engine.continuous import gauss, rules
 from borel.engine.continuous.rules import Outcomes
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 UNIT, HALF, REALS = bl.Interval(0, 1), bl.Interval(0, None), bl.Reals()
 SHAPES = [(0.5, 0.5), (0.25, 3.0), (1.5, 0.75), (2.0, 5.0), (0.1, 0.1)]
 

@@ -13,6 +13,8 @@ from borel.engine.continuous.band_marginals import Marginal
 from borel.engine.continuous.surface import Surface, secret_of
 from borel.engine.intervals.jet_program import Program
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 UNIT = bl.Interval(0, 1)
 # true, or false, for NaN: below x = 1/5
 CONDITIONS = {

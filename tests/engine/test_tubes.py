@@ -12,6 +12,8 @@ from borel.engine.continuous import bands, tubes
 from borel.engine.continuous.band_marginals import geometry
 from borel.engine.continuous.surface import Surface, secret_of
 
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
 MP = mpmath.mp.clone()
 MP.dps = 50
 UNIT, LONG = bl.Interval(0, 1), bl.Interval(0.5, 4)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.engine.continuous.certificates import header, without_infinities
 from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_fading import check_fading
@@ -54,6 +55,8 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     It knows fewer arguments than the search, and simpler enclosures; nothing is handed out that it
     would refuse.
     """
+    if not settings.current().certificates:
+        return None
     if engine.joint.prior.on.kind == "countable":
         return _counts(engine, quantity, proof)
     if proof["kind"] in ("pair", "slope"):

@@ -43,7 +43,9 @@ def certificate(
         None for what the checker does not cover, and for many outcomes.
     """
     logs = engine.in_logs
-    if logs is None or not (math.isfinite(ends[1]) or ends[0] == math.inf):
+    if logs is None or not current().certificates:
+        return None
+    if not (math.isfinite(ends[1]) or ends[0] == math.inf):
         return None
     parts = _parts(engine, kind, claim["figure"])
     if parts is None:
