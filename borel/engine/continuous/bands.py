@@ -17,7 +17,8 @@ import numpy as np
 from borel.engine.continuous.band_marginals import ORDER, Marginal, full, geometry
 from borel.engine.continuous.essential import JUMPS, Around, extremes
 from borel.engine.continuous.rules import power
-from borel.engine.continuous.surface import boxes
+from borel.engine.continuous.summaries import summary
+from borel.engine.continuous.surface import boxes, merged
 from borel.engine.continuous.tubes import tubes
 from borel.engine.intervals import jet, jet_functions, lanes
 
@@ -89,8 +90,19 @@ def log_jet(a: Box, order: int) -> Box:
     return jet_functions.logarithm(a, order)
 
 
-def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) -> _Side:
-    """Describe the supremum of sign * log f over the secret, on boxes of outcomes."""
+def side(
+    surface: Surface,
+    low,
+    high,
+    sign: float,
+    tol: float,
+    deadline: float,
+    cover: Surface | None = None,
+) -> _Side:
+    """Describe the supremum of sign * log f over the secret, on boxes of outcomes.
+
+    It is bounded from above on another surface, if there is one whose secrets are more.
+    """
     n = len(low)
     centre, half = geometry(low, high)
     seen = extremes(surface, (centre, centre), n, sign=sign, tol=tol, deadline=deadline)
@@ -122,9 +134,8 @@ def side(surface: Surface, low, high, sign: float, tol: float, deadline: float) 
     low_end = np.where(np.isnan(span[0]), -np.inf, span[0])
     start_low = np.broadcast_to(start[0], n)
     around = Around(centre, half, slope, start_low, low_end, start_at, at_rest, tube)
-    found = extremes(
-        surface, (low, high), n, sign=sign, tol=tol, around=around, deadline=deadline, rounds=40
-    )
+    over, box = cover or surface, (low, high)
+    found = extremes(over, box, n, sign=sign, tol=tol, around=around, deadline=deadline, rounds=40)
     with np.errstate(all="ignore"):
         excess = np.maximum(found.upper - start[0], 0.0)
         excess = np.where(np.isnan(excess), np.inf, excess * (1 + 2.0**-51) + 2.0**-1000)
@@ -157,27 +168,28 @@ def _path(surface: Surface, low, high, centre, half, place, speed: np.ndarray | 
     within = np.ones(n, bool)
     if secret.continuous and dim == 1:
         within = (span_low >= secret.lower[0]) & (span_high <= secret.upper[0])
-    # the path lies in [span_low, span_high]; a margin makes a box of positive mass of it
-    margin = np.maximum(np.abs(place[:, 0]) * 2.0**-40, 2.0**-400)
-    box_low = np.maximum(span_low - margin, secret.lower[0] if secret.continuous else -np.inf)
-    box_high = np.minimum(span_high + margin, secret.upper[0] if secret.continuous else np.inf)
     decisions = None
     fine, least, even = np.ones(n, bool), np.full(n, -np.inf), np.ones(n, bool)
-    if secret.continuous and dim == 1:
-        x = boxes(box_low[:, None], box_high[:, None], 0, 1)
+    if secret.continuous:
+        # the path lies in [span_low, span_high]; a margin makes a box of positive mass of it
+        spans = (span_low[:, None], span_high[:, None]) if dim == 1 else (place, place)
+        margin = np.maximum(np.abs(place) * 2.0**-40, 2.0**-400)
+        box_low = np.maximum(spans[0] - margin, secret.lower)
+        box = box_low, np.minimum(spans[1] + margin, secret.upper)
         with np.errstate(all="ignore"):
-            around = surface.log.run(surface.inputs(x, (low[None], high[None])), 1)
-        slope = jet.entry(around.jet, 1)
-        fine = even = np.broadcast_to(np.isfinite(slope[0]) & np.isfinite(slope[1]), n)
-        decisions = around.decisions
-        some = charged(surface, box_low, box_high)
-        fine = fine & some
-        height = jet.entry(around.jet if sign > 0 else lanes.negative(around.jet), 0)[0]
-        least = np.where(some, np.broadcast_to(height, n), -np.inf)
+            around = [
+                surface.log.run(surface.inputs(boxes(*box, j, 1), (low[None], high[None])), 1)
+                for j in range(dim)
+            ]
+        slopes = [jet.entry(one.jet, 1) for one in around]
+        even = np.all([np.isfinite(s[0]) & np.isfinite(s[1]) for s in slopes], axis=0)
+        even = np.broadcast_to(even, n)
+        decisions = merged([one.decisions for one in around])
+        some = charged(surface, *box)
+        ends = [jet.entry(one.jet if sign > 0 else lanes.negative(one.jet), 0) for one in around]
+        least = np.where(some, np.broadcast_to(ends[0][0], n), -np.inf)
         # an atom may be the place: then the box around it says nothing of it
-        fine = fine & within & (len(secret.atoms) == 0)
-    elif secret.continuous:
-        fine = np.zeros(n, bool)
+        fine = even & some & within & (len(secret.atoms) == 0)
 
     def along(a: np.ndarray, b: np.ndarray, order: int) -> Box:
         y = jet.variable(a, b, order)
@@ -227,7 +239,8 @@ def _beside(surface: Surface, low, high, centre, half, place, towards: float, si
     middle = (place - centre) + towards * 2 * unit
     around = lanes.add(lanes.point(middle), (-unit, unit))
     x = lanes.add((low, high), around)
-    fine = (x[0] >= secret.lower[0]) & (x[1] <= secret.upper[0]) & charged(surface, *x)
+    fine = (x[0] >= secret.lower[0]) & (x[1] <= secret.upper[0])
+    fine = fine & charged(surface, x[0][:, None], x[1][:, None])
     y, offset = jet.constant(low, high), jet.variable(around[0], around[1], 1)
     seen = program.run({"y": y, "offset": offset}, 1)
     slope = jet.entry(seen.jet, 1)
@@ -254,11 +267,11 @@ def _joint(decisions, nodes: list[int]):
 
 
 def charged(surface: Surface, low, high) -> np.ndarray:
-    """Return where boxes of secrets certainly have positive mass."""
+    """Return where boxes (n, d) of secrets certainly have positive mass."""
     secret = surface.secret
-    charged = low < high
+    charged = (low < high).all(axis=1)
     if not secret.positive:
-        x = boxes(low[:, None], high[:, None], 0, 1)
+        x = boxes(low, high, 0, 1)
         named = dict(zip(secret.names, x, strict=True))
         density = jet.entry(secret.program.run(named, 1).jet, 0)  # type: ignore[union-attr]
         charged = charged & (density[0] > -np.inf)
@@ -272,10 +285,20 @@ class Bands:
     ----------
     marginal : Marginal
         f_Y of the joint, with its kernel and prior.
+
+    Attributes
+    ----------
+    surface, cover : Surface
+        The kernel for the extremes over the secret, from below and from above: perhaps as one of
+        a `summary` of the secret.
     """
 
     def __init__(self, marginal: Marginal):
-        self.surface, self.marginal = marginal.surface, marginal
+        self.surface = self.cover = marginal.surface
+        self.marginal = marginal
+        found = summary(marginal.surface)
+        if found is not None:
+            self.surface, self.cover = found
 
     def evaluate(self, kind: str, low, high, tol: float, deadline: float) -> Band:
         """Enclose the leakage and the mass of finite boxes of outcomes."""
@@ -289,9 +312,9 @@ class Bands:
             lanes.subtract(lanes.point(low), lanes.point(centre)),
             lanes.subtract(lanes.point(high), lanes.point(centre)),
         )
-        top = side(self.surface, low, high, 1.0, tol, deadline)
+        top = side(self.surface, low, high, 1.0, tol, deadline, self.cover)
         if kind == "ldp":
-            bottom = side(self.surface, low, high, -1.0, tol, deadline)
+            bottom = side(self.surface, low, high, -1.0, tol, deadline, self.cover)
             lower, upper = _sum_of_sides(top, bottom, half)
             nothing, all_ = np.zeros(n), np.full(n, np.inf)
             return Band(low, high, lower, upper, nothing, np.ones(n), nothing, all_, nothing, all_)
@@ -304,7 +327,7 @@ class Bands:
         if kind == "pml":
             chosen, signed = top, logs
         else:
-            chosen = side(self.surface, low, high, -1.0, tol, deadline)
+            chosen = side(self.surface, low, high, -1.0, tol, deadline, self.cover)
             signed = lanes.negative(logs[0]), lanes.negative(logs[1])
         lower, upper, gaps = _against(chosen, signed, half)
         mean = self._mean(chosen, gaps, density, ends, scale, mass, lower, upper)

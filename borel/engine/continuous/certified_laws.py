@@ -66,7 +66,7 @@ class CertifiedOutcomes(CertifiedEngine):
     @cached_property
     def far_means(self) -> list[FarMeans]:
         """Bounds for outcomes far out, of means of a leakage that is not bounded there."""
-        forms = [s for s in (self.surface, self.surface.spread) if s is not None]
+        forms = [bands.cover for bands in (self.bands, self.far_bands) if bands is not None]
         return [FarMeans(form, self.log_marginal_graph) for form in forms]
 
     @cached_property

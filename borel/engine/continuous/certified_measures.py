@@ -115,7 +115,8 @@ def _of_bands(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) -
         lanes.subtract(lanes.point(high), lanes.point(centre)),
     )
     tol = min(settings.current().tol / 8, 1e-9)
-    bottom = side(engine.surface, low, high, -1.0, tol, deadline)
+    bands = engine.bands
+    bottom = side(bands.surface, low, high, -1.0, tol, deadline, bands.cover)
     width = lanes.subtract(lanes.point(high), lanes.point(low))
     crude = [
         lanes.multiply(lanes.exp(lanes.point(-v)), width) for v in (bottom.direct, bottom.flat)

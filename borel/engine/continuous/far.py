@@ -205,7 +205,7 @@ def _from_end(
     if not secret.continuous:
         top, bottom = at_atoms[1].max(), at_atoms[0].min()
     else:
-        some = charged(surface, a, b)
+        some = charged(surface, a[:, None], b[:, None])
         lows, highs = (np.array([at_left[k], at_right[k], height[k]])[:, some] for k in (0, 1))
         top_low, bottom_high = lows.max(initial=-np.inf), highs.min(initial=np.inf)
     sure = secret.weight_low > 0

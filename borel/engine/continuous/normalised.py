@@ -42,17 +42,19 @@ def statement(mechanism: Mechanism, prior: Measure) -> str:
     if known.startswith(("proved", "rounded")) or mechanism.density is None or mechanism.masses:
         return known
     line = mechanism.outcome
-    if not isinstance(line, Interval) or mechanism.secret.dim > 1:
+    if not isinstance(line, Interval):
         return known
+    dim = mechanism.secret.dim
+    names = ("x",) if dim == 1 else tuple(f"x{i}" for i in range(dim))
     try:
         graph = log_graph(mechanism.density)
-        noise = noise_of(graph, line)
+        noise = noise_of(graph, line, names)
         if noise is not None:
             graph, inner = noise
             of = "y - x" if inner.nodes == (("input", ("x",)),) else "y - g(x)"
             if _is_one(graph, line, 0.0):
                 return f"proved: f(y|x) depends on {of}, and its integral is 1 (within {MISS:.0e})"
-        elif prior.on.kind == "finite" and prior.on.numeric and prior.on.size <= 64:
+        elif dim == 1 and prior.on.kind == "finite" and prior.on.numeric and prior.on.size <= 64:
             points = [float(x) for x in prior.on.labels]
             if all(_is_one(graph, line, x) for x in points):
                 return f"proved: the integral over y is 1 (within {MISS:.0e}) for every secret"
@@ -61,11 +63,14 @@ def statement(mechanism: Mechanism, prior: Measure) -> str:
     return known
 
 
-def noise_of(graph: Graph, line: Interval) -> tuple[Graph, Graph] | None:
+def noise_of(
+    graph: Graph, line: Interval, names: tuple[str, ...] = ("x",)
+) -> tuple[Graph, Graph] | None:
     """Return a kernel of y - g(x), on the whole line, as one of y - x; and g. None for others."""
-    if not (math.isinf(line.lower) and math.isinf(line.upper)) or "x" not in graph.inputs:
+    ends = line.lower, line.upper
+    if not all(map(math.isinf, ends)) or {*names}.isdisjoint(graph.inputs):
         return None
-    outer, inner = through(graph)
+    outer, inner = through(graph, names)
     if len(inner) != 1:
         return None
     nodes = tuple(("input", ("x",)) if node == ("input", ("w0",)) else node for node in outer.nodes)

@@ -73,6 +73,9 @@ class Partition:
         if secret.dim == 1 and secret.continuous:
             marks += [float(secret.lower[0]), float(secret.upper[0]), *secret.breaks]
             marks += self._limits or _ends_of_mass(secret)
+        elif secret.dim > 1 and engine.bands.cover.secret.dim == 1:
+            one = engine.bands.cover.secret  # the ends of a summary
+            marks += [float(one.lower[0]), float(one.upper[0])]
         if len(secret.atoms) and len(secret.atoms) <= 1024:
             marks += [float(a) for a in secret.atoms[:, 0]]
         marks = sorted({m for m in marks if line.lower < m < line.upper and math.isfinite(m)})

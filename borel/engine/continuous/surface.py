@@ -328,10 +328,14 @@ class Surface:
         graph = rewrite.far_log(self.graph, _prover(self._density))
         if graph == self.graph:
             return None
+        return self.of(graph, self.secret)
+
+    def of(self, graph: Graph, secret: Secret) -> Surface:
+        """Return a kernel of another graph, that of its logarithm, and perhaps another secret."""
         out = object.__new__(Surface)
         out._density = self._density
         out.spread = None
-        out._read(graph, self.secret)
+        out._read(graph, secret)
         return out
 
     @property

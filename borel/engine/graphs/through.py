@@ -9,8 +9,8 @@ from __future__ import annotations
 from borel.engine.graphs.trace import Graph, pruned
 
 
-def through(graph: Graph, name: str = "x") -> tuple[Graph, list[Graph]]:
-    """Return a graph in which w0, w1, ... stand for functions of one input alone, and those.
+def through(graph: Graph, names: tuple[str, ...] = ("x",)) -> tuple[Graph, list[Graph]]:
+    """Return a graph in which w0, w1, ... stand for functions of the secret alone, and those.
 
     Examples
     --------
@@ -26,11 +26,11 @@ def through(graph: Graph, name: str = "x") -> tuple[Graph, list[Graph]]:
     for op, args in nodes:
         before = (inputs[a] for a in args) if op not in ("input", "const") else ()
         inputs.append(frozenset(args) if op == "input" else frozenset().union(*before))
-    own, last = [names == {name} for names in inputs], len(nodes) - 1
+    own, last = [bool(of) and of <= {*names} for of in inputs], len(nodes) - 1
     mixed = (args for k, (op, args) in enumerate(nodes) if inputs[k] and not own[k])
     used = {a for args in mixed for a in args if isinstance(a, int) and own[a]}
     cut = {k: f"w{i}" for i, k in enumerate(sorted(used | ({last} if own[last] else set())))}
     kept = [("input", (cut[k],)) if k in cut else node for k, node in enumerate(nodes)]
-    others = tuple(n for n in graph.inputs if n != name)
-    inner = [Graph(pruned(list(nodes), k), (name,)) for k in cut]
+    others = tuple(n for n in graph.inputs if n not in names)
+    inner = [Graph(pruned(list(nodes), k), names) for k in cut]
     return Graph(pruned(kept, last), (*others, *cut.values())), inner

@@ -205,7 +205,7 @@ class Rays:
 
     def has_mass(self, a: float, b: float) -> bool:
         """Return whether a box of secrets certainly has positive mass."""
-        return bool(charged(self.engine.surface, np.array([a]), np.array([b]))[0])
+        return bool(charged(self.engine.surface, np.array([[a]]), np.array([[b]]))[0])
 
     def charged(self, y: Ray, x: Ray, t0: float) -> bool:
         """Return whether the secrets of a ray are secrets, of positive density, for all t."""

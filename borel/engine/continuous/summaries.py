@@ -1,0 +1,87 @@
+"""Secrets of several coordinates that a kernel depends on by one number: noise on a query.
+
+Where f(y|x) = F(y, g(x)) with one number g(x) the extremes over x are those of F(y, .) over the
+values of g. These are an interval, and its null sets are those of the law of g(X), if
+
+* the secret is a box on which the prior's density is positive, and g has bounded slopes there: it
+  is continuous, its values are an interval, and each open part of them has positive mass;
+* the slope in one coordinate stays away from 0: for each value of the others g takes a null set
+  of values only on a null set, so that g(X) has no atoms either.
+
+With slopes of one sign in every coordinate the ends of the interval are values at two corners.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from borel.engine.continuous.surface import Secret, Surface, boxes
+from borel.engine.graphs.through import through
+from borel.engine.graphs.trace import Graph
+from borel.engine.intervals import interval, jet
+from borel.engine.intervals.jet_program import Program
+
+NAME = "x"
+
+
+class Summary(NamedTuple):
+    """The kernel as a function of y and of one number.
+
+    Attributes
+    ----------
+    inside : Surface
+        On an interval of which every part has positive mass: for bounds from below.
+    cover : Surface
+        On an interval that holds all values: for bounds from above.
+    """
+
+    inside: Surface
+    cover: Surface
+
+
+def summary(surface: Surface) -> Summary | None:
+    """Return the kernel through one number; None where it is not proved to be one."""
+    secret = surface.secret
+    if not (secret.continuous and secret.dim > 1 and secret.positive) or len(secret.atoms):
+        return None
+    if not np.isfinite([secret.lower, secret.upper]).all() or secret.rest:
+        return None
+    outer, inner = through(surface.graph, secret.names)
+    ends = _ends(inner[0], secret) if len(inner) == 1 else None
+    if ends is None:
+        return None
+    (least, low), (high, most) = ends
+    one = ("input", (NAME,))
+    nodes = tuple(one if node == ("input", ("w0",)) else node for node in outer.nodes)
+    of_one = Graph(nodes, ("y", NAME))
+    inside, cover = (
+        surface.of(of_one, Secret((NAME,), np.array([a]), np.array([b])))
+        for a, b in ((low, high), (least, most))
+    )
+    return Summary(inside, cover)
+
+
+def _ends(g: Graph, secret: Secret) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+    """Enclose the ends of the values of a function of the secret, if it is monotone as above."""
+    program = Program(g)
+    a, b = secret.lower[None], secret.upper[None]
+    slopes = []
+    for j in range(secret.dim):
+        named = dict(zip(secret.names, boxes(a, b, j, 1), strict=True))
+        low, high = jet.entry(program.run(named, 1).jet, 1)
+        slopes.append((float(np.min(low)), float(np.max(high))))
+    steep = any(low > 0 or high < 0 for low, high in slopes)
+    if not steep or not np.isfinite(slopes).all() or any(low < 0 < high for low, high in slopes):
+        return None
+    corners = []
+    for towards in (False, True):
+        at = [
+            secret.upper[j] if (low >= 0) == towards else secret.lower[j]
+            for j, (low, _) in enumerate(slopes)
+        ]
+        point = {name: (np.array(v), np.array(v)) for name, v in zip(secret.names, at, strict=True)}
+        corners.append(tuple(float(v) for v in interval.evaluate(g, point)))
+    low, high = corners
+    return (low, high) if low[1] < high[0] else None
