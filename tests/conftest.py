@@ -45,8 +45,21 @@ def digits():
         yield
 
 
+SLOW = frozenset(
+    line
+    for line in (Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """A name with an address in it differs from process to process: xdist refuses to start."""
+    """Mark what is listed as slow; and refuse names that differ from process to process."""
+    for item in items:
+        name = item.nodeid.removeprefix("tests/")
+        if name in SLOW:
+            item.add_marker(pytest.mark.slow)
+    # xdist does not start if a name has an address in it
     named = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if named:
         raise pytest.UsageError(f"give these tests ids of their own (ids=): {named}")

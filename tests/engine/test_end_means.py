@@ -199,7 +199,7 @@ def test_means_of_a_kernel_of_the_users_own():
     joint = bl.uniform(UNIT) * kernel(clayton, outcome=UNIT)
     turn = mpmath.mpf(2) / 3
     truth = mpmath.quad(lambda v: of_clayton(v**4) * 4 * v**3, [0, 0.25, turn**0.25, 1])
-    with bl.options(tol=1e-2):
+    with bl.options(tol=1e-2, budget=30):
         pml, pmc = bl.pml(joint), bl.pmc(joint)
         found, cost = pml.mean(), pmc.mean()
         assert pml.exp_mean().lower == math.inf

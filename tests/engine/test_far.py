@@ -12,8 +12,6 @@ from scipy import special
 import borel as bl
 from borel.verification import verified
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 
 def laplace(secrets, b=1.0):
     return bl.Mechanism(

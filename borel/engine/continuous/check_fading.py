@@ -2,8 +2,9 @@
 
 Along outcomes y(t), t in (0, 1], let f(y|x) >= c t^A for secrets of positive mass, as in `check`,
 and let f be 0 for secrets that are further than r = reach t0 t from an end of theirs. Then f_Y is
-the integral of f p over a set that shrinks: it is at most r times the largest f p on it, and where
-that is at most C t^B, B > A, PML has no bound. (One-sided noise on secrets above 0 is 0 for x > y.)
+at most the largest f within r of it times the mass there, and where that is at most C t^B, B > A,
+PML has no bound. (One-sided noise on secrets above 0 is 0 for x > y.) With p <= h s^a along the
+secrets x(s) = end + reach t0 s the mass is at most h t^(a + 1) / (a + 1), times reach t0.
 
 Secrets further than reach t0 from the end are a box, for all y(t) at once. Any others lie at
 x = end + reach t0 t for some t, and have to do with the outcomes y(s t), s in (0, 1).
@@ -36,7 +37,13 @@ class _Fading(_InLogs):
         step = _Ray({(Q1, 0): arb(edge) - end})
         inside = [math.isfinite(low), low < edge < high, math.isfinite(high), end in (low, high)]
         self.leaf("edge", lambda: all(inside) and reach > 0)
-        self.leaf("f_Y", _everywhere, lambda *s: self.below(level.exp(), y, end, step, s), 0.0, 1.0)
+        mass = self.mass_within(end, step)
+
+        def below(a, b):
+            f = self.along(False, step * arb(a).union(arb(b)) + end, y)
+            return _gap(level.exp(), f * mass).bounds()[0] >= 0
+
+        self.leaf("f_Y", _everywhere, below, 0.0, 1.0, DEPTH)
         beyond, values = sorted((edge, other)), _ray(arb.union(*y.bounds()))
 
         def zero(a, b):
@@ -49,12 +56,13 @@ class _Fading(_InLogs):
         self.leaf("no other secrets", _everywhere, zero, *beyond, DEPTH)
         self.leaf("no others near", _everywhere, zero_for, 0.0, 1.0, DEPTH)
 
-    def below(self, level, y, end, step, s):
-        """Prove that f p times the width is at most a level, for some of the secrets near."""
-        x, log = step * arb(s[0]).union(arb(s[1])) + end, self.f[1]
-        f, p = self.along(log, x, y), _run(self.p, log, x)  # a logarithm of a sum would lose it
-        width = step * (1 if step.signs() == (1,) else -1)
-        return _gap(level, ((f + p).exp() if log else f * p) * width).bounds()[0] >= 0
+    def mass_within(self, end, step):
+        """Bound the prior's mass between an end and end + step t."""
+        (size,) = step.terms.values()
+        a, _, most = (_run(self.p, False, step + end) * abs(size)).fold()
+        if not a + 1 > 0:
+            raise ValueError("the density of the prior is not integrable along a ray")
+        return _Ray({(a + 1, 0): most / arb(a + 1)})
 
     def zero(self, x, y):
         """Return whether f is 0 along rays."""
