@@ -177,3 +177,11 @@ def test_binom_is_that_of_numbers():
     for n, k in ((2, 4), (2, -1)):  # there it is 0, by a limit that gamma functions do not give
         with pytest.raises(ValueError, match="binom"):
             FUNCTIONS["binom"](_ray(n), _ray(k))
+
+
+def test_maximal_cost_leakage_of_one_sided_noise():
+    """The infimum over the secrets is 0 below 1, and e^-y beyond: its integral is 1/e."""
+    found = bl.maximal_cost_leakage(joint())
+    assert found.lower <= 1 <= found.upper and found.width <= 1e-8
+    made = {**found.certificate, "lower": 1 - 1e-2, "upper": 1 + 1e-2}
+    assert check_means(made).ok

@@ -261,7 +261,7 @@ class _Means(_Law):
     def beyond(self, y):
         """Bound the part of a half-line from above, y = p / t for t in (0, 1]."""
         (((power, _), p),), best = y.terms.items(), INF
-        if self.pml and self.impossible(y):
+        if self.impossible(y):
             return Z
         for extremes in (self.extremes, self.orders):
             with suppress(ValueError, ZeroDivisionError):
