@@ -15,7 +15,7 @@ from engine.test_check_outcomes_attack import arcsine, claim
 from flint import arb, ctx
 
 import borel as bl
-from borel.engine.continuous import check, check_atoms, check_models
+from borel.engine.continuous import check, check_atoms, check_models, check_rays
 from borel.engine.continuous.check_laws import _Law, check_laws
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
@@ -331,7 +331,7 @@ def test_a_marginal_that_is_given_is_that_of_the_line():
 def test_the_normal_distribution_function(u):
     truth = mpmath.ncdf(mpmath.mpf(u))
     with ctx.workprec(128):
-        (low, high) = check.FUNCTIONS["ndtr"](check._ray(u)).bounds()
+        (low, high) = check_rays.FUNCTIONS["ndtr"](check_rays._ray(u)).bounds()
         assert abs(float(low) - truth) <= 1e-15 * truth and high - low < 1e-30
         near = check_models.axis(u - 0.25, u + 0.25, 1, 0)
         found = check_models.FUNCTIONS["ndtr"](near)

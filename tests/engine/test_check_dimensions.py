@@ -547,7 +547,7 @@ def test_it_is_short_and_shares_nothing_with_the_kernels():
     name = "borel.engine.continuous."
     assert modules_of_borel(check_ranges) == set()
     assert modules_of_borel(check_boxes) == {name + "check_ranges"}
-    used = ("check", "check_atoms", "check_boxes", "check_ranges")
+    used = ("check", "check_atoms", "check_boxes", "check_ranges", "check_rays")
     of_checkers = {name + other for other in used}
     assert modules_of_borel(checker) == of_checkers
 

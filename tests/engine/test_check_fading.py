@@ -160,6 +160,15 @@ def test_sums_of_powers_of_one_sign(terms, signs):
     assert _Ray(terms).signs() == signs
 
 
+def test_a_function_of_an_infinity_is_not_known():
+    for name in ("sin", "cos", "atan", "erf"):
+        unbounded = _Ray({(-1, 0): arb(1)}).call(name)  # a number for each t
+        low, high = unbounded.bounds()
+        assert -2 < low and high < 2
+        infinite = _Ray({(0, 0): arb.pos_inf()}).call(name)
+        assert not all(b.is_finite() for b in infinite.terms.values())
+
+
 def test_signs_that_are_not_known():
     near = arb(0).union(arb(1))
     assert set(_Ray({(1, 0): near}).signs()) >= {0, 1}

@@ -196,5 +196,5 @@ def test_poles_at_every_outcome():
 
 def test_it_is_small_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 80
-    own = {"", "_models", "_outcomes", "_poles"}
+    own = {"", "_models", "_outcomes", "_poles", "_rays"}
     assert modules_of_borel(checker) == {f"borel.engine.continuous.check{name}" for name in own}

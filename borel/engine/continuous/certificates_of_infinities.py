@@ -48,6 +48,11 @@ class Proof:
     attained: bool | None = None
     diverges: bool = False
 
+    def certified_on(self, low: float, high: float) -> bool:
+        """Return whether the certificate is about all of a box of outcomes, not its middle."""
+        proof = {} if self.certificate is None else self.certificate["claim"].get("proof", {})
+        return [*proof.get("y", {}).get("box", [])] == [low, high]
+
 
 def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
     """Return the certificate of a proved infinity; None for what the checker cannot follow.

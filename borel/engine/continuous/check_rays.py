@@ -96,7 +96,7 @@ class _Ray:
     def call(self, name):  # by Taylor's formula; else bounded by its values, not if infinite
         values, start = arb.union(*self.bounds()), self.terms.get((Q0, 0), Z)
         whole = _series(values, name)
-        if whole is None or not whole[ORDER].is_finite():
+        if whole is None or not (values.is_finite() and whole[ORDER].is_finite()):
             return self * 0 + getattr(values, name)()
         w = _Ray({k: b for k, b in self.terms.items() if k != (Q0, 0)})
         return w.taylor((_series(start, name) or [])[:ORDER], lambda _: whole[ORDER])

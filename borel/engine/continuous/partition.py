@@ -188,7 +188,7 @@ class Partition:
                 break
             a, b = todo.pop(0)
             proof = prove_at(self.engine, self.kind, a, b)
-            if proof is not None and proof.certificate is not None:
+            if proof is not None and proof.certified_on(a, b):
                 found.append(proof)
                 mass -= float(self.data[2, sure & (self.low >= a) & (self.high <= b)].sum())
             elif a < a / 2 + b / 2 < b:
