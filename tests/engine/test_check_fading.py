@@ -161,7 +161,7 @@ def test_sums_of_powers_of_one_sign(terms, signs):
 
 
 def test_a_function_of_an_infinity_is_not_known():
-    for name in ("sin", "cos", "atan", "erf"):
+    for name in ("sin", "cos", "atan"):
         unbounded = _Ray({(-1, 0): arb(1)}).call(name)  # a number for each t
         low, high = unbounded.bounds()
         assert -2 < low and high < 2
