@@ -153,6 +153,28 @@ def test_bands_hold_at_their_outcomes(name, kind):
             assert at.lower <= part.upper[k] and part.lower[k] <= at.upper
 
 
+AT_FACES = {  # almost everywhere g is x0 + x1, but for a shift
+    "inwards": lambda x: x[0] + x[1] - 0.5 * (x[0] >= 1),
+    "outwards": lambda x: x[0] + x[1] + (x[0] > 0),
+    "a corner": lambda x: np.where(x[0] + x[1] <= 0, -3.0, x[0] + x[1]),
+    "a sign": lambda x: x[0] + x[1] + np.sign(x[1]),
+    "a power of 0": lambda x: x[0] + x[1] - 0.5 * np.power(0.0, x[0]),
+    "both faces": lambda x: (x[0] + x[1]) * (1 + 0.5 * (x[0] == 0)) - 3 * (x[0] <= 0),
+}
+
+
+@pytest.mark.parametrize("name", AT_FACES)
+def test_faces_and_corners_are_null_sets(name):
+    """E e^PML is the integral of sup_x f: that of noise on a sum in an interval of length 2."""
+    of = joint(laplace(AT_FACES[name]), UNIT**2)
+    with bl.options(budget=3):
+        power, cost = bl.pml(of).exp_mean(), bl.maximal_cost_leakage(of)
+        mean = bl.pml(of).mean()
+    assert power.lower <= 2 <= power.upper
+    assert cost.lower <= 1 <= cost.upper
+    assert mean.lower <= 0.663208 <= mean.upper
+
+
 def test_the_ends_of_a_summary():
     weights = Fraction(0.1), Fraction(0.7), Fraction(0.3)
     of = joint(laplace(lambda x: 0.1 * x[0] + 0.7 * x[1] - 0.3 * x[2]), UNIT**3)

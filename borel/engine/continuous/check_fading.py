@@ -36,7 +36,9 @@ class _Fading(_InLogs):
         edge = end + math.copysign(reach * t0, other - end)
         step = _Ray({(Q1, 0): arb(edge) - end})
         inside = [math.isfinite(low), low < edge < high, math.isfinite(high), end in (low, high)]
-        self.leaf("edge", lambda: all(inside) and reach > 0)
+        # y(s t) for s in (0, 1) are the outcomes nearer to the end of the ray
+        towards = self.claim["proof"]["y"]["power"] > 0
+        self.leaf("edge", lambda: all(inside) and reach > 0 and towards)
         mass = self.mass_within(end, step)
 
         def below(a, b):

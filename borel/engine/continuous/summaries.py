@@ -5,6 +5,8 @@ values of g. These are an interval, and its null sets are those of the law of g(
 
 * the secret is a box on which the prior's density is positive, and g has bounded slopes there: it
   is continuous, its values are an interval, and each open part of them has positive mass;
+* no operation of g jumps: a face or a corner of the box is a null set, where a function may be
+  another one than beside it, and slopes, known almost everywhere, do not tell;
 * the slope in one coordinate stays away from 0: for each value of the others g takes a null set
   of values only on a null set, so that g(X) has no atoms either.
 
@@ -24,6 +26,12 @@ from borel.engine.intervals import interval, jet
 from borel.engine.intervals.jet_program import Program
 
 NAME = "x"
+
+_CONTINUOUS = frozenset(
+    """add subtract multiply divide negative positive square sqrt power reciprocal absolute
+    maximum minimum exp expm1 log log1p logaddexp tanh sin cos arctan special.expit""".split()
+)
+"""Operations of g: its value at a corner is the limit of those beside it, which hold almost all."""
 
 
 class Summary(NamedTuple):
@@ -65,6 +73,10 @@ def summary(surface: Surface) -> Summary | None:
 
 def _ends(g: Graph, secret: Secret) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
     """Enclose the ends of the values of a function of the secret, if it is monotone as above."""
+    # slopes do not tell of a jump at a face or a corner, as that of 0^x at 0
+    powers = [args[1] for op, args in g.nodes if op == "power"]
+    if not g.operations <= _CONTINUOUS or any(g.nodes[k][0] != "const" for k in powers):
+        return None
     program = Program(g)
     a, b = secret.lower[None], secret.upper[None]
     slopes = []
