@@ -15,6 +15,18 @@ def test_the_defaults():
     )
 
 
+def test_figures_without_certificates_are_as_good():
+    joint = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0)
+    with bl.options(closed_forms=False):
+        for figure in (lambda: bl.pml(joint)(0.25), lambda: bl.pml(joint).sup()):
+            with bl.options(certificates=False):
+                bare = figure()
+            told = figure()  # nothing is remembered without its certificate
+            assert bare.certificate is None and told.certificate is not None
+            assert bare.status == told.status == "certified"
+            assert told.lower <= bare.lower <= bare.upper <= told.upper and told.width <= 1e-8
+
+
 def test_options_nest_and_are_restored():
     before = current()
     with bl.options(tol=1e-3, seed=7) as outer:
@@ -57,6 +69,7 @@ def test_every_engine_may_be_asked_for(engine):
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
+        ({"certificates": 1}, "expected certificates, True or False, got certificates=1"),
         ({"tol": 0}, r"expected tol > 0 \(nats\), got tol=0"),
         ({"tol": -1e-9}, "tol > 0"),
         ({"tol": math.nan}, "tol > 0"),

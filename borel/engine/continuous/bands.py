@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from borel.engine.continuous.band_marginals import ORDER, Marginal, full, geometry
-from borel.engine.continuous.essential import JUMPS, Around, extremes
+from borel.engine.continuous.essential import Around, extremes
+from borel.engine.continuous.half_lines import JUMPS
 from borel.engine.continuous.rules import power
 from borel.engine.continuous.summaries import summary
 from borel.engine.continuous.surface import boxes, merged

@@ -18,6 +18,8 @@ from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_slopes import check_slopes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from borel.engine.continuous.certified import CertifiedEngine
 
 _REACHES = (2.0, 1.0, 8.0)
@@ -86,12 +88,25 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     _loosen(plain, side)
     if "marginal" in plain:
         _loosen(plain["marginal"], -side)
-    header_ = header(engine, quantity, math.inf, math.inf)
     # outcomes beside an end of their box may be in doubt, where a kernel jumps at x = y
-    for y in [plain["y"], *_inner(plain["y"])]:
-        claim = {"type": "infinite", "proof": {**plain, "y": y}}
-        made = without_infinities({**header_, "claim": claim})
-        if check_in_logs(made).ok:
+    ys = [plain["y"], *_inner(plain["y"])]
+    proofs = [{**plain, "y": y} for y in ys]
+    return _followed(engine, quantity, "infinite", proofs, check_in_logs)
+
+
+def _followed(
+    engine: CertifiedEngine,
+    quantity: str,
+    kind: str,
+    proofs: Iterable[dict],
+    check: Callable[[dict], Any],
+    **about: Any,
+) -> dict[str, Any] | None:
+    """Return the certificate of the first of some proofs that a checker follows."""
+    header_ = {**header(engine, quantity, math.inf, math.inf), **about}
+    for proof in proofs:
+        made = without_infinities({**header_, "claim": {"type": kind, "proof": proof}})
+        if check(made).ok:
             return made
     return None
 
@@ -107,15 +122,12 @@ def _fading(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, An
     _loosen(plain, -1)
     level = {name: other[name] for name in ("exponent", "weight")}
     _loosen(level, 1)
-    header_ = header(engine, quantity, math.inf, math.inf)
-    for corner in other["corners"]:
-        for reach in _REACHES:
-            fading = {**level, "end": corner["base"], "reach": reach}
-            claim = {"type": "fading", "proof": {**plain, "marginal": fading}}
-            made = without_infinities({**header_, "claim": claim})
-            if check_fading(made).ok:
-                return made
-    return None
+    proofs = (
+        {**plain, "marginal": {**level, "end": corner["base"], "reach": reach}}
+        for corner in other["corners"]
+        for reach in _REACHES
+    )
+    return _followed(engine, quantity, "fading", proofs, check_fading)
 
 
 def _counts(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
@@ -130,10 +142,7 @@ def _counts(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, An
         about |= {"exponent": 1.0, "weight": 0.0}
     _loosen(about, 1 if quantity == "pmc" else -1)
     about |= {"y": _path(proof["y"]), "x": _path(x), "secret": secrets[0][0]}
-    header_ = {**header(engine, quantity, math.inf, math.inf), "format": 4}
-    made = {**header_, "claim": {"type": "count_infinite", "proof": about}}
-    made = without_infinities(made)
-    return made if check_counts(made).ok else None
+    return _followed(engine, quantity, "count_infinite", [about], check_counts, format=4)
 
 
 def _slope(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
@@ -145,13 +154,8 @@ def _slope(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any
     if not np.isfinite(ends).all() or {"phase", "scale"} & set(proof["y"]):
         return None
     about = {"kind": "slope", "t0": proof["t0"], "y": _path(proof["y"]), "x": sorted(ends)}
-    header_ = header(engine, quantity, math.inf, math.inf)
-    for sign in (1, -1):
-        claim = {"type": "slope", "proof": {**about, "sign": sign}}
-        made = without_infinities({**header_, "claim": claim})
-        if check_slopes(made).ok:
-            return made
-    return None
+    proofs = [{**about, "sign": sign} for sign in (1, -1)]
+    return _followed(engine, quantity, "slope", proofs, check_slopes)
 
 
 def _pole(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
@@ -163,9 +167,7 @@ def _pole(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any]
     plain = {name: proof[name] for name in ("t0", "exponent", "weight")}
     _loosen(plain, -1)
     plain |= {"y": y, "x": _path(proof["x"]), "boxes": [*map(list, pairwise(sorted(cuts)))]}
-    header_ = header(engine, quantity, math.inf, math.inf)
-    made = without_infinities({**header_, "claim": {"type": "pole", "proof": plain}})
-    return made if check_poles(made).ok else None
+    return _followed(engine, quantity, "pole", [plain], check_poles)
 
 
 def _inner(y: dict) -> list[dict[str, Any]]:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from borel.engine.continuous.half_lines import JUMPS
 from borel.engine.continuous.surface import Surface, boxes, chosen, merged
-from borel.engine.graphs.rewrite import COMPARISONS
 from borel.engine.intervals import jet, lanes
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from borel.engine.continuous.tubes import Tubes
     from borel.engine.intervals.lanes import Box
-
-JUMPS = frozenset(("where", *COMPARISONS))
-"""Operations by which a kernel may jump."""
 
 _LANES = 400_000
 _STEEP = 32

@@ -99,7 +99,9 @@ def _search(engine: Any) -> Search:
         surface=bands.surface,
         line=engine.line,
     )
-    return Search(view, certify=False)  # type: ignore[arg-type]
+    of_one = Search(view, certify=False)  # type: ignore[arg-type]
+    of_one.note = "; x stands for the one number by which f(y|x) depends on the secret"
+    return of_one
 
 
 def _at_atoms(engine: CertifiedOutcomes, kind: str) -> Proof | None:
@@ -141,7 +143,7 @@ class Search(Rays):
 
     def __init__(self, engine: CertifiedOutcomes, *, certify: bool = True):
         super().__init__(engine)
-        self.certify = certify
+        self.certify, self.note = certify, ""
         self.graph: Graph = engine.surface.graph
         self.log = PowerProgram(self.graph)
         density = engine.joint.mechanism.density
@@ -291,7 +293,7 @@ class Search(Rays):
         where = {"y": y.words, **({} if x is None else {"x": x.words})}
         certificate = infinite(self.engine, kind, argument) if self.certify else None
         diverges = bool(attained) or argument["kind"] == "mass"
-        return Proof(words, where, certificate, attained, diverges)
+        return Proof(words + self.note, where, certificate, attained, diverges)
 
     def _mass(self, y: Ray, x: Ray, t0: float, value: Orders) -> Proof | None:
         """E e^PML diverges."""
