@@ -335,8 +335,9 @@ def _with_places(
     lined, ys = len(ys), np.concatenate([ys, engine.atoms])
     sign = 1.0 if quantity == "pml" else -1.0
     places = engine.extreme(ys, sign).place[:, 0] if ys.size else ys
+    among = _among(about["edges"])
     hints = [
-        [float(y), _better(engine, float(y), float(x), sign)]
+        [float(y), _better(engine, float(y), float(x), sign, among)]
         for y, x in zip(ys, places, strict=True)
         if math.isfinite(x)
     ]
@@ -345,30 +346,50 @@ def _with_places(
     return {**about, "places": [] if engine.secret.rest else hints}
 
 
-def _better(engine: CertifiedOutcomes, y: float, x: float, sign: float) -> float:
-    """Return a secret close to x where the kernel is more extreme: to rounding, if it is smooth."""
+def _among(edges: list[float]) -> np.ndarray:
+    """Return secrets between finite edges, to begin a search with."""
+    finite = np.array([v for v in edges if math.isfinite(v)])
+    if len(finite) < 2:
+        return finite
+    shares = np.arange(_HINTS) / _HINTS
+    return np.append((finite[:-1, None] + np.diff(finite)[:, None] * shares).ravel(), finite[-1])
+
+
+def _better(engine: CertifiedOutcomes, y: float, x: float, sign: float, among: np.ndarray) -> float:
+    """Return a secret where the kernel is more extreme: to rounding, if it is smooth.
+
+    It is looked for among some secrets and close to the best of them: where the engine ran out of
+    time, the place that it knows may be far from the one that is meant.
+    """
     if not engine.secret.continuous:
         return x
     ends = float(engine.secret.lower[0]), float(engine.secret.upper[0])
     wide = ends[1] - ends[0]
-    near = 2.0**-7 * (wide if math.isfinite(wide) else max(1.0, abs(x)))
     mechanism = engine.joint.mechanism
     mass = mechanism.masses.get(y)
 
-    def loss(place: float) -> float:
+    def losses(places: Any) -> np.ndarray:
         with np.errstate(all="ignore"):
-            log = mass.logarithm(place) if mass else mechanism.density.logarithm(y, place)
-            value = -sign * float(log)
+            log = mass.logarithm(places) if mass else mechanism.density.logarithm(y, places)
+            value = -sign * np.asarray(log, dtype=float) + np.zeros(np.shape(places))
         # the search is not made for infinities
-        return float(np.nan_to_num(value, nan=_LARGE, posinf=_LARGE, neginf=-_LARGE))
+        return np.nan_to_num(value, nan=_LARGE, posinf=_LARGE, neginf=-_LARGE)
 
-    box = max(ends[0], x - near), min(ends[1], x + near)
+    some = np.unique([x, *among])
+    best = int(np.argmin(losses(some)))
+    least, most = some[max(best - 1, 0)], some[min(best + 1, len(some) - 1)]
+    near = 2.0**-7 * (wide if math.isfinite(wide) else max(1.0, abs(some[best])))
+    box = max(ends[0], min(least, some[best] - near)), min(ends[1], max(most, some[best] + near))
     found: Any = minimize_scalar(
-        loss, bounds=box, method="bounded", options={"xatol": 2.0**-40 * near}
+        lambda place: float(losses(place)),
+        bounds=box,
+        method="bounded",
+        options={"xatol": 2.0**-40 * near},
     )
     # a kink, often at x = y, is to be met exactly
-    places = [x, float(found.x), *(v for v in (y, *ends) if ends[0] <= v <= ends[1])]
-    return min(places, key=loss)
+    places = [x, float(some[best]), float(found.x)]
+    places += [v for v in (y, *ends) if ends[0] <= v <= ends[1] and math.isfinite(v)]
+    return min(places, key=lambda place: float(losses(place)))
 
 
 def _ends(low: np.ndarray, high: np.ndarray) -> list[float]:
