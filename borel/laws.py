@@ -96,23 +96,29 @@ class Values:
         if self.exact:
             return self._exact_quantile(Fraction(s), side)
         # cdf >= L, a step function of the upper ends; cdf <= U, one of the lower ends
-        upper = self._first(self.upper, self.mass_lower, float(s), side, down=True)
-        lower = self._first(self.lower, self.mass_upper, float(s), side, down=False)
+        upper = self._first(self.upper, self.mass_lower, self.mass_upper, s, side, down=True)
+        lower = self._first(self.lower, self.mass_upper, self.mass_lower, s, side, down=False)
         return max(lower, 0.0), max(upper, lower)
 
-    def _first(self, ends: np.ndarray, masses: np.ndarray, s: float, side: str, *, down: bool):
+    def _first(self, ends, masses, others, s: Any, side: str, *, down: bool) -> float:
         """Return the first end at which the accumulated mass reaches s (exceeds it: right)."""
-        charged = masses > 0
-        ends, masses = ends[charged], masses[charged]
         order = np.argsort(ends, kind="stable")
-        total = np.cumsum(masses[order])
+        ends, total = ends[order], np.cumsum(masses[order])
+        # and, as all masses sum to 1, what the masses beyond leave of it
+        rest = np.append(np.cumsum(others[order][:0:-1])[::-1], 0.0)
         slack = (len(total) + 2) * 2.0**-52
-        total = total * (1 - slack) if down else total * (1 + slack) + self.leftover * (1 + slack)
-        reached = total >= s if side == "left" else total > s
+        if down:
+            left = 1.0 - (rest + self.leftover) * (1 + slack) - 2.0**-52
+            total = np.maximum(total * (1 - slack), left)
+        else:
+            left = 1.0 - rest * (1 - slack) + 2.0**-52
+            total = np.minimum((total + self.leftover) * (1 + slack), left)
+        level = fraction_up(Fraction(s)) if down else fraction_down(Fraction(s))
+        reached = total >= level if side == "left" else total > level
         if not down and self.leftover and (self.leftover >= s):
             return 0.0
         if reached.any():
-            return float(ends[order][np.argmax(reached)])
+            return float(ends[np.argmax(reached)])
         # rounding kept the masses from reaching s: it is the last value, unless mass is missing
         if down and self.leftover:
             return self.ceiling

@@ -206,7 +206,7 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
         infinite = supremum and float(certificate["lower"]) == math.inf
         return "" if "sides" in certificate or infinite else "the larger of two suprema"
     if name == "maximal_leakage":
-        diverges = certificate["quantity"] == "pml" and _diverges(claim, points, "exp_mean")
+        diverges = certificate["quantity"] == "pml" and _diverges(certificate, "exp_mean")
         return "" if (kind, figure) == ("mean", name) or diverges else "maximal leakage"
     if name == "maximal_cost_leakage":
         return "" if (kind, figure) == ("mean", name) else "maximal cost leakage"
@@ -216,7 +216,7 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
     if law and kind_ not in ("pml", "pmc"):
         return None
     if law and of in ("mean", "exp_mean"):
-        fits = (kind, figure) == ("mean", of) or _diverges(claim, points, of)
+        fits = (kind, figure) == ("mean", of) or _diverges(certificate, of)
         return "" if fits else f"the {of}"
     if law and of.startswith("quantile-"):
         level = Fraction(of.removeprefix("quantile-"))
@@ -235,18 +235,22 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
     return "" if tail else f"the tail at {epsilon}"
 
 
-def _diverges(claim: dict, points: object, figure: str) -> bool:
+def _diverges(certificate: dict, figure: str) -> bool:
     """Return whether a proof that a leakage is infinite is one that a mean of it is."""
-    if claim.get("type") not in ("infinite", "pole", "count_infinite"):
+    several = {"parts", "sides", "terms"} & set(certificate)
+    claim = {} if several else certificate["claim"]
+    kind = claim.get("type")
+    if kind not in ("infinite", "pole", "count_infinite"):
         return False
+    points = certificate["outcome"]["points"]
+    if kind == "count_infinite" and certificate["quantity"] == "pml":
+        return figure == "exp_mean"  # that is what it proves, along outcomes that move
     proof = claim["proof"]
     box = proof["y"].get("box")  # at almost all outcomes of it, and f_Y > 0 there
     if points:  # one of positive mass is enough
-        return box is not None and claim["type"] != "pole"
+        return box is not None and kind != "pole"
     everywhere = points is None and box is not None and box[0] < box[1]
-    mass = (
-        claim["type"] == "infinite" and proof.get("kind") == "mass"
-    )  # the one checker that reads it
+    mass = kind == "infinite" and proof.get("kind") == "mass"  # the one checker that reads it
     return everywhere or (figure == "exp_mean" and mass)
 
 

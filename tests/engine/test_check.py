@@ -14,8 +14,9 @@ import pytest
 
 import borel as bl
 from borel.engine.continuous import check as checker
-from borel.engine.continuous import check_atoms, check_rays
+from borel.engine.continuous import check_atoms, check_rays, check_sums
 from borel.engine.continuous.check import check
+from borel.engine.graphs import affine, sum_law
 from borel.verification import verified
 
 UNIT = bl.Interval(0, 1)
@@ -419,9 +420,17 @@ def test_it_shares_nothing_with_the_kernels_but_the_graph():
     assert modules_of_borel(checker) == {
         "borel.engine.continuous.check_atoms",
         "borel.engine.continuous.check_rays",
+        "borel.engine.continuous.check_sums",
         "borel.engine.graphs.trace",
     }
     assert modules_of_borel(check_rays) == set()
+    assert modules_of_borel(check_sums) == {
+        "borel.engine.continuous.check_atoms",
+        "borel.engine.continuous.check_models",
+        "borel.engine.graphs.sum_law",
+    }
+    graphs = {"borel.engine.graphs.affine", "borel.engine.graphs.trace"}
+    assert modules_of_borel(sum_law) | modules_of_borel(affine) == graphs
     assert modules_of_borel(check_atoms) == {"borel.engine.graphs.trace"}
 
 
@@ -481,7 +490,7 @@ def test_borel_check_verifies_a_result_and_refuses_an_altered_one(tmp_path):
         prior=bl.uniform(UNIT),
         report=["pml"],
     )
-    with bl.options(closed_forms=False, budget=1):
+    with bl.options(closed_forms=False, budget=4):
         bl.audit(study, output=tmp_path)
     done = CliRunner().invoke(app, ["check", str(tmp_path)])
     assert done.exit_code == 0, done.output

@@ -324,3 +324,115 @@ def test_counts_are_no_points_of_a_line():
     made = forged(lambda y, x: 1 + (2 * y - 1) / (x + 2), None, None, "pml", "point", **about)
     report = check_counts(made)
     assert not report.ok and any(line.startswith("type") for line in report.failures)
+
+
+# -- what a checker must not pass over ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "figure, ends",
+    [("mean", (0.0, 0.3466)), ("exp_mean", (1.0, 1.001)), ("maximal_leakage", (0.0, 1e-6))],
+)
+def test_outcomes_that_only_integers_beyond_the_head_have(figure, ends):
+    """The supports of 0 and 1 are disjoint, PML is log 2; a head of 0 alone sees none of y > 2."""
+
+    def kernel(y, x):
+        first, second = np.where(y < 1, 1.0, 0.0), np.where(y < 2, 0.0, np.exp(2 - y))
+        return np.where(x < 0.5, first, second)
+
+    made = {
+        "format": 4,
+        "quantity": "pml",
+        "lower": ends[0],
+        "upper": ends[1],
+        "kernel": graph(kernel, "y", "x"),
+        "prior": {
+            "graph": None,
+            "log": False,
+            "points": "integers",
+            "masses": graph(lambda x: 0.5 + 0 * x, "x"),
+            "lower": 0,
+            "upper": 1,
+            "atoms": [],
+        },
+        "outcome": {"lower": 0.0, "upper": INF, "points": None},
+        "claim": {
+            "type": "mean",
+            "figure": figure,
+            "cover": [0.0, 1.0, 2.0, INF],
+            "marginal": None,
+            "edges": [],
+            "places": [],
+            "head": [0, 0],
+            "far": [],
+        },
+    }
+    bound = Bound.certified(*ends, certificate=without_infinities(made))
+    assert verified("pml", bound).outcome == "refused"
+
+
+def test_outcomes_left_out_of_a_finite_alphabet():
+    """An alphabet of 0, 1, 2 whose ends are said to be 0 and 1: the part of 2 is not lost."""
+    on = bl.Finite([0, 1, 2])
+    mech = bl.Mechanism(
+        lambda y, x: np.where(y == 0, 1 - np.exp(-x), np.exp(-x) / 2),
+        secret=bl.Integers(0),
+        outcome=on,
+    )
+    bound = bl.pml(bl.poisson(mu=3.0) * mech).mean()
+    assert verified("pml/law/mean", bound).outcome == "verified"
+    altered = copy.deepcopy(bound.certificate)
+    parts = altered["claim"]["parts"]
+    altered["claim"]["parts"] = [part for part in parts if part["y"] < 2]
+    altered["outcome"].update(lower=0.0, upper=1.0)
+    m = math.exp(3 * (math.exp(-1) - 1))
+    part = -(1 - m) * math.log(1 - m) - m / 2 * math.log(m)
+    for ends in ((part - 1e-7, part + 1e-7), (0.0, part + 1e-7)):
+        altered.update(lower=ends[0], upper=ends[1])
+        false = Bound.certified(*ends, certificate=altered)
+        assert verified("pml/law/mean", false).outcome == "refused"
+
+
+@pytest.mark.parametrize("more", [0.5, 0.1, 0.01])
+def test_a_marginal_that_coarse_cells_do_not_tell_from_the_true_one(more):
+    """f_Y is 1; the kernel varies much with the secret, so that one cell sees little of that."""
+    kernel = graph(lambda y, x: 1 + (2 * abs(x - 0.37) - 0.5338) * (2 * y - 1), "y", "x")
+    wrong = graph(lambda y: np.log(1 + more * abs(2 * y - 1)), "y")["graph"]
+    upper = math.log(1.7262 / (1 + more)) + 1e-3
+    made = {
+        "format": 3,
+        "quantity": "pml",
+        "lower": 0.0,
+        "upper": upper,
+        "kernel": kernel,
+        "prior": {**graph(lambda x: 1 + 0 * x, "x"), "lower": 0.0, "upper": 1.0, "atoms": []},
+        "outcome": {"lower": 0.0, "upper": 1.0, "points": None},
+        "claim": {
+            "type": "outcomes",
+            "cover": [0.0, 1.0],
+            "marginal": wrong,
+            "edges": [],
+            "peak": {"y": [0.0, 1.0], "x": [None, None]},
+        },
+    }
+    found = verified("pml", Bound.certified(0.0, upper, certificate=made))
+    assert found.outcome == "refused" and "f_Y is not the one" in found.words
+
+
+# -- what is true is not refused -----------------------------------------------------------------
+
+
+def test_a_proof_along_outcomes_that_a_mean_diverges():
+    """E e^PML of counts with Laplace noise: f(y|y + s) does not fall, along y = 1/t."""
+    mech = bl.Mechanism(
+        lambda y, x: np.exp(-abs(y - x)) / 2, secret=bl.Integers(0), outcome=bl.Reals()
+    )
+    joint = bl.poisson(mu=3.0) * mech
+    for name, bound in (
+        ("maximal_leakage", bl.maximal_leakage(joint)),
+        ("pml/law/exp_mean", bl.pml(joint).exp_mean()),
+    ):
+        assert bound.lower == INF and verified(name, bound).outcome == "verified"
+        # the mean itself is finite
+        mean = Bound.certified(INF, INF, certificate=bound.certificate)
+        assert verified("pml/law/mean", mean).outcome == "refused"

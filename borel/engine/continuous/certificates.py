@@ -19,11 +19,15 @@ def _end(line: Any, name: str, unbounded: float) -> float:
 
 def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -> dict[str, Any]:
     """Return what every certificate of a joint holds: the kernel, the prior, the outcomes."""
-    joint, secret = engine.joint, engine.secret
+    joint, secret = engine.given, engine.secret
     density, prior, outcome = joint.mechanism.density, joint.prior, joint.outcome
-    continuous = secret.continuous
+    continuous, summed = secret.continuous, engine.given is not engine.joint
+    box = prior.on.factors if summed else None
     ends: Any = (secret.lower.tolist(), secret.upper.tolist()) if continuous else ([None], [None])
-    ends = ends if secret.dim > 1 else (ends[0][0], ends[1][0])
+    if box is not None:
+        ends = [float(a.lower) for a in box], [float(a.upper) for a in box]
+    elif secret.dim == 1:
+        ends = ends[0][0], ends[1][0]
     atoms = zip(secret.atoms, secret.weight_low, secret.weight_high, strict=True)
     counted = prior.on.kind == "countable"
     line = getattr(outcome, "interval", outcome)
@@ -49,6 +53,7 @@ def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -
             "points": points.get(outcome.kind, lambda: None)(),
             **_masses(joint.mechanism),
         },
+        **({"sum": True} if summed else {}),
     }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
-from borel.engine.continuous import certificates_of_laws, gauss
+from borel.engine.continuous import certificates_of_laws, gauss, sums
 from borel.engine.continuous.essential import Extremes, extremes
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.rules import Outcomes
@@ -56,6 +56,15 @@ class CertifiedEngine(LawMeasures):
     ----------
     joint : Joint
         With densities; secrets of 1 to 5 dimensions, outcomes of 1.
+    summed : bool
+        Whether a kernel of a sum of secrets is one of a secret on a line.
+
+    Attributes
+    ----------
+    given : Joint
+        The joint.
+    joint : Joint
+        The same, or one of a sum of its secrets (`sums`).
 
     Raises
     ------
@@ -63,7 +72,7 @@ class CertifiedEngine(LawMeasures):
         A density that could not be traced, or something that intervals do not know.
     """
 
-    def __new__(cls, joint: Joint):
+    def __new__(cls, joint: Joint, *, summed: bool = True):
         """Choose the class by the outcome: points of mass, or a density."""
         if cls is CertifiedEngine and joint.outcome.kind in ("continuous", "mixed"):
             from borel.engine.continuous.certified_laws import CertifiedOutcomes
@@ -71,8 +80,7 @@ class CertifiedEngine(LawMeasures):
             return object.__new__(CertifiedOutcomes)
         return object.__new__(cls)
 
-    def __init__(self, joint: Joint):
-        self.joint = joint
+    def __init__(self, joint: Joint, *, summed: bool = True):
         mechanism, outcome = joint.mechanism, joint.outcome
         if mechanism.density is None:
             raise NotEnclosed("a matrix with a prior that is not finite has no density to enclose")
@@ -80,18 +88,25 @@ class CertifiedEngine(LawMeasures):
             raise NotEnclosed(f"certified figures for outcomes on {outcome!r} are not there")
         if mechanism.density.graph is None:
             raise NotEnclosed(f"the kernel could not be traced ({mechanism.density.opaque})")
-        self.secret = secret_of(joint.prior, tuple(mechanism.breaks))
+        normalised = statement(mechanism, joint.prior)
+        self.given, self.joint = joint, (sums.on_a_line(joint) if summed else None) or joint
+        mechanism = self.joint.mechanism
+        self.secret = secret_of(self.joint.prior, tuple(mechanism.breaks))
         self.surface = Surface(mechanism.density, self.secret)
         self.at_atoms = {a: Surface(m, self.secret) for a, m in mechanism.masses.items()}
         self.reason = ""
         conditions = list(self.secret.assumptions)
-        normalised = statement(mechanism, joint.prior)
         if not normalised.startswith("proved"):
             conditions.append(f"kernel normalised: {normalised}")
         self.status = "conditional" if conditions else "certified"
         self.assumptions = (*conditions, *literals(joint))
         self._kept: dict[Any, Any] = {}
         self._cells: tuple[bytes, np.ndarray, list] = (b"", np.zeros(1), [])
+
+    @cached_property
+    def of_secrets(self) -> CertifiedEngine:
+        """The engine with all secrets, where this one is about a sum of them."""
+        return self if self.joint is self.given else type(self)(self.given, summed=False)
 
     def ceiling(self) -> float:
         """Bound PML by log 1 / p_min for finitely many secrets."""
@@ -358,7 +373,7 @@ class CertifiedEngine(LawMeasures):
         flat = np.broadcast_to(ys, shape).ravel()
         points = [np.broadcast_to(c, shape).ravel() for c in xs]
         low, high = np.zeros(len(flat)), np.zeros(len(flat))
-        for sheet in self._sheets(flat):
+        for sheet in self.of_secrets._sheets(flat):
             jets = [lanes.point(c[sheet.where][None]) for c in points]
             named = sheet.surface.inputs(jets, lanes.point(sheet.y[None]))
             found = lanes.settled(sheet.surface.log.run(named, 0).jet)

@@ -45,16 +45,16 @@ _SPARE = 1e-3
 class CertifiedOutcomes(CertifiedEngine):
     """Figures of a joint whose outcome has a density, and perhaps atoms."""
 
-    def __init__(self, joint: Joint):
-        super().__init__(joint)
+    def __init__(self, joint: Joint, *, summed: bool = True):
+        super().__init__(joint, summed=summed)
         outcome = joint.outcome
         line = outcome.interval if isinstance(outcome, Mixed) else outcome
         if not isinstance(line, Interval):
             raise NotEnclosed(f"certified figures for outcomes on {outcome!r} are not there")
         self.line = line
         self.atoms = np.array(outcome.atoms if isinstance(outcome, Mixed) else (), float)
-        forms = joint.mechanism.closed_forms
-        known = None if forms is None else forms.log_marginal(joint)
+        forms = self.joint.mechanism.closed_forms
+        known = None if forms is None else forms.log_marginal(self.joint)
         self.theorem = () if known is None else (known[1],)
         self.log_marginal_graph = None if known is None else known[0]
         self.bands = Bands(Marginal(self.surface, self.log_marginal_graph))

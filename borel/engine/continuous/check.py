@@ -29,6 +29,7 @@ from borel.engine.continuous.check_rays import (
     _rays,
     _run,
 )
+from borel.engine.continuous.check_sums import on_a_line
 from borel.engine.graphs.trace import Graph
 
 BITS, BOXES = 128, 3000
@@ -244,7 +245,7 @@ def check(certificate: dict | str, checker: Any = _Checker) -> Report:
     """Verify a certificate: every leaf, and that the bound follows from them."""
     with ctx.workprec(BITS):
         try:
-            done = checker(parsed(certificate))
+            done = checker(on_a_line(parsed(certificate)))
             return Report(not done.failures, done.failures, done.checked, done.scope)
         except Exception as error:  # a certificate that is not one
             return Report(False, [f"certificate: {type(error).__name__}: {error}"], 0, "")

@@ -22,7 +22,7 @@ from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_models import ONE, Model
 from borel.engine.continuous.check_outcomes import _Outcomes
 from borel.engine.continuous.check_priors import UNKNOWN
-from borel.engine.continuous.check_rays import Z, _ray
+from borel.engine.continuous.check_rays import INF, Z, _ray
 from borel.engine.continuous.check_tails import in_y, tail
 
 BLUR = arb(0, arb(2) ** -100)
@@ -111,6 +111,10 @@ class CountLaw(_Counted, _Law):
 
 class CountMean(_Counted, _Means):
     """A certificate of a mean, of the mean of an exponential, or of its logarithm."""
+
+    def beyond(self, y):
+        """Bound the part of a half-line of outcomes by all secrets, where they are all points."""
+        return INF if self.rest else super().beyond(y)
 
 
 _KINDS = {"outcomes": CountSupremum, "law": CountLaw, "mean": CountMean}

@@ -256,6 +256,7 @@ class _LawOfCounts(_LawByOutcomes):
     def rest(self, of_ratio, of_sums):
         """Bound what is beyond the head: of E PML for noise, by mean distances."""
         known = self.claim["figure"] == "mean" and self.data["quantity"] == "pml"
+        known &= self.data["outcome"]["points"] == "integers"
         line, ys = self.data["outcome"], sorted(int(part["y"]) for part in self.claim["parts"])
         if self.every or not (known and integers(line["lower"], line["upper"], *ys)):
             return super().rest(of_ratio, of_sums)

@@ -6,7 +6,7 @@ f(y|x0). Boxes are halved until the claim is proved on each; what is in doubt is
 atom of the outcome is a box of its own (`check_atoms`).
 Taken on trust: Arb, the tracer of densities, that f(.|x), with the masses of atoms, and p integrate
 to 1 (what is seen not to be a law is refused), and the theorem for f_Y, if the certificate has one
-(what cells of bounded secrets, away from poles, see not to be f_Y is refused).
+(what 16 cells of bounded secrets, away from poles, see not to be f_Y is refused).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from borel.engine.continuous.check_rays import INF, Z
 from borel.engine.continuous.check_tails import in_y, tail
 from borel.engine.graphs.trace import Graph
 
-BOXES, CELLS, SOME, LITTLE = 20_000, 200, 40, arb(2) ** -10
+BOXES, CELLS, SOME, SEEN, LITTLE = 20_000, 200, 40, 16, arb(2) ** -10
 
 
 def along(v):
@@ -102,6 +102,9 @@ class _Outcomes(_Checker):
         self.edges = {*self.ends, *self.atoms, *self.claim["edges"]}
         if self.p:
             self.edges = {x for x in self.edges if self.ends[0] <= x <= self.ends[1]}
+        if self.marginal and self.p and math.isfinite(self.ends[1] - self.ends[0]):
+            step = (self.ends[1] - self.ends[0]) / SEEN  # that cells see much of what f_Y is
+            self.edges |= {self.ends[0] + step * k for k in range(1, SEEN)}
         every = len(self.atoms) == len(prior["atoms"])
         self.leaf("format", lambda: self.data["format"] == 3 and every)
         some = self.ends[0] < self.ends[1] if self.p else len(self.atoms) > 0

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _POSITIVE = frozenset(("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform"))
 """Families whose density is positive almost everywhere on their alphabet."""
+SUMS = "sum of uniforms"
+"""The family of laws of sums of uniform secrets: normalised, as those are, and on floats."""
 _LEAST = -690.0
 """A number below this is the logarithm of what is, or nearly is, no normal float."""
 POSITIVE_COUNTS = frozenset(("poisson", "geometric", "negative_binomial"))
@@ -134,7 +136,8 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
         why = density.opaque if density is not None else "no density"
         raise NotEnclosed(f"the prior could not be traced ({why})")
     parts = prior.parts or (prior,)
-    known = all((m.family or ("",))[0] in _POSITIVE for m in parts)
+    families = {(m.family or ("",))[0] for m in parts}
+    known = families <= _POSITIVE or (families == {SUMS} and prior.family[1]["positive"])  # type: ignore[index]
     out = Secret(
         names,
         np.array([a.lower for a in lines], float),
@@ -145,7 +148,7 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
         mass_function(prior) if on.dim == 1 else None,
         moments_of(prior) if on.dim == 1 else None,
     )
-    if not known:
+    if not families <= _POSITIVE | {SUMS}:
         out.assumptions.append("prior normalised: checked")
     if prior.masses:
         charged = {a: m for a, m in prior.masses.items() if m > 0}

@@ -28,7 +28,7 @@ class Carrier(Tracer):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, traced: Tracer, shown: Any):
-        super().__init__(traced._recorder, traced._index)
+        super().__init__(traced._recorder, traced._index, traced._kind)
         self._shown = shown
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -54,4 +54,6 @@ def _shown(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Return a carrier as the traced value that it is; anything else as it is."""
-    return Tracer(value._recorder, value._index) if isinstance(value, Carrier) else value
+    if not isinstance(value, Carrier):
+        return value
+    return Tracer(value._recorder, value._index, value._kind)

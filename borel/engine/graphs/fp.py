@@ -53,7 +53,7 @@ def _values(graph: Graph, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
             elif op == "const":
                 values.append(np.asarray(args[0], float))
             else:
-                # as float64: NumPy takes functions of truth values in half precision
+                # as float64: truth values are numbers to what reads them
                 values.append(np.asarray(_function(op)(*(values[a] for a in args)), float))
     return values
 

@@ -383,13 +383,28 @@ def integrand(log_kernel: Graph, log_prior: Graph | None, *, far: bool = False) 
     b = _Builder((*log_kernel.inputs, "shift"))
     f = _appended(b, log_kernel)
     weight = b.add("negative", b.add("input", "shift"))
+    plain = []
     if log_prior is not None:
-        weight = b.add("add", _appended(b, log_prior), weight)
+        p = _appended(b, log_prior)
+        if not far and _is_plain(b, p):
+            plain.append(_exponential(b, p))
+        else:
+            weight = b.add("add", p, weight)
     if not far and _is_logarithm(b, f):
         last = b.add("multiply", _exponential(b, f), b.add("exp", weight))
     else:
         last = b.add("exp", b.add("add", f, weight))
+    for factor in plain:
+        last = b.add("multiply", factor, last)
     return simplified(b.graph(last))
+
+
+def _is_plain(b: _Builder, k: int) -> bool:
+    """Return whether e^node is a product of what has no logarithm: a polynomial, say."""
+    op, args = b.nodes[k]
+    if op in ("add", "where"):
+        return all(_is_plain(b, a) for a in args[-2:])
+    return op in ("log", "const")
 
 
 def _appended(b: _Builder, graph: Graph) -> int:

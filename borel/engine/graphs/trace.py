@@ -31,6 +31,15 @@ _TRUTHS = frozenset(
     logical_and logical_or logical_not logical_xor isfinite isnan isinf""".split()
 )
 """Operations whose results are truth values."""
+_TRUTH, _WHOLE, _REAL = range(3)
+"""What kinds of numbers NumPy computes with; of several, the last one."""
+_KEPT = frozenset(
+    """add subtract multiply maximum minimum fmax fmin absolute where remainder floor_divide square
+    power negative positive sign floor ceil trunc""".split()
+)
+"""Operations that give numbers of the kind that they are given."""
+_WIDER = frozenset("remainder floor_divide square power".split())
+"""Those of them that take truth values for whole numbers."""
 _LOGICAL = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
 
 
@@ -99,14 +108,13 @@ class _Recorder:
     def __init__(self) -> None:
         self.nodes: list[tuple[str, tuple]] = []
         self._known: dict[Any, int] = {}
-        self.truths: set[int] = set()
 
-    def add(self, op: str, args: tuple) -> Tracer:
+    def add(self, op: str, args: tuple, kind: int = _REAL) -> Tracer:
         key = (op, float(args[0]).hex()) if op == "const" else (op, args)
         if key not in self._known:
             self._known[key] = len(self.nodes)
             self.nodes.append((op, args))
-        return Tracer(self, self._known[key])
+        return Tracer(self, self._known[key], kind)
 
     def lift(self, value: Any, where: str) -> Tracer:
         """Bring an argument into the graph: a tracer as it is, a number as a constant."""
@@ -131,39 +139,51 @@ class _Recorder:
                 f"{where}: a captured array of shape {array.shape}; a traced density is "
                 "elementwise in y and x, with numbers as constants"
             )
-        return self.add("const", (float(array),))
+        kind = {"b": _TRUTH, "i": _WHOLE, "u": _WHOLE}.get(array.dtype.kind, _REAL)
+        return self.add("const", (float(array),), kind)
 
 
 class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
     """Stand in for y or x while a density is traced; records what is done to it."""
 
-    __slots__ = ("_index", "_recorder")
+    __slots__ = ("_index", "_kind", "_recorder")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, recorder: _Recorder, index: int):
+    def __init__(self, recorder: _Recorder, index: int, kind: int = _REAL):
         self._recorder = recorder
         self._index = index
+        # of this value, not of its node: 1 and True are one node
+        self._kind = kind
 
     def _apply(self, name: str, arguments: tuple) -> Tracer:
         recorder = self._recorder
         lifted = [recorder.lift(a, name) for a in arguments]
-        truths = [
-            isinstance(a, (bool, np.bool_)) or b._index in recorder.truths
-            for a, b in zip(arguments, lifted, strict=True)
-        ]
+        kinds = [a._kind for a in lifted]
+        truths = all(kind == _TRUTH for kind in kinds)
         if name in _LOGICAL:
-            if not all(truths):
+            if not truths:
                 raise NotTraceable(f"np.{name} of numbers: the bits of y or x")
             name = _LOGICAL[name]
-        if all(truths) and name in ("subtract", "negative", "positive", "sign"):
+        if truths and name in ("subtract", "negative", "positive", "sign"):
             raise NotTraceable(f"np.{name} of truth values, which NumPy refuses")
-        if all(truths) and name == "add":
+        if truths and name in ("floor", "ceil", "trunc"):
+            raise NotTraceable(f"np.{name} of truth values, which depends on NumPy's version")
+        if name == "reciprocal" and kinds[0] != _REAL:
+            raise NotTraceable("np.reciprocal of whole numbers, which NumPy rounds")
+        if truths and name == "add":
             name = "logical_or"  # what NumPy does: True + True is True
-        result = recorder.add(name, tuple(a._index for a in lifted))
-        chosen = truths[1:] if name == "where" else truths
-        if name in _TRUTHS or (name in ("where", "multiply", "maximum", "minimum") and all(chosen)):
-            recorder.truths.add(result._index)
-        return result
+        kind = _REAL
+        if name in _TRUTHS:
+            kind = _TRUTH
+        elif name in _KEPT:
+            kind = max(kinds[1:] if name == "where" else kinds)
+            kind = max(kind, _WHOLE) if name in _WIDER else kind
+        elif truths and name != "divide":
+            raise NotTraceable(
+                f"np.{name} of truth values, which NumPy computes in half precision: "
+                "write .astype(float) for numbers"
+            )
+        return recorder.add(name, tuple(a._index for a in lifted), kind)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Tracer:
         name = ufunc.__name__
@@ -191,9 +211,9 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
                 out = out if low is None else np.maximum(out, low)
                 return out if high is None else np.minimum(out, high)
         if name in ("ones_like", "zeros_like") and len(args) == 1 and not kwargs:
-            return self._recorder.lift(float(name == "ones_like"), name)
+            return self._of_kind(float(name == "ones_like"), args[0]._kind)
         if name == "full_like" and len(args) == 2 and not kwargs:
-            return self._recorder.lift(args[1], name)
+            return self._of_kind(args[1], self._recorder.lift(args[0], name)._kind)
         if name == "select" and len(args) >= 2 and not kwargs:
             out: Any = args[2] if len(args) > 2 else 0.0
             for condition, choice in zip(reversed(args[0]), reversed(args[1]), strict=True):
@@ -202,10 +222,19 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
         raise NotTraceable(f"np.{name} is not one of the functions that the graph knows")
 
     def astype(self, dtype: Any, **_: Any) -> Tracer:
-        """Return itself for float64; anything else would round."""
+        """Return the same number as a float64; anything else would round."""
         if np.dtype(dtype) != np.float64:
             raise NotTraceable(f"astype({dtype!r})")
-        return self
+        return Tracer(self._recorder, self._index)
+
+    def _of_kind(self, value: Any, kind: int) -> Tracer:
+        """Bring a value into the graph as a number of a kind, to which NumPy rounds it."""
+        if kind != _REAL and isinstance(value, Tracer):
+            raise NotTraceable("np.full_like of truth values or whole numbers, by values of y or x")
+        if kind != _REAL:
+            value = bool(value) if kind == _TRUTH else int(value)
+        lifted = self._recorder.lift(value, "full_like")
+        return Tracer(self._recorder, lifted._index, kind)
 
     def __abs__(self) -> Tracer:
         """Record an absolute value."""

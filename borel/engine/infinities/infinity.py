@@ -83,6 +83,10 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
 def _search(engine: Any) -> Search:
     """Return the search of a joint; by one number, if the kernel depends on secrets by that."""
     bands = getattr(engine, "bands", None)
+    if getattr(engine, "given", engine.joint) is not engine.joint:
+        of_sum = Search(engine)
+        of_sum.note = "; x stands for the sum by which f(y|x) depends on the secrets"
+        return of_sum
     if engine.secret.dim == 1 or bands is None or bands.surface.secret.dim > 1:
         return Search(engine)
     one, all_ = bands.surface.secret, bands.cover.secret

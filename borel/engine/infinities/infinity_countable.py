@@ -34,6 +34,7 @@ def prove_countable(engine: Any, kind: str) -> Proof | None:
         surface = SimpleNamespace(graph=graph, needs_y="y" in graph.inputs)
     view = SimpleNamespace(
         joint=engine.joint,
+        given=engine.joint,
         secret=secret,
         surface=surface,
         line=SimpleNamespace(lower=lower, upper=upper),
