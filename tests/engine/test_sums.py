@@ -20,6 +20,7 @@ from borel.engine.continuous import check_sums
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.sums import on_a_line
 from borel.engine.graphs.affine import through_a_sum
+from borel.engine.graphs.normal_law import normal_law
 from borel.engine.graphs.sum_law import MOST, sum_law
 from borel.engine.graphs.trace import trace
 from borel.verification import verified
@@ -253,9 +254,10 @@ def test_a_kernel_of_no_sum(kernel):
     [
         bl.beta(alpha=2, beta=1) * bl.uniform(UNIT),
         bl.Measure(lambda x: 2 * x[0] + 0 * x[1], on=UNIT**2),
-        bl.normal() * bl.normal(),
+        bl.normal() * bl.laplace(),
+        bl.exponential() * bl.exponential(),
     ],
-    ids=["beta", "a density", "normal"],
+    ids=["beta", "a density", "normal and Laplace", "exponential"],
 )
 def test_other_priors_stay_as_they_are(prior):
     mech = bl.Mechanism(
@@ -404,6 +406,106 @@ def test_the_information_density_is_of_all_secrets():
 def test_the_posterior_is_of_all_secrets():
     posterior = joint(gauss, [0.5, 0.25]).posterior(0.25)
     assert posterior.on == UNIT**2
+
+
+# -- normal secrets ---------------------------------------------------------------------------
+
+
+def correlated(x):
+    """Variances 1 and 4, covariance 1, means 1 and -1."""
+    u, v = x[0] - 1, x[1] + 1
+    return -(4 * u**2 - 2 * u * v + v**2) / 6 - np.log(2 * np.pi * np.sqrt(3.0))
+
+
+NORMALS = {
+    "one by one": (bl.normal(mu=1.0) * bl.normal(mu=-1.0, sigma=2.0), F(1, 4) + F(4, 16)),
+    "together": (bl.Measure(correlated, on=LINE**2, log=True), F(1, 4) + F(4, 16) + F(1, 4)),
+    "no logarithm": (
+        bl.Measure(lambda x: 2 / np.pi * np.exp(-2 * (x[0] - 1) ** 2 - 2 * (x[1] + 1) ** 2) / 1.0,
+                   on=LINE**2),
+        F(1, 4) * (F(1, 4) + F(1, 16)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("prior, variance", NORMALS.values(), ids=NORMALS)
+def test_the_law_of_a_sum_of_normals(prior, variance):
+    density = prior.density
+    form = {"x0": F(1, 2), "x1": F(1, 4), "": F(3)}
+    law = normal_law(density.graph, form, ("x0", "x1"), log=density.log)
+    assert (law.mean, law.variance) == (F(1, 2) - F(1, 4) + 3, variance)
+    from borel.engine.intervals import interval
+
+    low, high = interval.evaluate(law.graph, {"x": (np.array(0.75), np.array(0.75))})
+    s = mpmath.sqrt(mpf(variance.numerator) / variance.denominator)
+    want = mpmath.log(mpmath.npdf(mpf("0.75"), mpf("3.25"), s))
+    assert low <= want <= high <= low + 1e-13
+
+
+@pytest.mark.parametrize(
+    "log_density",
+    [
+        lambda x: -(x[0] ** 2) - x[1] ** 4,
+        lambda x: -(x[0] ** 2) + x[1] ** 2,
+        lambda x: -((x[0] + x[1]) ** 2),
+        lambda x: -(x[0] ** 2) - x[1] ** 2 + 3 * x[0] * x[1],
+        lambda x: -(x[0] ** 2) - abs(x[1]),
+        lambda x: -(x[0] ** 2) - x[1] ** 2 / (1 + x[0] ** 2),
+        lambda x: -(x[0] ** 2) - np.where(x[1] > 0, x[1] ** 2, 2 * x[1] ** 2),
+        lambda x: -(x[0] ** 2) - x[1] ** 2 * np.log(0 * x[1] + 2),
+        lambda x: -(x[0] ** 2) + x[1] / 0.0,
+    ],
+)
+def test_no_normal_law(log_density):
+    graph = trace(log_density, (("x0", "x1"),), ())
+    assert normal_law(graph, {"x0": F(1), "x1": F(1)}, ("x0", "x1"), log=True) is None
+
+
+def of_normals(prior, noise=gauss):
+    mech = bl.Mechanism(
+        lambda y, x: noise(y, x[0] / 2 + x[1] / 4), secret=prior.on, outcome=LINE
+    )  # fmt: skip
+    return prior * mech
+
+
+def test_gaussian_noise_on_normal_secrets():
+    """PML(y) is log(1 + v) / 2 + (y - m)^2 / 2 (1 + v): its law is that of chi-square."""
+    prior, variance = NORMALS["one by one"]
+    case, m = of_normals(prior), mpf(1) / 4
+    v = 1 + mpf(variance.numerator) / variance.denominator
+    for y in (-3.0, 0.25, 1.0):
+        holds(bl.pml(case)(y), mpmath.log(v) / 2 + (y - m) ** 2 / (2 * v))
+    for kind in ("pml", "pmc"):
+        bound = getattr(bl, kind)(case).sup()
+        assert bound.lower == INF and bound.status == "certified"
+        assert verified(kind, bound).outcome == "verified"
+    tail = bl.pml(case).tail(1.0)
+    z = mpmath.sqrt(2 * (1 - mpmath.log(v) / 2))
+    holds(tail, 2 * mpmath.ncdf(-z))
+    half = mpmath.findroot(lambda z: mpmath.ncdf(z) - mpf(3) / 4, 0.7)
+    holds(bl.pml(case).quantile(0.5), mpmath.log(v) / 2 + half**2 / 2)
+    with bl.options(tol=1e-6):
+        holds(bl.pml(case).mean(), mpmath.log(v) / 2 + mpf(1) / 2, 1e-6)
+
+
+def test_secrets_that_are_normal_together():
+    prior, variance = NORMALS["together"]
+    v = 1 + mpf(variance.numerator) / variance.denominator
+    bound = bl.pml(of_normals(prior))(1.0)
+    assert bound.status == "conditional" and "prior normalised" in str(bound.assumptions)
+    assert bound.lower <= mpmath.log(v) / 2 + mpf("0.75") ** 2 / (2 * v) <= bound.upper
+    assert bound.width <= 1e-8 and verified("pml/one outcome", bound).outcome == "verified"
+
+
+def test_laplace_noise_on_normal_secrets():
+    prior, variance = NORMALS["one by one"]
+    case, m = of_normals(prior, laplace), mpf(1) / 4
+    s = mpmath.sqrt(mpf(variance.numerator) / variance.denominator)
+    for y in (0.25, 2.0):
+        f_y = mpmath.quad(
+            lambda u, y=y: mpmath.npdf(u, m, s) * mpmath.exp(-abs(y - u)) / 2, [-12, m, y, 14]
+        )
+        holds(bl.pml(case)(y), mpmath.log(mpf(1) / 2 / f_y))
 
 
 # -- certificates -----------------------------------------------------------------------------

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from borel.engine.graphs.reduced import NORMAL
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,6 +26,8 @@ def mass_function(prior: Measure) -> Callable[[float, float], Ends] | None:
     True
     """
     name, values = prior.family or ("", {})
+    if name == NORMAL:
+        values = {"mu": values["mu"], "variance": values["variance"]}
     if name not in _BELOW and name != "uniform":
         return None
     if name == "uniform":
@@ -66,6 +70,10 @@ def _normal(z: Any, mu: Any, sigma: Any) -> Any:
     return (z - mu) / (sigma * (sigma * 0 + 2).sqrt())
 
 
+def _of_sum(z: Any, mu: Any, variance: Any) -> Any:
+    return (z - mu) / (2 * variance).sqrt()
+
+
 def _laplace_below(z: Any, mu: Any, b: Any) -> Any:
     t = (z - mu) / b
     if t < 0:
@@ -91,6 +99,7 @@ def _positive_part(z: Any) -> Any:
 
 _BELOW: dict[str, Callable] = {
     "normal": lambda z, mu, sigma: _half(-_normal(z, mu, sigma)),
+    NORMAL: lambda z, mu, variance: _half(-_of_sum(z, mu, variance)),
     "laplace": _laplace_below,
     "cauchy": lambda z, alpha, beta: _cauchy_above(2 * alpha - z, alpha, beta),
     "exponential": lambda z, lam: -(-lam * _positive_part(z)).expm1(),
@@ -100,6 +109,7 @@ _BELOW: dict[str, Callable] = {
 }
 _ABOVE: dict[str, Callable] = {
     "normal": lambda z, mu, sigma: _half(_normal(z, mu, sigma)),
+    NORMAL: lambda z, mu, variance: _half(_of_sum(z, mu, variance)),
     "laplace": lambda z, mu, b: _laplace_below(2 * mu - z, mu, b),
     "cauchy": _cauchy_above,
     "exponential": lambda z, lam: (-lam * _positive_part(z)).exp(),

@@ -1,19 +1,20 @@
-"""Joints of several uniform secrets as ones of their weighted sum, where the kernel depends on it.
+"""Joints of several secrets as ones of a weighted sum of them, where the kernel depends on that.
 
-Leakages are those of the sum: f(y|x) and the law of Y are the same. Its density is a piecewise
-polynomial, so that f_Y is an integral over a line, and what bends or jumps along y = (the sum)
-does so along y = x.
+Leakages are those of the sum: f(y|x) and the law of Y are the same. Where its law is
+known f_Y is an integral over a line, and what bends or jumps along y = (the sum) does so along
+y = x.
 """
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from typing import TYPE_CHECKING
 
 from borel.alphabets import Interval
 from borel.density import Density
-from borel.engine.continuous.surface import SUMS
-from borel.engine.graphs.sum_law import reduced
+from borel.engine.continuous.surface import normalised
+from borel.engine.graphs.reduced import reduced
 from borel.joint import Joint
 from borel.measures import Measure
 
@@ -30,22 +31,20 @@ def on_a_line(joint: Joint) -> Joint | None:
     lines = prior.on.factors
     if not (known and 2 <= prior.on.dim <= 5 and all(isinstance(a, Interval) for a in lines)):
         return None
-    ends = [[getattr(a, end) for a in lines] for end in ("lower", "upper")]
-    if None in (*ends[0], *ends[1]):
-        return None
-    found = reduced(
-        [d.graph for d in densities],
-        prior.density.graph,
-        *(list(map(float, some)) for some in ends),
-    )
+    lower = [-math.inf if a.lower is None else float(a.lower) for a in lines]
+    upper = [math.inf if a.upper is None else float(a.upper) for a in lines]
+    law = prior.density
+    found = reduced([d.graph for d in densities], law.graph, lower, upper, log=law.log)
     if found is None:
         return None
-    law, line = found.law, Interval(found.law.lower, found.law.upper)
-    density = Density(None, {"x": line}, graph=law.graph)
-    sums = Measure(density.raw, line, breaks=law.breaks, name=SUMS, _check=False)
+    line = Interval(*(end if math.isfinite(end) else None for end in (found.lower, found.upper)))
+    density = Density(None, {"x": line}, log=found.log, graph=found.density)
+    name, about = found.family
+    sums = Measure(
+        density.raw, line, log=found.log, breaks=found.breaks, name=name, _check=False
+    )  # fmt: skip
     sums.density = density
-    if all((part.family or ("",))[0] == "uniform" for part in prior.parts or (prior,)):
-        sums.family = (SUMS, {"positive": law.whole})
+    sums.family = name, {**about, "normalised": normalised(prior)}
     return Joint(sums, _mechanism(mechanism, line, found.graphs))
 
 

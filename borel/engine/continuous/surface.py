@@ -14,6 +14,7 @@ from borel.engine.balls.masses import mass_function
 from borel.engine.balls.moments import Moments, moments_of
 from borel.engine.discrete.heads import assumed, head_of_prior, trimmed
 from borel.engine.graphs import fp, rewrite
+from borel.engine.graphs.reduced import NORMAL, UNIFORM
 from borel.engine.intervals import interval, jet, lanes
 from borel.engine.intervals.jet_program import Program
 from borel.engine.intervals.rounding import Enclosure
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
     from borel.engine.intervals.lanes import Box
     from borel.measures import Measure
 
-_POSITIVE = frozenset(("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform"))
+_POSITIVE = frozenset(
+    ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", NORMAL)
+)
 """Families whose density is positive almost everywhere on their alphabet."""
-SUMS = "sum of uniforms"
-"""The family of laws of sums of uniform secrets: normalised, as those are, and on floats."""
+SUMS = frozenset((UNIFORM, NORMAL))
 _LEAST = -690.0
 """A number below this is the logarithm of what is, or nearly is, no normal float."""
 POSITIVE_COUNTS = frozenset(("poisson", "geometric", "negative_binomial"))
@@ -111,6 +113,26 @@ class Secret:
         return self.__dict__["_program"]
 
 
+def _families(prior: Measure) -> list[tuple[str, dict[str, Any]]]:
+    """Return the family of a prior, or those of the factors of a product."""
+    return [part.family or ("", {}) for part in prior.parts or (prior,)]
+
+
+def positive(prior: Measure) -> bool:
+    """Return whether the density is positive almost everywhere, by its families."""
+    return all(
+        name in _POSITIVE or about.get("positive", False) for name, about in _families(prior)
+    )
+
+
+def normalised(prior: Measure) -> bool:
+    """Return whether the density integrates to 1, by its families; of a sum, of what is summed."""
+    return all(
+        about["normalised"] if name in SUMS else name in _POSITIVE
+        for name, about in _families(prior)
+    )
+
+
 def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
     """Return the prior as the certified kernels see it.
 
@@ -135,20 +157,17 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
     if density is None or density.graph is None:
         why = density.opaque if density is not None else "no density"
         raise NotEnclosed(f"the prior could not be traced ({why})")
-    parts = prior.parts or (prior,)
-    families = {(m.family or ("",))[0] for m in parts}
-    known = families <= _POSITIVE or (families == {SUMS} and prior.family[1]["positive"])  # type: ignore[index]
     out = Secret(
         names,
         np.array([a.lower for a in lines], float),
         np.array([a.upper for a in lines], float),
         tuple(sorted({*prior.breaks, *breaks})) if on.dim == 1 else (),
         log_graph(density),
-        known,
+        positive(prior),
         mass_function(prior) if on.dim == 1 else None,
         moments_of(prior) if on.dim == 1 else None,
     )
-    if not families <= _POSITIVE | {SUMS}:
+    if not normalised(prior):
         out.assumptions.append("prior normalised: checked")
     if prior.masses:
         charged = {a: m for a, m in prior.masses.items() if m > 0}

@@ -17,7 +17,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from borel.engine.graphs.affine import Maker, is_constant, through_a_sum
+from borel.engine.graphs.affine import Maker
 from borel.engine.graphs.trace import Graph
 
 MOST = 16
@@ -111,54 +111,6 @@ def sum_law(start: Fraction, widths: list[Fraction]) -> SumLaw | None:
     breaks = sorted({v for cut in cuts for v in _around(cut)})
     inner = tuple(v for v in breaks if lower < v < upper)
     return SumLaw(Graph(tuple(made.nodes), ("x",)), lower, upper, inner, whole)
-
-
-class Reduced(NamedTuple):
-    """Graphs in which one number stands for a sum of secrets, and its law."""
-
-    graphs: list[Graph]
-    law: SumLaw
-
-
-def reduced(
-    graphs: list[Graph], prior: Graph, lower: list[float], upper: list[float]
-) -> Reduced | None:
-    """Return a kernel of uniform secrets x0, x1, ... as one of their weighted sum, if it is one.
-
-    The secrets are independent and uniform if the prior's density is constant on the box.
-
-    Parameters
-    ----------
-    graphs : list of Graph
-        The kernel; and the masses of the outcome's atoms, if it has some.
-    prior : Graph
-        The prior's density, or its logarithm.
-    lower, upper : list of float
-        The box of secrets.
-
-    Returns
-    -------
-    Reduced or None
-        None where the prior is another one, or they do not depend on one sum.
-    """
-    names = tuple(f"x{j}" for j in range(len(lower)))
-    if not is_constant(prior) or not all(
-        math.isfinite(b - a) and a < b for a, b in zip(lower, upper, strict=True)
-    ):
-        return None
-    try:
-        line = through_a_sum(graphs, names)
-        if line is None or not {*line.form} <= {*names, ""}:
-            return None
-        start, widths = line.form.get("", Fraction(0)), []
-        for name, a, b in zip(names, lower, upper, strict=True):
-            times = line.form.get(name, Fraction(0))
-            start += min(times * Fraction(a), times * Fraction(b))
-            widths.append(abs(times) * (Fraction(b) - Fraction(a)))
-        law = sum_law(start, [width for width in widths if width])
-    except OverflowError:  # a number beyond floats
-        return None
-    return None if law is None else Reduced(line.graphs, law)
 
 
 def _outside(value: Fraction, side: int) -> float:

@@ -1,0 +1,105 @@
+"""Kernels of several secrets as kernels of one weighted sum of them, with the law of the sum.
+
+It is known where the secrets are uniform in a box, or normal together.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from borel.engine.graphs.affine import Form, is_constant, through_a_sum
+from borel.engine.graphs.normal_law import normal_law
+from borel.engine.graphs.sum_law import sum_law
+from borel.engine.graphs.trace import Graph
+
+UNIFORM, NORMAL = "sum of uniforms", "sum of normals"
+"""Families of the laws of sums."""
+
+
+class Reduced(NamedTuple):
+    """Graphs in which ``x`` stands for a sum of secrets, and the law of that.
+
+    Attributes
+    ----------
+    graphs : list of Graph
+        The kernel, and masses of outcomes.
+    density : Graph
+        The density of the sum, or its logarithm.
+    log : bool
+        Which of them.
+    lower, upper : float
+        Between which the sum is.
+    breaks : tuple of float
+        Where its density has no derivatives.
+    family : tuple
+        Its name and parameters.
+    """
+
+    graphs: list[Graph]
+    density: Graph
+    log: bool
+    lower: float
+    upper: float
+    breaks: tuple[float, ...]
+    family: tuple[str, dict[str, Any]]
+
+
+def reduced(
+    graphs: list[Graph], prior: Graph, lower: list[float], upper: list[float], *, log: bool
+) -> Reduced | None:
+    """Return a kernel of secrets x0, x1, ... as one of a weighted sum of them, if it is one.
+
+    Parameters
+    ----------
+    graphs : list of Graph
+        The kernel; and the masses of the outcome's atoms, if it has some.
+    prior : Graph
+        The prior's density, or its logarithm.
+    lower, upper : list of float
+        The box of secrets.
+    log : bool
+        Whether ``prior`` is the logarithm.
+
+    Returns
+    -------
+    Reduced or None
+        None where they do not depend on one sum, or its law is not known.
+    """
+    names = tuple(f"x{j}" for j in range(len(lower)))
+    ends = [*zip(lower, upper, strict=True)]
+    bounded = all(math.isfinite(b - a) and a < b for a, b in ends) and is_constant(prior)
+    if not (bounded or all((a, b) == (-math.inf, math.inf) for a, b in ends)):
+        return None
+    try:
+        line = through_a_sum(graphs, names)
+        if line is None or not {*line.form} <= {*names, ""}:
+            return None
+        if bounded:
+            return _of_uniforms(line.graphs, line.form, names, ends)
+        law = normal_law(prior, line.form, names, log=log)
+        if law is None:
+            return None
+        about = {"mu": law.mean, "variance": law.variance}
+        return Reduced(
+            line.graphs, law.graph, True, -math.inf, math.inf, (), (NORMAL, about)
+        )  # fmt: skip
+    except OverflowError:  # a number beyond floats
+        return None
+
+
+def _of_uniforms(
+    graphs: list[Graph], form: Form, names: tuple[str, ...], ends: list[tuple[float, float]]
+) -> Reduced | None:
+    """Return what `reduced` does, for independent uniform secrets."""
+    start, widths = form.get("", Fraction(0)), []
+    for name, (a, b) in zip(names, ends, strict=True):
+        times = form.get(name, Fraction(0))
+        start += min(times * Fraction(a), times * Fraction(b))
+        widths.append(abs(times) * (Fraction(b) - Fraction(a)))
+    law = sum_law(start, [width for width in widths if width])
+    if law is None:
+        return None
+    family = UNIFORM, {"positive": law.whole}
+    return Reduced(graphs, law.graph, False, law.lower, law.upper, law.breaks, family)
