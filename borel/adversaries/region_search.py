@@ -69,7 +69,7 @@ def reader_of(engine: Any, y: Any) -> Any:
     from borel.engine.discrete.countable import CountableEngine
 
     if isinstance(engine, CertifiedEngine):
-        return Certified(engine, y)
+        return Certified(engine.of_secrets, y)
     if isinstance(engine, CountableEngine):
         return Countable(engine, y)
     return Estimated(engine, y)

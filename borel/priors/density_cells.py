@@ -33,8 +33,8 @@ class CellEngine(SecretCells):
         engine = engine_for(uniform(self.set.on) * joint.mechanism)
         if not isinstance(engine, CertifiedEngine) or engine.at_atoms:
             raise NotYet("prior_set * mech", missing="a kernel that can be enclosed, without atoms")
-        self.engine = engine
-        self.cut(engine.secret, FEW)
+        self.engine = engine.of_secrets
+        self.cut(self.engine.secret, FEW)
 
     def _ends(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         solved = self.set.solved

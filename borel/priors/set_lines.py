@@ -90,6 +90,7 @@ class SetLines:
         engine = engine_for(self.joints[0])
         if not isinstance(engine, CertifiedEngine) or engine.at_atoms:
             return None
+        engine = engine.of_secrets
         secret = engine.secret
         if not secret.continuous or secret.dim > 1 or len(secret.atoms) or secret.mass is None:
             return None

@@ -26,6 +26,8 @@ from borel.engine.graphs.trace import Graph, trace
 from borel.store import pack, write
 from borel.verification import verified, verify
 
+pytestmark = pytest.mark.usefixtures("no_sums")
+
 INF, UNIT = math.inf, bl.Interval(0, 1)
 INFINITE = ("pml", "pmc", "lip", "maximal_leakage", "pml/law/mean", "pml/law/exp_mean")
 

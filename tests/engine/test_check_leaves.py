@@ -22,6 +22,8 @@ from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_ranges import extremes, ranges, values
 from borel.engine.graphs.trace import trace
 
+pytestmark = pytest.mark.usefixtures("no_sums")
+
 INF = math.inf
 NEXT = {"base": "y", "sign": 1, "power": 0.0, "s": [-0.5, 0.5]}
 FAR = {"base": 0.0, "sign": 1, "power": -1.0, "s": [1.0, 2.0]}

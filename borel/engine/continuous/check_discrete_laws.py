@@ -28,6 +28,7 @@ from borel.engine.continuous.check_dimensions import WORK, _Dimensions
 from borel.engine.continuous.check_far import Far
 from borel.engine.continuous.check_in_logs import _InLogs
 from borel.engine.continuous.check_rays import INF, Z, _ray
+from borel.engine.continuous.check_sums import on_a_line
 from borel.engine.continuous.check_tails import MASSES, beyond, in_y, log_along, ray, tail
 
 MOST, CELLS, POWERS, ROUNDING = 1024, 8, (1.0, 0.25, 0.0625), arb(2) ** -30
@@ -303,7 +304,7 @@ def ends_of(certificate: dict) -> tuple[float, float]:
     Of counts it is, as that takes no longer: without a proof there are no bounds.
     """
     with ctx.workprec(BITS):
-        data = parsed(certificate)
+        data = on_a_line(parsed(certificate))
         kinds = {5: _UnprovedInBoxes, 4: _LawOfCounts}
         done = kinds.get(data["format"], _Unproved)(data)
         if any(not line.startswith("bound") for line in done.failures):

@@ -12,6 +12,7 @@ import numpy as np
 from borel.alphabets import Integers, Interval, Mixed
 from borel.engine.balls.masses import mass_function
 from borel.engine.balls.moments import Moments, moments_of
+from borel.engine.continuous.positive import positive_on
 from borel.engine.discrete.heads import assumed, head_of_prior, trimmed
 from borel.engine.graphs import fp, rewrite
 from borel.engine.graphs.reduced import NORMAL, UNIFORM
@@ -60,7 +61,7 @@ class Secret:
     log_density : Graph or None
         log p(x).
     positive : bool
-        Whether p > 0 almost everywhere on the box, by the family.
+        Whether p > 0 almost everywhere on the box, by the family or as its formula shows.
     mass : callable or None
         ``(a, b) -> enclosure of P{a < X < b}``, for d = 1.
     moments : Moments or None
@@ -175,6 +176,9 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
         weights = np.array(list(charged.values()), float)  # a Fraction was rounded to its float
         out.weight_low, out.weight_high = np.nextafter(weights, 0.0), np.nextafter(weights, 1.0)
     Program(out.log_density)  # type: ignore[arg-type]  # an operation it does not know raises here
+    if not out.positive:
+        ends = out.lower, out.upper
+        out.positive = positive_on(log_graph(density), names, *ends, prior.breaks)
     return out
 
 

@@ -63,6 +63,14 @@ def through_a_sum(graphs: list[Graph], names: tuple[str, ...]) -> Line | None:
     return None if None in made else Line(form, [graph for graph in made if graph is not None])
 
 
+def forms_of(graph: Graph) -> list[Form | None]:
+    """Return each node as a weighted sum of inputs, if it is one."""
+    forms: list[Form | None] = []
+    for op, args in graph.nodes:
+        forms.append(_form(op, args, forms))
+    return forms
+
+
 def is_constant(graph: Graph) -> bool:
     """Return whether a graph is seen not to vary with its inputs.
 
@@ -72,14 +80,11 @@ def is_constant(graph: Graph) -> bool:
     >>> is_constant(trace(lambda x: abs(2.0 + 0 * x[0] * x[1]), (("x0", "x1"),), ()))
     True
     """
-    forms: list[Form | None] = []
     varies: list[bool] = []
-    for op, args in graph.nodes:
-        form = _form(op, args, forms)
+    for (op, args), form in zip(graph.nodes, forms_of(graph), strict=True):
         known = form is not None and {*form} <= {_ONE}
         inner = op not in ("input", "const") and any(varies[a] for a in args)
         varies.append(not known and (op == "input" or inner))
-        forms.append(form)
     return not varies[-1]
 
 
@@ -88,9 +93,7 @@ class _Read:
 
     def __init__(self, graph: Graph, names: tuple[str, ...]):
         self.graph, self.names = graph, names
-        self.forms: list[Form | None] = []
-        for op, args in graph.nodes:
-            self.forms.append(_form(op, args, self.forms))
+        self.forms = forms_of(graph)
         last = len(graph.nodes) - 1
         inner = [*enumerate(graph.nodes), (None, ("", (last,)))]
         users = [args for k, (op, args) in inner if op not in ("input", "const")

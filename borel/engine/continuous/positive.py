@@ -1,0 +1,150 @@
+"""Whether a prior's density is positive almost everywhere on its box: log p is finite there.
+
+A sum of finite numbers is finite; log u is so where u > 0. A weighted sum of secrets that varies is
+0 on a null set only, so it is positive almost everywhere where it is not negative: as x and 1 - x
+on (0, 1). What is not seen to be finite is not said to be.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from borel.engine.graphs.affine import Form, forms_of
+from borel.engine.graphs.trace import Graph
+from borel.engine.intervals import interval
+from borel.errors import NotEnclosed
+
+Ends = tuple[float, float]
+
+_TOTAL = frozenset(
+    """add subtract multiply negative positive square exp expm1 tanh sin cos arctan absolute
+    maximum minimum logaddexp special.expit""".split()
+)
+"""Functions that are finite wherever their arguments are."""
+_LESS, _GREATER = frozenset(("less", "less_equal")), frozenset(("greater", "greater_equal"))
+
+
+def positive_on(
+    log_density: Graph, names: tuple[str, ...], lower: np.ndarray, upper: np.ndarray, breaks: tuple
+) -> bool:
+    """Return whether a log-density is seen to be finite almost everywhere on a box.
+
+    Examples
+    --------
+    >>> from borel.engine.graphs.trace import trace
+    >>> graph = trace(lambda x: np.log(6 * x) + np.log(1 - x), ("x",), ())
+    >>> ends = np.array([0.0]), np.array([1.0])
+    >>> positive_on(graph, ("x",), *ends, ())
+    True
+    >>> graph = trace(lambda x: np.log(np.where(x < 0.5, 2.0, 0.0)), ("x",), ())
+    >>> positive_on(graph, ("x",), *ends, (0.5,))
+    False
+    """
+    boxes = [list(zip(lower.tolist(), upper.tolist(), strict=True))]
+    if len(names) == 1:
+        (a, b), inner = boxes[0][0], [v for v in breaks if lower[0] < v < upper[0]]
+        boxes = [[piece] for piece in pairwise([a, *sorted(inner), b])]
+    try:
+        pieces = [_Piece(log_density, dict(zip(names, box, strict=True))) for box in boxes]
+        return all(piece.finite(len(log_density.nodes) - 1) for piece in pieces)
+    except NotEnclosed:
+        return False
+
+
+class _Piece:
+    """A graph on a box of secrets."""
+
+    def __init__(self, graph: Graph, box: dict[str, Ends]):
+        self.graph, self.box, self.forms = graph, box, forms_of(graph)
+
+    def ends(self, k: int) -> tuple[Fraction | float, Fraction | float]:
+        """Return bounds of a node: exact ones of a weighted sum."""
+        form = self.forms[k]
+        if form is not None:
+            both = [self._sum(form, side) for side in (0, 1)]
+            return both[0], both[1]
+        named = {n: (np.array(a), np.array(b)) for n, (a, b) in self.box.items()}
+        graph = Graph(self.graph.nodes[: k + 1], self.graph.inputs)
+        low, high = interval.evaluate(graph, named)
+        return float(low), float(high)
+
+    def _sum(self, form: Form, side: int) -> Fraction | float:
+        """Return the least or the largest value of a weighted sum."""
+        total = form.get("", Fraction(0))
+        for name in (n for n in form if n):
+            end = self.box[name][side if form[name] > 0 else 1 - side]
+            if math.isinf(end):
+                return math.inf if side else -math.inf
+            total += form[name] * Fraction(end)
+        return total
+
+    def varies(self, k: int) -> bool:
+        """Return whether a node is a weighted sum that varies: each value is on a null set."""
+        return any(name for name in self.forms[k] or ())
+
+    def finite(self, k: int) -> bool:
+        """Return whether a node is finite almost everywhere."""
+        op, args = self.graph.nodes[k]
+        if op in ("input", "const"):
+            return op == "input" or math.isfinite(args[0])
+        if op == "where":
+            return any(self.finite(a) for a in self.taken(args))
+        if op in _TOTAL:
+            return all(map(self.finite, args))
+        first = args[0]
+        if op == "log":
+            return self.finite(first) and self.above_zero(first)
+        if op == "log1p":
+            low, _ = self.ends(first)
+            return self.finite(first) and (low > -1 or (low >= -1 and self.varies(first)))
+        if op == "sqrt":
+            return self.finite(first) and self.ends(first)[0] >= 0
+        if op in ("divide", "reciprocal"):
+            return all(map(self.finite, args)) and self.not_zero(args[-1])
+        if op == "power":
+            whole = self.whole(args[1])
+            return self.finite(first) and (whole or self.above_zero(first))
+        low, high = self.ends(k)
+        return math.isfinite(low) and math.isfinite(high)
+
+    def above_zero(self, k: int) -> bool:
+        """Return whether a node is positive almost everywhere."""
+        op, args = self.graph.nodes[k]
+        if op == "where":
+            return any(self.above_zero(a) for a in self.taken(args))
+        if op in ("multiply", "divide", "sqrt") and all(map(self.above_zero, args)):
+            return True
+        low, _ = self.ends(k)
+        if op == "square" and self.not_zero(args[0]):
+            return True
+        return low > 0 or (low >= 0 and self.varies(k))
+
+    def not_zero(self, k: int) -> bool:
+        """Return whether a node is not 0 almost everywhere."""
+        low, high = self.ends(k)
+        return self.varies(k) or low > 0 or high < 0
+
+    def whole(self, k: int) -> bool:
+        """Return whether a node is a number 0, 1, 2, ..."""
+        op, args = self.graph.nodes[k]
+        return op == "const" and args[0] >= 0 and args[0] % 1 == 0
+
+    def taken(self, args: tuple) -> tuple:
+        """Return the branch of a condition that holds almost everywhere, if it is known."""
+        test, yes, no = args
+        op, sides = self.graph.nodes[test]
+        if op in _LESS | _GREATER and all(self.forms[a] is not None for a in sides):
+            nodes = (*self.graph.nodes[: test + 1], ("subtract", (sides[1], sides[0])))
+            gap = _Piece(Graph(nodes, self.graph.inputs), self.box)
+            (low, high), varies = gap.ends(test + 1), gap.varies(test + 1)
+            if low > 0 or (low >= 0 and varies):
+                return (yes,) if op in _LESS else (no,)
+            if high < 0 or (high <= 0 and varies):
+                return (no,) if op in _LESS else (yes,)
+            return ()
+        low, high = self.ends(test)
+        return () if low != high else (yes,) if low else (no,)
