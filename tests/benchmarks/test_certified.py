@@ -163,9 +163,7 @@ def test_several_dimensions(of, d, target):
     """A mean is noise on one number; of squares f_Y is an integral over all coordinates."""
     secret, power = SYMMETRIC**d, 1 if of == "a mean" else 2
     joint = bl.uniform(secret) * bl.Mechanism(
-        lambda y, x: (
-            np.exp(-((y - sum(v**power for v in x) / d) ** 2) / 2) / np.sqrt(2 * np.pi)
-        ),
+        lambda y, x: np.exp(-((y - sum(v**power for v in x) / d) ** 2) / 2) / np.sqrt(2 * np.pi),
         secret=secret,
         outcome=bl.Reals(),
     )

@@ -7,16 +7,28 @@ and the density that `graphs.reduced` derives from the kernel and the prior that
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import mul
-
-from flint import arb
+from flint import arb, fmpq
 
 from borel.engine.continuous.check_atoms import density
 from borel.engine.continuous.check_models import model, run
+from borel.engine.graphs.factors import polynomials
 from borel.engine.graphs.reduced import reduced
 
 LITTLE = arb(2) ** -30
+
+
+def mass(law, log, lower, upper):
+    """Return the integral of a density that is a product of polynomials, but for its scale."""
+    names = tuple(f"x{j}" for j in range(len(lower)))
+    of = polynomials(law, names, lower, upper, log=log) or {}
+    middle = [a / 2 + b / 2 for a, b in zip(lower, upper, strict=True)]
+    at = {name: model(x) for name, x in zip(names, middle, strict=True)}
+    total = run((law, log), False, **at).start
+    for density_, x, a, b in zip(of.values(), middle, lower, upper, strict=True):
+        u, v, w = (fmpq(*float(end).as_integer_ratio()) for end in (a, x, b))
+        whole = density_.integral()
+        total *= arb((whole(w) - whole(u)) / density_(v))
+    return total
 
 
 def on_a_line(data: dict) -> dict:
@@ -30,12 +42,8 @@ def on_a_line(data: dict) -> dict:
     found = reduced([graph for graph, _ in of], law, *box, log=log)
     if data["sum"] is not True or prior["atoms"] or found is None:
         raise ValueError("sum: the kernel does not depend on one sum of secrets with a known law")
-    if not found.log:  # the law of a sum is normalised, whatever they are
-        sides = [arb(b) - arb(a) for a, b in zip(*box, strict=True)]
-        somewhere = {f"x{j}": model(a) for j, a in enumerate(box[0])}
-        total = reduce(mul, sides, run((law, log), False, **somewhere))
-        if not abs(total.start - 1) < LITTLE:
-            raise ValueError("sum: the prior does not integrate to 1")
+    if not found.log and not abs(mass(law, log, *box) - 1) < LITTLE:
+        raise ValueError("sum: the prior does not integrate to 1")
     kernel, *masses = (
         {"graph": graph.to_json(), "log": log}
         for graph, (_, log) in zip(found.graphs, of, strict=True)

@@ -15,7 +15,7 @@ from borel.engine.balls.moments import Moments, moments_of
 from borel.engine.continuous.positive import positive_on
 from borel.engine.discrete.heads import assumed, head_of_prior, trimmed
 from borel.engine.graphs import fp, rewrite
-from borel.engine.graphs.reduced import NORMAL, UNIFORM
+from borel.engine.graphs.reduced import BOUNDED, NORMAL
 from borel.engine.intervals import interval, jet, lanes
 from borel.engine.intervals.jet_program import Program
 from borel.engine.intervals.rounding import Enclosure
@@ -33,7 +33,7 @@ _POSITIVE = frozenset(
     ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", NORMAL)
 )
 """Families whose density is positive almost everywhere on their alphabet."""
-SUMS = frozenset((UNIFORM, NORMAL))
+SUMS = frozenset((BOUNDED, NORMAL))
 _LEAST = -690.0
 """A number below this is the logarithm of what is, or nearly is, no normal float."""
 POSITIVE_COUNTS = frozenset(("poisson", "geometric", "negative_binomial"))

@@ -71,23 +71,6 @@ def forms_of(graph: Graph) -> list[Form | None]:
     return forms
 
 
-def is_constant(graph: Graph) -> bool:
-    """Return whether a graph is seen not to vary with its inputs.
-
-    Examples
-    --------
-    >>> from borel.engine.graphs.trace import trace
-    >>> is_constant(trace(lambda x: abs(2.0 + 0 * x[0] * x[1]), (("x0", "x1"),), ()))
-    True
-    """
-    varies: list[bool] = []
-    for (op, args), form in zip(graph.nodes, forms_of(graph), strict=True):
-        known = form is not None and {*form} <= {_ONE}
-        inner = op not in ("input", "const") and any(varies[a] for a in args)
-        varies.append(not known and (op == "input" or inner))
-    return not varies[-1]
-
-
 class _Read:
     """A graph, with its nodes that are weighted sums of inputs, and the last ones of those."""
 

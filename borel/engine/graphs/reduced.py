@@ -1,6 +1,7 @@
 """Kernels of several secrets as kernels of one weighted sum of them, with the law of the sum.
 
-It is known where the secrets are uniform in a box, or normal together.
+It is known where the secrets are independent in a box, with polynomial densities (uniform, Beta
+with whole parameters), or normal together.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from borel.engine.graphs.affine import Form, is_constant, through_a_sum
+from flint import fmpq, fmpq_poly
+
+from borel.engine.graphs.affine import Form, through_a_sum
+from borel.engine.graphs.factors import polynomials
 from borel.engine.graphs.normal_law import normal_law
-from borel.engine.graphs.sum_law import sum_law
+from borel.engine.graphs.sum_law import Piece, sum_law
 from borel.engine.graphs.trace import Graph
 
-UNIFORM, NORMAL = "sum of uniforms", "sum of normals"
+BOUNDED, NORMAL = "sum in a box", "sum of normals"
 """Families of the laws of sums."""
 
 
@@ -69,7 +73,7 @@ def reduced(
     """
     names = tuple(f"x{j}" for j in range(len(lower)))
     ends = [*zip(lower, upper, strict=True)]
-    bounded = all(math.isfinite(b - a) and a < b for a, b in ends) and is_constant(prior)
+    bounded = all(math.isfinite(b - a) and a < b for a, b in ends)
     if not (bounded or all((a, b) == (-math.inf, math.inf) for a, b in ends)):
         return None
     try:
@@ -77,7 +81,8 @@ def reduced(
         if line is None or not {*line.form} <= {*names, ""}:
             return None
         if bounded:
-            return _of_uniforms(line.graphs, line.form, names, ends)
+            of = polynomials(prior, names, lower, upper, log=log)
+            return None if of is None else _in_a_box(line.graphs, line.form, of, ends)
         law = normal_law(prior, line.form, names, log=log)
         if law is None:
             return None
@@ -89,17 +94,21 @@ def reduced(
         return None
 
 
-def _of_uniforms(
-    graphs: list[Graph], form: Form, names: tuple[str, ...], ends: list[tuple[float, float]]
+def _in_a_box(
+    graphs: list[Graph], form: Form, of: dict[str, fmpq_poly], ends: list[tuple[float, float]]
 ) -> Reduced | None:
-    """Return what `reduced` does, for independent uniform secrets."""
-    start, widths = form.get("", Fraction(0)), []
-    for name, (a, b) in zip(names, ends, strict=True):
+    """Return what `reduced` does, for independent secrets with polynomial densities."""
+    start, parts = form.get("", Fraction(0)), []
+    for (name, density), (a, b) in zip(of.items(), ends, strict=True):
         times = form.get(name, Fraction(0))
-        start += min(times * Fraction(a), times * Fraction(b))
-        widths.append(abs(times) * (Fraction(b) - Fraction(a)))
-    law = sum_law(start, [width for width in widths if width])
+        if times:
+            low, high = sorted((times * Fraction(a), times * Fraction(b)))
+            line = fmpq_poly([0, fmpq(times.denominator, times.numerator)])
+            parts.append(Piece(low, high, density(line)))
+    shift = fmpq_poly([-fmpq(start.numerator, start.denominator), 1])
+    parts[0] = Piece(parts[0].low + start, parts[0].high + start, parts[0].of(shift))
+    law = sum_law(parts)
     if law is None:
         return None
-    family = UNIFORM, {"positive": law.whole}
+    family = BOUNDED, {"positive": law.whole}
     return Reduced(graphs, law.graph, False, law.lower, law.upper, law.breaks, family)

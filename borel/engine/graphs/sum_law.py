@@ -1,32 +1,39 @@
-"""The density of a weighted sum of independent uniform numbers, as a graph without rounding.
+"""The density of a sum of independent numbers with polynomial densities, without rounding.
 
-For X_j uniform on an interval of length w_j, and a sum S that starts at a,
-
-    p(v) = sum over sets J of (-1)^|J| (v - a - w(J))_+^(d - 1) / ((d - 1)! w_1 ... w_d),
-
-w(J) the sum of w_j over J: a polynomial of degree d - 1 between each two of the corners a + w(J),
-increasing up to the middle and falling beyond (it is a convolution of such). The first piece is
-written as a power of v - a and the last one of the end less v, so that both are seen to be
-positive; those between are polynomials about their middles.
+The convolution of polynomials f on (a, b) and g on (0, w) is a polynomial between each two of
+a, a + w, b, b + w: an integral of f(v - t) g(t) over t, of which the ends are linear in v. The
+sum's density is written piece by piece: the first one as a power of v - a, the last one as a power
+of the end less v, times what is left of them, so that both are seen to be positive; those between
+as polynomials about their middles.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import NamedTuple
+
+from flint import fmpq, fmpq_poly
 
 from borel.engine.graphs.affine import Maker
 from borel.engine.graphs.trace import Graph
 
-MOST = 16
-"""Pieces at most: each one is evaluated everywhere."""
+MOST, DEGREE = 16, 40
+"""Pieces at most, as each one is evaluated everywhere; and their degree."""
 _APART = 2.0**-48
 
 
+class Piece(NamedTuple):
+    """A polynomial on an interval: between two Fractions."""
+
+    low: Fraction
+    high: Fraction
+    of: fmpq_poly
+
+
 class SumLaw(NamedTuple):
-    """The law of a sum of uniform numbers.
+    """The law of a sum.
 
     Attributes
     ----------
@@ -47,67 +54,126 @@ class SumLaw(NamedTuple):
     whole: bool
 
 
-def sum_law(start: Fraction, widths: list[Fraction]) -> SumLaw | None:
-    """Return the law of a sum of independent numbers, uniform on intervals of these widths.
+def sum_law(parts: list[Piece]) -> SumLaw | None:
+    """Return the law of a sum of independent numbers with these densities.
 
     Parameters
     ----------
-    start : Fraction
-        Where the sum begins.
-    widths : list of Fraction
-        Of the intervals; positive.
+    parts : list of Piece
+        Positive polynomials on intervals; each is normalised here.
 
     Returns
     -------
     SumLaw or None
-        None if it has too many pieces.
+        None if it has too many pieces, or a part is no density.
 
     Examples
     --------
-    >>> law = sum_law(Fraction(0), [Fraction(1, 2), Fraction(1, 2)])
+    >>> half = Piece(Fraction(0), Fraction(1, 2), fmpq_poly([1]))
+    >>> law = sum_law([half, half])
     >>> law.lower, law.breaks, law.upper
     (0.0, (0.5,), 1.0)
     >>> from borel.engine.graphs import fp
     >>> fp.evaluate(law.graph, {"x": [0.25, 0.5, 1.0]})
     array([1., 2., 0.])
     """
-    jumps: dict[Fraction, int] = {}
-    for size in range(len(widths) + 1):
-        for some in combinations(widths, size):
-            corner = sum(some, start)
-            jumps[corner] = jumps.get(corner, 0) + (-1) ** size
-    jumps = {corner: jumps[corner] for corner in sorted(jumps) if jumps[corner]}
-    corners = [*jumps]
-    if len(corners) > MOST + 1:
+    if sum(part.of.degree() + 1 for part in parts) > DEGREE + 1:
         return None
-    degree = len(widths) - 1
-    level = 1 / math.prod(widths, start=Fraction(math.factorial(degree)))
+    pieces: list[Piece] = []
+    for part in parts:
+        total = _integral(part)
+        if not total > 0:
+            return None
+        own = part._replace(of=part.of / total)
+        pieces = _convolved(pieces, own) if pieces else [own]
+        if len(pieces) > MOST:
+            return None
+    return _written(pieces)
+
+
+def _q(value: Fraction) -> fmpq:
+    return fmpq(value.numerator, value.denominator)
+
+
+def _fraction(value: fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
+
+
+def _line(value: Fraction) -> fmpq_poly:
+    """Return the polynomial v - value."""
+    return fmpq_poly([-_q(value), 1])
+
+
+def _integral(piece: Piece) -> fmpq:
+    whole = piece.of.integral()
+    return whole(_q(piece.high)) - whole(_q(piece.low))
+
+
+def _convolved(pieces: list[Piece], other: Piece) -> list[Piece]:
+    """Return the convolution of a density with a polynomial on an interval."""
+    found: list[Piece] = []
+    for piece in pieces:
+        found += _convolved_one(piece, other)
+    cuts = sorted({end for piece in found for end in piece[:2]})
+    out: list[Piece] = []
+    for a, b in pairwise(cuts):
+        of = sum((p.of for p in found if p.low <= a and b <= p.high), fmpq_poly())
+        if out and out[-1].of == of:  # nothing bends here
+            out[-1] = out[-1]._replace(high=b)
+        else:
+            out.append(Piece(a, b, of))
+    return out
+
+
+def _convolved_one(piece: Piece, other: Piece) -> list[Piece]:
+    """Return the convolution of two polynomials on intervals."""
+    a, b, f = piece
+    c, d, g = other
+    # f(v - t) is the sum over m of v^m times the m-th derivative of f at -t, over m!
+    wholes, turned = [], f
+    for m in range(f.degree() + 1):
+        wholes.append((turned(fmpq_poly([0, -1])) * g / math.factorial(m)).integral())
+        turned = turned.derivative()
+    out = []
+    cuts = sorted({a + c, a + d, b + c, b + d})
+    for low, high in pairwise(cuts):
+        middle = (low + high) / 2
+        # t runs over what is in (c, d) and in (v - b, v - a)
+        start = fmpq_poly([_q(c)]) if middle - b < c else _line(b)
+        end = fmpq_poly([_q(d)]) if middle - a > d else _line(a)
+        of = fmpq_poly()
+        for m, whole in enumerate(wholes):
+            of += (whole(end) - whole(start)) * fmpq_poly([0] * m + [1])
+        out.append(Piece(low, high, of))
+    return out
+
+
+def _written(pieces: list[Piece]) -> SumLaw:
+    """Return the graph of a density, and where its pieces are."""
     made = Maker()
     x = made.add("input", "x")
-    pieces = []
-    for a, b in pairwise(corners):
-        if a == corners[0]:
-            pieces.append(_power(made, made.add("subtract", x, made.number(a)), degree, level))
-        elif b == corners[-1]:
-            pieces.append(_power(made, made.add("subtract", made.number(b), x), degree, level))
+    first, last = pieces[0].low, pieces[-1].high
+    nodes = []
+    for low, high, of in pieces:
+        if low == first:
+            at_end = made.add("subtract", x, made.number(low))
+            nodes.append(_by_order(made, at_end, of(fmpq_poly([_q(low), 1]))))
+        elif high == last:
+            at_end = made.add("subtract", made.number(high), x)
+            nodes.append(_by_order(made, at_end, of(fmpq_poly([_q(high), -1]))))
         else:
-            middle = Fraction(float((a + b) / 2))
-            before = {c: n * level for c, n in jumps.items() if c <= a}
-            terms = [
-                sum((n * (middle - c) ** (degree - k) for c, n in before.items()), Fraction(0))
-                * math.comb(degree, k)
-                for k in range(degree + 1)
-            ]
-            pieces.append(_polynomial(made, made.add("subtract", x, made.number(middle)), terms))
-    lower, upper = _outside(corners[0], -1), _outside(corners[-1], 1)
-    whole = [Fraction(lower), Fraction(upper)] == [corners[0], corners[-1]]
-    cuts, nothing = corners[1:-1], made.number(Fraction(0))
+            middle = Fraction(float((low + high) / 2))
+            apart = made.add("subtract", x, made.number(middle))
+            nodes.append(_polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs()))
+    cuts = [low for low, *_ in pieces[1:]]
+    lower, upper = _outside(first, -1), _outside(last, 1)
+    whole = [Fraction(lower), Fraction(upper)] == [first, last]
     if not whole:  # the pieces are not 0 beyond their ends
-        cuts, pieces = corners, [nothing, *pieces, nothing]
-    total = pieces[-1]
-    for cut, piece in zip(reversed(cuts), reversed(pieces[:-1]), strict=True):
-        before_it = made.add("less_equal", x, made.number(cut))
-        total = made.add("where", before_it, piece, total)
+        nothing = made.number(Fraction(0))
+        cuts, nodes = [first, *cuts, last], [nothing, *nodes, nothing]
+    total = nodes[-1]
+    for cut, node in zip(reversed(cuts), reversed(nodes[:-1]), strict=True):
+        total = made.add("where", made.add("less_equal", x, made.number(cut)), node, total)
     breaks = sorted({v for cut in cuts for v in _around(cut)})
     inner = tuple(v for v in breaks if lower < v < upper)
     return SumLaw(Graph(tuple(made.nodes), ("x",)), lower, upper, inner, whole)
@@ -127,20 +193,21 @@ def _around(value: Fraction) -> tuple[float, ...]:
     return (near,) if Fraction(near) == value else (near - step, near + step)
 
 
-def _power(made: Maker, base: int, degree: int, level: Fraction) -> int:
-    """Add a power of a node times a number."""
-    k = made.number(level)
-    for _ in range(degree):
-        k = made.add("multiply", k, base)
-    return k
+def _by_order(made: Maker, base: int, of: fmpq_poly) -> int:
+    """Add a polynomial as the power of its argument that it begins with, times the rest."""
+    terms = of.coeffs()
+    order = next(k for k, c in enumerate(terms) if c)
+    total = _polynomial(made, base, terms[order:])
+    for _ in range(order):
+        total = made.add("multiply", total, base)
+    return total
 
 
-def _polynomial(made: Maker, base: int, terms: list[Fraction]) -> int:
+def _polynomial(made: Maker, base: int, terms: list[fmpq]) -> int:
     """Add a polynomial of a node, the constant term first."""
-    while len(terms) > 1 and not terms[-1]:
-        terms = terms[:-1]
     *terms, last = terms
-    k = made.number(Fraction(last))
+    k = made.number(_fraction(last))
     for term in reversed(terms):
-        k = made.add("add", made.add("multiply", k, base), made.number(Fraction(term)))
+        k = made.add("multiply", k, base)
+        k = made.add("add", k, made.number(_fraction(term))) if term else k
     return k
