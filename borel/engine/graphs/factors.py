@@ -46,7 +46,7 @@ def polynomials(
     >>> from borel.engine.graphs.trace import trace
     >>> prior = trace(lambda x: 4 * x[0] * (1 - x[1]) ** 2, (("x0", "x1"),), ())
     >>> polynomials(prior, ("x0", "x1"), [0.0, 0.0], [1.0, 1.0], log=False)
-    {'x0': x, 'x1': x^2 + (-2)*x + 1}
+    {'x0': 4*x, 'x1': x^2 + (-2)*x + 1}
     """
     found = _Read(prior)
     last = len(prior.nodes) - 1
