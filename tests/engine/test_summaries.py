@@ -202,7 +202,7 @@ def test_a_kernel_of_two_numbers_is_bounded_at_fixed_secrets():
 
     of = joint(kernel, UNIT**2)
     assert summary(engine_for(of).surface) is None
-    with bl.options(budget=5):
+    with bl.options(budget=10):
         found = bl.pml(of).tail(0.25)
         assert 0.5 < found.lower <= 1 == found.upper  # it is everywhere more: see below
         part = engine_for(of).partition("pml")

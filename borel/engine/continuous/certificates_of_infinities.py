@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from borel.engine.continuous.certified import CertifiedEngine
 
+_PATIENCE = 10.0
 _REACHES = (2.0, 1.0, 8.0)
 """Multiples of t beyond which a kernel may be 0."""
 
@@ -102,12 +104,15 @@ def _followed(
     check: Callable[[dict], Any],
     **about: Any,
 ) -> dict[str, Any] | None:
-    """Return the certificate of the first of some proofs that a checker follows."""
+    """Return the certificate of the first of some proofs that a checker follows, soon."""
+    until = time.monotonic() + max(_PATIENCE, settings.current().budget / 4)
     header_ = {**header(engine, quantity, math.inf, math.inf), **about}
     for proof in proofs:
         made = without_infinities({**header_, "claim": {"type": kind, "proof": proof}})
         if check(made).ok:
             return made
+        if time.monotonic() > until:
+            break
     return None
 
 

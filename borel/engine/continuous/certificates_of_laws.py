@@ -110,6 +110,11 @@ class _Hurried:
             raise TimeoutError("the trial takes too long")
         return super().kernel(*about)  # type: ignore[misc]
 
+    def weight_of(self, cell: Any) -> Any:
+        if time.monotonic() > self.until:
+            raise TimeoutError("the trial takes too long")
+        return super().weight_of(cell)  # type: ignore[misc]
+
 
 class _PeakAndAtoms(_Outcomes):
     """Whether the checker proves a supremum at its peak, and at atoms of the outcome."""

@@ -18,6 +18,9 @@ from borel.engine.graphs.reduced import reduced
 from borel.joint import Joint
 from borel.measures import Measure
 
+MOST = 64
+"""Secrets at most."""
+
 if TYPE_CHECKING:
     from borel.engine.graphs.trace import Graph
     from borel.mechanism import Mechanism
@@ -29,7 +32,7 @@ def on_a_line(joint: Joint) -> Joint | None:
     densities = [mechanism.density, *mechanism.masses.values()]
     known = all(d is not None and d.graph is not None for d in (prior.density, *densities))
     lines = prior.on.factors
-    if not (known and 2 <= prior.on.dim <= 5 and all(isinstance(a, Interval) for a in lines)):
+    if not (known and 2 <= prior.on.dim <= MOST and all(isinstance(a, Interval) for a in lines)):
         return None
     lower = [-math.inf if a.lower is None else float(a.lower) for a in lines]
     upper = [math.inf if a.upper is None else float(a.upper) for a in lines]

@@ -19,8 +19,8 @@ from flint import fmpq, fmpq_poly
 from borel.engine.graphs.affine import Maker
 from borel.engine.graphs.trace import Graph
 
-MOST, DEGREE = 16, 40
-"""Pieces at most, as each one is evaluated everywhere; and their degree."""
+MOST, TERMS = 16, 128
+"""Pieces at most, as each one is evaluated everywhere; and terms of all of them."""
 _APART = 2.0**-48
 
 
@@ -77,8 +77,7 @@ def sum_law(parts: list[Piece]) -> SumLaw | None:
     >>> fp.evaluate(law.graph, {"x": [0.25, 0.5, 1.0]})
     array([1., 2., 0.])
     """
-    if sum(part.of.degree() + 1 for part in parts) > DEGREE + 1:
-        return None
+    terms = sum(part.of.degree() + 1 for part in parts)
     pieces: list[Piece] = []
     for part in parts:
         total = _integral(part)
@@ -86,7 +85,7 @@ def sum_law(parts: list[Piece]) -> SumLaw | None:
             return None
         own = part._replace(of=part.of / total)
         pieces = _convolved(pieces, own) if pieces else [own]
-        if len(pieces) > MOST:
+        if len(pieces) > MOST or len(pieces) * terms > TERMS:
             return None
     return _written(pieces)
 
