@@ -76,7 +76,7 @@ def at_outcome(
     cells, shift = engine.cells_at(ys)
     side: dict[str, Any] = {name: (low, high, found.place[0, 0])}
     made = certificates.point(engine, kind, y, ends, shift=shift, cells=cells, **side)
-    if not engine.at_atoms:
+    if not engine.at_atoms and engine.given is engine.joint:
         return made
     return made if check_in_logs(made).ok else None
 

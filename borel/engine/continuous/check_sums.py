@@ -14,7 +14,7 @@ from borel.engine.continuous.check_models import model, run
 from borel.engine.graphs.factors import polynomials
 from borel.engine.graphs.reduced import reduced
 
-LITTLE = arb(2) ** -30
+LITTLE, TWO_PI = arb(2) ** -30, 2 * arb.pi()
 
 
 def mass(law, log, lower, upper):
@@ -31,6 +31,18 @@ def mass(law, log, lower, upper):
     return total
 
 
+def at_mode(law, log, about):
+    """Return a density of normal numbers at its largest value, over what that is to be."""
+    mode, determinant = about["mode"], about["determinant"]
+    at = {f"x{j}": model(exact(v)) for j, v in enumerate(mode)}
+    return run((law, log), False, **at).start / (exact(determinant) / TWO_PI ** len(mode)).sqrt()
+
+
+def exact(value):
+    """Return a Fraction as a ball."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
 def on_a_line(data: dict) -> dict:
     """Return a certificate about a sum of secrets as one about a secret on a line; others as is."""
     if "sum" not in data:
@@ -40,9 +52,11 @@ def on_a_line(data: dict) -> dict:
     law, log = density(prior)
     box = prior["lower"], prior["upper"]
     found = reduced([graph for graph, _ in of], law, *box, log=log)
-    if data["sum"] is not True or prior["atoms"] or found is None:
+    logs = all(isinstance(v, bool) for v in (log, *(v for _, v in of)))
+    if data["sum"] is not True or prior["atoms"] != [] or found is None or not logs:
         raise ValueError("sum: the kernel does not depend on one sum of secrets with a known law")
-    if not found.log and not abs(mass(law, log, *box) - 1) < LITTLE:
+    total = at_mode(law, log, found.family[1]) if found.log else mass(law, log, *box)
+    if not abs(total - 1) < LITTLE:
         raise ValueError("sum: the prior does not integrate to 1")
     kernel, *masses = (
         {"graph": graph.to_json(), "log": log}

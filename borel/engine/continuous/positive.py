@@ -107,7 +107,7 @@ class _Piece:
             return all(map(self.finite, args)) and self.not_zero(args[-1])
         if op == "power":
             whole = self.whole(args[1])
-            return self.finite(first) and (whole or self.above_zero(first))
+            return all(map(self.finite, args)) and (whole or self.above_zero(first))
         low, high = self.ends(k)
         return math.isfinite(low) and math.isfinite(high)
 

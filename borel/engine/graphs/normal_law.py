@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from borel.engine.graphs.affine import Form, Maker
-from borel.engine.graphs.trace import Graph
+from borel.engine.graphs.trace import Graph, pruned
 
 Polynomial = dict[tuple[str, ...], "Fraction | None"]
 """Coefficients by monomial, of degree 2 at most; that of () may be a number that is not known."""
@@ -29,11 +29,17 @@ class NormalLaw(NamedTuple):
         The logarithm of its density, a function of ``x``.
     mean, variance : Fraction
         Its moments.
+    mode : tuple of Fraction
+        Where the density of the numbers is largest.
+    determinant : Fraction
+        Of the inverse of their covariance.
     """
 
     graph: Graph
     mean: Fraction
     variance: Fraction
+    mode: tuple[Fraction, ...]
+    determinant: Fraction
 
 
 def normal_law(prior: Graph, form: Form, names: tuple[str, ...], *, log: bool) -> NormalLaw | None:
@@ -70,13 +76,17 @@ def normal_law(prior: Graph, form: Form, names: tuple[str, ...], *, log: bool) -
         ]
         for a in names
     ]  # fmt: skip
-    weights = _solved(matrix, [form.get(name, _NONE) for name in names])
-    if weights is None:
+    solved = _solved(matrix, [form.get(name, _NONE) for name in names])
+    peak = _solved(matrix, [known.get((name,), _NONE) for name in names])
+    if solved is None or peak is None:
         return None
+    weights, determinant = solved
     pairs = [*zip(names, weights, strict=True)]
     mean = sum((w * known.get((name,), _NONE) for name, w in pairs), form.get("", _NONE))
     variance = sum((w * form.get(name, _NONE) for name, w in pairs), _NONE)
-    return NormalLaw(_density(mean, variance), mean, variance) if variance else None
+    if not variance:
+        return None
+    return NormalLaw(_density(mean, variance), mean, variance, tuple(peak[0]), determinant)
 
 
 def _density(mean: Fraction, variance: Fraction) -> Graph:
@@ -88,8 +98,7 @@ def _density(mean: Fraction, variance: Fraction) -> Graph:
     size = made.add("log", made.number(2 * variance))
     constant = made.add("add", size, made.add("special.betaln", half, half))
     total = made.add("add", top, made.add("multiply", half, constant))
-    made.add("negative", total)
-    return Graph(tuple(made.nodes), ("x",))
+    return Graph(pruned(made.nodes, made.add("negative", total)), ("x",))
 
 
 def _polynomial(graph: Graph, root: int | None = None) -> Polynomial | None:
@@ -159,13 +168,19 @@ def _product(first: Polynomial, second: Polynomial) -> Polynomial | None:
     return {key: c for key, c in out.items() if c is None or c}
 
 
-def _solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
-    """Solve linear equations with a symmetric matrix, if it is positive definite."""
+def _solved(
+    matrix: list[list[Fraction]], right: list[Fraction]
+) -> tuple[list[Fraction], Fraction] | None:
+    """Solve linear equations with a symmetric matrix, if it is positive definite.
+
+    And return its determinant.
+    """
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
-    count = len(rows)
+    count, determinant = len(rows), Fraction(1)
     for k in range(count):
         if not rows[k][k] > 0:
             return None
+        determinant *= rows[k][k]
         for i in range(k + 1, count):
             times = rows[i][k] / rows[k][k]
             rows[i] = [a - times * b for a, b in zip(rows[i], rows[k], strict=True)]
@@ -173,4 +188,4 @@ def _solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fractio
     for k in reversed(range(count)):
         known = sum((rows[k][j] * out[j] for j in range(k + 1, count)), _NONE)
         out[k] = (rows[k][count] - known) / rows[k][k]
-    return out
+    return out, determinant

@@ -73,6 +73,10 @@ def reduced(
     """
     names = tuple(f"x{j}" for j in range(len(lower)))
     ends = [*zip(lower, upper, strict=True)]
+    inputs = {args[0] for g in graphs for op, args in g.nodes if op == "input"}
+    own = {args[0] for op, args in prior.nodes if op == "input"}
+    if not (inputs <= {"y", *names} and own <= {*names}):
+        return None
     bounded = all(math.isfinite(b - a) and a < b for a, b in ends)
     if not (bounded or all((a, b) == (-math.inf, math.inf) for a, b in ends)):
         return None
@@ -87,6 +91,7 @@ def reduced(
         if law is None:
             return None
         about = {"mu": law.mean, "variance": law.variance}
+        about |= {"mode": law.mode, "determinant": law.determinant}
         return Reduced(
             line.graphs, law.graph, True, -math.inf, math.inf, (), (NORMAL, about)
         )  # fmt: skip

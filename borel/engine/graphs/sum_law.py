@@ -17,7 +17,7 @@ from typing import NamedTuple
 from flint import fmpq, fmpq_poly
 
 from borel.engine.graphs.affine import Maker
-from borel.engine.graphs.trace import Graph
+from borel.engine.graphs.trace import Graph, pruned
 
 MOST, TERMS = 16, 128
 """Pieces at most, as each one is evaluated everywhere; and terms of all of them."""
@@ -175,7 +175,7 @@ def _written(pieces: list[Piece]) -> SumLaw:
         total = made.add("where", made.add("less_equal", x, made.number(cut)), node, total)
     breaks = sorted({v for cut in cuts for v in _around(cut)})
     inner = tuple(v for v in breaks if lower < v < upper)
-    return SumLaw(Graph(tuple(made.nodes), ("x",)), lower, upper, inner, whole)
+    return SumLaw(Graph(pruned(made.nodes, total), ("x",)), lower, upper, inner, whole)
 
 
 def _outside(value: Fraction, side: int) -> float:

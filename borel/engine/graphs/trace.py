@@ -31,15 +31,17 @@ _TRUTHS = frozenset(
     logical_and logical_or logical_not logical_xor isfinite isnan isinf""".split()
 )
 """Operations whose results are truth values."""
-_TRUTH, _WHOLE, _REAL = range(3)
+_TRUTH, _WHOLE, _NARROW, _REAL = range(4)
 """What kinds of numbers NumPy computes with; of several, the last one."""
+_LARGE = 2**15
+"""A whole number that is larger may lead beyond 64 bits, of which NumPy says nothing."""
 _KEPT = frozenset(
     """add subtract multiply maximum minimum fmax fmin absolute where remainder floor_divide square
     power negative positive sign floor ceil trunc""".split()
 )
 """Operations that give numbers of the kind that they are given."""
-_WIDER = frozenset("remainder floor_divide square power".split())
-"""Those of them that take truth values for whole numbers."""
+_SHORT = frozenset("remainder floor_divide square power".split())
+"""Those of them that take truth values for whole numbers of 8 bits."""
 _LOGICAL = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
 
 
@@ -139,7 +141,9 @@ class _Recorder:
                 f"{where}: a captured array of shape {array.shape}; a traced density is "
                 "elementwise in y and x, with numbers as constants"
             )
-        kind = {"b": _TRUTH, "i": _WHOLE, "u": _WHOLE}.get(array.dtype.kind, _REAL)
+        kind = _TRUTH if array.dtype.kind == "b" else _WHOLE if array.dtype.kind in "iu" else _REAL
+        if kind != _TRUTH and array.dtype.itemsize < 8:
+            kind = _NARROW
         return self.add("const", (float(array),), kind)
 
 
@@ -168,6 +172,16 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
             raise NotTraceable(f"np.{name} of truth values, which NumPy refuses")
         if truths and name in ("floor", "ceil", "trunc"):
             raise NotTraceable(f"np.{name} of truth values, which depends on NumPy's version")
+        used = max(kinds[1:] if name == "where" else kinds)
+        if used == _NARROW:
+            raise NotTraceable(f"np.{name} of numbers of less than 64 bits, which NumPy rounds")
+        if truths and name in _SHORT:
+            raise NotTraceable(f"np.{name} of truth values, which NumPy computes in 8 bits")
+        if used == _WHOLE and not _small(name, arguments):
+            raise NotTraceable(
+                f"np.{name} of whole numbers, which may leave 64 bits or not be whole: "
+                "write floats, 2.0 for 2"
+            )
         if name == "reciprocal" and kinds[0] != _REAL:
             raise NotTraceable("np.reciprocal of whole numbers, which NumPy rounds")
         if truths and name == "add":
@@ -176,8 +190,7 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
         if name in _TRUTHS:
             kind = _TRUTH
         elif name in _KEPT:
-            kind = max(kinds[1:] if name == "where" else kinds)
-            kind = max(kind, _WHOLE) if name in _WIDER else kind
+            kind = used
         elif truths and name != "divide":
             raise NotTraceable(
                 f"np.{name} of truth values, which NumPy computes in half precision: "
@@ -273,6 +286,18 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
     def __repr__(self) -> str:
         """Show the position in the graph."""
         return f"<traced value {self._index}>"
+
+
+def _small(name: str, arguments: tuple) -> bool:
+    """Return whether an operation of whole numbers gives the whole number that is meant."""
+    numbers = [a for a in arguments if not isinstance(a, Tracer)]
+    if name not in _KEPT:
+        return True
+    if name in ("floor_divide", "remainder"):
+        return False
+    if name == "power" and not (len(numbers) == 1 and arguments[1] in range(5)):
+        return False
+    return all(abs(number) <= _LARGE for number in numbers)
 
 
 def _is_special(ufunc: np.ufunc) -> bool:
