@@ -122,3 +122,19 @@ def test_a_figure_at_one_outcome_of_such_a_kernel(y):
         found, cost = bl.pml(joint)(y), bl.pmc(joint)(y)
     assert found.lower <= np.log(values[1] / mean) <= found.upper
     assert cost.lower <= np.log(mean / values[0]) <= cost.upper
+
+
+def test_what_cancels_in_a_condition_may_be_no_number():
+    """log u + 1 - log u > 0 is false where u is 0: NumPy compares NaN there."""
+
+    def density(x):
+        log = np.log(np.where(x < 0.5, 1.0, 0.0))
+        return np.where((log + 1) - log > 0, 2.0, 0.0)
+
+    unit = bl.Interval(0, 1)
+    prior = bl.Measure(density, on=unit, breaks=(0.5,))
+    mech = bl.Mechanism(lambda y, x: np.exp(-abs(y - x)) / 2, secret=unit, outcome=bl.Reals())
+    truth = 0.5 - np.log(2 * (np.exp(0.5) - 1))  # the secrets are those below 1/2
+    with bl.options(budget=5):
+        bound = bl.pml(prior * mech)(1.0)
+    assert bound.lower - 1e-12 <= truth <= bound.upper + 1e-12

@@ -680,3 +680,118 @@ def test_a_broken_reduction_is_caught(where, wrong, monkeypatch):
     with pytest.raises((AssertionError, ValueError, TypeError, bl.errors.BorelError)):
         holds(bl.pml(case)(0.25), truth.pml(mpf(1) / 4))
         holds(bl.pmc(case)(2.0), truth.pmc(mpf(2)))
+
+
+# -- what a review found ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("low", [-1.0, 0.0, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("width", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_graph_of_a_law_ends_with_the_density(low, width, count):
+    """Numbers that the ends, the pieces and their level share do not take its place."""
+    law = law_of(F(low) * count, [F(width)] * count)
+    truth = Sum([mpf(width)] * count, mpf(low) * count)
+    for share in (0.25, 0.5, 0.75):
+        x = F(low) * count + F(width) * count * F(share)
+        assert exactly(law.graph, x) == F(float(truth.pdf(mpf(float(x)))))
+
+
+@pytest.mark.parametrize(
+    "box, weight, offset, y",
+    [((-1, 1), 1.0, 0.0, 0.5), ((0, 1), 0.1, 0.1, 0.7), ((-1, 1), 2.0, 1.0, 3.0)],
+)
+def test_a_kernel_of_one_of_two_secrets(box, weight, offset, y):
+    line = bl.Interval(*box)
+    both, one = line**2, line
+    two = bl.uniform(both) * bl.Mechanism(
+        lambda y, x: laplace(y, weight * x[1] + offset), secret=both, outcome=LINE
+    )
+    single = bl.uniform(one) * bl.Mechanism(
+        lambda y, x: laplace(y, weight * x + offset), secret=one, outcome=LINE
+    )
+    for kind in (bl.pml, bl.pmc):
+        for figure in (lambda ell: ell(y), lambda ell: ell.sup(), lambda ell: ell.tail(0.3)):
+            found, expected = figure(kind(two)), figure(kind(single))
+            assert found.lower <= expected.upper and expected.lower <= found.upper
+            assert found.width <= 1e-8 and found.status == "certified"
+
+
+def _kernel(f, *names):
+    return {"graph": trace(f, names, ()).to_json(), "log": False}
+
+
+def _absolute(y, x0, x1):
+    return np.exp(-abs(y - x0 / 2 - x1 / 2)) / 2
+
+
+NAMES = {
+    "x for the sum": lambda y, x0, x1, x: np.exp(-abs(y - x)) / 2 + 0 * abs(x0 / 2 + x1 / 2),
+    "x beside it": lambda y, x0, x1, x: (
+        _absolute(y, x0, x1) + 5 * abs(abs(x) - abs(x0 / 2 + x1 / 2))
+    ),
+    "z": lambda y, x0, x1, z: _absolute(y, x0, x1) + 5 * abs(x0 + z - x0),
+    "z in a sum": lambda y, x0, x1, z: _absolute(y, x0, x1) + 0 * abs(x0 + x1 + z),
+}
+
+
+@pytest.mark.parametrize("kernel", NAMES.values(), ids=NAMES)
+def test_other_inputs_are_refused(certificate, kernel, outcome):
+    names = kernel.__code__.co_varnames[: kernel.__code__.co_argcount]
+    altered = {**certificate, "kernel": _kernel(kernel, *names)}
+    assert outcome(altered) == "refused"
+
+
+@pytest.fixture(scope="module")
+def of_two_normals():
+    bound = bl.pml(of_normals(bl.normal() * bl.normal()))(1.0)
+    assert verified("pml/one outcome", bound).outcome == "verified"
+    return bound.certificate
+
+
+def _zero(graph):
+    """Add log(0 x0), so that there is no density anywhere."""
+    graph = copy.deepcopy(graph)
+    last = len(graph["nodes"]) - 1
+    graph["nodes"] += [
+        ["input", ["x0"]],
+        ["const", [(0.0).hex()]],
+        ["multiply", [last + 1, last + 2]],
+        ["log", [last + 3]],
+        ["add", [last, last + 4]],
+    ]
+    return graph
+
+
+def _more(graph):
+    graph = copy.deepcopy(graph)
+    last = len(graph["nodes"]) - 1
+    graph["nodes"] += [["const", [(3.0).hex()]], ["add", [last, last + 1]]]
+    return graph
+
+
+PRIORS = {
+    "no density": lambda p: p.update(graph=_zero(p["graph"])),
+    "e^3 of it": lambda p: p.update(graph=_more(p["graph"])),
+    "log: a string": lambda p: p.update(log="false"),
+    "log: 1": lambda p: p.update(log=1),
+    "atoms: null": lambda p: p.update(atoms=None),
+}
+
+
+@pytest.mark.parametrize("alter", PRIORS.values(), ids=PRIORS)
+def test_a_normal_prior_that_is_not_normalised_is_refused(of_two_normals, alter, outcome):
+    altered = json.loads(json.dumps(of_two_normals))
+    alter(altered["prior"])
+    assert outcome(altered) == "refused"
+
+
+def test_corners_that_are_no_floats_are_verified():
+    secret = UNIT**2
+    mech = bl.Mechanism(
+        lambda y, x: np.exp(-abs(y - x[1] / 3)) / 2, secret=secret, outcome=LINE
+    )  # fmt: skip
+    bound = bl.pml(bl.uniform(secret) * mech)(0.7)
+    assert bound.status == "certified" and bound.width <= 1e-8
+    if bound.certificate:
+        assert verified("pml/one outcome", bound).outcome == "verified"

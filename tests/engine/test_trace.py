@@ -203,6 +203,16 @@ TRUTHS = {
     "floors": lambda y, x: np.floor(y > 0) + np.floor(x > 0.5),
     "reciprocal": lambda y, x: np.reciprocal(np.where(y > 0, 2, 4)) + x,
     "clip": lambda y, x: np.clip(y > 0, 0, 1) + np.clip(x > 0.5, False, True),
+    "8 bits": lambda y, x: np.square(x > 0.5) + 127,
+    "half of 8 bits": lambda y, x: np.exp(np.square(x > 0.5)),
+    "int8": lambda y, x: np.where(x > 0.5, np.int8(100), np.int8(1)) * np.int8(2),
+    "float32": lambda y, x: np.exp(np.where(x > 0.5, np.float32(0.1), np.float32(0.2))),
+    "float32 beside y": lambda y, x: y * np.float32(0.5),
+    "whole //": lambda y, x: np.where(x > 0.5, 5, 3) // np.where(y > 0, 2, 1),
+    "64 bits": lambda y, x: np.square(np.where(x > 0.5, 2**40, 3)),
+    "a large power": lambda y, x: np.where(x > 0.5, 2, 3) ** 100,
+    "a whole square": lambda y, x: np.where(x > 0.5, 2, 3) ** 2 + 0.5,
+    "a whole product": lambda y, x: 3 * np.where(x > 0.5, 2, 3) * y,
     "select": lambda y, x: np.select([y > 0], [x > 0.5], False) + np.select([y > 0], [x > 0.5]),
 }
 
