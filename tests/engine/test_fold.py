@@ -135,7 +135,7 @@ def test_exact_values():
 
     assert value(lambda y, x, c: 1 / c(3)) == F(1, 3)
     assert value(lambda y, x, c: np.reciprocal(1 / c(3))) == 3
-    assert value(lambda y, x, c: c(2) ** c(-2) + np.floor(c(2.5))) == F(9, 4)
+    assert value(lambda y, x, c: c(2.0) ** c(-2.0) + np.floor(c(2.5))) == F(9, 4)
     assert value(lambda y, x, c: c(0.1) + c(0.2)) == F(0.1) + F(0.2)
     assert value(lambda y, x, c: np.maximum(c(1), np.sqrt(c(0.25)))) == 1
     assert value(lambda y, x, c: c(1) + y) is None
