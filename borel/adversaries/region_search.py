@@ -69,7 +69,10 @@ def reader_of(engine: Any, y: Any) -> Any:
     from borel.engine.discrete.countable import CountableEngine
 
     if isinstance(engine, CertifiedEngine):
-        return Certified(engine.of_secrets, y)
+        whole = engine.of_secrets
+        if whole is not None:
+            return Certified(whole, y)
+        return Estimated(EstimateEngine(engine.given, "there are too many secrets"), y)
     if isinstance(engine, CountableEngine):
         return Countable(engine, y)
     return Estimated(engine, y)

@@ -31,9 +31,10 @@ class CellEngine(SecretCells):
     def __init__(self, joint: Any):
         self.set, self.joint = joint.prior, joint
         engine = engine_for(uniform(self.set.on) * joint.mechanism)
-        if not isinstance(engine, CertifiedEngine) or engine.at_atoms:
+        engine = engine.of_secrets if isinstance(engine, CertifiedEngine) else None
+        if engine is None or engine.at_atoms:
             raise NotYet("prior_set * mech", missing="a kernel that can be enclosed, without atoms")
-        self.engine = engine.of_secrets
+        self.engine = engine
         self.cut(self.engine.secret, FEW)
 
     def _ends(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

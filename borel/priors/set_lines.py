@@ -88,9 +88,9 @@ class SetLines:
         if self.kind not in ("TotalVariation", "DivergenceBall"):
             return None
         engine = engine_for(self.joints[0])
-        if not isinstance(engine, CertifiedEngine) or engine.at_atoms:
+        engine = engine.of_secrets if isinstance(engine, CertifiedEngine) else None
+        if engine is None or engine.at_atoms:
             return None
-        engine = engine.of_secrets
         secret = engine.secret
         if not secret.continuous or secret.dim > 1 or len(secret.atoms) or secret.mass is None:
             return None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from borel.engine.graphs.reduced import NORMAL
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.measures import Measure
 
 Ends = tuple[float, float]
+SUM_OF_NORMALS = "sum of normals"
+"""The family of a weighted sum of normal numbers: its variance is a Fraction."""
 
 
 def mass_function(prior: Measure) -> Callable[[float, float], Ends] | None:
@@ -26,8 +26,7 @@ def mass_function(prior: Measure) -> Callable[[float, float], Ends] | None:
     True
     """
     name, values = prior.family or ("", {})
-    if name == NORMAL:
-        values = {"mu": values["mu"], "variance": values["variance"]}
+    values = {key: value for key, value in values.items() if key != "normalised"}
     if name not in _BELOW and name != "uniform":
         return None
     if name == "uniform":
@@ -99,7 +98,7 @@ def _positive_part(z: Any) -> Any:
 
 _BELOW: dict[str, Callable] = {
     "normal": lambda z, mu, sigma: _half(-_normal(z, mu, sigma)),
-    NORMAL: lambda z, mu, variance: _half(-_of_sum(z, mu, variance)),
+    SUM_OF_NORMALS: lambda z, mu, variance: _half(-_of_sum(z, mu, variance)),
     "laplace": _laplace_below,
     "cauchy": lambda z, alpha, beta: _cauchy_above(2 * alpha - z, alpha, beta),
     "exponential": lambda z, lam: -(-lam * _positive_part(z)).expm1(),
@@ -109,7 +108,7 @@ _BELOW: dict[str, Callable] = {
 }
 _ABOVE: dict[str, Callable] = {
     "normal": lambda z, mu, sigma: _half(_normal(z, mu, sigma)),
-    NORMAL: lambda z, mu, variance: _half(_of_sum(z, mu, variance)),
+    SUM_OF_NORMALS: lambda z, mu, variance: _half(_of_sum(z, mu, variance)),
     "laplace": lambda z, mu, b: _laplace_below(2 * mu - z, mu, b),
     "cauchy": _cauchy_above,
     "exponential": lambda z, lam: (-lam * _positive_part(z)).exp(),

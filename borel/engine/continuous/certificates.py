@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from borel import settings
 
 if TYPE_CHECKING:
     from borel.bound import Bound
     from borel.engine.continuous.certified import CertifiedEngine
+
+
+_PATIENCE = 10.0
+
+
+def patience() -> float:
+    """Return until when a trial of a certificate may go on, by `time.monotonic`."""
+    return time.monotonic() + max(_PATIENCE, settings.current().budget / 4)
 
 
 def _end(line: Any, name: str, unbounded: float) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous.certificates import header, without_infinities
+from borel.engine.continuous.certificates import header, patience, without_infinities
 from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_fading import check_fading
 from borel.engine.continuous.check_in_logs import check_in_logs
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from borel.engine.continuous.certified import CertifiedEngine
 
-_PATIENCE = 10.0
 _REACHES = (2.0, 1.0, 8.0)
 """Multiples of t beyond which a kernel may be 0."""
 
@@ -105,7 +104,7 @@ def _followed(
     **about: Any,
 ) -> dict[str, Any] | None:
     """Return the certificate of the first of some proofs that a checker follows, soon."""
-    until = time.monotonic() + max(_PATIENCE, settings.current().budget / 4)
+    until = patience()
     header_ = {**header(engine, quantity, math.inf, math.inf), **about}
     for proof in proofs:
         made = without_infinities({**header_, "claim": {"type": kind, "proof": proof}})

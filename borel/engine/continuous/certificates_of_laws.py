@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from borel import settings
 from borel.engine.continuous import far, half_lines
-from borel.engine.continuous.certificates import header, without_infinities
+from borel.engine.continuous.certificates import header, patience, without_infinities
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_count_laws import CountLaw, CountMean, CountSupremum
 from borel.engine.continuous.check_infinite_laws import _InfiniteQuantile
@@ -32,7 +32,6 @@ _ATOMS = 16
 _LOOSE = 1e300
 _LARGE = 1e6
 _KNOWN_MASS = 1e-9
-_PATIENCE = 10.0
 _KNOWN = {"input", "const", *FUNCTIONS}
 
 
@@ -96,8 +95,7 @@ def _tried(
 ) -> dict[str, Any] | None:
     """Return a certificate if a trial with less than the whole claim succeeds, and soon."""
     bases = (_Hurried, trial, counted) if engine.secret.rest else (_Hurried, trial)
-    until = time.monotonic() + max(_PATIENCE, settings.current().budget / 4)
-    return made if check(made, type("Trial", bases, {"until": until})).ok else None
+    return made if check(made, type("Trial", bases, {"until": patience()})).ok else None
 
 
 class _Hurried:

@@ -20,7 +20,7 @@ from borel.engine.continuous import certificates_of_laws, gauss, sums
 from borel.engine.continuous.essential import Extremes, extremes
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.rules import Outcomes
-from borel.engine.continuous.surface import Surface, secret_of
+from borel.engine.continuous.surface import Secret, Surface, secret_of
 from borel.engine.discrete.countable_means import beyond
 from borel.engine.discrete.law_measures import LawMeasures
 from borel.engine.graphs import fp
@@ -104,9 +104,12 @@ class CertifiedEngine(LawMeasures):
         self._cells: tuple[bytes, np.ndarray, list] = (b"", np.zeros(1), [])
 
     @cached_property
-    def of_secrets(self) -> CertifiedEngine:
-        """The engine with all secrets, where this one is about a sum of them."""
-        return self if self.joint is self.given else type(self)(self.given, summed=False)
+    def of_secrets(self) -> CertifiedEngine | None:
+        """The engine with all secrets, where this one is about a sum; None for too many of them."""
+        try:
+            return self if self.joint is self.given else type(self)(self.given, summed=False)
+        except NotEnclosed:
+            return None
 
     def ceiling(self) -> float:
         """Bound PML by log 1 / p_min for finitely many secrets."""
@@ -373,10 +376,11 @@ class CertifiedEngine(LawMeasures):
         flat = np.broadcast_to(ys, shape).ravel()
         points = [np.broadcast_to(c, shape).ravel() for c in xs]
         low, high = np.zeros(len(flat)), np.zeros(len(flat))
-        for sheet in self.of_secrets._sheets(flat):
+        for sheet in self._sheets(flat):
+            kernel = self._of_all(sheet)
             jets = [lanes.point(c[sheet.where][None]) for c in points]
-            named = sheet.surface.inputs(jets, lanes.point(sheet.y[None]))
-            found = lanes.settled(sheet.surface.log.run(named, 0).jet)
+            named = kernel.inputs(jets, lanes.point(sheet.y[None]))
+            found = lanes.settled(kernel.log.run(named, 0).jet)
             low[sheet.where], high[sheet.where] = found[0][0], found[1][0]
         marginal = self.log_marginal_box(flat)
         with np.errstate(invalid="ignore"):
@@ -385,6 +389,17 @@ class CertifiedEngine(LawMeasures):
         low = np.where(outside, 0.0, gap[0])
         high = np.where(outside, 0.0, gap[1])
         return Enclosure(low.reshape(shape), high.reshape(shape))
+
+    def _of_all(self, sheet: _Points) -> Surface:
+        """Return the kernel of a sheet as one of all secrets, which may be more than their sum."""
+        if self.given is self.joint:
+            return sheet.surface
+        mechanism, none = self.given.mechanism, np.zeros(0)
+        density: Any = mechanism.masses.get(float(sheet.y[0]), mechanism.density)
+        names = tuple(f"x{j}" for j in range(self.given.prior.on.dim))
+        whole = Surface(density, Secret(names, none, none))
+        far = sheet.surface is self.surface.spread
+        return (whole.spread or whole) if far else whole
 
     def maximal_leakage(self) -> Bound:
         """Enclose log E e^PML."""

@@ -100,11 +100,10 @@ class _Outcomes(_Checker):
         self.ends: tuple = (prior["lower"], prior["upper"]) if self.p else ()
         self.span = self.ends
         self.edges = {*self.ends, *self.atoms, *self.claim["edges"]}
+        for k in range(1, SEEN) if self.marginal and self.p else ():  # they see much of what f_Y is
+            self.edges.add(self.ends[0] + (self.ends[1] - self.ends[0]) * k / SEEN)
         if self.p:
             self.edges = {x for x in self.edges if self.ends[0] <= x <= self.ends[1]}
-        if self.marginal and self.p and math.isfinite(self.ends[1] - self.ends[0]):
-            step = (self.ends[1] - self.ends[0]) / SEEN  # that cells see much of what f_Y is
-            self.edges |= {self.ends[0] + step * k for k in range(1, SEEN)}
         every = len(self.atoms) == len(prior["atoms"])
         self.leaf("format", lambda: self.data["format"] == 3 and every)
         some = self.ends[0] < self.ends[1] if self.p else len(self.atoms) > 0

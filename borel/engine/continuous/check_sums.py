@@ -31,9 +31,9 @@ def mass(law, log, lower, upper):
     return total
 
 
-def at_mode(law, log, about):
+def at_mode(law, log, sum_law):
     """Return a density of normal numbers at its largest value, over what that is to be."""
-    mode, determinant = about["mode"], about["determinant"]
+    mode, determinant = sum_law.mode, sum_law.determinant
     at = {f"x{j}": model(exact(v)) for j, v in enumerate(mode)}
     return run((law, log), False, **at).start / (exact(determinant) / TWO_PI ** len(mode)).sqrt()
 
@@ -55,15 +55,15 @@ def on_a_line(data: dict) -> dict:
     logs = all(isinstance(v, bool) for v in (log, *(v for _, v in of)))
     if data["sum"] is not True or prior["atoms"] != [] or found is None or not logs:
         raise ValueError("sum: the kernel does not depend on one sum of secrets with a known law")
-    total = at_mode(law, log, found.family[1]) if found.log else mass(law, log, *box)
+    total = at_mode(law, log, found.law) if found.law.log else mass(law, log, *box)
     if not abs(total - 1) < LITTLE:
         raise ValueError("sum: the prior does not integrate to 1")
     kernel, *masses = (
         {"graph": graph.to_json(), "log": log}
         for graph, (_, log) in zip(found.graphs, of, strict=True)
     )
-    line = {"graph": found.density.to_json(), "log": found.log, "atoms": []}
-    line |= {"lower": found.lower, "upper": found.upper}
+    graph, sums = found.law.graph.to_json(), found.law
+    line = {"graph": graph, "log": sums.log, "lower": sums.lower, "upper": sums.upper, "atoms": []}
     outcome = dict(data["outcome"])
     if atoms:
         outcome["atoms"] = [[y, mass] for (y, _), mass in zip(atoms, masses, strict=True)]

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from borel.alphabets import Interval
 from borel.density import Density
-from borel.engine.continuous.surface import normalised
+from borel.engine.balls.masses import SUM_OF_NORMALS
+from borel.engine.continuous.surface import SUM_IN_A_BOX, normalised
+from borel.engine.graphs.normal_law import NormalLaw
 from borel.engine.graphs.reduced import reduced
 from borel.joint import Joint
 from borel.measures import Measure
@@ -34,20 +36,20 @@ def on_a_line(joint: Joint) -> Joint | None:
     lines = prior.on.factors
     if not (known and 2 <= prior.on.dim <= MOST and all(isinstance(a, Interval) for a in lines)):
         return None
-    lower = [-math.inf if a.lower is None else float(a.lower) for a in lines]
-    upper = [math.inf if a.upper is None else float(a.upper) for a in lines]
-    law = prior.density
-    found = reduced([d.graph for d in densities], law.graph, lower, upper, log=law.log)
+    ends = [[float(getattr(a, end)) for a in lines] for end in ("lower", "upper")]
+    found = reduced([d.graph for d in densities], prior.density.graph, *ends, log=prior.density.log)
     if found is None:
         return None
-    line = Interval(*(end if math.isfinite(end) else None for end in (found.lower, found.upper)))
-    density = Density(None, {"x": line}, log=found.log, graph=found.density)
-    name, about = found.family
-    sums = Measure(
-        density.raw, line, log=found.log, breaks=found.breaks, name=name, _check=False
-    )  # fmt: skip
+    law = found.law
+    line = Interval(*(end if math.isfinite(end) else None for end in (law.lower, law.upper)))
+    density = Density(None, {"x": line}, log=law.log, graph=law.graph)
+    sums = Measure(density.raw, line, log=law.log, breaks=law.breaks, name="sum", _check=False)
     sums.density = density
-    sums.family = name, {**about, "normalised": normalised(prior)}
+    about = {"normalised": normalised(prior)}
+    if isinstance(law, NormalLaw):
+        sums.family = SUM_OF_NORMALS, {**about, "mu": law.mean, "variance": law.variance}
+    else:
+        sums.family = SUM_IN_A_BOX, {**about, "positive": law.whole}
     return Joint(sums, _mechanism(mechanism, line, found.graphs))
 
 

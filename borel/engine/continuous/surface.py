@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Integers, Interval, Mixed
-from borel.engine.balls.masses import mass_function
+from borel.engine.balls.masses import SUM_OF_NORMALS, mass_function
 from borel.engine.balls.moments import Moments, moments_of
 from borel.engine.continuous.positive import positive_on
 from borel.engine.discrete.heads import assumed, head_of_prior, trimmed
 from borel.engine.graphs import fp, rewrite
-from borel.engine.graphs.reduced import BOUNDED, NORMAL
 from borel.engine.intervals import interval, jet, lanes
 from borel.engine.intervals.jet_program import Program
 from borel.engine.intervals.rounding import Enclosure
@@ -30,10 +29,12 @@ if TYPE_CHECKING:
     from borel.measures import Measure
 
 _POSITIVE = frozenset(
-    ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", NORMAL)
+    ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", SUM_OF_NORMALS)
 )
 """Families whose density is positive almost everywhere on their alphabet."""
-SUMS = frozenset((BOUNDED, NORMAL))
+SUM_IN_A_BOX = "sum in a box"
+"""The family of a weighted sum of secrets in a box, with polynomial densities."""
+SUMS = frozenset((SUM_IN_A_BOX, SUM_OF_NORMALS))
 _LEAST = -690.0
 """A number below this is the logarithm of what is, or nearly is, no normal float."""
 POSITIVE_COUNTS = frozenset(("poisson", "geometric", "negative_binomial"))
@@ -178,7 +179,8 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
     Program(out.log_density)  # type: ignore[arg-type]  # an operation it does not know raises here
     if not out.positive:
         ends = out.lower, out.upper
-        out.positive = positive_on(log_graph(density), names, *ends, prior.breaks)
+        assert out.log_density is not None
+        out.positive = positive_on(out.log_density, names, *ends, prior.breaks)
     return out
 
 

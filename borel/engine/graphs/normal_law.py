@@ -8,6 +8,7 @@ normalised.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -33,6 +34,8 @@ class NormalLaw(NamedTuple):
         Where the density of the numbers is largest.
     determinant : Fraction
         Of the inverse of their covariance.
+    lower, upper, breaks, log
+        As of `SumLaw`.
     """
 
     graph: Graph
@@ -40,6 +43,10 @@ class NormalLaw(NamedTuple):
     variance: Fraction
     mode: tuple[Fraction, ...]
     determinant: Fraction
+    lower: float = -math.inf
+    upper: float = math.inf
+    breaks: tuple[float, ...] = ()
+    log: bool = True
 
 
 def normal_law(prior: Graph, form: Form, names: tuple[str, ...], *, log: bool) -> NormalLaw | None:
@@ -128,7 +135,7 @@ def _node(op: str, args: tuple, parts: list[Polynomial | None]) -> Polynomial | 
         return {(args[0],): Fraction(1)}
     if op == "const":
         number = args[0]
-        return {(): Fraction(number)} if abs(number) < float("inf") else None
+        return {(): Fraction(number)} if math.isfinite(number) else None
     some = [part for part in parts if part is not None]
     if len(some) < len(parts):
         return None

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flint import fmpq, fmpq_poly
 
 from borel.engine.graphs.affine import Form, through_a_sum
 from borel.engine.graphs.factors import polynomials
-from borel.engine.graphs.normal_law import normal_law
-from borel.engine.graphs.sum_law import Piece, sum_law
+from borel.engine.graphs.normal_law import NormalLaw, normal_law
+from borel.engine.graphs.sum_law import Piece, SumLaw, sum_law
 from borel.engine.graphs.trace import Graph
-
-BOUNDED, NORMAL = "sum in a box", "sum of normals"
-"""Families of the laws of sums."""
 
 
 class Reduced(NamedTuple):
@@ -29,25 +26,12 @@ class Reduced(NamedTuple):
     ----------
     graphs : list of Graph
         The kernel, and masses of outcomes.
-    density : Graph
-        The density of the sum, or its logarithm.
-    log : bool
-        Which of them.
-    lower, upper : float
-        Between which the sum is.
-    breaks : tuple of float
-        Where its density has no derivatives.
-    family : tuple
-        Its name and parameters.
+    law : SumLaw or NormalLaw
+        The law of the sum.
     """
 
     graphs: list[Graph]
-    density: Graph
-    log: bool
-    lower: float
-    upper: float
-    breaks: tuple[float, ...]
-    family: tuple[str, dict[str, Any]]
+    law: SumLaw | NormalLaw
 
 
 def reduced(
@@ -86,23 +70,18 @@ def reduced(
             return None
         if bounded:
             of = polynomials(prior, names, lower, upper, log=log)
-            return None if of is None else _in_a_box(line.graphs, line.form, of, ends)
+            law = None if of is None else _in_a_box(line.form, of, ends)
+            return None if law is None else Reduced(line.graphs, law)
         law = normal_law(prior, line.form, names, log=log)
-        if law is None:
-            return None
-        about = {"mu": law.mean, "variance": law.variance}
-        about |= {"mode": law.mode, "determinant": law.determinant}
-        return Reduced(
-            line.graphs, law.graph, True, -math.inf, math.inf, (), (NORMAL, about)
-        )  # fmt: skip
+        return None if law is None else Reduced(line.graphs, law)
     except OverflowError:  # a number beyond floats
         return None
 
 
 def _in_a_box(
-    graphs: list[Graph], form: Form, of: dict[str, fmpq_poly], ends: list[tuple[float, float]]
-) -> Reduced | None:
-    """Return what `reduced` does, for independent secrets with polynomial densities."""
+    form: Form, of: dict[str, fmpq_poly], ends: list[tuple[float, float]]
+) -> SumLaw | None:
+    """Return the law of a weighted sum of independent secrets with polynomial densities."""
     start, parts = form.get("", Fraction(0)), []
     for (name, density), (a, b) in zip(of.items(), ends, strict=True):
         times = form.get(name, Fraction(0))
@@ -112,8 +91,4 @@ def _in_a_box(
             parts.append(Piece(low, high, density(line)))
     shift = fmpq_poly([-fmpq(start.numerator, start.denominator), 1])
     parts[0] = Piece(parts[0].low + start, parts[0].high + start, parts[0].of(shift))
-    law = sum_law(parts)
-    if law is None:
-        return None
-    family = BOUNDED, {"positive": law.whole}
-    return Reduced(graphs, law.graph, False, law.lower, law.upper, law.breaks, family)
+    return sum_law(parts)

@@ -45,6 +45,8 @@ class SumLaw(NamedTuple):
         Where one piece of it follows another, or floats on both sides of that.
     whole : bool
         Whether the ends are floats: the density is positive between them.
+    log : bool
+        Whether the graph is that of the logarithm.
     """
 
     graph: Graph
@@ -52,6 +54,7 @@ class SumLaw(NamedTuple):
     upper: float
     breaks: tuple[float, ...]
     whole: bool
+    log: bool = False
 
 
 def sum_law(parts: list[Piece]) -> SumLaw | None:

@@ -163,39 +163,14 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
         recorder = self._recorder
         lifted = [recorder.lift(a, name) for a in arguments]
         kinds = [a._kind for a in lifted]
-        truths = all(kind == _TRUTH for kind in kinds)
-        if name in _LOGICAL:
-            if not truths:
-                raise NotTraceable(f"np.{name} of numbers: the bits of y or x")
-            name = _LOGICAL[name]
-        if truths and name in ("subtract", "negative", "positive", "sign"):
-            raise NotTraceable(f"np.{name} of truth values, which NumPy refuses")
-        if truths and name in ("floor", "ceil", "trunc"):
-            raise NotTraceable(f"np.{name} of truth values, which depends on NumPy's version")
-        used = max(kinds[1:] if name == "where" else kinds)
-        if used == _NARROW:
-            raise NotTraceable(f"np.{name} of numbers of less than 64 bits, which NumPy rounds")
-        if truths and name in _SHORT:
-            raise NotTraceable(f"np.{name} of truth values, which NumPy computes in 8 bits")
-        if used == _WHOLE and not _small(name, arguments):
-            raise NotTraceable(
-                f"np.{name} of whole numbers, which may leave 64 bits or not be whole: "
-                "write floats, 2.0 for 2"
-            )
-        if name == "reciprocal" and kinds[0] != _REAL:
-            raise NotTraceable("np.reciprocal of whole numbers, which NumPy rounds")
-        if truths and name == "add":
+        if why := _refused(name, kinds, arguments):
+            raise NotTraceable(f"np.{name} of {why}")
+        name = _LOGICAL.get(name, name)
+        if name == "add" and max(kinds) == _TRUTH:
             name = "logical_or"  # what NumPy does: True + True is True
-        kind = _REAL
-        if name in _TRUTHS:
-            kind = _TRUTH
-        elif name in _KEPT:
-            kind = used
-        elif truths and name != "divide":
-            raise NotTraceable(
-                f"np.{name} of truth values, which NumPy computes in half precision: "
-                "write .astype(float) for numbers"
-            )
+        kind = _TRUTH if name in _TRUTHS else _REAL
+        if name in _KEPT:
+            kind = max(kinds[1:] if name == "where" else kinds)
         return recorder.add(name, tuple(a._index for a in lifted), kind)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Tracer:
@@ -288,16 +263,35 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
         return f"<traced value {self._index}>"
 
 
+def _refused(name: str, kinds: list[int], arguments: tuple) -> str:
+    """Say of what an operation is not the one of real numbers, as NumPy computes it."""
+    used = max(kinds[1:] if name == "where" else kinds)
+    if name in _LOGICAL and max(kinds) > _TRUTH:
+        return "numbers: the bits of y or x"
+    if used == _TRUTH and name in ("subtract", "negative", "positive", "sign"):
+        return "truth values, which NumPy refuses"
+    if used == _TRUTH and name in ("floor", "ceil", "trunc"):
+        return "truth values, which depends on NumPy's version"
+    if used == _TRUTH and name in _SHORT:
+        return "truth values, which NumPy computes in 8 bits"
+    known = name in _TRUTHS or name in _LOGICAL or name in _KEPT or name == "divide"
+    if used == _TRUTH and not known:
+        return "truth values, which NumPy computes in half precision: write .astype(float)"
+    if used == _NARROW:
+        return "numbers of less than 64 bits, which NumPy rounds"
+    if used == _WHOLE and not _small(name, arguments):
+        return "whole numbers, which may leave 64 bits or be rounded: write floats, 2.0 for 2"
+    return ""
+
+
 def _small(name: str, arguments: tuple) -> bool:
-    """Return whether an operation of whole numbers gives the whole number that is meant."""
+    """Return whether an operation of whole numbers gives the number that is meant."""
+    if name in ("floor_divide", "remainder", "reciprocal"):
+        return False
     numbers = [a for a in arguments if not isinstance(a, Tracer)]
-    if name not in _KEPT:
-        return True
-    if name in ("floor_divide", "remainder"):
+    if name == "power" and (isinstance(arguments[1], Tracer) or arguments[1] not in range(5)):
         return False
-    if name == "power" and not (len(numbers) == 1 and arguments[1] in range(5)):
-        return False
-    return all(abs(number) <= _LARGE for number in numbers)
+    return name not in _KEPT or all(abs(number) <= _LARGE for number in numbers)
 
 
 def _is_special(ufunc: np.ufunc) -> bool:
