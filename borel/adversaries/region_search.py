@@ -67,6 +67,7 @@ def reader_of(engine: Any, y: Any) -> Any:
     """Return the reader for an engine."""
     from borel.engine.continuous.certified import CertifiedEngine
     from borel.engine.discrete.countable import CountableEngine
+    from borel.engine.estimates.estimate import EstimateEngine
 
     if isinstance(engine, CertifiedEngine):
         whole = engine.of_secrets
