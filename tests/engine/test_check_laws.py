@@ -14,7 +14,7 @@ from engine.test_check_outcomes import FINITE, UNIT, laplace, steps
 from flint import arb, ctx, fmpq
 
 import borel as bl
-from borel.engine.continuous import certificates_of_laws
+from borel.engine.continuous import certificates
 from borel.engine.continuous import check_laws as checker
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_models import DEGREE, Model, axis, integral_to_u
@@ -210,7 +210,7 @@ def test_laws_under_priors_with_a_density_too(prior):
 
 def test_a_checker_that_takes_too_long_ends_the_trial(monkeypatch):
     """Nothing is handed out then that a checker might not verify: the figure stays as it is."""
-    monkeypatch.setattr(certificates_of_laws, "_PATIENCE", 0.0)
+    monkeypatch.setattr(certificates, "_PATIENCE", 0.0)
     with bl.options(budget=1e-3):
         bound = bl.pml(bl.uniform(UNIT) * kernel(laplace)).sup()
     assert bound.certificate is None
