@@ -273,7 +273,7 @@ class InformationDensity:
         if all(single):
             low, high = engine.information_density_at(x, y)
             low, high = float(np.ravel(low)[0]), float(np.ravel(high)[0])
-            return _signed_bound(engine, low, high)
+            return engine.with_pair(_signed_bound(engine, low, high), x, y)
         if isinstance(x, tuple) or isinstance(y, tuple):
             raise InvalidInput(
                 "information_density", expected="one point of a product at a time", got="arrays"

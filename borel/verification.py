@@ -21,6 +21,7 @@ from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.continuous.check_pairs import check_pairs
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_slopes import check_slopes
 from borel.errors import InvalidInput
@@ -48,6 +49,7 @@ _CHECKERS = {
     "infinite_quantile": check_infinite_laws,
     "law": check_laws,
     "mean": check_means,
+    "pair": check_pairs,
     "point": check_in_logs,
     "pole": check_poles,
     "slope": check_slopes,

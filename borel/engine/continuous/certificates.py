@@ -165,6 +165,13 @@ def point_of_counts(
     return without_infinities({**about, "claim": claim})
 
 
+def pair(x: list[float], at: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:
+    """Return the certificate of an information density, by that of a leakage at the outcome."""
+    lower, upper = ends
+    about = {"format": 6, "quantity": "information_density", "lower": lower, "upper": upper}
+    return without_infinities({**about, "claim": {"type": "pair", "x": x, "at": at}})
+
+
 def supremum(quantity: str, ends: tuple[float, float], parts: list[dict]) -> dict[str, Any]:
     """Return the certificate of a supremum over finitely many outcomes: one part for each."""
     lower, upper = ends

@@ -13,6 +13,7 @@ from borel.engine.continuous import certificates
 from borel.engine.continuous.certificates_of_boxes import point_of_boxes
 from borel.engine.continuous.check_counts import MOST, check_counts
 from borel.engine.continuous.check_in_logs import check_in_logs
+from borel.engine.continuous.check_pairs import AT_OUTCOMES, check_pairs
 from borel.engine.continuous.essential import over_rest
 from borel.engine.graphs import fp
 from borel.engine.intervals import lanes
@@ -79,6 +80,37 @@ def at_outcome(
     if not engine.at_atoms and engine.given is engine.joint:
         return made
     return made if check_in_logs(made).ok else None
+
+
+def at_pair(engine: Any, x: Any, y: Any, ends: tuple[float, float]) -> dict[str, Any] | None:
+    """Return what proves an information density, perhaps of ends a little wider.
+
+    Parameters
+    ----------
+    engine : CertifiedEngine or CountableEngine
+        Of the joint.
+    x, y : float, or a tuple of them
+        The pair.
+    ends : tuple of float
+        The enclosure.
+
+    Returns
+    -------
+    dict or None
+        None where no checker verifies it: where no leakage at the outcome has a certificate.
+    """
+    if not settings.current().certificates or ends[1] == math.inf:
+        return None
+    place = [float(v) for v in (x if isinstance(x, tuple) else (x,))]
+    for kind in ("pml", "pmc"):
+        at = engine.at(kind, y).certificate
+        if at is None or at["claim"]["type"] not in AT_OUTCOMES:
+            continue
+        for room in (0.0, 1e-2 * settings.current().tol):
+            made = certificates.pair(place, at, (ends[0] - room, ends[1] + room))
+            if check_pairs(made).ok:
+                return made
+    return None
 
 
 def infinite_at_outcome(engine: CertifiedEngine, kind: str, y: float) -> dict[str, Any] | None:
@@ -173,4 +205,11 @@ def ldp_over_outcomes(engine: CertifiedEngine, ys: np.ndarray) -> dict[str, Any]
     return certificates.sum_of_suprema(ends, [term for term in terms if term is not None])
 
 
-__all__ = ["PARTS", "at_outcome", "infinite_at_outcome", "ldp_over_outcomes", "over_outcomes"]
+__all__ = [
+    "PARTS",
+    "at_outcome",
+    "at_pair",
+    "infinite_at_outcome",
+    "ldp_over_outcomes",
+    "over_outcomes",
+]

@@ -50,17 +50,21 @@ def decided(name, u):
             raise ValueError(f"{name} is not decided at every integer")
 
 
-def _run(given, log, x, y=None):
+def run_at(given, log, named):
     """Return f(y|x), or p(x), or its logarithm: every comparison is decided by its bounds."""
     (graph, logged), values = given, []
     for op, args in graph.nodes:
         if op in ("input", "const"):
-            values.append({"x": x, "y": y}[args[0]] if op == "input" else _ray(args[0]))
+            values.append(named[args[0]] if op == "input" else _ray(args[0]))
             continue
         u, name = [values[i] for i in args], op.removeprefix("special.")
         decided(name, u)
         values.append(FUNCTIONS[name](*u))
     return values[-1] if log == logged else values[-1].log() if log else values[-1].exp()
+
+
+def _run(given, log, x, y=None):
+    return run_at(given, log, {"x": x, "y": y})
 
 
 def _value(graph, k, x):

@@ -112,6 +112,15 @@ class DiscreteFigures:
         )
         return certificates.attached(found, next((one for one in made if one is not None), None))
 
+    def with_pair(self, bound: Bound, x: Any, y: Any) -> Bound:
+        """Return an information density with what proves it, if it is neither exact nor open."""
+        if bound.status not in ("certified", "conditional"):
+            return bound
+        from borel.engine.continuous import certificates, certificates_at_outcomes
+
+        made = certificates_at_outcomes.at_pair(self, x, y, (bound.lower, bound.upper))
+        return certificates.attached(bound, made)
+
     def _at(self, kind: str, y: Any) -> Bound:
         values = self.values_at(kind, y)
         notes = self.assumptions + ((OUTSIDE,) if values.outside[0] else ())
