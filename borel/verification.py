@@ -23,6 +23,7 @@ from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.engine.continuous.check_pairs import check_pairs
 from borel.engine.continuous.check_poles import check_poles
+from borel.engine.continuous.check_several import check_several
 from borel.engine.continuous.check_slopes import check_slopes
 from borel.errors import InvalidInput
 from borel.progress import bar
@@ -298,6 +299,8 @@ def _checker(part: dict, kind: str) -> Callable[[dict], Report]:
     """Return the checker of claims of a kind; those about counts have a format of their own."""
     if part.get("format") == 4 and kind in ("outcomes", "law", "mean"):
         return check_count_laws
+    if part.get("format") == 7:
+        return check_several
     return _CHECKERS.get(kind, check)
 
 

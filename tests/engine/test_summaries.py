@@ -178,7 +178,7 @@ def test_faces_and_corners_are_null_sets(name):
 def test_the_ends_of_a_summary():
     weights = Fraction(0.1), Fraction(0.7), Fraction(0.3)
     of = joint(laplace(lambda x: 0.1 * x[0] + 0.7 * x[1] - 0.3 * x[2]), UNIT**3)
-    inside, cover = summary(engine_for(of).surface)
+    inside, cover, *_ = summary(engine_for(of).surface)
     least, most = -weights[2], weights[0] + weights[1]
     low, high = (Fraction(float(v.secret.lower[0])) for v in (cover, inside))
     assert low <= least <= high and high - low < 1e-15

@@ -292,14 +292,16 @@ class Bands:
     surface, cover : Surface
         The kernel for the extremes over the secret, from below and from above: perhaps as one of
         a `summary` of the secret.
+    summary : Summary or None
+        That one.
     """
 
     def __init__(self, marginal: Marginal):
         self.surface = self.cover = marginal.surface
         self.marginal = marginal
-        found = summary(marginal.surface)
-        if found is not None:
-            self.surface, self.cover = found
+        self.summary = summary(marginal.surface)
+        if self.summary is not None:
+            self.surface, self.cover = self.summary.inside, self.summary.cover
 
     def evaluate(self, kind: str, low, high, tol: float, deadline: float) -> Band:
         """Enclose the leakage and the mass of finite boxes of outcomes."""

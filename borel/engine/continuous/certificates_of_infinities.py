@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous.certificates import header, patience, without_infinities
+from borel.engine.continuous.certificates import header, number, patience, without_infinities
 from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_fading import check_fading
 from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_poles import check_poles
+from borel.engine.continuous.check_several import check_several
 from borel.engine.continuous.check_slopes import check_slopes
 
 if TYPE_CHECKING:
@@ -105,6 +106,8 @@ def _followed(
 ) -> dict[str, Any] | None:
     """Return the certificate of the first of some proofs that a checker follows, soon."""
     until = patience()
+    about = {**about, **number(engine)}
+    check = check_several if about.get("format") == 7 else check
     header_ = {**header(engine, quantity, math.inf, math.inf), **about}
     for proof in proofs:
         made = without_infinities({**header_, "claim": {"type": kind, "proof": proof}})

@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from borel import settings
 from borel.engine.continuous import far, half_lines
-from borel.engine.continuous.certificates import header, patience, without_infinities
+from borel.engine.continuous.certificates import header, number, patience, without_infinities
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_count_laws import CountLaw, CountMean, CountSupremum
 from borel.engine.continuous.check_infinite_laws import _InfiniteQuantile
@@ -20,6 +20,7 @@ from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_models import FUNCTIONS
 from borel.engine.continuous.check_outcomes import _Outcomes
+from borel.engine.continuous.check_several import _Several
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certificates_of_infinities import Proof
@@ -57,17 +58,18 @@ def outcomes(
         None for what the checker does not cover: more than one coordinate of the secret, operations
         that it does not know.
     """
-    if not _covered(engine):
+    line = _on_a_line(engine)
+    if not _covered(line):
         return None
     peak = _peak(engine, part)
     at = np.array([peak[0]])
     places: list = [None, None]
     for k, (kinds, sign) in enumerate(((("pml", "ldp"), 1.0), (("pmc", "ldp"), -1.0))):
         if quantity in kinds:
-            places[k] = float(engine.extreme(at, sign).place[0, 0])
+            places[k] = float(line.extreme(at, sign).place[0, 0])
     claim = {
         "type": "outcomes",
-        **_line(engine, at),
+        **_line(line, at),
         "peak": {"y": list(peak), "x": places},
     }
     # nothing is handed out whose peak the checker does not see; the boxes would take too long here
@@ -85,16 +87,16 @@ def _made(
         head = points[charged][[0, -1]]
         far = points[(points < head[0]) | (points > head[1])]
         counted = {"head": head.tolist(), "far": far.tolist()}
-    number = 4 if counted else 3
-    about = {**header(engine, quantity, *ends), "format": number, "claim": {**claim, **counted}}
-    return without_infinities(about)
+    about = {"format": 4 if counted else 3, **number(engine), "claim": {**claim, **counted}}
+    return without_infinities({**header(engine, quantity, *ends), **about})
 
 
 def _tried(
     engine: CertifiedOutcomes, made: dict[str, Any], trial: type, counted: type
 ) -> dict[str, Any] | None:
     """Return a certificate if a trial with less than the whole claim succeeds, and soon."""
-    bases = (_Hurried, trial, counted) if engine.secret.rest else (_Hurried, trial)
+    other = _Several if engine.secret.dim > 1 else counted if engine.secret.rest else None
+    bases = (_Hurried, trial, other) if other else (_Hurried, trial)
     return made if check(made, type("Trial", bases, {"until": patience()})).ok else None
 
 
@@ -136,9 +138,16 @@ def _peak(engine: CertifiedOutcomes, part: Partition) -> tuple[float, float]:
     return low, min(low + step, low + (high - low) / 2)
 
 
-def _covered(engine: CertifiedOutcomes) -> bool:
+def _on_a_line(engine: CertifiedOutcomes) -> CertifiedOutcomes | None:
+    """Return the engine; of several secrets that of the one number that the kernel reads."""
+    if engine.secret.dim == 1:
+        return engine
+    return None if engine.at_atoms else engine.of_one
+
+
+def _covered(engine: CertifiedOutcomes | None) -> bool:
     """Return whether a certificate is wanted, and checkers follow suprema and laws."""
-    if not settings.current().certificates:
+    if not settings.current().certificates or engine is None:
         return False
     secret = engine.secret
     mechanism = engine.joint.mechanism
@@ -201,11 +210,12 @@ def law(
     dict or None
         None for what the checker does not cover, as for `outcomes`.
     """
-    if not _covered(engine) or not all(map(math.isfinite, ends)):
+    line = _on_a_line(engine)
+    if not _covered(line) or not all(map(math.isfinite, ends)):
         return None
     inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
     close = (part.lower[inner] <= level[1]) & (part.upper[inner] >= level[0])
-    about = _with_places(engine, quantity, part, inner, close)
+    about = _with_places(line, quantity, part, inner, close)
     if about is None:
         return None
     ends_of_boxes = _ends(part.low[inner][close], part.high[inner][close])
@@ -275,12 +285,13 @@ def mean(
         None for what the checker does not cover, as for `outcomes`, and what it does not bound far
         out.
     """
-    if not _covered(engine) or not all(map(math.isfinite, ends)):
+    line = _on_a_line(engine)
+    if not _covered(line) or not all(map(math.isfinite, ends)):
         return None
     if not engine.secret.rest and len(engine.secret.atoms) > _ATOMS:
         return None
     inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
-    about = _with_places(engine, quantity, part, inner, np.zeros(len(inner), bool))
+    about = _with_places(line, quantity, part, inner, np.zeros(len(inner), bool))
     if about is None:
         return None
     claim = {"type": "mean", "figure": figure, **about}

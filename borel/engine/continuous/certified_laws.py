@@ -13,7 +13,7 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
-from borel.engine.continuous import certificates, certificates_of_laws
+from borel.engine.continuous import certificates, certificates_of_laws, sums
 from borel.engine.continuous.band_marginals import Marginal
 from borel.engine.continuous.bands import Bands
 from borel.engine.continuous.certificates_at_outcomes import at_outcome
@@ -62,6 +62,7 @@ class CertifiedOutcomes(CertifiedEngine):
         far = None if spread is None else Marginal(spread, self.log_marginal_graph)
         self.far_bands = None if far is None else Bands(far)
         self._partitions: dict[str, Partition] = {}
+        self.several: CertifiedOutcomes | None = None
 
     @cached_property
     def far_means(self) -> list[FarMeans]:
@@ -73,6 +74,29 @@ class CertifiedOutcomes(CertifiedEngine):
     def far_entropy(self) -> FarEntropy:
         """Bounds of the mean of PML over outcomes far out, by their mass."""
         return FarEntropy(self)
+
+    @cached_property
+    def of_one(self) -> CertifiedOutcomes | None:
+        """The engine of the one number that the kernel reads of several secrets, if it reads one.
+
+        Every part of its values has mass. What it knows of the kernel holds; its prior is no more
+        than that: f_Y is another one.
+        """
+        return self._of_one(False)
+
+    @cached_property
+    def over_one(self) -> CertifiedOutcomes | None:
+        """The same, with perhaps a few more values, so that they are all."""
+        return self._of_one(True)
+
+    def _of_one(self, cover: bool) -> CertifiedOutcomes | None:
+        found = self.bands.summary
+        if found is None:
+            return None
+        secret = (found.cover if cover else found.inside).secret
+        made = type(self)(sums.on_a_number(self.joint, found.graph, secret))
+        made.several = self
+        return made
 
     @cached_property
     def end_means(self) -> EndMeans:

@@ -173,9 +173,13 @@ class Formula:
 
         return {j: partial(error, known) for j, known in found.items()}
 
-    def gauss(self, box, n):
-        """Apply the rule to it."""
-        free = math.prod([b - a for j, (a, b) in enumerate(box) if j not in self.inputs], start=ONE)
+    def gauss(self, box, n, first=None):
+        """Apply the rule to it; or to all but the first coordinate, at some values of that."""
+        rest = [j for j in sorted(self.inputs) if first is None or j > 0]
+        sides = [b - a for j, (a, b) in enumerate(box) if first is None or j > 0]
+        free = math.prod(sides, start=ONE) / math.prod(
+            [box[j][1] - box[j][0] for j in rest], start=ONE
+        )
         by_level: dict = {j: [] for j in (-1, *self.inputs)}
         for k, (function, args, level) in enumerate(self.steps):
             if function is not None:
@@ -198,8 +202,14 @@ class Formula:
                 out += weight * total(levels[1:])
             return out * half
 
+        def along(value):
+            if 0 in self.inputs:
+                values[self.inputs[0]] = value
+                run(0)
+            return total(rest) * free
+
         run(-1)
-        return total(sorted(self.inputs)) * free
+        return total(rest) * free if first is None else [*map(along, first)]
 
 
 def volume(box):

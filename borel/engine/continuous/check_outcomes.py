@@ -335,10 +335,14 @@ class _Outcomes(_Checker):
         for middle in (x + step, x - step) if self.p else ():
             place = Model({ONE: middle, (1, 0): step / 2}, middle - step / 2, middle + step / 2)
             place = place if drift is None else place + drift
-            inside = self.ends[0] <= place.low and place.high <= self.ends[1]
-            if inside and self.weights.over(place.low, place.high).low > 0:
+            if self.weighs(place.low, place.high):
                 out.append(self.kernel(log, place, y))
         return out
+
+    def weighs(self, low, high):
+        """Return whether the prior has mass on each part of a small box of secrets."""
+        inside = self.ends[0] <= low and high <= self.ends[1]
+        return inside and self.weights.over(low, high).low > 0
 
 
 def check_outcomes(certificate: dict | str) -> Report:

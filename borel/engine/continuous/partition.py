@@ -130,7 +130,7 @@ class Partition:
                 for one in self._rests(low[k], high[k]):
                     more = one.bounds(self.kind, float(low[k]), float(high[k]))
                     out[[3, 5, 7], k] = np.minimum(out[[3, 5, 7], k], more)
-            found = far.leakage(self.engine.surface, self.kind, float(low[k]), float(high[k]))
+            found = self._far(float(low[k]), float(high[k]))
             out[0, k], out[1, k] = max(out[0, k], found[0]), min(out[1, k], found[1])
             if math.isfinite(out[1, k]):
                 factor = math.exp(min(out[1, k], 700.0)) * (1 + 1e-14)
@@ -139,6 +139,15 @@ class Partition:
         if self.kind != "ldp":
             self._prove_infinite(low, high, out)
         return out
+
+    def _far(self, low: float, high: float) -> tuple[float, float]:
+        """Enclose the leakage on a box of outcomes that may be unbounded."""
+        engine = self.engine
+        one = None if engine.secret.dim == 1 else engine.over_one
+        if one is None:
+            return far.leakage(engine.surface, self.kind, low, high)
+        # f_Y is between the extremes of f(y|x): no leakage is more than their ratio
+        return 0.0, far.leakage(one.surface, "ldp", low, high)[1]
 
     def _rests(self, low: float, high: float) -> list[Any]:
         """Return what bounds the means over a box at an end of the outcomes."""

@@ -8,7 +8,8 @@ values of g. These are an interval, and its null sets are those of the law of g(
 * no operation of g jumps: a face or a corner of the box is a null set, where a function may be
   another one than beside it, and slopes, known almost everywhere, do not tell;
 * the slope in one coordinate stays away from 0: for each value of the others g takes a null set
-  of values only on a null set, so that g(X) has no atoms either.
+  of values only on a null set, so that g(X) has no atoms either. Or g is analytic and not constant:
+  then so are its values, but for a null set, where a slope is 0.
 
 With slopes of one sign in every coordinate the ends of the interval are values at two corners.
 """
@@ -32,6 +33,10 @@ _CONTINUOUS = frozenset(
     maximum minimum exp expm1 log log1p logaddexp tanh sin cos arctan special.expit""".split()
 )
 """Operations of g: its value at a corner is the limit of those beside it, which hold almost all."""
+_ANALYTIC = frozenset(
+    """add subtract multiply negative positive square power exp expm1 tanh sin cos arctan
+    special.expit""".split()
+)
 
 
 class Summary(NamedTuple):
@@ -43,10 +48,16 @@ class Summary(NamedTuple):
         On an interval of which every part has positive mass: for bounds from below.
     cover : Surface
         On an interval that holds all values: for bounds from above.
+    at : list of list of float
+        Secrets of the least and of the largest value.
+    graph : Graph
+        The kernel, of y and of the number as "x".
     """
 
     inside: Surface
     cover: Surface
+    at: list[list[float]]
+    graph: Graph
 
 
 def summary(surface: Surface) -> Summary | None:
@@ -60,7 +71,7 @@ def summary(surface: Surface) -> Summary | None:
     ends = _ends(inner[0], secret) if len(inner) == 1 else None
     if ends is None:
         return None
-    (least, low), (high, most) = ends
+    ((least, low), (high, most)), at = ends
     one = ("input", (NAME,))
     nodes = tuple(one if node == ("input", ("w0",)) else node for node in outer.nodes)
     of_one = Graph(nodes, ("y", NAME))
@@ -68,11 +79,14 @@ def summary(surface: Surface) -> Summary | None:
         surface.of(of_one, Secret((NAME,), np.array([a]), np.array([b])))
         for a, b in ((low, high), (least, most))
     )
-    return Summary(inside, cover)
+    return Summary(inside, cover, at, of_one)
 
 
-def _ends(g: Graph, secret: Secret) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-    """Enclose the ends of the values of a function of the secret, if it is monotone as above."""
+def _ends(g: Graph, secret: Secret) -> tuple[list[tuple[float, ...]], list[list[float]]] | None:
+    """Enclose the ends of the values of a function of the secret, if it is monotone as above.
+
+    And return secrets at which they are.
+    """
     # slopes do not tell of a jump at a face or a corner, as that of 0^x at 0
     powers = [args[1] for op, args in g.nodes if op == "power"]
     if not g.operations <= _CONTINUOUS or any(g.nodes[k][0] != "const" for k in powers):
@@ -84,16 +98,24 @@ def _ends(g: Graph, secret: Secret) -> tuple[tuple[float, ...], tuple[float, ...
         named = dict(zip(secret.names, boxes(a, b, j, 1), strict=True))
         low, high = jet.entry(program.run(named, 1).jet, 1)
         slopes.append((float(np.min(low)), float(np.max(high))))
-    steep = any(low > 0 or high < 0 for low, high in slopes)
-    if not steep or not np.isfinite(slopes).all() or any(low < 0 < high for low, high in slopes):
+    diffuse = any(low > 0 or high < 0 for low, high in slopes) or _analytic(g)
+    if not diffuse or not np.isfinite(slopes).all() or any(low < 0 < high for low, high in slopes):
         return None
-    corners = []
+    corners, places = [], []
     for towards in (False, True):
         at = [
             secret.upper[j] if (low >= 0) == towards else secret.lower[j]
             for j, (low, _) in enumerate(slopes)
         ]
+        places.append([float(v) for v in at])
         point = {name: (np.array(v), np.array(v)) for name, v in zip(secret.names, at, strict=True)}
         corners.append(tuple(float(v) for v in interval.evaluate(g, point)))
     low, high = corners
-    return (low, high) if low[1] < high[0] else None
+    return (corners, places) if low[1] < high[0] else None
+
+
+def _analytic(g: Graph) -> bool:
+    """Return whether all operations are analytic on the real line."""
+    exponents = [g.nodes[args[1]][1][0] for op, args in g.nodes if op == "power"]
+    whole = all(float(k).is_integer() and k >= 0 for k in exponents)
+    return whole and g.operations <= _ANALYTIC

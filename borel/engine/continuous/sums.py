@@ -17,6 +17,7 @@ from borel.engine.balls.masses import SUM_OF_NORMALS
 from borel.engine.continuous.surface import SUM_IN_A_BOX, normalised
 from borel.engine.graphs.normal_law import NormalLaw
 from borel.engine.graphs.reduced import reduced
+from borel.engine.graphs.trace import Graph
 from borel.joint import Joint
 from borel.measures import Measure
 
@@ -24,7 +25,7 @@ MOST = 64
 """Secrets at most."""
 
 if TYPE_CHECKING:
-    from borel.engine.graphs.trace import Graph
+    from borel.engine.continuous.surface import Secret
     from borel.mechanism import Mechanism
 
 
@@ -51,6 +52,23 @@ def on_a_line(joint: Joint) -> Joint | None:
     else:
         sums.family = SUM_IN_A_BOX, {**about, "positive": law.whole}
     return Joint(sums, _mechanism(mechanism, line, found.graphs))
+
+
+def on_a_number(joint: Joint, graph: Graph, secret: Secret) -> Joint:
+    """Return a joint of the number that a kernel reads of several secrets, as if uniform.
+
+    The graph is that of the kernel's logarithm. Outcomes of positive mass are left out.
+    """
+    low, high = float(secret.lower[0]), float(secret.upper[0])
+    line, flat = Interval(low, high), Graph((("const", (1 / (high - low),)),), ("x",))
+    density = Density(None, {"x": line}, log=False, graph=flat)
+    number = Measure(density.raw, line, name="number", _check=False)
+    number.density = density
+    kernel = copy(joint.mechanism)
+    kernel.masses = {}
+    kernel = _mechanism(kernel, line, [graph])
+    kernel.density = Density(None, kernel.density.alphabets, log=True, graph=graph)
+    return Joint(number, kernel)
 
 
 def _mechanism(mechanism: Mechanism, line: Interval, graphs: list[Graph]) -> Mechanism:
