@@ -92,9 +92,20 @@ def _search(engine: Any) -> Search:
     one, all_ = bands.surface.secret, bands.cover.secret
     if not (one.lower == all_.lower).all() or not (one.upper == all_.upper).all():
         return Search(engine)  # bounds for all secrets, and sets of positive mass, on one interval
-    if engine.of_one is None:
-        return Search(engine)
-    of_one = Search(engine.of_one)
+    mechanism = engine.joint.mechanism
+    density = SimpleNamespace(log=True, graph=bands.surface.graph)
+    view = SimpleNamespace(  # its secret has no density: nothing is known of the number's law
+        joint=SimpleNamespace(
+            mechanism=SimpleNamespace(density=density, breaks=mechanism.breaks),
+            outcome=engine.joint.outcome,
+            prior=engine.joint.prior,
+        ),
+        secret=one,
+        surface=bands.surface,
+        line=engine.line,
+        several=engine,
+    )
+    of_one = Search(view, certify=not engine.at_atoms)  # type: ignore[arg-type]
     of_one.note = "; x stands for the one number by which f(y|x) depends on the secret"
     return of_one
 
