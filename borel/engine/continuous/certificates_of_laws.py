@@ -95,7 +95,7 @@ def _tried(
     engine: CertifiedOutcomes, made: dict[str, Any], trial: type, counted: type
 ) -> dict[str, Any] | None:
     """Return a certificate if a trial with less than the whole claim succeeds, and soon."""
-    other = _Several if engine.secret.dim > 1 else counted if engine.secret.rest else None
+    other = _Smooth if engine.secret.dim > 1 else counted if engine.secret.rest else None
     bases = (_Hurried, trial, other) if other else (_Hurried, trial)
     return made if check(made, type("Trial", bases, {"until": patience()})).ok else None
 
@@ -114,6 +114,17 @@ class _Hurried:
         if time.monotonic() > self.until:
             raise TimeoutError("the trial takes too long")
         return super().weight_of(cell)  # type: ignore[misc]
+
+
+class _Smooth(_Several):
+    """A checker that looks first whether f_Y is known at some outcomes, as the claim needs it."""
+
+    def read(self, prior: dict) -> None:
+        super().read(prior)
+        places = [y for y, _ in self.claim.get("places", ())]
+        for y in places or [y for y in self.claim["cover"] if math.isfinite(y)]:
+            step = 2.0**-30 * max(1.0, abs(y))
+            self.leaf(f"f_Y beside {y}", self.panels.over, y, y + step)
 
 
 class _PeakAndAtoms(_Outcomes):
