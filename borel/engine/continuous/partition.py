@@ -374,7 +374,19 @@ class Partition:
         slack = 1e-13
         with np.errstate(invalid="ignore"):
             gaps = np.where(np.isinf(high), math.inf, high - low)
+            gaps = self._shared(gaps, np.where(high < by_range, 0.0, factor))
         return (total_low * (1 - slack), total_high * (1 + slack)), gaps
+
+    def _shared(self, gaps: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        """Lay the doubt of far bands, of what the others leave, on those whose mass is loose."""
+        far_out = np.isinf(self.low) | np.isinf(self.high)
+        own = np.where(far_out & np.isfinite(gaps), factor, 0.0)
+        if not (np.isfinite(own).all() and own.any()):
+            return gaps
+        low, high = self._masses()
+        loose = np.where(far_out, 0.0, high - low)
+        lighter = np.maximum(gaps - own * float(loose.sum()), 0.0)
+        return np.where(own > 0, lighter, gaps + loose * float(own.sum()))
 
     def witness(self) -> dict:
         """Return an outcome near which the largest value was found."""

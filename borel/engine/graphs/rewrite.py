@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from borel.engine.graphs.fold import folded
 from borel.engine.graphs.trace import Graph
 
 if TYPE_CHECKING:
@@ -422,11 +423,12 @@ def integrand(log_kernel: Graph, log_prior: Graph | None, *, far: bool = False) 
     weight = b.add("negative", b.add("input", "shift"))
     plain = []
     if log_prior is not None:
-        p = _appended(b, log_prior)
+        whole = _in_whole_logarithms(log_prior)
+        p = _appended(b, log_prior if far else whole)
         if not far and _is_plain(b, p):
             plain.append(_exponential(b, p))
         else:
-            weight = b.add("add", p, weight)
+            weight = b.add("add", _appended(b, log_prior), weight)
     if not far and _is_logarithm(b, f):
         last = b.add("multiply", _exponential(b, f), b.add("exp", weight))
     else:
@@ -436,12 +438,35 @@ def integrand(log_kernel: Graph, log_prior: Graph | None, *, far: bool = False) 
     return simplified(b.graph(last))
 
 
+def _in_whole_logarithms(graph: Graph) -> Graph:
+    """Return a log-density with log1p u as log (1 + u), and its numbers as such."""
+
+    def rule(b: _Builder, op: str, args: tuple) -> int:
+        if op != "log1p":
+            return b.add(op, *args)
+        return b.add("log", b.add("add", b.add("const", 1.0), args[0]))
+
+    b, last = _rebuilt(folded(graph), rule)
+    return b.graph(last)
+
+
 def _is_plain(b: _Builder, k: int) -> bool:
     """Return whether e^node is a product of what has no logarithm: a polynomial, say."""
     op, args = b.nodes[k]
     if op in ("add", "where"):
         return all(_is_plain(b, a) for a in args[-2:])
-    return op in ("log", "const")
+    if op == "subtract":
+        return _is_plain(b, args[0]) and _still(b, args[1])
+    if op == "multiply" and b.nodes[args[1]][0] == "log":
+        n = b.number(args[0])
+        return n is not None and n.is_integer() and n > 0
+    return op == "log" or _still(b, k)
+
+
+def _still(b: _Builder, k: int) -> bool:
+    """Return whether a node does not vary."""
+    op, args = b.nodes[k]
+    return op == "const" or (op != "input" and all(_still(b, a) for a in args))
 
 
 def _appended(b: _Builder, graph: Graph) -> int:
