@@ -1,7 +1,8 @@
 """Kernels of several secrets as kernels of one weighted sum of them, with the law of the sum.
 
 It is known where the secrets are independent in a box, with polynomial densities (uniform, Beta
-with whole parameters), or normal together.
+with whole parameters), or normal together. In a box the number may also be a maximum, a minimum or
+an absolute value of such sums (`piece_laws`).
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from flint import fmpq, fmpq_poly
+from flint import fmpq_poly
 
-from borel.engine.graphs.affine import Form, through_a_sum
+from borel.engine.graphs.affine import Line, through_a_sum
 from borel.engine.graphs.factors import polynomials
 from borel.engine.graphs.normal_law import NormalLaw, normal_law
-from borel.engine.graphs.sum_law import Piece, SumLaw, sum_law
+from borel.engine.graphs.piece_laws import PieceLaws, in_a_box, turned
+from borel.engine.graphs.sum_law import SumLaw, written
+from borel.engine.graphs.through import through
 from borel.engine.graphs.trace import Graph
 
 
@@ -66,29 +69,36 @@ def reduced(
         return None
     try:
         line = through_a_sum(graphs, names)
-        if line is None or not {*line.form} <= {*names, ""}:
-            return None
-        if bounded:
-            of = polynomials(prior, names, lower, upper, log=log)
-            law = None if of is None else _in_a_box(line.form, of, ends)
+        if not bounded:
+            known = line is not None and {*line.form} <= {*names, ""}
+            law = normal_law(prior, line.form, names, log=log) if known else None
             return None if law is None else Reduced(line.graphs, law)
-        law = normal_law(prior, line.form, names, log=log)
-        return None if law is None else Reduced(line.graphs, law)
+        of = polynomials(prior, names, lower, upper, log=log)
+        return None if of is None else _in_a_box(graphs, line, of, ends)
     except OverflowError:  # a number beyond floats
         return None
 
 
 def _in_a_box(
-    form: Form, of: dict[str, fmpq_poly], ends: list[tuple[float, float]]
-) -> SumLaw | None:
-    """Return the law of a weighted sum of independent secrets with polynomial densities."""
-    start, parts = form.get("", Fraction(0)), []
-    for (name, density), (a, b) in zip(of.items(), ends, strict=True):
-        times = form.get(name, Fraction(0))
-        if times:
-            low, high = sorted((times * Fraction(a), times * Fraction(b)))
-            line = fmpq_poly([0, fmpq(times.denominator, times.numerator)])
-            parts.append(Piece(low, high, density(line)))
-    shift = fmpq_poly([-fmpq(start.numerator, start.denominator), 1])
-    parts[0] = Piece(parts[0].low + start, parts[0].high + start, parts[0].of(shift))
-    return sum_law(parts)
+    graphs: list[Graph],
+    line: Line | None,
+    of: dict[str, fmpq_poly],
+    ends: list[tuple[float, float]],
+) -> Reduced | None:
+    """Return a kernel of independent secrets in a box with polynomial densities."""
+    names = tuple(of)
+    if line is None:  # or by one number of another kind
+        parts = [through(graph, names) for graph in graphs]
+        inner = [number for _, numbers in parts for number in numbers]
+        if not inner or any(number != inner[0] for number in inner):
+            return None
+        own = PieceLaws(inner[0], of, ends).last()
+        line = through_a_sum([outer for outer, _ in parts], ("w0",))
+        if own is None or line is None or not {*line.form} <= {"w0", ""}:
+            return None
+        pieces = turned(own, line.form["w0"], line.form.get("", Fraction(0)))
+    elif {*line.form} <= {*names, ""}:
+        pieces = in_a_box(line.form, of, dict(zip(names, ends, strict=True)))
+    else:
+        return None
+    return None if pieces is None else Reduced(line.graphs, written(pieces))

@@ -80,17 +80,26 @@ def sum_law(parts: list[Piece]) -> SumLaw | None:
     >>> fp.evaluate(law.graph, {"x": [0.25, 0.5, 1.0]})
     array([1., 2., 0.])
     """
-    terms = sum(part.of.degree() + 1 for part in parts)
-    pieces: list[Piece] = []
+    pieces = density_of_sum([[part] for part in parts])
+    return None if pieces is None else written(pieces)
+
+
+def density_of_sum(parts: list[list[Piece]]) -> list[Piece] | None:
+    """Return the density of a sum of independent numbers, each with its pieces of one.
+
+    None if it has too many pieces, or a part is no density.
+    """
+    terms = sum(max(piece.of.degree() for piece in part) + 1 for part in parts)
+    found: list[Piece] = []
     for part in parts:
-        total = _integral(part)
+        total = sum((_integral(piece) for piece in part), fmpq(0))
         if not total > 0:
             return None
-        own = part._replace(of=part.of / total)
-        pieces = _convolved(pieces, own) if pieces else [own]
-        if len(pieces) > MOST or len(pieces) * terms > TERMS:
+        own = [piece._replace(of=piece.of / total) for piece in part]
+        found = _convolved(found, own) if found else own
+        if len(found) > MOST or len(found) * terms > TERMS:
             return None
-    return _written(pieces)
+    return found
 
 
 def _q(value: Fraction) -> fmpq:
@@ -111,11 +120,13 @@ def _integral(piece: Piece) -> fmpq:
     return whole(_q(piece.high)) - whole(_q(piece.low))
 
 
-def _convolved(pieces: list[Piece], other: Piece) -> list[Piece]:
-    """Return the convolution of a density with a polynomial on an interval."""
-    found: list[Piece] = []
-    for piece in pieces:
-        found += _convolved_one(piece, other)
+def _convolved(pieces: list[Piece], others: list[Piece]) -> list[Piece]:
+    """Return the convolution of two densities."""
+    return joined([one for p in pieces for q in others for one in _convolved_one(p, q)])
+
+
+def joined(found: list[Piece]) -> list[Piece]:
+    """Return the sum of polynomials on intervals that may overlap, piece by piece."""
     cuts = sorted({end for piece in found for end in piece[:2]})
     out: list[Piece] = []
     for a, b in pairwise(cuts):
@@ -150,7 +161,7 @@ def _convolved_one(piece: Piece, other: Piece) -> list[Piece]:
     return out
 
 
-def _written(pieces: list[Piece]) -> SumLaw:
+def written(pieces: list[Piece]) -> SumLaw:
     """Return the graph of a density, and where its pieces are."""
     made = Maker()
     x = made.add("input", "x")
