@@ -59,7 +59,7 @@ def outcomes(
         that it does not know.
     """
     line = _on_a_line(engine)
-    if not _covered(line):
+    if line is None:
         return None
     peak = _peak(engine, part)
     at = np.array([peak[0]])
@@ -150,22 +150,20 @@ def _peak(engine: CertifiedOutcomes, part: Partition) -> tuple[float, float]:
 
 
 def _on_a_line(engine: CertifiedOutcomes) -> CertifiedOutcomes | None:
-    """Return the engine; of several secrets that of the one number that the kernel reads."""
-    if engine.secret.dim == 1:
-        return engine
-    return None if engine.at_atoms else engine.of_one
+    """Return the engine, of several secrets that of the one number that the kernel reads.
 
-
-def _covered(engine: CertifiedOutcomes | None) -> bool:
-    """Return whether a certificate is wanted, and checkers follow suprema and laws."""
-    if not settings.current().certificates or engine is None:
-        return False
-    secret = engine.secret
-    mechanism = engine.joint.mechanism
+    None if no certificate is wanted, or the checkers of suprema and laws do not follow it.
+    """
+    line = engine
+    if engine.secret.dim > 1:
+        line = None if engine.at_atoms else engine.of_one
+    if line is None or not settings.current().certificates:
+        return None
+    mechanism = line.joint.mechanism
     masses = (mass.graph for mass in mechanism.masses.values())
-    graphs = [mechanism.density.graph, secret.log_density, *masses]
+    graphs = [mechanism.density.graph, line.secret.log_density, *masses]
     named = {op.removeprefix("special.") for g in graphs if g is not None for op in g.operations}
-    return secret.dim == 1 and named <= _KNOWN
+    return line if named <= _KNOWN else None
 
 
 def _line(engine: CertifiedOutcomes, at: np.ndarray) -> dict[str, Any]:
@@ -222,7 +220,7 @@ def law(
         None for what the checker does not cover, as for `outcomes`.
     """
     line = _on_a_line(engine)
-    if not _covered(line) or not all(map(math.isfinite, ends)):
+    if line is None or not all(map(math.isfinite, ends)):
         return None
     inner = np.flatnonzero(np.isfinite(part.low) & np.isfinite(part.high))
     close = (part.lower[inner] <= level[1]) & (part.upper[inner] >= level[0])
@@ -264,7 +262,7 @@ def infinite_quantile(
         None for what the checker does not cover.
     """
     parts = [proof.certificate["claim"] for proof in proofs if proof.certificate]
-    if not parts or not _covered(engine) or len(engine.atoms) or engine.secret.rest:
+    if not parts or _on_a_line(engine) is not engine or len(engine.atoms) or engine.secret.rest:
         return None
     box = parts[0]["proof"]["y"]["box"]
     about = _line(engine, np.array([box[0] / 2 + box[1] / 2]))
@@ -297,7 +295,7 @@ def mean(
         out.
     """
     line = _on_a_line(engine)
-    if not _covered(line) or not all(map(math.isfinite, ends)):
+    if line is None or not all(map(math.isfinite, ends)):
         return None
     if not engine.secret.rest and len(engine.secret.atoms) > _ATOMS:
         return None

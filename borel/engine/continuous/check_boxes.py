@@ -173,7 +173,7 @@ class Formula:
 
         return {j: partial(error, known) for j, known in found.items()}
 
-    def gauss(self, box, n, first=None):
+    def gauss(self, box, n, first: Any = None) -> Any:
         """Apply the rule to it; or to all but the first coordinate, at some values of that."""
         rest = [j for j in sorted(self.inputs) if first is None or j > 0]
         sides = [b - a for j, (a, b) in enumerate(box) if first is None or j > 0]

@@ -70,10 +70,11 @@ class _Pair:
 
     def inside(self, x, prior):
         """Return whether these are numbers between the ends of the secret, one per coordinate."""
-        low, high = prior["lower"], prior["upper"]
-        if low is None:  # finitely many secrets: a label may have no mass
-            low, high = -math.inf, math.inf
-        ends = zip(low, high, strict=True) if isinstance(low, list) else [(low, high)]
+        ends = [(prior["lower"], prior["upper"])]
+        if isinstance(prior["lower"], list):
+            ends = [*zip(prior["lower"], prior["upper"], strict=True)]
+        elif prior["lower"] is None:  # finitely many secrets: a label may have no mass
+            ends = [(-math.inf, math.inf)]
         numbers = all(isinstance(v, (int, float)) and math.isfinite(v) for v in x)
         whole = prior.get("points") != "integers" or all(v % 1 == 0 for v in x)
         inside = all(a <= v <= b for v, (a, b) in zip(x, ends, strict=True))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from flint import fmpq, fmpq_poly
 
 from borel.engine.graphs.affine import Form, forms_of
-from borel.engine.graphs.sum_law import MOST, Piece, density_of_sum, joined
+from borel.engine.graphs.sum_law import MOST, TERMS, Piece, density_of_sum, joined
 
 if TYPE_CHECKING:
     from borel.engine.graphs.trace import Graph
@@ -53,11 +53,11 @@ class PieceLaws:
         if len(moving) == 1:
             return self._of_one(op, args, moving[0])
         apart = len(moving) == 2 and self.secrets(args[0]).isdisjoint(self.secrets(args[1]))
-        parts = [self.density(a) for a in args] if apart else [None]
-        first, *others = (part for part in parts if part is not None)
-        if not apart or len(others) != 1:
+        if not apart:
             return None
-        second = others[0]
+        first, second = (self.density(a) for a in args)
+        if first is None or second is None:
+            return None
         if op in ("add", "subtract"):
             other = second if op == "add" else turned(second, Fraction(-1), Fraction(0))
             return density_of_sum([first, other])
@@ -78,12 +78,13 @@ class PieceLaws:
             return turned(own, Fraction(-1), Fraction(0))
         if op == "multiply" and c:
             return turned(own, c, Fraction(0))
-        if op == "divide" and c and args[0] == k:
+        first = args[:1] == (k,)
+        if op == "divide" and c and first:
             return turned(own, 1 / c, Fraction(0))
         if op == "add" and c is not None:
             return turned(own, Fraction(1), c)
         if op == "subtract" and c is not None:
-            return turned(own, Fraction(1), -c) if args[0] == k else turned(own, Fraction(-1), c)
+            return turned(own, Fraction(1), -c) if first else turned(own, Fraction(-1), c)
         return None
 
     def number(self, k: int) -> Fraction | None:
@@ -120,8 +121,8 @@ def turned(pieces: list[Piece], times: Fraction, plus: Fraction) -> list[Piece]:
     back = fmpq_poly([_q(-plus / times), _q(1 / times)])
     out = []
     for low, high, of in pieces:
-        ends = sorted((times * low + plus, times * high + plus))
-        out.append(Piece(*ends, of(back) * _q(1 / abs(times))))
+        least, most = sorted((times * low + plus, times * high + plus))
+        out.append(Piece(least, most, of(back) * _q(1 / abs(times))))
     return sorted(out, key=lambda piece: piece.low)
 
 
@@ -146,7 +147,8 @@ def extreme(first: list[Piece], second: list[Piece], sign: int) -> list[Piece] |
         of = p * over[1] + q * over[0]
         if of.degree() >= 0:
             found.append(Piece(low, high, of))
-    return found if len(found) <= MOST else None
+    terms = sum(piece.of.degree() + 1 for piece in found)
+    return found if len(found) <= MOST and terms <= TERMS else None
 
 
 def _at(pieces: list[Piece], low: Fraction, high: Fraction) -> tuple[fmpq_poly, fmpq_poly]:

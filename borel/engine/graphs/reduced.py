@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from flint import fmpq_poly
 
-from borel.engine.graphs.affine import Line, through_a_sum
+from borel.engine.graphs.affine import forms_of, through_a_sum
 from borel.engine.graphs.factors import polynomials
 from borel.engine.graphs.normal_law import NormalLaw, normal_law
 from borel.engine.graphs.piece_laws import PieceLaws, in_a_box, turned
@@ -68,37 +68,33 @@ def reduced(
     if not (bounded or all((a, b) == (-math.inf, math.inf) for a, b in ends)):
         return None
     try:
+        if bounded:
+            of = polynomials(prior, names, lower, upper, log=log)
+            return None if of is None else _in_a_box(graphs, of, ends)
         line = through_a_sum(graphs, names)
-        if not bounded:
-            known = line is not None and {*line.form} <= {*names, ""}
-            law = normal_law(prior, line.form, names, log=log) if known else None
-            return None if law is None else Reduced(line.graphs, law)
-        of = polynomials(prior, names, lower, upper, log=log)
-        return None if of is None else _in_a_box(graphs, line, of, ends)
+        known = line is not None and {*line.form} <= {*names, ""}
+        law = normal_law(prior, line.form, names, log=log) if line and known else None
+        return None if line is None or law is None else Reduced(line.graphs, law)
     except OverflowError:  # a number beyond floats
         return None
 
 
 def _in_a_box(
-    graphs: list[Graph],
-    line: Line | None,
-    of: dict[str, fmpq_poly],
-    ends: list[tuple[float, float]],
+    graphs: list[Graph], of: dict[str, fmpq_poly], ends: list[tuple[float, float]]
 ) -> Reduced | None:
     """Return a kernel of independent secrets in a box with polynomial densities."""
     names = tuple(of)
-    if line is None:  # or by one number of another kind
-        parts = [through(graph, names) for graph in graphs]
-        inner = [number for _, numbers in parts for number in numbers]
-        if not inner or any(number != inner[0] for number in inner):
-            return None
-        own = PieceLaws(inner[0], of, ends).last()
+    parts = [through(graph, names) for graph in graphs]
+    numbers = [number for _, inner in parts for number in inner]
+    one = numbers[0] if numbers and all(number == numbers[0] for number in numbers) else None
+    if one is not None and forms_of(one)[-1] is None:
+        own = PieceLaws(one, of, ends).last()
         line = through_a_sum([outer for outer, _ in parts], ("w0",))
-        if own is None or line is None or not {*line.form} <= {"w0", ""}:
-            return None
-        pieces = turned(own, line.form["w0"], line.form.get("", Fraction(0)))
-    elif {*line.form} <= {*names, ""}:
-        pieces = in_a_box(line.form, of, dict(zip(names, ends, strict=True)))
-    else:
+        if own is not None and line is not None and {*line.form} <= {"w0", ""}:
+            pieces = turned(own, line.form["w0"], line.form.get("", Fraction(0)))
+            return Reduced(line.graphs, written(pieces))
+    line = through_a_sum(graphs, names)
+    if line is None or not {*line.form} <= {*names, ""}:
         return None
-    return None if pieces is None else Reduced(line.graphs, written(pieces))
+    pieces_ = in_a_box(line.form, of, dict(zip(names, ends, strict=True)))
+    return None if pieces_ is None else Reduced(line.graphs, written(pieces_))

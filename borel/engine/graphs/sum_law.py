@@ -168,7 +168,9 @@ def written(pieces: list[Piece]) -> SumLaw:
     first, last = pieces[0].low, pieces[-1].high
     nodes = []
     for low, high, of in pieces:
-        if low == first:
+        if low == first and high == last:
+            nodes.append(_between(made, x, *pieces[0]))
+        elif low == first:
             at_end = made.add("subtract", x, made.number(low))
             nodes.append(_by_order(made, at_end, of(fmpq_poly([_q(low), 1]))))
         elif high == last:
@@ -204,6 +206,24 @@ def _around(value: Fraction) -> tuple[float, ...]:
     near = float(value)
     step = abs(near) * _APART
     return (near,) if Fraction(near) == value else (near - step, near + step)
+
+
+def _between(made: Maker, x: int, low: Fraction, high: Fraction, of: fmpq_poly) -> int:
+    """Add a polynomial as powers of the distances from both ends, times the rest."""
+    factors = []
+    for end, base in (
+        (low, made.add("subtract", x, made.number(low))),
+        (high, made.add("subtract", made.number(high), x)),
+    ):
+        while not of(_q(end)):
+            of = of / _line(end) if end == low else -(of / _line(end))
+            factors.append(base)
+    middle = Fraction(float((low + high) / 2))
+    apart = made.add("subtract", x, made.number(middle))
+    total = _polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs())
+    for base in factors:
+        total = made.add("multiply", total, base)
+    return total
 
 
 def _by_order(made: Maker, base: int, of: fmpq_poly) -> int:
