@@ -150,6 +150,7 @@ AT = ("claim", "at")
     ("path", "value", "leaf"),
     [
         (("lower",), 1.0, "bound"),
+        (("lower",), "-9.0", "ends"),
         (("upper",), -0.1, "bound"),
         (("lower",), math.nan, "bound"),
         (("upper",), math.nan, "bound"),
@@ -182,6 +183,13 @@ def test_a_secret_outside_its_alphabet_is_refused():
     for x, failures in ((0.75, []), (1.5, ["x: it does not hold"])):
         made["claim"]["x"] = [x]
         assert check_pairs(made).failures == failures
+
+
+def test_a_secret_of_a_finite_alphabet_is_one_of_its_points():
+    bound = density_of(FINITE, 1.0, 0.75)
+    made = changed(bound, ("claim", "x"), [0.5])
+    made["lower"], made["upper"] = -9.0, 9.0
+    assert check_pairs(made).failures == ["x: it does not hold"]
 
 
 def test_a_count_is_an_integer():

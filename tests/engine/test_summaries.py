@@ -130,7 +130,9 @@ QUERIES = {
     "a difference": (lambda x: x[0] - 2 * x[1], UNIT**2, True),
     "a product": (lambda x: x[0] * x[1], BOX, True),
     "one of two": (lambda x: np.exp(x[1]) + 0 * x[0], UNIT**2, True),
-    "a saddle": (lambda x: x[0] * x[1], AROUND, False),
+    "a saddle": (lambda x: x[0] * x[1], AROUND, True),
+    "a distance": (lambda x: (x[0] - 0.3) ** 2 + (x[1] - 0.6) ** 2, UNIT**2, True),
+    "a kink": (lambda x: np.abs(x[0] * x[1]), AROUND, False),
     "flat on a set": (lambda x: np.minimum(x[0] + x[1], 1.0), UNIT**2, False),
     "steps": (lambda x: np.where(x[0] > x[1], 1.0, 0.0), UNIT**2, False),
     "a pole": (lambda x: 1 / (x[0] + x[1]), UNIT**2, False),
@@ -184,6 +186,20 @@ def test_the_ends_of_a_summary():
     assert low <= least <= high and high - low < 1e-15
     low, high = (Fraction(float(v.secret.upper[0])) for v in (inside, cover))
     assert low <= most <= high and high - low < 1e-15
+
+
+def test_the_ends_of_what_is_not_monotone():
+    """They are reached at the values of the graph's own numbers, where the search was close."""
+    queries = {
+        "a saddle": (AROUND, -1, 1),
+        "a distance": (UNIT**2, 0, (1 - Fraction(0.3)) ** 2 + Fraction(0.6) ** 2),
+    }
+    for name, (secret, least, most) in queries.items():
+        inside, cover, *_ = summary(engine_for(joint(gauss(QUERIES[name][0]), secret)).surface)
+        low, high = (Fraction(float(v.secret.lower[0])) for v in (cover, inside))
+        assert low <= least <= high and high - low < 1e-15
+        low, high = (Fraction(float(v.secret.upper[0])) for v in (inside, cover))
+        assert low <= most <= high and high - low < 1e-15
 
 
 def test_a_prior_that_may_vanish_has_none():

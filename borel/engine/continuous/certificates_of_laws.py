@@ -110,6 +110,11 @@ class _Hurried:
             raise TimeoutError("the trial takes too long")
         return super().kernel(*about)  # type: ignore[misc]
 
+    def spend(self, cost: float) -> None:
+        if time.monotonic() > self.until:
+            raise TimeoutError("the trial takes too long")
+        super().spend(cost)  # type: ignore[misc]
+
     def weight_of(self, cell: Any) -> Any:
         if time.monotonic() > self.until:
             raise TimeoutError("the trial takes too long")

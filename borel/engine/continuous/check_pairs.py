@@ -61,6 +61,7 @@ class _Pair:
         self.leaf("x", self.inside(x, at["prior"]))
         self.leaf("f", bool(low <= high < INF))  # a NaN is not
         self.leaf("f_Y", bool(0 < least <= most < INF))
+        self.leaf("ends", all(isinstance(end, (int, float)) for end in ends))
         self.leaf("bound", bool(arb(ends[0]) <= proved[0] and proved[1] <= arb(ends[1])))
 
     def leaf(self, name, held):
@@ -73,8 +74,8 @@ class _Pair:
         ends = [(prior["lower"], prior["upper"])]
         if isinstance(prior["lower"], list):
             ends = [*zip(prior["lower"], prior["upper"], strict=True)]
-        elif prior["lower"] is None:  # finitely many secrets: a label may have no mass
-            ends = [(-math.inf, math.inf)]
+        elif prior["lower"] is None:  # finitely many secrets
+            return len(x) == 1 and any(x[0] == place for place, *_ in prior["atoms"])
         numbers = all(isinstance(v, (int, float)) and math.isfinite(v) for v in x)
         whole = prior.get("points") != "integers" or all(v % 1 == 0 for v in x)
         inside = all(a <= v <= b for v, (a, b) in zip(x, ends, strict=True))

@@ -102,7 +102,7 @@ class Panels:
 
     def part(self, box, room):
         """Return how a piece is integrated; or along which coordinate it is to be halved."""
-        self.spend(10 * len(self.nodes))
+        self.spend(1000 * len(self.nodes))
         formula, size = Formula(self.nodes, ranges(self.nodes, box, None)), volume(box[1:])
         among, most = sorted({0, *formula.inputs}), MOST[len({*formula.inputs} - {0})]
 

@@ -18,7 +18,7 @@ from flint import arb
 
 from borel.engine.continuous.check import Report, _Checker, check
 from borel.engine.continuous.check_atoms import density, parsed
-from borel.engine.continuous.check_boxes import Integral
+from borel.engine.continuous.check_boxes import Integral, halves
 from borel.engine.continuous.check_dimensions import DIMENSIONS, grid, joined
 from borel.engine.continuous.check_in_logs import _InLogs
 from borel.engine.continuous.check_laws import _Law
@@ -33,7 +33,8 @@ from borel.engine.continuous.check_slopes import _Slopes
 from borel.engine.graphs.through import through
 from borel.engine.graphs.trace import Graph
 
-INSIDE, LITTLE, WORK = arb(2) ** -100, arb(2) ** -30, 4_000_000_000
+INSIDE, LITTLE, APART = arb(2) ** -100, arb(2) ** -30, arb(2) ** -40
+BOXES, WORK, COST = 20_000, 4_000_000_000, 100  # what a piece costs, but for its nodes
 ANALYTIC = {
     *("input", "const", "add", "subtract", "multiply", "negative", "square", "exp", "expm1"),
     *("tanh", "sin", "cos", "expit", "erf", "ndtr"),
@@ -68,6 +69,11 @@ class Number:
         names, self.law = tuple(f"x{j}" for j in range(len(sides))), density(prior)
         numbers = [v for some in (*sides, *cuts, *about["at"]) for v in some]
         finite = all(isinstance(v, (int, float)) and math.isfinite(v) for v in numbers)
+        own, used = ({a[0] for op, a in graph.nodes if op == "input"} for graph in
+                     (self.law[0], kernel[0]))  # fmt: skip
+        logs = isinstance(self.law[1], bool) and isinstance(kernel[1], bool)
+        if not (logs and own <= {*names} and used <= {"y", *names}):
+            raise ValueError("a density is not one of these secrets")
         some = finite and prior["atoms"] == [] and len(names) in DIMENSIONS
         ordered = all(sorted({*c}) == c for c in cuts)
         if not (some and ordered and [(c[0], c[-1]) for c in cuts] == sides):
@@ -77,8 +83,8 @@ class Number:
             raise ValueError(f"the kernel reads {len(inner)} numbers")
         self.pieces, self.box = grid(cuts), tuple((arb(a), arb(b)) for a, b in sides)
         self.inside = tuple((a + (b - a) * INSIDE, b - (b - a) * INSIDE) for a, b in self.box)
-        low, _ = values(self.law[0].nodes, self.inside, Z)
-        if not low > (-INF if self.law[1] else Z):
+        least, low = (values(self.law[0].nodes, box, Z)[0] for box in (self.box, self.inside))
+        if not (low > (-INF if self.law[1] else Z) and (self.law[1] or least >= 0)):
             raise ValueError("the prior is not seen to be positive inside of the box")
         if not self.diffuse(inner[0].nodes):
             raise ValueError("a value of the number may have mass")
@@ -111,25 +117,52 @@ class Number:
 
     def values_of(self, nodes, at):
         """Find an interval that holds the values of g, and one of which it takes every value."""
-        (low, high), (least, most) = extremes(nodes, self.box, Z), values(nodes, self.box, Z)
-        self.ends = outwards(low.max(least), -1), outwards(high.min(most), 1)
         first, last = (values(nodes, tuple((v, v) for v in self.clipped(place)), Z) for place in at)
         self.known = first[1], last[0]
+        apart, todo, ends = (last[0] - first[1]) * APART, [self.box], [Z, Z]
+        for k in range(BOXES):
+            if not todo:
+                break
+            box = todo.pop()
+            (low, high), (least, most) = extremes(nodes, box, Z), values(nodes, box, Z)
+            low, high = low.max(least), high.min(most)
+            if first[1] - low < apart and high - last[0] < apart:
+                ends = [low, high] if not k else [ends[0].min(low), ends[1].max(high)]
+            else:
+                sizes = [(b - a) / (v - u) for (a, b), (u, v) in zip(box, self.box, strict=True)]
+                todo += halves(box, max(range(len(box)), key=sizes.__getitem__))
+        if todo:
+            raise ValueError("the values of the number are not known")
+        self.ends = outwards(ends[0], -1), outwards(ends[1], 1)
 
     def clipped(self, place):
         """Return a point inside of the box."""
         pairs = zip(place, self.inside, strict=True)
         return [arb(v).max(low).min(high) for v, (low, high) in pairs]
 
+    def normalised(self, spend):
+        """Return whether the integral of p is about 1."""
+        found = Integral(joined(self.law), self.pieces, Z, LITTLE, spend).value
+        return bool(abs(found - 1) < 2 * LITTLE)
+
     def weighs(self, low, high):
         """Return whether g takes all values between two inside of the box, where p > 0."""
         return bool(self.known[0] <= low and high <= self.known[1])
 
 
-class _Several(_Outcomes):
-    """A certificate under check: the number is in the place of a secret on a line."""
+class _Spending:
+    """What a checker may spend before it gives up: some minutes."""
 
     spent, work = 0, WORK
+
+    def spend(self, cost):
+        self.spent += cost
+        if self.spent > self.work:
+            raise RuntimeError("it takes too long")
+
+
+class _Several(_Spending, _Outcomes):
+    """A certificate under check: the number is in the place of a secret on a line."""
 
     def read(self, prior):
         """Read the prior, by the law of which the number has mass on each part of its values."""
@@ -145,11 +178,6 @@ class _Several(_Outcomes):
         among = (w for w in self.claim["edges"] if number.known[0] < w < number.known[1])
         self.edges, self.atoms, self.singles = {*self.ends, *among}, {}, []
 
-    def spend(self, cost):
-        self.spent += cost
-        if self.spent > self.work:
-            raise RuntimeError("it takes too long")
-
     def weighs(self, low, high):
         """Return whether there is mass on each part of a small box of values."""
         return self.number.weighs(low, high)
@@ -160,9 +188,7 @@ class _Several(_Outcomes):
 
     def charges_all(self):
         """Return whether the integral of p is about 1."""
-        number = self.number
-        found = Integral(joined(number.law), number.pieces, Z, LITTLE, self.spend).value
-        return bool(abs(found - 1) < 2 * LITTLE)
+        return self.number.normalised(lambda cost: self.spend(COST * cost))
 
     def density(self, y, f, at, known):
         """Enclose f_Y by panels, or between the extremes of f(y|x); far out in units of one."""
@@ -188,13 +214,15 @@ class SeveralMean(_Several, _Means):
     """A certificate of a mean."""
 
 
-class _Infinite(_Checker):
+class _Infinite(_Spending, _Checker):
     """A certificate under check: of the prior it takes no more than where it has mass."""
 
     def __init__(self, data):
         if data["format"] != 7 or data["outcome"].get("atoms"):
             raise ValueError("it is not of this kind")
         self.number = number = Number(density(data["kernel"]), data["prior"], data["number"])
+        if not number.normalised(lambda cost: self.spend(COST * cost)):
+            raise ValueError("the prior does not integrate to 1")
         graph, log = number.kernel
         ends = {"lower": number.ends[0], "upper": number.ends[1], "atoms": []}
         flat = {"graph": FLAT[0].to_json(), "log": False, **ends}
@@ -225,5 +253,5 @@ CHECKERS = {
 
 def check_several(certificate: dict | str) -> Report:
     """Verify a certificate: every leaf, and that the bound follows from them."""
-    kind = parsed(certificate)["claim"]["type"]
+    kind = str(parsed(certificate)["claim"]["type"])
     return check(certificate, CHECKERS.get(kind, SeveralSupremum))

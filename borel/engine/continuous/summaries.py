@@ -11,15 +11,18 @@ values of g. These are an interval, and its null sets are those of the law of g(
   of values only on a null set, so that g(X) has no atoms either. Or g is analytic and not constant:
   then so are its values, but for a null set, where a slope is 0.
 
-With slopes of one sign in every coordinate the ends of the interval are values at two corners.
+With slopes of one sign in every coordinate the ends of the interval are values at two corners;
+else they are searched for, and what proves them is a little apart from what is reached.
 """
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple
 
 import numpy as np
 
+from borel.engine.continuous.essential import extremes
 from borel.engine.continuous.surface import Secret, Surface, boxes
 from borel.engine.graphs.through import through
 from borel.engine.graphs.trace import Graph
@@ -27,6 +30,7 @@ from borel.engine.intervals import interval, jet
 from borel.engine.intervals.jet_program import Program
 
 NAME = "x"
+_PATIENCE, _APART, _LOOSE = 2.0, 2.0**-40, 2.0**-32
 
 _CONTINUOUS = frozenset(
     """add subtract multiply divide negative positive square sqrt power reciprocal absolute
@@ -68,7 +72,7 @@ def summary(surface: Surface) -> Summary | None:
     if not np.isfinite([secret.lower, secret.upper]).all() or secret.rest:
         return None
     outer, inner = through(surface.graph, secret.names)
-    ends = _ends(inner[0], secret) if len(inner) == 1 else None
+    ends = _ends(surface, inner[0]) if len(inner) == 1 else None
     if ends is None:
         return None
     ((least, low), (high, most)), at = ends
@@ -82,11 +86,12 @@ def summary(surface: Surface) -> Summary | None:
     return Summary(inside, cover, at, of_one)
 
 
-def _ends(g: Graph, secret: Secret) -> tuple[list[tuple[float, ...]], list[list[float]]] | None:
-    """Enclose the ends of the values of a function of the secret, if it is monotone as above.
+def _ends(surface: Surface, g: Graph) -> tuple[list[tuple[float, ...]], list[list[float]]] | None:
+    """Enclose the ends of the values of a function of the secret, if it is as above.
 
-    And return secrets at which they are.
+    And return secrets at which they are, or nearly.
     """
+    secret = surface.secret
     # slopes do not tell of a jump at a face or a corner, as that of 0^x at 0
     powers = [args[1] for op, args in g.nodes if op == "power"]
     if not g.operations <= _CONTINUOUS or any(g.nodes[k][0] != "const" for k in powers):
@@ -99,19 +104,56 @@ def _ends(g: Graph, secret: Secret) -> tuple[list[tuple[float, ...]], list[list[
         low, high = jet.entry(program.run(named, 1).jet, 1)
         slopes.append((float(np.min(low)), float(np.max(high))))
     diffuse = any(low > 0 or high < 0 for low, high in slopes) or _analytic(g)
-    if not diffuse or not np.isfinite(slopes).all() or any(low < 0 < high for low, high in slopes):
+    if not diffuse or not np.isfinite(slopes).all():
         return None
-    corners, places = [], []
-    for towards in (False, True):
-        at = [
-            secret.upper[j] if (low >= 0) == towards else secret.lower[j]
+    if any(low < 0 < high for low, high in slopes):
+        return _sought(surface.of(g, Secret(secret.names, secret.lower, secret.upper)))
+    places = [
+        [
+            float(secret.upper[j] if (low >= 0) == towards else secret.lower[j])
             for j, (low, _) in enumerate(slopes)
         ]
-        places.append([float(v) for v in at])
-        point = {name: (np.array(v), np.array(v)) for name, v in zip(secret.names, at, strict=True)}
-        corners.append(tuple(float(v) for v in interval.evaluate(g, point)))
+        for towards in (False, True)
+    ]
+    corners = [_value(g, secret, place) for place in places]
     low, high = corners
     return (corners, places) if low[1] < high[0] else None
+
+
+def _value(g: Graph, secret: Secret, place: list[float]) -> tuple[float, ...]:
+    """Enclose the value at a secret."""
+    point = {n: (np.array(v), np.array(v)) for n, v in zip(secret.names, place, strict=True)}
+    return tuple(float(v) for v in interval.evaluate(g, point))
+
+
+def _sought(g: Surface) -> tuple[list[tuple[float, ...]], list[list[float]]] | None:
+    """Enclose the ends of the values of a function by branch and bound."""
+    secret, until = g.secret, time.monotonic() + _PATIENCE
+    sides = [*zip(secret.lower.tolist(), secret.upper.tolist(), strict=True)]
+    whole = {n: (np.array(a), np.array(b)) for n, (a, b) in zip(secret.names, sides, strict=True)}
+    among = [*g.graph.constants, *(end for side in sides for end in side)]
+    places, ends = [], []
+    for sign in (-1, 1):
+        found = extremes(g, None, 1, sign=float(sign), tol=_APART, deadline=until)
+        # the range of all of the box may be exact, where a search is not
+        outer = min(
+            float((sign * (found.lower if sign < 0 else found.upper))[0]),
+            float(sign * interval.evaluate(g.graph, whole)[max(sign, 0)]),
+        )
+        near = [float(v) for v in found.place[0]]
+        met = [min(among, key=lambda c, v=v: abs(c - v)) for v in near]
+        met = [c if abs(c - v) < 2.0**-16 * (b - a) else v
+               for c, v, (a, b) in zip(met, near, sides, strict=True)]  # fmt: skip
+        seen = [x for x in (near, met) if np.isfinite(x).all()]
+        known = [sign * _value(g.graph, secret, x)[0 if sign > 0 else 1] for x in seen]
+        if not known:
+            return None
+        best = int(np.argmax(known))
+        places.append(seen[best])
+        ends.append((sign * outer, sign * known[best])[::-sign])
+    low, high = ends
+    tight = np.isfinite([*low, *high]).all() and max(low[1] - low[0], high[1] - high[0]) < _LOOSE
+    return (ends, places) if tight and low[1] < high[0] else None
 
 
 def _analytic(g: Graph) -> bool:

@@ -90,8 +90,7 @@ def _search(engine: Any) -> Search:
     if engine.secret.dim == 1 or bands is None or bands.surface.secret.dim > 1:
         return Search(engine)
     one, all_ = bands.surface.secret, bands.cover.secret
-    if not (one.lower == all_.lower).all() or not (one.upper == all_.upper).all():
-        return Search(engine)  # bounds for all secrets, and sets of positive mass, on one interval
+    apart = not (one.lower == all_.lower).all() or not (one.upper == all_.upper).all()
     mechanism = engine.joint.mechanism
     density = SimpleNamespace(log=True, graph=bands.surface.graph)
     view = SimpleNamespace(  # its secret has no density: nothing is known of the number's law
@@ -100,12 +99,13 @@ def _search(engine: Any) -> Search:
             outcome=engine.joint.outcome,
             prior=engine.joint.prior,
         ),
-        secret=one,
-        surface=bands.surface,
+        secret=all_,
+        surface=bands.cover,
         line=engine.line,
         several=engine,
     )
     of_one = Search(view, certify=not engine.at_atoms)  # type: ignore[arg-type]
+    of_one.strict = apart  # at the ends of that interval there may be no mass: a checker knows
     of_one.note = "; x stands for the one number by which f(y|x) depends on the secret"
     return of_one
 
@@ -149,7 +149,7 @@ class Search(Rays):
 
     def __init__(self, engine: CertifiedOutcomes, *, certify: bool = True):
         super().__init__(engine)
-        self.certify, self.note = certify, ""
+        self.certify, self.note, self.strict = certify, "", False
         self.graph: Graph = engine.surface.graph
         self.log = PowerProgram(self.graph)
         density = engine.joint.mechanism.density
@@ -295,9 +295,14 @@ class Search(Rays):
             return self._proof("pmc", argument, y, x, words, False)
         return None
 
-    def _proof(self, kind: str, argument: dict, y: Ray, x: Ray | None, words: str, attained=None):
+    def _proof(
+        self, kind: str, argument: dict, y: Ray, x: Ray | None, words: str, attained=None
+    ) -> Proof | None:
+        """Make a proof; none without a certificate, if it has to have one."""
         where = {"y": y.words, **({} if x is None else {"x": x.words})}
         certificate = infinite(self.engine, kind, argument) if self.certify else None
+        if self.strict and certificate is None:
+            return None
         diverges = bool(attained) or argument["kind"] == "mass"
         return Proof(words + self.note, where, certificate, attained, diverges)
 
