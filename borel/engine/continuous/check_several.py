@@ -119,21 +119,20 @@ class Number:
         """Find an interval that holds the values of g, and one of which it takes every value."""
         first, last = (values(nodes, tuple((v, v) for v in self.clipped(place)), Z) for place in at)
         self.known = first[1], last[0]
-        apart, todo, ends = (last[0] - first[1]) * APART, [self.box], [Z, Z]
-        for k in range(BOXES):
-            if not todo:
-                break
-            box = todo.pop()
+        apart, todo, looked = (last[0] - first[1]) * APART, [self.box], 0
+        least_of_all, most_of_all = INF, -INF
+        while todo and looked < BOXES:
+            box, looked = todo.pop(), looked + 1
             (low, high), (least, most) = extremes(nodes, box, Z), values(nodes, box, Z)
             low, high = low.max(least), high.min(most)
             if first[1] - low < apart and high - last[0] < apart:
-                ends = [low, high] if not k else [ends[0].min(low), ends[1].max(high)]
+                least_of_all, most_of_all = least_of_all.min(low), most_of_all.max(high)
             else:
                 sizes = [(b - a) / (v - u) for (a, b), (u, v) in zip(box, self.box, strict=True)]
                 todo += halves(box, max(range(len(box)), key=sizes.__getitem__))
         if todo:
             raise ValueError("the values of the number are not known")
-        self.ends = outwards(ends[0], -1), outwards(ends[1], 1)
+        self.ends = outwards(least_of_all, -1), outwards(most_of_all, 1)
 
     def clipped(self, place):
         """Return a point inside of the box."""
@@ -169,10 +168,8 @@ class _Several(_Spending, _Outcomes):
         self.leaf("format", lambda: self.data["format"] == 7 and not self.masses)
         self.leaf("f_Y", lambda: self.marginal is None)
         self.number = number = Number(self.f, prior, self.data["number"])
-        self.panels, self.wide = (
-            Panels(joined(self.f, number.law), number.pieces, self.spend),
-            set(),
-        )
+        self.panels = Panels(joined(self.f, number.law), number.pieces, self.spend)
+        self.wide = set()
         self.f, self.p, self.weights = number.kernel, FLAT, Weights(FLAT)  # only signs are read
         self.span = self.ends = number.ends
         among = (w for w in self.claim["edges"] if number.known[0] < w < number.known[1])

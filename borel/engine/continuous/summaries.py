@@ -30,7 +30,7 @@ from borel.engine.intervals import interval, jet
 from borel.engine.intervals.jet_program import Program
 
 NAME = "x"
-_PATIENCE, _APART, _LOOSE = 2.0, 2.0**-40, 2.0**-32
+_PATIENCE, _APART, _LOOSE = 0.5, 2.0**-34, 2.0**-32
 
 _CONTINUOUS = frozenset(
     """add subtract multiply divide negative positive square sqrt power reciprocal absolute
