@@ -18,19 +18,21 @@ else they are searched for, and what proves them is a little apart from what is 
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 
 from borel.engine.continuous.essential import extremes
 from borel.engine.continuous.surface import Secret, Surface, boxes
+from borel.engine.graphs import fp
 from borel.engine.graphs.through import through
 from borel.engine.graphs.trace import Graph
 from borel.engine.intervals import interval, jet
 from borel.engine.intervals.jet_program import Program
 
 NAME = "x"
-_PATIENCE, _APART, _LOOSE = 0.5, 2.0**-34, 2.0**-32
+_PATIENCE, _APART, _LOOSE, _STARTS = 0.5, 2.0**-34, 2.0**-32, 512
 
 _CONTINUOUS = frozenset(
     """add subtract multiply divide negative positive square sqrt power reciprocal absolute
@@ -134,7 +136,8 @@ def _sought(g: Surface) -> tuple[list[tuple[float, ...]], list[list[float]]] | N
     among = [*g.graph.constants, *(end for side in sides for end in side)]
     places, ends = [], []
     for sign in (-1, 1):
-        found = extremes(g, None, 1, sign=float(sign), tol=_APART, deadline=until)
+        seed = _guess(g.graph, secret, sides, sign)
+        found = extremes(g, None, 1, sign=float(sign), tol=_APART, seeds=seed[None], deadline=until)
         # the range of all of the box may be exact, where a search is not
         outer = min(
             float((sign * (found.lower if sign < 0 else found.upper))[0]),
@@ -144,7 +147,7 @@ def _sought(g: Surface) -> tuple[list[tuple[float, ...]], list[list[float]]] | N
         met = [min(among, key=lambda c, v=v: abs(c - v)) for v in near]
         met = [c if abs(c - v) < 2.0**-16 * (b - a) else v
                for c, v, (a, b) in zip(met, near, sides, strict=True)]  # fmt: skip
-        seen = [x for x in (near, met) if np.isfinite(x).all()]
+        seen = [x for x in (near, met, [*map(float, seed)]) if np.isfinite(x).all()]
         known = [sign * _value(g.graph, secret, x)[0 if sign > 0 else 1] for x in seen]
         if not known:
             return None
@@ -154,6 +157,19 @@ def _sought(g: Surface) -> tuple[list[tuple[float, ...]], list[list[float]]] | N
     low, high = ends
     tight = np.isfinite([*low, *high]).all() and max(low[1] - low[0], high[1] - high[0]) < _LOOSE
     return (ends, places) if tight and low[1] < high[0] else None
+
+
+def _guess(g: Graph, secret: Secret, sides: list[tuple[float, float]], sign: int) -> np.ndarray:
+    """Return about where a function is largest, or least: nothing is proved by that."""
+
+    def depth(x: np.ndarray) -> Any:
+        named = dict(zip(secret.names, np.moveaxis(np.asarray(x), -1, 0), strict=True))
+        return np.nan_to_num(-sign * fp.evaluate(g, named), nan=np.inf)
+
+    rng = np.random.default_rng(0)
+    starts = rng.uniform(secret.lower, secret.upper, (_STARTS, secret.dim))
+    first = starts[int(np.argmin(depth(starts)))]
+    return minimize(depth, first, method="L-BFGS-B", bounds=sides).x
 
 
 def _analytic(g: Graph) -> bool:
