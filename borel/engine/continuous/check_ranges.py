@@ -162,6 +162,10 @@ SLOPES = {
     "sqrt": lambda w, u: (_inverse(_times(_one(2), w)),),
     "absolute": lambda w, u: (_one() if u[0] >= 0 else _one(-1) if u[1] <= 0 else (-ONE, ONE),),
     "power": lambda w, u, v: (_times(v, _power(u, _add(v, _one(-1)))), _flat(v)),
+    "sin": lambda w, u: (RANGES["cos"](u),),
+    "cos": lambda w, u: (_negative(RANGES["sin"](u)),),
+    "tanh": lambda w, u: (_add(_one(), _negative(_power(w, _one(2)))),),
+    "expit": lambda w, u: (_times(w, _add(_one(), _negative(w))),),
 }
 
 

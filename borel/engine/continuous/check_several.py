@@ -221,10 +221,15 @@ class _Infinite(_Spending, _Checker):
         if not number.normalised(lambda cost: self.spend(COST * cost)):
             raise ValueError("the prior does not integrate to 1")
         graph, log = number.kernel
-        ends = {"lower": number.ends[0], "upper": number.ends[1], "atoms": []}
+        low, high = self.among(data["claim"]["proof"])
+        ends = {"lower": low, "upper": high, "atoms": []}
         flat = {"graph": FLAT[0].to_json(), "log": False, **ends}
         kernel = {"graph": graph.to_json(), "log": log}
         super().__init__({**data, "format": 2, "kernel": kernel, "prior": flat})
+
+    def among(self, proof):
+        """Return an interval that holds the values of the number."""
+        return self.number.ends
 
     def charged(self, x):
         """Return whether there is mass on each part of the values along a ray."""
@@ -236,7 +241,15 @@ class SeveralInfinite(_Infinite, _InLogs):
 
 
 class SeveralSlopes(_Infinite, _Slopes):
-    """A certificate of an infinity by slopes."""
+    """A certificate of an infinity by slopes, on an interval that holds all values."""
+
+    def among(self, proof):
+        """Return that interval: up to where the values end they are steep."""
+        low, high = proof["x"]
+        least, most = self.number.ends
+        if not (low <= least and most <= high):
+            raise ValueError("the number has other values")
+        return low, high
 
 
 CHECKERS = {
