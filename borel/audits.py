@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,6 +168,16 @@ class _Job:
         root = xr.Dataset(attrs=self._attrs(kept))
         return xr.DataTree.from_dict({"/": root, **{f"/{n}": d for n, d in kept.items()}})
 
+    @cached_property
+    def _normalisation(self) -> str:
+        """What is known of the kernel's normalisation: proved, if figures of one prior are."""
+        mechanism, prior = self.joint.mechanism, self.joint.prior
+        if is_random(self.joint) or is_set(self.joint):
+            return str(mechanism.normalisation)
+        from borel.engine.continuous.normalised import statement
+
+        return statement(mechanism, prior)
+
     def _attrs(self, kept: Nodes) -> dict[str, Any]:
         from borel import __version__
 
@@ -180,7 +191,7 @@ class _Job:
             "title": study.title,
             "about": study.about,
             "mechanism": repr(self.joint.mechanism),
-            "normalisation": str(self.joint.mechanism.normalisation),
+            "normalisation": self._normalisation,
             "prior": repr(self.joint.prior),
             "posterior": int(is_random(self.joint)),
             "prior_set": int(is_set(self.joint)),
