@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from flint import arb
 from scipy.optimize import minimize_scalar
 
 from borel import settings
 from borel.engine.continuous import far, half_lines
-from borel.engine.continuous.certificates import header, number, patience, without_infinities
+from borel.engine.continuous.certificates import header, number, without_infinities
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_count_laws import CountLaw, CountMean, CountSupremum
-from borel.engine.continuous.check_infinite_laws import _InfiniteQuantile
-from borel.engine.continuous.check_laws import _Law
-from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_models import FUNCTIONS
-from borel.engine.continuous.check_outcomes import _Outcomes
-from borel.engine.continuous.check_several import _Several
+from borel.engine.continuous.trials import Masses, Means, PeakAndAtoms, Soon, tried
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certificates_of_infinities import Proof
@@ -32,7 +26,6 @@ _HINTS = 16
 _ATOMS = 16
 _LOOSE = 1e300
 _LARGE = 1e6
-_KNOWN_MASS = 1e-9
 _KNOWN = {"input", "const", *FUNCTIONS}
 
 
@@ -73,7 +66,7 @@ def outcomes(
         "peak": {"y": list(peak), "x": places},
     }
     # nothing is handed out whose peak the checker does not see; the boxes would take too long here
-    return _tried(engine, _made(engine, quantity, ends, claim), _PeakAndAtoms, CountSupremum)
+    return tried(engine, _made(engine, quantity, ends, claim), PeakAndAtoms, CountSupremum)
 
 
 def _made(
@@ -89,54 +82,6 @@ def _made(
         counted = {"head": head.tolist(), "far": far.tolist()}
     about = {"format": 4 if counted else 3, **number(engine), "claim": {**claim, **counted}}
     return without_infinities({**header(engine, quantity, *ends), **about})
-
-
-def _tried(
-    engine: CertifiedOutcomes, made: dict[str, Any], trial: type, counted: type
-) -> dict[str, Any] | None:
-    """Return a certificate if a trial with less than the whole claim succeeds, and soon."""
-    other = _Smooth if engine.secret.dim > 1 else counted if engine.secret.rest else None
-    bases = (_Hurried, trial, other) if other else (_Hurried, trial)
-    return made if check(made, type("Trial", bases, {"until": patience()})).ok else None
-
-
-class _Hurried:
-    """A checker that gives up when it is late: its claim would take too long to verify."""
-
-    until: float
-
-    def kernel(self, *about: Any) -> Any:
-        if time.monotonic() > self.until:
-            raise TimeoutError("the trial takes too long")
-        return super().kernel(*about)  # type: ignore[misc]
-
-    def spend(self, cost: float) -> None:
-        if time.monotonic() > self.until:
-            raise TimeoutError("the trial takes too long")
-        super().spend(cost)  # type: ignore[misc]
-
-    def weight_of(self, cell: Any) -> Any:
-        if time.monotonic() > self.until:
-            raise TimeoutError("the trial takes too long")
-        return super().weight_of(cell)  # type: ignore[misc]
-
-
-class _Smooth(_Several):
-    """A checker that looks first whether f_Y is known at some outcomes, as the claim needs it."""
-
-    def read(self, prior: dict) -> None:
-        super().read(prior)
-        places = [y for y, _ in self.claim.get("places", ())]
-        for y in places or [y for y in self.claim["cover"] if math.isfinite(y)]:
-            step = 2.0**-30 * max(1.0, abs(y))
-            self.leaf(f"f_Y beside {y}", self.panels.over, y, y + step)
-
-
-class _PeakAndAtoms(_Outcomes):
-    """Whether the checker proves a supremum at its peak, and at atoms of the outcome."""
-
-    def prove(self, cover: list) -> None:
-        super().prove([box for box in cover if box[0] == box[1]])
 
 
 def _peak(engine: CertifiedOutcomes, part: Partition) -> tuple[float, float]:
@@ -235,16 +180,7 @@ def law(
     ends_of_boxes = _ends(part.low[inner][close], part.high[inner][close])
     about["cover"] = sorted({*about["cover"], *ends_of_boxes})
     about = {"type": "law", **about, **claim}
-    return _tried(engine, _made(engine, quantity, ends, about), _Masses, CountLaw)
-
-
-class _Masses(_Law):
-    """Whether the checker knows the masses of atoms of the outcome."""
-
-    def probability(self, cover: list, *_: Any) -> bool:
-        self.bottom = self.top = arb(1)
-        found = [self.share(a, b) for a, b in cover if a == b]
-        return all(high - low < _KNOWN_MASS for _, low, high in found)
+    return tried(engine, _made(engine, quantity, ends, about), Masses, CountLaw)
 
 
 def infinite_quantile(
@@ -274,7 +210,7 @@ def infinite_quantile(
     made = {"type": "infinite_quantile", "figure": "quantile", **about, "proofs": parts, **claim}
     whole = {**header(engine, quantity, math.inf, math.inf), "format": 3, "claim": made}
     whole = without_infinities(whole)
-    return whole if check(whole, _Soon).ok else None
+    return whole if check(whole, Soon).ok else None
 
 
 def mean(
@@ -313,26 +249,7 @@ def mean(
     # any finite bound will do here: the one that is claimed would take too long
     least = -_LARGE if figure == "maximal_cost_leakage" else 0.0
     loose = {**made, "lower": least, "upper": _LOOSE}
-    return made if _tried(engine, loose, _Trial, CountMean) else None
-
-
-class _Soon(_InfiniteQuantile):
-    """Whether the checker finds enough mass soon."""
-
-    most_boxes = 256
-
-
-class _Trial(_Means):
-    """Whether the checker finds a finite bound soon."""
-
-    most_boxes = 24
-
-    def prove(self, cover: list) -> None:
-        """Prove that of the half-lines; of bounded boxes, if there are few."""
-        far = [(a, b) for a, b in cover if math.isinf(b - a)]
-        super().prove(far if self.rest else cover)
-
-    rest: Any = ()
+    return made if tried(engine, loose, Means, CountMean) else None
 
 
 def logarithm(made: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:
