@@ -514,6 +514,11 @@ class Product(Alphabet):
             )
         return point
 
+    def check(self, point: Any, name: str = "y") -> None:
+        """Raise unless a point has an entry for each factor, and each lies in it."""
+        self.split(point, name)
+        super().check(point, name)
+
     def contains(self, point: Any) -> np.ndarray:
         """Return which points lie in every factor."""
         points = self.split(point)

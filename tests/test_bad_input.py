@@ -674,3 +674,17 @@ def test_keyword_only_parameters():
     ):
         with pytest.raises(TypeError):
             use()
+
+
+def test_a_secret_that_is_no_point_of_a_product_is_named():
+    """The order of arguments is i(x; y): what is wrong is x."""
+    square = bl.Interval(0, 1) ** 2
+    kernel = bl.Mechanism(
+        lambda y, x: 1 + (x[0] * x[1] - 0.5) * (2 * y - 1), secret=square, outcome=square.factors[0]
+    )
+    density = bl.information_density(bl.uniform(square) * kernel)
+    for x in (0.25, (0.25,), (0.25, 0.5, 0.75)):
+        with pytest.raises(bl.OutsideAlphabet, match=r"^x: expected a tuple of 2"):
+            density(x, 0.5)
+    with pytest.raises(bl.OutsideAlphabet, match=r"^x: expected a point of"):
+        density((0.25, 1.5), 0.5)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.continuous.certificates import header, without_infinities
-from borel.engine.continuous.check_dimensions import check_dimensions
+from borel.engine.continuous.certificates import header, patience, without_infinities
+from borel.engine.continuous.check import check
+from borel.engine.continuous.check_dimensions import _Dimensions
 from borel.engine.continuous.check_ranges import SIGNS
+from borel.engine.continuous.trials import Hurried
 from borel.engine.graphs import fp
 
 if TYPE_CHECKING:
@@ -54,7 +56,8 @@ def point_of_boxes(
         "place": found.place[0].tolist(),
     }
     made = without_infinities({**header(engine, quantity, *ends), "format": 5, "claim": claim})
-    return made if check_dimensions(made, _WORK).ok else None
+    trial = type("Trial", (Hurried, _Dimensions), {"until": patience(), "work": _WORK})
+    return made if check(made, trial).ok else None
 
 
 def _cuts(engine: CertifiedEngine, y: float) -> list[list[float]]:

@@ -31,11 +31,11 @@ def tried(
 ) -> dict[str, Any] | None:
     """Return a certificate if a trial with less than the whole claim succeeds, and soon."""
     other = _Smooth if engine.secret.dim > 1 else counted if engine.secret.rest else None
-    bases = (_Hurried, trial, other) if other else (_Hurried, trial)
+    bases = (Hurried, trial, other) if other else (Hurried, trial)
     return made if check(made, type("Trial", bases, {"until": patience()})).ok else None
 
 
-class _Hurried:
+class Hurried:
     """A checker that gives up when it is late: its claim would take too long to verify."""
 
     until: float
