@@ -16,7 +16,15 @@ import borel as bl
 from borel.engine.continuous import check as checker
 from borel.engine.continuous import check_atoms, check_rays, check_sums
 from borel.engine.continuous.check import check
-from borel.engine.graphs import affine, factors, normal_law, reduced, sum_law
+from borel.engine.graphs import (
+    affine,
+    factors,
+    normal_law,
+    piece_laws,
+    reduced,
+    sum_law,
+    through,
+)
 from borel.verification import verified
 
 UNIT = bl.Interval(0, 1)
@@ -430,11 +438,9 @@ def test_it_shares_nothing_with_the_kernels_but_the_graph():
         "borel.engine.graphs.factors",
         "borel.engine.graphs.reduced",
     }
-    laws = {affine, factors, sum_law, normal_law}
+    laws = {affine, factors, normal_law, piece_laws, sum_law, through}
+    own = {f"borel.engine.graphs.{module.__name__.split('.')[-1]}" for module in laws}
     for module in (reduced, *laws):  # graphs alone
-        own = {
-            f"borel.engine.graphs.{name}" for name in ("affine", "factors", "sum_law", "normal_law")
-        }
         assert modules_of_borel(module) <= own | {"borel.engine.graphs.trace"}
     assert modules_of_borel(check_atoms) == {"borel.engine.graphs.trace"}
 

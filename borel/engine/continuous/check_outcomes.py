@@ -334,15 +334,12 @@ class _Outcomes(_Checker):
         out, step = [], arb(2) ** -60 * max(1.0, abs(x))
         for middle in (x + step, x - step) if self.p else ():
             place = Model({ONE: middle, (1, 0): step / 2}, middle - step / 2, middle + step / 2)
-            place = place if drift is None else place + drift
-            if self.weighs(place.low, place.high):
-                out.append(self.kernel(log, place, y))
-        return out
+            out.append(place if drift is None else place + drift)
+        return [self.kernel(log, v, y) for v in out if self.weighs(v.low, v.high)]
 
     def weighs(self, low, high):
         """Return whether the prior has mass on each part of a small box of secrets."""
-        inside = self.ends[0] <= low and high <= self.ends[1]
-        return inside and self.weights.over(low, high).low > 0
+        return self.ends[0] <= low and high <= self.ends[1] and self.weights.over(low, high).low > 0
 
 
 def check_outcomes(certificate: dict | str) -> Report:
