@@ -111,6 +111,7 @@ _TOTAL = (
     | _TESTS
 )
 """Operations that give numbers for numbers."""
+_CONDITIONS = _TESTS | {"where"}
 
 
 def _rebuilt(
@@ -439,7 +440,12 @@ def integrand(log_kernel: Graph, log_prior: Graph | None, *, far: bool = False) 
 
 
 def _in_whole_logarithms(graph: Graph) -> Graph:
-    """Return a log-density with log1p u as log (1 + u), and its numbers as such."""
+    """Return a log-density with log1p u as log (1 + u), and its numbers as such.
+
+    Conditions may see NaN, which cancels where numbers are folded: with one it stays as it is.
+    """
+    if not _CONDITIONS.isdisjoint(graph.operations):
+        return graph
 
     def rule(b: _Builder, op: str, args: tuple) -> int:
         if op != "log1p":
