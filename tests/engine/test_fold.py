@@ -44,6 +44,14 @@ SIMPLER = {
     "powers": (lambda y, x, c: y**2 + x**1, {"square", "add"}),
     "far squares": (lambda y, x, c: (y / c(3)) ** 2 - x**2, {"subtract", "divide", "square"}),
     "an order": (lambda y, x, c: np.where(y / c(3) < (y + 1) / c(3), y, x), set()),
+    "an order of what may be no number": (
+        lambda y, x, c: np.where(np.log(y) < np.log(y) + 1, y, x),
+        {"log", "add", "less", "where"},
+    ),
+    "what cancels may be no number": (
+        lambda y, x, c: np.where((np.log(y) + 1) - np.log(y) > 0, y, x),
+        {"log", "add", "subtract", "greater", "where"},
+    ),
     "no order": (lambda y, x, c: np.where(y < x + 1, y, x), {"add", "less", "where"}),
     "close squares": (
         lambda y, x, c: ((2 - x) / c(3)) ** 2 - ((1 - x) / c(3)) ** 2,

@@ -14,7 +14,8 @@ from flint import arb, ctx, fmpq, fmpq_poly
 
 import borel as bl
 from borel.engine.continuous.sums import on_a_line
-from borel.engine.graphs.piece_laws import PieceLaws
+from borel.engine.graphs import piece_laws
+from borel.engine.graphs.piece_laws import PieceLaws, _at, extreme, turned
 from borel.engine.graphs.sum_law import MOST
 from borel.engine.graphs.trace import trace
 from borel.verification import _checked
@@ -114,6 +115,33 @@ def test_the_density_of_a_maximum_of_unequal_ones():
     # max: for t in (1/2, 1) F G = t (t - 1/2) 2/3, then G
     assert pieces[0].of == fmpq_poly([fmpq(-1, 3), fmpq(4, 3)])
     assert pieces[1].of == fmpq_poly([fmpq(2, 3)])
+
+
+def without_what_is_before(pieces, low, high):
+    """Return a density, and a distribution function that starts from 0 on each piece."""
+    of, whole = _at(pieces, low, high)
+    return of, whole - whole(fmpq(low.numerator, low.denominator))
+
+
+MUTATIONS = {
+    "the wrong extreme": ("extreme", lambda u, v, sign: extreme(u, v, -sign), "maximum"),
+    "one of two": ("extreme", lambda u, v, sign: u, "minimum"),
+    "nothing before": ("_at", without_what_is_before, "unequal ones"),
+    "half of it": ("folded", lambda pieces: [p for p in pieces if p.low >= 0], "distance"),
+    "no scale": ("turned", lambda pieces, c, plus: turned(pieces, c / abs(c), plus), "scaled"),
+    "no start": ("turned", lambda pieces, c, plus: turned(pieces, c, F(0)), "turned"),
+}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_broken_law_is_caught(name, monkeypatch):
+    attribute, wrong, case = MUTATIONS[name]
+    monkeypatch.setattr(piece_laws, attribute, wrong)
+    with pytest.raises((AssertionError, ValueError)):
+        if case in CASES:
+            test_moments(case)
+        else:
+            test_the_density_of_a_maximum_of_unequal_ones()
 
 
 NOT = {

@@ -246,7 +246,7 @@ def test_laplace_noise_on_normal_secrets():
 MUTATIONS = {
     "a start forgotten": ("sum_law._line", lambda value: fmpq_poly([0, 1])),
     "one convolution": ("sum_law._convolved", lambda pieces, other: pieces),
-    "no scale": ("sum_law._integral", lambda piece: 1),
+    "a wrong scale": ("sum_law._integral", lambda piece: 2),
     "a term forgotten": (
         "sum_law._polynomial",
         lambda made, base, terms: made.number(F(int(terms[0].p), int(terms[0].q))),

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.graphs import fp
-from borel.engine.graphs.fold_rules import RULES
+from borel.engine.graphs.conditions import of_conditions
+from borel.engine.graphs.fold_rules import OF_ALL, RULES
 from borel.engine.graphs.trace import _TRUTHS, Graph, _prune, _Recorder
 
 if TYPE_CHECKING:
@@ -55,14 +56,15 @@ def exact_value(graph: Graph) -> Fraction | None:
 
 
 def _fold(graph: Graph) -> tuple[Fold, int]:
-    fold, place = Fold(), []
-    for op, args in graph.nodes:
+    fold, place, kept = Fold(), [], of_conditions(graph)
+    for k, (op, args) in enumerate(graph.nodes):
         if op == "input":
             place.append(fold.record(op, *args))
         elif op == "const":
             place.append(fold.constant(args[0]))
         else:
-            place.append(fold.node(op, *(place[a] for a in args)))
+            simply = k not in kept or op in OF_ALL
+            place.append(fold.node(op, *(place[a] for a in args), simply=simply))
     return fold, place[-1]
 
 
@@ -99,12 +101,12 @@ class Fold:
         self._rounded[k] = float(value)
         return k
 
-    def node(self, op: str, *args: int) -> int:
-        """Add a node in its simplest form."""
+    def node(self, op: str, *args: int, simply: bool = True) -> int:
+        """Add a node in its simplest form; or but for what numbers decide."""
         known, rounded = self._known(op, args)
         if known is not None and known == rounded:
             return self.constant(rounded)
-        if op in RULES:
+        if simply and op in RULES:
             simpler = RULES[op](self, *args)
             if simpler is not None:
                 return simpler

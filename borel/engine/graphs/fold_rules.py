@@ -212,3 +212,5 @@ RULES: dict[str, Callable[..., int | None]] = {
     "log": _log,
     "log1p": _log1p,
 }
+OF_ALL = frozenset(("where", "logical_and", "logical_or", "equal"))
+"""Operations whose rules hold of what is no number as well."""

@@ -117,7 +117,7 @@ def in_a_box(
 
 
 def turned(pieces: list[Piece], times: Fraction, plus: Fraction) -> list[Piece]:
-    """Return the density of a multiple of a number, and something more; but for its scale."""
+    """Return the density of a multiple of a number and something more, from that of the number."""
     back = fmpq_poly([_q(-plus / times), _q(1 / times)])
     out = []
     for low, high, of in pieces:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from borel.engine.graphs.conditions import of_conditions
 from borel.engine.graphs.fold import folded
 from borel.engine.graphs.trace import Graph
 
@@ -99,21 +100,6 @@ class _Builder:
         return Graph(nodes, self.inputs), place
 
 
-_TESTS = frozenset(
-    """less less_equal greater greater_equal equal not_equal isfinite isnan isinf sign
-    logical_and logical_or logical_not logical_xor heaviside floor ceil rint trunc""".split()
-)
-_TOTAL = (
-    frozenset(
-        """add subtract multiply negative positive square absolute exp expm1 tanh sin cos arctan
-    maximum minimum where special.expit""".split()
-    )
-    | _TESTS
-)
-"""Operations that give numbers for numbers."""
-_CONDITIONS = _TESTS | {"where"}
-
-
 def _rebuilt(
     graph: Graph,
     rule: Callable[[_Builder, str, tuple], int],
@@ -121,7 +107,7 @@ def _rebuilt(
 ) -> tuple[_Builder, int]:
     out = _Builder(graph.inputs, nonnegative)
     place: list[int] = []
-    kept = _of_conditions(graph)
+    kept = of_conditions(graph)
     for k, (op, args) in enumerate(graph.nodes):
         if op in ("input", "const"):
             place.append(out.add(op, *args))
@@ -130,26 +116,6 @@ def _rebuilt(
         else:
             place.append(rule(out, op, tuple(place[a] for a in args)))
     return out, place[-1]
-
-
-def _of_conditions(graph: Graph) -> set[int]:
-    """Return the nodes under a condition that may be no numbers: NaN is seen there.
-
-    (log u + 1) - log u > 0 is false where u is 0, and 1 > 0 is not.
-    """
-    partial: list[bool] = []
-    for op, args in graph.nodes:
-        plain = op in ("input", "const")
-        partial.append(not plain and (op not in _TOTAL or any(partial[a] for a in args)))
-    found: set[int] = set()
-    todo = [a for op, args in graph.nodes if op in _TESTS for a in args]
-    todo += [args[0] for op, args in graph.nodes if op == "where"]
-    while todo:
-        k = todo.pop()
-        if k not in found and partial[k]:
-            found.add(k)
-            todo += graph.nodes[k][1]
-    return found
 
 
 def simplified(graph: Graph) -> Graph:
@@ -440,12 +406,7 @@ def integrand(log_kernel: Graph, log_prior: Graph | None, *, far: bool = False) 
 
 
 def _in_whole_logarithms(graph: Graph) -> Graph:
-    """Return a log-density with log1p u as log (1 + u), and its numbers as such.
-
-    Conditions may see NaN, which cancels where numbers are folded: with one it stays as it is.
-    """
-    if not _CONDITIONS.isdisjoint(graph.operations):
-        return graph
+    """Return a log-density with log1p u as log (1 + u), and its numbers as such."""
 
     def rule(b: _Builder, op: str, args: tuple) -> int:
         if op != "log1p":
