@@ -2,7 +2,10 @@
 
 import json
 
+import mpmath
+import numpy as np
 import pytest
+from engine.sum_truths import DIGITS
 
 from borel.verification import verify
 
@@ -20,3 +23,15 @@ def outcome(tmp_path):
 def no_sums(monkeypatch):
     """Keep all coordinates of secrets, also where the kernel depends on a sum of them."""
     monkeypatch.setattr("borel.engine.continuous.sums.on_a_line", lambda joint: None)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def digits():
+    """Compute truths of sums with as many digits as they are known to."""
+    with mpmath.workdps(DIGITS):
+        yield

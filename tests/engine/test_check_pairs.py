@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from engine.certified_cases import kernel
+from engine.certified_cases import changed, kernel
 from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb, ctx
 
@@ -131,16 +131,6 @@ def test_none_is_made_where_none_is_wanted():
     with bl.options(certificates=False):
         bound = bl.information_density(NORMAL)(0.25, 0.125)
     assert bound.status == "certified" and bound.certificate is None
-
-
-def changed(bound, path, value):
-    made = copy.deepcopy(bound.certificate)
-    part = made
-    for key in path[:-1]:
-        part = part[key]
-    assert part[path[-1]] != value
-    part[path[-1]] = value
-    return made
 
 
 AT = ("claim", "at")

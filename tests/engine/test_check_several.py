@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from engine.certified_cases import kernel
+from engine.certified_cases import changed, kernel
 from engine.test_check import lines_of_code, modules_of_borel
 from flint import acb, arb, ctx
 
@@ -179,16 +179,6 @@ def test_three_secrets_and_a_prior_that_is_not_flat():
     with ctx.workprec(300):
         truth = (arb(3) / 2 / (arb(1) / 2 + arb(8) / 125)).log()
         assert encloses(certified(bl.pml(joint).sup()), truth)
-
-
-def changed(bound, path, value):
-    made = copy.deepcopy(bound.certificate)
-    part = made
-    for key in path[:-1]:
-        part = part[key]
-    assert part[path[-1]] != value
-    part[path[-1]] = value
-    return made
 
 
 CHANGES = [

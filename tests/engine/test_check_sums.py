@@ -3,11 +3,9 @@
 import copy
 import json
 
-import mpmath
 import numpy as np
 import pytest
 from engine.sum_truths import (
-    DIGITS,
     LINE,
     UNIT,
     joint,
@@ -20,16 +18,7 @@ from borel.engine.continuous import check_sums
 from borel.engine.graphs.trace import trace
 from borel.verification import verified
 
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
-@pytest.fixture(autouse=True)
-def digits():
-    with mpmath.workdps(DIGITS):
-        yield
+pytestmark = pytest.mark.usefixtures("digits")
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from fractions import Fraction as F
 import mpmath
 import numpy as np
 import pytest
-from engine.sum_truths import DIGITS, LINE, NORMALS, UNIT, Sum, density_of, exactly, gauss
+from engine.sum_truths import LINE, NORMALS, UNIT, Sum, density_of, exactly, gauss
 from flint import fmpq_poly
 from mpmath import mpf
 
@@ -19,16 +19,7 @@ from borel.engine.graphs.sum_law import MOST, Piece, sum_law
 from borel.engine.graphs.trace import trace
 from borel.engine.intervals import interval
 
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
-@pytest.fixture(autouse=True)
-def digits():
-    with mpmath.workdps(DIGITS):
-        yield
+pytestmark = pytest.mark.usefixtures("digits")
 
 
 WIDTHS = {

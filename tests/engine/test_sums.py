@@ -6,7 +6,6 @@ import mpmath
 import numpy as np
 import pytest
 from engine.sum_truths import (
-    DIGITS,
     INF,
     LINE,
     NORMALS,
@@ -30,16 +29,7 @@ from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.sums import on_a_line
 from borel.verification import verified
 
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
-@pytest.fixture(autouse=True)
-def digits():
-    with mpmath.workdps(DIGITS):
-        yield
+pytestmark = pytest.mark.usefixtures("digits")
 
 
 def test_laws_under_betas():
