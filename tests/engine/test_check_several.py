@@ -319,8 +319,21 @@ def test_numbers_that_are_not_monotone():
         assert encloses(certified(bl.pml(joint).exp_mean()), truth)
         assert encloses(certified(bl.maximal_leakage(joint)), truth.log())
     assert certified(bl.pml(joint).sup()).lower == math.inf
-    # the law is symmetric: the median of PMC is that of |y|
     assert certified(bl.pmc(joint).quantile(0.5)).width <= 1e-8
+
+
+def test_an_infinity_that_rests_on_a_checker_needs_no_certificate_to_be_wanted():
+    """Where the ends of a number are searched for its checker says where there is mass."""
+
+    def around(y, x):
+        distance = (x[0] - 0.3) ** 2 + (x[1] - 0.6) ** 2
+        return np.exp(-0.5 * (y - distance) ** 2) / np.sqrt(2 * np.pi)
+
+    joint = bl.uniform(SQUARE) * kernel(around, secret=SQUARE)
+    with bl.options(certificates=False):
+        bound = bl.pml(joint).sup()
+    assert bound.lower == math.inf and bound.certificate is None
+    assert certified(bl.pml(joint).sup()).lower == math.inf
 
 
 def test_it_stands_for_no_other_figure():

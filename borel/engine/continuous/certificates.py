@@ -30,9 +30,7 @@ def _end(line: Any, name: str, unbounded: float) -> float:
 
 def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -> dict[str, Any]:
     """Return what every certificate of a joint holds: the kernel, the prior, the outcomes."""
-    several = getattr(engine, "several", None)  # the engine is about one number of them
-    if several is not None:
-        return header(several, quantity, lower, upper)
+    engine = engine.several or engine
     joint, secret = engine.given, engine.secret
     density, prior, outcome = joint.mechanism.density, joint.prior, joint.outcome
     continuous, summed = secret.continuous, engine.given is not engine.joint
@@ -73,11 +71,12 @@ def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -
 
 def number(engine: CertifiedEngine) -> dict[str, Any]:
     """Return what a certificate holds of the one number that a kernel reads of several secrets."""
-    engine = getattr(engine, "several", None) or engine
+    engine = engine.several or engine
     if engine.secret.dim == 1:
         return {}
     sides = zip(engine.secret.lower.tolist(), engine.secret.upper.tolist(), strict=True)
-    return {"format": 7, "number": {"cuts": [*map(list, sides)], "at": engine.bands.summary.at}}
+    found: Any = engine.bands.summary
+    return {"format": 7, "number": {"cuts": [*map(list, sides)], "at": found.at}}
 
 
 def _masses_of_integers(prior: Any) -> dict[str, Any]:

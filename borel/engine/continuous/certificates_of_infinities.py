@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import settings
 from borel.engine.continuous.certificates import header, number, patience, without_infinities
 from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_fading import check_fading
@@ -65,8 +64,6 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     It knows fewer arguments than the search, and simpler enclosures; nothing is handed out that it
     would refuse.
     """
-    if not settings.current().certificates:
-        return None
     if engine.joint.prior.on.kind == "countable":
         return _counts(engine, quantity, proof)
     if proof["kind"] in ("pair", "slope"):
@@ -159,7 +156,7 @@ def _slope(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any
         ends = proof["secrets"]
     else:
         ends = [float(engine.secret.lower[0]), float(engine.secret.upper[0])]
-        if getattr(engine, "several", None) is not None:  # a checker may know them less well
+        if engine.several is not None:  # a checker may know them less well
             room = _WIDER * (ends[1] - ends[0])
             ends = [ends[0] - room, ends[1] + room]
     if not np.isfinite(ends).all() or {"phase", "scale"} & set(proof["y"]):

@@ -48,8 +48,8 @@ def outcomes(
     Returns
     -------
     dict or None
-        None for what the checker does not cover: more than one coordinate of the secret, operations
-        that it does not know.
+        None for what the checker does not cover: several secrets of which the kernel reads more
+        than one number, operations that it does not know.
     """
     line = _on_a_line(engine)
     if line is None:

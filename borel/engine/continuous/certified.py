@@ -18,12 +18,12 @@ from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
 from borel.engine.continuous import certificates_of_laws, gauss, sums
 from borel.engine.continuous.essential import Extremes, extremes
+from borel.engine.continuous.guesses import guess
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.rules import Outcomes
 from borel.engine.continuous.surface import Secret, Surface, secret_of
 from borel.engine.discrete.countable_means import beyond
 from borel.engine.discrete.law_measures import LawMeasures
-from borel.engine.graphs import fp
 from borel.engine.intervals import lanes
 from borel.engine.intervals.jet_functions import logarithm
 from borel.engine.intervals.rounding import Enclosure
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from borel.bound import Bound
     from borel.density import Density
     from borel.engine.continuous.arb_points import ArbPoints
+    from borel.engine.continuous.certified_laws import CertifiedOutcomes
     from borel.engine.intervals.lanes import Box
     from borel.joint import Joint
 
@@ -65,12 +66,16 @@ class CertifiedEngine(LawMeasures):
         The joint.
     joint : Joint
         The same, or one of a sum of its secrets (`sums`).
+    several : CertifiedOutcomes or None
+        The engine of several secrets, where this one is about one number of them.
 
     Raises
     ------
     NotEnclosed
         A density that could not be traced, or something that intervals do not know.
     """
+
+    several: CertifiedOutcomes | None = None
 
     def __new__(cls, joint: Joint, *, summed: bool = True):
         """Choose the class by the outcome: points of mass, or a density."""
@@ -225,31 +230,13 @@ class CertifiedEngine(LawMeasures):
         return (low, high) if (high - low <= 2 * rtol * low).all() else None
 
     def _seeds(self, ys: np.ndarray, sign: float) -> np.ndarray | None:
-        """Guess where the extreme is, in float64, for a secret of several dimensions.
-
-        Boxes of many dimensions prove an upper bound early and find the place late.
-        """
+        """Guess where the extreme is, for a secret of several dimensions in a bounded box."""
         secret = self.secret
         if secret.dim == 1 or not secret.continuous or len(ys) > 64:
             return None
-        from scipy.optimize import minimize
-
-        bounds = list(zip(secret.lower, secret.upper, strict=True))
-        if not np.isfinite(bounds).all():
+        if not np.isfinite([secret.lower, secret.upper]).all():
             return None
-        rng = np.random.default_rng(settings.current().seed)
-        starts = rng.uniform(secret.lower, secret.upper, (256, secret.dim))
-        out = np.empty((len(ys), secret.dim))
-        for k, y in enumerate(ys):
-
-            def height(x: np.ndarray, y: float = float(y)) -> Any:
-                named = dict(zip(secret.names, np.moveaxis(x, -1, 0), strict=True))
-                values = sign * fp.evaluate(self.surface.graph, {**named, "y": np.asarray(y)})
-                return -np.nan_to_num(values, nan=-1e300, posinf=1e300, neginf=-1e300)
-
-            first = starts[int(np.argmin(height(starts)))]
-            out[k] = minimize(height, first, method="L-BFGS-B", bounds=bounds).x
-        return out
+        return np.array([guess(self.surface.graph, secret, sign, y=float(y)) for y in ys])
 
     def log_marginal_box(self, ys: np.ndarray) -> Box:
         """Enclose log f_Y at outcomes."""

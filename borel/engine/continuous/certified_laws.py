@@ -62,7 +62,6 @@ class CertifiedOutcomes(CertifiedEngine):
         far = None if spread is None else Marginal(spread, self.log_marginal_graph)
         self.far_bands = None if far is None else Bands(far)
         self._partitions: dict[str, Partition] = {}
-        self.several: CertifiedOutcomes | None = None
 
     @cached_property
     def far_means(self) -> list[FarMeans]:

@@ -175,11 +175,9 @@ class Formula:
 
     def gauss(self, box, n, first: Any = None) -> Any:
         """Apply the rule to it; or to all but the first coordinate, at some values of that."""
-        rest = [j for j in sorted(self.inputs) if first is None or j > 0]
-        sides = [b - a for j, (a, b) in enumerate(box) if first is None or j > 0]
-        free = math.prod(sides, start=ONE) / math.prod(
-            [box[j][1] - box[j][0] for j in rest], start=ONE
-        )
+        among = range(len(box)) if first is None else range(1, len(box))
+        rest = sorted({*among} & {*self.inputs})
+        free = math.prod([box[j][1] - box[j][0] for j in among if j not in rest], start=ONE)
         by_level: dict = {j: [] for j in (-1, *self.inputs)}
         for k, (function, args, level) in enumerate(self.steps):
             if function is not None:

@@ -18,21 +18,20 @@ else they are searched for, and what proves them is a little apart from what is 
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from borel.engine.continuous.essential import extremes
+from borel.engine.continuous.guesses import guess
 from borel.engine.continuous.surface import Secret, Surface, boxes
-from borel.engine.graphs import fp
 from borel.engine.graphs.through import through
 from borel.engine.graphs.trace import Graph
 from borel.engine.intervals import interval, jet
 from borel.engine.intervals.jet_program import Program
 
 NAME = "x"
-_PATIENCE, _APART, _LOOSE, _STARTS = 0.5, 2.0**-34, 2.0**-32, 512
+_PATIENCE, _APART, _LOOSE = 0.5, 2.0**-34, 2.0**-32
 
 _CONTINUOUS = frozenset(
     """add subtract multiply divide negative positive square sqrt power reciprocal absolute
@@ -136,7 +135,7 @@ def _sought(g: Surface) -> tuple[list[tuple[float, ...]], list[list[float]]] | N
     among = [*g.graph.constants, *(end for side in sides for end in side)]
     places, ends = [], []
     for sign in (-1, 1):
-        seed = _guess(g.graph, secret, sides, sign)
+        seed = guess(g.graph, secret, sign)
         found = extremes(g, None, 1, sign=float(sign), tol=_APART, seeds=seed[None], deadline=until)
         # the range of all of the box may be exact, where a search is not
         outer = min(
@@ -157,19 +156,6 @@ def _sought(g: Surface) -> tuple[list[tuple[float, ...]], list[list[float]]] | N
     low, high = ends
     tight = np.isfinite([*low, *high]).all() and max(low[1] - low[0], high[1] - high[0]) < _LOOSE
     return (ends, places) if tight and low[1] < high[0] else None
-
-
-def _guess(g: Graph, secret: Secret, sides: list[tuple[float, float]], sign: int) -> np.ndarray:
-    """Return about where a function is largest, or least: nothing is proved by that."""
-
-    def depth(x: np.ndarray) -> Any:
-        named = dict(zip(secret.names, np.moveaxis(np.asarray(x), -1, 0), strict=True))
-        return np.nan_to_num(-sign * fp.evaluate(g, named), nan=np.inf)
-
-    rng = np.random.default_rng(0)
-    starts = rng.uniform(secret.lower, secret.upper, (_STARTS, secret.dim))
-    first = starts[int(np.argmin(depth(starts)))]
-    return minimize(depth, first, method="L-BFGS-B", bounds=sides).x
 
 
 def _analytic(g: Graph) -> bool:

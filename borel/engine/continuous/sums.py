@@ -51,7 +51,13 @@ def on_a_line(joint: Joint) -> Joint | None:
         sums.family = SUM_OF_NORMALS, {**about, "mu": law.mean, "variance": law.variance}
     else:
         sums.family = SUM_IN_A_BOX, {**about, "positive": law.whole}
-    return Joint(sums, _mechanism(mechanism, line, found.graphs))
+    graph, *others = found.graphs
+    kernel = Density(None, {"y": joint.outcome, "x": line}, log=mechanism.density.log, graph=graph)
+    masses = {
+        y: Density(None, {"x": line}, log=mass.log, graph=graph)
+        for (y, mass), graph in zip(mechanism.masses.items(), others, strict=True)
+    }
+    return Joint(sums, _mechanism(mechanism, line, kernel, masses))
 
 
 def on_a_number(joint: Joint, graph: Graph, secret: Secret) -> Joint:
@@ -64,22 +70,16 @@ def on_a_number(joint: Joint, graph: Graph, secret: Secret) -> Joint:
     density = Density(None, {"x": line}, log=False, graph=flat)
     number = Measure(density.raw, line, name="number", _check=False)
     number.density = density
-    kernel = copy(joint.mechanism)
-    kernel.masses = {}
-    kernel = _mechanism(kernel, line, [graph])
-    kernel.density = Density(None, kernel.density.alphabets, log=True, graph=graph)
-    return Joint(number, kernel)
+    kernel = Density(None, {"y": joint.outcome, "x": line}, log=True, graph=graph)
+    return Joint(number, _mechanism(joint.mechanism, line, kernel, {}))
 
 
-def _mechanism(mechanism: Mechanism, line: Interval, graphs: list[Graph]) -> Mechanism:
-    """Return a mechanism with other graphs, of a secret on a line."""
-    out, (kernel, *masses) = copy(mechanism), graphs
-    about = {"y": mechanism.outcome, "x": line}
+def _mechanism(
+    mechanism: Mechanism, line: Interval, density: Density, masses: dict[float, Density]
+) -> Mechanism:
+    """Return a mechanism with other densities, of a secret on a line."""
+    out = copy(mechanism)
     out.secret, out.closed_forms, out.reference_prior = line, None, None
     out.cdf = out.survival = out.sampler = None
-    out.density = Density(None, about, log=mechanism.density.log, graph=kernel)
-    out.masses = {
-        y: Density(None, {"x": line}, log=mass.log, graph=graph)
-        for (y, mass), graph in zip(mechanism.masses.items(), masses, strict=True)
-    }
+    out.density, out.masses = density, masses
     return out

@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.engine.continuous.certificates_of_infinities import Proof, infinite
 from borel.engine.graphs import fp, rewrite
 from borel.engine.infinities import marginal_orders as marginal
@@ -300,9 +301,12 @@ class Search(Rays):
     ) -> Proof | None:
         """Make a proof; none without a certificate, if it has to have one."""
         where = {"y": y.words, **({} if x is None else {"x": x.words})}
-        certificate = infinite(self.engine, kind, argument) if self.certify else None
+        wanted = settings.current().certificates
+        made = self.certify and (wanted or self.strict)
+        certificate = infinite(self.engine, kind, argument) if made else None
         if self.strict and certificate is None:
             return None
+        certificate = certificate if wanted else None
         diverges = bool(attained) or argument["kind"] == "mass"
         return Proof(words + self.note, where, certificate, attained, diverges)
 
