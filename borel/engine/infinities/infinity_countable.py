@@ -38,6 +38,7 @@ def prove_countable(engine: Any, kind: str) -> Proof | None:
         secret=secret,
         surface=surface,
         line=SimpleNamespace(lower=lower, upper=upper),
+        several=None,
     )
     search = Search(view)  # type: ignore[arg-type]
     for t0 in STARTS:
