@@ -113,9 +113,9 @@ def _secrets(of: Any) -> Any:
         if getattr(prior, "_probabilities", None) is not None:
             p = prior.at(prior.on)
             return [x for x, mass in zip(prior.on.labels, p, strict=True) if mass != 0]
-        from borel.engine.continuous.surface import _POSITIVE
+        from borel.engine.continuous.normalised_priors import FAMILIES
 
-        if (getattr(prior, "family", None) or ("",))[0] not in (*_POSITIVE, "poisson", "geometric"):
+        if (getattr(prior, "family", None) or ("",))[0] not in (*FAMILIES, "poisson", "geometric"):
             raise NotYet(
                 "bl.privacy_profile",
                 missing=f"the support of {prior!r}",

@@ -12,9 +12,11 @@ import pytest
 
 import borel as bl
 from borel.engine import engine_for
+from borel.engine.balls import end_moments
 from borel.engine.balls.moments import moments_of
 from borel.engine.continuous import gauss, rules
 from borel.engine.continuous.rules import Outcomes
+from borel.engine.graphs.trace import trace
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 
@@ -89,6 +91,137 @@ def test_moments_of_a_gamma(a):
                 / (a * mp.gamma(a))
             )
         assert low[k] <= truth <= high[k] <= low[k] + 1e-15
+
+
+def part_of(power, a):
+    """Integrate x^power (log x)^0, 1, 2 over (0, a)."""
+    p, log = mp.mpf(power) + 1, mp.log(a)
+    return a**p / p, a**p * (log / p - 1 / p**2), a**p * (log**2 / p - 2 * log / p**2 + 2 / p**3)
+
+
+WRITTEN = {  # a density, the end beside which it is singular, its parts c x^e (log x)^j from there
+    "logarithm": (lambda x: -np.log(x), 0.0, [(-1, 0, 1)]),
+    "its square": (lambda x: np.log(x) ** 2 / 2, 0.0, [(0.5, 0, 2)]),
+    "both": (lambda x: -4 * x * np.log(x), 0.0, [(-4, 1, 1)]),
+    "root": (lambda x: 1.5 * np.sqrt(1 - x), 1.0, [(1.5, 0.5, 0)]),
+    "pole": (lambda x: 0.5 / np.sqrt(x), 0.0, [(0.5, -0.5, 0)]),
+    "steep pole": (lambda x: 0.125 * (1 - x) ** -0.875, 1.0, [(0.125, -0.875, 0)]),
+    "sum": (lambda x: 0.25 / np.sqrt(x) + 0.5, 0.0, [(0.25, -0.5, 0), (0.5, 0, 0)]),
+    "kinked": (lambda x: np.abs(0.25 / np.sqrt(x) + 0.5), 0.0, [(0.25, -0.5, 0), (0.5, 0, 0)]),
+}
+PARTS = [1.0, 0.625, 0.3, 2.0**-30, 2.0**-100]
+
+
+def errors_of_written(name, length):
+    """Return how far moments of a written density are from the truth, and their widths."""
+    density, end, parts = WRITTEN[name]
+    found = moments_of(bl.Measure(density, on=UNIT))
+    if end == 1.0 and length < 0.3:
+        return []
+    ends = (0.0, length) if end == 0 else (1 - length, 1.0)
+    low, high = found.along(end, *ends, 12)
+    off = []
+    with mp.workdps(150):
+        a = mp.mpf(ends[1]) if end == 0 else 1 - mp.mpf(ends[0])
+        for k in range(12):
+            # t = a (1 + s) / 2, s = (2 x - u - v) / (v - u), turned round at the other end
+            truth = sum(
+                mp.mpf(c) * mp.binomial(k, i) * (2 / a) ** i * (-1) ** (k - i)
+                * part_of(mp.mpf(e) + i, a)[j]
+                for c, e, j in parts
+                for i in range(k + 1)
+            ) * (1 if end == 0 else (-1) ** k)  # fmt: skip
+            off.append((low[k] <= truth <= high[k], high[k] - low[k], float(truth)))
+    return off
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("length", PARTS)
+def test_moments_of_a_density_that_was_written(name, length):
+    found = errors_of_written(name, length)
+    for inside, width, _ in found:
+        assert inside
+        assert width <= 1e-15 * found[0][2] * (1 if length > 1e-12 else 100)
+
+
+@pytest.mark.parametrize(
+    "density",
+    [lambda x: 2 * x, lambda x: 6 * x * (1 - x), lambda x: np.exp(x) / np.expm1(1.0),
+     lambda x: np.where(x < 0.5, 0.5, 1.5)],
+)  # fmt: skip
+def test_a_density_with_a_taylor_series_needs_no_moments(density):
+    assert moments_of(bl.Measure(density, on=UNIT)) is None
+
+
+def test_a_density_that_fades_slowly_towards_a_pole():
+    # 1 / (x (1 - log x)^2): beyond 2^-400 there is still more than 1/300 of the mass
+    graph = trace(lambda x: 1 / (x * (1 - np.log(x)) ** 2), ("x",), ())
+    found = end_moments.EndMoments(graph, log=False, ends=(0.0,))(0.0, 0.0, 0.5, 3)
+    truth = 1 / (1 + mp.log(2))
+    assert not found[0].is_finite() or found[0].lower() <= truth <= found[0].upper()
+
+
+def without_the_end(patch):
+    patch.setattr(
+        end_moments.EndMoments, "_at_end", lambda *about: [end_moments.arb(0)] * about[-1]
+    )
+
+
+def with_few_nodes(patch):
+    patch.setattr(end_moments, "_NODES", 3)
+    patch.setattr(end_moments, "arb", Small)
+
+
+class Small:
+    """Balls whose radii are lost."""
+
+    pos_inf, nan, legendre_p_root = (
+        end_moments.arb.pos_inf, end_moments.arb.nan, end_moments.arb.legendre_p_root
+    )  # fmt: skip
+
+    def __new__(cls, value, radius=0):
+        return end_moments.acb(value, 0).real
+
+
+def mirrored(patch):
+    before = end_moments.EndMoments.__call__
+    patch.setattr(
+        end_moments.EndMoments,
+        "__call__",
+        lambda self, *about: [abs(v) for v in before(self, *about)],
+    )
+
+
+@pytest.mark.parametrize("broken", [without_the_end, with_few_nodes, mirrored])
+def test_broken_moments_are_seen(broken, monkeypatch):
+    end_moments._rule.cache_clear()
+    broken(monkeypatch)
+    found = [v for name in WRITTEN for v in errors_of_written(name, 0.625)]
+    end_moments._rule.cache_clear()
+    assert not all(inside for inside, *_ in found)
+
+
+@pytest.mark.parametrize("name", ["logarithm", "root", "pole"])
+@pytest.mark.parametrize("y", [0.01, 0.3, 0.97])
+@pytest.mark.parametrize("of", ["gauss", "laplace"])
+def test_f_y_under_a_prior_that_was_written(name, y, of):
+    density, end, parts = WRITTEN[name]
+    mechanism, f, _ = KERNELS[of]
+    surface = engine_for(bl.Measure(density, on=UNIT) * mechanism).surface
+    ys = np.array([y])
+    model, _ = gauss.marginal(surface, Outcomes(ys, ys, ys, 0, np.zeros(1)), rtol=1e-10)
+    low, high = model.total()
+    with mp.workdps(40):  # by t = u^2, and pieces towards the end
+        place = mp.mpf(y) if end == 0 else 1 - mp.mpf(y)
+        cuts = sorted({0, mp.sqrt(place), *(mp.mpf(2) ** -k for k in range(0, 60, 3))})
+
+        def inside(u):
+            x = u * u if end == 0 else 1 - u * u
+            p = sum(c * mp.power(u * u, e) * mp.log(u * u) ** j for c, e, j in parts)
+            return f(mp.mpf(y), x) * p * 2 * u
+
+        truth = mp.quad(inside, cuts)
+    assert low[0] <= truth <= high[0] <= low[0] * (1 + 2e-10)
 
 
 @pytest.mark.parametrize("name", KERNELS)

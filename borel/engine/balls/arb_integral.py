@@ -63,6 +63,7 @@ def integrate(
     bits: int = 64,
     boxes: int = 300,
     evaluations: int = 20_000,
+    until: float | None = None,
 ) -> Enclosure:
     """Enclose the integral of a graph over [a, b].
 
@@ -82,7 +83,9 @@ def integrate(
         Arb's precision.
     boxes, evaluations : int
         How many boxes are cut, and how often about the integrand is evaluated, before a wide
-        answer is given; so it is after `borel.settings.deadline`.
+        answer is given.
+    until : float, optional
+        When it is given in any case, by `time.monotonic`; by default `borel.settings.deadline`.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def integrate(
     if len(cuts) == 2 and math.isinf(a) and math.isinf(b):
         cuts.insert(1, 0.0)
     lower, upper = -INF, INF
-    deadline = settings.deadline()
+    deadline = settings.deadline() if until is None else until
     with precision(bits):
         f = graph.at(inputs)
         size = math.fsum(_guess(f, p, q) for p, q in pairwise(cuts))

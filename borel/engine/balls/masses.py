@@ -1,9 +1,14 @@
-"""Probabilities of intervals under named priors, enclosed: distribution functions through Arb."""
+"""Probabilities of intervals under priors on a line, enclosed through Arb.
+
+Named families have distribution functions; other densities are integrated from their graphs.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
+
+from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -11,12 +16,15 @@ if TYPE_CHECKING:
     from borel.measures import Measure
 
 Ends = tuple[float, float]
+_NARROW, _BITS = 1e-13, 80
 SUM_OF_NORMALS = "sum of normals"
 """The family of a weighted sum of normal numbers: its variance is a Fraction."""
 
 
 def mass_function(prior: Measure) -> Callable[[float, float], Ends] | None:
-    """Return ``(a, b) -> enclosure of P{a < X < b}`` for a named family on the line, else None.
+    """Return ``(a, b) -> enclosure of P{a < X < b}`` for a density on the line, else None.
+
+    Of a prior with atoms it is the probability beside them.
 
     Examples
     --------
@@ -26,9 +34,9 @@ def mass_function(prior: Measure) -> Callable[[float, float], Ends] | None:
     True
     """
     name, values = prior.family or ("", {})
-    values = {key: value for key, value in values.items() if key != "normalised"}
+    values = {key: value for key, value in values.items() if key != "miss"}
     if name not in _BELOW and name != "uniform":
-        return None
+        return integral_of(prior, most=1.0)
     if name == "uniform":
         ends = getattr(prior.on, "lower", None), getattr(prior.on, "upper", None)
         if None in ends or prior.on.kind != "continuous":
@@ -58,6 +66,36 @@ def mass_function(prior: Measure) -> Callable[[float, float], Ends] | None:
         return low, high
 
     return mass
+
+
+def integral_of(
+    prior: Measure, *, most: float = math.inf, rel_tol: float = _NARROW
+) -> Callable[[float, float], Ends] | None:
+    """Return what encloses the integral of a density between two numbers, from its graph.
+
+    It may be known to be ``most`` at most.
+    """
+    from borel.engine.balls.arb_expand import product
+    from borel.engine.balls.arb_graph import Prepared
+    from borel.engine.balls.arb_integral import integrate
+    from borel.engine.graphs.rewrite import simplified
+
+    density = prior.density
+    if density is None or density.graph is None or prior.on.kind not in ("continuous", "mixed"):
+        return None
+    try:
+        graph = Prepared(product([(simplified(density.graph), density.log)]))
+    except NotEnclosed:  # an operation that is not there in Arb
+        return None
+    about: dict[str, Any] = {"rel_tol": rel_tol, "bits": _BITS, "until": math.inf}
+
+    def integral(a: float, b: float) -> Ends:
+        if not a < b:
+            return 0.0, 0.0
+        low, high = integrate(graph, {"shift": 0}, a, b, breaks=prior.breaks, **about).floats
+        return max(low, 0.0), min(high, most)
+
+    return integral
 
 
 def _half(z: Any) -> Any:

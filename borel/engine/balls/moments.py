@@ -1,9 +1,10 @@
-r"""Moments of named priors over a piece of the line, enclosed through Arb.
+r"""Moments of priors over a piece of the line, enclosed through Arb.
 
 With t from -1 to 1 along a piece (a, b), the moments are :math:`\int_a^b t^k p(x) dx`. A beta's
 come from :math:`x^k p_{\alpha,\beta} = (\alpha)_k / (\alpha + \beta)_k p_{\alpha+k,\beta}` and its
 distribution function, a gamma's from :math:`x^k p_\alpha = (\alpha)_k \beta^{-k} p_{\alpha+k}`. So
 an integral against the prior is found beside an end where its density has no Taylor series.
+Moments of other densities come from their graphs (`end_moments`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel.engine.balls.arb import ball, ends, precision
+from borel.engine.balls.end_moments import EndMoments, singular_ends
+from borel.engine.graphs.rewrite import simplified
+from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +59,9 @@ class Moments(NamedTuple):
 
 
 def moments_of(prior: Measure) -> Moments | None:
-    """Return the moments of a named prior that may be singular at an end, else None.
+    """Return the moments of a prior on a line that is singular at an end, else None.
+
+    Those of a beta and of a gamma have a formula; others come from the graph of the density.
 
     Examples
     --------
@@ -69,7 +75,16 @@ def moments_of(prior: Measure) -> Moments | None:
         return Moments((0.0, 1.0), _beta(**values))
     if name == "gamma":
         return Moments((0.0,), _gamma(**values))
-    return None
+    line: Any = getattr(prior.on, "interval", prior.on)
+    density = prior.density
+    if line.kind != "continuous" or density is None or density.graph is None:
+        return None
+    graph, log = simplified(density.graph), density.log
+    try:
+        ends_ = singular_ends(graph, line.lower, line.upper, log=log)
+    except NotEnclosed:  # an operation that is not there in Arb
+        return None
+    return Moments(ends_, EndMoments(graph, log=log, ends=ends_)) if ends_ else None
 
 
 def _beta(alpha: Any, beta: Any) -> Callable[[float, float, float, int], list[Any]]:

@@ -58,6 +58,15 @@ class Marginal:
 
     def over(self, low, high, shift, rtol: float, deadline: float) -> tuple[Box, Box, Box]:
         """Return f_Y / e^shift: coefficients at the centre and over the box, and the rest."""
+        found = self._over(low, high, shift, rtol, deadline)
+        missed = self.surface.secret.miss
+        if not missed:
+            return found
+        off = np.array(1 - missed), np.array(1 + missed)
+        inner, outer, rest = (lanes.multiply(v, off) for v in found)
+        return inner, outer, rest
+
+    def _over(self, low, high, shift, rtol: float, deadline: float) -> tuple[Box, Box, Box]:
         if self.known is not None:
             return self._by_theorem(low, high, shift)
         n = len(low)

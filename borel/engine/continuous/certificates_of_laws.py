@@ -56,17 +56,22 @@ def outcomes(
         return None
     peak = _peak(engine, part)
     at = np.array([peak[0]])
-    places: list = [None, None]
+    about = _line(line, at)
+    among = _among(about["edges"])
+    own: list = [None, None]
+    close: list = [None, None]
     for k, (kinds, sign) in enumerate(((("pml", "ldp"), 1.0), (("pmc", "ldp"), -1.0))):
         if quantity in kinds:
-            places[k] = float(line.extreme(at, sign).place[0, 0])
-    claim = {
-        "type": "outcomes",
-        **_line(line, at),
-        "peak": {"y": list(peak), "x": places},
-    }
-    # nothing is handed out whose peak the checker does not see; the boxes would take too long here
-    return tried(engine, _made(engine, quantity, ends, claim), PeakAndAtoms, CountSupremum)
+            own[k] = float(line.extreme(at, sign).place[0, 0])
+            close[k] = _better(line, peak[0], own[k], sign, among)
+    # nothing is handed out whose peak the checker does not see; the boxes would take too long here.
+    # Where the prior fades towards an end the engine's place is short of it; where it is 0, beyond
+    for places in (close, own) if close != own else (own,):
+        claim = {"type": "outcomes", **about, "peak": {"y": list(peak), "x": places}}
+        made = _made(engine, quantity, ends, claim)
+        if tried(engine, made, PeakAndAtoms, CountSupremum):
+            return made
+    return None
 
 
 def _made(

@@ -26,6 +26,16 @@ class _InLogs(_Checker):
                 return by_factors if log else by_factors.exp()
         return found
 
+    def charged(self, x):
+        """Return whether p > 0 along a ray of secrets: log p is finite for each t."""
+        if super().charged(x):
+            return True
+        low, high = x.bounds()
+        inside = self.ends[0] <= low and high <= self.ends[1]
+        with suppress(ValueError, ZeroDivisionError, KeyError):
+            return inside and all(b.is_finite() for b in log_along(self.p, x).terms.values())
+        return False
+
     def margin(self, side, level, x, y):
         """Bound side (f - e^level) from below along rays; far out, side (log f - level)."""
         found = super().margin(side, level, x, y)

@@ -28,6 +28,7 @@ JUMPS = _TRUTHS | set("where sign floor ceil trunc rint remainder floor_divide h
 """Operations that jump: what they lead to is not known by its slopes."""
 _LEVELS = (1e-13, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3, 0.5)
 _PIECES = 20
+_NEAR_0 = 2.0**-6
 _FARTHEST = 45.0  # sinh of that is 1.7e19
 _FARTHEST_CUT, _LITTLE = 1e13, 1e-12
 
@@ -82,7 +83,8 @@ def _quantiles(secret: Secret, sign: float) -> list[float]:
             beyond = secret.mass(*sorted((place, sign * math.inf)))[1]
             below, above = (t, above) if beyond > level else (below, t)
         out.append(math.sinh(above))
-    return out
+    # what is nearly 0 would have pieces shrink towards it
+    return [v if abs(v) > _NEAR_0 * abs(out[-1] - out[-3]) else 0.0 for v in out]
 
 
 def settling(

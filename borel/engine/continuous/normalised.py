@@ -12,6 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 from borel.alphabets import Interval
+from borel.engine.continuous.normalised_priors import MISS
 from borel.engine.continuous.surface import log_graph
 from borel.engine.graphs import rewrite
 from borel.engine.graphs.through import through
@@ -21,9 +22,6 @@ from borel.errors import NotEnclosed
 if TYPE_CHECKING:
     from borel.measures import Measure
     from borel.mechanism import Mechanism
-
-MISS = 5e-14
-"""How far the enclosed integral may be from 1: half of the slack that laws of a leakage have."""
 
 
 def statement(mechanism: Mechanism, prior: Measure) -> str:

@@ -130,8 +130,9 @@ class Partition:
                 for one in self._rests(low[k], high[k]):
                     more = one.bounds(self.kind, float(low[k]), float(high[k]))
                     out[[3, 5, 7], k] = np.minimum(out[[3, 5, 7], k], more)
-            found = self._far(float(low[k]), float(high[k]))
-            out[0, k], out[1, k] = max(out[0, k], found[0]), min(out[1, k], found[1])
+            found, off = self._far(float(low[k]), float(high[k])), self.engine.secret.miss
+            out[0, k] = max(out[0, k], found[0] - off)
+            out[1, k] = min(out[1, k], found[1] + off)
             if math.isfinite(out[1, k]):
                 factor = math.exp(min(out[1, k], 700.0)) * (1 + 1e-14)
                 out[5, k] = min(out[5, k], out[1, k] * out[3, k] * (1 + 1e-15))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,11 @@ from borel.engine.graphs.affine import Form, forms_of
 from borel.engine.graphs.trace import Graph
 from borel.engine.intervals import interval
 from borel.errors import NotEnclosed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.density import Density
 
 Ends = tuple[float, float]
 
@@ -148,3 +154,29 @@ class _Piece:
             return ()
         low, high = self.ends(test)
         return () if low != high else (yes,) if low else (no,)
+
+
+def prover(density: Density) -> Callable[[Graph], bool]:
+    """Return what proves that a function of the same inputs is >= 0 on the alphabets."""
+    ranges = {}
+    for name, alphabet in density.alphabets.items():
+        for k, factor in enumerate(alphabet.factors):
+            ranges[name if alphabet.dim == 1 else f"{name}{k}"] = _range(factor)
+
+    def nonnegative(graph: Graph) -> bool:
+        try:
+            low, _ = interval.evaluate(graph, {name: ranges[name] for name in graph.inputs})
+        except NotEnclosed:
+            return False
+        return bool(low >= 0)
+
+    return nonnegative
+
+
+def _range(alphabet: Any) -> tuple[float, float]:
+    """Return the least and the greatest point of an alphabet of numbers."""
+    if alphabet.kind == "finite":
+        return float(np.min(alphabet.array)), float(np.max(alphabet.array))
+    line = getattr(alphabet, "interval", alphabet)  # the atoms lie in it
+    low = -np.inf if line.lower is None else line.lower
+    return float(low), float(np.inf if line.upper is None else line.upper)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from borel.alphabets import Interval
 from borel.density import Density
 from borel.engine.balls.masses import SUM_OF_NORMALS
-from borel.engine.continuous.surface import SUM_IN_A_BOX, normalised
+from borel.engine.continuous.normalised_priors import SUM_IN_A_BOX, miss
 from borel.engine.graphs.normal_law import NormalLaw
 from borel.engine.graphs.reduced import reduced
 from borel.engine.graphs.trace import Graph
@@ -46,7 +46,7 @@ def on_a_line(joint: Joint) -> Joint | None:
     density = Density(None, {"x": line}, log=law.log, graph=law.graph)
     sums = Measure(density.raw, line, log=law.log, breaks=law.breaks, name="sum", _check=False)
     sums.density = density
-    about = {"normalised": normalised(prior)}
+    about = {"miss": miss(prior)}
     if isinstance(law, NormalLaw):
         sums.family = SUM_OF_NORMALS, {**about, "mu": law.mean, "variance": law.variance}
     else:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Integers, Interval, Mixed
-from borel.engine.balls.masses import SUM_OF_NORMALS, mass_function
+from borel.engine.balls.masses import mass_function
 from borel.engine.balls.moments import Moments, moments_of
-from borel.engine.continuous.positive import positive_on
+from borel.engine.continuous.normalised_priors import miss, positive
+from borel.engine.continuous.positive import positive_on, prover
 from borel.engine.discrete.heads import assumed, head_of_prior, trimmed
 from borel.engine.graphs import fp, rewrite
 from borel.engine.intervals import interval, jet, lanes
@@ -28,13 +29,6 @@ if TYPE_CHECKING:
     from borel.engine.intervals.lanes import Box
     from borel.measures import Measure
 
-_POSITIVE = frozenset(
-    ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", SUM_OF_NORMALS)
-)
-"""Families whose density is positive almost everywhere on their alphabet."""
-SUM_IN_A_BOX = "sum in a box"
-"""The family of a weighted sum of secrets in a box, with polynomial densities."""
-SUMS = frozenset((SUM_IN_A_BOX, SUM_OF_NORMALS))
 _LEAST = -690.0
 """A number below this is the logarithm of what is, or nearly is, no normal float."""
 POSITIVE_COUNTS = frozenset(("poisson", "geometric", "negative_binomial"))
@@ -75,6 +69,8 @@ class Secret:
         The mass of all of them, at most.
     along_y : bool
         Whether every large integer has positive mass, of a countable prior.
+    miss : float
+        By what factor, e^-miss to e^miss, the density may be off that of the law meant.
     assumptions : list of str
         What is not proved.
     """
@@ -93,6 +89,7 @@ class Secret:
     rest: tuple[tuple[float, float], ...] = ()
     rest_mass: float = 0.0
     along_y: bool = False
+    miss: float = 0.0
     assumptions: list[str] = field(default_factory=list)
 
     @property
@@ -113,26 +110,6 @@ class Secret:
         if "_program" not in self.__dict__:
             self.__dict__["_program"] = Program(self.log_density)
         return self.__dict__["_program"]
-
-
-def _families(prior: Measure) -> list[tuple[str, dict[str, Any]]]:
-    """Return the family of a prior, or those of the factors of a product."""
-    return [part.family or ("", {}) for part in prior.parts or (prior,)]
-
-
-def positive(prior: Measure) -> bool:
-    """Return whether the density is positive almost everywhere, by its families."""
-    return all(
-        name in _POSITIVE or about.get("positive", False) for name, about in _families(prior)
-    )
-
-
-def normalised(prior: Measure) -> bool:
-    """Return whether the density integrates to 1, by its families; of a sum, of what is summed."""
-    return all(
-        about["normalised"] if name in SUMS else name in _POSITIVE
-        for name, about in _families(prior)
-    )
 
 
 def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
@@ -169,7 +146,9 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
         mass_function(prior) if on.dim == 1 else None,
         moments_of(prior) if on.dim == 1 else None,
     )
-    if not normalised(prior):
+    missed = miss(prior)
+    out.miss = missed or 0.0
+    if missed is None:
         out.assumptions.append("prior normalised: checked")
     if prior.masses:
         charged = {a: m for a, m in prior.masses.items() if m > 0}
@@ -272,33 +251,7 @@ def log_graph(density: Density) -> Graph:
         raise NotEnclosed(f"it could not be traced ({density.opaque})")
     if density.log:
         return rewrite.simplified(density.graph)
-    return rewrite.log_of(density.graph, _prover(density))
-
-
-def _prover(density: Density) -> Callable[[Graph], bool]:
-    """Return what proves that a function of the same inputs is >= 0 on the alphabets."""
-    ranges = {}
-    for name, alphabet in density.alphabets.items():
-        for k, factor in enumerate(alphabet.factors):
-            ranges[name if alphabet.dim == 1 else f"{name}{k}"] = _range(factor)
-
-    def nonnegative(graph: Graph) -> bool:
-        try:
-            low, _ = interval.evaluate(graph, {name: ranges[name] for name in graph.inputs})
-        except NotEnclosed:
-            return False
-        return bool(low >= 0)
-
-    return nonnegative
-
-
-def _range(alphabet: Any) -> tuple[float, float]:
-    """Return the least and the greatest point of an alphabet of numbers."""
-    if alphabet.kind == "finite":
-        return float(np.min(alphabet.array)), float(np.max(alphabet.array))
-    line = getattr(alphabet, "interval", alphabet)  # the atoms lie in it
-    low = -np.inf if line.lower is None else line.lower
-    return float(low), float(np.inf if line.upper is None else line.upper)
+    return rewrite.log_of(density.graph, prover(density))
 
 
 class Surface:
@@ -353,7 +306,7 @@ class Surface:
         """The kernel with sums of exponentials as such, for outcomes far out, if it has another."""
         if self._density is None:
             return None
-        graph = rewrite.far_log(self.graph, _prover(self._density))
+        graph = rewrite.far_log(self.graph, prover(self._density))
         if graph == self.graph:
             return None
         return self.of(graph, self.secret)

@@ -16,6 +16,7 @@ from borel.bound import Bound
 from borel.engine.balls.arb import ball, enclose
 from borel.engine.continuous import surface
 from borel.engine.continuous.certified import rounded
+from borel.engine.continuous.normalised_priors import FAMILIES
 from borel.engine.graphs.joined_graphs import JoinedGraphs
 from borel.engine.graphs.trace import Graph
 from borel.errors import NotEnclosed
@@ -45,7 +46,7 @@ class Line:
         self.p, self.q = p, q
         self.a, self.b = max(p.on.lower, q.on.lower), min(p.on.upper, q.on.upper)  # type: ignore[attr-defined]
         self.breaks = self._marks()
-        self.known = [(m.family or ("",))[0] in surface._POSITIVE for m in (p, q)]
+        self.known = [(m.family or ("",))[0] in FAMILIES for m in (p, q)]
         names = [n for n, known in zip(("p", "q"), self.known, strict=True) if not known]
         self.assumptions = tuple(f"{n} normalised: checked" for n in names)
         self.notes = rounded(p.density, q.density)

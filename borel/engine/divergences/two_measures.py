@@ -278,9 +278,10 @@ def _by_renyi(p: Measure, q: Measure, f: Generator) -> Bound | None:
 
 def _order_zero(p: Measure, q: Measure) -> Bound:
     """Return 0 for measures whose density is positive on one alphabet."""
-    from borel.engine.continuous.surface import _POSITIVE, POSITIVE_COUNTS
+    from borel.engine.continuous.normalised_priors import FAMILIES
+    from borel.engine.continuous.surface import POSITIVE_COUNTS
 
-    if p.on == q.on and (p.family or ("",))[0] in _POSITIVE | POSITIVE_COUNTS:
+    if p.on == q.on and (p.family or ("",))[0] in FAMILIES | POSITIVE_COUNTS:
         return Bound.exact(0.0, 0.0)
     raise NotYet(
         "bl.renyi of order 0",

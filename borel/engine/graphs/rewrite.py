@@ -168,12 +168,18 @@ def _simple(b: _Builder, op: str, args: tuple) -> int:
 
 
 def _difference(b: _Builder, u: int, v: int) -> int:
-    """Add u - v; if one of them is the other plus something, only that remains."""
+    """Add u - v; of u and u + w only w remains, of u and u w the factor 1 - w."""
     for whole, part in ((u, v), (v, u)):
         inner = b.arguments(whole, "add")
         if inner is not None and part in inner:
             rest = inner[1] if inner[0] == part else inner[0]
             return rest if whole == u else b.add("negative", rest)
+    for product, part in ((v, u), (u, v)):
+        inner = [*(b.arguments(product, "multiply") or 2 * (b.arguments(product, "square") or ()))]
+        if part in inner:
+            rest, one = inner[inner[0] == part], b.add("const", 1.0)
+            gap = (one, rest) if part == u else (rest, one)
+            return b.add("multiply", part, b.add("subtract", *gap))
     return b.add("subtract", u, v)
 
 
