@@ -238,7 +238,7 @@ MUTATIONS = {
     "one convolution": ("sum_law._convolved", lambda pieces, other: pieces),
     "a wrong scale": ("sum_law._integral", lambda piece: 2),
     "a term forgotten": (
-        "sum_law._polynomial",
+        "sum_law.polynomial",
         lambda made, base, terms: made.number(F(int(terms[0].p), int(terms[0].q))),
     ),
     "weights without their size": ("affine._times", lambda form, number: form),

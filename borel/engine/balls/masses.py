@@ -83,6 +83,8 @@ def integral_of(
     density = prior.density
     if density is None or density.graph is None or prior.on.kind not in ("continuous", "mixed"):
         return None
+    if not {*density.graph.inputs} <= {"x"}:
+        return None
     try:
         graph = Prepared(product([(simplified(density.graph), density.log)]))
     except NotEnclosed:  # an operation that is not there in Arb

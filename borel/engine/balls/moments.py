@@ -79,6 +79,8 @@ def moments_of(prior: Measure) -> Moments | None:
     density = prior.density
     if line.kind != "continuous" or density is None or density.graph is None:
         return None
+    if not {*density.graph.inputs} <= {"x"}:
+        return None
     graph, log = simplified(density.graph), density.log
     try:
         ends_ = singular_ends(graph, line.lower, line.upper, log=log)

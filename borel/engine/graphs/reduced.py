@@ -1,8 +1,8 @@
-"""Kernels of several secrets as kernels of one weighted sum of them, with the law of the sum.
+"""Kernels of several secrets as kernels of one number of them, with the law of that.
 
-It is known where the secrets are independent in a box, with polynomial densities (uniform, Beta
-with whole parameters), or normal together. In a box the number may also be a maximum, a minimum or
-an absolute value of such sums (`piece_laws`).
+It is known of weighted sums where the secrets are independent in a box, with polynomial densities
+(uniform, Beta with whole parameters), or normal together. In a box the number may also be a
+maximum, a minimum or an absolute value of such sums (`piece_laws`), or a product (`product_laws`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from typing import NamedTuple
 from flint import fmpq_poly
 
 from borel.engine.graphs.affine import forms_of, through_a_sum
+from borel.engine.graphs.conditions import TESTS
 from borel.engine.graphs.factors import polynomials
 from borel.engine.graphs.normal_law import NormalLaw, normal_law
+from borel.engine.graphs.one_number import OneNumber, through_one_number
 from borel.engine.graphs.piece_laws import PieceLaws, in_a_box, turned
+from borel.engine.graphs.product_laws import product_law
 from borel.engine.graphs.sum_law import SumLaw, written
-from borel.engine.graphs.through import through
 from borel.engine.graphs.trace import Graph
+
+_KINKED = TESTS | {"absolute", "maximum", "minimum", "where"}
 
 
 class Reduced(NamedTuple):
@@ -84,17 +88,36 @@ def _in_a_box(
 ) -> Reduced | None:
     """Return a kernel of independent secrets in a box with polynomial densities."""
     names = tuple(of)
-    parts = [through(graph, names) for graph in graphs]
-    numbers = [number for _, inner in parts for number in inner]
-    one = numbers[0] if numbers and all(number == numbers[0] for number in numbers) else None
-    if one is not None and forms_of(one)[-1] is None:
-        own = PieceLaws(one, of, ends).last()
-        line = through_a_sum([outer for outer, _ in parts], ("w0",))
-        if own is not None and line is not None and {*line.form} <= {"w0", ""}:
-            pieces = turned(own, line.form["w0"], line.form.get("", Fraction(0)))
-            return Reduced(line.graphs, written(pieces))
+    one = through_one_number(graphs, names)
+    if one is not None and forms_of(one.number)[-1] is None:
+        line = through_a_sum(one.graphs, ("x",))
+        if line is not None and {*line.form} <= {"x", ""}:
+            law = _law(one, of, ends, (line.form["x"], line.form.get("", Fraction(0))))
+            if law is not None:
+                return Reduced(line.graphs, law)
     line = through_a_sum(graphs, names)
     if line is None or not {*line.form} <= {*names, ""}:
         return None
     pieces_ = in_a_box(line.form, of, dict(zip(names, ends, strict=True)))
     return None if pieces_ is None else Reduced(line.graphs, written(pieces_))
+
+
+def _law(
+    one: OneNumber,
+    of: dict[str, fmpq_poly],
+    ends: list[tuple[float, float]],
+    line: tuple[Fraction, Fraction],
+) -> SumLaw | None:
+    """Return the law of a multiple of a number that is no sum, plus another."""
+    pieces = PieceLaws(one.number, of, ends).last()
+    if pieces is not None:
+        return written(turned(pieces, *line))
+    if not _bends(one.graphs):
+        return None  # of a smooth function of the number its law is not needed
+    product = product_law(one.number, of, ends)
+    return None if product is None else product.turned(*line).written()
+
+
+def _bends(graphs: list[Graph]) -> bool:
+    """Return whether a kernel may have kinks, or outcomes have masses."""
+    return len(graphs) > 1 or not graphs[0].operations.isdisjoint(_KINKED)

@@ -179,13 +179,30 @@ def written(pieces: list[Piece]) -> SumLaw:
         else:
             middle = Fraction(float((low + high) / 2))
             apart = made.add("subtract", x, made.number(middle))
-            nodes.append(_polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs()))
-    cuts = [low for low, *_ in pieces[1:]]
+            nodes.append(polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs()))
+    ends = [(low, high, node) for (low, high, _), node in zip(pieces, nodes, strict=True)]
+    return chained(made, x, ends)
+
+
+def chained(made: Maker, x: int, parts: list[tuple[Fraction, Fraction, int]]) -> SumLaw:
+    """Return the graph of a density from its parts: intervals in order, and nodes.
+
+    Between them it is 0, as it is outside.
+    """
+    nothing = made.number(Fraction(0))
+    first, last = parts[0][0], parts[-1][1]
     lower, upper = _outside(first, -1), _outside(last, 1)
     whole = [Fraction(lower), Fraction(upper)] == [first, last]
+    cuts, nodes = ([], []) if whole else ([first], [nothing])
+    for (_, high, node), after in zip(parts, [*parts[1:], None], strict=True):
+        nodes.append(node)
+        if after is not None and after[0] > high:
+            cuts.append(high)
+            nodes.append(nothing)
+        if after is not None:
+            cuts.append(after[0])
     if not whole:  # the pieces are not 0 beyond their ends
-        nothing = made.number(Fraction(0))
-        cuts, nodes = [first, *cuts, last], [nothing, *nodes, nothing]
+        cuts, nodes = [*cuts, last], [*nodes, nothing]
     total = nodes[-1]
     for cut, node in zip(reversed(cuts), reversed(nodes[:-1]), strict=True):
         total = made.add("where", made.add("less_equal", x, made.number(cut)), node, total)
@@ -220,7 +237,7 @@ def _between(made: Maker, x: int, low: Fraction, high: Fraction, of: fmpq_poly) 
             factors.append(base)
     middle = Fraction(float((low + high) / 2))
     apart = made.add("subtract", x, made.number(middle))
-    total = _polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs())
+    total = polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs())
     for base in factors:
         total = made.add("multiply", total, base)
     return total
@@ -230,13 +247,13 @@ def _by_order(made: Maker, base: int, of: fmpq_poly) -> int:
     """Add a polynomial as the power of its argument that it begins with, times the rest."""
     terms = of.coeffs()
     order = next(k for k, c in enumerate(terms) if c)
-    total = _polynomial(made, base, terms[order:])
+    total = polynomial(made, base, terms[order:])
     for _ in range(order):
         total = made.add("multiply", total, base)
     return total
 
 
-def _polynomial(made: Maker, base: int, terms: list[fmpq]) -> int:
+def polynomial(made: Maker, base: int, terms: list[fmpq]) -> int:
     """Add a polynomial of a node, the constant term first."""
     *terms, last = terms
     k = made.number(_fraction(last))
