@@ -18,9 +18,12 @@ from borel.engine.continuous import check_atoms, check_rays, check_sums
 from borel.engine.continuous.check import check
 from borel.engine.graphs import (
     affine,
+    conditions,
     factors,
     normal_law,
+    one_number,
     piece_laws,
+    product_laws,
     reduced,
     sum_law,
     through,
@@ -438,7 +441,17 @@ def test_it_shares_nothing_with_the_kernels_but_the_graph():
         "borel.engine.graphs.factors",
         "borel.engine.graphs.reduced",
     }
-    laws = {affine, factors, normal_law, piece_laws, sum_law, through}
+    laws = {
+        affine,
+        conditions,
+        factors,
+        normal_law,
+        one_number,
+        piece_laws,
+        product_laws,
+        sum_law,
+        through,
+    }
     own = {f"borel.engine.graphs.{module.__name__.split('.')[-1]}" for module in laws}
     for module in (reduced, *laws):  # graphs alone
         assert modules_of_borel(module) <= own | {"borel.engine.graphs.trace"}

@@ -347,7 +347,7 @@ def test_noise_with_a_kink_has_figures_as_before_and_no_certificate():
     """Where a branch moves across the box no polynomial is f_Y: nothing is handed out."""
 
     def kinked(y, x):
-        return np.exp(-np.abs(y - x[0] * x[1])) / 2
+        return np.exp(-np.abs(y - np.sin(x[0] + x[1] * x[1]))) / 2
 
     joint = bl.uniform(SQUARE) * kernel(kinked, secret=SQUARE)
     with bl.options(budget=2):

@@ -49,7 +49,7 @@ def through_one_number(graphs: list[Graph], names: tuple[str, ...]) -> OneNumber
     >>> mass = trace(lambda x: abs(1 - 2 * (-x[0]) * x[1]), (("x0", "x1"),), ())
     >>> found = through_one_number([kernel, mass], ("x0", "x1"))
     >>> [op for op, _ in found.graphs[1].nodes]
-    ['input', 'const', 'multiply', 'const', 'add', 'absolute']
+    ['const', 'input', 'const', 'multiply', 'add', 'absolute']
     """
     inner = through(graphs[0], names)[1]
     if not inner:
