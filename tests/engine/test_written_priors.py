@@ -139,6 +139,12 @@ def test_masses_are_exact_integrals():
             assert low <= of[1] - of[0] <= high <= low + 1e-12 * high
 
 
+def test_a_mass_of_what_is_a_law_but_for_rounding_is_at_most_1():
+    prior = bl.Measure(lambda x: (2 + 2e-10) * x, on=UNIT)  # so near to 1 that it is let in
+    low, high = masses.mass_function(prior)(0.0, 1.0)
+    assert low == high == 1
+
+
 # -- what is said to be a law ---------------------------------------------------------------------
 
 

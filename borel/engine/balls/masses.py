@@ -95,7 +95,7 @@ def integral_of(
         if not a < b:
             return 0.0, 0.0
         low, high = integrate(graph, {"shift": 0}, a, b, breaks=prior.breaks, **about).floats
-        return max(low, 0.0), min(high, most)
+        return min(max(low, 0.0), most), max(min(high, most), 0.0)  # within [0, most], both
 
     return integral
 
