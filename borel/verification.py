@@ -18,6 +18,7 @@ from borel.engine.continuous.check_discrete_laws import check_discrete_laws
 from borel.engine.continuous.check_fading import check_fading
 from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_infinite_laws import check_infinite_laws
+from borel.engine.continuous.check_informations import check_informations
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
@@ -48,6 +49,7 @@ _CHECKERS = {
     "fading": check_fading,
     "infinite": check_in_logs,
     "infinite_quantile": check_infinite_laws,
+    "information": check_informations,
     "law": check_laws,
     "mean": check_means,
     "pair": check_pairs,
@@ -213,7 +215,9 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
         return "" if (kind, figure) == ("mean", name) or diverges else "maximal leakage"
     if name == "maximal_cost_leakage":
         return "" if (kind, figure) == ("mean", name) else "maximal cost leakage"
-    if name in ("mutual_information", "envelope"):
+    if name == "mutual_information":
+        return "" if (kind, figure) == ("information", "kl") else "mutual information"
+    if name == "envelope":
         return f"{name}, of which there are no certificates"
     kind_, law, of = name.partition("/law/")
     if law and kind_ not in ("pml", "pmc"):

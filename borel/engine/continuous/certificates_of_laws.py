@@ -14,7 +14,14 @@ from borel.engine.continuous.certificates import header, number, without_infinit
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_count_laws import CountLaw, CountMean, CountSupremum
 from borel.engine.continuous.check_models import FUNCTIONS
-from borel.engine.continuous.trials import Masses, Means, PeakAndAtoms, Soon, tried
+from borel.engine.continuous.trials import (
+    Informations,
+    Masses,
+    Means,
+    PeakAndAtoms,
+    Soon,
+    tried,
+)
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certificates_of_infinities import Proof
@@ -255,6 +262,34 @@ def mean(
     least = -_LARGE if figure == "maximal_cost_leakage" else 0.0
     loose = {**made, "lower": least, "upper": _LOOSE}
     return made if tried(engine, loose, Means, CountMean) else None
+
+
+def information(
+    engine: CertifiedOutcomes, figure: str, ends: tuple[float, float]
+) -> dict[str, Any] | None:
+    """Return the certificate of an f-information of a finite secret over continuous outcomes.
+
+    Parameters
+    ----------
+    engine : CertifiedOutcomes
+        The joint.
+    figure : {"kl", "chi_square", "total_variation", "squared_hellinger"}
+        Which.
+    ends : tuple of float
+        The enclosure.
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not cover.
+    """
+    if _on_a_line(engine) is None:
+        return None
+    about = {**_line(engine, np.zeros(1)), "marginal": None, "places": []}
+    claim = {"type": "information", "figure": figure, **about}
+    made = _made(engine, "f_information", ends, claim)
+    loose = {**made, "lower": -_LARGE, "upper": _LOOSE}
+    return made if tried(engine, loose, Informations, Informations) else None
 
 
 def logarithm(made: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:

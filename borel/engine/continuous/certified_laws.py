@@ -184,7 +184,7 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def maximal_cost_leakage(self) -> Bound:
         """Enclose -log of the integral of ess inf_x f(y|x)."""
-        from borel.engine.continuous.certified_measures import maximal_cost_leakage
+        from borel.engine.continuous.cost_leakage import maximal_cost_leakage
 
         return maximal_cost_leakage(self)
 
@@ -194,13 +194,17 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def f_information(self, f: Generator) -> Bound:
         """Enclose the f-information of a finite secret; else estimate it, if that is allowed."""
-        from borel.engine.continuous.certified_measures import f_information
+        from borel.engine.continuous.certified_informations import f_information
 
         try:
             low, high = f_information(self, f)
             if high - low > 1e-3 * max(1.0, high) and settings.current().engine == "auto":
                 raise NotEnclosed("the integral is enclosed too widely to be of use")
-            return self.bound(low, high, units=f.units)
+            room = _ROOM * settings.current().tol
+            wide = max(0.0, low - room), high + room
+            made = certificates_of_laws.information(self, f.name, wide)
+            low, high = (low, high) if made is None else wide
+            return self.bound(low, high, units=f.units, certificate=made)
         except NotEnclosed as error:
             if settings.current().engine == "auto":
                 return self.estimates.f_information(f)

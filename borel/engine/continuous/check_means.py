@@ -63,6 +63,7 @@ class _Means(_Law):
         claim, kind, figure = self.claim, self.data["quantity"], self.claim["figure"]
         self.hints, self.pml, self.power = self.places(), kind == "pml", figure != "mean"
         self.cost = figure == "maximal_cost_leakage"
+        self.floor = 1 if self.power and not self.cost else 0  # leakage is not negative
         self.scope = f"the {figure.replace('_', ' ')} of the law"
         of_kind = {"maximal_leakage": "pml", "maximal_cost_leakage": "pmc"}
         known = figure in ("mean", "exp_mean") or of_kind.get(figure) == kind
@@ -81,16 +82,15 @@ class _Means(_Law):
 
     def total(self, cover, low, high):
         """Prove that the sum over boxes and atoms of outcomes is within [low, high]."""
-        certain = 1 if self.power and not self.cost else 0  # leakage is not negative
         boxes = [(*self.share(a, b), a, b) for a, b in cover]
         while len(boxes) < self.most_boxes:
             least, most = (sum((box[i] for box in boxes), Z) for i in (0, 1))
-            if (low <= certain or low <= least) and most <= high:
+            if (low <= self.floor or low <= least) and most <= high:
                 return True
             gaps = [w - v if a < b else Z for v, w, a, b in boxes]  # an atom has no parts
             worst, rest = max(gaps), sum(gaps, Z)
             # with all of the line known, would it hold?
-            lost = most - rest > high or (low > certain and least + rest < low)
+            lost = most - rest > high or (low > self.floor and least + rest < low)
             if (lost and rest < INF) or not (least <= high and low <= most and worst > 0):
                 break
             cut = [box for box, gap in zip(boxes, gaps, strict=True) if gap * 8 >= worst]
@@ -259,13 +259,14 @@ class _Means(_Law):
         return out
 
     def beyond(self, y):
-        """Bound the part of a half-line from above, y = p / t for t in (0, 1]."""
-        (((power, _), p),), best = y.terms.items(), INF
+        """Bound the part of a box from above along a ray, y = p / t or p + q t for t in (0, 1]."""
+        power, p = next((e, v) for (e, _), v in y.terms.items() if e != 0)
+        best = INF
         if self.impossible(y):
             return Z
         for extremes in (self.extremes, self.orders):
             with suppress(ValueError, ZeroDivisionError):
-                # |dy| = |p| t^-2 dt
+                # |dy| = |p| t^-2 dt, or |q| dt
                 share = self.far_share(*extremes(y)) * _Ray({(power - 1, 0): abs(p)})
                 if all(e + 1 > 0 for e, _ in share.terms):
                     total = sum((v * _moment(e + 1, j) for (e, j), v in share.terms.items()), Z)

@@ -62,7 +62,7 @@ def mass_of(v, a, b):
 class _Outcomes(_Checker):
     """A certificate under check: its densities, and what came of its leaves."""
 
-    most_cells = CELLS
+    most_cells, quantities = CELLS, ("pml", "pmc", "ldp")
 
     def __init__(self, data):
         self.data, self.claim, prior = data, data["claim"], data["prior"]
@@ -71,7 +71,7 @@ class _Outcomes(_Checker):
         self.marginal = self.claim["marginal"] and (Graph.from_json(self.claim["marginal"]), True)
         self.tails = {}
         self.failures, self.checked, self.scope = [], 0, "the supremum over the outcomes"
-        self.leaf("quantity", lambda: data["quantity"] in ("pml", "pmc", "ldp"))
+        self.leaf("quantity", lambda: data["quantity"] in self.quantities)
         # flint cuts series off, without a word, where ctx.cap says
         logs = isinstance(self.f[1], bool) and isinstance(prior["log"], bool) and ctx.cap > DEGREE
         self.leaf("header", lambda: logs)

@@ -15,6 +15,7 @@ from flint import arb
 from borel.engine.continuous.certificates import patience
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_infinite_laws import _InfiniteQuantile
+from borel.engine.continuous.check_informations import _Information
 from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_outcomes import _Outcomes
@@ -94,6 +95,12 @@ class Soon(_InfiniteQuantile):
     """Whether the checker finds enough mass soon."""
 
     most_boxes = 256
+
+
+class Informations(_Information):
+    """Whether the checker finds a finite bound soon."""
+
+    most_boxes = 96
 
 
 class Means(_Means):
