@@ -301,7 +301,7 @@ def _checked(name: str, bound: str, certificate: dict) -> Verified:
 
 def _checker(part: dict, kind: str) -> Callable[[dict], Report]:
     """Return the checker of claims of a kind; those about counts have a format of their own."""
-    if part.get("format") == 4 and kind in ("outcomes", "law", "mean"):
+    if part.get("format") == 4 and kind in ("outcomes", "law", "mean", "infinite_quantile"):
         return check_count_laws
     if part.get("format") == 7:
         return check_several

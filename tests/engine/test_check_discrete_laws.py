@@ -230,6 +230,26 @@ def test_an_infinite_quantile_needs_its_infinities(change):
     assert not check_discrete_laws(data).ok
 
 
+def test_maximal_cost_leakage_is_infinite_if_every_outcome_leaks_infinitely():
+    found = bl.maximal_cost_leakage(joint("two tosses"))
+    assert found.lower == math.inf
+    assert verified("maximal_cost_leakage", found).outcome == "verified"
+    data = json.loads(json.dumps(found.certificate))
+    assert check_discrete_laws(data).ok
+    for change in (unproved_infinity, of_another, of_an_interval, slower, dropped, no_number):
+        wrong = copy.deepcopy(data)
+        change(wrong)
+        assert not check_discrete_laws(wrong).ok, change
+    one = bl.maximal_cost_leakage(joint("one toss"))  # the other outcome has 1/2 at least
+    assert one.lower <= math.log(2) <= one.upper <= one.lower + 1e-8
+    forged = {**json.loads(json.dumps(one.certificate)), "lower": "Infinity", "upper": "Infinity"}
+    assert not check_discrete_laws(forged).ok
+
+
+def no_number(data):
+    data["claim"]["parts"][1]["shift"] = math.nan
+
+
 def test_a_bounded_outcome_has_no_infinite_part():
     ell = bl.pmc(joint("one toss"))
     data = json.loads(json.dumps(ell.quantile(Fraction(9, 10)).certificate))

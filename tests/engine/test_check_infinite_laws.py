@@ -13,6 +13,7 @@ from engine.test_check_poles import ABOVE, claim, singular
 
 import borel as bl
 from borel.engine.continuous import check_infinite_laws as checker
+from borel.engine.continuous.check_count_laws import check_count_laws
 from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.verification import verified
 
@@ -54,6 +55,79 @@ def test_infinite_quantiles_are_verified(name):
         assert verified(other, bound).outcome == "refused"
     finite = dataclasses.replace(bound, lower=1.0, upper=2.0)
     assert verified(f"pmc/law/quantile-{level}", finite).outcome == "refused"
+
+
+COUNTS = bl.poisson(mu=3.0)
+
+
+def on_counts(name):
+    """Noise whose tails are exponential, on counts: PMC is infinite at every outcome."""
+    if name == "laplace":
+        return COUNTS * bl.mechanisms.laplace(b=1.0, secret=COUNTS.on)
+    prior = bl.geometric(p=0.25)
+    return prior * bl.mechanisms.gaussian(sigma=2.0, secret=prior.on)
+
+
+@pytest.mark.parametrize("name", ["laplace", "gauss"])
+@pytest.mark.parametrize("s", [0.5, Fraction(1, 10)])
+def test_infinite_quantiles_of_counts_are_verified(name, s):
+    bound = bl.pmc(on_counts(name)).quantile(s)
+    assert bound.proved and bound.lower == math.inf
+    level = f"{Fraction(s).numerator}/{Fraction(s).denominator}"
+    assert verified(f"pmc/law/quantile-{level}", bound).outcome == "verified"
+    for other in ("pml/law/quantile-" + level, "pmc/law/quantile-1/100", "pmc", "pmc/law/mean"):
+        assert verified(other, bound).outcome == "refused"
+
+
+@cache
+def of_counts():
+    """PMC is infinite on (1/2, 1), of probability 3/8."""
+    prior = bl.geometric(p=0.25)
+
+    def first(y, n):
+        return np.where(n < 2, np.where(y < 0.5, 2.0, 0.0), 1.0)
+
+    joint = prior * bl.Mechanism(first, secret=prior.on, outcome=UNIT)
+    return bl.pmc(joint).quantile(0.9).certificate
+
+
+def test_the_levels_that_a_mass_of_counts_reaches():
+    """N is 1 with probability 1/4, and then Y < 1/2: the boxes have 3/4 of their length."""
+    good = of_counts()
+    assert check_count_laws(good).ok
+    proof = good["claim"]["proofs"][0]
+    boxes = ([0.5625, 0.75], [0.75, 1.0])
+    proofs = [altered(proof, "proof", "y", to={"box": box}) for box in boxes]
+    for s, ok in (([6719, 10000], True), ([6718, 10000], False), ([1, 2], False)):
+        made_ = altered(altered(good, "claim", "s", to=s), "claim", "proofs", to=proofs)
+        assert check_count_laws(made_).ok == ok
+    twice = altered(good, "claim", "proofs", to=[proofs[1], proofs[1]])
+    assert [line.partition(":")[0] for line in check_count_laws(twice).failures] == ["boxes"]
+    for path, to in (
+        (("claim", "proofs", 0, "type"), "infinite"),
+        (("claim", "proofs", 0, "proof", "y", "box"), [0.25, 0.75]),
+        (("claim", "proofs", 0, "proof", "y", "box"), [0.75, 0.75]),
+        (("claim", "head"), [2.0, 2.0]),
+        (("claim", "head"), [0.0, 40.0]),
+        (("claim", "proofs"), []),
+        (("quantity",), "pml"),
+        (("format",), 3),
+        (("upper",), 5.0),
+    ):
+        assert not check_count_laws(altered(good, *path, to=to)).ok, path
+
+
+@pytest.mark.parametrize("what", ["mean", "exp_mean"])
+@pytest.mark.parametrize("name", ["gauss on normal", "laplace on normal", "laplace", "gauss"])
+def test_infinite_means_carry_the_proof_of_some_outcomes(name, what):
+    """All outcomes leak infinitely: the proof for a box of them is enough."""
+    joint = INFINITE[name][0] if name in INFINITE else on_counts(name)
+    bound = getattr(bl.pmc(joint), what)()
+    assert bound.proved and bound.lower == math.inf
+    assert verified(f"pmc/law/{what}", bound).outcome == "verified"
+    low, high = bound.certificate["claim"]["proof"]["y"]["box"]
+    assert low < high
+    assert verified(f"pml/law/{what}", bound).outcome == "refused"
 
 
 def test_one_from_the_right():
@@ -198,3 +272,42 @@ def test_it_is_small_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 80
     own = {"", "_models", "_outcomes", "_poles", "_rays"}
     assert modules_of_borel(checker) == {f"borel.engine.continuous.check{name}" for name in own}
+
+
+def test_bounded_noise_on_a_finite_secret():
+    """Y is impossible for another secret, always: every mean and quantile of PMC is infinite."""
+
+    def window(y, x):
+        return np.where((y >= x) & (y <= x + 1.5), 1 / 1.5, 0.0)
+
+    secret = bl.Finite([0.0, 1.0, 3.0])
+    joint = bl.pmf([0.25, 0.25, 0.5], on=secret) * bl.Mechanism(
+        window, secret=secret, outcome=bl.Reals()
+    )
+    ell = bl.pmc(joint)
+    for name, bound in (
+        ("pmc", ell.sup()),
+        ("pmc/law/quantile-0.5", ell.quantile(0.5)),
+        ("pmc/law/mean", ell.mean()),
+        ("pmc/law/exp_mean", ell.exp_mean()),
+    ):
+        assert bound.proved and bound.lower == math.inf
+        assert verified(name, bound).outcome == "verified"
+
+
+def test_noise_that_reaches_all_secrets_on_some_outcomes():
+    """Outcomes in (0, 1), of probability 1/2, are possible for both: there nothing leaks."""
+
+    def window(y, x):
+        return np.where((y >= x - 1) & (y <= x + 1), 0.5, 0.0)
+
+    secret = bl.Finite([0.0, 1.0])
+    joint = bl.pmf([0.5, 0.5], on=secret) * bl.Mechanism(window, secret=secret, outcome=bl.Reals())
+    ell = bl.pmc(joint)
+    assert ell.quantile(Fraction(3, 4)).lower == math.inf
+    for s in (Fraction(1, 4), Fraction(49, 100)):
+        bound = ell.quantile(s)
+        assert bound.lower <= 0 <= bound.upper <= 1e-8
+    assert not check_infinite_laws(
+        altered(ell.quantile(Fraction(3, 4)).certificate, "claim", "s", to=[49, 100])
+    ).ok

@@ -57,7 +57,7 @@ FIGURES = {
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_written_prior_is_as_good_as_a_named_one(pair, figure):
     written, named, mechanism = PAIRS[pair]
-    with bl.options(budget=20):
+    with bl.options(budget=40):
         found, other = (FIGURES[figure](prior * mechanism) for prior in (written, named))
     assert found.status == other.status == "certified"
     assert found.lower <= other.upper and other.lower <= found.upper

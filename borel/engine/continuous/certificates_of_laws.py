@@ -15,6 +15,7 @@ from borel.engine.continuous.check import check
 from borel.engine.continuous.check_count_laws import CountLaw, CountMean, CountSupremum
 from borel.engine.continuous.check_models import FUNCTIONS
 from borel.engine.continuous.trials import (
+    CountsSoon,
     Informations,
     Masses,
     Means,
@@ -215,14 +216,13 @@ def infinite_quantile(
         None for what the checker does not cover.
     """
     parts = [proof.certificate["claim"] for proof in proofs if proof.certificate]
-    if not parts or _on_a_line(engine) is not engine or len(engine.atoms) or engine.secret.rest:
+    if not parts or _on_a_line(engine) is not engine or len(engine.atoms):
         return None
     box = parts[0]["proof"]["y"]["box"]
     about = _line(engine, np.array([box[0] / 2 + box[1] / 2]))
     made = {"type": "infinite_quantile", "figure": "quantile", **about, "proofs": parts, **claim}
-    whole = {**header(engine, quantity, math.inf, math.inf), "format": 3, "claim": made}
-    whole = without_infinities(whole)
-    return whole if check(whole, Soon).ok else None
+    whole = _made(engine, quantity, (math.inf, math.inf), made)
+    return whole if check(whole, CountsSoon if engine.secret.rest else Soon).ok else None
 
 
 def mean(

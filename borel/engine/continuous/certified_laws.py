@@ -338,6 +338,8 @@ class CertifiedOutcomes(CertifiedEngine):
 
         proof = part.infinite or prove(self, kind, part.open_ends())
         enough = proof is not None and (proof.attained or (what == "exp" and proof.diverges))
+        if enough and proof.certificate is None:  # some of these outcomes are enough
+            proof = next(iter(part.infinite_boxes(_SPARE)), proof)
         return self.infinite_bound(proof) if enough else None
 
     def mean(self, kind: str) -> Bound:

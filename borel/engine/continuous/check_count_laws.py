@@ -11,12 +11,15 @@ secret is decided by its bounds alone, and holds at every integer.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from flint import arb
 
 from borel.engine.continuous.check import Report, check
 from borel.engine.continuous.check_atoms import density, integers
-from borel.engine.continuous.check_counts import MOST, ROUNDING, _finite, _positive
+from borel.engine.continuous.check_counts import MOST, ROUNDING, _finite, _positive, check_counts
 from borel.engine.continuous.check_counts import _run as run_at_integers
+from borel.engine.continuous.check_infinite_laws import _InfiniteQuantile
 from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_models import ONE, Model
@@ -117,7 +120,18 @@ class CountMean(_Counted, _Means):
         return INF if self.rest else super().beyond(y)
 
 
-_KINDS = {"outcomes": CountSupremum, "law": CountLaw, "mean": CountMean}
+class CountInfinite(_Counted, _InfiniteQuantile):
+    """A certificate of a quantile that is infinite."""
+
+    checkers: ClassVar = {"count_infinite": (check_counts, 4)}
+
+    def first(self):
+        """Return the cells beyond the head: no finer ones are known better."""
+        return [*self.rest]
+
+
+_KINDS = {"outcomes": CountSupremum, "law": CountLaw, "mean": CountMean,
+          "infinite_quantile": CountInfinite}  # fmt: skip
 
 
 def check_count_laws(certificate: dict) -> Report:

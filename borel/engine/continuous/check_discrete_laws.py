@@ -152,7 +152,7 @@ class _DiscreteLaw(_InLogs):
         least = sum((low * (-w).exp() for low, _, _, w in self.rows), Z)
         most = sum((high * (-v).exp() for _, high, v, _ in self.rows), self.left)
         low, high = least.lower().max(Z), most.upper().min(arb(1))
-        return -high.log(), -low.log() if low > 0 else INF
+        return INF if high == 0 else -high.log(), -low.log() if low > 0 else INF
 
     def rest(self, of_ratio, of_sums):
         """Bound what is beyond the head: PML by log 1 / p_min, or either by the kernel."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any, ClassVar
 
 from flint import arb, fmpq
 
@@ -30,6 +31,7 @@ class _InfiniteQuantile(_Outcomes):
     """A certificate of a quantile that is infinite."""
 
     most_boxes = BOXES
+    checkers: ClassVar[dict[str, Any]] = {"infinite": (check, 2), "pole": (check_poles, 2)}
 
     def prove(self, cover):
         """Prove the claim."""
@@ -51,8 +53,8 @@ class _InfiniteQuantile(_Outcomes):
 
     def infinite(self, proof, a, b):
         """Prove that the leakage is infinite at almost every outcome of a box."""
-        checker = {"infinite": check, "pole": check_poles}[proof["type"]]
-        whole = {**self.data, "format": 2, "lower": math.inf, "upper": math.inf, "claim": proof}
+        checker, form = self.checkers[proof["type"]]
+        whole = {**self.data, "format": form, "lower": math.inf, "upper": math.inf, "claim": proof}
         report = checker(whole)
         if not report.ok:
             raise ValueError(report.failures[0])
@@ -74,10 +76,14 @@ class _InfiniteQuantile(_Outcomes):
                 parts += [(*self.share(u, v), u, v) for u, v in pairwise((a, _middle(a, b), b))]
         raise ValueError(f"not proved with {len(parts)} boxes of outcomes")
 
+    def first(self):
+        """Return cells of secrets to begin with."""
+        return [*pairwise(sorted(self.edges))]
+
     def share(self, a, b):
         """Enclose the integral of f_Y over a box, with cells of secrets as fine as it takes."""
         y, known, found = axis(a, b, 0, 1), {}, [Z, arb(1)]
-        cells = [*pairwise(sorted(self.edges))]
+        cells = self.first()
         while len(cells) <= CELLS:
             f, at = self.rows(y, cells, known)
             low, high, doubts = self.density(y, f, at, known)

@@ -14,6 +14,7 @@ from flint import arb
 
 from borel.engine.continuous.certificates import patience
 from borel.engine.continuous.check import check
+from borel.engine.continuous.check_count_laws import CountInfinite
 from borel.engine.continuous.check_infinite_laws import _InfiniteQuantile
 from borel.engine.continuous.check_informations import _Information
 from borel.engine.continuous.check_laws import _Law
@@ -93,6 +94,12 @@ class Masses(_Law):
 
 class Soon(_InfiniteQuantile):
     """Whether the checker finds enough mass soon."""
+
+    most_boxes = 256
+
+
+class CountsSoon(CountInfinite):
+    """The same, of counts."""
 
     most_boxes = 256
 

@@ -455,12 +455,12 @@ class Search(Rays):
         return self._proof("pmc", argument, y, x, words, True)
 
     def _zero_at_atom(self, y: Ray) -> Proof | None:
-        """Find a secret of positive mass for which an outcome is impossible."""
-        ends = y.data.get("box", [])
-        if not ends or ends[0] != ends[1]:
+        """Find a secret of positive mass for which an outcome, or all of a box, is impossible."""
+        if not np.isfinite(y.data.get("box", [math.nan])).all():
             return None
         charged = self.secret.atoms[self.secret.weight_low > 0, 0]
-        named = {self.secret.names[0]: charged, "y": np.full(charged.shape, ends[0])}
+        middle = math.fsum(y.data["box"]) / 2
+        named = {self.secret.names[0]: charged, "y": np.full(charged.shape, middle)}
         inputs = {name: named[name] for name in self.graph.inputs}
         with np.errstate(all="ignore"):
             log = np.broadcast_to(fp.evaluate(self.graph, inputs), charged.shape)
