@@ -337,10 +337,11 @@ class CertifiedOutcomes(CertifiedEngine):
         from borel.engine.infinities.infinity import prove
 
         proof = part.infinite or prove(self, kind, part.open_ends())
-        enough = proof is not None and (proof.attained or (what == "exp" and proof.diverges))
-        if enough and proof.certificate is None:  # some of these outcomes are enough
+        if proof is None or not (proof.attained or (what == "exp" and proof.diverges)):
+            return None
+        if proof.certificate is None:  # some of these outcomes are enough
             proof = next(iter(part.infinite_boxes(_SPARE)), proof)
-        return self.infinite_bound(proof) if enough else None
+        return self.infinite_bound(proof)
 
     def mean(self, kind: str) -> Bound:
         """Enclose the mean of the leakage."""
