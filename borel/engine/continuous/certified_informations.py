@@ -23,7 +23,7 @@ from borel.engine.balls.arb_graph import Prepared
 from borel.engine.continuous.surface import log_graph
 from borel.engine.divergences.line_divergences import cut_off
 from borel.engine.graphs.joined_graphs import JoinedGraphs
-from borel.engine.graphs.rewrite import simplified
+from borel.engine.graphs.rewrite import COMPARISONS, linear_of, simplified
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from borel.engine.graphs.trace import Graph
 
 _MOST_SECRETS, _EVALUATIONS, _BITS = 32, 60_000, 128
-_BRANCHES = {"where", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal"}
+_BRANCHES = {"where", *COMPARISONS}
 
 
 def f_information(engine: CertifiedOutcomes, f: Generator) -> tuple[float, float]:
@@ -54,12 +54,9 @@ def f_information(engine: CertifiedOutcomes, f: Generator) -> tuple[float, float
     density = engine.joint.mechanism.density
     points = [float(a) for a in secret.atoms[:, 0]]
     kernels = [_given(log_graph(density), x) for x in points]
-    plain = [_given(_simplified(density), x) for x in points]
-    ways: list[Any] = [
-        partial(_in_logs, f.name, kernels),
-        partial(_plainly, f.name, plain, density),
-    ]
-    if not _BRANCHES.isdisjoint(plain[0].operations):  # where a density is 0 it has no log
+    plain = [_plain(density, x) for x in points]
+    ways: list[Any] = [partial(_in_logs, f.name, kernels), partial(_plainly, f.name, plain)]
+    if any(not _BRANCHES.isdisjoint(k.operations) for k in plain):  # no log where it is 0
         ways.reverse()
     weights = _weights(secret)
     tol = settings.current().tol / 8
@@ -75,8 +72,8 @@ def f_information(engine: CertifiedOutcomes, f: Generator) -> tuple[float, float
     over, beyond = cut_off(line.lower, line.upper, marks, tail, tol)
     found = _each(ways, weights, over, marks, tol)
     if found is None:
-        over, more = _inside(over, line, marks, tail, tol)
-        beyond = math.nextafter(beyond + more, math.inf)
+        over, left = _inside(over, line, marks, tail, tol)
+        beyond = math.nextafter(beyond + left, math.inf)
         found = _each(ways, weights, over, marks, tol)
     if found is None:
         raise NotEnclosed("Arb does not bound an integral over the line")
@@ -84,11 +81,9 @@ def f_information(engine: CertifiedOutcomes, f: Generator) -> tuple[float, float
         sum((weight * ball(pair[k]) for weight, pair in zip(weights, found, strict=True)), ball(0))
         for k in (0, 1)
     ]
-    more = [_rest(f, weights, beyond)]
-    more += [
-        _at_atom(f.name, weights, mass, points) for mass in engine.joint.mechanism.masses.values()
-    ]
-    total = [t + sum((part[k] for part in more), ball(0)) for k, t in enumerate(total)]
+    masses = engine.joint.mechanism.masses.values()
+    others = [_rest(f, weights, beyond), *(_at_atom(f.name, weights, m, points) for m in masses)]
+    total = [t + sum((part[k] for part in others), ball(0)) for k, t in enumerate(total)]
     if f.name in ("total_variation", "squared_hellinger"):
         total = [1 - total[1], 1 - total[0]]
     elif f.name == "chi_square":
@@ -137,12 +132,9 @@ def _integral_of(
 
 def _at_atom(name: str, weights: list[Any], mass: Density, points: list[float]) -> tuple[Any, Any]:
     """Return what an atom of the outcome adds to the integrals."""
-    f = Prepared(_simplified(mass), variable="x").at({})
     total = ball(0)
     with precision(_BITS):
-        ends = [f.run(arb(x), arb(x), slope=False)[0][f.root] for x in points]
-        masses = [low.union(high) for low, high in ends]
-        masses = [m.exp() if mass.log else m for m in masses]
+        masses = [_number(_plain(mass, x)) for x in points]
         law = sum((w * m for w, m in zip(weights, masses, strict=True)), ball(0))
         for weight, m in zip(weights, masses, strict=True):
             if name == "total_variation":
@@ -156,10 +148,19 @@ def _at_atom(name: str, weights: list[Any], mass: Density, points: list[float]) 
     return total.lower(), total.upper()
 
 
-def _simplified(density: Density) -> Graph:
+def _number(graph: Graph) -> Any:
+    """Enclose a graph without inputs, as it is: beside a secret it may be another."""
+    f = Prepared(graph).at({})
+    low, high = f.run(arb(0), arb(0), slope=False)[0][f.root]
+    return low.union(high)
+
+
+def _plain(density: Density, x: float) -> Graph:
+    """Return the graph of a density itself, or of a mass, at a secret."""
     if density.graph is None:
         raise NotEnclosed(f"it could not be traced ({density.opaque})")
-    return simplified(density.graph)
+    graph = density.graph.bind({"x": x})
+    return linear_of(graph) if density.log else simplified(graph)
 
 
 def _given(graph: Graph, x: float) -> Graph:
@@ -223,15 +224,12 @@ def _in_logs(name: str, kernels: list[Graph], weights: list[Any], k: int) -> tup
     return factors, {f"w{i}": w.log() for i, w in enumerate(weights)}
 
 
-def _plainly(
-    name: str, kernels: list[Graph], density: Density, weights: list[Any], k: int
-) -> tuple[list, dict]:
+def _plainly(name: str, kernels: list[Graph], weights: list[Any], k: int) -> tuple[list, dict]:
     """Return the same by densities themselves: they may be 0."""
     together = JoinedGraphs(kernels)
     add = together.add
-    densities = [add("exp", at) if density.log else at for at in together.roots]
-    parts = [add("multiply", add("input", f"w{i}"), at) for i, at in enumerate(densities)]
-    own, law, nothing = densities[k], reduce(partial(add, "add"), parts), add("const", 0.0)
+    parts = [add("multiply", add("input", f"w{i}"), at) for i, at in enumerate(together.roots)]
+    own, law, nothing = together.roots[k], reduce(partial(add, "add"), parts), add("const", 0.0)
     if name == "total_variation":
         root = add("minimum", own, law)
     elif name == "squared_hellinger":

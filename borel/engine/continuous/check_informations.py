@@ -58,7 +58,7 @@ class _Information(_Means):
                 f = {x: work.kernel(False, model(x), y) for x in self.some}
                 mass = max(v.high for v in f.values()).max(Z) * size(a, b)
                 found = [*mass_of(work.integrand(y, f), a, b)]
-        if not mass < INF:  # it is without an end, or a density is without bound there
+        if a < b and not mass < INF:  # it is without an end, or a density is without bound there
             mass = min((self.beyond(y) for y in _rays(a, b)), default=INF)
         return [found[0], found[1].min(self.at_most(mass))]
 
