@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from borel.errors import InvalidInput, Undecided
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 STATUSES = ("exact", "certified", "conditional", "statistical", "estimate")
 """The statuses, strongest first. ``undecided`` is an answer, not a rank."""
@@ -259,6 +259,15 @@ class Bound:
             f"<div><b>{escape(str(self))}</b> {escape(self.units)} "
             f"<code>{escape(self.status)}</code>{why}<ul>{notes}</ul></div>"
         )
+
+
+def with_sides(found: Bound, sides: Sequence[Bound]) -> Bound:
+    """Return LIP, the larger of two suprema, with the certificates of both if they have some."""
+    made = [side.certificate for side in sides]
+    if not (found.proved and found.upper < math.inf and all(made)):
+        return found
+    proof = {"format": 3, "quantity": "lip", "sides": made}
+    return found.about(certificate={**proof, "lower": found.lower, "upper": found.upper})
 
 
 def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Bound:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.alphabets import Alphabet, Finite, Interval
-from borel.bound import Bound, largest
+from borel.bound import Bound, largest, with_sides
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint, pmc, pml
 from borel.measuring import figure
@@ -120,13 +119,7 @@ def lip(joint: Joint) -> Bound:
     if getattr(joint.prior, "figure_of", None) is not None:
         return joint.prior.figure_of(joint, "lip")
     sides = alip(joint)
-    found = largest(sides)
-    made = [side.certificate for side in sides]
-    if found.proved and found.upper < math.inf and all(made):
-        proof = {"format": 3, "quantity": "lip", "sides": made}
-        proof |= {"lower": found.lower, "upper": found.upper}
-        found = found.about(certificate=proof)
-    return found
+    return with_sides(largest(sides), sides)
 
 
 def ldi(joint: Joint) -> Bound:

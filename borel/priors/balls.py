@@ -14,6 +14,7 @@ from borel.engine.balls.arb import ball, enclose
 from borel.engine.intervals.lanes import Box
 from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.engine.prior_sets import expectations as ex
+from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
 from borel.engine.prior_sets.linear import Constraints, constraints
 from borel.errors import InvalidInput
@@ -42,6 +43,8 @@ class Around(PriorSet):
     """A set around a centre; on a finite alphabet the centre is a vector of probabilities."""
 
     _cells: Box | None = None
+    kind = ""
+    """What certificates call sets of the kind."""
 
     def __init__(self, centre: Any, size: Any, name: str, what: str, high: Any = None):
         if not isinstance(centre, Measure) or centre.batch:
@@ -77,6 +80,21 @@ class Around(PriorSet):
         p = np.asarray(self.centre.probabilities, float)
         slack = p * (self.centre.rounding + 2.0**-52) * 1.0001 + (p > 0) * 5e-324
         return np.maximum(p - slack, 0.0), np.minimum(p + slack, 1.0)
+
+    def described(self) -> dict[str, Any]:
+        """Return the set as data, for certificates: of no size, as a hull of its centre."""
+        if self.size == 0:
+            return {"kind": "hull", "corners": [self.intervals]}
+        [size] = linear.pairs([self.size])
+        return {"kind": self.kind, "centre": self.intervals, "size": size}
+
+    @property
+    def intervals(self) -> list[list[float]]:
+        """The probabilities meant by the centre, as intervals of floats."""
+        if self.rational:
+            p = self.centre.probabilities
+            return [[max(fraction_down(v), 0.0), min(fraction_up(v), 1.0)] for v in p]
+        return np.transpose(self.weights).tolist()
 
     @property
     def rational(self) -> bool:
@@ -120,6 +138,8 @@ class Around(PriorSet):
 class Contamination(Around):
     """(1 - w) P + w Q with any Q."""
 
+    kind = "contamination"  # whichever constructor made it
+
     def __init__(self, centre: Any, weight: Any, name: str = "contamination"):
         super().__init__(centre, weight, name, "weight", 1)
 
@@ -160,6 +180,8 @@ class Contamination(Around):
 
 class TotalVariation(Around):
     """All Q with TV(P, Q) <= r: mass r may move."""
+
+    kind = "tv"
 
     def __init__(self, centre: Any, radius: Any, name: str = "tv_ball"):
         super().__init__(centre, radius, name, "radius")
@@ -221,6 +243,7 @@ class DivergenceBall(Around):
                 got=repr(direction),
             )
         self.divergence, self.direction = divergence, direction
+        self.kind = f"{divergence}_{direction}"
 
     @property
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
@@ -303,6 +326,10 @@ class FullSupport(PriorSet):
 
         return ex.exactly(one, v)
 
+    def described(self) -> dict[str, Any]:
+        """Return the set as data, for certificates."""
+        return {"kind": "full_support", "count": self.on.size}
+
     def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
         """Return whether some minimiser charges a secret: only if all values are equal."""
         # a member charges every secret: its mean is the least value only if all values are equal
@@ -361,6 +388,10 @@ class Hull(PriorSet):
             return means[k], list(self.corners[k].probabilities)
 
         return ex.exactly(one, v)
+
+    def described(self) -> dict[str, Any]:
+        """Return the set as data, for certificates."""
+        return {"kind": "hull", "corners": [Contamination(m, 0).intervals for m in self.corners]}
 
     def example(self) -> Measure:
         """Return a corner."""

@@ -12,7 +12,7 @@ from borel.engine.intervals.lanes import Box
 from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.engine.prior_sets import expectations as ex
 from borel.engine.prior_sets.expectations import Least
-from borel.engine.prior_sets.linear import Constraints, constraints
+from borel.engine.prior_sets.linear import Constraints, constraints, pairs
 from borel.errors import InvalidInput
 from borel.measures import Measure
 from borel.priors.balls import number
@@ -61,6 +61,11 @@ class Band(PriorSet):
         """Return whether probabilities are certainly those of a member."""
         each = zip(*self.ends, q, strict=True)  # floats and Fractions compare exactly
         return all(a < v < b if self.open else a <= v <= b for a, b, v in each)
+
+    def described(self) -> dict[str, Any]:
+        """Return the set as data, for certificates."""
+        low, high = (pairs(end) for end in (self.ends[0], np.minimum(self.ends[1], 1)))
+        return {"kind": "band", "lower": low, "upper": high, "open": self.open}
 
     def _boxes(self) -> tuple[Box, Box]:
         def box(a: np.ndarray) -> Box:

@@ -152,6 +152,10 @@ class Intersection(PriorSet):
         """Return whether probabilities are certainly those of a member of every part."""
         return all(p.certainly(q) for p in self.parts)
 
+    def described(self) -> dict[str, Any] | None:
+        """Return the set as data, for certificates, if it is a polytope."""
+        return linear.described(self._rules) if self._rules is not None and self.closed else None
+
     @property
     def rules(self) -> Any:
         """The constraints of all parts, if all have some."""

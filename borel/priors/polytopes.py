@@ -41,6 +41,10 @@ class Polytope(PriorSet):
         """Enclose the lower expectations of columns of values: a program for each."""
         return linear.least(v, self._rules)
 
+    def described(self) -> dict[str, Any]:
+        """Return the set as data, for certificates."""
+        return linear.described(self._rules)
+
     @cached_property
     def _reach(self) -> tuple[np.ndarray, np.ndarray]:
         return linear.reach(self._rules)

@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.bound import Bound, weakest
 from borel.engine import engine_for
+from borel.engine.continuous import certificates_of_laws
 from borel.errors import NotYet
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 _CHARGES = ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", "poisson")
 _CHARGES += ("geometric",)
+_ROOM = 2.0**-36
 _PROVED = ("exact", "certified", "conditional")
 _MIXED = ("Contamination", "TotalVariation", "Hull", "FullSupport")
 """Families that charge every set of positive measure of their alphabet."""
@@ -128,7 +131,8 @@ class SetLines:
         if self.kind == "Hull":
             best = max(each, key=lambda b: (b.lower, b.upper))
             high = max(b.upper for b in each)
-            return self._make(best.lower, high, each, {"y": y, "prior": self._of(best, each)})
+            witness = {"y": y, "prior": self._of(best, each)}
+            return self._proved(self._make(best.lower, high, each, witness), kind, each, y)
         ratio = self._ratio_at(y)
         low, high = self._combined(
             kind,
@@ -136,7 +140,23 @@ class SetLines:
             (np.array([ratio.lower]), np.array([ratio.upper])),
         )
         low, high = self._by_cells(kind, np.array([float(y)]), low, high)
-        return self._make(float(low[0]), float(high[0]), [*each, ratio], {"y": y})
+        bound = self._make(float(low[0]), float(high[0]), [*each, ratio], {"y": y})
+        return self._proved(bound, kind, [pml(self.joints[0])(y), pmc(self.joints[0])(y)], y)
+
+    def _proved(self, bound: Bound, kind: str, of: list[Bound], y: Any = None) -> Bound:
+        """Return a figure with the certificates of those that it follows from, if all have one."""
+        from borel.engine.prior_sets.certificates_of_sets import combined
+
+        names = {"FullSupport": "full_support", "Hull": "hull", "Contamination": "contamination",
+                 "TotalVariation": "tv"}  # fmt: skip
+        known = self.kind in names or kind == "ldp"
+        if not known or not settings.current().certificates:
+            return bound
+        over: dict[str, Any] = {"kind": "full_support" if kind == "ldp" else names[self.kind]}
+        if over["kind"] in ("contamination", "tv"):
+            over["size"] = [*self.set.size.as_integer_ratio()]
+        place = "the supremum over the outcomes" if y is None else f"at y = {y}"
+        return combined(bound, kind, over, of, place)
 
     def _of(self, best: Bound, each: list[Bound]) -> Measure:
         return self.centres[each.index(best)]
@@ -192,45 +212,56 @@ class SetLines:
         if self.kind == "Hull":
             best = max(each, key=lambda b: (b.lower, b.upper))
             high = max(b.upper for b in each)
-            return self._make(best.lower, high, each, {"prior": self._of(best, each)})
+            bound = self._make(best.lower, high, each, {"prior": self._of(best, each)})
+            return self._proved(bound, kind, each)
         ratio = ldp(self.joints[0])
         if self.kind == "FullSupport":
-            return self._make(ratio.lower, ratio.upper, [ratio], None)
+            bound = self._make(ratio.lower, ratio.upper, [ratio], None)
+            return self._proved(bound, kind, [ratio])
         own = np.array([each[0].lower]), np.array([each[0].upper])
         over = np.array([ratio.lower]), np.array([ratio.upper])
         # the two suprema may be at different outcomes: together they bound it from above, and the
         # centre (a member) and the outcomes found bound it from below
         high = float(self._combined(kind, own, over)[1][0])
-        low = float(each[0].lower)
+        low, seen = float(each[0].lower), None
         if math.isinf(low):
             return self._make(low, low, each, None)
         places = {self._place(b) for b in (each[0], ratio)} - {None}
         for y in places:
-            low = max(low, self._beside(kind, y))
-        return self._make(min(low, high), high, [*each, ratio], None)
+            least, own = self._beside(kind, y)
+            low, seen = (least, own) if least > low else (low, seen)
+        bound = self._make(min(low, high), high, [*each, ratio], None)
+        return bound if seen is None else self._proved(bound, kind, [each[0], ratio, *seen])
 
     def _place(self, found: Bound) -> Any:
         return (found.witness or {}).get("y")
 
-    def _beside(self, kind: str, y: Any) -> float:
-        """Bound the leakage from below on a box of outcomes of positive measure around y."""
+    def _beside(self, kind: str, y: Any) -> tuple[float, list[Bound] | None]:
+        """Bound the leakage from below on a box of outcomes of positive measure around y.
+
+        Beside it there are bounds of the centre's leakage and of the LDP ratio on that box, with
+        certificates.
+        """
         engine = engine_for(self.joints[0])
         bands = getattr(engine, "bands", None)
         if bands is None:
-            return 0.0 if self.joint.outcome.kind != "countable" else self.at(kind, y).lower
+            countable = self.joint.outcome.kind == "countable"
+            return (self.at(kind, y).lower if countable else 0.0), None
         step = max(abs(float(y)), 1.0) * 2.0**-30
         line = engine.line
         low, high = max(float(y) - step, line.lower), min(float(y) + step, line.upper)
         if not low < high:
-            return 0.0
-        ends = np.array([low]), np.array([high])
-        deadline = engine.deadline()
-        own = bands.evaluate(kind, *ends, 1e-10, deadline)
-        ratio = bands.evaluate("ldp", *ends, 1e-10, deadline)
-        if not own.mass_low[0] > 0:
-            return 0.0
-        found = self._combined(kind, (own.lower, own.upper), (ratio.lower, ratio.upper))
-        return float(found[0][0])
+            return 0.0, None
+        deadline, ends, seen = engine.deadline(), [], []
+        for of in (kind, "ldp"):
+            found = bands.evaluate(of, np.array([low]), np.array([high]), 1e-10, deadline)
+            if of == kind and not found.mass_low[0] > 0:
+                return 0.0, None
+            least = max(float(found.lower[0]) - _ROOM, 0.0)
+            made = certificates_of_laws.outcomes(engine, of, (least, math.inf), (low, high))
+            seen.append(Bound.certified(least, math.inf, certificate=made))
+            ends.append((np.array([least]), np.array([math.inf])))
+        return float(self._combined(kind, *ends)[0][0]), seen
 
     def _make(self, low: float, high: float, parts: list[Bound], witness: Any) -> Bound:
         status = weakest([b.status for b in parts])
@@ -258,7 +289,8 @@ class SetLines:
 
         found = ldp(self.joints[0])
         if len(self.notes) == len(self.set.assumptions):
-            return found  # its support is the union of the supports, as it stands
+            made = found.about(certificate=None)  # its support is the union of the supports
+            return self._proved(made, "ldp", [found])
         made = self._make(found.lower, found.upper, [found], found.witness)
         return made if found.attained is None else made.about(attained=found.attained)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.bound import Bound, largest, weakest
+from borel.engine.prior_sets.check_combined import SUPREMUM
 
 if TYPE_CHECKING:
     from borel.joint import Joint
@@ -33,8 +35,13 @@ class UnionEngine:
             alone.confidence = None
             self.engines.append(engine_of(Joint(alone, joint.mechanism)))
 
-    def _largest(self, each: list[Bound]) -> Bound:
+    def _largest(self, each: list[Bound], kind: str = "", place: str = "") -> Bound:
+        from borel.engine.prior_sets.certificates_of_sets import combined
+
         found = largest(each, assumptions=self.set.assumptions)
+        if found.lower < math.inf:  # that of a part that is infinite is enough
+            found = found.about(certificate=None)
+            found = combined(found, kind, {"kind": "union"}, each, place)
         if self.set.confidence is None or not found.proved:
             return found
         return Bound.statistical(
@@ -48,7 +55,7 @@ class UnionEngine:
 
     def at(self, kind: str, y: Any) -> Bound:
         """Enclose the supremum over the union at one outcome."""
-        return self._largest([e.at(kind, y) for e in self.engines])
+        return self._largest([e.at(kind, y) for e in self.engines], kind, f"at y = {y}")
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
@@ -64,11 +71,13 @@ class UnionEngine:
 
     def sup(self, kind: str) -> Bound:
         """Enclose the supremum over the union and the outcomes."""
-        return self._largest([e.sup(kind) for e in self.engines])
+        return self._largest([e.sup(kind) for e in self.engines], kind, SUPREMUM)
 
     def __getattr__(self, name: str) -> Any:
         """Return another measure, if every part has it."""
         if name not in ("ldp", "lip", "maximal_leakage", "mutual_information"):
             raise AttributeError(name)
+        if name == "lip":
+            return lambda: self.set.largest([self.sup("pmc"), self.sup("pml")])
         parts = [getattr(e, name) for e in self.engines]
-        return lambda: self._largest([part() for part in parts])
+        return lambda: self._largest([part() for part in parts], name, SUPREMUM)

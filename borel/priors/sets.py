@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Alphabet
-from borel.bound import Bound, largest
+from borel.bound import Bound, largest, with_sides
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
@@ -101,6 +101,10 @@ class PriorSet:
 
         return FullSupport(self.on)
 
+    def described(self) -> dict[str, Any] | None:
+        """Return the set as data, for certificates; None for a kind that no checker knows."""
+        return None
+
     def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
         """Return whether some minimiser of v charges a secret; None if it is not known.
 
@@ -176,7 +180,7 @@ class PriorSet:
         """
         found = largest(figures)
         if found.status != "statistical":
-            return found
+            return with_sides(found, figures)
         return replace(found, confidence=self.confidence)
 
     def bound(self, low: Any, high: Any, **about: Any) -> Bound:

@@ -191,7 +191,8 @@ def test_ldp_over_a_set_counts_secrets_that_only_some_member_charges():
         assert "every centre charges every set of secrets" in " ".join(found.assumptions)
     assert bl.ldp(bl.priors.tv_ball(bl.uniform(unit), 0.1) * mech).status != "conditional"
     one = bl.ldp(bl.priors.hull([half]) * mech)
-    assert one == bl.ldp(half * mech)
+    alone = bl.ldp(half * mech)
+    assert one.about(certificate=None) == alone.about(certificate=None)
 
 
 def test_a_curve_has_the_status_of_its_points():

@@ -38,7 +38,10 @@ _KNOWN = {"input", "const", *FUNCTIONS}
 
 
 def outcomes(
-    engine: CertifiedOutcomes, quantity: str, ends: tuple[float, float], part: Partition
+    engine: CertifiedOutcomes,
+    quantity: str,
+    ends: tuple[float, float],
+    peak: tuple[float, float],
 ) -> dict[str, Any] | None:
     """Return the certificate of a supremum over continuous outcomes.
 
@@ -50,8 +53,8 @@ def outcomes(
         Which leakage.
     ends : tuple of float
         The enclosure.
-    part : Partition
-        The bands of outcomes that it comes from.
+    peak : tuple of float
+        Outcomes on which the leakage is at least the lower end; see `peak`.
 
     Returns
     -------
@@ -62,7 +65,6 @@ def outcomes(
     line = _on_a_line(engine)
     if line is None:
         return None
-    peak = _peak(engine, part)
     at = np.array([peak[0]])
     about = _line(line, at)
     among = _among(about["edges"])
@@ -97,7 +99,7 @@ def _made(
     return without_infinities({**header(engine, quantity, *ends), **about})
 
 
-def _peak(engine: CertifiedOutcomes, part: Partition) -> tuple[float, float]:
+def peak(engine: CertifiedOutcomes, part: Partition) -> tuple[float, float]:
     """Return outcomes at which a leakage is largest: part of a band, or an atom."""
     best, atoms = int(np.argmax(part.lower)), part.at_atoms.lower
     if len(atoms) and atoms.max() >= part.lower[best]:

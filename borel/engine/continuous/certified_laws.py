@@ -174,7 +174,8 @@ class CertifiedOutcomes(CertifiedEngine):
         about: dict[str, Any] = {"witness": part.witness()}
         if math.isfinite(high):  # some room, as the checker has to prove the same on other boxes
             wide = max(0.0, ends[0] - _ROOM * tol), ends[1] + _ROOM * tol
-            about["certificate"] = certificates_of_laws.outcomes(self, kind, wide, part)
+            peak = certificates_of_laws.peak(self, part)
+            about["certificate"] = certificates_of_laws.outcomes(self, kind, wide, peak)
             ends = ends if about["certificate"] is None else wide
         return self.bound(*ends, **about)
 

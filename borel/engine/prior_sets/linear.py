@@ -24,6 +24,8 @@ from borel.errors import InvalidInput
 ROUNDING = 1e-12
 """Constraints that contradict each other by less may do so by the rounding of their numbers."""
 _UNIT = 2.0**-20
+_LITTLE = 2.0**-46
+"""The share of members that charge a secret, or are inside a polytope, which are mixed in."""
 
 
 class Constraints(NamedTuple):
@@ -59,6 +61,20 @@ def constraints(n: int, at_most: Any = (), limits: Any = (), equal: Any = (), va
         np.asarray(values, float).reshape(-1),
         n,
     )
+
+
+def pairs(values: Any) -> list[list[int]]:
+    """Return exact numbers as data, two integers each."""
+    return [[*Fraction(v).as_integer_ratio()] for v in values]
+
+
+def described(rules: Constraints) -> dict[str, Any]:
+    """Return constraints as data."""
+    unequal, equal = (
+        [[row, end] for row, end in zip(rows.tolist(), ends.tolist(), strict=True)]
+        for rows, ends in ((rules.at_most, rules.limits), (rules.equal, rules.values))
+    )
+    return {"kind": "linear", "count": rules.n, "at_most": unequal, "equal": equal}
 
 
 def joined(first: Constraints, second: Constraints) -> Constraints:
@@ -162,6 +178,42 @@ def middle_member(rules: Constraints) -> list[Fraction] | None:
     return [sum(column, Fraction(0)) / len(corners) for column in zip(*corners, strict=True)]
 
 
+def corner(v: np.ndarray, rules: Constraints, charged: list[int]) -> list[Fraction] | None:
+    """Return a member of nearly the least mean of values (n,), with auxiliary variables.
+
+    It charges some secrets, if need be with little mass; None if none is proved.
+    """
+    cost = np.zeros(rules.width)
+    cost[: rules.n] = v
+    found = _solve(cost, rules)
+    q = _member(found.x, rules) if found.status == 0 else None
+    for k in charged:
+        if q is None or q[k] != 0:
+            continue
+        other = _solve(-np.eye(rules.width)[k], rules)
+        more = _member(other.x, rules) if other.status == 0 else None
+        if more is None or more[k] == 0:
+            return None
+        q = [a + (b - a) * Fraction(_LITTLE) for a, b in zip(q, more, strict=True)]
+    return q
+
+
+def near(prior: np.ndarray, rules: Constraints) -> list[Fraction] | None:
+    """Return a member near a prior (n,), with auxiliary variables; None if none is proved."""
+    eye, n = np.eye(rules.n, rules.width), rules.n
+    gaps = np.vstack([np.hstack([sign * eye, -np.eye(n)]) for sign in (1.0, -1.0)])
+    blank = [np.zeros((len(rows), n)) for rows in (rules.at_most, rules.equal)]
+    wide = Constraints(
+        np.vstack([np.hstack([rules.at_most, blank[0]]), gaps]),
+        np.concatenate([rules.limits, prior, -prior]),
+        np.hstack([rules.equal, blank[1]]),
+        rules.values,
+        n,
+    )
+    found = _solve(np.append(np.zeros(rules.width), np.ones(n)), wide)
+    return _member(found.x[: rules.width], rules) if found.status == 0 else None
+
+
 def feasible(rules: Constraints) -> bool:
     """Return whether the solver finds a member."""
     return bool(_solve(np.zeros(rules.width), rules).status == 0)
@@ -258,10 +310,41 @@ def _member(x: np.ndarray, rules: Constraints) -> list[Fraction] | None:
         found = _repaired(x, rules, rows, width)
         if found is not None:
             return found
+    return _moved_inside(x, rules)
+
+
+def _moved_inside(x: np.ndarray, rules: Constraints) -> list[Fraction] | None:
+    """Return a member between a solution that misses constraints by rounding and an inner one.
+
+    The floats of constraints that meet at a corner may contradict each other there.
+    """
+    slack = np.append(np.zeros(rules.width), 1.0)
+    wide = Constraints(
+        np.hstack([rules.at_most, np.ones((len(rules.at_most), 1))]),
+        rules.limits,
+        np.hstack([rules.equal, np.zeros((len(rules.equal), 1))]),
+        rules.values,
+        rules.n,
+    )
+    found = _solve(-slack, wide)
+    if found.status != 0 or not found.x[-1] > 0:
+        return None
+    none = np.zeros(0, int)
+    inner = _repaired(found.x[:-1], rules, none, rules.width)
+    outer = _repaired(x, rules, none, rules.width, exactly=False)
+    if inner is None or outer is None:
+        return None
+    for share in (Fraction(_LITTLE), Fraction(_LITTLE) * 2**12):
+        mixed = [a + (b - a) * share for a, b in zip(outer, inner, strict=True)]
+        if all(0 <= v <= 1 for v in mixed) and satisfied(mixed, rules):
+            return mixed
     return None
 
 
-def _repaired(x, rules: Constraints, rows: np.ndarray, width: int) -> list[Fraction] | None:
+def _repaired(
+    x: np.ndarray, rules: Constraints, rows: np.ndarray, width: int, *, exactly: bool = True
+) -> list[Fraction] | None:
+    """Return the nearest numbers that meet the equations and rows; a member, if it is to be one."""
     from flint import fmpq, fmpq_mat
 
     def rational(value: float) -> Any:
@@ -283,12 +366,12 @@ def _repaired(x, rules: Constraints, rows: np.ndarray, width: int) -> list[Fract
             if reduced[i, j] != 0:
                 value -= reduced[i, j] * solution[j]
         solution[pivot] = value
-    if any(value < 0 or value > 1 for value in solution.values()):
+    if exactly and any(value < 0 or value > 1 for value in solution.values()):
         return None
     out = [Fraction(0)] * width
     for j, k in enumerate(used):
         out[k] = Fraction(int(solution[j].p), int(solution[j].q))
-    return out if satisfied(out, rules) else None
+    return out if not exactly or satisfied(out, rules) else None
 
 
 def satisfied(q: list[Fraction], rules: Constraints) -> bool:

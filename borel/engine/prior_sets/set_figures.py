@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel.bound import Bound, Ratio
-from borel.engine.intervals.rounding import U, log_fraction, log_ratio_bounds, rounding_of, scaled
+from borel.engine.intervals.rounding import (
+    U,
+    fraction_down,
+    fraction_up,
+    log_fraction,
+    log_ratio_bounds,
+    rounding_of,
+    scaled,
+)
+from borel.engine.prior_sets.certificates_of_sets import Certificates
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.measures import as_measure
@@ -25,6 +34,7 @@ if TYPE_CHECKING:
     from borel.joint import Joint
 
 OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
+_ENTRIES = 4096
 FLOATS = "floats mean the normalised laws within their rounding"
 
 
@@ -70,6 +80,27 @@ class FiniteSetEngine:
             self.floats = np.asarray(self.matrix, float)
             self.error = max(mechanism.rounding, U)
             self.assumptions = (FLOATS,)
+
+    # -- certificates -------------------------------------------------------------------------
+
+    @cached_property
+    def certificates(self) -> Certificates:
+        """What makes certificates; of large tables none are made."""
+        small = self.matrix.size <= _ENTRIES
+        table = self._table() if small else []
+        places = [float(k) for k in range(len(self.matrix))]
+        return Certificates(self.set, self.joint.outcome, {"table": table}, places, wanted=small)
+
+    def _table(self) -> list:
+        """Return the kernel as intervals of floats."""
+        if self.rational:
+            rows = self.matrix.tolist()
+            ends = [[[f(v) for v in row] for row in rows] for f in (fraction_down, fraction_up)]
+        else:
+            slack = self.floats * rounding_of(self.floats, self.error) * 1.0001
+            ends = [self.floats - slack, self.floats + slack]
+            ends = [np.where(self.floats > 0, end, 0.0) for end in ends]
+        return np.moveaxis(np.clip(np.array(ends, float), 0.0, 1.0), 0, -1).tolist()
 
     # -- columns ------------------------------------------------------------------------------
 
@@ -213,7 +244,23 @@ class FiniteSetEngine:
             about |= self._worst(kind, column)
         if found.ratio is not None and math.isfinite(high):
             about["exact_ratio"] = Ratio(found.ratio[column], found.ratio[column])
-        return self.make(float(low), float(high), **about)
+        bound = self.make(float(low), float(high), **about)
+        if bound.status not in ("certified", "conditional"):  # exact ones are their own proof
+            return bound
+        y, count = float(column), len(found.lower)
+        claim = {"y": y, "cover": [y]} if ends is None else {"cover": [*map(float, range(count))]}
+        peak = self._peak(kind, column)
+        return self.certificates.attached(bound, kind, {**claim, "peak": {"y": [y, y], **peak}})
+
+    def _peak(self, kind: str, column: int) -> dict[str, Any]:
+        """Return the secrets and the member that show a leakage at an outcome."""
+        v = self._scaled()[0][:, column]
+        rows = np.flatnonzero(self.sure if self.sure.any() else self.possible)
+        top, bottom = (int(rows[pick(v[rows])]) for pick in (np.argmax, np.argmin))
+        places = {"pml": [top], "pmc": [bottom], "ldp": [top, bottom]}[kind]
+        values = {"pml": v, "pmc": -v}.get(kind, np.zeros(len(v)))
+        prior = self.set.least(values[:, None]).prior[:, 0]
+        return {"x": places, "prior": self.certificates.member(prior, values, places)}
 
     def make(self, low: float, high: float, status: str = "", **about: Any) -> Bound:
         """Make a Bound with the status of the set and of the mechanism, unless it is another."""
@@ -285,12 +332,16 @@ class FiniteSetEngine:
         values = np.array(p, dtype=object)
         joint = Joint(Measure(values, self.set.on, _check=False), self.joint.mechanism)
         found = FiniteEngine(joint).maximal_leakage()
-        return self.make(
+        bound = self.make(
             found.lower,
             found.upper,
             assumptions=found.assumptions,
             exact_ratio=found.exact_ratio,
         )
+        everyone, nothing = np.flatnonzero(self.sure).tolist(), np.zeros(len(self.sure))
+        prior = self.set.least(nothing[:, None]).prior[:, 0]
+        member = self.certificates.member(prior, nothing, everyone)
+        return self.certificates.attached(bound, "maximal_leakage", {"peak": {"prior": member}})
 
 
 def _logs(low: np.ndarray, high: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ joins the others, and scipy finds their weights.
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,13 +55,17 @@ def mutual_information(engine: FiniteSetEngine) -> Bound:
     upper = float(-prior_set.least(-tops[1][:, None]).lower[0])
     lower = _member(engine, p) - _MEMBERS if inside else 0.0
     prior = as_measure(p, prior_set.on, "the prior of the largest mutual information found")
-    return engine.make(
+    bound = engine.make(
         max(lower, 0.0),
         max(upper, lower, 0.0),
         status="certified" if engine.status == "exact" else engine.status,
         assumptions=engine.assumptions,
         witness={"prior": prior},
     )
+    law = [[*Fraction(float(v)).as_integer_ratio()] for v in _positive(q)]
+    member = engine.certificates.member(p, np.zeros(len(p)), [])
+    claim = {"law": law, "peak": {"prior": member}}
+    return engine.certificates.attached(bound, "mutual_information", claim)
 
 
 def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -125,11 +130,15 @@ def _plain(kernel: np.ndarray, q: np.ndarray) -> np.ndarray:
     return np.where(kernel > 0, terms, 0.0).sum(axis=1)
 
 
+def _positive(q: np.ndarray) -> np.ndarray:
+    """Return a law near q, mixed with the uniform one, that sums to at most 1."""
+    mixed = q * (1 - 1e-13) + 1e-13 / len(q)
+    return mixed / mixed.sum() * (1 - len(q) * lanes.EPS)
+
+
 def _divergences(kernel: np.ndarray, q: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
     """Enclose D(K_x || Q) for the kernels within a relative error, and a positive Q."""
-    # Q is any law: mixed with the uniform one it is positive, and normalised from below
-    mixed = q * (1 - 1e-13) + 1e-13 / len(q)
-    mixed = mixed / mixed.sum() * (1 - len(q) * lanes.EPS)
+    mixed = _positive(q)
     spread = 1.001 * error + lanes.EPS
     k = kernel * (1 - spread), kernel * (1 + spread)
     live = kernel > 0

@@ -24,11 +24,13 @@ from borel.engine.continuous.surface import log_graph
 from borel.engine.infinities.tail_ratios import TailRatios
 from borel.engine.intervals import jet, jet_functions, lanes
 from borel.engine.intervals.jet_program import Program
+from borel.engine.prior_sets.certificates_of_sets import Certificates
 from borel.errors import NotEnclosed, NotYet
 from borel.measures import as_measure
 
 if TYPE_CHECKING:
     from borel.engine.intervals.lanes import Box
+    from borel.engine.prior_sets.expectations import Least
     from borel.joint import Joint
 
 _MOST_SECRETS = 16
@@ -66,7 +68,8 @@ class SetOutcomes:
         if missing:
             raise NotYet("prior_set * mech", missing=missing, instead="one prior at a time.")
         try:
-            graph = log_graph(mechanism.density)  # type: ignore[arg-type]
+            density: Any = mechanism.density
+            graph = log_graph(density)
             xs = [float(a) for a in self.set.on.labels]
             self.graphs = [graph.bind({"x": x}) if "x" in graph.inputs else graph for x in xs]
             self.programs = [Program(g) for g in self.graphs]
@@ -79,6 +82,10 @@ class SetOutcomes:
         ends = -math.inf if line.lower is None else line.lower, line.upper
         self.positive = self.tails.finite(float(ends[0]), math.inf if ends[1] is None else ends[1])
         self._pairs: dict[tuple[int, int], Any] = {}
+        kernel = {"graph": density.graph.to_json(), "log": density.log}
+        self.certificates = Certificates(self.set, outcome, kernel, xs, wanted=True)
+        starts, stops = self._first()
+        self.certificates.cover = [*starts.tolist(), float(stops[-1])]
         uniform = _uniform(self.set.on)
         normalised = statement(mechanism, uniform)
         self.assumptions: tuple[str, ...] = ()
@@ -228,18 +235,24 @@ class SetOutcomes:
         if kind == "pmc" and np.isneginf(logs[1][self.sure]).any():
             if (logs[0][self.sure] > -np.inf).any():
                 return self._make(math.inf, math.inf)
+        row, v, found = self._worst(kind, float(y))
+        prior = as_measure(found.prior[:, 0], self.set.on, f"the worst prior at {y!r}")
+        witness = {"y": y, "x": self.set.on.labels[row], "prior": prior}
+        charged = bool(found.prior[row, 0] > 0)
+        attained = self.set.attains(charged, v, row, float(found.level[0]))
+        bound = self._make(float(low[0]), float(high[0]), witness=witness, attained=attained)
+        return self.certificates.at(bound, kind, float(y), row, found.prior[:, 0], v)
+
+    def _worst(self, kind: str, y: float) -> tuple[int, np.ndarray, Least]:
+        """Return the secret that an outcome tells most about, values, and their least mean."""
+        logs = self._logs(np.array([y]), np.array([y]))
         middle = np.where(np.isfinite(logs[0]), logs[0], logs[1])[:, 0]
         pick = np.nanargmax if kind == "pml" else np.nanargmin
         row = int(self.rows[int(pick(middle[self.rows]))])
         with np.errstate(under="ignore"):
-            v = np.exp(middle - middle[self.rows].max())[:, None]
-        sign = 1 if kind == "pml" else -1
-        found = self.set.least(sign * v)
-        prior = as_measure(found.prior[:, 0], self.set.on, f"the worst prior at {y!r}")
-        witness = {"y": y, "x": self.set.on.labels[row], "prior": prior}
-        charged = bool(found.prior[row, 0] > 0)
-        attained = self.set.attains(charged, sign * v[:, 0], row, float(found.level[0]))
-        return self._make(float(low[0]), float(high[0]), witness=witness, attained=attained)
+            v = np.exp(middle - middle[self.rows].max())
+        v = v if kind == "pml" else -v
+        return row, v, self.set.least(v[:, None])
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
@@ -249,10 +262,19 @@ class SetOutcomes:
         status = "statistical" if sure else self.status
         return low, high, np.where(np.isinf(high) & ~np.isinf(low), "undecided", status)
 
+    def _rare(self) -> list[int]:
+        """Return secrets that some members charge, with as little mass as one likes."""
+        if not self.set.convex:
+            return []
+        none = self.set.least(np.eye(self.set.on.size)).upper <= 0
+        return [int(k) for k in np.flatnonzero(self.sure & none)]
+
     def _infinite(self, kind: str) -> Bound | None:
         """Prove an infinite supremum: the ratio of two kernels grows without bound far out."""
-        if not self.positive or (kind == "pml" and self.set.name != "full_support"):
-            return None  # a posterior probability is at most 1: PML is bounded by 1 / P{x}
+        if not self.positive:
+            return None
+        everyone = self.set.name == "full_support"
+        rare = self._rare() if kind == "pml" and not everyone else []
         line = self.joint.outcome
         far = max(abs(float(a)) for a in self.set.on.labels) + 1.0
         ends = []
@@ -262,7 +284,16 @@ class SetOutcomes:
             ends.append((-math.inf, -far))
         rows = np.flatnonzero(self.sure)
         for low, high in ends:
-            for i in rows:
+            for i in rare:
+                others = [int(k) for k in self.rows if k != i]
+                if others and all(self.tails.grows(i, k, low, high) for k in others):
+                    words = (
+                        f"members charge {self.set.on.labels[i]!r} with as little mass as one "
+                        f"likes, and all but that secret are ruled out as y -> "
+                        f"{high if high > 0 else low}"
+                    )
+                    return self._make(math.inf, math.inf, assumptions=(words,), attained=False)
+            for i in rows if kind == "pmc" or everyone else ():
                 for k in rows:
                     if i != k and self.tails.grows(int(i), int(k), low, high):
                         labels = self.set.on.labels
@@ -270,7 +301,8 @@ class SetOutcomes:
                             f"log f(y|{labels[i]!r}) - log f(y|{labels[k]!r}) is a polynomial of y "
                             f"that tends to infinity as y -> {high if high > 0 else low}"
                         )
-                        return self._make(math.inf, math.inf, assumptions=(words,), attained=False)
+                        found = self._make(math.inf, math.inf, assumptions=(words,), attained=False)
+                        return self.certificates.by_member(found, kind, self.joint.mechanism)
         return None
 
     def sup(self, kind: str) -> Bound:
@@ -307,8 +339,13 @@ class SetOutcomes:
         if math.isfinite(low[at]) and math.isfinite(high[at]):
             y = low[at] + (high[at] - low[at]) / 2
         found = self.at(kind, float(y))
-        return self._make(
+        bound = self._make(
             float(best.max()), float(worst.max()), witness=found.witness, attained=None
+        )
+        row, v, least = self._worst(kind, float(y))
+        box = self.certificates.beside(float(y))
+        return self.certificates.over(
+            bound, kind, self.certificates.peak(box, row, least.prior[:, 0], v)
         )
 
     def _evaluate(self, kind: str, low: np.ndarray, high: np.ndarray) -> tuple[Any, Any]:
@@ -357,7 +394,16 @@ class SetOutcomes:
         if self.set.confidence is not None and found.proved:
             sure = self.set.confidence
             return Bound.statistical(found.lower, found.upper, confidence=sure, assumptions=notes)
-        return found.about(assumptions=notes, witness=None, attained=None)
+        made = found.certificate if found.lower == math.inf else None
+        bound = found.about(assumptions=notes, witness=None, attained=None, certificate=made)
+        if not found.certificate or made:
+            return bound
+        y = found.certificate["claim"]["peak"]["y"]
+        pair = [self._worst(kind, float(y[0]))[0] for kind in ("pml", "pmc")]
+        nothing = np.zeros(self.set.on.size)
+        prior = self.set.least(nothing[:, None]).prior[:, 0]
+        peak = {"y": y, "x": pair, "prior": self.certificates.member(prior, nothing, pair)}
+        return self.certificates.over(bound, "ldp", peak)
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""

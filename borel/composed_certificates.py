@@ -1,0 +1,216 @@
+"""Verify one certificate, whatever it is composed of: parts for outcomes, sides, terms.
+
+The checkers see one claim at a time; here is what follows from several of them together.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from borel.engine.continuous.check import Report, check
+from borel.engine.continuous.check_count_laws import check_count_laws
+from borel.engine.continuous.check_counts import check_counts
+from borel.engine.continuous.check_dimensions import check_dimensions
+from borel.engine.continuous.check_discrete_laws import check_discrete_laws
+from borel.engine.continuous.check_fading import check_fading
+from borel.engine.continuous.check_in_logs import check_in_logs
+from borel.engine.continuous.check_infinite_laws import check_infinite_laws
+from borel.engine.continuous.check_informations import check_informations
+from borel.engine.continuous.check_laws import check_laws
+from borel.engine.continuous.check_means import check_means
+from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.continuous.check_pairs import check_pairs
+from borel.engine.continuous.check_poles import check_poles
+from borel.engine.continuous.check_several import check_several
+from borel.engine.continuous.check_slopes import check_slopes
+from borel.engine.prior_sets.check_combined import RULES as COMBINED
+from borel.engine.prior_sets.check_sets import check_sets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SUPREMUM = "the supremum over the outcomes"
+_JOINT = ("kernel", "prior", "outcome")
+_ENDS = ("lower", "upper")
+_CHECKERS = {
+    "box_point": check_dimensions,
+    "count_infinite": check_counts,
+    "count_point": check_counts,
+    "outcomes": check_outcomes,
+    "discrete_law": check_discrete_laws,
+    "fading": check_fading,
+    "infinite": check_in_logs,
+    "infinite_quantile": check_infinite_laws,
+    "information": check_informations,
+    "law": check_laws,
+    "mean": check_means,
+    "pair": check_pairs,
+    "point": check_in_logs,
+    "set": check_sets,
+    "pole": check_poles,
+    "slope": check_slopes,
+}
+
+
+class Composed(NamedTuple):
+    """What came of a certificate.
+
+    Attributes
+    ----------
+    failures : list of str
+        The leaves that fail, and what does not follow from them; none if it is verified.
+    words : str
+        How many leaves hold, and what it is about.
+    """
+
+    failures: list[str]
+    words: str
+
+
+def checked(certificate: dict) -> Composed:
+    """Verify a certificate: every claim in it, and that the bound follows from them."""
+    for key, rule in (("sides", _larger), ("terms", _sum), ("over", _over)):
+        if key in certificate:
+            return rule(certificate)
+    parts = certificate.get("parts", [certificate])
+    if not (isinstance(parts, list) and parts and all(isinstance(part, dict) for part in parts)):
+        return Composed(["parts: not a list of certificates"], "")
+    failures, leaves = _supremum(certificate) if "parts" in certificate else [], 0
+    scope, given = SUPREMUM, ""
+    for part in parts:
+        claim = part.get("claim")
+        claim = claim if isinstance(claim, dict) else {}
+        report = _checker(part, str(claim.get("type")))(part)
+        leaves += report.checked
+        failures += [
+            f"{report.scope}: {line}" if len(parts) > 1 else line for line in report.failures
+        ]
+        if "parts" in certificate and report.scope != f"at y = {claim.get('y')}":
+            failures.append(f"parts: one is about something else: {report.scope}")
+        scope = report.scope if len(parts) == 1 else scope
+        given = ", with f_Y as its theorem has it" if claim.get("marginal") else given
+    return Composed(failures, f"{leaves} leaves hold{given}; {certificate['quantity']}, {scope}")
+
+
+def _checker(part: dict, kind: str) -> Callable[[dict], Report]:
+    """Return the checker of claims of a kind; those about counts have a format of their own."""
+    if part.get("format") == 4 and kind in ("outcomes", "law", "mean", "infinite_quantile"):
+        return check_count_laws
+    if part.get("format") == 7:
+        return check_several
+    return _CHECKERS.get(kind, check)
+
+
+def _joint(certificate: dict) -> list:
+    """Return which joint a certificate is about."""
+    if "over" in certificate:
+        return [certificate["over"], *map(_joint, certificate["of"])]
+    first = (certificate.get("parts") or [certificate])[0]
+    return [first.get(key) for key in _JOINT]
+
+
+def _mechanism(certificate: dict) -> list:
+    """Return which mechanism a certificate is about."""
+    if "over" in certificate:
+        return _mechanism(certificate["of"][0])
+    return _joint(certificate)[::2]
+
+
+def of_set(certificate: dict) -> bool:
+    """Return whether a certificate is about a set of priors."""
+    each = certificate.get("sides", [certificate])
+    return any("over" in one or "set" in one.get("prior", ()) for one in each)
+
+
+def _each(certificates: list[dict]) -> tuple[list[str], list[str]]:
+    """Verify several certificates: what fails, and what they are about."""
+    found = [checked(one) for one in certificates]
+    return [line for one in found for line in one.failures], [one.words for one in found]
+
+
+def _over(certificate: dict) -> Composed:
+    """Verify a figure over a set of priors by certificates about single priors."""
+    of, over = certificate["of"], certificate["over"]
+    if not (isinstance(of, list) and of and all(isinstance(one, dict) for one in of)):
+        return Composed(["of: not a list of certificates"], "")
+    failures, words = _each(of)
+    # the corners of a hull are several priors, the parts of a union sets of them
+    about = _mechanism if over["kind"] in ("hull", "union") else _joint
+    if any(about(one) != about(of[0]) for one in of):
+        failures.append("of: they are not about the same joint")
+    if any(of_set(one) != (over["kind"] == "union") for one in of):
+        failures.append("of: about a set where one prior is meant, or the other way round")
+    if certificate["quantity"] not in ("pml", "pmc", "ldp"):
+        failures.append(f"over: not known of {certificate['quantity']}")
+    try:
+        low, high = COMBINED[over["kind"]](certificate, of, words)
+        # leakage is not negative
+        failures += _outside(certificate, "priors", max(low, 0), high)
+    except (ValueError, KeyError, TypeError) as error:
+        failures.append(f"over: {type(error).__name__}: {error}")
+    return Composed(failures, f"over a set of priors ({over['kind']}): {words[0]}")
+
+
+def _outside(certificate: dict, what: str, low: Any, high: Any) -> list[str]:
+    """Say which ends of a certificate are not as loose as what was proved."""
+    ends = {"lower": low, "upper": high}
+    loose = float(certificate["lower"]) <= low, high <= float(certificate["upper"])
+    return [
+        f"bound: {end} {certificate[end]}, but the {what} give {float(value)}"
+        for fits, (end, value) in zip(loose, ends.items(), strict=True)
+        if not fits
+    ]
+
+
+def _larger(certificate: dict) -> Composed:
+    """Verify the larger of two suprema: both sides, and that they are of the same joint."""
+    sides, failures = certificate["sides"], []
+    if certificate["quantity"] != "lip":
+        failures.append(f"sides: {certificate['quantity']} is no larger of two")
+    if not (isinstance(sides, list) and all(isinstance(side, dict) for side in sides)):
+        return Composed(["sides: not a list of certificates"], "")
+    if sorted(str(side.get("quantity")) for side in sides) != ["pmc", "pml"]:
+        failures.append("sides: they are not PML and PMC")
+    if any(_joint(side) != _joint(sides[0]) for side in sides):
+        failures.append("sides: they are not about the same joint")
+    if any("sides" in side for side in sides):
+        return Composed(["sides: one is a larger of two itself"], "")
+    own, words = _each(sides)
+    about = [f"sides: one is about something else: {w}" for w in words if not w.endswith(SUPREMUM)]
+    ends = [max((float(side[end]) for side in sides), default=math.nan) for end in _ENDS]
+    failures += [*own, *about, *_outside(certificate, "sides", *ends)]
+    return Composed(failures, "; ".join(words))
+
+
+def _sum(certificate: dict) -> Composed:
+    """Verify LDP over finitely many outcomes: at each it is the sum of PML and PMC."""
+    terms, failures = certificate["terms"], []
+    if certificate["quantity"] != "ldp":
+        failures.append(f"terms: {certificate['quantity']} is no sum of two")
+    if [term.get("quantity") for term in terms] != ["pml", "pmc"]:
+        failures.append("terms: they are not PML and PMC")
+    if _joint(terms[0]) != _joint(terms[-1]):
+        failures.append("terms: they are not about the same joint")
+    own, words = _each(terms)
+    pairs = list(zip(*(term["parts"] for term in terms), strict=True))
+    if any(one["claim"]["y"] != other["claim"]["y"] for one, other in pairs):
+        failures.append("terms: their outcomes are not in one order")
+    ends = [max(sum(Fraction(float(part[e])) for part in pair) for pair in pairs) for e in _ENDS]
+    return Composed([*failures, *own, *_outside(certificate, "terms", *ends)], "; ".join(words))
+
+
+def _supremum(certificate: dict) -> list[str]:
+    """Say what is wrong with a supremum over finitely many outcomes, given one part for each."""
+    parts, failures = certificate["parts"], []
+    first = parts[0]
+    if any(_joint(part) != _joint(first) for part in parts):
+        failures.append("parts: they are not about the same joint")
+    if any(part["quantity"] != certificate["quantity"] for part in parts):
+        failures.append("parts: they are not about the same quantity")
+    places = sorted(part["claim"].get("y", math.nan) for part in parts)
+    if first["outcome"]["points"] is None or places != sorted(first["outcome"]["points"]):
+        failures.append(f"parts: outcomes {places} are not all of {first['outcome']['points']}")
+    ends = [max(float(part[end]) for part in parts) for end in _ENDS]
+    return [*failures, *_outside(certificate, "parts", *ends)]
