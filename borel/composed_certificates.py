@@ -25,6 +25,7 @@ from borel.engine.continuous.check_pairs import check_pairs
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_several import check_several
 from borel.engine.continuous.check_slopes import check_slopes
+from borel.engine.envelopes.check_envelopes import check_envelopes
 from borel.engine.prior_sets.check_combined import RULES as COMBINED
 from borel.engine.prior_sets.check_sets import check_sets
 
@@ -40,6 +41,7 @@ _CHECKERS = {
     "count_point": check_counts,
     "outcomes": check_outcomes,
     "discrete_law": check_discrete_laws,
+    "envelope": check_envelopes,
     "fading": check_fading,
     "infinite": check_in_logs,
     "infinite_quantile": check_infinite_laws,

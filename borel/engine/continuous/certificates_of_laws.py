@@ -16,6 +16,7 @@ from borel.engine.continuous.check_count_laws import CountLaw, CountMean, CountS
 from borel.engine.continuous.check_models import FUNCTIONS
 from borel.engine.continuous.trials import (
     CountsSoon,
+    Envelopes,
     Informations,
     Masses,
     Means,
@@ -292,6 +293,35 @@ def information(
     made = _made(engine, "f_information", ends, claim)
     loose = {**made, "lower": -_LARGE, "upper": _LOOSE}
     return made if tried(engine, loose, Informations, Informations) else None
+
+
+def level_of_envelope(
+    engine: CertifiedOutcomes, quantity: str, ends: tuple[float, float], **claim: Any
+) -> dict[str, Any] | None:
+    """Return the certificate of a level of an envelope, or of a mass at a level.
+
+    Parameters
+    ----------
+    engine : CertifiedOutcomes
+        The joint, of a finite secret.
+    quantity : {"pml_envelope", "pmc_envelope"}
+        Which.
+    ends : tuple of float
+        The enclosure.
+    **claim : object
+        ``figure``, "epsilon" (with ``delta``, two integers) or "delta" (with ``t``); ``cells`` of
+        outcomes with shares, and ``prices``.
+
+    Returns
+    -------
+    dict or None
+        None for what the checker does not verify, soon.
+    """
+    if _on_a_line(engine) is None:
+        return None
+    about = {**_line(engine, np.zeros(1)), "marginal": None, "places": []}
+    made = _made(engine, quantity, ends, {"type": "envelope", **about, **claim})
+    return tried(engine, made, Envelopes, Envelopes)
 
 
 def logarithm(made: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:

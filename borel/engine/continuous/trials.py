@@ -21,6 +21,7 @@ from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_outcomes import _Outcomes
 from borel.engine.continuous.check_several import _Several
+from borel.engine.envelopes.check_envelopes import _Envelope
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
@@ -108,6 +109,12 @@ class Informations(_Information):
     """Whether the checker finds a finite bound soon."""
 
     most_boxes = 96
+
+
+class Envelopes(_Envelope):
+    """Whether the checker proves the claim soon."""
+
+    most_boxes = 2000
 
 
 class Means(_Means):

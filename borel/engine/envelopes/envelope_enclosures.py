@@ -7,8 +7,11 @@ import time
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from borel import settings
 from borel.bound import Bound
+from borel.engine.continuous.certificates_of_laws import level_of_envelope
 from borel.engine.envelopes.envelope_cells import Cells, cells_of
 from borel.engine.envelopes.envelope_figures import (
     FiniteEnvelope,
@@ -17,9 +20,12 @@ from borel.engine.envelopes.envelope_figures import (
     nats,
     ratio_of,
 )
+from borel.engine.envelopes.envelope_programs import Level, Programme
 from borel.errors import NotEnclosed, NotYet
 
 _ROUNDS = 40
+_ROOM, _GRAINS = 2.0**-38, 2.0**44
+"""What certificates leave between what is claimed and what is proved."""
 
 
 class CellEnvelope(OpenEnvelope):
@@ -43,7 +49,7 @@ class CellEnvelope(OpenEnvelope):
         tol, deadline = settings.current().tol, self._deadline()
         low, high, gap = 0.0, math.inf, 1e-4
         for _ in range(_ROUNDS):
-            programme = self.cells.programme(self.sign)
+            programme, places = self.cells.programme(self.sign), self.cells.places()
             found = programme.level(delta, max(0.1 * min(gap, 1.0), 1e-12))
             low = max(low, nats(ratio_of(self.sign, found.lower), 0))
             high = min(high, nats(ratio_of(self.sign, found.upper), 1))
@@ -52,6 +58,9 @@ class CellEnvelope(OpenEnvelope):
                 break
             if not self.cells.cut(programme.looseness(found.price, found.upper)):
                 break
+        proved = self._level(programme, places, found, delta)
+        if proved is not None and proved.width <= 2 * max(high - low, tol):
+            return proved
         if high - low > 1e-3:
             known = self.engine.sup(self.kind)
             if known.proved and known.upper < high:
@@ -69,17 +78,74 @@ class CellEnvelope(OpenEnvelope):
         tol, deadline = settings.current().tol, self._deadline()
         low, high = 0.0, 1.0
         for _ in range(_ROUNDS):
-            programme = self.cells.programme(self.sign)
+            programme, places = self.cells.programme(self.sign), self.cells.places()
             least, most, _, price = programme.value(threshold.lower, threshold.upper, closed=closed)
             low, high = max(low, least), min(high, most)
             if high - low <= tol or time.monotonic() > deadline:
                 break
             if not self.cells.cut(programme.looseness(price, threshold.lower)):
                 break
+        if closed and threshold.t is not None:
+            proved = self._mass(programme, places, price, threshold)
+            if proved is not None and proved.width <= 2 * max(high - low, tol):
+                return proved
         return self._bound(low, high, **about)
+
+    # -- certificates -----------------------------------------------------------------------------
+
+    def _level(
+        self, programme: Programme, places: list, found: Level, delta: Fraction
+    ) -> Bound | None:
+        """Return the ends that a programme proves of the level of delta, with a certificate."""
+        below = programme.level_below(found.weights, delta * (1 + Fraction(_ROOM)))
+        if not places or delta == 1 or below is None:
+            return None
+        low, high = (
+            nats(ratio_of(self.sign, theta), k) for k, theta in ((0, below[0]), (1, found.upper))
+        )
+        ends = max(low - _ROOM * max(1.0, low), 0.0), high + _ROOM * max(1.0, high)
+        prices = programme.stretched(found.price, found.upper)
+        claim = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
+        return self._certified(ends, _shares(places, below[1]), prices, **claim)
+
+    def _mass(
+        self, programme: Programme, places: list, price: np.ndarray, threshold: Threshold
+    ) -> Bound | None:
+        """Return the ends that a programme proves of the mass at a level, with a certificate."""
+        if not places:
+            return None
+        upper = threshold.upper + _ROOM * abs(threshold.upper)
+        low, _, weights, _ = programme.value(threshold.lower, upper)
+        high = programme.upper_end(programme.stretched(price, threshold.lower), threshold.lower)
+        ends = max(low - _ROOM, 0.0), min(high + _ROOM, 1.0)
+        claim = {"figure": "delta", "t": threshold.t}
+        prices = programme.stretched(price, threshold.lower)
+        return self._certified(ends, _shares(places, weights), prices, units="probability", **claim)
+
+    def _certified(
+        self, ends: tuple, shares: list, prices: np.ndarray, units: str = "nats", **claim: Any
+    ) -> Bound | None:
+        if not all(map(math.isfinite, ends)) or not np.isfinite(prices).all():
+            return None
+        about = {"cells": shares, "prices": prices.tolist(), **claim}
+        made = level_of_envelope(self.engine, f"{self.kind}_envelope", ends, **about)
+        return None if made is None else self._bound(*ends, units=units, certificate=made)
 
     def _deadline(self) -> float:
         return settings.deadline()
+
+
+def _shares(places: list, weights: np.ndarray) -> list:
+    """Return cells of outcomes with shares, at most 1 in sum; equal neighbours are one cell."""
+    total = np.maximum(weights.sum(axis=0), 1.0)
+    rows = np.floor(weights / total * (1 - 2.0**-48) * _GRAINS) / _GRAINS
+    cells: list = []
+    for (a, b), w in sorted(zip(places, rows.T.tolist(), strict=True)):
+        if cells and a < b and cells[-1][0] < cells[-1][1] == a and cells[-1][2] == w:
+            cells[-1][1] = b
+        elif any(w):
+            cells.append([a, b, w])
+    return cells
 
 
 def envelope_of(joint: Any, kind: str) -> Any:

@@ -30,6 +30,7 @@ class Threshold:
 
     def __init__(self, sign: int, t: Any, ratio: Any):
         self.exact: Fraction | None = None
+        self.t = t if isinstance(t, float) and math.isfinite(t) else None  # as a float says it
         if ratio is None and t == 0:
             ratio = 1
         if ratio == math.inf or t == math.inf:

@@ -145,12 +145,12 @@ class Programme(Solver):
         kept = self.top_high >= theta
         if self.spread is None or not kept.any():
             return np.zeros(self.cells)
-        price = self._stretched(price, theta)
+        price = self.stretched(price, theta)
         lam = price[kept, None]
         plain = ((1 - lam * theta) * self.q + lam * self.g[kept]).max(axis=0)
         return self._dual_terms(lam, theta, kept) - np.maximum(plain, 0.0)
 
-    def _stretched(self, price: np.ndarray, theta: float) -> np.ndarray:
+    def stretched(self, price: np.ndarray, theta: float) -> np.ndarray:
         """Give secrets without a price one at which no cell below theta asks for them.
 
         They are those whose top is below theta in all cells, though not proved to be so.
@@ -164,7 +164,7 @@ class Programme(Solver):
         step = 4 * U * max(abs(theta), 2.0**-40)
         given = price
         for _ in range(60):
-            price = self._stretched(given, theta)
+            price = self.stretched(given, theta)
             over = self._dual(price, theta)
             if over < delta:
                 return theta
@@ -286,7 +286,7 @@ class Programme(Solver):
             if (mass := self.mass(w)) > best:
                 best, weights = mass, w
         polished = self.prices(found.weights, middle)
-        duals = [self._stretched(p, lower) for p in (found.price, polished) if p is not None]
+        duals = [self.stretched(p, lower) for p in (found.price, polished) if p is not None]
         ends = [self.upper_end(p, lower, closed=closed) for p in duals]
         at = int(np.argmin(ends))
         return min(best, ends[at]), ends[at], weights, duals[at]

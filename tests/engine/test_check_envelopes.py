@@ -1,0 +1,207 @@
+"""Certificates of envelopes of a finite secret: they hold the truth, and what is false is refused.
+
+For two equally likely secrets the best post-processing is known: outcomes beyond c tell of one
+secret, those on the other side of the other, by the lemma of Neyman and Pearson.
+"""
+
+import copy
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+from engine.test_check import lines_of_code, modules_of_borel
+
+import borel as bl
+from borel.composed_certificates import checked
+from borel.engine.envelopes import check_envelopes
+from borel.verification import verified
+
+REALS, UNIT = bl.Reals(), bl.Interval(0, 1)
+BIT, X = bl.Finite([0.0, 1.0]), bl.Finite([0.0, 1.0, 3.0])
+KERNELS = {
+    "laplace": lambda y, x: np.exp(-abs(y - x)) / 2,
+    "normal": lambda y, x: np.exp(-((y - x) ** 2) / 2) / np.sqrt(2 * np.pi),
+}
+
+
+def tail(kernel, c, x):
+    """P(Y > c | x), for c beyond the middle of 0 and 1."""
+    if kernel == "normal":
+        return mp.erfc((mp.mpf(c) - x) / mp.sqrt(2)) / 2
+    c = mp.mpf(c)
+    return mp.exp(x - c) / 2 if c >= x else 1 - mp.exp(c - x) / 2
+
+
+def pair(kernel, of, c):
+    """The level and the mass of the bad outcomes y > c and y < 1 - c."""
+    one, other = tail(kernel, c, 1), tail(kernel, c, 0)
+    mass = one + other
+    return mp.log(2 * one / mass if of == "pml" else mass / (2 * other)), mass
+
+
+def joint(kernel, secret=BIT, masses=(0.5, 0.5)):
+    mechanism = bl.Mechanism(KERNELS[kernel], secret=secret, outcome=REALS)
+    return bl.pmf(list(masses), on=secret) * mechanism
+
+
+CASES = [(k, of, c) for k in KERNELS for of in ("pml", "pmc") for c in (0.625, 0.75, 0.9375)]
+
+
+@pytest.mark.parametrize(("kernel", "of", "c"), CASES)
+def test_the_level_of_a_mass(kernel, of, c):
+    with mp.workdps(40):
+        level, mass = pair(kernel, of, c)
+        delta = float(mass)
+        # the level of the float: the mass falls with c
+        exact = mp.findroot(lambda v: pair(kernel, of, v)[1] - mp.mpf(delta), c)
+        level = pair(kernel, of, exact)[0]
+    bound = bl.envelope(joint(kernel), of=of)(delta)
+    assert bound.lower <= level <= bound.upper
+    if not bound.certificate:  # the search was late
+        pytest.skip("wide")
+    assert not checked(bound.certificate).failures
+    low = {**bound.certificate, "lower": 0.0, "upper": float(level) - 1e-6}
+    high = {**bound.certificate, "lower": float(level) + 1e-7, "upper": "Infinity"}
+    assert checked(low).failures and checked(high).failures
+
+
+@pytest.mark.parametrize(("kernel", "of", "c"), CASES)
+def test_the_mass_at_a_level(kernel, of, c):
+    with mp.workdps(40):
+        t = float(pair(kernel, of, c)[0])
+        exact = mp.findroot(lambda v: pair(kernel, of, v)[0] - mp.mpf(t), c)
+        mass = pair(kernel, of, exact)[1]
+    bound = bl.envelope(joint(kernel), of=of).delta(t)
+    assert bound.lower <= mass <= bound.upper and bound.width < 1e-6
+    assert not checked(bound.certificate).failures
+    low = {**bound.certificate, "lower": 0.0, "upper": float(mass) - 1e-7}
+    high = {**bound.certificate, "lower": float(mass) + 1e-7, "upper": 1.0}
+    assert checked(low).failures and checked(high).failures
+
+
+@pytest.fixture(scope="module")
+def three():
+    with bl.options(budget=10):
+        envelope = bl.envelope(joint("laplace", X, (0.2, 0.3, 0.5)))
+        return {"epsilon": envelope(0.6), "delta": envelope.delta(0.7)}
+
+
+def put(*path, value):
+    def of(data):
+        data = place = copy.deepcopy(data)
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        return data
+
+    return of
+
+
+def changed(change):
+    def of(data):
+        data = copy.deepcopy(data)
+        change(data["claim"])
+        return data
+
+    return of
+
+
+def doubled(claim):
+    claim["cells"] += [claim["cells"][0]]
+
+
+def wider(claim):
+    claim["cells"][0][1] += 0.01
+
+
+def heavier(claim):
+    claim["cells"] = [[a, b, [2 * v for v in w]] for a, b, w in claim["cells"]]
+
+
+def lighter(claim):
+    claim["cells"] = [[a, b, [v / 2 for v in w]] for a, b, w in claim["cells"]]
+
+
+def turned(claim):
+    claim["cells"] = [[a, b, w[::-1]] for a, b, w in claim["cells"]]
+
+
+def negative(claim):
+    claim["cells"][0][2] = [-1.0, 1.0, 1.0]
+
+
+FORGERIES = {
+    "cells that overlap": changed(doubled),
+    "a cell too wide": changed(wider),
+    "shares above 1": changed(heavier),
+    "half of the shares": changed(lighter),
+    "shares of other secrets": changed(turned),
+    "a negative share": changed(negative),
+    "no cells": put("claim", "cells", value=[]),
+    "an atom that is none": put("claim", "cells", value=[[0.0, 0.0, [1.0, 0.0, 0.0]]]),
+    "no prices": put("claim", "prices", value=[0.0, 0.0, 0.0]),
+    "a negative price": put("claim", "prices", value=[-1.0, 1.0, 1.0]),
+    "too few prices": put("claim", "prices", value=[1.0, 1.0]),
+    "another figure": put("claim", "figure", value="kl"),
+    "another leakage": put("quantity", value="pmc_envelope"),
+    "no envelope": put("quantity", value="pml"),
+    "another prior": put(
+        "prior", "atoms", value=[[0.0, 0.5, 0.5], [1.0, 0.3, 0.3], [3.0, 0.2, 0.2]]
+    ),
+    "half of the outcomes": put("outcome", "lower", value=0.0),
+    "outcomes left out": put("claim", "cover", value=[0.0, "Infinity"]),
+    "a larger bound": put("lower", value=0.9),
+    "a smaller bound": put("upper", value=0.1),
+    "words": put("upper", value="0.9"),
+    "not a number": put("upper", value=math.nan),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+@pytest.mark.parametrize("figure", ["epsilon", "delta"])
+def test_forgeries_are_refused(three, figure, name):
+    made = three[figure].certificate
+    assert not checked(made).failures
+    assert checked(FORGERIES[name](made)).failures
+
+
+def test_another_mass_and_another_level_are_refused(three):
+    more = put("claim", "delta", value=[61, 100])(three["epsilon"].certificate)
+    less = put("claim", "delta", value=[59, 100])(three["epsilon"].certificate)
+    assert checked(more).failures and checked(less).failures
+    more = put("claim", "t", value=0.71)(three["delta"].certificate)
+    less = put("claim", "t", value=0.69)(three["delta"].certificate)
+    assert checked(more).failures and checked(less).failures
+    for delta in ([1, 1], [0, 1], [-1, 2], [3, 2]):
+        wrong = put("claim", "delta", value=delta)(three["epsilon"].certificate)
+        assert checked(wrong).failures
+
+
+def test_atoms_of_the_outcome_have_shares_of_their_own():
+    """Laplace noise that is clipped to the unit interval."""
+    mechanism = bl.mechanisms.laplace(b=1.0, secret=BIT).clip(0, 1)
+    envelope = bl.envelope(bl.pmf([0.5, 0.5], on=BIT) * mechanism)
+    with mp.workdps(40):  # clipped, the tails beyond 0 and 1 have one ratio each as before
+        mass = tail("laplace", 1, 1) + tail("laplace", 1, 0)
+        top = float(mp.log(2 * tail("laplace", 1, 1) / mass)) - 1e-6
+    bound = envelope.delta(top)
+    assert bound.upper >= float(mass)  # that of the ends alone
+    assert not checked(bound.certificate).failures
+    assert any(a == b for a, b, _ in bound.certificate["claim"]["cells"])
+
+
+def test_a_level_is_no_supremum_and_no_other_figure(three):
+    for name in ("pml", "pmc", "mutual_information", "pml/law/mean", "envelope"):
+        assert verified(name, three["epsilon"]).outcome in ("refused", "none")
+
+
+def test_no_certificates_are_made_where_none_are_wanted():
+    with bl.options(certificates=False):
+        assert bl.envelope(joint("laplace")).delta(0.35).certificate is None
+
+
+def test_the_checker_shares_nothing_with_the_engine():
+    for name in modules_of_borel(check_envelopes):
+        assert name.startswith("borel.engine.continuous.check")
+    assert lines_of_code(check_envelopes) <= 300
