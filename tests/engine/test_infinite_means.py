@@ -118,3 +118,20 @@ def test_no_outcome_of_bounded_cost_is_infinite():
     truth = math.log(1.5)  # f_Y = 1/2, the least value is 1/3
     assert found.mean().lower <= truth <= found.mean().upper <= found.mean().lower + 1e-8
     assert found.tail(10.0).upper == 0
+
+
+def test_a_mean_beyond_the_floats_is_not_infinite():
+    """E e^PMC is about 1.3e868 for two secrets 2000 apart, and at most e^2000."""
+    far, unit = bl.Finite([0.0, 2000.0]), bl.Finite([0.0, 1.0])
+    tiny = bl.Mechanism(
+        lambda y, x: np.where(x == 0, np.where(y < 0.5, 5e-324, 2.0), 1.0),
+        secret=unit,
+        outcome=bl.Interval(0, 1),
+    )
+    for joint in (
+        bl.pmf([0.5, 0.5], on=far) * bl.mechanisms.laplace(b=1.0, secret=far),
+        bl.pmf([0.5, 0.5], on=unit) * tiny,
+    ):
+        found = bl.pmc(joint).exp_mean()
+        assert found.lower < math.inf and found.upper == math.inf
+        assert found.status == "undecided"

@@ -13,6 +13,7 @@ from borel import settings
 from borel.engine.continuous import far, half_lines
 from borel.engine.continuous.bands import Band
 from borel.engine.continuous.essential import halves
+from borel.engine.intervals.lanes import LARGEST
 from borel.laws import Values
 
 if TYPE_CHECKING:
@@ -368,10 +369,13 @@ class Partition:
             if what == "mean" and self.kind == "pml" and np.isinf(high).any():
                 high = np.fmin(high, self.engine.far_entropy.mean(self.low, self.high, mass))
             total_low, total_high = float(low.sum()), float(high.sum())
-        atoms = self.at_atoms
+        atoms, endless = self.at_atoms, bool((np.isinf(self.lower) & (self._masses()[0] > 0)).any())
         if len(atoms.lower):
             parts = atoms.mean() if what == "mean" else atoms.exp_mean()
             total_low, total_high = total_low + float(parts[0]), total_high + float(parts[1])
+            endless |= bool((np.isinf(atoms.lower) & (atoms.mass_lower > 0)).any())
+        if not endless:  # it may be a number that floats do not hold
+            total_low = min(total_low, LARGEST)
         slack = 1e-13
         with np.errstate(invalid="ignore"):
             gaps = np.where(np.isinf(high), math.inf, high - low)
