@@ -18,6 +18,7 @@ import math
 from contextlib import suppress
 from functools import reduce
 from itertools import pairwise
+from typing import Any
 
 from flint import arb, fmpq
 
@@ -103,7 +104,9 @@ class _Envelope(_Information):
                    for *_, w in cells):  # fmt: skip
             raise ValueError("shares are not at most 1 in sum")
         self.used = [k for k in range(len(self.atoms)) if any(w[k] > 0 for *_, w in cells)]
-        boxes = [(a, b, w, *self.gains(a, b, w)) for a, b, w in cells if any(v > 0 for v in w)]
+        boxes: list[Any] = [
+            (a, b, w, *self.gains(a, b, w)) for a, b, w in cells if any(v > 0 for v in w)
+        ]
         while len(boxes) < self.most_boxes + len(cells):
             sums = [sum((box[3][j] for box in boxes), Z) for j in range(len(self.used) + 1)]
             if all(v >= 0 for v in sums[:-1]) and sums[-1] >= least:
@@ -119,7 +122,7 @@ class _Envelope(_Information):
                             for u, v in pairwise((a, _middle(a, b), b))]  # fmt: skip
         raise ValueError(f"not proved with {len(boxes)} boxes of outcomes")
 
-    def gains(self, a, b, w):
+    def gains(self, a, b, w) -> Any:
         """Bound from below what a box adds, for each secret and to the mass; and say the doubt."""
         work, lows, doubt = self.at(a, b), [], Z
         places = [*self.atoms]
