@@ -25,6 +25,7 @@ from borel.engine.continuous.check_pairs import check_pairs
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_several import check_several
 from borel.engine.continuous.check_slopes import check_slopes
+from borel.engine.continuous.check_squares import check_squares
 from borel.engine.envelopes.check_envelopes import check_envelopes
 from borel.engine.prior_sets.check_combined import RULES as COMBINED
 from borel.engine.prior_sets.check_sets import check_sets
@@ -53,6 +54,7 @@ _CHECKERS = {
     "set": check_sets,
     "pole": check_poles,
     "slope": check_slopes,
+    "square": check_squares,
 }
 
 

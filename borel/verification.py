@@ -232,6 +232,8 @@ def _diverges(certificate: dict, figure: str) -> bool:
     several = {"parts", "sides", "terms", "over"} & set(certificate)
     claim = {} if several else certificate["claim"]
     kind = claim.get("type")
+    if kind == "square":  # it is about E e^PMC
+        return figure == "exp_mean" and certificate["quantity"] == "pmc"
     if kind not in ("infinite", "pole", "count_infinite"):
         return False
     points = certificate["outcome"]["points"]

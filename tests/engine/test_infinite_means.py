@@ -8,9 +8,10 @@ import pytest
 from engine.certified_cases import kernel
 
 import borel as bl
+from borel.engine.continuous.check_squares import check_squares
 from borel.verification import verified
 
-UNIT = bl.Interval(0, 1)
+UNIT, HALF_LINE = bl.Interval(0, 1), bl.Interval(0, np.inf)
 TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))
 NORMAL = bl.normal(mu=0, sigma=1) * bl.mechanisms.gaussian(sigma=1.0)
 CLAYTON = bl.uniform(UNIT) * bl.mechanisms.clayton(eta=0.1, theta=1.0)
@@ -135,3 +136,72 @@ def test_a_mean_beyond_the_floats_is_not_infinite():
         found = bl.pmc(joint).exp_mean()
         assert found.lower < math.inf and found.upper == math.inf
         assert found.status == "undecided"
+
+
+def waiting(y, x):
+    return np.exp(-y / x) / x
+
+
+def laplace(y, x):
+    return np.exp(-np.abs(y) / x) / (2 * x)
+
+
+def gauss(y, x):
+    return np.exp(-((y / x) ** 2) / 2) / (x * np.sqrt(2 * np.pi))
+
+
+def before_zero(y, x):
+    """The density of e^(-W), W a waiting time: as y goes to 0."""
+    return y ** (1 / x - 1) / x
+
+
+@pytest.mark.parametrize(
+    ("density", "line", "wider", "narrower"),
+    [
+        (waiting, HALF_LINE, 2.0, 1.9375),  # f(y|2)^2 / f(y|1) is constant
+        (laplace, bl.Reals(), 2.0, 1.9375),
+        (gauss, bl.Reals(), 1.5, 1.375),  # the square of the ratio is 2 between them
+        (before_zero, UNIT, 2.0, 1.75),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_noise_of_two_widths(density, line, wider, narrower, first):
+    """E e^PMC is infinite where f(y|x)^2 / f(y|x') does not integrate, and that has a proof."""
+    for width, infinite in ((wider, True), (narrower, False)):
+        widths = (1.0, width) if first else (width, 1.0)
+        prior = bl.pmf([0.25, 0.75], on=bl.Finite(widths))
+        pmc = bl.pmc(prior * kernel(density, outcome=line, secret=prior.on))
+        assert pmc.sup().lower == math.inf
+        found = pmc.exp_mean()
+        assert math.isinf(found.lower) == infinite
+        if infinite:
+            assert found.proved and verified("pmc/law/exp_mean", found).outcome == "verified"
+            unbounded = dataclasses.replace(found, units="nats")
+            assert verified("pmc", unbounded).outcome == "verified"
+            for name in ("pmc/law/mean", "pml", "pml/law/exp_mean"):
+                assert verified(name, found).outcome == "refused"
+
+
+def test_a_wrong_proof_by_squares_is_refused():
+    prior = bl.pmf([0.25, 0.75], on=bl.Finite([1.0, 2.0]))
+    made = bl.pmc(prior * kernel(waiting, outcome=HALF_LINE, secret=prior.on)).exp_mean()
+    proof = made.certificate["claim"]["proof"]
+    assert check_squares(made.certificate).ok and proof["secrets"] == [2.0, 1.0]
+    low, point = proof["y"], {"base": 0.0, "sign": 1, "power": 1, "s": [1.0, 1.0]}
+    changes = (
+        {"exponent": -0.5},  # a larger lower end than is true
+        {"weight": 9.0},
+        {"exponent": 1.5},  # a lower end that integrates
+        {"secrets": [1.0, 2.0]},
+        {"secrets": [3.0, 1.0]},  # no secret of positive mass
+        {"secrets": [2.0, 0.5]},
+        {"y": {**low, "power": 0}},
+        {"y": {**low, "sign": -1}},
+        {"y": point},  # the integrand is bounded there
+        {"y": {"box": [1.0, 2.0]}},
+        {"t0": 0.0},
+    )
+    for change in changes:
+        claim = {"type": "square", "proof": {**proof, **change}}
+        assert not check_squares({**made.certificate, "claim": claim}).ok, change
+    assert not check_squares({**made.certificate, "quantity": "pml"}).ok

@@ -17,6 +17,7 @@ from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_several import check_several
 from borel.engine.continuous.check_slopes import check_slopes
+from borel.engine.continuous.check_squares import check_squares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -68,6 +69,11 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
         return _counts(engine, quantity, proof)
     if proof["kind"] in ("pair", "slope"):
         return _slope(engine, quantity, proof)
+    if proof["kind"] == "square":
+        plain = {name: proof[name] for name in ("t0", "exponent", "weight", "secrets")}
+        _loosen(plain, -1)
+        plain["y"] = _path(proof["y"])
+        return _followed(engine, quantity, "square", [plain], check_squares)
     spec = proof.get("x", {})
     if not engine.secret.continuous and not {"atom", "box"} & set(spec):
         return None  # the secrets y + k of a countable prior

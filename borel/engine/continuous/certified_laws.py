@@ -335,9 +335,12 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def _divergence(self, kind: str, what: str, part: Partition) -> Bound | None:
         """Prove that a mean is infinite."""
-        from borel.engine.infinities.infinity import prove
+        from borel.engine.infinities.infinity import prove, prove_mean
 
-        proof = part.infinite or prove(self, kind, part.open_ends())
+        ends = part.open_ends()
+        proof = part.infinite or prove(self, kind, ends)
+        if what == "exp" and kind == "pmc" and proof is not None and not proof.diverges:
+            proof = prove_mean(self, ends)
         if proof is None or not (proof.attained or (what == "exp" and proof.diverges)):
             return None
         if proof.certificate is None:  # some of these outcomes are enough

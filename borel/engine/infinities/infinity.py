@@ -1,7 +1,7 @@
 """Proofs that a leakage is infinite: a search for rays, and the arguments that they complete.
 
 A search of finitely many boxes never proves a divergence. Along a ``ray``, y and x are functions of
-t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Eight
+t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Nine
 arguments turn such an enclosure into a proof; none needs f_Y to be known along the ray:
 
 ``mass``
@@ -20,6 +20,9 @@ arguments turn such an enclosure into a proof; none needs f_Y to be known along 
     infinity with t -> 0 (`slopes`).
 ``pair``
     PMC: log f(y|x) - log f(y|x') tends to infinity, for two secrets of positive mass (`pairs`).
+``square``
+    E e^PMC is at least the integral of P(x)^2 f(y|x)^2 / f(y|x') for two secrets of positive mass,
+    and that diverges as for ``mass`` (`pairs`). PMC is then unbounded, too.
 ``pole``
     PML: for every y of a box f(y|x) is not bounded in x, while f_Y(y), a density, is finite for
     almost every y.
@@ -79,6 +82,14 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
         if found is not None:
             return found
     return None
+
+
+def prove_mean(engine: CertifiedOutcomes, ends: list[tuple[float, float]]) -> Proof | None:
+    """Search for a proof that E e^PMC is infinite, where PMC is finite at almost every outcome."""
+    search = _search(engine)
+    return next(
+        (p for t0 in STARTS for y in search.outcomes(ends) if (p := search.square(y, t0))), None
+    )
 
 
 def _search(engine: Any) -> Search:
@@ -307,7 +318,7 @@ class Search(Rays):
         if self.strict and certificate is None:
             return None
         certificate = certificate if wanted else None
-        diverges = bool(attained) or argument["kind"] == "mass"
+        diverges = bool(attained) or argument["kind"] in ("mass", "square")
         return Proof(words + self.note, where, certificate, attained, diverges)
 
     def _mass(self, y: Ray, x: Ray, t0: float, value: Orders) -> Proof | None:
@@ -325,6 +336,22 @@ class Search(Rays):
             "so that E e^PML is infinite"
         )
         return self._proof("pml", argument, y, x, words, False)
+
+    def square(self, y: Ray, t0: float) -> Proof | None:
+        """E e^PMC diverges."""
+        if self.pairs is None or y.phase or y.scale:
+            return None
+        found = self.pairs.squares(y, t0, 1.0 if "infinity" in y.data else -1.0)
+        if found is None:
+            return None
+        *secrets, bound = found
+        argument = _argument("square", y, t0, bound, secrets=secrets)
+        words = (
+            f"E e^PMC is infinite: along {y.words}, f(y|{secrets[0]:g})^2 >= "
+            f"{math.exp(min(bound[1], 700)):.4g} t^{bound[0]:g} f(y|{secrets[1]:g}) for all "
+            f"t <= {t0:g}, and both secrets have positive mass"
+        )
+        return self._proof("pmc", argument, y, None, words, False)
 
     def _pole(self, y: Ray) -> Proof | None:
         """Find a box of outcomes at which f(y|x) is unbounded in the secret."""

@@ -100,7 +100,8 @@ def _within(q: list[Fraction], low: list[Fraction], high: list[Fraction]) -> lis
     q = [min(max(v, a), b) for v, a, b in zip(q, low, high, strict=True)]
     left = 1 - sum(q, Fraction(0))
     room = [(b - v if left > 0 else v - a) for v, a, b in zip(q, low, high, strict=True)]
-    share = left / sum(room, Fraction(0)) if left else Fraction(0)
+    whole = sum(room, Fraction(0))  # none where the ends contradict each other within rounding
+    share = left / whole if whole else Fraction(0)
     return [v + share * w for v, w in zip(q, room, strict=True)]
 
 
