@@ -26,6 +26,7 @@ from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_several import check_several
 from borel.engine.continuous.check_slopes import check_slopes
 from borel.engine.continuous.check_squares import check_squares
+from borel.engine.divergences.check_excess import check_excess
 from borel.engine.envelopes.check_envelopes import check_envelopes
 from borel.engine.prior_sets.check_combined import RULES as COMBINED
 from borel.engine.prior_sets.check_sets import check_sets
@@ -43,6 +44,7 @@ _CHECKERS = {
     "outcomes": check_outcomes,
     "discrete_law": check_discrete_laws,
     "envelope": check_envelopes,
+    "excess": check_excess,
     "fading": check_fading,
     "infinite": check_in_logs,
     "infinite_quantile": check_infinite_laws,

@@ -19,7 +19,7 @@ from borel.engine.continuous.check_count_laws import check_count_laws
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
-from borel.verification import verify
+from borel.verification import verified, verify
 
 FIGURES = {
     "laplace tail": lambda: bl.pml(noisy("laplace")).tail(1.0),
@@ -272,3 +272,19 @@ def test_the_tail_of_a_law_is_not_decided_by_the_head_alone(few):
 def test_it_is_short():
     lines = Path(code.__file__).read_text(encoding="utf-8").splitlines()
     assert len(lines) < 150
+
+
+def test_an_integer_without_mass_is_no_secret():
+    prior = bl.Measure(
+        lambda n: np.where(n == 0, 9 / 16, np.where(n == 3, 0.0, 2.0 ** (-n - 1))),
+        on=bl.Integers(0, None),
+        tail=lambda n: 2.0 ** (-n - 1),
+    )
+    tells = bl.Mechanism(
+        lambda y, n: np.where(n == 3, np.where(y < 0.5, 2.0, 0.0), 1.0),
+        secret=prior.on,
+        outcome=bl.Interval(0, 1),
+    )
+    found = bl.pmc(prior * tells).sup()
+    assert found.lower == 0 and found.upper < 1e-9
+    assert verified("pmc", found).outcome == "verified"

@@ -361,3 +361,17 @@ def test_it_is_small_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 90
     used = modules_of_borel(checker)
     assert all(name.startswith("borel.engine.continuous.check") for name in used)
+
+
+@pytest.mark.parametrize("figure", ["total_variation", "squared_hellinger"])
+def test_an_outcome_that_tells_nothing(figure):
+    """That it is not negative needs no proof: as floats the density integrates to more than 1."""
+    same = bl.Mechanism(
+        lambda y, x: np.log(0.5) + 0 * (y + x),
+        secret=PRIOR.on,
+        outcome=bl.Interval(-2, 0),
+        log=True,
+    )
+    found = bl.f_information(PRIOR * same, figure)
+    assert found.lower == 0 and found.upper < 1e-9
+    assert check_informations(found.certificate).ok

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from engine.certified_cases import kernel, tilt
 from engine.test_check import lines_of_code, modules_of_borel
+from flint import arb
 
 import borel as bl
 from borel.engine.continuous import check_models
@@ -219,3 +220,13 @@ def test_it_shares_nothing_with_the_kernels_but_the_graph():
 def test_its_parts_have_few_lines_of_code():
     assert lines_of_code(check_models) <= 285
     assert lines_of_code(checker) <= 265
+
+
+def test_densities_that_floats_do_not_hold_are_compared():
+    """At y = 2000 both densities are 0 as floats."""
+    prior = bl.pmf([0.5, 0.5], on=bl.Finite([1.0, 1.5]))
+    rates = kernel(lambda y, x: x * np.exp(-x * y), secret=prior.on, outcome=bl.Interval(0, 2000))
+    found = bl.ldp(prior * rates)
+    truth = 1000 - arb("1.5").log()
+    assert found.lower <= truth <= found.upper
+    assert check_outcomes(found.certificate).ok

@@ -317,11 +317,18 @@ def level_of_envelope(
     dict or None
         None for what the checker does not verify, soon.
     """
+    return claimed(engine, quantity, ends, Envelopes, type="envelope", **claim)
+
+
+def claimed(
+    engine: CertifiedOutcomes, quantity: str, ends: tuple[float, float], trial: type, **claim: Any
+) -> dict[str, Any] | None:
+    """Return the certificate of a claim about a finite secret; None if it is not verified soon."""
     if _on_a_line(engine) is None:
         return None
     about = {**_line(engine, np.zeros(1)), "marginal": None, "places": []}
-    made = _made(engine, quantity, ends, {"type": "envelope", **about, **claim})
-    return tried(engine, made, Envelopes, Envelopes)
+    made = _made(engine, quantity, ends, {**about, **claim})
+    return tried(engine, made, trial, trial)
 
 
 def logarithm(made: dict[str, Any], ends: tuple[float, float]) -> dict[str, Any]:

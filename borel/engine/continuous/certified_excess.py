@@ -17,6 +17,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.balls.arb import ball
+from borel.engine.continuous.certificates_of_excess import event, psi
 from borel.engine.continuous.surface import log_graph
 from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_line
 from borel.engine.graphs.joined_graphs import JoinedGraphs
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _MOST = 12
 _GRID = 20_001
 _STEP = Fraction(1, 2**15)
+_ROOM = 0.01
 
 
 class Rows:
@@ -129,16 +131,18 @@ class Rows:
 
     # -- events -----------------------------------------------------------------------------------
 
+    def grid(self) -> np.ndarray:
+        """Return outcomes, of an unbounded line more of them where the kernels are."""
+        low, high = (min(max(end, -1e4), 1e4) for end in self.line)
+        if (low, high) == self.line:
+            return np.linspace(low, high, _GRID)
+        t = np.linspace(-1, 1, _GRID)
+        centre, span = float(np.mean(self.points)), 1.0 + float(np.ptp(self.points))
+        return np.unique(np.clip(centre + span * np.sinh(12 * t) / 20, low, high))
+
     def ratios(self) -> tuple[np.ndarray, np.ndarray]:
         """Return k_x / f_Y and the mass of f_Y on a grid, in float64: only to choose tau."""
-        low, high = (min(max(end, -1e4), 1e4) for end in self.line)
-        if (low, high) != self.line:  # more points where the kernels are
-            t = np.linspace(-1, 1, _GRID)
-            centre, span = float(np.mean(self.points)), 1.0 + float(np.ptp(self.points))
-            y = np.clip(centre + span * np.sinh(12 * t) / 20, low, high)
-            y = np.unique(y)
-        else:
-            y = np.linspace(low, high, _GRID)
+        y = self.grid()
         middle, width = (y[1:] + y[:-1]) / 2, np.diff(y)
         with np.errstate(all="ignore"):
             logs = self.logs(middle)
@@ -230,16 +234,17 @@ def figure(engine: CertifiedOutcomes, name: str, *arguments: Any) -> Bound:
 
 
 def _psi_1(engine: Any, rows: Rows, level: Threshold) -> Bound:
-    low, high = rows.penalty(level)
-    return engine.bound(min(low, 1.0), min(high, 1.0), units="probability")
+    low, high = (min(v, 1.0) for v in rows.penalty(level))
+    return _certified(engine, (low, high), 1.0, "probability", psi, rows, "psi_1", level)
 
 
 def _psi_2(engine: Any, rows: Rows, level: Threshold) -> Bound:
     if len(rows.points) == 1:
         return engine.bound(0.0, 0.0, units="probability")
     found = [rows.excess(x, level) for x in range(len(rows.points))]
-    low, high = (max(f[k] for f in found) for k in (0, 1))
-    return engine.bound(min(low, 1.0), min(high, 1.0), units="probability")
+    low, high = (min(max(f[k] for f in found), 1.0) for k in (0, 1))
+    best = max(range(len(found)), key=found.__getitem__)
+    return _certified(engine, (low, high), 1.0, "probability", psi, rows, "psi_2", level, best)
 
 
 def _event(engine: Any, rows: Rows, delta: Fraction) -> Bound:
@@ -247,21 +252,37 @@ def _event(engine: Any, rows: Rows, delta: Fraction) -> Bound:
         return engine.sup("pml")
     if len(rows.points) == 1:
         return engine.bound(0.0, 0.0)
-    return _of_ratio(engine, *rows.event(delta))
+    return _of_event(engine, rows, "event_maximal_leakage", delta)
 
 
 def _envelope(engine: Any, rows: Rows, delta: Fraction) -> Bound:
     if len(rows.points) == 1:
         return engine.bound(0.0, 0.0)
-    low, high = rows.event(delta)
     if 2 * delta <= 1:
-        return _of_ratio(engine, low, high)
-    both = rows.halves()
+        return _of_event(engine, rows, "binary_envelope", delta)
+    (low, high), both = rows.event(delta), rows.halves()
     return _of_ratio(engine, max(low, both[0]), max(high, both[1]))
 
 
 def _halves(engine: Any, rows: Rows) -> Bound:
     return _of_ratio(engine, *rows.halves())
+
+
+def _of_event(engine: Any, rows: Rows, quantity: str, delta: Fraction) -> Bound:
+    found = _of_ratio(engine, *rows.event(delta))
+    ends = found.lower, found.upper
+    return _certified(engine, ends, math.inf, "nats", event, rows, quantity, delta)
+
+
+def _certified(
+    engine: Any, ends: tuple, most: float, units: str, make: Any, rows: Rows, *about: Any
+) -> Bound:
+    """Make a Bound: a little wider, and with a certificate, if there is one."""
+    quantity, *more = about
+    room = _ROOM * settings.current().tol
+    wide = max(0.0, ends[0] - room), min(most, ends[1] + room)
+    made = make(rows, quantity, wide, *more)
+    return engine.bound(*(ends if made is None else wide), units=units, certificate=made)
 
 
 def _of_ratio(engine: Any, low: Fraction, high: Fraction) -> Bound:

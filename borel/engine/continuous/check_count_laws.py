@@ -51,7 +51,8 @@ class _Counted(_Outcomes):
         self.atoms = {}
         for n in range(int(first), int(last) + 1) if not self.failures else ():
             low, high = (v.max(Z) for v in run_at_integers(self.p, False, _ray(n)).bounds())
-            self.atoms[float(n)] = low.union(high)
+            if high > 0:  # else it is no secret
+                self.atoms[float(n)] = low.union(high)
         self.edges, mass = {*self.atoms}, sum(self.atoms.values(), Z)
         self.singles = [x for x, w in self.atoms.items() if w > 0]
         for n in self.claim["far"]:

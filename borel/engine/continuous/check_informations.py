@@ -45,7 +45,7 @@ class _Information(_Means):
         if figure == "chi_square":
             low, high = low + 1, high + 1
         elif figure in LEFT:
-            low, high = 1 - high, 1 - low
+            low, high = 1 - high, 1 - low if low > 0 else INF  # an f-information is not negative
         self.floor = 1 if figure == "chi_square" else 0
         self.leaf(figure, self.total, cover, low, high)
 

@@ -166,7 +166,7 @@ class _Means(_Law):
                 best = (min(pair, key=_unknown) for pair in (first, second))
                 out.append((*best, logged, model(x) if start is None else drift + x))
         sign, known = -1 if self.pml else 1, [track for track in out if track[1].start.is_finite()]
-        return sorted(known, key=lambda track: sign * float(track[1].start.mid()))
+        return sorted(known, key=lambda track: track[1].start.mid() * sign)
 
     def integrand(self, log, path, f_y):
         """Return what is integrated, with an extreme of the kernel along a path."""

@@ -216,7 +216,7 @@ class _Outcomes(_Checker):
                 if not missing:
                     return True
                 # finer cells help if what is not known of them is what is missing
-                worst = max(missing, key=lambda c: float(missing[c]))
+                worst = max(missing, key=lambda c: missing[c].mid())
                 least = missing[worst] / (8 * self.bottom.max(arb(1)))
                 some = doubts if sum(doubts.values(), Z) > least else {}
                 cut = {c for c, v in some.items() if v * len(cells) > least}
@@ -309,7 +309,7 @@ class _Outcomes(_Checker):
             margins = {c: (v * self.top - high).least() for c, v in rows.items()}
         else:  # all values are between those at two places, but for a factor
             points = [v for x, v in at.items() if isinstance(x, float) and v.start.is_finite()]
-            least, *_, most = sorted(points, key=lambda v: float(v.start))
+            least, *_, most = sorted(points, key=lambda v: v.start.mid())
             slack = (self.top * least.start.mid() / most.start.mid()) ** 0.4  # of the room
             margins = {None: (least * self.top - most * slack**2).least()}
             for c, v in rows.items():

@@ -42,7 +42,8 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
     # what is not looked at in time has an infimum of at most f_Y
     ends = np.array([np.zeros(len(low)), part.weight()[~far] * (1 + 1e-13)])
     ends[0, : seen.shape[1]] = seen[0]
-    ends[1, : seen.shape[1]] = np.minimum(ends[1, : seen.shape[1]], seen[1])
+    # the mass is what a kernel that integrates to 1 leaves; what is seen is true of any
+    ends[1, : seen.shape[1]] = np.maximum(np.minimum(ends[1, : seen.shape[1]], seen[1]), seen[0])
     for _ in range(_ROUNDS):
         gaps = ends[1] - ends[0]
         total = float(ends[0].sum())

@@ -21,6 +21,7 @@ from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_means import _Means
 from borel.engine.continuous.check_outcomes import _Outcomes
 from borel.engine.continuous.check_several import _Several
+from borel.engine.divergences.check_excess import _Excess
 from borel.engine.envelopes.check_envelopes import _Envelope
 
 if TYPE_CHECKING:
@@ -112,6 +113,12 @@ class Informations(_Information):
 
 
 class Envelopes(_Envelope):
+    """Whether the checker proves the claim soon."""
+
+    most_boxes = 2000
+
+
+class Excess(_Excess):
     """Whether the checker proves the claim soon."""
 
     most_boxes = 2000

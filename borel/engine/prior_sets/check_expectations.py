@@ -373,7 +373,7 @@ class Priors:
         pairs = [*zip(w, self.support, strict=True)]
         if all(v.least() >= 0 for v, charged in pairs if charged):
             return True
-        highest = max((v for v, charged in pairs if charged), key=lambda v: float(v.start.mid()))
+        highest = max((v for v, charged in pairs if charged), key=lambda v: v.start.mid())
         return bool(self.of.proves([v if charged else highest for v, charged in pairs]) >= 0)
 
     def member(self, given):

@@ -143,7 +143,7 @@ class _Sets(_Outcomes):
     def above(self, f):
         """Return whether the leakage is at most the bound for all members."""
         kind, sign = self.data["quantity"], -1 if self.data["quantity"] == "pmc" else 1
-        order = sorted(self.possible, key=lambda k: -sign * float(f[k].start.mid()))
+        order = sorted(self.possible, key=lambda k: f[k].start.mid() * -sign)
         best, least = order[0], order[-1]
         if kind == "ldp":
             inner = [(f[best] - v, v - f[least]) for v in map(f.__getitem__, order)]
