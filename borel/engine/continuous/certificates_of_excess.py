@@ -1,17 +1,18 @@
 """Certificates of psi_1, psi_2 and the worst events of a finite secret: events and prices.
 
-The event of probability delta at which k_x / f_Y is largest is where that exceeds a number tau; what
-a checker needs of it are its ends as intervals of outcomes, and tau, to more digits than the search
-(`certified_excess`) has.
+The event of probability delta that is likeliest given x is where k_x / f_Y exceeds a number tau,
+and a share of where it is tau. A checker needs the ends of its intervals, and tau, to more digits
+than the search (`certified_excess`) has.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from borel.engine.continuous.certificates_of_laws import claimed
@@ -23,10 +24,14 @@ if TYPE_CHECKING:
     from borel.engine.continuous.certified_excess import Rows
     from borel.engine.divergences.hockey_sticks import Threshold
 
-_TURNS = 60
+Score = Callable[[np.ndarray], np.ndarray]
+Cells = list[tuple[float, float]]
 _TIE = 2.0**-40
+_SMALL = 1e-14
 _SPARE = 1e-12
-_FAR = 1e15
+_ROUGH, _HALVINGS = 2.0**-52, 60
+_FAR, _FAR_POINTS = (1e3, 1e15), 400
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
 def psi(
@@ -54,119 +59,247 @@ def psi(
 
 
 def event(
-    rows: Rows, quantity: str, ends: tuple[float, float], delta: Fraction
-) -> dict[str, Any] | None:
-    """Return the certificate of the largest leakage of an event of probability delta.
+    rows: Rows, quantity: str, delta: Fraction, room: float
+) -> tuple[float, float, dict[str, Any]] | None:
+    """Return the largest leakage of an event of probability delta as a checker proves it.
 
     Parameters
     ----------
     rows : Rows
         The kernels.
-    quantity : {"event_maximal_leakage", "binary_envelope"}
-        Which.
-    ends : tuple of float
-        The enclosure, with some room.
+    quantity : {"event_maximal_leakage", "binary_envelope", "both_halves"}
+        Which; the last one is that of an event and its complement, of any probability, and the
+        one before it the larger of both if delta is above 1/2.
     delta : Fraction
         The probability.
+    room : float
+        How far the ends are from what sums of floats tell, which prove nothing.
+
+    Returns
+    -------
+    tuple or None
+        Its ends and the certificate; None where there is none.
     """
-    events = [Events(rows, x).of(float(delta)) for x in range(len(rows.points))]
-    top = math.exp(ends[1])
-    if not all(top > tau for _, tau, _ in events):
+    regions, secrets = Regions(rows), range(len(rows.points))
+    events: list[Event] = []
+    if quantity != "both_halves":
+        events = [event_of(regions, x, float(delta)) for x in secrets]
+    pairs: list[Event] = []
+    if quantity == "both_halves" or (quantity == "binary_envelope" and 2 * delta > 1):
+        pairs = halves_of(regions, room)
+    best = max((*events, *pairs), key=lambda found: found.ratio)
+    level = math.log(max(best.ratio, 1.0))
+    ends = max(level - room, 0.0), level + room
+    gaps = [math.exp(ends[1]) - found.price[0] for found in events]
+    if not all(gap > 0 for gap in gaps):
         return None
-    x = int(np.argmax([gain for *_, gain in events]))
-    cells = [[a, b, [w * (k == x) for k in range(len(events))]] for a, b, w in events[x][0]]
-    prices = [1 / (top - tau) for _, tau, _ in events]
-    about = {"delta": [*delta.as_integer_ratio()], "cells": cells, "prices": prices}
-    return claimed(rows.engine, quantity, ends, Excess, type="excess", **about)
+    first, *other = best.secrets
+    about: dict[str, Any] = {"delta": [*delta.as_integer_ratio()]}
+    about["cells"] = [[a, b, [w * (k == first) for k in secrets]] for a, b, w in best.cells]
+    about["prices"] = [1 / gap for gap in gaps]
+    about["pair"] = [rows.points[k] for k in best.secrets] if other else None
+    about["pairs"] = [[*(rows.points[k] for k in found.secrets), *found.price] for found in pairs]
+    made = claimed(rows.engine, quantity, ends, Excess, type="excess", **about)
+    return None if made is None else (*ends, made)
 
 
-class Events:
-    """The outcomes at which a row is large, beside the density of the outcome.
+class Event(NamedTuple):
+    """Outcomes that give away much, in float64.
+
+    Attributes
+    ----------
+    secrets : tuple of int
+        The secret that they tell, and the one that the others do.
+    ratio : float
+        e^leakage.
+    cells : list
+        Intervals of outcomes, and which share of them.
+    price : tuple of float
+        tau, or for two secrets the weights of what both gain.
+    """
+
+    secrets: tuple[int, ...]
+    ratio: float
+    cells: list[list[float]]
+    price: tuple[float, ...]
+
+
+class Regions:
+    """Outcomes on which a score of the ratios k_x / f_Y is positive, and their probabilities.
 
     Parameters
     ----------
     rows : Rows
         The kernels.
-    x : int
-        Which row.
     """
 
-    def __init__(self, rows: Rows, x: int):
-        self.rows, self.x = rows, x
-        grid = rows.grid()
-        self.ys = np.unique(np.concatenate([grid, rows.marks]))
+    def __init__(self, rows: Rows):
+        self.rows = rows
+        line, far = rows.line, np.geomspace(*_FAR, _FAR_POINTS)
+        ends = [v for v in line if math.isfinite(v)]
+        ends += [*(far if line[1] == math.inf else ()), *(-far if line[0] == -math.inf else ())]
+        self.ys = self._refined(np.unique([*rows.grid(), *rows.marks, *ends]))
+        self.low, self.high = self.ys[:-1], self.ys[1:]
+        self.ratios = self.at(self.low + (self.high - self.low) / 2)
+        self.parts = self._integrals(self.low, self.high)
 
-    def gap(self, y: Any) -> Any:
-        """Return log k_x / f_Y."""
-        logs = self.rows.logs(np.atleast_1d(np.asarray(y, float)))
-        with np.errstate(invalid="ignore"):
-            return np.nan_to_num(logs[self.x] - self.rows.log_law(logs), nan=-_FAR)
+    def _refined(self, ys: np.ndarray) -> np.ndarray:
+        """Return points with more of them where the kernels jump or bend."""
+        low, high, added = ys[:-1], ys[1:], [ys]
+        for _ in range(_HALVINGS):
+            middle = low + (high - low) / 2
+            parts = [
+                self._integrals(*cells) for cells in ((low, high), (low, middle), (middle, high))
+            ]
+            off = np.abs(parts[0] - parts[1] - parts[2]).max(axis=0)
+            cut = (off > _ROUGH) & (low < middle) & (middle < high)
+            if not cut.any() or cut.sum() > len(ys):
+                break
+            added.append(middle[cut])
+            low, high = (
+                np.concatenate(v) for v in ((low[cut], middle[cut]), (middle[cut], high[cut]))
+            )
+        return np.unique(np.concatenate(added))
 
-    def where(self, level: float) -> list[tuple[float, float]]:
-        """Return intervals on which log k_x / f_Y exceeds a level."""
-        ys = self.ys
-        above = self.gap((ys[1:] + ys[:-1]) / 2) > level
-        out: list[tuple[float, float]] = []
-        steps = np.flatnonzero(np.diff(np.concatenate([[False], above, [False]])))
-        for k, m in steps.reshape(-1, 2):
-            a = self._end(k, level, self.rows.line[0])
-            b = self._end(m, level, self.rows.line[1])
+    def at(self, y: np.ndarray) -> np.ndarray:
+        """Return k_x / f_Y for each secret (first axis)."""
+        with np.errstate(all="ignore"):
+            logs = self.rows.logs(y)
+            return np.nan_to_num(np.exp(logs - self.rows.log_law(logs)), posinf=0.0)
+
+    def _integrals(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return the integrals of k_x for each secret, and that of f_Y, over cells."""
+        half = (high - low) / 2
+        with np.errstate(all="ignore"):
+            logs = self.rows.logs((low + half + half * _NODES[:, None]).ravel())
+            all_ = np.nan_to_num(np.exp([*logs, self.rows.log_law(logs)]))
+        return np.einsum("k,ikc,c->ic", _WEIGHTS, all_.reshape(len(all_), len(_NODES), -1), half)
+
+    def where(self, score: Score) -> tuple[Cells, np.ndarray]:
+        """Return intervals on which a score is positive, and the probabilities of them.
+
+        Parameters
+        ----------
+        score : callable
+            Of the ratios k_x / f_Y (first axis: the secret).
+
+        Returns
+        -------
+        tuple
+            Pairs of ends; and the integrals of k_x for each secret, and of f_Y.
+        """
+        above = np.concatenate([[False], score(self.ratios) > 0, [False]])
+        ends = [self._end(int(k), score) for k in np.flatnonzero(np.diff(above))]
+        total = np.where(above[1:-1], self.parts, 0.0).sum(axis=1)
+        places = np.searchsorted(self.ys, ends, "right") - 1
+        # an end is in a cell that counts as a whole, or not at all
+        for k, (end, at) in enumerate(zip(ends, places.tolist(), strict=True)):
+            if not self.low[0] < end < self.high[-1]:
+                continue
+            inside, starts = above[at + 1], k % 2 == 0
+            a, b = (self.ys[at], end) if starts == inside else (end, self.ys[at + 1])
             if a < b:
-                out.append((a, b))
-        return out
+                part = self._integrals(np.array([a]), np.array([b]))[:, 0]
+                total = total - part if inside else total + part
+        return [(a, b) for a, b in zip(ends[::2], ends[1::2], strict=True) if a < b], total
 
-    def _end(self, k: int, level: float, last: float) -> float:
-        """Return where an interval that changes at a point of the grid ends."""
+    def _end(self, k: int, score: Score) -> float:
+        """Return where an interval ends, or starts, beside a point of the grid."""
         ys = self.ys
         if k in (0, len(ys) - 1):
-            return last
-        low, high = (ys[k - 1] + ys[k]) / 2, (ys[k] + ys[k + 1]) / 2
-        inner = [v for v in (low, ys[k], high)]
-        for a, b in zip(inner[:-1], inner[1:], strict=True):
-            u, v = (float(self.gap(y)[0]) - level for y in (np.nextafter(a, b), np.nextafter(b, a)))
-            if u * v < 0:
-                return float(brentq(lambda y: float(self.gap(y)[0]) - level, a, b, xtol=1e-14))
+            return float(self.rows.line[0 if k == 0 else 1])
+
+        def over(y: float) -> float:
+            return float(score(self.at(np.array([y])))[0])
+
+        middles = (ys[k - 1] + ys[k]) / 2, (ys[k] + ys[k + 1]) / 2
+        for a, b in ((middles[0], np.nextafter(ys[k], -np.inf)), (ys[k], middles[1])):
+            if over(a) * over(b) < 0:
+                return float(brentq(over, a, b, xtol=_SMALL))
         return float(ys[k])
 
-    def mass(self, cells: list[tuple[float, float]], *, own: bool = False) -> float:
-        """Return the integral of f_Y (of k_x, if ``own``) over intervals, in float64."""
 
-        def density(y: float) -> float:
-            logs = self.rows.logs(np.array([y]))
-            return float(np.exp(logs[self.x] if own else self.rows.log_law(logs))[0])
-
-        total = 0.0
-        for a, b in cells:
-            cuts = [a, *(m for m in self.rows.marks if a < m < b), b]
-            for u, v in zip(cuts[:-1], cuts[1:], strict=True):
-                total += quad(density, u, v, epsabs=1e-15, epsrel=1e-13, limit=200)[0]
-        return total
-
-    def of(self, delta: float) -> tuple[list[list[float]], float, float]:
-        """Return the event of a probability: cells with shares, tau, and what the row gives it."""
-        low, high = -_FAR, float(self.gap(self.ys).max()) + 1.0
-        ends = float(self.gap(self.ys)[np.isfinite(self.gap(self.ys))].min(initial=0.0))
-        low = max(min(ends, 0.0) - 1.0, -700.0)
-        for _ in range(_TURNS):
-            middle = (low + high) / 2
-            if high - low < _TIE:
-                break
-            low, high = (middle, high) if self.mass(self.where(middle)) > delta else (low, middle)
-        inner, outer = self.where(high + _TIE), self.where(low - _TIE)
-        least, most = self.mass(inner), self.mass(outer)
-        share = min(1.0, max(0.0, (delta - least) / (most - least))) if most > least else 0.0
-        cells = [[a, b, 1.0] for a, b in inner]
-        cells += [[a, b, share] for a, b in _without(outer, inner)]
-        gain = share * self.mass(outer, own=True) + (1 - share) * self.mass(inner, own=True)
-        return [cell for cell in cells if cell[2] > 0], math.exp((low + high) / 2), gain
+def event_of(regions: Regions, x: int, delta: float) -> Event:
+    """Return the event of a probability that is likeliest given x."""
+    delta *= 1 + _SPARE
+    low, high = 0.0, float(regions.ratios[x].max()) + 1.0
+    while high - low > _TIE * max(high, _TIE):
+        middle = (low + high) / 2
+        weighs = regions.where(lambda r, tau=middle: r[x] - tau)[1][-1]
+        low, high = (middle, high) if weighs > delta else (low, middle)
+    inner, least = regions.where(lambda r: r[x] - high * (1 + _TIE))
+    outer, most = regions.where(lambda r: r[x] - low * (1 - _TIE))
+    if most[-1] < delta:  # all others give nothing
+        outer, most = [regions.rows.line], np.ones(len(most))
+    room = most[-1] - least[-1]
+    share = min(1.0, max(0.0, (delta - least[-1]) / room)) if room > 0 else 0.0
+    gain = least[x] + share * (most[x] - least[x])
+    return Event((x,), gain / delta, _shared(inner, outer, share), (low,))
 
 
-def _without(
-    outer: list[tuple[float, float]], inner: list[tuple[float, float]]
-) -> list[tuple[float, float]]:
-    """Return the parts of intervals that are not in others, which lie in them."""
-    out = []
-    for a, b in outer:
-        cuts = [a, *(end for pair in inner if a <= pair[0] < pair[1] <= b for end in pair), b]
-        out += [(u, v) for u, v in zip(cuts[::2], cuts[1::2], strict=True) if u < v]
+def halves_of(regions: Regions, room: float) -> list[Event]:
+    """Return, for each pair of secrets, an event that tells one, as its complement does the other.
+
+    Those that are not the best pair only have prices that tell so.
+    """
+    found: list[Event] = []
+    best = 1.0
+    pairs = [*combinations(range(len(regions.rows.points)), 2)]
+    distance = {(x, z): float(regions.where(lambda r, x=x, z=z: r[x] - r[z])[1][[x, z]] @ (1, -1))
+                for x, z in pairs}  # fmt: skip
+    for x, z in sorted(pairs, key=lambda pair: -distance[pair]):  # the ratio is at most 1 + TV
+        gain, weight = _balanced(regions, x, z, best * (1 + room / 2))
+        top = best
+        if gain > 0:
+            ends = best, 1 + distance[x, z] + _SMALL
+            top = float(
+                brentq(lambda v, x=x, z=z: _balanced(regions, x, z, v)[0], *ends, xtol=_SMALL)
+            )
+            gain, weight = _balanced(regions, x, z, top)
+        cells = _cells_of_halves(regions, x, z, top, weight) if top > best else []
+        found.append(Event((x, z), top if top > best else 1.0, cells, (weight, 1 - weight)))
+        best = max(best, top)
+    return found
+
+
+def _score(x: int, z: int, level: float, weight: float) -> Score:
+    return lambda r: weight * (r[x] - level) - (1 - weight) * (r[z] - level)
+
+
+def _gains(total: np.ndarray, x: int, z: int, level: float) -> tuple[float, float]:
+    """Return what an event has of x beyond a multiple of its probability, and the others of z."""
+    law = float(total[-1])
+    return float(total[x]) - level * law, (1 - float(total[z])) - level * (1 - law)
+
+
+def _balanced(regions: Regions, x: int, z: int, level: float) -> tuple[float, float]:
+    """Return the least weighted mean of both gains that some event has at least, and the weight."""
+    low, high = 0.0, 1.0
+    while high - low > _TIE:
+        weight = (low + high) / 2
+        one, other = _gains(regions.where(_score(x, z, level, weight))[1], x, z, level)
+        low, high = (weight, high) if one < other else (low, weight)
+    return weight * one + (1 - weight) * other, weight
+
+
+def _cells_of_halves(
+    regions: Regions, x: int, z: int, level: float, weight: float
+) -> list[list[float]]:
+    """Return the event, with the share of what both may have that makes them gain the same."""
+    score = _score(x, z, level, weight)
+    inner, least = regions.where(lambda r: score(r) - 16 * _TIE)
+    outer, most = regions.where(lambda r: score(r) + 16 * _TIE)
+    (a, b), (c, d) = (_gains(total, x, z, level) for total in (least, most))
+    share = (b - a) / (c - a + b - d) if c - a != d - b else 0.0
+    return _shared(inner, outer, min(1.0, max(0.0, share)))
+
+
+def _shared(inner: Cells, outer: Cells, share: float) -> list[list[float]]:
+    """Return intervals, and with a share the parts of others, in which they lie, beyond them."""
+    out = [[a, b, 1.0] for a, b in inner]
+    for a, b in outer if share > 0 else ():
+        for u, v in [*((u, v) for u, v in inner if u < b and v > a), (b, b)]:
+            if a < u:
+                out.append([a, u, float(share)])
+            a = max(a, v)
     return out

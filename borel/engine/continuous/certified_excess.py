@@ -234,17 +234,25 @@ def figure(engine: CertifiedOutcomes, name: str, *arguments: Any) -> Bound:
 
 
 def _psi_1(engine: Any, rows: Rows, level: Threshold) -> Bound:
-    low, high = (min(v, 1.0) for v in rows.penalty(level))
-    return _certified(engine, (low, high), 1.0, "probability", psi, rows, "psi_1", level)
+    return _certified(engine, rows, rows.penalty(level), "psi_1", level)
 
 
 def _psi_2(engine: Any, rows: Rows, level: Threshold) -> Bound:
     if len(rows.points) == 1:
         return engine.bound(0.0, 0.0, units="probability")
     found = [rows.excess(x, level) for x in range(len(rows.points))]
-    low, high = (min(max(f[k] for f in found), 1.0) for k in (0, 1))
+    ends = max(f[0] for f in found), max(f[1] for f in found)
     best = max(range(len(found)), key=found.__getitem__)
-    return _certified(engine, (low, high), 1.0, "probability", psi, rows, "psi_2", level, best)
+    return _certified(engine, rows, ends, "psi_2", level, best)
+
+
+def _certified(engine: Any, rows: Rows, found: tuple[float, float], *about: Any) -> Bound:
+    quantity, level, *best = about
+    room, low, high = _ROOM * settings.current().tol, *(min(v, 1.0) for v in found)
+    wide = max(0.0, low - room), min(1.0, high + room)
+    made = psi(rows, quantity, wide, level, *best)
+    ends = (low, high) if made is None else wide
+    return engine.bound(*ends, units="probability", certificate=made)
 
 
 def _event(engine: Any, rows: Rows, delta: Fraction) -> Bound:
@@ -258,31 +266,24 @@ def _event(engine: Any, rows: Rows, delta: Fraction) -> Bound:
 def _envelope(engine: Any, rows: Rows, delta: Fraction) -> Bound:
     if len(rows.points) == 1:
         return engine.bound(0.0, 0.0)
-    if 2 * delta <= 1:
-        return _of_event(engine, rows, "binary_envelope", delta)
-    (low, high), both = rows.event(delta), rows.halves()
-    return _of_ratio(engine, max(low, both[0]), max(high, both[1]))
+    return _of_event(engine, rows, "binary_envelope", delta)
 
 
 def _halves(engine: Any, rows: Rows) -> Bound:
-    return _of_ratio(engine, *rows.halves())
+    if len(rows.points) == 1:
+        return engine.bound(0.0, 0.0)
+    return _of_event(engine, rows, "both_halves", Fraction(1, 2))
 
 
 def _of_event(engine: Any, rows: Rows, quantity: str, delta: Fraction) -> Bound:
-    found = _of_ratio(engine, *rows.event(delta))
-    ends = found.lower, found.upper
-    return _certified(engine, ends, math.inf, "nats", event, rows, quantity, delta)
-
-
-def _certified(
-    engine: Any, ends: tuple, most: float, units: str, make: Any, rows: Rows, *about: Any
-) -> Bound:
-    """Make a Bound: a little wider, and with a certificate, if there is one."""
-    quantity, *more = about
-    room = _ROOM * settings.current().tol
-    wide = max(0.0, ends[0] - room), min(most, ends[1] + room)
-    made = make(rows, quantity, wide, *more)
-    return engine.bound(*(ends if made is None else wide), units=units, certificate=made)
+    if settings.current().certificates:
+        found = event(rows, quantity, delta, _ROOM * settings.current().tol)
+        if found is not None:
+            return engine.bound(*found[:2], certificate=found[2])
+    ends = rows.halves() if quantity == "both_halves" else rows.event(delta)
+    if quantity == "binary_envelope" and 2 * delta > 1:
+        ends = tuple(map(max, ends, rows.halves()))
+    return _of_ratio(engine, *ends)
 
 
 def _of_ratio(engine: Any, low: Fraction, high: Fraction) -> Bound:
