@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, elementwise
 
 from borel.engine.continuous.certificates_of_laws import claimed
 from borel.engine.continuous.trials import Excess
@@ -34,10 +34,12 @@ _FAR, _FAR_POINTS = (1e3, 1e15), 400
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
-def psi(
-    rows: Rows, quantity: str, ends: tuple[float, float], level: Threshold, best: int = 0
-) -> dict[str, Any] | None:
-    """Return the certificate of psi_1 or psi_2.
+Proved = tuple[float, float, dict[str, Any]]
+"""The ends that a checker proves, and the certificate."""
+
+
+def psi(rows: Rows, quantity: str, level: Threshold, room: float) -> Proved | None:
+    """Return psi_1 or psi_2 as a checker proves it; None where it does not.
 
     Parameters
     ----------
@@ -45,23 +47,31 @@ def psi(
         The kernels.
     quantity : {"psi_1", "psi_2"}
         Which.
-    ends : tuple of float
-        The enclosure.
     level : Threshold
         The level of the leakage.
-    best : int, optional
-        The secret whose excess is largest.
+    room : float
+        How far the ends are from what sums of floats tell, which prove nothing.
     """
+    regions, theta, best = Regions(rows), float(level.factor().mid()), 0
+    if quantity == "psi_1":
+        total = regions.where(lambda r: r.max(axis=0) - theta)[1]
+        found = float(total[-1] - theta * total[-2])
+    else:
+        secrets = range(len(rows.points))
+        totals = [regions.where(lambda r, x=x: r[x] - theta)[1] for x in secrets]
+        excess = [float(total[x] - theta * total[-1]) for x, total in enumerate(totals)]
+        best = int(np.argmax(excess))
+        found = excess[best]
+    ends = max(found - room, 0.0), min(max(found, 0.0) + room, 1.0)
     nats = level.ratio is None
     number = level.epsilon if nats else level.ratio
     about = {"nats": nats, "level": [*number.as_integer_ratio()], "x": rows.points[best]}
-    return claimed(rows.engine, quantity, ends, Excess, type="excess", **about)
+    made = claimed(rows.engine, quantity, ends, Excess, type="excess", **about)
+    return None if made is None else (*ends, made)
 
 
-def event(
-    rows: Rows, quantity: str, delta: Fraction, room: float
-) -> tuple[float, float, dict[str, Any]] | None:
-    """Return the largest leakage of an event of probability delta as a checker proves it.
+def event(rows: Rows, quantity: str, delta: Fraction, room: float) -> Proved | None:
+    """Return the largest leakage of an event of probability delta as a checker proves it; or None.
 
     Parameters
     ----------
@@ -74,11 +84,6 @@ def event(
         The probability.
     room : float
         How far the ends are from what sums of floats tell, which prove nothing.
-
-    Returns
-    -------
-    tuple or None
-        Its ends and the certificate; None where there is none.
     """
     regions, secrets = Regions(rows), range(len(rows.points))
     events: list[Event] = []
@@ -168,11 +173,12 @@ class Regions:
             return np.nan_to_num(np.exp(logs - self.rows.log_law(logs)), posinf=0.0)
 
     def _integrals(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Return the integrals of k_x for each secret, and that of f_Y, over cells."""
+        """Return integrals over cells: of k_x for each secret, f_Y^2 / max_x k_x, and f_Y."""
         half = (high - low) / 2
         with np.errstate(all="ignore"):
             logs = self.rows.logs((low + half + half * _NODES[:, None]).ravel())
-            all_ = np.nan_to_num(np.exp([*logs, self.rows.log_law(logs)]))
+            law = self.rows.log_law(logs)
+            all_ = np.nan_to_num(np.exp([*logs, 2 * law - logs.max(axis=0), law]))
         return np.einsum("k,ikc,c->ic", _WEIGHTS, all_.reshape(len(all_), len(_NODES), -1), half)
 
     def where(self, score: Score) -> tuple[Cells, np.ndarray]:
@@ -186,10 +192,10 @@ class Regions:
         Returns
         -------
         tuple
-            Pairs of ends; and the integrals of k_x for each secret, and of f_Y.
+            Pairs of ends; and the integrals over them (see `_integrals`).
         """
         above = np.concatenate([[False], score(self.ratios) > 0, [False]])
-        ends = [self._end(int(k), score) for k in np.flatnonzero(np.diff(above))]
+        ends = self._ends(np.flatnonzero(np.diff(above)), score).tolist()
         total = np.where(above[1:-1], self.parts, 0.0).sum(axis=1)
         places = np.searchsorted(self.ys, ends, "right") - 1
         # an end is in a cell that counts as a whole, or not at all
@@ -203,20 +209,29 @@ class Regions:
                 total = total - part if inside else total + part
         return [(a, b) for a, b in zip(ends[::2], ends[1::2], strict=True) if a < b], total
 
-    def _end(self, k: int, score: Score) -> float:
-        """Return where an interval ends, or starts, beside a point of the grid."""
-        ys = self.ys
-        if k in (0, len(ys) - 1):
-            return float(self.rows.line[0 if k == 0 else 1])
+    def _ends(self, k: np.ndarray, score: Score) -> np.ndarray:
+        """Return where intervals end, or start, beside points of the grid."""
+        ys, out = self.ys, np.array([self.rows.line[0], *self.ys[1:-1], self.rows.line[1]])[k]
+        inner = k[(k > 0) & (k < len(ys) - 1)]
+        if not len(inner):
+            return out
 
-        def over(y: float) -> float:
-            return float(score(self.at(np.array([y])))[0])
+        def over(y: np.ndarray) -> np.ndarray:
+            return score(self.at(y.ravel())).reshape(y.shape)
 
-        middles = (ys[k - 1] + ys[k]) / 2, (ys[k] + ys[k + 1]) / 2
-        for a, b in ((middles[0], np.nextafter(ys[k], -np.inf)), (ys[k], middles[1])):
-            if over(a) * over(b) < 0:
-                return float(brentq(over, a, b, xtol=_SMALL))
-        return float(ys[k])
+        # a kernel may jump at the point itself
+        before, after = (ys[inner - 1] + ys[inner]) / 2, (ys[inner] + ys[inner + 1]) / 2
+        places = np.array([before, np.nextafter(ys[inner], -np.inf), ys[inner], after])
+        signs = np.sign(over(places))
+        turns = signs[::2] * signs[1::2] < 0
+        side = np.where(turns[0], 0, 2)
+        columns = np.arange(len(inner))
+        brackets = places[side, columns], places[side + 1, columns]
+        turned = turns.any(axis=0)
+        if turned.any():
+            found = elementwise.find_root(over, tuple(v[turned] for v in brackets)).x
+            out[np.flatnonzero((k > 0) & (k < len(ys) - 1))[turned]] = found
+        return out
 
 
 def event_of(regions: Regions, x: int, delta: float) -> Event:
@@ -251,10 +266,14 @@ def halves_of(regions: Regions, room: float) -> list[Event]:
         gain, weight = _balanced(regions, x, z, best * (1 + room / 2))
         top = best
         if gain > 0:
-            ends = best, 1 + distance[x, z] + _SMALL
-            top = float(
-                brentq(lambda v, x=x, z=z: _balanced(regions, x, z, v)[0], *ends, xtol=_SMALL)
-            )
+            most = 1 + distance[x, z] * (1 + _TIE)
+            top = most
+            if _balanced(regions, x, z, most)[0] < 0:
+                top = float(
+                    brentq(
+                        lambda v, x=x, z=z: _balanced(regions, x, z, v)[0], best, most, xtol=_SMALL
+                    )
+                )
             gain, weight = _balanced(regions, x, z, top)
         cells = _cells_of_halves(regions, x, z, top, weight) if top > best else []
         found.append(Event((x, z), top if top > best else 1.0, cells, (weight, 1 - weight)))

@@ -234,25 +234,26 @@ def figure(engine: CertifiedOutcomes, name: str, *arguments: Any) -> Bound:
 
 
 def _psi_1(engine: Any, rows: Rows, level: Threshold) -> Bound:
-    return _certified(engine, rows, rows.penalty(level), "psi_1", level)
+    return _of_psi(engine, rows, "psi_1", level, rows.penalty)
 
 
 def _psi_2(engine: Any, rows: Rows, level: Threshold) -> Bound:
     if len(rows.points) == 1:
         return engine.bound(0.0, 0.0, units="probability")
-    found = [rows.excess(x, level) for x in range(len(rows.points))]
-    ends = max(f[0] for f in found), max(f[1] for f in found)
-    best = max(range(len(found)), key=found.__getitem__)
-    return _certified(engine, rows, ends, "psi_2", level, best)
+
+    def largest(level: Threshold) -> tuple[float, ...]:
+        found = [rows.excess(x, level) for x in range(len(rows.points))]
+        return tuple(max(f[k] for f in found) for k in (0, 1))
+
+    return _of_psi(engine, rows, "psi_2", level, largest)
 
 
-def _certified(engine: Any, rows: Rows, found: tuple[float, float], *about: Any) -> Bound:
-    quantity, level, *best = about
-    room, low, high = _ROOM * settings.current().tol, *(min(v, 1.0) for v in found)
-    wide = max(0.0, low - room), min(1.0, high + room)
-    made = psi(rows, quantity, wide, level, *best)
-    ends = (low, high) if made is None else wide
-    return engine.bound(*ends, units="probability", certificate=made)
+def _of_psi(engine: Any, rows: Rows, quantity: str, level: Threshold, otherwise: Any) -> Bound:
+    if settings.current().certificates:
+        found = psi(rows, quantity, level, _ROOM * settings.current().tol)
+        if found is not None:
+            return engine.bound(*found[:2], units="probability", certificate=found[2])
+    return engine.bound(*(min(v, 1.0) for v in otherwise(level)), units="probability")
 
 
 def _event(engine: Any, rows: Rows, delta: Fraction) -> Bound:
