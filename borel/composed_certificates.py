@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 SUPREMUM = "the supremum over the outcomes"
 _JOINT = ("kernel", "prior", "outcome")
 _ENDS = ("lower", "upper")
+_COMPOSED = ("claim", "parts", "sides", "terms", "over")
+"""What a certificate has one of: a claim of its own, or others from which it follows."""
 _CHECKERS = {
     "box_point": check_dimensions,
     "count_infinite": check_counts,
@@ -77,12 +79,12 @@ class Composed(NamedTuple):
 
 def checked(certificate: dict) -> Composed:
     """Verify a certificate: every claim in it, and that the bound follows from them."""
+    if wrong := _misshapen(certificate):
+        return Composed([wrong], "")
     for key, rule in (("sides", _larger), ("terms", _sum), ("over", _over)):
         if key in certificate:
             return rule(certificate)
     parts = certificate.get("parts", [certificate])
-    if not (isinstance(parts, list) and parts and all(isinstance(part, dict) for part in parts)):
-        return Composed(["parts: not a list of certificates"], "")
     failures, leaves = _supremum(certificate) if "parts" in certificate else [], 0
     scope, given = SUPREMUM, ""
     for part in parts:
@@ -100,6 +102,32 @@ def checked(certificate: dict) -> Composed:
     return Composed(failures, f"{leaves} leaves hold{given}; {certificate['quantity']}, {scope}")
 
 
+def _misshapen(certificate: dict) -> str:
+    """Say why it is not one certificate: what one rule reads has to be what another verifies."""
+    kinds = [key for key in _COMPOSED if key in certificate]
+    if len(kinds) != 1:
+        return f"certificate: {kinds or 'nothing'} instead of one of {', '.join(_COMPOSED)}"
+    (kind,) = kinds
+    if kind != "claim":
+        about = sorted({*_JOINT, *(() if kind == "over" else ("of",))} & {*certificate})
+        if about:
+            return f"certificate: {about} beside {kind!r}"
+        parts = certificate["of" if kind == "over" else kind]
+        if not (isinstance(parts, list) and parts and all(isinstance(one, dict) for one in parts)):
+            return f"{kind}: not a list of certificates"
+        inner = {"parts": {"claim"}, "terms": {"parts"}}.get(kind, {*_COMPOSED})
+        if not all(inner & {*one} for one in parts):
+            return f"{kind}: one is none of {', '.join(sorted(inner))}"
+        return next(filter(None, map(_misshapen, parts)), "")
+    prior, claim = certificate.get("prior"), certificate["claim"]
+    if not (isinstance(prior, dict) and isinstance(claim, dict)) or "of" in certificate:
+        return "certificate: no prior and claim"
+    of_set_ = claim.get("type") == "set"
+    if ({*prior} == {"set", "secrets"}) != of_set_ or ("set" in prior) != of_set_:
+        return "prior: a set of priors where one is meant, or the other way round"
+    return ""
+
+
 def _checker(part: dict, kind: str) -> Callable[[dict], Report]:
     """Return the checker of claims of a kind; those about counts have a format of their own."""
     if part.get("format") == 4 and kind in ("outcomes", "law", "mean", "infinite_quantile"):
@@ -113,8 +141,10 @@ def _joint(certificate: dict) -> list:
     """Return which joint a certificate is about."""
     if "over" in certificate:
         return [certificate["over"], *map(_joint, certificate["of"])]
-    first = (certificate.get("parts") or [certificate])[0]
-    return [first.get(key) for key in _JOINT]
+    for key in ("parts", "terms", "sides"):
+        if key in certificate:
+            return _joint(certificate[key][0])
+    return [certificate.get(key) for key in _JOINT]
 
 
 def _mechanism(certificate: dict) -> list:
@@ -127,7 +157,7 @@ def _mechanism(certificate: dict) -> list:
 def of_set(certificate: dict) -> bool:
     """Return whether a certificate is about a set of priors."""
     each = certificate.get("sides", [certificate])
-    return any("over" in one or "set" in one.get("prior", ()) for one in each)
+    return all("over" in one or "set" in one.get("prior", ()) for one in each)
 
 
 def _each(certificates: list[dict]) -> tuple[list[str], list[str]]:
@@ -139,8 +169,6 @@ def _each(certificates: list[dict]) -> tuple[list[str], list[str]]:
 def _over(certificate: dict) -> Composed:
     """Verify a figure over a set of priors by certificates about single priors."""
     of, over = certificate["of"], certificate["over"]
-    if not (isinstance(of, list) and of and all(isinstance(one, dict) for one in of)):
-        return Composed(["of: not a list of certificates"], "")
     failures, words = _each(of)
     # the corners of a hull are several priors, the parts of a union sets of them
     about = _mechanism if over["kind"] in ("hull", "union") else _joint
@@ -175,8 +203,6 @@ def _larger(certificate: dict) -> Composed:
     sides, failures = certificate["sides"], []
     if certificate["quantity"] != "lip":
         failures.append(f"sides: {certificate['quantity']} is no larger of two")
-    if not (isinstance(sides, list) and all(isinstance(side, dict) for side in sides)):
-        return Composed(["sides: not a list of certificates"], "")
     if sorted(str(side.get("quantity")) for side in sides) != ["pmc", "pml"]:
         failures.append("sides: they are not PML and PMC")
     if any(_joint(side) != _joint(sides[0]) for side in sides):

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 def full_support(on: Alphabet) -> PriorSet:
     r"""Return the set of all priors of full support.
 
+    On a continuous alphabet all those with a density that is positive almost everywhere.
+
     Parameters
     ----------
     on : Alphabet
@@ -67,7 +69,8 @@ def tv_ball(p: Measure, radius: float) -> PriorSet:
 
     Notes
     -----
-    The least expectation moves mass r from where f(y|x) is largest to where it is least.
+    The least expectation moves mass r from where f(y|x) is largest to where it is least. On a
+    continuous alphabet members have a density, beside atoms of the centre (`borel.priors.sets`).
 
     Examples
     --------
@@ -143,6 +146,8 @@ def chi_square_ball(p: Measure, radius: float, *, direction: str) -> PriorSet:
 
 def contamination(p: Measure, weight: float) -> PriorSet:
     r"""Return the epsilon-contamination class :math:`(1 - w) P + w Q`, for every Q.
+
+    On a continuous alphabet every Q with a density (see `borel.priors.sets`).
 
     Parameters
     ----------

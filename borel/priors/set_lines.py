@@ -1,5 +1,6 @@
 r"""Suprema over sets of priors on continuous and countable secrets.
 
+Their members have densities, beside atoms of the centre (`sets`), so that M, m and L are essential.
 At an outcome the figures follow from those of single priors on the same support. With e the mean
 of f(y|X) under the centre P, M its supremum and m its infimum over the secrets,
 

@@ -12,6 +12,10 @@ upper expectation of a function of the secret. With S the union of the supports 
 member P' charge the x of the maximum: (1 - s) P + s P' is a member by convexity, it charges x too,
 and as s -> 0 its leakage tends to the right-hand side. So the supremum is attained if a minimiser
 charges such an x, and only approached otherwise: the Bound says which, where it is known.
+
+On a continuous alphabet the members are the laws with a density, beside the atoms of the centre or
+the corners: maxima over S are essential, as f(y|x) is given but for null sets of secrets. A point
+mass elsewhere is no member; where f(y|x) is continuous in x it would change nothing, as a limit.
 """
 
 from __future__ import annotations

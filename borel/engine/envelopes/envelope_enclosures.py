@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ import numpy as np
 from borel import settings
 from borel.bound import Bound
 from borel.engine.continuous.certificates_of_laws import level_of_envelope
+from borel.engine.continuous.certified_excess import Rows
 from borel.engine.envelopes.envelope_cells import Cells, cells_of
+from borel.engine.envelopes.envelope_columns import Columns
 from borel.engine.envelopes.envelope_figures import (
     FiniteEnvelope,
     OpenEnvelope,
@@ -24,7 +27,7 @@ from borel.engine.envelopes.envelope_programs import Level, Programme
 from borel.errors import NotEnclosed, NotYet
 
 _ROUNDS = 40
-_ROOM, _GRAINS = 2.0**-38, 2.0**44
+_ROOM, _GRAINS, _PART = 2.0**-38, 2.0**44, 0.01
 """What certificates leave between what is claimed and what is proved."""
 
 
@@ -44,8 +47,22 @@ class CellEnvelope(OpenEnvelope):
         theorem = getattr(engine, "theorem", ())
         self.assumptions = tuple(a for a in engine.assumptions if a not in theorem)
 
+    @cached_property
+    def columns(self) -> Columns | None:
+        """Solutions to the digits of float64, of which a checker proves that they are."""
+        if not settings.current().certificates or not hasattr(self.engine, "line"):
+            return None
+        try:
+            return Columns(Rows(self.engine), self.sign)
+        except NotEnclosed:
+            return None
+
     def epsilon(self, delta: Fraction) -> Bound:
         """Enclose epsilon_c(delta) for 0 < delta <= 1."""
+        if self.columns is not None and delta < 1:
+            proved = self._level_by_columns(self.columns, delta)
+            if proved is not None:
+                return proved
         tol, deadline = settings.current().tol, self._deadline()
         low, high, gap = 0.0, math.inf, 1e-4
         for _ in range(_ROUNDS):
@@ -75,6 +92,10 @@ class CellEnvelope(OpenEnvelope):
             return self._bound(1.0, 1.0, **about)
         if threshold.infinite and (self.sign > 0 or not closed):
             return self._bound(0.0, 0.0, **about)
+        if self.columns is not None and closed and threshold.t is not None:
+            proved = self._mass_by_columns(self.columns, threshold)
+            if proved is not None:
+                return proved
         tol, deadline = settings.current().tol, self._deadline()
         low, high = 0.0, 1.0
         for _ in range(_ROUNDS):
@@ -90,6 +111,23 @@ class CellEnvelope(OpenEnvelope):
             if proved is not None and proved.width <= 2 * max(high - low, tol):
                 return proved
         return self._bound(low, high, **about)
+
+    def _level_by_columns(self, columns: Columns, delta: Fraction) -> Bound | None:
+        found = columns.level(float(delta))
+        if found is None or not self.sign * found.theta > 0:
+            return None
+        t, room = self.sign * math.log(abs(found.theta)), _PART * settings.current().tol
+        claim = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
+        return self._certified((max(t - room, 0.0), t + room), found.cells, found.prices, **claim)
+
+    def _mass_by_columns(self, columns: Columns, threshold: Threshold) -> Bound | None:
+        theta = self.sign * math.exp(self.sign * threshold.t)
+        found, room = columns.mass(theta), _PART * settings.current().tol
+        if found is None:
+            return None
+        ends = max(found.mass - room, 0.0), min(found.mass + room, 1.0)
+        claim = {"figure": "delta", "t": threshold.t}
+        return self._certified(ends, found.cells, found.prices, units="probability", **claim)
 
     # -- certificates -----------------------------------------------------------------------------
 

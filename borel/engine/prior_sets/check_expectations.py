@@ -112,6 +112,13 @@ class _Around:
         return [self.p[k] for k in keep], self.middle[keep], [w[k] for k in keep], keep
 
 
+def positive(multiplier):
+    """Return a multiplier: with 0 there is nothing that the values could be too small for."""
+    if not 0 < multiplier < np.inf:
+        raise ValueError(f"a multiplier of {multiplier}")
+    return multiplier
+
+
 class _TotalVariation(_Around):
     """All Q with TV(P, Q) <= r."""
 
@@ -160,7 +167,7 @@ class _KLToCentre(_Around):
     def proves(self, w):
         unit, c = self.scale(w)
         p, middle, w, keep = self.charged(w)
-        rate = _best(lambda u: logsumexp(-np.exp(u) * c[keep], axis=1, b=middle)) / unit
+        rate = positive(_best(lambda u: logsumexp(-np.exp(u) * c[keep], axis=1, b=middle)) / unit)
         return (mean(p, [exponential(v * -rate) for v in w]) * -1 + (-self.r).exp()).least()
 
     def holds(self, q):
@@ -177,7 +184,7 @@ class _ChiSquareToCentre(_KLToCentre):
         unit, c = self.scale(w)
         p, middle, w, keep = self.charged(w)
         part = lambda u: np.maximum(1 - np.exp(u) * c[keep], 0.0) ** 2 @ middle  # noqa: E731
-        rate, squares = _best(part) / unit, []
+        rate, squares = positive(_best(part) / unit), []
         for v in w:
             v = v * -rate + 1
             high = v.high.max(Z)
@@ -205,7 +212,7 @@ class _KLFromCentre(_Around):
             m = end / (1 + np.exp(-u))  # short of where 1 + m w is 0
             return -self.root(1 + m * c[keep]) @ middle
 
-        m = end / (1 + 1 / _best(loss)) / unit
+        m = positive(end / (1 + 1 / _best(loss)) / unit)
         if not all((v * m + 1).low > 0 for v in w):
             raise ValueError("1 + m w may be negative")
         return self.margin(mean(p, [self.of(v * m + 1) for v in w_in])).least()

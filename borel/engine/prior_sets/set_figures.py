@@ -132,8 +132,9 @@ class FiniteSetEngine:
         top = matrix[self.possible].max(axis=0)
         safe = np.where(np.asarray(top == 0, bool), 1, top)
         if self.rational:
-            v = (matrix / safe).astype(float)
-            if ((v == 0) & np.asarray(matrix > 0, bool)).any():
+            charged = np.where(self.possible[:, None], matrix, 0)  # the others are no part of it
+            v = (charged / safe).astype(float)
+            if ((v == 0) & np.asarray(charged > 0, bool)).any():
                 raise InvalidInput(
                     "prior_set * mech",
                     expected="entries that float64 can hold, or a set given in Fractions",

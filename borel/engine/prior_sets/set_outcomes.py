@@ -173,7 +173,7 @@ class SetOutcomes:
                 maybe = np.isneginf(logs[0]) & (np.arange(len(least)) != k)[:, None]
                 least = np.where(maybe, -np.inf, least)
             if kind == "pml":
-                v = _ratios(least, 0), _ratios(np.minimum(most, 700.0), 1)
+                v = _ratios(np.minimum(least, 700.0), 0), _ratios(np.minimum(most, 700.0), 1)
                 found = self.set.least(v[0]).lower
                 top = _minus_log(found, -1)
                 # a lower bound: every x' counts, so that the largest of them is a bound
@@ -182,7 +182,10 @@ class SetOutcomes:
                 floor = np.where((most > 700).any(axis=0), 0.0, floor)
                 sure = bool(self.sure[k])
             else:
-                v = _ratios(np.maximum(least, -745.0), 0), _ratios(np.minimum(most, 700.0), 1)
+                v = (
+                    _ratios(np.clip(least, -745.0, 700.0), 0),
+                    _ratios(np.minimum(most, 700.0), 1),
+                )
                 open_ = np.isposinf(most[self.possible]).any(axis=0) | (
                     most[self.possible].max(axis=0) > 700
                 )
