@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Score = Callable[[np.ndarray], np.ndarray]
 Cells = list[tuple[float, float]]
 _FAR, _FAR_POINTS = (1e3, 1e15), 400
+_NOTHING = -700.0
 _ROUGH, _HALVINGS = 2.0**-52, 60
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
 
@@ -36,10 +37,35 @@ class Regions:
         line, far = rows.line, np.geomspace(*_FAR, _FAR_POINTS)
         ends = [v for v in line if math.isfinite(v)]
         ends += [*(far if line[1] == math.inf else ()), *(-far if line[0] == -math.inf else ())]
-        self.ys = self._refined(np.unique([*rows.grid(), *rows.marks, *ends]))
-        self.low, self.high = self.ys[:-1], self.ys[1:]
-        self.ratios = self.at(self.low + (self.high - self.low) / 2)
-        self.parts = self._integrals(self.low, self.high)
+        self.ys = np.zeros(0)
+        self.places = np.zeros((0, 3))
+        self.parts = np.zeros((len(rows.points) + 2, 0))
+        self.ratios = np.zeros((len(rows.points), 0, 3))
+        self.add(self._refined(np.unique([*rows.grid(), *rows.marks, *ends])))
+
+    def add(self, points: np.ndarray) -> None:
+        """Look at more outcomes: none but a part between two of them is overlooked."""
+        ys = np.unique(np.concatenate([self.ys, points]))
+        low, high = ys[:-1], ys[1:]
+        old = np.searchsorted(self.ys[:-1], low)
+        same = np.zeros(len(low), bool)
+        if len(self.ys):
+            old = np.minimum(old, len(self.ys) - 2)
+            same = (self.ys[old] == low) & (self.ys[old + 1] == high)
+        fresh, old = ~same, old[same]
+        # a kernel may jump at a point of the grid: there are places on both sides of it
+        middle = low + (high - low) / 2
+        places = np.array([np.nextafter(low, high), middle, np.nextafter(high, low)]).T
+        parts = np.zeros((len(self.parts), len(low)))
+        ratios = np.zeros((len(self.ratios), len(low), 3))
+        parts[:, same], parts[:, fresh] = (
+            self.parts[:, old],
+            self._integrals(low[fresh], high[fresh]),
+        )
+        ratios[:, same] = self.ratios[:, old]
+        ratios[:, fresh] = self.at(places[fresh].ravel()).reshape(len(ratios), -1, 3)
+        self.ys, self.places, self.parts, self.ratios = ys, places, parts, ratios
+        self.sums = np.concatenate([np.zeros((len(parts), 1)), np.cumsum(parts, axis=1)], axis=1)
 
     def _refined(self, ys: np.ndarray) -> np.ndarray:
         """Return points with more of them where the kernels jump or bend."""
@@ -63,7 +89,8 @@ class Regions:
         """Return k_x / f_Y for each secret (first axis)."""
         with np.errstate(all="ignore"):
             logs = self.rows.logs(y)
-            return np.nan_to_num(np.exp(logs - self.rows.log_law(logs)), posinf=0.0)
+            law = self.rows.log_law(logs)
+            return np.where(law > _NOTHING, np.nan_to_num(np.exp(logs - law)), 0.0)
 
     def _integrals(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Return integrals over cells: of k_x for each secret, f_Y^2 / max_x k_x, and f_Y."""
@@ -87,41 +114,26 @@ class Regions:
         tuple
             Pairs of ends; and the integrals over them (see `_integrals`).
         """
-        above = np.concatenate([[False], score(self.ratios) > 0, [False]])
-        ends = self._ends(np.flatnonzero(np.diff(above)), score).tolist()
-        total = np.where(above[1:-1], self.parts, 0.0).sum(axis=1)
-        places = np.searchsorted(self.ys, ends, "right") - 1
-        # an end is in a cell that counts as a whole, or not at all
-        for k, (end, at) in enumerate(zip(ends, places.tolist(), strict=True)):
-            if not self.low[0] < end < self.high[-1]:
-                continue
-            inside, starts = above[at + 1], k % 2 == 0
-            a, b = (self.ys[at], end) if starts == inside else (end, self.ys[at + 1])
-            if a < b:
-                part = self._integrals(np.array([a]), np.array([b]))[:, 0]
-                total = total - part if inside else total + part
-        return [(a, b) for a, b in zip(ends[::2], ends[1::2], strict=True) if a < b], total
+        above = np.concatenate(
+            [[False], score(self.ratios.reshape(len(self.ratios), -1)) > 0, [False]]
+        )
+        ends = self._ends(np.flatnonzero(np.diff(above)), score)
+        inside = np.clip(ends, self.ys[0], self.ys[-1])
+        at = np.clip(np.searchsorted(self.ys, inside, "right") - 1, 0, len(self.ys) - 2)
+        upto = self.sums[:, at] + self._integrals(self.ys[at], inside)
+        total = upto[:, 1::2].sum(axis=1) - upto[:, ::2].sum(axis=1)
+        return [(a, b) for a, b in zip(*[iter(ends.tolist())] * 2, strict=True) if a < b], total
 
     def _ends(self, k: np.ndarray, score: Score) -> np.ndarray:
-        """Return where intervals end, or start, beside points of the grid."""
-        ys, out = self.ys, np.array([self.rows.line[0], *self.ys[1:-1], self.rows.line[1]])[k]
-        inner = k[(k > 0) & (k < len(ys) - 1)]
-        if not len(inner):
-            return out
-
-        def over(y: np.ndarray) -> np.ndarray:
-            return score(self.at(y.ravel())).reshape(y.shape)
-
-        # a kernel may jump at the point itself
-        before, after = (ys[inner - 1] + ys[inner]) / 2, (ys[inner] + ys[inner + 1]) / 2
-        places = np.array([before, np.nextafter(ys[inner], -np.inf), ys[inner], after])
-        signs = np.sign(over(places))
-        turns = signs[::2] * signs[1::2] < 0
-        side = np.where(turns[0], 0, 2)
-        columns = np.arange(len(inner))
-        brackets = places[side, columns], places[side + 1, columns]
-        turned = turns.any(axis=0)
-        if turned.any():
-            found = elementwise.find_root(over, tuple(v[turned] for v in brackets)).x
-            out[np.flatnonzero((k > 0) & (k < len(ys) - 1))[turned]] = found
+        """Return where intervals end, or start: between the place before k and that one."""
+        places = self.places.ravel()
+        edges = np.concatenate([self.rows.line[:1], self.ys[1:-1], self.rows.line[1:]])
+        out = edges[np.minimum((k + 2) // 3, len(edges) - 1)]
+        inner = (k > 0) & (k < len(places)) & (k % 3 != 0)
+        if inner.any():
+            brackets = places[k[inner] - 1], places[k[inner]]
+            out[inner] = elementwise.find_root(lambda y: self._scored(y, score), brackets).x
         return out
+
+    def _scored(self, y: np.ndarray, score: Score) -> np.ndarray:
+        return score(self.at(y.ravel())).reshape(y.shape)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _ROUNDS, _CLOSE, _NEAR = 160, 2.0**-42, 2.0**-36
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-_SPARE, _LEAST, _MOST = 1e-12, 2.0**-50, 1e3
+_SPARE, _LEAST, _MOST, _MEET = 1e-12, 2.0**-50, 1e3, 0.01
+_SCALE = 2.0**17
 
 
 class Column(NamedTuple):
@@ -101,7 +102,15 @@ class Columns:
             return np.where(prices[x] > 0, s[x] - np.maximum(others, 0.0), -1.0)
 
         n = len(prices)
-        found = [self.regions.where(lambda r, x=x: leads(r, x)) for x in range(n)]
+        for turn in range(2):
+            found = [self.regions.where(lambda r, x=x: leads(r, x)) for x in range(n)]
+            ends = np.unique([e for cells, _ in found for pair in cells for e in pair])
+            ends = ends[np.isfinite(ends) & ~np.isin(ends, self.regions.ys)]
+            # where two secrets meet a third one may be ahead, or some outcomes nobody's
+            met = np.sort(scores(self.regions.at(ends)), axis=0)[-2:] if n > 1 else None
+            if turn or met is None or not (met[0] > -_MEET).any():
+                break
+            self.regions.add(ends[met[0] > -_MEET])
         masses = np.array([total[-1] for _, total in found])
         own = self.sign * np.array([total[x] for x, (_, total) in enumerate(found)])
         return Column([cells for cells, _ in found], masses, own)
@@ -109,7 +118,8 @@ class Columns:
     def _solved(self, theta: float) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the largest mass at theta, the shares of columns, and prices."""
         masses = np.array([column.masses.sum() for column in self.columns])
-        gains = np.array([c.own - theta * c.masses for c in self.columns]).T
+        # the solver lets constraints be missed by 1e-10
+        gains = _SCALE * np.array([c.own - theta * c.masses for c in self.columns]).T
         n = len(gains)
         found = linprog(
             -masses,
@@ -118,7 +128,7 @@ class Columns:
             method="highs-ds",
             options=_OPTIONS,
         )
-        prices = np.maximum(-found.ineqlin.marginals[:n], 0.0)
+        prices = np.maximum(-found.ineqlin.marginals[:n], 0.0) * _SCALE
         return -float(found.fun), np.maximum(found.x, 0.0), prices
 
     def mass(self, theta: float) -> Found | None:
@@ -145,7 +155,7 @@ class Columns:
                 continue
             else:  # on it
                 towards = 1.0 if above is None else -1.0
-            width = _NEAR * max(1.0, abs(theta))
+            width = _NEAR * abs(theta)
             if below and above and high - low <= width:
                 return Found(low, below.value, above.prices, self._shares(below.shares))
             mass = np.array([c.masses for c in self.columns[: len(step.shares)]])
