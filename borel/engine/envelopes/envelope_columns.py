@@ -21,7 +21,7 @@ from borel.engine.continuous.regions import Cells, Regions
 if TYPE_CHECKING:
     from borel.engine.continuous.certified_excess import Rows
 
-_ROUNDS, _CLOSE, _NEAR = 160, 2.0**-42, 2.0**-36
+_ROUNDS, _CLOSE, _NEAR = 200, 2.0**-42, 2.0**-36
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _SPARE, _LEAST, _MOST, _MEET = 1e-12, 2.0**-50, 1e3, 0.01
 _SCALE = 2.0**17
@@ -144,18 +144,19 @@ class Columns:
         low, high = (1.0, self.regions.ratios.max()) if self.sign > 0 else (-1.0, 0.0)
         below: Step | None = None
         above: Step | None = None
-        theta, towards = low + (high - low) / 4, -1.0
+        theta, towards, near, before = low + (high - low) / 4, -1.0, _NEAR, np.zeros(0)
         for _ in range(_ROUNDS):
             step = self._step(theta)
+            stalled, before = np.array_equal(step.prices, before), step.prices
             if step.value >= delta * (1 + _SPARE):
                 low, below, towards = theta, step, 1.0
             elif step.dual < delta:
                 high, above, towards = theta, step, -1.0
-            elif step.dual - step.value > _CLOSE:
+            elif step.dual - step.value > _CLOSE and not stalled:
                 continue
-            else:  # on it
-                towards = 1.0 if above is None else -1.0
-            width = _NEAR * abs(theta)
+            else:  # on it, as far as the solver goes: to where it is decided, on the other side
+                near, towards = 2 * near, 1.0 if above is None else -towards
+            width = near * abs(theta)
             if below and above and high - low <= width:
                 return Found(low, below.value, above.prices, self._shares(below.shares))
             mass = np.array([c.masses for c in self.columns[: len(step.shares)]])
