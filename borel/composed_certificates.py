@@ -119,7 +119,7 @@ def _misshapen(certificate: dict) -> str:
         if not all(inner & {*one} for one in parts):
             return f"{kind}: one is none of {', '.join(sorted(inner))}"
         return next(filter(None, map(_misshapen, parts)), "")
-    prior, claim = certificate.get("prior"), certificate["claim"]
+    prior, claim = certificate.get("prior", {}), certificate["claim"]
     if not (isinstance(prior, dict) and isinstance(claim, dict)) or "of" in certificate:
         return "certificate: no prior and claim"
     of_set_ = claim.get("type") == "set"

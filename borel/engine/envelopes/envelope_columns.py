@@ -182,14 +182,14 @@ class Columns:
     def _shares(self, shares: np.ndarray) -> list:
         """Return disjoint cells of outcomes, with the shares of columns in which they choose."""
         used = [(a, c) for a, c in zip(shares, self.columns, strict=False) if a > 0]
-        total = max(1.0, sum(a for a, _ in used)) * (1 + 2.0**-50)
         edges = sorted({e for _, c in used for cells in c.cells for pair in cells for e in pair})
         out: list = []
         for a, b in pairwise(edges):
             w = [
-                sum(s for s, c in used if any(u <= a and b <= v for u, v in c.cells[x])) / total
+                float(sum(s for s, c in used if any(u <= a and b <= v for u, v in c.cells[x])))
                 for x in range(len(self.rows.points))
             ]
+            w = [v / (max(1.0, sum(w)) * (1 + 2.0**-50)) for v in w]
             if any(w):
                 out.append([a, b, w])
         return out
