@@ -6,6 +6,7 @@ secret, those on the other side of the other, by the lemma of Neyman and Pearson
 
 import copy
 import math
+from fractions import Fraction as F
 
 import mpmath as mp
 import numpy as np
@@ -92,6 +93,49 @@ def test_the_mass_at_a_level(kernel, of, c, few):
     low = {**bound.certificate, "lower": 0.0, "upper": float(mass) - 1e-7}
     high = {**bound.certificate, "lower": float(mass) + 1e-7, "upper": 1.0}
     assert checked(low).failures and checked(high).failures
+
+
+EDGES = 0.0, 0.125, 0.25, 0.5, 0.75, 1.0
+ROWS = (  # masses of the cells, in sixteenths
+    (2, 2, 4, 4, 4),
+    (8, 2, 2, 2, 2),
+    (1, 3, 8, 2, 2),
+)
+WEIGHTS = F(1, 8), F(3, 8), F(1, 2)
+
+
+def steps(y, x):
+    rows = []
+    for row in ROWS:
+        height = row[-1] / 16 / (EDGES[-1] - EDGES[-2]) + 0 * y
+        for k in (3, 2, 1, 0):
+            height = np.where(y < EDGES[k + 1], row[k] / 16 / (EDGES[k + 1] - EDGES[k]), height)
+        rows.append(height)
+    return np.where(x < 0.5, rows[0], np.where(x < 2, rows[1], rows[2]))
+
+
+@pytest.mark.parametrize("of", ["pml", "pmc"])
+@pytest.mark.parametrize("delta", [F(1, 20), F(1, 5), F(1, 2), F(9, 10)])
+def test_densities_that_are_steps_are_a_finite_mechanism(of, delta):
+    prior = bl.pmf(list(WEIGHTS), on=X)
+    on_line = prior * bl.Mechanism(steps, secret=X, outcome=UNIT, breaks=EDGES[1:-1])
+    rows = [[F(v, 16) for v in row] for row in ROWS]
+    exact = bl.envelope(prior * bl.Mechanism.from_matrix(rows, secret=X), of=of)(delta)
+    bound = bl.envelope(on_line, of=of)(delta)
+    assert bound.lower <= exact.lower <= exact.upper <= bound.upper and bound.width < 1e-8
+    assert not checked(bound.certificate).failures
+
+
+@pytest.mark.parametrize("of", ["pml", "pmc"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_three_secrets_are_as_sharp_as_two(kernel, of):
+    """No closed form: it is the checker that proves both ends."""
+    bound = bl.envelope(joint(kernel, X, (0.2, 0.3, 0.5)), of=of)(F(1, 5))
+    assert bound.proved and bound.width < 1e-9
+    assert not checked(bound.certificate).failures
+    if of == "pml":  # an event is a post-processing
+        event = bl.event_maximal_leakage(joint(kernel, X, (0.2, 0.3, 0.5)), delta=F(1, 5))
+        assert bound.upper >= event.lower
 
 
 @pytest.fixture(scope="module")
