@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 
 from borel.engine.continuous.certificates_of_laws import claimed
 from borel.engine.continuous.regions import Cells, Regions, Score
@@ -58,9 +58,12 @@ def psi(rows: Rows, quantity: str, level: Threshold, room: float) -> Proved | No
         best = int(np.argmax(excess))
         found = excess[best]
     ends = max(found - room, 0.0), min(max(found, 0.0) + room, 1.0)
-    nats = level.ratio is None
-    number = level.epsilon if nats else level.ratio
-    about = {"nats": nats, "level": [*number.as_integer_ratio()], "x": rows.points[best]}
+    number: Fraction = level.epsilon if level.ratio is None else level.ratio
+    about: dict[str, Any] = {
+        "nats": level.ratio is None,
+        "level": [*number.as_integer_ratio()],
+        "x": rows.points[best],
+    }
     made = claimed(rows.engine, quantity, ends, Excess, type="excess", **about)
     return None if made is None else (*ends, made)
 
@@ -159,11 +162,8 @@ def halves_of(regions: Regions, room: float) -> list[Event]:
             most = 1 + distance[x, z] * (1 + _TIE)
             top = most
             if _balanced(regions, x, z, most)[0] < 0:
-                top = float(
-                    brentq(
-                        lambda v, x=x, z=z: _balanced(regions, x, z, v)[0], best, most, xtol=_SMALL
-                    )
-                )
+                gains = lambda v, x=x, z=z: _balanced(regions, x, z, v)[0]  # noqa: E731
+                top = root_scalar(gains, bracket=(best, most), method="brentq", xtol=_SMALL).root
             gain, weight = _balanced(regions, x, z, top)
         cells = _cells_of_halves(regions, x, z, top, weight) if top > best else []
         found.append(Event((x, z), top if top > best else 1.0, cells, (weight, 1 - weight)))
@@ -184,11 +184,12 @@ def _gains(total: np.ndarray, x: int, z: int, level: float) -> tuple[float, floa
 def _balanced(regions: Regions, x: int, z: int, level: float) -> tuple[float, float]:
     """Return the least weighted mean of both gains that some event has at least, and the weight."""
     low, high = 0.0, 1.0
-    while high - low > _TIE:
+    while True:
         weight = (low + high) / 2
         one, other = _gains(regions.where(_score(x, z, level, weight))[1], x, z, level)
+        if high - low <= _TIE:
+            return weight * one + (1 - weight) * other, weight
         low, high = (weight, high) if one < other else (low, weight)
-    return weight * one + (1 - weight) * other, weight
 
 
 def _cells_of_halves(

@@ -121,7 +121,7 @@ class CellEnvelope(OpenEnvelope):
         return self._certified((max(t - room, 0.0), t + room), found.cells, found.prices, **claim)
 
     def _mass_by_columns(self, columns: Columns, threshold: Threshold) -> Bound | None:
-        theta = self.sign * math.exp(self.sign * threshold.t)
+        theta = self.sign * math.exp(self.sign * (threshold.t or 0.0))
         found, room = columns.mass(theta), _PART * settings.current().tol
         if found is None:
             return None
