@@ -8,12 +8,14 @@ than the search (`certified_excess`) has.
 from __future__ import annotations
 
 import math
+import time
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import root_scalar
 
+from borel.engine.continuous.certificates import patience
 from borel.engine.continuous.certificates_of_laws import claimed
 from borel.engine.continuous.regions import Cells, Regions, Score
 from borel.engine.continuous.trials import Excess
@@ -47,7 +49,7 @@ def psi(rows: Rows, quantity: str, level: Threshold, room: float) -> Proved | No
     room : float
         How far the ends are from what sums of floats tell, which prove nothing.
     """
-    regions, theta, best = Regions(rows), float(level.factor().mid()), 0
+    regions, theta, best = rows.engine.regions, float(level.factor().mid()), 0
     if quantity == "psi_1":
         total = regions.where(lambda r: r.max(axis=0) - theta)[1]
         found = float(total[-1] - theta * total[-2])
@@ -83,13 +85,17 @@ def event(rows: Rows, quantity: str, delta: Fraction, room: float) -> Proved | N
     room : float
         How far the ends are from what sums of floats tell, which prove nothing.
     """
-    regions, secrets = Regions(rows), range(len(rows.points))
+    regions, secrets = rows.engine.regions, range(len(rows.points))
     events: list[Event] = []
     if quantity != "both_halves":
         events = [event_of(regions, x, float(delta)) for x in secrets]
     pairs: list[Event] = []
     if quantity == "both_halves" or (quantity == "binary_envelope" and 2 * delta > 1):
-        pairs = halves_of(regions, room)
+        if ("halves", room) not in regions.kept:
+            regions.kept["halves", room] = halves_of(regions, room)
+        pairs = regions.kept["halves", room]
+        if not pairs:
+            return None
     best = max((*events, *pairs), key=lambda found: found.ratio)
     level = math.log(max(best.ratio, 1.0))
     ends = max(level - room, 0.0), level + room
@@ -148,14 +154,16 @@ def event_of(regions: Regions, x: int, delta: float) -> Event:
 def halves_of(regions: Regions, room: float) -> list[Event]:
     """Return, for each pair of secrets, an event that tells one, as its complement does the other.
 
-    Those that are not the best pair only have prices that tell so.
+    Those that are not the best pair only have prices that tell so. There are none if it takes long.
     """
     found: list[Event] = []
-    best = 1.0
+    best, until = 1.0, patience()
     pairs = [*combinations(range(len(regions.rows.points)), 2)]
     distance = {(x, z): float(regions.where(lambda r, x=x, z=z: r[x] - r[z])[1][[x, z]] @ (1, -1))
                 for x, z in pairs}  # fmt: skip
     for x, z in sorted(pairs, key=lambda pair: -distance[pair]):  # the ratio is at most 1 + TV
+        if time.monotonic() > until:
+            return []
         gain, weight = _balanced(regions, x, z, best * (1 + room / 2))
         top = best
         if gain > 0:

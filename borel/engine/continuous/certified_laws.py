@@ -18,11 +18,12 @@ from borel.engine.continuous.band_marginals import Marginal
 from borel.engine.continuous.bands import Bands
 from borel.engine.continuous.certificates_at_outcomes import at_outcome
 from borel.engine.continuous.certified import CertifiedEngine
-from borel.engine.continuous.certified_excess import figure
+from borel.engine.continuous.certified_excess import Rows, figure
 from borel.engine.continuous.end_means import EndMeans
 from borel.engine.continuous.far_entropy import FarEntropy
 from borel.engine.continuous.far_means import FarMeans
 from borel.engine.continuous.partition import BANDS, Partition
+from borel.engine.continuous.regions import Regions
 from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.engine.divergences.generators import NAMED
 from borel.errors import NotEnclosed, NotYet
@@ -62,6 +63,11 @@ class CertifiedOutcomes(CertifiedEngine):
         far = None if spread is None else Marginal(spread, self.log_marginal_graph)
         self.far_bands = None if far is None else Bands(far)
         self._partitions: dict[str, Partition] = {}
+
+    @cached_property
+    def regions(self) -> Regions:
+        """What outcomes tell of a finite secret, in float64."""
+        return Regions(Rows(self))
 
     @cached_property
     def far_means(self) -> list[FarMeans]:

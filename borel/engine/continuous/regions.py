@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import elementwise
@@ -33,7 +33,7 @@ class Regions:
     """
 
     def __init__(self, rows: Rows):
-        self.rows = rows
+        self.rows, self.kept = rows, dict[Any, Any]()
         line, far = rows.line, np.geomspace(*_FAR, _FAR_POINTS)
         ends = [v for v in line if math.isfinite(v)]
         ends += [*(far if line[1] == math.inf else ()), *(-far if line[0] == -math.inf else ())]

@@ -10,16 +10,15 @@ finds is proved by the checker, to a little room.
 from __future__ import annotations
 
 import math
+import time
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
 
+from borel.engine.continuous.certificates import patience
 from borel.engine.continuous.regions import Cells, Regions
-
-if TYPE_CHECKING:
-    from borel.engine.continuous.certified_excess import Rows
 
 _ROUNDS, _CLOSE, _NEAR = 200, 2.0**-42, 2.0**-36
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -78,14 +77,14 @@ class Columns:
 
     Parameters
     ----------
-    rows : Rows
-        The kernels.
+    regions : Regions
+        What outcomes tell.
     sign : {1, -1}
         PML or PMC.
     """
 
-    def __init__(self, rows: Rows, sign: int):
-        self.regions, self.sign, self.rows = Regions(rows), sign, rows
+    def __init__(self, regions: Regions, sign: int):
+        self.regions, self.sign, rows = regions, sign, regions.rows
         self.columns: list[Column] = []
         for x in range(len(rows.points)):  # the outcomes that are bad for one secret alone
             self._add(np.eye(len(rows.points))[x] * _MOST, float(sign))
@@ -133,7 +132,10 @@ class Columns:
 
     def mass(self, theta: float) -> Found | None:
         """Return the largest mass of a leakage."""
+        until = patience()
         for _ in range(_ROUNDS):
+            if time.monotonic() > until:
+                break
             step = self._step(theta)
             if step.dual - step.value <= _CLOSE:
                 return Found(theta, step.value, step.prices, self._shares(step.shares))
@@ -145,7 +147,10 @@ class Columns:
         below: Step | None = None
         above: Step | None = None
         theta, towards, near, before = low + (high - low) / 4, -1.0, _NEAR, np.zeros(0)
+        until = patience()
         for _ in range(_ROUNDS):
+            if time.monotonic() > until:
+                break
             step = self._step(theta)
             stalled, before = np.array_equal(step.prices, before), step.prices
             if step.value >= delta * (1 + _SPARE):
@@ -187,7 +192,7 @@ class Columns:
         for a, b in pairwise(edges):
             w = [
                 float(sum(s for s, c in used if any(u <= a and b <= v for u, v in c.cells[x])))
-                for x in range(len(self.rows.points))
+                for x in range(len(self.regions.rows.points))
             ]
             w = [v / (max(1.0, sum(w)) * (1 + 2.0**-50)) for v in w]
             if any(w):

@@ -13,7 +13,6 @@ import numpy as np
 from borel import settings
 from borel.bound import Bound
 from borel.engine.continuous.certificates_of_laws import level_of_envelope
-from borel.engine.continuous.certified_excess import Rows
 from borel.engine.envelopes.envelope_cells import Cells, cells_of
 from borel.engine.envelopes.envelope_columns import Columns
 from borel.engine.envelopes.envelope_figures import (
@@ -53,7 +52,7 @@ class CellEnvelope(OpenEnvelope):
         if not settings.current().certificates or not hasattr(self.engine, "line"):
             return None
         try:
-            return Columns(Rows(self.engine), self.sign)
+            return Columns(self.engine.regions, self.sign)
         except NotEnclosed:
             return None
 
