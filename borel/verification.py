@@ -14,6 +14,7 @@ from borel.composed_certificates import SUPREMUM, checked, of_set
 from borel.errors import InvalidInput
 from borel.progress import bar
 from borel.store import Audit, load
+from borel.tables import DELTA
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -203,7 +204,10 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
     if name == "mutual_information":
         return "" if (kind, figure) == ("information", "kl") else "mutual information"
     if name == "envelope":
-        return f"{name}, of which there are no certificates"
+        about = [certificate["quantity"], kind, figure]
+        level = about == ["pml_envelope", "envelope", "epsilon"]
+        meant = level and Fraction(*claim["delta"]) == DELTA
+        return "" if meant else f"the envelope of PML at {DELTA}"
     kind_, law, of = name.partition("/law/")
     if law and kind_ not in ("pml", "pmc"):
         return None

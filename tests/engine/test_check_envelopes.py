@@ -16,7 +16,8 @@ from engine.test_check import lines_of_code, modules_of_borel
 import borel as bl
 from borel.composed_certificates import checked
 from borel.engine.envelopes import check_envelopes
-from borel.verification import verified
+from borel.store import write
+from borel.verification import verified, verify
 
 REALS, UNIT = bl.Reals(), bl.Interval(0, 1)
 BIT, X = bl.Finite([0.0, 1.0]), bl.Finite([0.0, 1.0, 3.0])
@@ -253,6 +254,22 @@ def test_atoms_of_the_outcome_have_shares_of_their_own():
 def test_a_level_is_no_supremum_and_no_other_figure(three):
     for name in ("pml", "pmc", "mutual_information", "pml/law/mean", "envelope"):
         assert verified(name, three["epsilon"]).outcome in ("refused", "none")
+
+
+def test_borel_check_knows_that_of_an_audit(tmp_path):
+    study = bl.Study(
+        title="Noise",
+        mechanism=bl.mechanisms.laplace(b=1.0, secret=BIT),
+        prior=bl.pmf([0.5, 0.5], on=BIT),
+        report=("pml", "envelope"),
+    )
+    write(bl.audit(study), tmp_path / "result.nc")
+    found = {one.name: one for one in verify(tmp_path / "result.nc")}
+    assert found["envelope"].outcome == "verified"
+    other = bl.envelope(joint("laplace"))(F(1, 50))
+    assert verified("envelope", other).outcome == "refused"
+    other = bl.envelope(joint("laplace"), of="pmc")(F(1, 100))
+    assert verified("envelope", other).outcome == "refused"
 
 
 def test_no_certificates_are_made_where_none_are_wanted():
