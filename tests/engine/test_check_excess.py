@@ -332,3 +332,58 @@ def test_the_checker_shares_nothing_with_the_engine():
         parts = name.split(".")
         assert parts[-1].startswith("check") or "graphs" in parts or "balls" in parts
     assert lines_of_code(check_excess) <= 300
+
+
+# -- single conditions, which nothing else makes good ----------------------------------------------
+
+
+def uneven(y, x):
+    """The first secret has the largest densities, at low outcomes; the second tells more."""
+    return np.where(x > 0.5, np.where(y < 0.5, 0.75, 1.25), np.where(y < 0.5, 1.75, 0.25))
+
+
+@pytest.fixture(scope="module")
+def two():
+    mechanism = bl.Mechanism(uneven, secret=BIT, outcome=UNIT, breaks=[0.5])
+    return bl.pmf([F(1, 2), F(1, 2)], on=BIT) * mechanism
+
+
+def claim(of, low, high, **about):
+    made = {**of.certificate, "lower": low, "upper": high}
+    return {**made, "claim": {**made["claim"], **about}}
+
+
+def test_every_secret_counts(two, few):
+    few()
+    found = bl.psi_2(two, LEVEL)
+    first = 0.875 - math.exp(0.25) * 0.625
+    assert found.lower > first + 0.05  # that of the second secret
+    assert checked(claim(found, 0.0, first + 0.01)).failures
+    found = bl.event_maximal_leakage(two, delta=F(1, 4))
+    first = math.log(1.75 / 1.25)
+    assert found.lower <= math.log(1.25 / 0.75) <= found.upper
+    theta = math.exp(first + 0.01)
+    prices = [1 / (theta - 1.4), 1 / (theta - 0.4)]
+    assert checked(claim(found, 0.0, first + 0.01, prices=prices)).failures
+
+
+def test_an_event_is_about_one_secret_and_half_of_a_pair_about_both(two, few):
+    few()
+    delta = F(3, 4)
+    event, both = bl.event_maximal_leakage(two, delta=delta), bl.binary_envelope(two)(delta)
+    envelope = bl.envelope(two)(delta)
+    assert event.upper + 1e-3 < envelope.lower  # two secrets, one for each half of the outcomes
+    cells = [[0.0, 0.5, [1.0, 0.0]], [0.5, 1.0, [0.0, 1.0]]]
+    low = event.upper + 1e-4
+    assert checked(claim(event, low, math.inf, cells=cells)).failures
+    # what the event y > 1/2 tells of the second secret its complement does not of the first
+    half = math.log(1.25 / 0.75)
+    assert half > both.upper + 1e-3
+    cells = [[0.5, 1.0, [0.0, 1.0]]]
+    about = {"cells": cells, "pair": [1.0, 0.0]}
+    assert checked(claim(both, half - 1e-6, math.inf, **about)).failures
+    # an event alone says nothing of its complement
+    alone = claim(bl.event_maximal_leakage(two, delta=F(1, 4)), half - 1e-6, math.inf)
+    alone["claim"]["cells"] = cells
+    assert not checked(alone).failures
+    assert checked({**alone, "quantity": "both_halves"}).failures
