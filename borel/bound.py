@@ -66,7 +66,8 @@ class Bound:
     attained : bool or None
         Whether the supremum is attained, or only approached; None if not known.
     certificate : dict or None
-        What an independent checker verifies again.
+        What an independent checker verifies again. Figures that are ``certified`` have one, unless
+        ``options(certificates=False)`` was asked for.
     units : str
         ``"nats"``, ``"probability"``, ``"ratio"`` (e^value), or ``"number"`` (an f-divergence).
     reason : str

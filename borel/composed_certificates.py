@@ -28,6 +28,7 @@ from borel.engine.continuous.check_slopes import check_slopes
 from borel.engine.continuous.check_squares import check_squares
 from borel.engine.divergences.check_excess import check_excess
 from borel.engine.envelopes.check_envelopes import check_envelopes
+from borel.engine.envelopes.check_finite_envelopes import check_finite_envelopes
 from borel.engine.prior_sets.check_combined import RULES as COMBINED
 from borel.engine.prior_sets.check_sets import check_sets
 
@@ -48,6 +49,7 @@ _CHECKERS = {
     "envelope": check_envelopes,
     "excess": check_excess,
     "fading": check_fading,
+    "finite_envelope": check_finite_envelopes,
     "infinite": check_in_logs,
     "infinite_quantile": check_infinite_laws,
     "information": check_informations,

@@ -6,6 +6,7 @@ import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from borel.budgets import within_budget
 from borel.engine.divergences.generators import generator
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
@@ -67,7 +68,8 @@ def renyi(p: Measure, q: Measure, order: Any) -> Bound:
         raise InvalidInput("bl.renyi", expected="an order >= 0, perhaps inf", got=repr(order))
     from borel.engine.divergences.two_measures import renyi_bound
 
-    return renyi_bound(p, q, math.inf if order == math.inf else exactly(order))
+    level = math.inf if order == math.inf else exactly(order)
+    return within_budget(lambda: renyi_bound(p, q, level))
 
 
 def max_divergence(p: Measure, q: Measure, delta: Any = 0) -> Bound:
@@ -110,7 +112,8 @@ def max_divergence(p: Measure, q: Measure, delta: Any = 0) -> Bound:
     _two_measures("bl.max_divergence", p, q)
     from borel.engine.divergences.two_measures import max_divergence_bound
 
-    return max_divergence_bound(p, q, probability("bl.max_divergence", "delta", delta))
+    level = probability("bl.max_divergence", "delta", delta)
+    return within_budget(lambda: max_divergence_bound(p, q, level))
 
 
 def f_divergence(p: Measure, q: Measure, f: Any, *, at_zero: Any = None) -> Bound:
@@ -144,7 +147,8 @@ def f_divergence(p: Measure, q: Measure, f: Any, *, at_zero: Any = None) -> Boun
     _two_measures("bl.f_divergence", p, q)
     from borel.engine.divergences.two_measures import f_divergence_bound
 
-    return f_divergence_bound(p, q, generator(f, at_zero))
+    made = generator(f, at_zero)
+    return within_budget(lambda: f_divergence_bound(p, q, made))
 
 
 def _two_measures(what: str, p: Any, q: Any) -> None:

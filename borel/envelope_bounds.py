@@ -17,6 +17,7 @@ import numpy as np
 from borel.averages import maximal_leakage
 from borel.binary_envelopes import binary_envelope
 from borel.bound import Bound, Ratio, weakest
+from borel.budgets import vouched
 from borel.engine.intervals.rounding import log_fraction
 from borel.errors import InvalidInput
 from borel.leakage import _require_joint, pml
@@ -215,7 +216,7 @@ def _figure(low: float, high: float, of: list[Bound], number: str, ratio: Any) -
         return Bound.estimate((low + high) / 2, (high - low) / 2, reason=reason, **about)
     if status == "undecided":
         return Bound.undecided(low, high, reason=reason, **about)
-    return getattr(Bound, status)(low, high, exact_ratio=ratio, **about)
+    return vouched(getattr(Bound, status)(low, high, exact_ratio=ratio, **about))
 
 
 # -- Theorem 2: the construction ------------------------------------------------------------------

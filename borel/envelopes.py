@@ -77,6 +77,7 @@ import numpy as np
 
 from borel import settings
 from borel.bound import weakest
+from borel.budgets import within_budget
 from borel.engine.envelopes.envelope_enclosures import envelope_of
 from borel.engine.envelopes.envelope_figures import Threshold
 from borel.errors import InvalidInput, NotYet
@@ -143,7 +144,7 @@ class LeakageEnvelope:
         level = probability("bl.envelope(joint)", "delta", delta)
         if level == 0:
             return _LEAKAGES[self.kind](self.joint).sup()
-        return self._engine().epsilon(level)
+        return within_budget(lambda: self._engine().epsilon(level))
 
     def delta(self, t: Any = None, *, ratio: Any = None, closed: bool = True) -> Bound:
         """Return delta_c(t), the largest P{leakage >= t} of any post-processing.
@@ -166,7 +167,8 @@ class LeakageEnvelope:
             ``conditional``). At a level where delta_c jumps, ends that are not exact are the
             values on both sides of the jump: both are true.
         """
-        return self._engine().delta(self._threshold(t, ratio), closed=closed)
+        level = self._threshold(t, ratio)
+        return within_budget(lambda: self._engine().delta(level, closed=closed))
 
     def witness(self, t: Any = None, *, ratio: Any = None, delta: Any = None) -> Mechanism:
         """Return the adversary's best post-processing: ``witness @ joint.mechanism`` releases Z.

@@ -88,9 +88,7 @@ class LeakageVariable:
         if _is_single(outcome, y):
             outcome.check(y)
             _representable(outcome, y)
-            found = self._closed("at", y)
-            if found is None:
-                found = within_budget(lambda: self._engine().at(self.kind, y))
+            found = within_budget(lambda: self._closed("at", y) or self._engine().at(self.kind, y))
             if outcome.kind in ("continuous", "mixed"):
                 found = found.about(assumptions=(*found.assumptions, VERSION))
             return found
@@ -273,7 +271,8 @@ class InformationDensity:
         if all(single):
             low, high = engine.information_density_at(x, y)
             low, high = float(np.ravel(low)[0]), float(np.ravel(high)[0])
-            return engine.with_pair(_signed_bound(engine, low, high), x, y)
+            found = _signed_bound(engine, low, high)
+            return within_budget(lambda: engine.with_pair(found, x, y))
         if isinstance(x, tuple) or isinstance(y, tuple):
             raise InvalidInput(
                 "information_density", expected="one point of a product at a time", got="arrays"

@@ -24,10 +24,10 @@ def figure(joint: Any, name: str, *arguments: Any) -> Any:
         return joint.each(lambda one: figure(one, name, *arguments), name)
     _require_joint(joint, name)
     if getattr(joint.prior, "figure_of", None) is not None:
-        return joint.prior.figure_of(joint, name, *arguments)
+        return within_budget(lambda: joint.prior.figure_of(joint, name, *arguments))
     closed = getattr(joint.mechanism.closed_forms, name, None)
     if closed is not None and settings.current().closed_forms:
-        known = closed(joint, *arguments)
+        known = within_budget(lambda: closed(joint, *arguments))
         if known is not None:
             return known
     found = getattr(engine_for(joint), name, None)

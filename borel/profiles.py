@@ -14,6 +14,7 @@ import numpy as np
 
 from borel import settings
 from borel.bound import Bound, weakest
+from borel.budgets import vouched, within_budget
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import WIDE
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
@@ -84,7 +85,8 @@ def hockey_stick(p: Measure, q: Measure, epsilon: Any = None, *, ratio: Any = No
     Bound(0.1269367375 probability, exact)
     """
     two_measures("bl.hockey_stick", p, q)
-    return figure_of_two(p, q, threshold("bl.hockey_stick", epsilon, ratio), "excess")
+    level = threshold("bl.hockey_stick", epsilon, ratio)
+    return within_budget(lambda: figure_of_two(p, q, level, "excess"))
 
 
 def privacy_profile(of: Any) -> PrivacyProfile:
@@ -216,7 +218,7 @@ class PrivacyProfile:
 
         notes: list[Bound] = []
         if decide(0.0) is True:
-            return _nats(0.0, 0.0, notes)
+            return vouched(_nats(0.0, 0.0, notes))
         top = 1.0
         while decide(top) is not True and top < 700:
             top *= 2
@@ -226,7 +228,8 @@ class PrivacyProfile:
             return Bound.undecided(
                 top if decide(top) is False else 0.0, reason=why, assumptions=last.assumptions
             )
-        return _nats(_edge(decide, top, False, tol), _edge(decide, top, True, tol), notes)
+        ends = _edge(decide, top, False, tol), _edge(decide, top, True, tol)
+        return vouched(_nats(*ends, notes))
 
     def _kept(self, e: float) -> Bound:
         """Return the profile at a float, once: bisections at many deltas meet the same ones."""
@@ -245,7 +248,8 @@ class PrivacyProfile:
     def _at(self, epsilon: Any, ratio: Any, what: str, quantity: str) -> Any:
         values = getattr(epsilon, "values", epsilon)
         if epsilon is None or np.ndim(values) == 0:
-            return self._figure(threshold("bl.privacy_profile", epsilon, ratio), what)
+            level = threshold("bl.privacy_profile", epsilon, ratio)
+            return within_budget(lambda: self._figure(level, what))
         import xarray as xr
 
         points = np.ravel(np.asarray(values, dtype=object)).tolist()

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel.bound import Bound, weakest
+from borel.budgets import vouched
 from borel.errors import NotYet
 from borel.measures import Measure
 from borel.priors.set_leakage import nominal_joint
@@ -104,7 +105,7 @@ def cost(over: Bound, nominal: Bound) -> Bound | None:
         return Bound.undecided(max(low, 0), max(high, 0), reason=reason, **about)
     if status == "statistical":
         about["confidence"] = over.confidence
-    return getattr(Bound, status)(max(low, 0), max(high, 0), **about)
+    return vouched(getattr(Bound, status)(max(low, 0), max(high, 0), **about))
 
 
 def _difference(a: float, b: float) -> Any:

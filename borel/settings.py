@@ -37,6 +37,8 @@ class Options:
     certificates : bool
         Whether certified figures carry certificates. One is handed out only if a checker was seen
         to follow it, which may take longer than the figure: switch it off to search for a design.
+        What the engine proves without a certificate is ``conditional`` on the engine; with this
+        option off it is ``certified``, on its word.
     """
 
     tol: float = 1e-8

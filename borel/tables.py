@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 STATUS_WORDS = {
     "exact": "a closed form or exact arithmetic; the enclosure covers all rounding",
-    "certified": "every step of the enclosure is proved; a certificate, if there is one, can be "
-    "verified again",
+    "certified": "every step of the enclosure is proved; `borel check` verifies its certificate "
+    "again",
     "conditional": "proved if the assumptions that are listed hold",
     "statistical": "holds with the confidence that is stated, over the randomness of the draws, or "
     "of the sample that a set of priors was learnt from",

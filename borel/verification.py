@@ -204,8 +204,8 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
     if name == "mutual_information":
         return "" if (kind, figure) == ("information", "kl") else "mutual information"
     if name == "envelope":
-        about = [certificate["quantity"], kind, figure]
-        level = about == ["pml_envelope", "envelope", "epsilon"]
+        level = kind in ("envelope", "finite_envelope") and figure == "epsilon"
+        level &= certificate["quantity"] == "pml_envelope"
         meant = level and Fraction(*claim["delta"]) == DELTA
         return "" if meant else f"the envelope of PML at {DELTA}"
     kind_, law, of = name.partition("/law/")

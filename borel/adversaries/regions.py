@@ -24,6 +24,7 @@ from borel.adversaries.functions import require_few
 from borel.adversaries.region_search import Region, reader_of
 from borel.alphabets import Finite
 from borel.bound import Bound, Verdict
+from borel.budgets import vouched
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.errors import InvalidInput, NotYet
@@ -203,7 +204,7 @@ class _Frame:
             middle = low if low == high else low + (high - low) / 2
             half = 0.0 if low == high else (high - low) / 2
             return Bound.estimate(middle, half, reason=self.engine.reason, assumptions=about)
-        return Bound(low, high, status, assumptions=about)
+        return vouched(Bound(low, high, status, assumptions=about))
 
     def mass(self, region: Region) -> Bound:
         """Enclose P_X(A)."""
@@ -213,7 +214,7 @@ class _Frame:
             half = (high - low) / 2
             return Bound.estimate(low + half, half, units="probability", reason=self.engine.reason)
         about: dict[str, Any] = {"assumptions": self.engine.assumptions, "units": "probability"}
-        return Bound(low, high, self.engine.status, **about)
+        return vouched(Bound(low, high, self.engine.status, **about))
 
     def find(self, epsilon: float, level: float | None) -> tuple[Region, float | None]:
         """Return an event within epsilon, or above the level where the leakage is infinite."""

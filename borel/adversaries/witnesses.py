@@ -27,6 +27,7 @@ from borel.adversaries.regions import RegionWitness, region_witness
 from borel.adversaries.threats import Cost, Gain
 from borel.adversaries.vulnerability import cost_leakage, function_leakage, g_leakage
 from borel.bound import Bound, Verdict, weakest
+from borel.budgets import vouched
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.leakage import pmc, pml
@@ -123,7 +124,7 @@ def compare(target: Bound, found: Bound, tolerance: float) -> Verdict:
         reason = weak.reason or "one of the two leakages is not proved"
         gap = Bound.undecided(low, high, reason=reason, **about)
         return Verdict(None, gap, found.witness, reason)
-    gap = Bound(low, high, status, **about)
+    gap = vouched(Bound(low, high, status, **about))
     if high < -tolerance:
         raise AssertionError(f"a leakage of {found!r} above its supremum {target!r}")
     return gap <= tolerance

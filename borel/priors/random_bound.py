@@ -14,6 +14,7 @@ import numpy as np
 
 from borel import _compat
 from borel.bound import Bound, weakest
+from borel.budgets import vouched
 from borel.errors import InvalidInput
 from borel.priors.convergence import REMEDY, diagnose
 from borel.priors.intervals import binomial, bounded_mean
@@ -315,7 +316,7 @@ class RandomBound:
             why = "the figure of some draw has no finite upper bound"
             return Bound.undecided(*ends, reason=why, **about)
         make = {"exact": Bound.exact, "certified": Bound.certified}[self.status]
-        return make(*ends, **about)
+        return vouched(make(*ends, **about))
 
     def cdf(self, t: float, *, confidence: float = 0.95) -> Bound:
         """Return the posterior probability that the figure is at most t: P(guarantee holds).

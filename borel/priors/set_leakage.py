@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.budgets import within_budget
 from borel.errors import InvalidInput, NotYet
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ class SetLeakage:
         if _is_single(outcome, y):
             outcome.check(y)
             _representable(outcome, y)
-            return engine_of(self.joint).at(self.kind, y)
+            return within_budget(lambda: engine_of(self.joint).at(self.kind, y))
         points = _flat(outcome, y)
         outcome.check(points)
         low, high, status = engine_of(self.joint).curve(self.kind, points)
@@ -146,7 +147,7 @@ class SetLeakage:
         cache = self.joint.__dict__.setdefault("_set_suprema", {})
         key = self.kind, settings.current()
         if key not in cache:
-            cache[key] = engine_of(self.joint).sup(self.kind)
+            cache[key] = within_budget(lambda: engine_of(self.joint).sup(self.kind))
         return cache[key]
 
     @property

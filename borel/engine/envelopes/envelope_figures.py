@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from borel.bound import Bound, Ratio
 from borel.engine.balls.arb import ball, enclose
+from borel.engine.envelopes.certificates_of_tables import of_table
 from borel.engine.envelopes.envelope_exact import ExactProgramme
 from borel.engine.envelopes.envelope_programs import Programme
 from borel.engine.intervals import rounding
@@ -19,6 +21,8 @@ from borel.errors import NotYet
 
 GAP = 1e-11
 """The relative gap of a level at which a search stops; it is mostly far smaller."""
+_ROOM = Fraction(1, 2**44)
+"""What shares of a certificate have beyond the mass, or the level, that is claimed."""
 _OPEN = (
     "the mass of the outcomes that some secret makes impossible is the level itself, to the "
     "rounding of floats: give Fractions"
@@ -30,6 +34,7 @@ class Threshold:
 
     def __init__(self, sign: int, t: Any, ratio: Any):
         self.exact: Fraction | None = None
+        self.number = None if isinstance(t, float) and math.isinf(t) else t
         self.t = t if isinstance(t, float) and math.isfinite(t) else None  # as a float says it
         if ratio is None and t == 0:
             ratio = 1
@@ -45,6 +50,14 @@ class Threshold:
             return
         low, high = enclose(lambda: (ball(t) * sign).exp())
         self.lower, self.upper = (low, high) if sign > 0 else (-high, -low)
+
+    def stated(self, sign: int) -> dict[str, Any] | None:
+        """Return the level as a certificate says it: nats, or e^t; None if it is infinite."""
+        if self.infinite:
+            return None
+        nats = self.exact is None
+        number = self.number if nats else sign * Fraction(self.exact or 1) ** sign
+        return {"nats": nats, "level": [*Fraction(number).as_integer_ratio()]}
 
 
 def ratio_of(sign: int, theta: Fraction | float) -> Any:
@@ -98,7 +111,18 @@ class FiniteEnvelope:
         if self.engine._single:
             return self._epsilon(Fraction(self.sign), Fraction(self.sign), self._all())
         low, high, weights = self._ends(delta)
-        return self._epsilon(low, high, weights)
+        found = self._epsilon(low, high, weights)
+        if found.status != "certified":
+            return found
+        claim = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
+        if found.lower == math.inf:
+            return self._proved(found, weights, np.zeros(len(self.support)), **claim)
+        # not the weights of the ends, which a checker's own rounding would leave short of delta
+        rough = self.programme.level(delta, GAP)
+        more = self.programme.level_below(rough.weights, delta * (1 + _ROOM))
+        weights = rough.weights if delta == 1 or more is None else more[1]
+        prices = self.programme.stretched(rough.price, rough.upper)
+        return self._proved(found, weights, prices, **claim)
 
     def weights(self, delta: Fraction) -> Any:
         """Return weights that prove the lower end of epsilon_c(delta)."""
@@ -144,28 +168,51 @@ class FiniteEnvelope:
 
     def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level: the largest probability of at least that leakage, or more."""
-        low, high, weights = self._delta(threshold, closed)
+        low, high, weights, price = self._delta(threshold, closed)
         about: dict[str, Any] = {"assumptions": self.assumptions, "units": "probability"}
         if weights is not None and low > 0:
             about["witness"] = self.plain(weights)
         about["attained"] = True if closed else None
-        exact = low == high and isinstance(low, Fraction) and self.exact is not None
+        exact = low == high and isinstance(low, Fraction)  # of a theorem, or in Fractions
         ends = fraction_down(Fraction(low)), fraction_up(Fraction(high))
-        return self._bound(*ends, exact=exact, **about)
+        bound = self._bound(*ends, exact=exact, **about)
+        level = threshold.stated(self.sign)
+        if bound.status != "certified" or not closed or level is None or price is None:
+            return bound
+        # feasible a little above the level, as a checker has its own rounding
+        for room in map(float, (_ROOM, 64 * _ROOM)):
+            upper = threshold.upper + room * abs(threshold.upper)
+            *_, weights, price = self.programme.value(threshold.lower, upper)
+            prices = self.programme.stretched(price, threshold.lower)
+            proved = self._proved(bound, weights, prices, figure="delta", **level)
+            if proved.certificate is not None:
+                return proved
+        return bound
 
-    def _delta(self, threshold: Threshold, closed: bool) -> tuple[Any, Any, Any]:
+    def _proved(self, bound: Bound, weights: Any, prices: np.ndarray, **claim: Any) -> Bound:
+        """Return a figure with its certificate, and ends that may be a little wider."""
+        if bound.status != "certified":
+            return bound
+        ends, floats = (bound.lower, bound.upper), np.array(weights, float)
+        made = of_table(self, ends, floats, prices, **claim)
+        if made is None:
+            return bound
+        return replace(bound, lower=made[0], upper=made[1], certificate=made[2])
+
+    def _delta(self, threshold: Threshold, closed: bool) -> tuple[Any, Any, Any, Any]:
+        """Return the ends, weights that prove the one, and prices that prove the other."""
         if threshold.upper < self.sign or (closed and threshold.exact == self.sign):
-            return Fraction(1), Fraction(1), self._all()
+            return Fraction(1), Fraction(1), self._all(), None
         if threshold.infinite and (self.sign > 0 or not closed):
-            return Fraction(0), Fraction(0), None
+            return Fraction(0), Fraction(0), None, None
         if self.engine._single:
             above = threshold.lower >= self.sign and threshold.exact != self.sign
             proved = above or threshold.exact is not None
-            return Fraction(0), Fraction(0 if proved else 1), None
+            return Fraction(0), Fraction(0 if proved else 1), None, None
         if self.exact is not None and threshold.exact is not None:
             found = self.exact.value(threshold.exact, closed=closed)
-            return found.lower, found.upper, found.weights
-        return self.programme.value(threshold.lower, threshold.upper, closed=closed)[:3]
+            return found.lower, found.upper, found.weights, found.price
+        return self.programme.value(threshold.lower, threshold.upper, closed=closed)
 
     # -- post-processings -------------------------------------------------------------------------
 
