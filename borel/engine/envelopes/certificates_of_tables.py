@@ -1,4 +1,4 @@
-"""Certificates of envelopes of finitely many secrets and outcomes: shares, prices, and the table."""
+"""Certificates of envelopes of finitely many secrets and outcomes: a table, shares, prices."""
 
 from __future__ import annotations
 
@@ -106,7 +106,9 @@ def _rounded(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _spread(values: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
-    error = rounding.rounding_of(values, error)
-    slack = values * error * (1 + 4 * rounding.U) + values * 2 * rounding.U
+    slack = (
+        values * rounding.rounding_of(values, error) * (1 + 4 * rounding.U)
+        + values * 2 * rounding.U
+    )
     slack = np.where(values > 0, slack + 2 * rounding.TINY, 0.0)
     return np.maximum(values - slack, 0.0), np.minimum(values + slack, 1.0)

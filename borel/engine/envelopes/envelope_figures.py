@@ -55,9 +55,10 @@ class Threshold:
         """Return the level as a certificate says it: nats, or e^t; None if it is infinite."""
         if self.infinite:
             return None
-        nats = self.exact is None
-        number = self.number if nats else sign * Fraction(self.exact or 1) ** sign
-        return {"nats": nats, "level": [*Fraction(number).as_integer_ratio()]}
+        number: Any = self.number
+        if self.exact is not None:  # e^t, as t is not known exactly
+            number = sign * self.exact**sign
+        return {"nats": self.exact is None, "level": [*Fraction(number).as_integer_ratio()]}
 
 
 def ratio_of(sign: int, theta: Fraction | float) -> Any:
