@@ -321,7 +321,9 @@ def exact_against_simplex(kind, seed, count):
             found = env.delta(ratio=ratio)
             assert is_exactly(found, truth), (p, K, ratio)
             floating = rounded.delta(ratio=ratio)
-            assert floating.status == "certified" and floating.lower <= truth <= floating.upper
+            assert floating.lower <= truth <= floating.upper
+            whole = floating.status == "exact" and truth in (0, 1)  # by a theorem
+            assert whole or floating.status == "certified"
             beyond = exact_mass(kind, p, K, ratio * (1 + F(1, 10**40)))
             # the floats may mean a kernel whose jump is just below the ratio
             assert ratio == 1 or floating.lower <= beyond + F(1, 10**9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _ENTRIES = 4096
 _WHOLE = 2**52
-_SLACKS = (0.0, 1e-14, 1e-12, 1e-10)
+_SLACKS = (0.0, *(2.0**-k for k in range(51, 32, -1)))
 """What ends may be widened by, relatively, for a checker that has its own rounding."""
 
 Proved = tuple[float, float, dict[str, Any]]
@@ -28,7 +29,7 @@ Proved = tuple[float, float, dict[str, Any]]
 def of_table(
     envelope: FiniteEnvelope,
     ends: tuple[float, float],
-    weights: np.ndarray,
+    shares: list[np.ndarray],
     prices: np.ndarray,
     **claim: Any,
 ) -> Proved | None:
@@ -40,21 +41,19 @@ def of_table(
         The joint, in floats.
     ends : tuple of float
         The enclosure.
-    weights, prices : ndarray (secrets, outcomes), ndarray (secrets,)
-        Shares of outcomes that prove the lower end, and prices that prove the upper one.
+    shares : list of ndarray (secrets, outcomes)
+        Shares of outcomes of which some prove the lower end.
+    prices : ndarray (secrets,)
+        Prices that prove the upper end.
     **claim
         What it is about.
     """
     table, law = _table(envelope), _law(envelope)
-    small = weights.size <= _ENTRIES and np.isfinite(prices).all()
+    small = shares[0].size <= _ENTRIES and np.isfinite(prices).all()
     if not (settings.current().certificates and small):
         return None
-    about: dict[str, Any] = {
-        "type": "finite_envelope",
-        **claim,
-        "shares": {"of": _WHOLE, "parts": _parts(weights)},
-        "prices": prices.tolist(),
-    }
+    about: dict[str, Any] = {"type": "finite_envelope", **claim, "prices": prices.tolist()}
+    tables = [{"of": _WHOLE, "parts": _parts(weights)} for weights in shares]
     header = {
         "format": 10,
         "quantity": f"{envelope.kind}_envelope",
@@ -63,10 +62,11 @@ def of_table(
         "outcome": {"points": envelope.live.tolist()},
     }
     top = 1.0 if claim["figure"] == "delta" else math.inf
-    for slack in _SLACKS:
+    for slack, parts in product(_SLACKS, tables):
         low = max(ends[0] - slack * max(1.0, ends[0]), 0.0) if math.isfinite(ends[0]) else ends[0]
         high = min(ends[1] + slack * max(1.0, ends[1]), top)
-        made = without_infinities({**header, "lower": low, "upper": high, "claim": about})
+        whole = {**header, "lower": low, "upper": high, "claim": {**about, "shares": parts}}
+        made = without_infinities(whole)
         if check_finite_envelopes(made).ok:
             return low, high, made
     return None

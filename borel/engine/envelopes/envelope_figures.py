@@ -117,13 +117,13 @@ class FiniteEnvelope:
             return found
         claim = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
         if found.lower == math.inf:
-            return self._proved(found, weights, np.zeros(len(self.support)), **claim)
-        # not the weights of the ends, which a checker's own rounding would leave short of delta
+            return self._proved(found, [weights], np.zeros(len(self.support)), **claim)
+        # a checker's own rounding may leave the weights of the ends short of delta
         rough = self.programme.level(delta, GAP)
         more = self.programme.level_below(rough.weights, delta * (1 + _ROOM))
-        weights = rough.weights if delta == 1 or more is None else more[1]
+        shares = [rough.weights] if delta == 1 or more is None else [rough.weights, more[1]]
         prices = self.programme.stretched(rough.price, rough.upper)
-        return self._proved(found, weights, prices, **claim)
+        return self._proved(found, shares, prices, **claim)
 
     def weights(self, delta: Fraction) -> Any:
         """Return weights that prove the lower end of epsilon_c(delta)."""
@@ -180,21 +180,19 @@ class FiniteEnvelope:
         level = threshold.stated(self.sign)
         if bound.status != "certified" or not closed or level is None or price is None:
             return bound
-        # feasible a little above the level, as a checker has its own rounding
-        for room in map(float, (_ROOM, 64 * _ROOM)):
-            upper = threshold.upper + room * abs(threshold.upper)
-            *_, weights, price = self.programme.value(threshold.lower, upper)
-            prices = self.programme.stretched(price, threshold.lower)
-            proved = self._proved(bound, weights, prices, figure="delta", **level)
-            if proved.certificate is not None:
-                return proved
-        return bound
+        # also feasible a little above the level, as a checker has its own rounding
+        shares = [weights]
+        for room in (_ROOM, 64 * _ROOM):
+            upper = threshold.upper + float(room) * abs(threshold.upper)
+            shares.append(self.programme.value(threshold.lower, upper)[2])
+        prices = self.programme.stretched(np.array(price, float), threshold.lower)
+        return self._proved(bound, shares, prices, figure="delta", **level)
 
-    def _proved(self, bound: Bound, weights: Any, prices: np.ndarray, **claim: Any) -> Bound:
+    def _proved(self, bound: Bound, shares: list, prices: np.ndarray, **claim: Any) -> Bound:
         """Return a figure with its certificate, and ends that may be a little wider."""
         if bound.status != "certified":
             return bound
-        ends, floats = (bound.lower, bound.upper), np.array(weights, float)
+        ends, floats = (bound.lower, bound.upper), [np.array(w, float) for w in shares]
         made = of_table(self, ends, floats, prices, **claim)
         if made is None:
             return bound
