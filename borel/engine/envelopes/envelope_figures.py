@@ -122,7 +122,7 @@ class FiniteEnvelope:
         rough = self.programme.level(delta, GAP)
         more = self.programme.level_below(rough.weights, delta * (1 + _ROOM))
         shares = [rough.weights] if delta == 1 or more is None else [rough.weights, more[1]]
-        prices = self.programme.stretched(rough.price, rough.upper)
+        prices = self._dear(rough.price, rough.upper)
         return self._proved(found, shares, prices, **claim)
 
     def weights(self, delta: Fraction) -> Any:
@@ -154,7 +154,8 @@ class FiniteEnvelope:
         if lower == upper and lower != math.inf and self.exact is not None:
             about["exact_ratio"] = Ratio(lower, upper)
         ends = nats(lower, 0), nats(upper, 1)
-        return self._bound(*ends, exact=lower == upper and self.exact is not None, **about)
+        known = self.exact is not None or self.engine._single  # one secret leaks nothing
+        return self._bound(*ends, exact=known and lower == upper, **about)
 
     def _bound(self, low: float, high: float, *, exact: bool, **about: Any) -> Bound:
         if self.engine.status == "estimate":
@@ -185,8 +186,13 @@ class FiniteEnvelope:
         for room in (_ROOM, 64 * _ROOM):
             upper = threshold.upper + float(room) * abs(threshold.upper)
             shares.append(self.programme.value(threshold.lower, upper)[2])
-        prices = self.programme.stretched(np.array(price, float), threshold.lower)
+        prices = self._dear(np.array(price, float), threshold.lower)
         return self._proved(bound, shares, prices, figure="delta", **level)
+
+    def _dear(self, price: np.ndarray, theta: float) -> np.ndarray:
+        """Return prices at which clearly nothing is asked for of secrets of no use."""
+        price = self.programme.stretched(price, theta)
+        return np.where(self.programme.top < theta, np.minimum(2 * price, 1e300), price)
 
     def _proved(self, bound: Bound, shares: list, prices: np.ndarray, **claim: Any) -> Bound:
         """Return a figure with its certificate, and ends that may be a little wider."""
