@@ -148,7 +148,7 @@ class _Checker:
             whole = ((f + p + -shift).exp() if log else f * p * (-arb(shift)).exp()) * scale
             if all(e + k > 0 for e, _ in whole.terms):  # the integral of t^(e + k - 1) (log t)^j
                 total = sum((v * _moment(e + k, j) for (e, j), v in whole.terms.items()), Z)
-                best = min(best, (total.lower(), total.upper()), key=lambda v: v[1] - v[0])
+                best = min(best, (total.lower().max(Z), total.upper()), key=lambda v: v[1] - v[0])
         return best
 
     def is_point(self):

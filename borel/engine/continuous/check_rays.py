@@ -22,13 +22,17 @@ class _Ray:
 
     def __init__(self, terms):
         self.terms = {k: b for k, b in sorted(terms.items()) if not b == 0}  # (e, j): ball
-        if len(self.terms) > ORDER:  # the last terms become a remainder
-            keys = list(self.terms)[ORDER - 1 :]
-            a, low, high = _Ray({k: self.terms.pop(k) for k in keys}).fold()
+        last = list(self.terms)[ORDER - 1 :] if len(self.terms) > ORDER else []
+        for a, _ in last[:1]:  # they become a remainder, but for t^a (log t)^j, which is no t^a
+            rest = {k: self.terms.pop(k) for k in last if k[0] > a or k[1] == 0}
+            _, low, high = _Ray(rest).fold(a)
             self.terms[a, 0] = self.terms.get((a, 0), Z) + low.union(high)
 
-    def fold(self):  # (a, low, high): for each t it is in t^a [low, high], a the least power
-        a, low, high = min((e for e, _ in self.terms), default=Q0), Z, Z
+    def fold(
+        self, a=None
+    ):  # (a, low, high): for each t it is in t^a [low, high], a the least power
+        a = min((e for e, _ in self.terms), default=Q0) if a is None else a
+        low = high = Z
         for (e, j), b in self.terms.items():
             if (e, j) == (a, 0):
                 low, high = low + b.lower(), high + b.upper()

@@ -56,8 +56,8 @@ class _FiniteEnvelope:
 
     def prove(self) -> None:
         """Prove the claim."""
-        claim, low, high = self.claim, float(self.data["lower"]), float(self.data["upper"])
-        self.leaf("bound", low <= high)
+        claim, low, high = self.claim, self.data["lower"], self.data["upper"]
+        self.leaf("bound", float(low) == low and float(high) == high and low <= high)
         if claim["figure"] == "epsilon":
             mass = arb(fmpq(*claim["delta"]))
             self.scope = f"the level of {claim['delta'][0] / claim['delta'][1]}"
