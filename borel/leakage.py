@@ -82,6 +82,8 @@ class LeakageVariable:
         Notes
         -----
         An outcome of density 0 inside the alphabet has leakage 0, marked "outside the support".
+        The statuses of many outcomes are what the engine proves; the Bound of one of them is
+        ``certified`` with a certificate only.
         On a continuous alphabet a figure at one y is about the version of the density given.
         """
         outcome = self.joint.outcome

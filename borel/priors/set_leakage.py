@@ -112,7 +112,8 @@ class SetLeakage:
         -------
         Bound or Dataset
             In nats. ``witness`` holds the outcome, the secret and the worst ``prior``, a Measure;
-            ``attained`` says whether it attains the supremum or is only approached.
+            ``attained`` says whether it attains the supremum or is only approached. The statuses of
+            many outcomes are what the engine proves, without certificates.
 
         Raises
         ------
