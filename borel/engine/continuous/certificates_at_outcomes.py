@@ -71,8 +71,11 @@ def at_outcome(
     mechanism = engine.joint.mechanism
     f = mechanism.masses.get(y, mechanism.density)
     if not np.isfinite([engine.secret.lower, engine.secret.upper]).all():
-        # the checker encloses by other steps, and far out a bound such as 1 is hardly kept
-        room = _ROOM * (1 + max(abs(low), abs(high)))
+        # the checker encloses by other steps; far out a bound such as 1 is hardly kept, and one
+        # that is only approached is not proved
+        room = _ROOM * (1 + max((abs(v) for v in (low, high) if math.isfinite(v)), default=0.0))
+        low, high = (low - room, high) if kind == "pml" else (low, high + room)
+        ends = max(ends[0] - 2 * room, 0.0), ends[1]
     else:  # it compares f itself with e^level, which is rounded
         room = 0.0 if f.log else float(np.spacing(max(abs(low), abs(high), abs(ends[1]))))
     low, high = (low, high + room) if kind == "pml" else (low - room, high)

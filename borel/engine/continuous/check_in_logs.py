@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from borel.engine.continuous.check import Report, _Checker, check
-from borel.engine.continuous.check_rays import _gap
+from borel.engine.continuous.check_rays import _gap, _run
 from borel.engine.continuous.check_tails import log_along
 
 
@@ -27,11 +27,14 @@ class _InLogs(_Checker):
         return found
 
     def charged(self, x):
-        """Return whether p > 0 along a ray of secrets: log p is finite for each t."""
+        """Return whether p > 0 along a ray of secrets: for almost every t, or log p is finite."""
         if super().charged(x):
             return True
         low, high = x.bounds()
         inside = self.ends[0] <= low and high <= self.ends[1]
+        with suppress(ValueError, ZeroDivisionError, KeyError):
+            if inside and _run(self.p, False, x).signs() == (1,):
+                return True
         with suppress(ValueError, ZeroDivisionError, KeyError):
             return inside and all(b.is_finite() for b in log_along(self.p, x).terms.values())
         return False

@@ -406,10 +406,13 @@ class Search(Rays):
         charged = self.secret.atoms[self.secret.weight_low > 0][:64]
         places = [(float(a[0]), float(a[0])) for a in charged]
         if self.secret.continuous:
-            places += [p for p in self.boxes() if self.has_mass(*p)]
+            places += [p for p in self.boxes(y) if self.has_mass(*p)]
         for a, b in places:
             bound = self._kernel(y, Ray(slack(a, b), "", {"box": [a, b]}), t0).least
-            if bound is not None and (best is None or bound[0] < best.exponent):
+            if bound is None:
+                continue
+            # of equal orders the larger one, which a checker follows sooner
+            if best is None or (bound[0], -bound[1]) < (best.exponent, -best.weight):
                 best = marginal.Level(*bound, [[a, b]], [])
         return best
 
@@ -452,12 +455,12 @@ class Search(Rays):
     def _zero(self, y: Ray) -> Proof | None:
         """Find a box on which the kernel vanishes, and one beside it where it is positive."""
         ends = y.data.get("box", [])
-        if not ends or not ends[0] < ends[1]:
+        if not ends or not np.isfinite(ends).all():
             return None
         from borel.engine.continuous.surface import boxes
         from borel.engine.intervals import jet
 
-        cuts = [p for p in self.boxes() if self.has_mass(*p)]
+        cuts = [p for p in self.boxes(y) if self.has_mass(*p)]
         if not cuts:
             return None
         a, b = (np.array(v)[:, None] for v in zip(*cuts, strict=True))

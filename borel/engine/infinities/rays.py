@@ -194,13 +194,17 @@ class Rays:
             for sign in (1, -1):
                 yield self._beside(1.0, 0.5, sign)
 
-    def boxes(self) -> list[tuple[float, float]]:
-        """Cut the interval of the secret into a few boxes; half-lines are cut off."""
+    def boxes(self, y: Ray | None = None) -> list[tuple[float, float]]:
+        """Cut the interval of the secret into a few boxes; half-lines are cut off.
+
+        They are also cut where an outcome is, as kernels often have a jump or a kink there.
+        """
         secret = self.secret
         low, high = float(secret.lower[0]), float(secret.upper[0])
         a = low if math.isfinite(low) else (high - 8.0 if math.isfinite(high) else -8.0)
         b = high if math.isfinite(high) else (low + 8.0 if math.isfinite(low) else 8.0)
-        cuts = sorted({*np.linspace(a, b, 9).tolist(), *(c for c in secret.breaks if a < c < b)})
+        marks = [*secret.breaks, *([] if y is None else y.data.get("box", []))]
+        cuts = sorted({*np.linspace(a, b, 9).tolist(), *(c for c in marks if a < c < b)})
         return [(float(p), float(q)) for p, q in pairwise(cuts)]
 
     def has_mass(self, a: float, b: float) -> bool:
