@@ -81,6 +81,13 @@ class Composed(NamedTuple):
 
 def checked(certificate: dict) -> Composed:
     """Verify a certificate: every claim in it, and that the bound follows from them."""
+    try:
+        return _checked(certificate)
+    except Exception as error:  # whatever it is, it is no certificate
+        return Composed([f"certificate: {type(error).__name__}: {error}"], "")
+
+
+def _checked(certificate: dict) -> Composed:
     if wrong := _misshapen(certificate):
         return Composed([wrong], "")
     for key, rule in (("sides", _larger), ("terms", _sum), ("over", _over)):

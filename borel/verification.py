@@ -76,10 +76,14 @@ def verify(path: Path, progress: bool | None = False) -> list[Verified]:
     with bar(len(bounds), progress) as tick:
         for name, bound in bounds.items():
             tick(len(found), name)
-            wrong = bound.certificate is not None and _misplaced(bounds, name, bound.certificate)
-            refused = Verified(name, repr(bound), "refused", str(wrong))
-            found.append(refused if wrong else verified(name, bound))
+            found.append(_safely(_in_audit, name, repr(bound), bound, bounds))
     return found
+
+
+def _in_audit(name: str, shown: str, bound: Bound, audit: Audit) -> Verified:
+    """Verify a figure, if its certificate is about what is said where the figure is."""
+    wrong = bound.certificate is not None and _misplaced(audit, name, bound.certificate)
+    return Verified(name, shown, "refused", str(wrong)) if wrong else verified(name, bound)
 
 
 def _misplaced(audit: Audit, name: str, certificate: dict) -> str:
@@ -266,7 +270,7 @@ def _from_json(path: Path) -> dict:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         data, why = None, f"no file {path}"
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         data, why = None, f"{path}: {error}"
     else:
         why = f"{path}: {type(data).__name__}"

@@ -281,3 +281,53 @@ def test_the_checker_shares_nothing_with_the_engine():
     for name in modules_of_borel(check_envelopes):
         assert name.startswith("borel.engine.continuous.check")
     assert lines_of_code(check_envelopes) <= 300
+
+
+def up(y, x):
+    return np.where(x > 0.5, 0.5 + y, 1.5 - y)
+
+
+@pytest.fixture(scope="module")
+def rising():
+    mechanism = bl.Mechanism(up, secret=BIT, outcome=UNIT)
+    return bl.pmf([0.5, 0.5], on=BIT) * mechanism
+
+
+def test_a_secret_without_mass_makes_no_outcome_bad(rising):
+    """Nothing was known of its kernel, which is as good as 0 for PMC."""
+    made = copy.deepcopy(bl.envelope(rising, of="pmc")(F(9, 10)).certificate)
+    made["prior"]["atoms"] += [[2.0, 0.0, 0.0]]
+    made |= {"lower": "Infinity", "upper": "Infinity"}
+    made["claim"].update(delta=[999, 1000], cells=[[0.0, 1.0, [0.0, 0.0, 1.0]]])
+    assert any("without mass" in line for line in checked(made).failures)
+
+
+def test_a_secret_that_may_have_no_mass_is_no_witness(rising):
+    made = copy.deepcopy(bl.envelope(rising)(F(1, 100)).certificate)
+    made["prior"]["atoms"] = [[0.0, 1.0, 1.0], [1.0, 0.0, 5e-324]]
+    made |= {"lower": 1.0, "upper": "Infinity"}
+    made["claim"]["cells"] = [[0.9375, 1.0, [0.0, 1.0]]]
+    assert checked(made).failures
+    mass = copy.deepcopy(bl.envelope(rising).delta(0.25).certificate)
+    mass["prior"]["atoms"] = [[0.0, 1.0, 1.0], [1.0, 0.0, 1e-300]]
+    mass |= {"lower": 0.05, "upper": 1.0}
+    mass["claim"]["cells"] = [[0.9375, 1.0, [0.0, 1.0]]]
+    assert checked(mass).failures
+
+
+def test_prices_are_numbers(rising):
+    made = bl.envelope(rising)(F(1, 5)).certificate
+    for price in ("Infinity", math.nan, "1"):
+        assert checked(put("claim", "prices", value=[price, 1.0])(made)).failures
+
+
+@pytest.mark.parametrize("of", ["pml", "pmc"])
+def test_one_secret_alone_tells_nothing(of):
+    mechanism = bl.Mechanism(up, secret=BIT, outcome=UNIT)
+    envelope = bl.envelope(bl.pmf([1.0, 0.0], on=BIT) * mechanism, of=of)
+    assert envelope(F(1, 5)) == envelope(1) == bl.Bound.exact(0.0, 0.0)
+    masses = {-math.inf: 1, -1.0: 1, -1e-320: 1, 0.0: 1, 1e-320: 0, 1.0: 0, math.inf: 0}
+    for t, mass in masses.items():
+        found = envelope.delta(t)
+        assert found.lower == found.upper == mass and found.status == "exact"
+    assert envelope.delta(0.0, closed=False).upper == 0 == envelope.delta(ratio=2).upper

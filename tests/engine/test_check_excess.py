@@ -387,3 +387,52 @@ def test_an_event_is_about_one_secret_and_half_of_a_pair_about_both(two, few):
     alone["claim"]["cells"] = cells
     assert not checked(alone).failures
     assert checked({**alone, "quantity": "both_halves"}).failures
+
+
+@pytest.fixture(scope="module")
+def halves():
+    """Densities 2y and 2 - 2y: both halves of an event leak log 3/2 at most."""
+    mechanism = bl.Mechanism(
+        lambda y, x: np.where(x > 0.5, 2 * y, 2 - 2 * y), secret=BIT, outcome=bl.Interval(0, 1)
+    )
+    joint_ = bl.pmf([0.5, 0.5], on=BIT) * mechanism
+    made = copy.deepcopy(bl.binary_envelope(joint_)(F(4, 5)).certificate)
+    event = bl.event_maximal_leakage(joint_, delta=F(4, 5))
+    assert made["upper"] > event.upper + 0.1
+    made["claim"]["prices"] = event.certificate["claim"]["prices"]
+    return joint_, {**made, "lower": 0.0, "upper": event.upper}
+
+
+@pytest.mark.parametrize("weights", [["Infinity", "Infinity"], ["Infinity", 1.0], [math.nan, 1.0]])
+def test_weights_of_a_pair_are_numbers(halves, weights):
+    made = copy.deepcopy(halves[1])
+    made["claim"]["pairs"] = [[0.0, 1.0, *weights]]
+    assert checked(made).failures
+    assert checked({**made, "quantity": "both_halves", "upper": 1e-9}).failures
+
+
+def test_secrets_that_may_have_no_mass_are_refused(halves):
+    figures = (
+        bl.psi_1(halves[0], F(1, 4)),
+        bl.psi_2(halves[0], F(1, 4)),
+        bl.event_maximal_leakage(halves[0], delta=F(1, 20)),
+    )
+    for found in figures:
+        made = copy.deepcopy(found.certificate)
+        assert not checked(made).failures
+        made["prior"]["atoms"] = [[0.0, 1.0, 1.0], [1.0, 0.0, 1e-300]]
+        assert any("masses" in line for line in checked(made).failures)
+
+
+def test_an_end_below_0_is_refused():
+    mechanism = bl.Mechanism(
+        lambda y, x: np.where(x > 0.5, 2 * y, 2 - 2 * y), secret=BIT, outcome=bl.Interval(0, 1)
+    )
+    made = copy.deepcopy(
+        bl.event_maximal_leakage(bl.pmf([0.5, 0.5], on=BIT) * mechanism, delta=F(1, 5)).certificate
+    )
+    made["prior"]["atoms"] = [[0.0, 1.0, 1.0]]
+    made |= {"quantity": "both_halves", "lower": -10.0, "upper": -5.0}
+    made["claim"].update(pairs=[], pair=None)
+    assert checked(made).failures
+    assert not checked({**made, "lower": 0.0, "upper": 0.25}).failures

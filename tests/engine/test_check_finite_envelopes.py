@@ -174,3 +174,56 @@ def test_it_is_short_and_shares_nothing_with_what_finds_them():
     assert lines_of_code(check_finite_envelopes) <= 90
     used = modules_of_borel(check_finite_envelopes)
     assert not [name for name in used if "envelope_" in name or "certificates_of" in name]
+
+
+def forged(table, **about):
+    """A certificate of no shares and no prices."""
+    given = {"lower": 0.0, "upper": math.inf, "quantity": "pml_envelope"}
+    given = {key: about.pop(key, value) for key, value in given.items()}
+    shares = {"of": 1, "parts": [[0] * len(table[0]) for _ in table]}
+    claim = {"type": "finite_envelope", "figure": "epsilon", "delta": [1, 1]}
+    claim |= {"prices": [0.0] * len(table), "shares": shares, **about}
+    return {
+        "format": 10,
+        **given,
+        "kernel": {"table": [[[v, v] for v in row] for row in table]},
+        "prior": {"masses": [[1 / len(table)] * 2 for _ in table]},
+        "outcome": {"points": [*range(len(table[0]))]},
+        "claim": claim,
+    }
+
+
+@pytest.mark.parametrize("quantity", ["pml_envelope", "pmc_envelope"])
+def test_what_is_missing_of_a_law_is_worth_nothing(quantity):
+    """2/3 and 1/3 are no floats: their floats, without room, are no law."""
+    a, b = 2 / 3, 1 / 3
+    assert checked(forged([[a, b], [b, a]], upper=0.0, quantity=quantity)).failures
+    short = (1 - 9e-10) / 2, (1 - 9e-10) / 4
+    table = [[short[0]] * 2, [3 * short[1], short[1]]]
+    small = [8, 10**10]
+    assert checked(forged(table, lower=700.0, delta=small, quantity=quantity)).failures
+    assert checked(forged([[b, b, b]] * 2, lower=700.0, delta=[1, 10**17])).failures
+    mass = {"figure": "delta", "nats": True, "level": [600, 1]}
+    assert checked(forged(table, lower=8e-10, upper=1.0, quantity=quantity, **mass)).failures
+
+
+def test_levels_beyond_the_floats():
+    for of, mass in (("pml", 0.0), ("pmc", 7 / 64)):  # the last outcome is impossible for one
+        found = bl.envelope(joints()[1], of=of).delta(ratio=10**320)
+        assert found.lower <= mass <= found.upper and found.width < 1e-9
+        assert found.status == "exact" or not checked(found.certificate).failures
+
+
+def test_a_level_of_0_nats_is_one_of_either_leakage():
+    for quantity in ("pml_envelope", "pmc_envelope"):
+        made = forged([[0.5, 0.5], [0.25, 0.75]], upper=1.0, quantity=quantity)
+        made["claim"].update(figure="delta", nats=True, level=[0, 1])
+        assert not checked(made).failures
+
+
+@pytest.mark.parametrize("of", ["pml", "pmc"])
+def test_masses_below_the_normal_floats_are_left_open(of):
+    rows = np.array([[0.375, 0.625], [1.0, 0.0]])
+    envelope = bl.envelope(bl.pmf([1.7e-322, 1.0]) * bl.Mechanism.from_matrix(rows), of=of)
+    for found in (envelope(0.3), envelope(1), envelope.delta(0.5)):
+        assert found.status == "undecided" and "Fractions" in found.reason

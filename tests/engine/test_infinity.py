@@ -139,7 +139,6 @@ def check_infinity(case):
 
 
 WITHOUT_CERTIFICATE = {
-    "example_8",  # a countable secret that moves with y
     "power_at_infinity",  # f_Y by scales
     "power_on_and_off",  # where a wave is high
     "geometric_rates",  # slopes in the logarithm of a secret near an end

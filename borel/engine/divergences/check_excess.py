@@ -43,9 +43,8 @@ class _Excess(_Envelope):
         """Prove the claim."""
         claim, self.kind, self.sign = self.claim, self.data["quantity"], 1
         self.floor, self.cost, self.pml, self.power = 0, False, True, True
-        self.some = {x: w for x, w in self.atoms.items() if not w == 0}
         self.leaf("type", lambda: claim["type"] == "excess" and not (self.p or self.marginal))
-        low, high = self.data["lower"], self.data["upper"]
+        low, high = self.ends_of_claim()
         self.pair, self.both, self.most = None, False, arb(1)
         if self.kind in EVENTS:
             self.events(cover, low, high)
@@ -61,6 +60,7 @@ class _Excess(_Envelope):
             return
         if below > 0:
             self.one = claim["x"]
+            self.leaf("secret", lambda: self.one in self.some)
             self.leaf(f"excess at {self.one}", self.total, cover, below, INF)
         for x in self.some if above < 1 else ():
             self.one = x
@@ -77,6 +77,7 @@ class _Excess(_Envelope):
             if claim["pair"] is not None:
                 self.leaf("complement", lambda: halves or (mass > 0.5 and self.kind == EVENTS[1]))
                 self.pair = claim["pair"]
+                self.leaf("secrets", lambda: all(x in self.some for x in claim["pair"]))
                 mass = self.theta - 1  # for the complement
             else:
                 self.leaf("event", lambda: not halves)
@@ -86,7 +87,7 @@ class _Excess(_Envelope):
             self.theta, mass = arb(high).exp(), arb(fmpq(*claim["delta"]))
             if not halves:
                 prices = dict(zip(self.atoms, map(arb, claim["prices"]), strict=True))
-                self.leaf("prices", lambda: all(v >= 0 for v in claim["prices"]))
+                self.leaf("prices", lambda: all(0 <= v < math.inf for v in claim["prices"]))
                 for x in self.some:
                     self.prices = {x: prices[x]}
                     self.leaf(f"events of {x}", self.total, cover, -INF, mass - STRICT)
@@ -99,7 +100,7 @@ class _Excess(_Envelope):
         for pair in map(frozenset, combinations(self.some, 2)):
             self.prices, self.both = pairs.get(pair, {}), True
             self.leaf("pair", lambda p=pair: p == {*self.prices})
-            self.leaf("prices", lambda: all(v >= 0 for v in self.prices.values()))
+            self.leaf("prices", lambda: all(0 <= v < INF for v in self.prices.values()))
             self.most = reduce(arb.max, self.prices.values(), Z) * self.theta
             self.leaf(f"halves of {sorted(pair)}", self.total, cover, -INF, self.most - STRICT)
 

@@ -42,9 +42,8 @@ class _Envelope(_Information):
         claim, self.sign = self.claim, QUANTITIES[self.data["quantity"]]
         self.figure, self.floor, self.cost = claim["figure"], 0, False
         self.pml = self.power = True  # far out it is the largest of the densities that counts
-        self.some = {x: w for x, w in self.atoms.items() if not w == 0}
         self.leaf("type", lambda: claim["type"] == "envelope" and not (self.p or self.marginal))
-        low, high = self.data["lower"], self.data["upper"]
+        low, high = self.ends_of_claim()
         if self.figure == "epsilon":
             self.scope = f"the level of {claim['delta'][0] / claim['delta'][1]}"
             mass = arb(fmpq(*claim["delta"]))
@@ -64,8 +63,16 @@ class _Envelope(_Information):
         if not (levels[1] == math.inf if self.figure == "epsilon" else high >= 1):
             self.theta = self.sign * (self.sign * arb(levels[1])).exp()
             self.prices = dict(zip(self.atoms, map(arb, claim["prices"]), strict=True))
-            self.leaf("prices", lambda: all(v >= 0 for v in claim["prices"]))
+            self.leaf("prices", lambda: all(0 <= v < math.inf for v in claim["prices"]))
             self.leaf("dual", self.total, cover, -INF, most)
+
+    def ends_of_claim(self):
+        """Return the ends, and note which secrets have a mass: that is to be known of each."""
+        low, high = self.data["lower"], self.data["upper"]
+        self.some = {x: w for x, w in self.atoms.items() if not w == 0}
+        self.leaf("masses", lambda: all(w > 0 for w in self.some.values()))
+        self.leaf("bound", lambda: float(low) == low <= high == float(high) and high >= 0)
+        return low, high
 
     def at_most(self, mass):
         """Bound what is integrated over outcomes by that of the largest density."""
@@ -104,6 +111,9 @@ class _Envelope(_Information):
                    for *_, w in cells):  # fmt: skip
             raise ValueError("shares are not at most 1 in sum")
         self.used = [k for k in range(len(self.atoms)) if any(w[k] > 0 for *_, w in cells)]
+        places = [*self.atoms]
+        if not all(places[k] in self.some for k in self.used):
+            raise ValueError("shares of a secret without mass")
         boxes: list[Any] = [
             (a, b, w, *self.gains(a, b, w)) for a, b, w in cells if any(v > 0 for v in w)
         ]

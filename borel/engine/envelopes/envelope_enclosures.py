@@ -172,6 +172,23 @@ class CellEnvelope(OpenEnvelope):
         return settings.deadline()
 
 
+class CertainEnvelope(OpenEnvelope):
+    """The envelope of a secret that has one value: no outcome tells anything."""
+
+    def __init__(self, engine: Any, kind: str):
+        self.engine, self.sign, self.assumptions = engine, 1 if kind == "pml" else -1, ()
+
+    def epsilon(self, delta: Fraction) -> Bound:
+        """Return 0."""
+        return Bound.exact(0.0, 0.0)
+
+    def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
+        """Return the mass of all outcomes, or of none."""
+        below = threshold.upper < self.sign or (threshold.number or 0) < 0
+        mass = 1.0 if below or (closed and threshold.exact == self.sign) else 0.0
+        return Bound.exact(mass, mass, units="probability")
+
+
 def _shares(places: list, weights: np.ndarray) -> list:
     """Return cells of outcomes with shares, at most 1 in sum; equal neighbours are one cell."""
     total = np.maximum(weights.sum(axis=0), 1.0)
@@ -199,7 +216,8 @@ def envelope_of(joint: Any, kind: str) -> Any:
         return FiniteEnvelope(engine_for(joint), kind)
     try:
         if joint.secret.kind == "finite":
-            return CellEnvelope(engine_for(joint), kind)
+            certain = np.count_nonzero(joint.prior.probabilities) == 1
+            return (CertainEnvelope if certain else CellEnvelope)(engine_for(joint), kind)
         engine = engine_for(joint)
         if joint.secret.kind == "continuous" and hasattr(engine, "bands"):
             from borel.engine.envelopes.envelope_bins import BinnedEnvelope

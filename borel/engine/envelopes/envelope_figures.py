@@ -23,6 +23,8 @@ GAP = 1e-11
 """The relative gap of a level at which a search stops; it is mostly far smaller."""
 _ROOM = Fraction(1, 2**44)
 """What shares of a certificate have beyond the mass, or the level, that is claimed."""
+_NORMAL = 2.0**-1022
+_STEEP = "an outcome is so rare that e^leakage is beyond the floats: give Fractions"
 _OPEN = (
     "the mass of the outcomes that some secret makes impossible is the level itself, to the "
     "rounding of floats: give Fractions"
@@ -44,6 +46,9 @@ class Threshold:
             self.lower = self.upper = 0.0 if sign < 0 else math.inf
             return
         self.infinite = False
+        if t == -math.inf:
+            self.lower = self.upper = 0.0 if sign > 0 else -math.inf
+            return
         if ratio is not None:
             self.exact = Fraction(ratio) if sign > 0 else -1 / Fraction(ratio)
             self.lower, self.upper = fraction_down(self.exact), fraction_up(self.exact)
@@ -53,7 +58,7 @@ class Threshold:
 
     def stated(self, sign: int) -> dict[str, Any] | None:
         """Return the level as a certificate says it: nats, or e^t; None if it is infinite."""
-        if self.infinite:
+        if self.infinite or self.exact is self.number is None:
             return None
         number: Any = self.number
         if self.exact is not None:  # e^t, as t is not known exactly
@@ -63,6 +68,8 @@ class Threshold:
 
 def ratio_of(sign: int, theta: Fraction | float) -> Any:
     """Return e^t for a theta; infinite at 0 for PMC."""
+    if math.isinf(theta):  # beyond the largest float
+        return math.inf
     theta = Fraction(theta)
     if sign > 0:
         return max(theta, Fraction(1))
@@ -111,6 +118,8 @@ class FiniteEnvelope:
         """Enclose epsilon_c(delta) for 0 < delta <= 1."""
         if self.engine._single:
             return self._epsilon(Fraction(self.sign), Fraction(self.sign), self._all())
+        if self.steep:
+            return Bound.undecided(reason=_STEEP, assumptions=self.assumptions)
         low, high, weights = self._ends(delta)
         found = self._epsilon(low, high, weights)
         if found.status != "certified":
@@ -124,6 +133,11 @@ class FiniteEnvelope:
         shares = [rough.weights] if delta == 1 or more is None else [rough.weights, more[1]]
         prices = self._dear(rough.price, rough.upper)
         return self._proved(found, shares, prices, **claim)
+
+    @cached_property
+    def steep(self) -> bool:
+        """Whether an outcome is so rare that e^leakage is no float."""
+        return self.exact is None and bool((self.engine._masses[0][self.live] < _NORMAL).any())
 
     def weights(self, delta: Fraction) -> Any:
         """Return weights that prove the lower end of epsilon_c(delta)."""
@@ -170,6 +184,9 @@ class FiniteEnvelope:
 
     def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level: the largest probability of at least that leakage, or more."""
+        if self.steep:
+            about = {"assumptions": self.assumptions, "units": "probability"}
+            return Bound.undecided(0.0, 1.0, reason=_STEEP, **about)
         low, high, weights, price = self._delta(threshold, closed)
         about: dict[str, Any] = {"assumptions": self.assumptions, "units": "probability"}
         if weights is not None and low > 0:
@@ -214,6 +231,8 @@ class FiniteEnvelope:
             above = threshold.lower >= self.sign and threshold.exact != self.sign
             proved = above or threshold.exact is not None
             return Fraction(0), Fraction(0 if proved else 1), None, None
+        if math.isinf(threshold.upper) and (self.programme.top_high < threshold.lower).all():
+            return Fraction(0), Fraction(0), None, None
         if self.exact is not None and threshold.exact is not None:
             found = self.exact.value(threshold.exact, closed=closed)
             return found.lower, found.upper, found.weights, found.price
