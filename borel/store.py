@@ -57,6 +57,17 @@ def unpack(dataset: xr.Dataset) -> Bound:
     return Bound(float(dataset["lower"]), float(dataset["upper"]), status, **notes)
 
 
+def _unpacked(name: str, dataset: xr.Dataset) -> Bound:
+    try:
+        return unpack(dataset)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(
+            "bl.load",
+            expected=f"the notes of {name!r} as they were saved",
+            got=f"{type(error).__name__}: {error}",
+        ) from None
+
+
 # -- many, on disk --------------------------------------------------------------------------
 
 
@@ -182,7 +193,7 @@ class Audit(Mapping):
         self.tree = tree
         nodes = {node.path.strip("/"): node for node in tree.subtree}
         self._bounds = {
-            name: unpack(node.to_dataset(inherit=False))
+            name: _unpacked(name, node.to_dataset(inherit=False))
             for name, node in nodes.items()
             if "bound" in node.attrs
         }

@@ -9,12 +9,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+import xarray as xr
 from engine.test_check_dimensions import SOME, claimed
 from engine.test_check_poles import NEAR_0, TO_0, claim, shrinking
 from flint import arb
 
 import borel as bl
 from borel.bound import Bound, Ratio
+from borel.composed_certificates import checked
 from borel.engine.continuous.certificates import without_infinities
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_counts import check_counts
@@ -23,6 +25,7 @@ from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_rays import FUNCTIONS, _Ray, _ray
 from borel.engine.graphs.trace import Graph, trace
+from borel.plain import to_plain
 from borel.store import pack, write
 from borel.verification import verified, verify
 
@@ -233,8 +236,6 @@ def test_a_ratio_is_about_the_same_figure():
 
 
 def test_a_certificate_about_one_prior_is_none_about_a_set_of_them(tmp_path):
-    import xarray as xr
-
     answers = bl.Finite([0.0, 1.0])
     mechanism = bl.Mechanism(
         lambda y, x: np.exp(-((y - x) ** 2) / 2) / np.sqrt(2 * np.pi),
@@ -438,3 +439,61 @@ def test_a_proof_along_outcomes_that_a_mean_diverges():
         # the mean itself is finite
         mean = Bound.certified(INF, INF, certificate=bound.certificate)
         assert verified("pml/law/mean", mean).outcome == "refused"
+
+
+NONE_AT_ALL = {
+    "a claim alone": {"claim": {}},
+    "a type alone": {"claim": {"type": "finite_envelope"}, "prior": {}},
+    "parts alone": {"parts": [{"claim": {}, "prior": {}}]},
+    "sides alone": {"sides": [{"claim": {}, "prior": {}}]},
+    "sides that are no list": {"sides": 5},
+    "sides that are numbers": {"sides": [1]},
+    "nothing over": {"over": {}},
+    "no prior": {"prior": None, "claim": {}},
+    "a list": [1, 2],
+    "a word": "pml",
+    "a number": 5,
+    "nothing": None,
+}
+
+
+@pytest.mark.parametrize("made", NONE_AT_ALL.values(), ids=NONE_AT_ALL)
+def test_what_is_no_certificate_is_refused_in_words(made):
+    assert checked(made).failures
+
+
+@cache
+def audited():
+    """An audit of Laplace noise on a bit."""
+    bit = bl.Finite([0.0, 1.0])
+    noise = bl.Mechanism(lambda y, x: np.exp(-abs(y - x)) / 2, secret=bit, outcome=bl.Reals())
+    prior = bl.pmf([0.5, 0.5], on=bit)
+    study = bl.Study(title="a bit", mechanism=noise, prior=prior, report=("pml", "pmc"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return bl.audit(study)
+
+
+@pytest.mark.parametrize("made", [v for v in NONE_AT_ALL.values() if v is not None], ids=repr)
+def test_it_does_not_lose_the_figures_beside_it(made, tmp_path):
+    tree = audited().copy(deep=True)
+    notes = json.loads(tree["pml"].attrs["bound"])
+    tree["pml"].attrs["bound"] = json.dumps({**notes, "certificate": to_plain(made)})
+    write(tree, tmp_path / "result.nc")
+    found = {figure.name: figure for figure in verify(tmp_path / "result.nc")}
+    assert found["pmc"].outcome == "verified" and found["pml"].outcome == "refused"
+
+
+def test_notes_that_are_not_as_they_were_saved_are_an_error_in_words(tmp_path):
+    tree = audited().copy(deep=True)
+    for notes in ("{}", "[]", "5", '{"certificate": {"sides": 5}}', "{"):
+        tree["pml"].attrs["bound"] = notes
+        write(tree, tmp_path / "result.nc")
+        with pytest.raises(bl.InvalidInput, match="notes of 'pml'"):
+            verify(tmp_path / "result.nc")
+
+
+def test_a_file_that_is_nested_too_deep_is_an_error_in_words(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 200_000)
+    with pytest.raises(bl.InvalidInput):
+        verify(tmp_path / "deep.json")
