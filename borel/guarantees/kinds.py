@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.averages import maximal_leakage
 from borel.bound import Bound, Ratio, Verdict
+from borel.budgets import vouched
 from borel.engine import engine_for
 from borel.engine.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most, nats_around
@@ -179,9 +180,8 @@ class EML(Tail):
         always = math.inf if self.delta == 0 else 1 / Fraction(self.delta)
         if always != math.inf and level.up >= always:
             ceiling = log_fraction(Fraction(always))[1]  # P(E|x) / P(E) <= 1 / delta
-            return at_most(
-                Bound.certified(0.0, ceiling, exact_ratio=Ratio(1, always)), log_of(level.up)
-            )
+            found = Bound.certified(0.0, ceiling, exact_ratio=Ratio(1, always))
+            return at_most(vouched(found), log_of(level.up))
         answer = PML.at(level).holds_for(joint)
         if answer.holds is True or self.delta == 0:
             return answer

@@ -28,6 +28,7 @@ import numpy as np
 
 from borel.alphabets import Alphabet
 from borel.bound import Bound, largest, with_sides
+from borel.budgets import vouched
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
@@ -175,7 +176,7 @@ class PriorSet:
             low, high = (low, high) if sign > 0 else (-high, -low)
             prior = found.prior[:, 0]
         about["witness"] = {"prior": as_measure(prior, self.on, "the attaining prior")}
-        return self.bound(low, high, **about)
+        return vouched(self.bound(low, high, **about))
 
     def largest(self, figures: list[Bound]) -> Bound:
         """Return the largest of several figures over the set, with the confidence of the set.
