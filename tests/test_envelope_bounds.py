@@ -10,6 +10,7 @@ import numpy as np
 import oracles as o
 import pytest
 from scipy.optimize import linprog
+from statuses import certainly
 
 import borel as bl
 from borel import envelope_bounds as eb
@@ -212,7 +213,7 @@ def test_theorem_3_beside_floats_and_densities():
     # maximal leakage log(1 + 1/2), and epsilon-PML log(1 / (1 - 1/e))
     for delta, truth in ((0.75, mp.mpf(1) / (1 - mp.e**-1)), (0.99, mp.mpf(1.5) / mp.mpf(0.99))):
         found = eb.upper_bound(joint, delta)
-        assert within(found, mp.log(truth)) and found.status in ("certified", "exact")
+        assert within(found, mp.log(truth)) and certainly(found)
         assert found.width < 1e-6
     with pytest.raises(bl.InvalidInput, match=r"prior \* mech"):
         eb.upper_bound(joint.prior, 0.5)

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import borel as bl
 from borel.audits import ResumeWarning
 from borel.bound import Bound
+from borel.budgets import vouched
 from borel.cli import app
 from borel.curves import leakage_curve
 from borel.fingerprint import study_key
@@ -94,12 +95,13 @@ def test_the_cost_encloses_the_difference():
 def test_the_cost_is_as_weak_as_what_it_is_made_of():
     one, inf = Bound.exact(1.0, 1.0), Bound.certified(math.inf, math.inf)
     assert cost(Bound.exact(1.5, 1.75), one) == Bound.exact(0.5, 0.75)
-    assert cost(Bound.certified(0.9, 1.5), one) == Bound.certified(0.0, 0.5)
+    # a difference has no certificate
+    assert cost(Bound.certified(0.9, 1.5), one) == vouched(Bound.certified(0.0, 0.5))
     held = cost(Bound.statistical(1.5, 1.75, confidence=0.9, assumptions=("a",)), one)
     assert (held.lower, held.upper, held.confidence, held.assumptions) == (0.5, 0.75, 0.9, ("a",))
     assert cost(Bound.estimate(1.5, 0.125, reason="why"), one).status == "estimate"
     assert cost(one, Bound.estimate(1.5, 0.125)).lower == -0.625  # an estimate may be anything
-    assert cost(inf, one) == Bound.certified(math.inf, math.inf)
+    assert cost(inf, one) == vouched(Bound.certified(math.inf, math.inf))
     assert cost(inf, inf) is None
     assert cost(Bound.undecided(1.0, reason="why"), Bound.undecided(0.5, reason="why")) is None
     open_ = cost(Bound.undecided(1.5, reason="why"), one)
