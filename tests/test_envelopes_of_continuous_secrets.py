@@ -2,6 +2,7 @@
 
 from fractions import Fraction as F
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy import integrate
@@ -9,6 +10,7 @@ from scipy import integrate
 import borel as bl
 from borel.engine import engine_for
 from borel.engine.envelopes.envelope_bins import BinnedEnvelope
+from borel.engine.envelopes.envelope_figures import nats, ratio_of
 
 UNIT = bl.Interval(0, 1)
 
@@ -58,8 +60,10 @@ def test_bins_prove_a_lower_end_that_a_finite_envelope_agrees_with():
     for delta in (F(1, 10), F(1, 2)):
         found, other = env(delta), bl.envelope(finite)(delta)
         assert found.status in ("certified", "conditional")
-        assert found.lower <= other.upper
-        assert found.lower >= other.lower - 5e-3  # what the widths of the masses cost
+        by_bins = nats(ratio_of(1, bins._programme().level(delta, 1e-9).lower), 0)
+        assert by_bins <= other.upper
+        assert by_bins >= other.lower - 5e-3  # what the widths of the masses cost
+        assert found.lower >= by_bins  # the law of the leakage may show more
         truth = bl.pml(joint).sup()  # a closed form
         assert truth.upper <= found.upper <= truth.upper + 1e-6
 
@@ -92,3 +96,36 @@ def test_outcomes_beyond_the_cells_are_not_all_of_them():
     mean = 0.95 + 0.05 * (2 * 2 / np.sqrt(np.pi / 2) + 1)
     for delta in (F(9, 10), F(99, 100)):
         assert env(delta).lower <= np.log(mean / float(delta))
+
+
+@pytest.mark.parametrize("delta", [F(1, 100), F(1, 5), 0.5, F(63, 100)])
+@pytest.mark.parametrize("of", ["pml", "pmc"])
+def test_a_supremum_that_many_outcomes_have_is_the_envelope(of, delta):
+    """Uniform secret, Laplace noise: outcomes beyond the secrets, of mass 1 - 1/e."""
+    joint = bl.uniform(bl.Interval(0, 1)) * bl.Mechanism(
+        lambda y, x: np.exp(-abs(y - x)) / 2, secret=bl.Interval(0, 1), outcome=bl.Reals()
+    )
+    truth = -mp.log(1 - mp.exp(-1)) if of == "pml" else mp.log(mp.e - 1)
+    found = bl.envelope(joint, of=of)(delta)
+    assert found.lower <= truth <= found.upper and found.width < 1e-8
+    assert found.status == "conditional"  # there is no certificate of it yet
+    mass = bl.envelope(joint, of=of).delta(float(truth) - 1e-6)
+    assert mass.lower <= 1 and mass.lower > 1 - mp.exp(-1) - mp.mpf(10) ** -6
+
+
+@pytest.mark.parametrize("of", ["pml", "pmc"])
+def test_the_law_of_the_leakage_is_below_the_envelope(of):
+    joint = bl.beta(alpha=2, beta=5) * bl.Mechanism(
+        lambda y, x: np.exp(-((y - x) ** 2) / 2) / np.sqrt(2 * np.pi),
+        secret=bl.Interval(0, 1),
+        outcome=bl.Reals(),
+    )
+    envelope, leakage = bl.envelope(joint, of=of), getattr(bl, of)(joint)
+    with bl.options(budget=10):
+        for delta in (F(1, 20), F(1, 2), F(9, 10)):
+            assert envelope(delta).upper >= leakage.quantile(1 - delta).lower
+            assert envelope(delta).lower >= leakage.quantile(1 - delta).lower - 1e-7
+        for t in (0.25, 0.5):
+            assert envelope.delta(t).lower >= leakage.tail(t, closed=True).lower - 1e-7
+        whole = envelope(1)  # the least leakage of an outcome is one that all of them have
+        assert whole.lower <= whole.upper

@@ -3,9 +3,9 @@ r"""The envelope of a continuous secret: bounds from below by bins, from above b
 A single secret is a null set and witnesses nothing; sets of positive mass do. With the secret cut
 into sets B of positive mass and the outcomes into cells, the bin of X is a function U of X, the
 cell of Y a post-processing, and U - X - Y - Z: what leaks about U leaks about X. So the programme
-of the masses P(Y in cell | X in B) bounds the envelope from below. No outcome of any Z leaks more
-than the supremum over Y (post-processing), and E e^PML(Z) is at most that of Y, so that Markov's
-inequality gives
+of the masses P(Y in cell | X in B) bounds the envelope from below; and so does the law of the
+leakage of Y, as Z = Y is one. No outcome of any Z leaks more than the supremum over Y
+(post-processing), and E e^PML(Z) is at most that of Y, so that Markov's inequality gives
 P{l(X -> Z) >= t} <= e^(maximal leakage - t) (Theorem 3). These bound it from above.
 """
 
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.bound import Bound
 from borel.engine.continuous.surface import boxes
 from borel.engine.envelopes.envelope_cells import mixture
@@ -29,6 +30,8 @@ from borel.engine.intervals.rounding import log_fraction, sum_outward
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.engine.intervals.lanes import Box
 
 _BINS = 12
@@ -169,7 +172,19 @@ class BinnedEnvelope(OpenEnvelope):
             markov = math.nextafter(mean.upper + log_fraction(1 / delta)[1], math.inf)
             if mean.status != "estimate" and markov < high:
                 high, notes = markov, (*mean.assumptions, _THEOREM)
-        return self._bound(low if low <= high else 0.0, high, notes)
+        low = low if low <= high else 0.0
+        if high - low > settings.current().tol:
+            # P{leakage >= t} >= delta at the quantile of 1 - delta
+            s, side = (1 - delta, "left") if delta < 1 else (Fraction(0), "right")
+            own = self._of_law(lambda: self.engine.quantile(self.kind, s, side=side))
+            low, notes = max(low, min(own.lower, high)), (*notes, *own.assumptions)
+        return self._bound(low, high, notes)
+
+    def _of_law(self, compute: Callable[[], Bound]) -> Bound:
+        """Return a figure of the outcomes as they are, without a certificate of its own."""
+        with settings.options(certificates=False):
+            found = compute()
+        return found if found.proved or found.status == "undecided" else Bound.exact(0.0, math.inf)
 
     def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level; from above it is 1 up to the supremum, and 0 beyond it."""
@@ -180,8 +195,12 @@ class BinnedEnvelope(OpenEnvelope):
         top = self.top
         level = nats(ratio_of(self.sign, threshold.lower), 0)
         beyond = top.proved and top.upper < level
-        return self._bound(0.0 if beyond else max(found[0], 0.0), 0.0 if beyond else 1.0,
-                           top.assumptions, **about)  # fmt: skip
+        if beyond:
+            return self._bound(0.0, 0.0, top.assumptions, **about)
+        above = nats(ratio_of(self.sign, threshold.upper), 1)
+        own = self._of_law(lambda: self.engine.tail(self.kind, above, closed=closed))
+        low = max(found[0], min(own.lower, 1.0), 0.0)
+        return self._bound(low, 1.0, (*top.assumptions, *own.assumptions), **about)
 
 
 def _width(a: np.ndarray, b: np.ndarray) -> Box:
