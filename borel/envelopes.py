@@ -329,7 +329,6 @@ def envelope(joint: Any, of: str = "pml") -> Any:
     continuous outcomes are cut into cells: the bins prove the lower end, the dual, enclosed cell by
     cell, the upper one. ``options(tol=, budget=)`` say when cutting stops; a figure that is not
     settled then is wide, and true. A continuous secret is cut into sets of positive mass, as single
-    settled then is wide, and true. A continuous secret is cut into sets of positive mass, as single
     secrets witness nothing: bins and the law of the leakage prove a lower end, the supremum and
     Theorem 3 an upper one.
 
