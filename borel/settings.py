@@ -36,7 +36,8 @@ class Options:
         Whether a mechanism's closed forms are used; switched off, the engine computes alone.
     certificates : bool
         Whether certified figures carry certificates. One is handed out only if a checker was seen
-        to follow it, which may take longer than the figure: switch it off to search for a design.
+        to follow it (of laws, part of it; at an outcome, where none was seen to fail, the like of
+        it), which may take longer than the figure: switch it off to search for a design.
         What the engine proves without a certificate is ``conditional`` on the engine; with this
         option off it is ``certified``, on its word.
     """

@@ -89,7 +89,7 @@ def _table(envelope: FiniteEnvelope) -> tuple[np.ndarray, np.ndarray]:
     place = np.ix_(envelope.support, envelope.live)
     if engine.joint.rational:
         return _rounded(engine.mechanism.matrix[place])
-    return _spread(engine.matrix[place], engine._kernel_rounding)
+    return spread(engine.matrix[place], engine._kernel_rounding)
 
 
 def _law(envelope: FiniteEnvelope) -> tuple[np.ndarray, np.ndarray]:
@@ -97,7 +97,7 @@ def _law(envelope: FiniteEnvelope) -> tuple[np.ndarray, np.ndarray]:
     p = engine.joint.probabilities[envelope.support]
     if engine.joint.rational:
         return _rounded(p)
-    return _spread(np.asarray(p, float), engine._prior_rounding)
+    return spread(np.asarray(p, float), engine._prior_rounding)
 
 
 def _rounded(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +105,8 @@ def _rounded(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def _spread(values: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
+def spread(values: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return ends of what probabilities may mean that are floats within a relative error."""
     slack = (
         values * rounding.rounding_of(values, error) * (1 + 4 * rounding.U)
         + values * 2 * rounding.U

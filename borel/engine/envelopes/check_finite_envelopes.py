@@ -20,8 +20,7 @@ from flint import arb, fmpq
 
 from borel.engine.continuous.check import Report, check
 from borel.engine.continuous.check_rays import INF, Z
-
-QUANTITIES = {"pml_envelope": 1, "pmc_envelope": -1}
+from borel.engine.envelopes.check_envelopes import QUANTITIES
 
 
 class _FiniteEnvelope:

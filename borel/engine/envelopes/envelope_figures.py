@@ -12,10 +12,9 @@ import numpy as np
 
 from borel.bound import Bound, Ratio
 from borel.engine.balls.arb import ball, enclose
-from borel.engine.envelopes.certificates_of_tables import of_table
+from borel.engine.envelopes.certificates_of_tables import of_table, spread
 from borel.engine.envelopes.envelope_exact import ExactProgramme
 from borel.engine.envelopes.envelope_programs import Programme
-from borel.engine.intervals import rounding
 from borel.engine.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.errors import NotYet
 
@@ -97,12 +96,10 @@ class FiniteEnvelope:
             return self.exact.floats
         engine = self.engine
         k = engine.matrix[np.ix_(self.support, self.live)]
-        error = rounding.rounding_of(k, engine._kernel_rounding)
         with np.errstate(under="ignore"):
-            slack = k * error * (1 + 4 * rounding.U) + k * 2 * rounding.U
-            slack = np.where(k > 0, slack + 2 * rounding.TINY, 0.0)
+            kernel = spread(k, engine._kernel_rounding)
         low, high = (end[self.live] for end in engine._masses)
-        return Programme(self.sign, (np.maximum(k - slack, 0.0), k + slack), (low, high))
+        return Programme(self.sign, kernel, (low, high))
 
     @cached_property
     def exact(self) -> ExactProgramme | None:

@@ -455,7 +455,7 @@ class Search(Rays):
     def _zero(self, y: Ray) -> Proof | None:
         """Find a box on which the kernel vanishes, and one beside it where it is positive."""
         ends = y.data.get("box", [])
-        if not ends or not np.isfinite(ends).all():
+        if not ends:  # an outcome is a box as well, of which a figure there may be asked for
             return None
         from borel.engine.continuous.surface import boxes
         from borel.engine.intervals import jet
