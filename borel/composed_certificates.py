@@ -30,6 +30,7 @@ from borel.engine.divergences.check_excess import check_excess
 from borel.engine.envelopes.check_envelopes import check_envelopes
 from borel.engine.envelopes.check_finite_envelopes import check_finite_envelopes
 from borel.engine.prior_sets.check_combined import RULES as COMBINED
+from borel.engine.prior_sets.check_set_means import check_set_means
 from borel.engine.prior_sets.check_sets import check_sets
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ _CHECKERS = {
     "discrete_law": check_discrete_laws,
     "envelope": check_envelopes,
     "excess": check_excess,
+    "expectation": check_set_means,
     "fading": check_fading,
     "finite_envelope": check_finite_envelopes,
     "infinite": check_in_logs,
@@ -131,7 +133,7 @@ def _misshapen(certificate: dict) -> str:
     prior, claim = certificate.get("prior", {}), certificate["claim"]
     if not (isinstance(prior, dict) and isinstance(claim, dict)) or "of" in certificate:
         return "certificate: no prior and claim"
-    of_set_ = claim.get("type") == "set"
+    of_set_ = claim.get("type") in ("set", "expectation")
     if ({*prior} == {"set", "secrets"}) != of_set_ or ("set" in prior) != of_set_:
         return "prior: a set of priors where one is meant, or the other way round"
     return ""

@@ -29,7 +29,9 @@ import numpy as np
 from borel.alphabets import Alphabet
 from borel.bound import Bound, largest, with_sides
 from borel.budgets import vouched
+from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.engine.prior_sets import linear
+from borel.engine.prior_sets.certificates_of_sets import of_mean
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, as_measure
@@ -171,12 +173,14 @@ class PriorSet:
             low = high = sign * exact[0][0]
             prior = exact[1][:, 0]
         else:
-            found = self.least(sign * values.astype(float))
-            low, high = float(found.lower[0]), float(found.upper[0])
+            found = self.least(_floats(sign * values))
+            low, high = float(found.lower[0]), float(found.upper[-1])
             low, high = (low, high) if sign > 0 else (-high, -low)
             prior = found.prior[:, 0]
         about["witness"] = {"prior": as_measure(prior, self.on, "the attaining prior")}
-        return vouched(self.bound(low, high, **about))
+        bound = self.bound(low, high, **about)
+        figure = "lower" if sign > 0 else "upper"
+        return vouched(of_mean(bound, self, figure, values[:, 0], prior))
 
     def largest(self, figures: list[Bound]) -> Bound:
         """Return the largest of several figures over the set, with the confidence of the set.
@@ -289,6 +293,13 @@ class PriorSet:
             "<i>next: bl.pml(prior_set * mech).sup(), bl.audit(prior_set * mech), "
             "prior_set.lower(f)</i></div>"
         )
+
+
+def _floats(column: np.ndarray) -> np.ndarray:
+    """Return values as floats; of Fractions those on both sides, in two columns."""
+    if column.dtype != object:
+        return column.astype(float)
+    return np.array([[fraction_down(v), fraction_up(v)] for v in map(Fraction, column[:, 0])])
 
 
 def _values(f: Any, on: Alphabet) -> np.ndarray:

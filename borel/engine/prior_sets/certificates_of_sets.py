@@ -18,6 +18,7 @@ from borel.engine.continuous.check import check
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.check_combined import RULES
 from borel.engine.prior_sets.check_expectations import Priors, fraction
+from borel.engine.prior_sets.check_set_means import LEAVES, check_set_means
 from borel.engine.prior_sets.check_sets import _Sets
 from borel.engine.prior_sets.linear import pairs
 from borel.measures import Measure
@@ -31,6 +32,7 @@ _SLACK = (0.0, *(2.0**-k for k in (50, 48, 44, 40, 34)))
 _SLACK_OVER_BOXES = tuple(2.0**-k for k in (44, 38, 32))
 """How much wider figures may become, for what members and boxes leave: relative, or absolute."""
 _WIDE = 2.0**-40
+_NO_MASS = 2.0**-600
 
 
 def member(
@@ -103,6 +105,48 @@ def _within(q: list[Fraction], low: list[Fraction], high: list[Fraction]) -> lis
     whole = sum(room, Fraction(0))  # none where the ends contradict each other within rounding
     share = left / whole if whole else Fraction(0)
     return [v + share * w for v, w in zip(q, room, strict=True)]
+
+
+def of_mean(
+    bound: Bound, prior_set: Any, figure: str, values: np.ndarray, prior: np.ndarray
+) -> Bound:
+    """Return a lower or an upper expectation with a certificate, and ends a little wider.
+
+    Parameters
+    ----------
+    bound : Bound
+        The expectation.
+    prior_set : PriorSet
+        The set, on a finite alphabet.
+    figure : {"lower", "upper"}
+        Which of them.
+    values : ndarray (n,)
+        The function of the secret.
+    prior : ndarray (n,)
+        A prior near one that attains the figure, or that is approached.
+    """
+    wanted = settings.current().certificates and prior_set.confidence is None
+    wanted &= bound.status in ("certified", "conditional")
+    about = prior_set.described() if wanted and prior_set.status != "estimate" else None
+    v = values.astype(float) * (1 if figure == "lower" else -1)
+    # what is left of an exponential that underflows is no mass
+    q = about and member(prior_set, about, np.where(prior < _NO_MASS, 0.0, prior), v, [])
+    if not q:
+        return bound
+    claim = {"type": "expectation", "figure": figure, "values": pairs(values), "member": q}
+    given = {"set": about, "secrets": list(range(len(v)))}
+    unit, wide = max(1.0, float(np.abs(v).max())), [False, False]
+    for slack in _SLACK:  # at the ends that need it
+        low, high = (slack * unit * needed for needed in wide)
+        ends = {"lower": bound.lower - low, "upper": bound.upper + high}
+        made = {"format": 11, "quantity": "expectation", **ends, "prior": given, "claim": claim}
+        failures = check_set_means(made).failures
+        if not failures:
+            return replace(bound, **ends, certificate=made)
+        missing = [any(name in line for line in failures) for name in LEAVES]
+        missing = missing if figure == "lower" else missing[::-1]
+        wide = [old or new for old, new in zip(wide, missing, strict=True)]
+    return bound
 
 
 def combined(

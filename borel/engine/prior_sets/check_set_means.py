@@ -1,0 +1,46 @@
+r"""Check certificates of lower and upper expectations over a set of priors: a part to trust.
+
+The mean of v is at least a for all members Q if :math:`E_Q (v - a) \ge 0` (`check_expectations`),
+and the lower expectation is at most the mean of one member; the upper one the other way round.
+"""
+
+from __future__ import annotations
+
+from borel.engine.continuous.check import Report, check
+from borel.engine.continuous.check_models import model
+from borel.engine.continuous.check_rays import Z
+from borel.engine.prior_sets.check_expectations import Priors, fraction
+
+ENDS = {"lower": 1, "upper": -1}
+LEAVES = "all members", "one member"
+"""What bounds a lower expectation from below, and what from above."""
+
+
+class _Means:
+    """A certificate under check: the set, the values, and what came of its leaves."""
+
+    def __init__(self, data):
+        claim, self.failures, self.checked = data["claim"], [], 0
+        self.priors, v = Priors(data["prior"]["set"]), [*map(fraction, claim["values"])]
+        self.scope, sign = f"the {claim['figure']} expectation", ENDS[claim["figure"]]
+        low, high = (fraction(float(data[end]).as_integer_ratio()) for end in ENDS)
+        bound, beyond = (low, high)[::sign]
+        self.leaf("format", data["format"] == 11 and data["quantity"] == "expectation")
+        self.leaf("bound", low <= high)
+        self.leaf("values", len(v) == self.priors.count)
+        if not self.failures:
+            above = [model((a - bound) * sign) for a in v]
+            self.leaf(LEAVES[0], self.priors.never_negative(above))
+            member = self.priors.member(claim["member"])
+            mean = sum((p * (a - beyond) for p, a in zip(member, v, strict=True)), Z)
+            self.leaf(LEAVES[1], mean * sign <= 0)
+
+    def leaf(self, name, holds):
+        """Count a leaf that holds, or say that it does not."""
+        self.checked += bool(holds)
+        self.failures += [] if holds else [f"{name}: not proved"]
+
+
+def check_set_means(certificate: dict | str) -> Report:
+    """Verify a certificate: every leaf, and that the bound follows from them."""
+    return check(certificate, _Means)
