@@ -27,6 +27,7 @@ from borel.engine.continuous.check_several import check_several
 from borel.engine.continuous.check_slopes import check_slopes
 from borel.engine.continuous.check_squares import check_squares
 from borel.engine.divergences.check_excess import check_excess
+from borel.engine.envelopes.check_envelope_ends import ends as ends_of_envelope
 from borel.engine.envelopes.check_envelopes import check_envelopes
 from borel.engine.envelopes.check_finite_envelopes import check_finite_envelopes
 from borel.engine.prior_sets.check_combined import RULES as COMBINED
@@ -39,8 +40,10 @@ if TYPE_CHECKING:
 SUPREMUM = "the supremum over the outcomes"
 _JOINT = ("kernel", "prior", "outcome")
 _ENDS = ("lower", "upper")
-_COMPOSED = ("claim", "parts", "sides", "terms", "over")
+_COMPOSED = ("claim", "parts", "sides", "terms", "over", "envelope")
 """What a certificate has one of: a claim of its own, or others from which it follows."""
+_BESIDE = ("over", "envelope")
+"""Those that say what it is about; the certificates from which it follows are beside it."""
 _CHECKERS = {
     "box_point": check_dimensions,
     "count_infinite": check_counts,
@@ -92,7 +95,7 @@ def checked(certificate: dict) -> Composed:
 def _checked(certificate: dict) -> Composed:
     if wrong := _misshapen(certificate):
         return Composed([wrong], "")
-    for key, rule in (("sides", _larger), ("terms", _sum), ("over", _over)):
+    for key, rule in _RULES.items():
         if key in certificate:
             return rule(certificate)
     parts = certificate.get("parts", [certificate])
@@ -120,10 +123,11 @@ def _misshapen(certificate: dict) -> str:
         return f"certificate: {kinds or 'nothing'} instead of one of {', '.join(_COMPOSED)}"
     (kind,) = kinds
     if kind != "claim":
-        about = sorted({*_JOINT, *(() if kind == "over" else ("of",))} & {*certificate})
+        beside = kind in _BESIDE
+        about = sorted({*_JOINT, *(() if beside else ("of",))} & {*certificate})
         if about:
             return f"certificate: {about} beside {kind!r}"
-        parts = certificate["of" if kind == "over" else kind]
+        parts = certificate["of" if beside else kind]
         if not (isinstance(parts, list) and parts and all(isinstance(one, dict) for one in parts)):
             return f"{kind}: not a list of certificates"
         inner = {"parts": {"claim"}, "terms": {"parts"}}.get(kind, {*_COMPOSED})
@@ -152,9 +156,9 @@ def _joint(certificate: dict) -> list:
     """Return which joint a certificate is about."""
     if "over" in certificate:
         return [certificate["over"], *map(_joint, certificate["of"])]
-    for key in ("parts", "terms", "sides"):
+    for key, first in (("envelope", "of"), *((key, key) for key in ("parts", "terms", "sides"))):
         if key in certificate:
-            return _joint(certificate[key][0])
+            return _joint(certificate[first][0])
     return [certificate.get(key) for key in _JOINT]
 
 
@@ -196,6 +200,17 @@ def _over(certificate: dict) -> Composed:
     except (ValueError, KeyError, TypeError) as error:
         failures.append(f"over: {type(error).__name__}: {error}")
     return Composed(failures, f"over a set of priors ({over['kind']}): {words[0]}")
+
+
+def _envelope(certificate: dict) -> Composed:
+    """Verify an envelope by certificates about the outcomes themselves."""
+    of = certificate["of"]
+    failures, words = _each(of)
+    if any(_joint(one) != _joint(of[0]) or of_set(one) for one in of):
+        failures.append("of: they are not about the same joint")
+    low, high, scope = ends_of_envelope(certificate, of, words)
+    failures += _outside(certificate, "outcomes", low, high)
+    return Composed(failures, f"{'; '.join(words)}: {certificate['quantity']}, {scope}")
 
 
 def _outside(certificate: dict, what: str, low: Any, high: Any) -> list[str]:
@@ -257,3 +272,6 @@ def _supremum(certificate: dict) -> list[str]:
         failures.append(f"parts: outcomes {places} are not all of {first['outcome']['points']}")
     ends = [max(float(part[end]) for part in parts) for end in _ENDS]
     return [*failures, *_outside(certificate, "parts", *ends)]
+
+
+_RULES = {"sides": _larger, "terms": _sum, "over": _over, "envelope": _envelope}

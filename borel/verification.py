@@ -180,8 +180,7 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
     None for the name of a figure of which it is not known what a certificate of it is about.
     """
     # of several certificates it is their claims that were verified
-    several = {"parts", "sides", "terms", "over"} & set(certificate)
-    claim = {} if several else certificate["claim"]
+    claim = certificate.get("claim") or certificate.get("envelope", {})
     kind, figure = claim.get("type"), claim.get("figure")
     if kind == "discrete_law":
         kind = "mean" if figure in _MEANS else "law"
@@ -208,7 +207,8 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
     if name == "mutual_information":
         return "" if (kind, figure) == ("information", "kl") else "mutual information"
     if name == "envelope":
-        level = kind in ("envelope", "finite_envelope") and figure == "epsilon"
+        level = "envelope" in certificate or kind in ("envelope", "finite_envelope")
+        level &= figure == "epsilon"
         level &= certificate["quantity"] == "pml_envelope"
         meant = level and Fraction(*claim["delta"]) == DELTA
         return "" if meant else f"the envelope of PML at {DELTA}"
@@ -237,8 +237,7 @@ def _wanted(name: str, certificate: dict, words: str) -> str | None:
 
 def _diverges(certificate: dict, figure: str) -> bool:
     """Return whether a proof that a leakage is infinite is one that a mean of it is."""
-    several = {"parts", "sides", "terms", "over"} & set(certificate)
-    claim = {} if several else certificate["claim"]
+    claim = certificate.get("claim", {})
     kind = claim.get("type")
     if kind == "square":  # it is about E e^PMC
         return figure == "exp_mean" and certificate["quantity"] == "pmc"

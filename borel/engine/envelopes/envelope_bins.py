@@ -22,6 +22,7 @@ import numpy as np
 from borel import settings
 from borel.bound import Bound
 from borel.engine.continuous.surface import boxes
+from borel.engine.envelopes.certificates_from_outcomes import from_outcomes
 from borel.engine.envelopes.envelope_cells import mixture
 from borel.engine.envelopes.envelope_figures import OpenEnvelope, Threshold, nats, ratio_of
 from borel.engine.envelopes.envelope_programs import Programme
@@ -30,8 +31,6 @@ from borel.engine.intervals.rounding import log_fraction, sum_outward
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from borel.engine.intervals.lanes import Box
 
 _BINS = 12
@@ -166,41 +165,45 @@ class BinnedEnvelope(OpenEnvelope):
         low = max(nats(ratio_of(self.sign, found.lower), 0), 0.0)
         top = self.top
         high = top.upper if top.proved or top.status == "undecided" else math.inf
-        notes = top.assumptions
+        notes, of = top.assumptions, [top]
         if self.kind == "pml":
             mean = self.mean
             markov = math.nextafter(mean.upper + log_fraction(1 / delta)[1], math.inf)
             if mean.status != "estimate" and markov < high:
-                high, notes = markov, (*mean.assumptions, _THEOREM)
+                high, notes, of = markov, (*mean.assumptions, _THEOREM), [mean]
         low = low if low <= high else 0.0
         if high - low > settings.current().tol:
             # P{leakage >= t} >= delta at the quantile of 1 - delta
             s, side = (1 - delta, "left") if delta < 1 else (Fraction(0), "right")
-            own = self._of_law(lambda: self.engine.quantile(self.kind, s, side=side))
+            own = _proved(self.engine.quantile(self.kind, s, side=side))
             low, notes = max(low, min(own.lower, high)), (*notes, *own.assumptions)
-        return self._bound(low, high, notes)
-
-    def _of_law(self, compute: Callable[[], Bound]) -> Bound:
-        """Return a figure of the outcomes as they are, without a certificate of its own."""
-        with settings.options(certificates=False):
-            found = compute()
-        return found if found.proved or found.status == "undecided" else Bound.exact(0.0, math.inf)
+            of.append(own)
+        bound = self._bound(low, high, notes)
+        about = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
+        return from_outcomes(bound, self.kind, about, of)
 
     def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level; from above it is 1 up to the supremum, and 0 beyond it."""
-        about: dict[str, Any] = {"units": "probability"}
+        units: dict[str, Any] = {"units": "probability"}
         if threshold.upper < self.sign or (closed and threshold.exact == self.sign):
-            return self._bound(1.0, 1.0, (), **about)
+            return self._bound(1.0, 1.0, (), **units)
+        top, level = self.top, nats(ratio_of(self.sign, threshold.lower), 0)
+        stated = threshold.stated(self.sign)
+        about = stated and {"figure": "delta", "closed": closed, **stated}
+        if top.proved and top.upper < level:
+            beyond = self._bound(0.0, 0.0, top.assumptions, **units)
+            return from_outcomes(beyond, self.kind, about, [top])
         found = self._programme().value(threshold.lower, threshold.upper, closed=closed)
-        top = self.top
-        level = nats(ratio_of(self.sign, threshold.lower), 0)
-        beyond = top.proved and top.upper < level
-        if beyond:
-            return self._bound(0.0, 0.0, top.assumptions, **about)
         above = nats(ratio_of(self.sign, threshold.upper), 1)
-        own = self._of_law(lambda: self.engine.tail(self.kind, above, closed=closed))
+        own = _proved(self.engine.tail(self.kind, above, closed=closed))
         low = max(found[0], min(own.lower, 1.0), 0.0)
-        return self._bound(low, 1.0, (*top.assumptions, *own.assumptions), **about)
+        bound = self._bound(low, 1.0, (*top.assumptions, *own.assumptions), **units)
+        return from_outcomes(bound, self.kind, about, [own])
+
+
+def _proved(found: Bound) -> Bound:
+    """Return a figure of the outcomes as they are, if it is one; else that nothing is known."""
+    return found if found.proved or found.status == "undecided" else Bound.exact(0.0, math.inf)
 
 
 def _width(a: np.ndarray, b: np.ndarray) -> Box:
