@@ -42,6 +42,7 @@ _JOINT = ("kernel", "prior", "outcome")
 _ENDS = ("lower", "upper")
 _COMPOSED = ("claim", "parts", "sides", "terms", "over", "envelope")
 """What a certificate has one of: a claim of its own, or others from which it follows."""
+_FORMATS = {"over": 9, "envelope": 12}
 _BESIDE = ("over", "envelope")
 """Those that say what it is about; the certificates from which it follows are beside it."""
 _CHECKERS = {
@@ -122,6 +123,10 @@ def _misshapen(certificate: dict) -> str:
     if len(kinds) != 1:
         return f"certificate: {kinds or 'nothing'} instead of one of {', '.join(_COMPOSED)}"
     (kind,) = kinds
+    if wrong := [end for end in _ENDS if not _is_end(certificate.get(end))]:
+        return f"bound: {wrong} not as floats"
+    if certificate.get("format") != _FORMATS.get(kind, certificate.get("format")):
+        return f"format: {certificate.get('format')} for {kind!r}"
     if kind != "claim":
         beside = kind in _BESIDE
         about = sorted({*_JOINT, *(() if beside else ("of",))} & {*certificate})
@@ -141,6 +146,13 @@ def _misshapen(certificate: dict) -> str:
     if ({*prior} == {"set", "secrets"}) != of_set_ or ("set" in prior) != of_set_:
         return "prior: a set of priors where one is meant, or the other way round"
     return ""
+
+
+def _is_end(end: Any) -> bool:
+    """Return whether an end is a float, or an integer that is one; infinities may be strings."""
+    if isinstance(end, str):
+        return end in ("Infinity", "-Infinity")
+    return isinstance(end, (int, float)) and type(end) is not bool and float(end) == end
 
 
 def _checker(part: dict, kind: str) -> Callable[[dict], Report]:

@@ -173,7 +173,8 @@ class PriorSet:
             low = high = sign * exact[0][0]
             prior = exact[1][:, 0]
         else:
-            found = self.least(_floats(sign * values))
+            with np.errstate(all="ignore"):  # values at the ends of the floats
+                found = self.least(_floats(sign * values))
             low, high = float(found.lower[0]), float(found.upper[-1])
             low, high = (low, high) if sign > 0 else (-high, -low)
             prior = found.prior[:, 0]
@@ -320,6 +321,14 @@ def _values(f: Any, on: Alphabet) -> np.ndarray:
         )
     if own is not None:
         values = values[[own.index(a) for a in labels]] if set(own) == set(labels) else values
-    if not np.isfinite(values.astype(float)).all():
-        raise InvalidInput("PriorSet.lower", expected="finite values", got="NaN or infinity")
+    try:
+        finite = np.isfinite(values.astype(float)).all()
+    except OverflowError:  # beyond the largest float
+        finite = False
+    if not finite:
+        raise InvalidInput(
+            "PriorSet.lower",
+            expected="finite values",
+            got="NaN, infinity, or more than a float holds",
+        )
     return values

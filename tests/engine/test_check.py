@@ -490,7 +490,7 @@ def test_borel_check_verifies_a_result_and_refuses_an_altered_one(tmp_path):
 
     study = bl.Study(
         title="A corner",
-        mechanism=bl.mechanisms.clayton(eta=0.1, theta=1.0),
+        mechanism=bl.mechanisms.gaussian(sigma=1.0),
         prior=bl.uniform(UNIT),
         report=["pml"],
     )

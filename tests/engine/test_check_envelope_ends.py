@@ -140,3 +140,25 @@ def test_another_joint_is_refused(level):
     wrong = copy.deepcopy(level.certificate)
     wrong["of"].append(bl.pml(other).sup().certificate)
     assert any("the same joint" in line for line in checked(wrong).failures)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: c.update(lower="0.1397619409793984200000001"),
+        lambda c: c.update(format=3),
+        lambda c: c["envelope"].update(delta=[-7, -10]),
+        lambda c: c["envelope"].update(delta=["7", "10"]),
+    ],
+)
+def test_levels_are_numbers_of_a_known_form(level, change):
+    wrong = copy.deepcopy(level.certificate)
+    change(wrong)
+    assert checked(wrong).failures
+
+
+@pytest.mark.parametrize("nats", [0, None, [], "no", -1])
+def test_whether_a_level_is_in_nats_is_said_in_one_way(mass, nats):
+    wrong = copy.deepcopy(mass.certificate)
+    wrong["envelope"]["nats"] = nats
+    assert checked(wrong).failures

@@ -151,3 +151,77 @@ def test_the_checker_is_short_and_knows_no_kernel():
     lines = Path(check_set_means.__file__).read_text(encoding="utf-8")
     assert len(lines.splitlines()) <= 300
     assert "expectations import Least" not in lines and "intervals" not in lines
+
+
+# -- what an independent review found -------------------------------------------------------------
+
+
+def forged(kind, size, centre, values, member, ends):
+    about = {"kind": kind, "centre": centre, "size": size}
+    claim = {"type": "expectation", "figure": "lower", "values": values, "member": member}
+    return {
+        "format": 11,
+        "quantity": "expectation",
+        "lower": ends[0],
+        "upper": ends[1],
+        "prior": {"set": about, "secrets": list(range(len(centre)))},
+        "claim": claim,
+    }
+
+
+@pytest.mark.parametrize("kind", ["contamination", "chi_square_from_centre", "kl_from_centre"])
+def test_what_a_centre_misses_of_a_law_is_nowhere(kind):
+    floats = [1 - 2.0**-53, 2.0**-53 - 2.0**-106, 2.0**-106 - 2.0**-159]
+    rest = 1 - sum(map(F, floats))
+    assert 0 < rest < F(2) ** -150
+    centre = [[p, p] for p in floats] + [[0.0, 0.0]]
+    member = [[*F(p).as_integer_ratio()] for p in floats] + [[*rest.as_integer_ratio()]]
+    values = [[0, 1], [0, 1], [0, 1], [-(10**300), 1]]
+    for ends in ((-1e260, -1e250), (0.0, 0.0)):
+        failures = checked(forged(kind, [0, 1], centre, values, member, ends)).failures
+        assert any("sum to 1" in line for line in failures)
+
+
+def test_a_member_charges_no_secret_that_none_may_charge():
+    half, none = [0.5, 0.5], [0.0, 0.0]
+    values = [[0, 1], [0, 1], [-1, 1]]
+    for share in ([0, 1], [1, 2]):
+        member = [[1, 2], [1 - share[0], 2], share]
+        wrong = forged("tv", [0, 1], [half, half, none], values, member, (-1.0, -0.5))
+        assert checked(wrong).failures
+
+
+@pytest.mark.parametrize("lower", [2**80 + 2**27, "1208925819614629174706176", True])
+def test_ends_that_are_no_floats_are_refused(lower):
+    found = SETS["kl to"]().lower([2.0**80] * N)
+    assert found.certificate is not None and not checked(found.certificate).failures
+    wrong = {**found.certificate, "lower": lower, "upper": 2.0**80 + 2.0**28}
+    assert checked(wrong).failures
+
+
+@pytest.mark.parametrize("name", PROVED)
+@pytest.mark.parametrize(
+    "v", [[1e300, -1e300, 3e299, 0.0], [1e-300, 1.0, 1e300, -1e-5], [5e-324, 0.0, 0.0, 0.0]]
+)
+def test_extreme_values_have_an_enclosure(name, v):
+    prior_set = SETS[name]()
+    for figure in ("lower", "upper"):
+        found = getattr(prior_set, figure)(v)
+        with bl.options(certificates=False):
+            bare = getattr(prior_set, figure)(v)
+        assert found.lower <= bare.lower <= bare.upper <= found.upper
+        # a certificate costs next to nothing
+        size = max(abs(bare.lower), abs(bare.upper))
+        assert found.width <= bare.width + 2.0**-30 * size
+
+
+def test_more_than_a_float_holds_is_an_error():
+    with pytest.raises(bl.InvalidInput, match="more than a float holds"):
+        SETS["kl to"]().lower([10**400, 0, 0, 0])
+
+
+def test_a_thousand_secrets_take_no_longer_with_a_certificate():
+    rng = np.random.default_rng(0)
+    prior_set = bl.priors.kl_ball(bl.pmf(rng.dirichlet(np.ones(1000))), 0.1, direction="to_centre")
+    found = prior_set.lower(rng.normal(size=1000))
+    assert found.status == "certified" and found.width <= 1e-11

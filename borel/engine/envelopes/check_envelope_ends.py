@@ -10,7 +10,6 @@ The outcome is a post-processing of itself, and any other one leaks no more than
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 from flint import arb, ctx, fmpq
 
@@ -29,16 +28,15 @@ def ends(certificate, of, words):
     with ctx.workprec(BITS):
         found = [*zip(of, words, strict=True)]
         if about["figure"] == "epsilon":
-            delta = fmpq(*about["delta"])
+            delta = ratio(about["delta"])
             if not 0 < delta <= 1:
                 raise ValueError(f"a mass of {delta}")
             each = [of_level(one, said, delta, kind) for one, said in found]
             low, high = [arb(0), *(v for v, _ in each)], [arb(math.inf), *(v for _, v in each)]
             scope = f"the level of {float(delta.p) / float(delta.q)}"
-        elif about["figure"] == "delta" and type(about["closed"]) is bool:
-            t = arb(fmpq(*about["level"]))
-            if not about["nats"]:
-                t = t.log()
+        elif about["figure"] == "delta" and all(type(about[v]) is bool for v in ("closed", "nats")):
+            t = arb(ratio(about["level"]))
+            t = t if about["nats"] else t.log()
             each = [of_mass(one, said, t, about["closed"]) for one, said in found]
             low, high = [arb(0), *(v for v, _ in each)], [arb(1), *(v for _, v in each)]
             scope = f"the mass at {float(t)}"
@@ -66,12 +64,22 @@ def of_mass(one, said, t, closed):
     low, high = (number(one[end]) for end in ("lower", "upper"))
     claim = one.get("claim", {})
     if claim.get("type") in LAWS and claim.get("figure") == "tail":
+        if type(claim["t"]) not in (int, float):  # to Arb a string is a number, too
+            raise ValueError(f"a tail at {claim['t']!r}")
         at = arb(claim["t"])
         if not (at > t or (at == t and closed >= claim["closed"])):
             raise ValueError(f"a tail at {at}, which is not above {t}")
         return low, arb(1)
     top = supremum(said, high)
     return arb(0), arb(0) if top < t else arb(1)
+
+
+def ratio(pair):
+    """Return an exact number, of two integers."""
+    numerator, denominator = pair
+    if not (type(numerator) is type(denominator) is int and denominator > 0):
+        raise ValueError(f"{pair} is no fraction")
+    return fmpq(numerator, denominator)
 
 
 def number(end):

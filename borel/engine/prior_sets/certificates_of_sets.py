@@ -61,8 +61,8 @@ def member(
         found = linear.corner(v, rules, x) if v.any() or x else linear.near(prior, rules)
         return found and pairs(found)
     weights = [Fraction(float(p)) for p in np.maximum(prior, 0.0)]
-    weights = [p / sum(weights) for p in weights]
-    n = len(weights)
+    n, whole = len(weights), sum(weights)
+    weights = [p / whole for p in weights]
     if kind == "band":
         low, high = ([Fraction(*v) for v in about[end]] for end in ("lower", "upper"))
         weights = _within(weights, low, high)
@@ -72,7 +72,8 @@ def member(
         inner = [Fraction(1, n)] * n
     else:
         inner = [Fraction(float(np.mean(p))) for p in about["centre"]]
-        inner = [p / sum(inner) for p in inner]
+        whole = sum(inner)
+        inner = [p / whole for p in inner]
     priors = Priors(about)
     for share in map(Fraction, _SHARES):
         mixed = [(1 - share) * p + share * q for p, q in zip(weights, inner, strict=True)]
@@ -130,12 +131,14 @@ def of_mean(
     about = prior_set.described() if wanted and prior_set.status != "estimate" else None
     v = values.astype(float) * (1 if figure == "lower" else -1)
     # what is left of an exponential that underflows is no mass
-    q = about and member(prior_set, about, np.where(prior < _NO_MASS, 0.0, prior), v, [])
+    known = about and np.isfinite(prior).all() and prior.sum() > 0
+    q = known and member(prior_set, about, np.where(prior < _NO_MASS, 0.0, prior), v, [])
     if not q:
         return bound
     claim = {"type": "expectation", "figure": figure, "values": pairs(values), "member": q}
     given = {"set": about, "secrets": list(range(len(v)))}
-    unit, wide = max(1.0, float(np.abs(v).max())), [False, False]
+    # of the values that count: beside them a slack is to stay small
+    unit, wide = float(np.abs(v) @ prior), [False, False]
     for slack in _SLACK:  # at the ends that need it
         low, high = (slack * unit * needed for needed in wide)
         ends = {"lower": bound.lower - low, "upper": bound.upper + high}

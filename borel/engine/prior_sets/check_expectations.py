@@ -42,12 +42,19 @@ def fraction(pair):
     return fmpq(*pair)
 
 
+def exact(number):
+    """Return a float as an exact number."""
+    return fmpq(*float(number).as_integer_ratio())
+
+
 def law(intervals):
     """Return a law whose probabilities are within intervals of floats."""
     out = [arb(low).union(arb(high)) for low, high in intervals]
     if not all(0 <= low <= high <= 1 for low, high in intervals):
         raise ValueError("not probabilities")
-    if not sum(out, Z).overlaps(arb(1)):
+    # exactly: what is missing of a sum of balls could be anywhere
+    low, high = (sum((exact(v[k]) for v in intervals), fmpq(0)) for k in (0, 1))
+    if not low <= 1 <= high:
         raise ValueError("no law: the probabilities do not sum to 1")
     return out
 
@@ -391,6 +398,7 @@ class Priors:
             raise ValueError("no law")
         if hull:
             return self.of.mixture(q)
-        if not self.of.holds(q):
+        strangers = [v for v, charged in zip(secrets, self.support, strict=True) if not charged]
+        if any(strangers) or not self.of.holds(q):
             raise ValueError("not shown to be a member")
         return [*map(arb, secrets)]

@@ -12,6 +12,7 @@ from borel.engine.continuous.check_rays import Z
 from borel.engine.prior_sets.check_expectations import Priors, fraction
 
 ENDS = {"lower": 1, "upper": -1}
+KEYS = {"format", "quantity", "lower", "upper", "prior", "claim"}
 LEAVES = "all members", "one member"
 """What bounds a lower expectation from below, and what from above."""
 
@@ -20,14 +21,17 @@ class _Means:
     """A certificate under check: the set, the values, and what came of its leaves."""
 
     def __init__(self, data):
-        claim, self.failures, self.checked = data["claim"], [], 0
-        self.priors, v = Priors(data["prior"]["set"]), [*map(fraction, claim["values"])]
+        claim, given, self.failures, self.checked = data["claim"], data["prior"], [], 0
+        self.priors, v = Priors(given["set"]), [*map(fraction, claim["values"])]
         self.scope, sign = f"the {claim['figure']} expectation", ENDS[claim["figure"]]
         low, high = (fraction(float(data[end]).as_integer_ratio()) for end in ENDS)
         bound, beyond = (low, high)[::sign]
         self.leaf("format", data["format"] == 11 and data["quantity"] == "expectation")
-        self.leaf("bound", low <= high)
-        self.leaf("values", len(v) == self.priors.count)
+        numbers = all(type(data[end]) in (int, float) and float(data[end]) == data[end]
+                      for end in ENDS)  # fmt: skip
+        self.leaf("bound", numbers and low <= high)
+        self.leaf("values", len(v) == self.priors.count and given["secrets"] == [*range(len(v))])
+        self.leaf("claim", {*data} == KEYS)
         if not self.failures:
             above = [model((a - bound) * sign) for a in v]
             self.leaf(LEAVES[0], self.priors.never_negative(above))
