@@ -20,7 +20,6 @@ from flint import arb
 
 from borel.engine.continuous.check import Report, _middle, _moment, check
 from borel.engine.continuous.check_atoms import size
-from borel.engine.continuous.check_ends import beside
 from borel.engine.continuous.check_far import Far
 from borel.engine.continuous.check_laws import _Law
 from borel.engine.continuous.check_models import _SIGNS, FUNCTIONS, ONE, Model, axis, model, run
@@ -109,21 +108,9 @@ class _Means(_Law):
                 work.look(a, b)
             elif not self.endless:
                 work.found[1] = min((work.beyond(y) for y in _rays(a, b)), default=INF)
-        if self.marginal and self.pml and not self.power and a < b:
-            work.found[1] = work.found[1].min(self.beside(a, b))
         if self.far and a < b:
             work.found[1] = work.found[1].min(self.far.share(a, b))
         return work.found
-
-    def beside(self, a, b):
-        """Bound the part of a box that begins at an end of the outcomes, by f_Y as it is given."""
-        line, best = self.data["outcome"], INF
-        cells = [*(pairwise(sorted(self.edges)) if self.p else ()), *((x, x) for x in self.atoms)]
-        for y, end in zip(_rays(a, b), (a == line["lower"], b == line["upper"]), strict=False):
-            with suppress(ValueError, ZeroDivisionError):
-                if end and math.isfinite(b - a):
-                    best = best.min(beside(self.f, self.marginal, cells, y))
-        return best
 
     def look(self, a, b):
         """Enclose the part of a bounded box, with cells of secrets as fine as it takes."""
