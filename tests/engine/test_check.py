@@ -507,13 +507,13 @@ def test_borel_check_verifies_a_result_and_refuses_an_altered_one(tmp_path):
     node = tree["pml"]
     notes = json.loads(node.attrs["bound"])
     certificate = store.from_plain(notes["certificate"])
-    certificate["claim"]["proof"]["weight"] = 99.0
+    certificate["claim"]["proof"]["sign"] *= -1
     notes["certificate"] = store.to_plain(certificate)
     node.attrs["bound"] = json.dumps(notes)
     store.write(tree, tmp_path / "altered.nc")
     done = CliRunner().invoke(app, ["check", str(tmp_path / "altered.nc")])
     assert done.exit_code == 1
-    assert "rays: " in done.output
+    assert "slope: " in done.output
 
 
 def test_a_certificate_of_another_figure_is_refused():
