@@ -130,9 +130,10 @@ def of_mean(
     wanted &= bound.status in ("certified", "conditional")
     about = prior_set.described() if wanted and prior_set.status != "estimate" else None
     v = values.astype(float) * (1 if figure == "lower" else -1)
+    if about is None or not (np.isfinite(prior).all() and prior.sum() > 0):
+        return bound
     # what is left of an exponential that underflows is no mass
-    known = about and np.isfinite(prior).all() and prior.sum() > 0
-    q = known and member(prior_set, about, np.where(prior < _NO_MASS, 0.0, prior), v, [])
+    q = member(prior_set, about, np.where(prior < _NO_MASS, 0.0, prior), v, [])
     if not q:
         return bound
     claim = {"type": "expectation", "figure": figure, "values": pairs(values), "member": q}
