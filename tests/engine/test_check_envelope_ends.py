@@ -162,3 +162,14 @@ def test_whether_a_level_is_in_nats_is_said_in_one_way(mass, nats):
     wrong = copy.deepcopy(mass.certificate)
     wrong["envelope"]["nats"] = nats
     assert checked(wrong).failures
+
+
+def test_a_level_may_be_a_ratio(env):
+    found = env["pml"].delta(ratio=F(147, 100))  # P{1 + |Y - 1/2| >= 147/100} = 6/100
+    assert found.certificate["envelope"]["nats"] is False
+    assert 0.06 - 1e-7 <= found.lower and F(found.lower) <= F(6, 100)
+    failures, words = checked(found.certificate)
+    assert not failures and "the mass at 0.385" in words
+    wrong = copy.deepcopy(found.certificate)
+    wrong["envelope"]["level"] = [148, 100]
+    assert checked(wrong).failures

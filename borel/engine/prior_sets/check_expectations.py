@@ -96,7 +96,7 @@ class _Around:
 
     def __init__(self, data):
         self.p = law(data["centre"])
-        self.low, self.high = ([fmpq(*float(v[k]).as_integer_ratio()) for v in data["centre"]]
+        self.low, self.high = ([exact(v[k]) for v in data["centre"]]
                                for k in (0, 1))  # fmt: skip
         self.size, self.count = fraction(data["size"]), len(self.p)
         self.r, self.middle = arb(self.size), np.array([float(p.mid()) for p in self.p])
@@ -352,12 +352,11 @@ class _Linear:
 
     def holds(self, q):
         def total(row):
-            exact = (fmpq(*float(a).as_integer_ratio()) * v for a, v in zip(row, q, strict=True))
-            return sum(exact, fmpq(0))
+            return sum((exact(a) * v for a, v in zip(row, q, strict=True)), fmpq(0))
 
         inside = len(q) == self.width and all(0 <= v <= 1 for v in q)
         for row, end, below in self.rules if inside else ():
-            over = total(row) - fmpq(*float(end).as_integer_ratio())
+            over = total(row) - exact(end)
             inside &= bool(over <= 0 if below else over == 0)
         return inside
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from borel.engine.continuous.check import Report, check
 from borel.engine.continuous.check_models import model
 from borel.engine.continuous.check_rays import Z
-from borel.engine.prior_sets.check_expectations import Priors, fraction
+from borel.engine.prior_sets.check_expectations import Priors, exact, fraction
 
 ENDS = {"lower": 1, "upper": -1}
 KEYS = {"format", "quantity", "lower", "upper", "prior", "claim"}
@@ -24,7 +24,7 @@ class _Means:
         claim, given, self.failures, self.checked = data["claim"], data["prior"], [], 0
         self.priors, v = Priors(given["set"]), [*map(fraction, claim["values"])]
         self.scope, sign = f"the {claim['figure']} expectation", ENDS[claim["figure"]]
-        low, high = (fraction(float(data[end]).as_integer_ratio()) for end in ENDS)
+        low, high = (exact(data[end]) for end in ENDS)
         bound, beyond = (low, high)[::sign]
         self.leaf("format", data["format"] == 11 and data["quantity"] == "expectation")
         numbers = all(type(data[end]) in (int, float) and float(data[end]) == data[end]
