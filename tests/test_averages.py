@@ -8,7 +8,7 @@ import measure_oracles as m
 import numpy as np
 import oracles as o
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import borel as bl
 
@@ -43,7 +43,6 @@ def test_the_two_ternary_channels_have_one_maximal_leakage(build):
 
 
 @BUILDS
-@settings(max_examples=100)
 @given(law=o.joints())
 def test_maximal_cost_and_min_entropy_leakage_by_definition(build, law):
     p, K = law
@@ -163,7 +162,6 @@ def test_guesswork_leakage_where_the_bounds_meet():
 
 
 @BUILDS
-@settings(max_examples=100)
 @given(law=o.joints())
 def test_f_information_by_definition(build, law):
     p, K = law
@@ -185,7 +183,6 @@ def test_f_information_by_definition(build, law):
 
 
 @BUILDS
-@settings(max_examples=100)
 @given(law=o.joints())
 def test_a_users_f_is_enclosed_too(build, law):
     p, K = law

@@ -6,7 +6,7 @@ from fractions import Fraction as F
 import numpy as np
 import oracles as o
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
@@ -42,7 +42,6 @@ def given_z(p, side, rows, z):
 
 
 @BUILDS
-@settings(max_examples=100)
 @given(law=with_side())
 def test_a_mechanism_that_sees_the_side_information(build, law):
     p, side, rows = law
@@ -62,7 +61,6 @@ def test_a_mechanism_that_sees_the_side_information(build, law):
 
 
 @BUILDS
-@settings(max_examples=100)
 @given(law=with_side())
 def test_side_information_that_is_independent_of_the_release(build, law):
     p, side, rows = law
@@ -115,7 +113,6 @@ def test_erratum_2_the_posterior_is_given_z_too():
     assert max(NOISY[0][x] / HALF for x in (0, 1)) == F(9, 5)
 
 
-@settings(max_examples=100)
 @given(law=with_side())
 def test_composition_bounds_by_the_conditional_leakage(law):
     """PML paper, Lemma 1(6), and Information Density Bounds, Lemma 1(vii)."""

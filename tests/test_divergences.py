@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import oracles as o
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from statuses import certainly
 
@@ -32,7 +32,6 @@ def two_laws(draw):
 
 
 @BUILDS
-@settings(max_examples=100)
 @given(laws=two_laws(), order=st.sampled_from(ORDERS))
 def test_renyi_by_definition(build, laws, order):
     p, q = laws
@@ -52,7 +51,6 @@ def test_renyi_by_definition(build, laws, order):
 
 
 @BUILDS
-@settings(max_examples=100)
 @given(laws=two_laws())
 def test_f_divergences_by_definition(build, laws):
     p, q = laws
@@ -72,7 +70,6 @@ def test_f_divergences_by_definition(build, laws):
 
 
 @BUILDS
-@settings(max_examples=100)
 @given(laws=two_laws(), delta=st.fractions(0, 1, max_denominator=10))
 def test_max_divergence_over_all_events(build, laws, delta):
     p, q = laws

@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 import oracles as o
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
@@ -81,7 +81,6 @@ def to_leakage(s, least):
     return (1 - (1 - least) / s) / least
 
 
-@settings(max_examples=150)
 @given(law=o.joints())
 def test_theorem_6_and_both_curves_of_figure_2(law):
     p, K = law
@@ -173,7 +172,6 @@ def test_example_9_the_clayton_mixture(y):
     assert found.lower <= math.log(4) <= found.upper and found.width < 1e-6
 
 
-@settings(max_examples=150)
 @given(law=o.joints())
 def test_levels_bound_each_other(law):
     """PML paper, Proposition 6; PMC paper, Propositions 1 and 3, Corollary 3."""
@@ -192,7 +190,6 @@ def test_levels_bound_each_other(law):
     assert bl.lip(made).ratio.lower == max(leak, cost)
 
 
-@settings(max_examples=100)
 @given(law=o.joints(), data=st.data())
 def test_averages_are_bounded_by_leakage(law, data):
     """PML paper, Propositions 7 and 8, for the named functions."""

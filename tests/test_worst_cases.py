@@ -6,7 +6,7 @@ from fractions import Fraction as F
 import measure_oracles as m
 import oracles as o
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
@@ -43,7 +43,6 @@ def test_the_realizable_figures_are_suprema(law):
 
 
 @BUILDS
-@settings(max_examples=80)
 @given(law=small(), delta=DELTAS)
 def test_max_information_over_all_events(build, law, delta):
     p, K = law
@@ -58,7 +57,6 @@ def test_max_information_over_all_events(build, law, delta):
         assert found.ratio == (truth, truth)
 
 
-@settings(max_examples=80)
 @given(law=small(), t=st.fractions(1, 4, max_denominator=6))
 def test_probabilistic_pml_bounds_max_information(law, t):
     """PML paper, Proposition 5: (epsilon, delta)-PML gives I^delta <= epsilon."""
@@ -127,7 +125,6 @@ def test_the_binary_symmetric_channel(build):
 
 
 @BUILDS
-@settings(max_examples=80)
 @given(law=o.joints(), delta=DELTAS)
 def test_event_maximal_leakage_over_all_post_processings(build, law, delta):
     p, K = law
@@ -141,7 +138,6 @@ def test_event_maximal_leakage_over_all_post_processings(build, law, delta):
 
 
 @BUILDS
-@settings(max_examples=80)
 @given(law=o.joints(), data=st.data())
 def test_the_leakage_of_an_event(build, law, data):
     p, K = law
@@ -178,7 +174,6 @@ def test_what_an_event_is():
 
 
 @BUILDS
-@settings(max_examples=80)
 @given(law=o.joints())
 def test_dynamic_min_entropy_leakage_by_definition(build, law):
     p, K = law

@@ -24,10 +24,10 @@ PREMISES = (g.PML, g.PMC, g.LDP, g.LIP, g.ALIP, g.LDI, g.EML, g.AveragePML, g.Un
 # -- soundness ------------------------------------------------------------------------------------
 
 
+@pytest.mark.hypothesis
 def test_all_that_is_implied_holds():
     told: Counter = Counter()
 
-    @settings(max_examples=150)
     @given(st.data())
     def check(data):
         p, K = data.draw(d.joints(positive=data.draw(st.integers(0, 3)) > 0, most=3))
@@ -50,13 +50,13 @@ def test_all_that_is_implied_holds():
             assert d.satisfies(implication.guarantee, p, K), implication
 
     check()
-    assert told["found"] > 150 * 5
+    assert told["found"] > 5 * settings.default.max_examples
 
 
+@pytest.mark.hypothesis
 def test_floats_round_up_all_the_way():
     """Levels and p_min as floats: what follows holds of the exact joint that rounds to them."""
 
-    @settings(max_examples=60)
     @given(st.data())
     def check(data):
         p, K = data.draw(d.joints(most=3))
@@ -82,7 +82,6 @@ MAPS = {
 
 
 @pytest.mark.parametrize("pair", MAPS, ids=lambda k: f"{k[0].symbol}-{k[1].symbol}")
-@settings(max_examples=100)
 @given(st.floats(0, 0.3), st.floats(1e-6, 0.5))
 def test_float_levels_are_never_too_small_and_hardly_too_large(pair, epsilon, p):
     first, second = pair

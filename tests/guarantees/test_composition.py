@@ -109,6 +109,7 @@ def sliced_holds(sliced, p, K, first, seconds):
 
 
 @pytest.mark.parametrize("statement", composition.STATEMENTS, ids=lambda s: s.name)
+@pytest.mark.hypothesis
 def test_statements_hold_with_their_premises_met_with_equality(statement):
     told: Counter = Counter()
     deltas = {
@@ -117,7 +118,6 @@ def test_statements_hold_with_their_premises_met_with_equality(statement):
         "PML paper, Theorem 4(4)": ("", "delta = 0"),
     }.get(statement.name, ("", ""))
 
-    @settings(max_examples=60)
     @given(st.data())
     def check(data):
         p, first, seconds = data.draw(adaptive(positive=data.draw(st.integers(0, 4)) > 0))
@@ -142,11 +142,11 @@ def test_statements_hold_with_their_premises_met_with_equality(statement):
     assert told["checked"] > sum(told.values()) / 2, told
 
 
+@pytest.mark.hypothesis
 def test_statement_3_counts_exceptions_jointly():
     told: Counter = Counter()
     (statement,) = composition.JOINTLY
 
-    @settings(max_examples=100)
     @given(st.data())
     def check(data):
         p, first, seconds = data.draw(adaptive())
@@ -169,14 +169,14 @@ def test_statement_3_counts_exceptions_jointly():
         assert d.satisfies(conclusion, p, composed(first, seconds))
 
     check()
-    assert told["checked"] > 50
+    assert told["checked"] > settings.default.max_examples / 2
 
 
+@pytest.mark.hypothesis
 def test_all_that_compose_finds_holds():
     """End to end, premises of every kind: the pair satisfies everything that is derived."""
     told: Counter = Counter()
 
-    @settings(max_examples=100)
     @given(st.data())
     def check(data):
         p, first, seconds = data.draw(adaptive(positive=data.draw(st.integers(0, 3)) > 0))
@@ -194,10 +194,9 @@ def test_all_that_compose_finds_holds():
                 assert d.satisfies(implication.guarantee, p, K), implication
 
     check()
-    assert told["found"] > 300
+    assert told["found"] > 3 * settings.default.max_examples
 
 
-@settings(max_examples=100)
 @given(st.data())
 def test_releases_known_under_the_prior_compose_by_ldp(data):
     """Independent releases, both known under P_X only: what is found holds of the pair."""

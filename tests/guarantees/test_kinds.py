@@ -10,7 +10,7 @@ import oracles as o
 import pytest
 from guarantees import definitions as d
 from guarantees.test_theorems import premise
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
@@ -24,10 +24,10 @@ DP = [g.ApproximateDP, g.ProbabilisticDP]
 
 
 @pytest.mark.parametrize("kind", [*KINDS, g.MaxInformation, *DP], ids=lambda k: k.__name__)
+@pytest.mark.hypothesis
 def test_ties_are_decided_exactly_for_ratios(kind):
     """At its own level a guarantee holds; a hair below it fails."""
 
-    @settings(max_examples=40)
     @given(st.data())
     def check(data):
         p, K = data.draw(d.joints(most=3))
@@ -52,10 +52,10 @@ def test_ties_are_decided_exactly_for_ratios(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.__name__)
+@pytest.mark.hypothesis
 def test_floats_never_claim_what_is_false(kind):
     """Levels and matrices in floats, at ties and off them: decided rightly or not at all."""
 
-    @settings(max_examples=40)
     @given(st.data())
     def check(data):
         p, K = data.draw(d.joints(most=3, positive=data.draw(st.booleans())))
@@ -221,7 +221,6 @@ def test_f_information_is_decided():
 
 
 @given(d.joints(most=3))
-@settings(max_examples=60)
 def test_ties_of_rational_informations_are_decided(pK):
     p, K = pK
     joint, hair = bl.pmf(p) * bl.Mechanism.from_matrix(K), F(1, 10**40)

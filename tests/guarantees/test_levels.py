@@ -8,7 +8,7 @@ import numpy as np
 import oracles as o
 import pytest
 from guarantees import definitions as d
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
@@ -28,7 +28,6 @@ def event(joint, delta):
 
 
 @given(d.joints(positive=False), DELTAS)
-@settings(max_examples=150)
 def test_event_leakage_is_the_maximum_over_all_events(pK, delta):
     p, K = pK
     bound = event(joint_of(p, K), delta)
@@ -43,7 +42,6 @@ def test_event_leakage_is_the_maximum_over_all_events(pK, delta):
 
 
 @given(d.joints(positive=False))
-@settings(max_examples=100)
 def test_event_leakage_at_the_ends(pK):
     p, K = pK
     joint = joint_of(p, K)
@@ -56,7 +54,6 @@ def test_event_leakage_at_the_ends(pK):
 
 
 @given(d.joints(positive=False, most=3), st.sampled_from([F(0), F(1, 9), F(1, 2), F(9, 10)]))
-@settings(max_examples=60)
 def test_max_information_is_the_maximum_over_all_events(pK, delta):
     p, K = pK
     truth = d.max_information(p, K, delta)
@@ -70,7 +67,6 @@ def test_max_information_is_the_maximum_over_all_events(pK, delta):
 
 
 @given(d.joints(positive=False))
-@settings(max_examples=100)
 def test_ldi_and_the_variations(pK):
     p, K = pK
     joint, truth = joint_of(p, K), d.ldi(p, K)
@@ -93,7 +89,6 @@ def near(draw):
 
 
 @given(near(), DELTAS)
-@settings(max_examples=150)
 def test_floats_enclose_the_law_that_rounds_to_them(joint, delta):
     p, K, fp, fK = joint
     found = joint_of(fp, fK)

@@ -8,7 +8,7 @@ import oracles as o
 import pytest
 from guarantees import definitions as d
 from guarantees.test_composition import first_guarantee
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
@@ -30,10 +30,10 @@ def known(data, line, p, K, delta):
 
 
 @pytest.mark.parametrize("line", CLOSED, ids=lambda c: f"{c.kind.__name__}-{c.way}")
+@pytest.mark.hypothesis
 def test_closed_kinds_survive_every_processing(line):
     told: Counter = Counter()
 
-    @settings(max_examples=60)
     @given(st.data())
     def check(data):
         p, K = data.draw(d.joints(positive=data.draw(st.integers(0, 4)) > 0, most=3))
@@ -175,7 +175,6 @@ def test_example_6_the_reduced_mechanism():
     assert g.reduced(joint.mechanism).outcome == bl.Finite([0, 1, 2])
 
 
-@settings(max_examples=60)
 @given(d.joints(positive=False, most=3), st.data())
 def test_the_reduced_mechanism_leaks_the_same(pK, data):
     p, K = pK

@@ -8,7 +8,7 @@ from fractions import Fraction as F
 import oracles as o
 import pytest
 from guarantees import definitions as d
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
@@ -67,12 +67,12 @@ def premise(draw, kind, p, K, delta):
 
 
 @pytest.mark.parametrize("theorem", THEOREMS, ids=lambda t: t.name)
+@pytest.mark.hypothesis
 def test_the_conclusion_holds_whenever_the_premises_do(theorem):
     told: Counter = Counter()
     deltas = [w for w in ("delta = 0", "delta > 0") if w in theorem.condition]
     zero = theorem.name.startswith("PML paper, Lemma 2(2)")
 
-    @settings(max_examples=60)
     @given(st.data())
     def check(data):
         p, K = data.draw(d.joints(positive=data.draw(st.integers(0, 4)) > 0))

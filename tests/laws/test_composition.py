@@ -2,7 +2,7 @@
 
 import oracles as o
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import not_above, the_same
 
@@ -77,7 +77,6 @@ def test_suprema_add(build, release):
         not_above(leak(both).sup(), leak(alone).sup(), largest)
 
 
-@settings(max_examples=300)
 @given(release=releases())
 def test_side_information_that_does_not_touch_the_mechanism(release):
     """PML paper, Lemma 1 (5), with the maximum over the posterior's support (erratum 3).

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
@@ -24,7 +24,6 @@ def agree(first, second):
     assert abs(first.value - second.value) <= 2 * slack + 1e-9
 
 
-@settings(max_examples=300)
 @given(b=scales, k=st.floats(0.2, 2.0), y=outcomes, kind=st.sampled_from(["pml", "pmc"]))
 def test_a_smooth_change_of_the_outcome_changes_nothing(b, k, y, kind):
     """Y' = sinh(k Y) / k has the density f(y|x) / cosh(k y)."""
@@ -41,7 +40,6 @@ def test_a_smooth_change_of_the_outcome_changes_nothing(b, k, y, kind):
     agree(leakage(PRIOR * plain)(y), leakage(PRIOR * bent)(math.sinh(k * y) / k))
 
 
-@settings(max_examples=300)
 @given(
     b=scales,
     y=outcomes,

@@ -2,7 +2,7 @@
 
 import oracles as o
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import F
 
@@ -57,7 +57,6 @@ def test_quantiles_increase(build, kind, joint, s, more):
 
 
 @KINDS
-@settings(max_examples=300)
 @given(joint=o.joints())
 def test_quantiles_of_fractions_are_exact_at_atoms(kind, joint):
     p, K = joint
