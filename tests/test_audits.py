@@ -193,6 +193,7 @@ def test_an_empty_posterior_is_undecided():
     assert all("no draws" in m for m in audit.table()["meaning"])
 
 
+@pytest.mark.slow
 def test_a_continuous_release_is_an_estimate_and_says_so():
     opaque = bl.Mechanism(
         lambda y, x: np.exp(-2 * abs(y - x)), secret=bl.Interval(0, 1), outcome=bl.Reals()
@@ -214,6 +215,7 @@ def test_a_continuous_release_is_an_estimate_and_says_so():
     assert audit.dataset("pml/curve").sizes["y"] > 100
 
 
+@pytest.mark.slow
 def test_a_figure_that_is_not_in_this_version_does_not_stop_the_audit():
     unit = bl.Interval(0, 1)
     mech = bl.Mechanism(lambda y, x: x * (1 - x) ** y, secret=unit, outcome=bl.Integers(0, None))
@@ -229,6 +231,7 @@ def test_a_figure_that_is_not_in_this_version_does_not_stop_the_audit():
 # -- keeping and resuming -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_resume_after_an_interrupt_samples_nothing_again(tmp_path, monkeypatch):
     prior = Prior()
     study = prior.study(guarantees=[bl.guarantees.PML(0.6)])
@@ -299,6 +302,7 @@ def test_an_unfinished_audit_is_not_overwritten(tmp_path, monkeypatch):
     bl.audit(PRIOR * MECH, output=tmp_path)  # a finished one is made anew
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -316,6 +320,7 @@ def test_a_changed_study_is_computed_again_with_the_same_draws(tmp_path, changes
     assert figures(tree) == figures(bl.audit(fresh.study(**changes)))
 
 
+@pytest.mark.slow
 def test_a_changed_prior_function_is_sampled_again(tmp_path):
     first, second = Prior(), Prior(counts=(30, 71))
     bl.audit(first.study(), output=tmp_path)

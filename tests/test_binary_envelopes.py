@@ -143,6 +143,7 @@ COUNTS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.truths
 @COUNTS
 def test_small_mechanisms(count):
     """Both terms, exactly: at every level the larger of EML and of the two halves."""
@@ -165,6 +166,7 @@ def test_small_mechanisms(count):
             assert log_within(found, max(halves, number(events)))
 
 
+@pytest.mark.truths
 @COUNTS
 def test_small_mechanisms_in_floats(count):
     rng = np.random.default_rng(count + 1)
@@ -322,6 +324,7 @@ def test_densities_on_an_interval(delta):
     assert envelope.status == "certified" and envelope.width < 1e-7
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("delta", [0.125, 0.5, 0.75])
 def test_gaussian_noise_on_a_biased_bit(delta):
     """Events are half-lines: their end by bisection at 60 digits."""
@@ -367,6 +370,7 @@ def test_gaussian_noise_on_a_biased_bit(delta):
     assert found.width < 1e-6
 
 
+@pytest.mark.truths
 def test_three_secrets_on_a_line_are_honest_about_halves():
     """Above delta = 1/2 only 1 + TV bounds the halves of three secrets: a wide, true answer."""
     mech = bl.mechanisms.gaussian(sigma=1.0, secret=bl.Finite([0.0, 1.0, 2.0]))

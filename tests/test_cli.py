@@ -136,6 +136,7 @@ if not os.path.exists("second"):
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_there_is_and_resume_goes_on(tmp_path):
     (tmp_path / "slow.py").write_text(SLOW)
     first = borel("audit", "slow.py", cwd=tmp_path)
@@ -196,6 +197,7 @@ def test_no_bar_when_not_a_terminal(study):
     assert run("audit", study).stderr == ""
 
 
+@pytest.mark.slow
 def test_init_writes_a_study_that_runs(tmp_path):
     path = tmp_path / "mine.py"
     done = run("init", path)

@@ -157,6 +157,7 @@ def entry_leakage(P, K, y, i):
     return math.log(max(f) / ((1 - P[i]) * f[0] + P[i] * f[1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_theorem_4_2(seed):
     """DP is the supremum of the PML of an entry over product priors: from below by search."""

@@ -405,6 +405,7 @@ def test_the_envelope_in_the_table_of_figure_2(name):
     assert float(gaps.max()) > {"a": 0.2, "b": 0.4, "c": 0.7, "d": 0.8}[name]
 
 
+@pytest.mark.slow
 def test_the_envelope_in_the_table_of_random_priors():
     """In Fractions: the lower bound of Theorem 5 is the envelope where its condition holds."""
     rng = np.random.default_rng(5)

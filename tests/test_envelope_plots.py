@@ -135,6 +135,7 @@ def test_a_secret_of_probability_0_has_no_theorem_5():
     assert "theorem_5_lower" not in names and "theorem_3" in names
 
 
+@pytest.mark.slow
 def test_infinite_outcomes_leave_the_slow_bound_out():
     two = bl.Finite([0, 1])
     joint = bl.pmf([0.5, 0.5], on=two) * bl.mechanisms.laplace(b=1.0, secret=two)

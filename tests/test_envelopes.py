@@ -287,6 +287,7 @@ def test_randomized_response_is_the_lower_bound_of_theorem_5(p):
 # -- another formulation, brute force, and the witness ---------------------------------------------
 
 
+@pytest.mark.truths
 @KINDS
 @pytest.mark.parametrize("zeros", [0.0, 0.3])
 def test_another_formulation_of_the_programme_agrees(kind, zeros):
@@ -350,6 +351,7 @@ def exact_against_simplex(kind, seed, count):
     assert exact > 0.8 * levels
 
 
+@pytest.mark.truths
 @KINDS
 def test_fractions_against_an_exact_simplex_method(kind):
     exact_against_simplex(kind, 3, 25)
@@ -361,6 +363,7 @@ def test_many_fractions_against_an_exact_simplex_method(kind):
     exact_against_simplex(kind, 4, 600)
 
 
+@pytest.mark.truths
 @KINDS
 def test_level_and_mass_are_inverse(kind):
     rng = np.random.default_rng(11)
@@ -376,6 +379,10 @@ def test_level_and_mass_are_inverse(kind):
             assert just_below >= delta - 1e-8 and just_above <= delta + 1e-8
 
 
+@pytest.mark.cases(
+    "truths",
+    "pmc",
+)
 @KINDS
 def test_no_post_processing_beats_it(kind, count=120, seed=13):
     rng = np.random.default_rng(seed)
@@ -392,6 +399,7 @@ def test_no_post_processing_beats_it(kind, count=120, seed=13):
                 assert tail(kind, p, K, post, ratio) <= most + 1e-12
 
 
+@pytest.mark.truths
 @KINDS
 @pytest.mark.parametrize("zeros", [0.0, 0.3])
 def test_the_witness_attains_it(kind, zeros, count=60, seed=17):
@@ -450,6 +458,7 @@ def test_the_rational_witness_attains_it_exactly(kind):
 # -- the shape of the curve ------------------------------------------------------------------------
 
 
+@pytest.mark.truths
 @KINDS
 def test_it_falls_and_is_continuous(kind):
     rng = np.random.default_rng(23)
@@ -465,6 +474,7 @@ def test_it_falls_and_is_continuous(kind):
             assert abs(near[0] - near[1]) < 1e-3
 
 
+@pytest.mark.truths
 @KINDS
 def test_post_processing_never_raises_it(kind):
     rng = np.random.default_rng(29)

@@ -70,6 +70,7 @@ def test_two_secrets_and_noise(kind, noise):
     assert found.lower <= over
 
 
+@pytest.mark.truths
 @KINDS
 def test_levels_and_masses_of_noise_are_inverse(kind):
     joint = bl.pmf([0.2, 0.3, 0.5], on=bl.Finite([0.0, 1.0, 2.5])) * bl.mechanisms.laplace(b=1.0)
@@ -134,6 +135,7 @@ def test_what_is_not_there_says_so():
         bl.envelope(noise).witness(0.1)
 
 
+@pytest.mark.truths
 def test_families_of_mechanisms():
     import xarray as xr
 

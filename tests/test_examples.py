@@ -58,6 +58,7 @@ def test_the_prior_of_the_food_share_is_normalised():
     np.testing.assert_allclose(kernel.mean(axis=0), 1, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=pytest.mark.slow if samples else ()) for n, samples in SLOW.items()],

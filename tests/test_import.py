@@ -126,6 +126,7 @@ def test_every_error_is_borels_and_pythons():
     assert issubclass(bl.Undecided, bl.BorelError)
 
 
+@pytest.mark.slow
 def test_the_engine_imports_no_layer_above_it():
     import ast
 

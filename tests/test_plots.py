@@ -108,6 +108,7 @@ def test_the_law_of_a_finite_leakage_is_a_step_function(ax):
     assert line.get_drawstyle() == "steps-post"
 
 
+@pytest.mark.slow
 def test_the_band_of_a_law_encloses_it_between_the_points(ax):
     joint = bl.uniform(bl.Interval(0, 1)) * NOISE
     ell = bl.pml(joint)
@@ -307,6 +308,7 @@ def test_a_law_stops_when_the_budget_is_spent():
         assert truth.proved and wide["lower"] <= truth.upper and truth.lower <= wide["upper"]
 
 
+@pytest.mark.slow
 def test_a_law_asked_at_all_levels_at_once():
     """The density 1 + (2 x - 1)(2 y - 1)/2: |2 Y - 1| is uniform, PML is log of 1 + its half."""
     from borel.curves import law_curve

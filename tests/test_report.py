@@ -56,6 +56,10 @@ def continuous(**options):
     )
 
 
+@pytest.mark.cases(
+    "slow",
+    "continuous",
+)
 @pytest.mark.parametrize("make", [audit, posterior, continuous])
 def test_the_report_is_self_contained(make):
     html = render(make())
@@ -118,12 +122,14 @@ def test_writing_the_report(tmp_path):
         audit().report(tmp_path / "no folder" / "report.html")
 
 
+@pytest.mark.slow
 def test_captions_of_estimates_say_that_they_prove_nothing():
     text = " ".join(Parsed(render(continuous(engine="estimate"))).text)
     assert "The band is an error estimate; it proves nothing." in text
     assert "a value with an error estimate; it proves nothing" in text
 
 
+@pytest.mark.slow
 def test_a_posterior_is_shown_with_epsilon_against_alpha():
     found = posterior()
     alts = [p.alt for p in plots(found)]
@@ -145,6 +151,7 @@ def test_the_envelope_has_a_section():
     assert "After any post-processing" not in " ".join(Parsed(render(audit())).text)
 
 
+@pytest.mark.slow
 def test_what_the_envelope_leaves_out_is_said():
     two = bl.Finite([0, 1])
     found = audit(

@@ -192,6 +192,11 @@ def lines():
     }
 
 
+@pytest.mark.cases(
+    "slow",
+    "a hull",
+    "counts with noise",
+)
 @pytest.mark.parametrize(
     "name",
     [

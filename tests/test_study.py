@@ -96,6 +96,7 @@ def test_a_build_that_raises_names_its_line():
         study(prior=draws, build=lambda draw: bl.pmf(draw["q"])).joint()
 
 
+@pytest.mark.slow
 def test_an_interrupt_that_the_sampler_swallows_is_noticed():
     def sampler(seed):
         try:

@@ -40,6 +40,7 @@ def test_example_8_agrees_wherever_the_engine_settles_it(countable):
     assert named(countable, "PML at 0").closed_form.ratio == (1.5, 1.5)
 
 
+@pytest.mark.truths
 def test_example_9_is_certified_and_meets_the_theorem(continuous):
     figures = [r for r in continuous if " at " in r.quantity]
     assert len(figures) == 6
@@ -54,6 +55,10 @@ def test_example_9_is_certified_and_meets_the_theorem(continuous):
             assert mp.mpf(row.closed_form.lower) <= truth <= mp.mpf(row.closed_form.upper)
 
 
+@pytest.mark.cases(
+    "truths",
+    "continuous",
+)
 @pytest.mark.parametrize("example", ["countable", "continuous"])
 def test_the_infinity_is_by_theorem_and_the_engine_proves_it_too(example, request):
     rows = request.getfixturevalue(example)
@@ -64,6 +69,10 @@ def test_the_infinity_is_by_theorem_and_the_engine_proves_it_too(example, reques
     assert "PML is unbounded" in pml.engine.assumptions[-1]
 
 
+@pytest.mark.cases(
+    "truths",
+    "continuous",
+)
 @pytest.mark.parametrize("example", ["countable", "continuous"])
 def test_both_theorems_of_the_preprint_are_refuted(example, request):
     rows = request.getfixturevalue(example)
@@ -98,6 +107,7 @@ def test_agreement():
     assert agreement(one, bl.Bound.undecided(2, 3, reason="r")) is False
 
 
+@pytest.mark.truths
 def test_ids_are_unique_and_rows_are_claims(countable, continuous):
     rows = [*countable, *continuous]
     assert all(isinstance(r, Claim) for r in rows)

@@ -34,6 +34,7 @@ def test_a_branch_that_no_secret_takes(density, leakage):
     assert leakage(joint).sup().lower <= 1e-9
 
 
+@pytest.mark.attacks
 def test_a_slope_at_an_end_is_still_found():
     """f(m|x) = (1 - x)^m x: the slope of its logarithm in v, x = 1 - e^-v, runs to infinity."""
     mech = bl.Mechanism(lambda m, x: (1 - x) ** m * x, secret=UNIT, outcome=N0)
@@ -125,6 +126,7 @@ def test_secrets_that_are_one_float_are_refused(secret, outcome):
     assert bl.pml(answers).sup().ratio.lower == F(3, 2)
 
 
+@pytest.mark.attacks
 def test_an_outcome_far_out_of_countable_secrets():
     """Y - X is geometric: a head up to y = 10**12 would not fit; f_Y(y) is still enclosed."""
     mech = bl.Mechanism(

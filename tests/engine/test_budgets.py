@@ -156,6 +156,10 @@ def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
     assert np.isinf(high).any() == (seconds < 6)  # seven blocks cover the secrets
 
 
+@pytest.mark.cases(
+    "truths",
+    "pmc-quantile",
+)
 @pytest.mark.parametrize("figure", ["sup", "tail", "quantile", "mean", "exp_mean"])
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_a_law_stops_between_blocks_of_bands(clock, monkeypatch, kind, figure):
@@ -205,6 +209,7 @@ def test_a_later_figure_with_more_time_is_better(clock):
     assert ((short.lower <= long.upper) & (long.lower <= short.upper)).all()
 
 
+@pytest.mark.truths
 def test_far_bands_stop_one_by_one(clock):
     """A kernel that nothing bounds on any band: the slope argument is asked for each."""
     clock.takes(far, "leakage")
@@ -303,6 +308,7 @@ def cells(engine, density, boxes):
     return math.prod(shape) / 50_000
 
 
+@pytest.mark.truths
 def test_heads_grow_while_there_is_time(clock, monkeypatch):
     """A head twice as long takes twice as long: it is not begun without that time."""
     monkeypatch.setattr(countable, "_CELLS", 100_000)

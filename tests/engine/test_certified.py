@@ -62,6 +62,13 @@ def checked(bound, pair, width=None):
 # -- at outcomes ---------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(
+    "truths",
+    "binomial of 10 on a Beta(0.5, 0.5)-pml",
+    "mean of 4-pml",
+    "mean of 5-pmc",
+    "mean of 5-pml",
+)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", CASES)
 def test_single_outcomes(name, kind):
@@ -93,6 +100,10 @@ def test_two_hundred_outcomes(name, kind):
             assert high[k] == INF and status[k] in {*PROVED, "undecided"}
 
 
+@pytest.mark.cases(
+    "truths",
+    "Gaussian on a Beta",
+)
 @pytest.mark.parametrize(
     "name", ["Laplace on a uniform", "Gaussian on a Beta", "Clayton, a user's"]
 )
@@ -107,6 +118,10 @@ def test_many_outcomes_say_the_same_as_each_alone(name):
             assert alone.lower <= many["upper"].values[3 * k]
 
 
+@pytest.mark.cases(
+    "truths",
+    "Gaussian on a uniform",
+)
 @pytest.mark.parametrize(
     "name", ["Laplace on a uniform, a user's", "Gaussian on a uniform", "Student of 3 on a uniform"]
 )
@@ -155,6 +170,13 @@ BANDS = {
 }
 
 
+@pytest.mark.cases(
+    "truths",
+    "Clayton, theta = 1",
+    "Gaussian on a Laplace",
+    "Gaussian on a normal",
+    "Gaussian on an exponential",
+)
 @pytest.mark.parametrize("name", BANDS)
 def test_bands_hold_at_their_outcomes(name):
     """What suprema and laws are made of."""
@@ -189,6 +211,10 @@ def test_the_mean_of_the_exponential_of_pmc():
     checked(found, truth, 1e-8 * truth[1])  # a ratio: the tolerance is of its logarithm
 
 
+@pytest.mark.cases(
+    "truths",
+    "0.05",
+)
 @pytest.mark.parametrize("s", [0.05, 0.5, 0.95])
 def test_the_quantiles_of_a_chi_square_law(s):
     with bl.options(tol=1e-6):
@@ -221,6 +247,7 @@ def test_the_law_of_a_binomial(kind, figure, arguments):
     checked(found, truth, 1e-7 * max(1.0, truth[1]))
 
 
+@pytest.mark.truths
 def test_the_infinite_leakage_of_the_clayton_mixture():
     for name in ("Clayton, theta = 1", "Clayton, a user's"):
         found = leakage(name, "pml").sup()
@@ -278,6 +305,10 @@ def tilted(density, prior=None, outcome=UNIT, **rest):
     return prior * kernel(density, secret=prior.on, outcome=outcome, **rest)
 
 
+@pytest.mark.cases(
+    "truths",
+    "the diagonal, 1e6-pmc",
+)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ALTERED)
 def test_altered_points_change_nothing(name, kind):

@@ -20,6 +20,8 @@ from borel.engine.continuous.check import check
 from borel.engine.graphs import reduced
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 UNIT = bl.Interval(0, 1)
 SUPREMUM = "the supremum over the outcomes"
 

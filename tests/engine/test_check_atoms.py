@@ -22,6 +22,8 @@ from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.engine.graphs.trace import trace
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 BIT = bl.pmf([0.5, 0.5], on=bl.Finite([0.0, 1.0]))
 CHECKERS = {"outcomes": check_outcomes, "law": check_laws, "mean": check_means}
 

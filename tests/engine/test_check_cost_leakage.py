@@ -11,6 +11,8 @@ from borel.engine.continuous import check_means as checker
 from borel.engine.continuous.check_means import check_means
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 UNIT, TWO = bl.Interval(0, 1), bl.Finite([0.0, 1.0])
 MEAN = (0.75**3 + 0.25**3) / 3
 

@@ -21,6 +21,8 @@ from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.verification import verified, verify
 
+pytestmark = pytest.mark.proofs
+
 FIGURES = {
     "laplace tail": lambda: bl.pml(noisy("laplace")).tail(1.0),
     "laplace cdf": lambda: bl.pml(noisy("laplace")).cdf(0.5),

@@ -21,6 +21,8 @@ from borel.engine.continuous.check_slopes import check_slopes
 from borel.engine.graphs.trace import trace
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 LINE, UNIT, COUNTS = bl.Reals(), bl.Interval(0, 1), bl.Integers(0, None)
 ROOT = 2.5066282746310002
 

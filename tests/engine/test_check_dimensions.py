@@ -26,7 +26,7 @@ from borel.engine.continuous.check_ranges import Doubt, extremes, ranges
 from borel.engine.graphs.trace import trace
 from borel.verification import verified
 
-pytestmark = pytest.mark.usefixtures("no_sums")
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]
 
 UNIT, LINE = bl.Interval(0, 1), bl.Reals()
 ROOT = 2.5066282746310002

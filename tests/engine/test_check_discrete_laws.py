@@ -21,7 +21,7 @@ from borel.engine.continuous.check_rays import INF
 from borel.engine.graphs.trace import trace
 from borel.verification import _wanted, verified, verify
 
-pytestmark = pytest.mark.usefixtures("no_sums")
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]
 
 MP = mpmath.mp.clone()
 MP.dps = 40

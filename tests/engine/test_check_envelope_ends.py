@@ -11,6 +11,8 @@ import borel as bl
 from borel.composed_certificates import checked
 from borel.verification import verify
 
+pytestmark = pytest.mark.proofs
+
 UNIT = bl.Interval(0, 1)
 
 

@@ -19,6 +19,8 @@ from borel.engine.envelopes import check_envelopes
 from borel.store import write
 from borel.verification import verified, verify
 
+pytestmark = pytest.mark.proofs
+
 REALS, UNIT = bl.Reals(), bl.Interval(0, 1)
 BIT, X = bl.Finite([0.0, 1.0]), bl.Finite([0.0, 1.0, 3.0])
 KERNELS = {

@@ -17,6 +17,8 @@ import borel as bl
 from borel.composed_certificates import checked
 from borel.engine.divergences import check_excess
 
+pytestmark = pytest.mark.proofs
+
 REALS, UNIT, HALF = bl.Reals(), bl.Interval(0, 1), bl.Interval(0, None)
 BIT = bl.Finite([0.0, 1.0])
 MASSES = F(1, 4), F(3, 4)

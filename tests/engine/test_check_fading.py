@@ -18,6 +18,8 @@ from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_rays import _Ray
 from borel.engine.graphs.trace import trace
 
+pytestmark = pytest.mark.proofs
+
 UNIT = bl.Interval(0, 1)
 
 

@@ -20,6 +20,8 @@ from borel.engine.continuous.check_means import check_means as check_densities
 from borel.engine.continuous.check_tails import in_y, tail
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 MP = mpmath.mp.clone()
 MP.dps = 30
 INF, ROOT = math.inf, 2.5066282746310002

@@ -13,6 +13,8 @@ from borel.composed_certificates import checked
 from borel.engine.envelopes import check_finite_envelopes
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 ROWS = [[F(1, 8), F(1, 8), F(1, 4), F(1, 2)], [F(1, 2), F(1, 4), F(1, 8), F(1, 8)]]
 ROWS += [[F(1, 4), F(1, 2), F(1, 4), 0]]
 PRIOR = [F(1, 8), F(3, 8), F(1, 2)]

@@ -29,7 +29,7 @@ from borel.plain import to_plain
 from borel.store import pack, write
 from borel.verification import verified, verify
 
-pytestmark = pytest.mark.usefixtures("no_sums")
+pytestmark = [pytest.mark.attacks, pytest.mark.usefixtures("no_sums")]
 
 INF, UNIT = math.inf, bl.Interval(0, 1)
 INFINITE = ("pml", "pmc", "lip", "maximal_leakage", "pml/law/mean", "pml/law/exp_mean")

@@ -19,6 +19,8 @@ from borel.engine.continuous.check_rays import _Ray
 from borel.engine.graphs.trace import trace
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 MP = mpmath.mp.clone()
 MP.dps = 60
 

@@ -17,6 +17,8 @@ from borel.engine.continuous.check_count_laws import check_count_laws
 from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 UNIT = bl.Interval(0, 1)
 
 

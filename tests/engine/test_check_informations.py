@@ -21,6 +21,8 @@ from borel.engine.continuous.check_atoms import parsed
 from borel.engine.continuous.check_informations import check_informations
 from borel.verification import verified, verify
 
+pytestmark = pytest.mark.proofs
+
 SECRETS, MASSES = (-0.5, 0.0, 2.0), (0.25, 0.25, 0.5)
 PRIOR = bl.pmf(MASSES, on=bl.Finite(list(SECRETS)))
 REALS, HALF, UNIT = bl.Reals(), bl.Interval(0, None), bl.Interval(0, 1)

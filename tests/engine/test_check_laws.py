@@ -22,6 +22,8 @@ from borel.engine.continuous.check_priors import Weights
 from borel.engine.graphs.trace import Graph
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 POLYNOMIAL = FINITE * kernel(lambda y, x: 1 + (x - 1) * (y - 0.5), secret=FINITE.on, outcome=UNIT)
 STEPS = bl.uniform(UNIT) * kernel(steps, outcome=UNIT, breaks=[0.25, 0.5])
 LAPLACE = FINITE * kernel(laplace, secret=FINITE.on)

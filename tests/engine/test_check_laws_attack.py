@@ -21,6 +21,8 @@ from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.engine.graphs.trace import trace
 from borel.verification import verified, verify
 
+pytestmark = pytest.mark.attacks
+
 LAW = bl.pml(POLYNOMIAL)  # log(1 + |y - 1/2|)
 
 

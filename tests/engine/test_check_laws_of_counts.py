@@ -15,6 +15,8 @@ from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_discrete_laws import check_discrete_laws
 from borel.verification import verified, verify
 
+pytestmark = pytest.mark.proofs
+
 MP = mpmath.mp.clone()
 MP.dps = 40
 RATE = 3

@@ -22,7 +22,7 @@ from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_ranges import extremes, ranges, values
 from borel.engine.graphs.trace import trace
 
-pytestmark = pytest.mark.usefixtures("no_sums")
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]
 
 INF = math.inf
 NEXT = {"base": "y", "sign": 1, "power": 0.0, "s": [-0.5, 0.5]}

@@ -21,6 +21,8 @@ from borel.engine.continuous.check_rays import _ray, _rays
 from borel.engine.continuous.check_tails import log_along
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 POLYNOMIAL = FINITE * kernel(lambda y, x: 1 + (x - 1) * (y - 0.5), secret=FINITE.on, outcome=UNIT)
 LAPLACE = FINITE * kernel(laplace, secret=FINITE.on)
 NORMAL = FINITE * bl.mechanisms.gaussian(sigma=1.0)
@@ -40,6 +42,16 @@ def false(bound, **changes):
     return check_means(made)
 
 
+@pytest.mark.cases(
+    "slow",
+    "*density*-pmc-exp_mean",
+    "*density*-pmc-mean",
+    "*density*-pml-mean",
+    "*gaussian*-pmc-exp_mean",
+    "*gaussian*-pmc-mean",
+    "*gaussian*-pml-exp_mean",
+    "*gaussian*-pml-mean",
+)
 @pytest.mark.parametrize(("kind", "what"), FIGURES)
 @pytest.mark.parametrize("joint", [POLYNOMIAL, LAPLACE, NORMAL], ids=str)
 def test_means_are_verified_and_others_are_not(joint, kind, what):
@@ -69,6 +81,16 @@ DENSITIES = {
 }
 
 
+@pytest.mark.cases(
+    "slow",
+    "gauss-pmc-exp_mean",
+    "gauss-pml-exp_mean",
+    "gauss-pml-mean",
+    "laplace-pmc-exp_mean",
+    "laplace-pmc-mean",
+    "laplace-pml-exp_mean",
+    "laplace-pml-mean",
+)
 @pytest.mark.parametrize(("kind", "what"), FIGURES)
 @pytest.mark.parametrize("name", DENSITIES)
 def test_means_under_a_density_are_verified_and_others_are_not(name, kind, what):

@@ -21,6 +21,8 @@ from borel.engine.continuous.check_ranges import ranges
 from borel.engine.graphs.trace import trace
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 UNIT = bl.Interval(0, 1)
 NOT_NUMBERS = {
     "zero times log": lambda x: 0 * np.log(x - 2),
@@ -72,6 +74,21 @@ def refused_of(kernel, figures, names, checks):
         assert not checks(name, certificate)
 
 
+@pytest.mark.cases(
+    "slow",
+    "0 / 0",
+    "erf",
+    "expit",
+    "expm1",
+    "infinity less itself",
+    "log",
+    "logaddexp",
+    "ndtr",
+    "sqrt",
+    "tanh",
+    "zero times infinity",
+    "zero times log",
+)
 @pytest.mark.parametrize("name", NOT_NUMBERS)
 def test_a_branch_by_what_is_no_number_is_the_other_one(name, monkeypatch):
     monkeypatch.setattr(outcomes, "BOXES", 20)

@@ -17,6 +17,8 @@ from borel.engine.continuous import check_outcomes as checker
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_outcomes import check_outcomes
 
+pytestmark = pytest.mark.proofs
+
 UNIT, HALF_LINE = bl.Interval(0, 1), bl.Interval(0, None)
 FINITE = bl.pmf([0.25, 0.5, 0.25], on=bl.Finite([0.0, 1.0, 2.0]))
 
@@ -89,6 +91,10 @@ def verified(name, kind):
     return check_outcomes(json.loads(json.dumps(bound.certificate)))
 
 
+@pytest.mark.cases(
+    "slow",
+    "waves-pml",
+)
 @pytest.mark.parametrize(("name", "kind"), QUICK)
 def test_suprema_are_verified(name, kind):
     report = verified(name, kind)
@@ -115,6 +121,10 @@ def altered(name, kind, *path, to):
     return check_outcomes(certificate)
 
 
+@pytest.mark.cases(
+    "slow",
+    "1e-08-tilt-pml",
+)
 @pytest.mark.parametrize(
     ("name", "kind"),
     [("tilt", "pml"), ("tilt", "pmc"), ("polynomial", "pml"), ("polynomial", "ldp")],

@@ -14,6 +14,8 @@ from borel.engine.continuous.check import check
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.engine.graphs.trace import trace
 
+pytestmark = pytest.mark.attacks
+
 FAR = math.inf
 FLAT = {"p": lambda x: 1 + 0 * x, "ends": (0.0, 1.0)}
 PAIR = {"atoms": [(0.0, 0.5, 0.5), (1.0, 0.5, 0.5)]}
@@ -260,6 +262,11 @@ TRUE = {
 }
 
 
+@pytest.mark.cases(
+    "slow",
+    "below all floats",
+    "lost cells below all floats",
+)
 @pytest.mark.parametrize("name", FALSE)
 def test_a_false_claim_is_refused(name):
     args, more = FALSE[name]

@@ -15,6 +15,8 @@ from borel.engine.continuous import check_pairs as checker
 from borel.engine.continuous.check_pairs import check_pairs
 from borel.verification import verify
 
+pytestmark = pytest.mark.proofs
+
 UNIT, REALS = bl.Interval(0, 1), bl.Reals()
 NORMAL = bl.normal(mu=0, sigma=1) * bl.mechanisms.gaussian(sigma=1.0)
 FINITE = bl.pmf([0.25, 0.25, 0.5], on=bl.Finite([0.0, 1.0, 2.0])) * bl.mechanisms.laplace(b=1.0)

@@ -20,6 +20,8 @@ from borel.engine.graphs.trace import trace
 from borel.engine.infinities.infinity import prove_at
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 UNIT = bl.Interval(0, 1)
 SUPREMUM = "the supremum over the outcomes"
 TO_0 = {"base": 0.0, "sign": 1, "power": 1.0, "s": [1.0, 1.0]}

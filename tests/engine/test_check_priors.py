@@ -16,6 +16,8 @@ from borel.engine.continuous.check_models import DEGREE, Model, axis, model
 from borel.engine.continuous.check_priors import Weight, Weights
 from borel.engine.graphs.trace import Graph, trace
 
+pytestmark = pytest.mark.proofs
+
 
 @pytest.fixture(autouse=True)
 def bits_of_the_checker():

@@ -7,6 +7,8 @@ from flint import arb, ctx, fmpq
 
 from borel.engine.continuous.check_rays import ORDER, Z, _Ray
 
+pytestmark = pytest.mark.proofs
+
 
 def value(terms, t):
     """The sum at t, of the middles of the balls, by mpmath."""

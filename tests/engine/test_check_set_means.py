@@ -13,6 +13,8 @@ from borel.composed_certificates import checked
 from borel.engine.prior_sets import check_set_means
 from borel.verification import verify
 
+pytestmark = pytest.mark.proofs
+
 N = 4
 P = bl.pmf([F(1, 8), F(3, 8), F(1, 4), F(1, 4)])
 SETS = {

@@ -25,6 +25,8 @@ from borel.engine.prior_sets import check_combined, check_expectations, check_se
 from borel.engine.prior_sets.check_expectations import Priors
 from borel.verification import verified, verify
 
+pytestmark = pytest.mark.proofs
+
 REALS, UNIT = bl.Reals(), bl.Interval(0, 1)
 X = bl.Finite([0.0, 1.0, 3.0])
 P, Q = [F(1, 5), F(3, 10), F(1, 2)], [F(1, 2), F(1, 4), F(1, 4)]

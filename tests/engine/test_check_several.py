@@ -19,6 +19,8 @@ from borel.engine.continuous import check_several as checker
 from borel.engine.continuous.check_several import check_several
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 UNIT, REALS = bl.Interval(0, 1), bl.Reals()
 SQUARE = UNIT * UNIT
 

@@ -25,6 +25,8 @@ from borel.engine.infinities.power import ray
 from borel.engine.infinities.slopes import _varying
 from borel.verification import verified
 
+pytestmark = pytest.mark.proofs
+
 UNIT, HALF_LINE, RATES = bl.Interval(0, 1), bl.Interval(0, np.inf), bl.Interval(1, 2)
 TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))
 THREE = bl.pmf([0.125, 0.375, 0.5], on=bl.Finite([0.0, 1.0, 2.0]))

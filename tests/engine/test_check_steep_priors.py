@@ -8,6 +8,8 @@ from engine.test_check_outcomes import UNIT
 
 import borel as bl
 
+pytestmark = pytest.mark.proofs
+
 
 def answer(y, x):
     return 1 + (2 * x - 1) * (2 * y - 1) / 2
@@ -35,6 +37,18 @@ def laws():
     return {"pml": bl.pml(joint), "pmc": bl.pmc(joint)}
 
 
+@pytest.mark.cases(
+    "slow",
+    "pmc-cdf",
+    "pmc-exp_mean",
+    "pmc-mean",
+    "pmc-quantile",
+    "pmc-tail",
+    "pml-cdf",
+    "pml-mean",
+    "pml-quantile",
+    "pml-tail",
+)
 @pytest.mark.parametrize(("kind", "figure"), list(TRUTHS))
 def test_figures_of_a_law_are_verified_and_others_are_not(laws, outcome, kind, figure):
     bound, truth = getattr(laws[kind], figure)(*AT.get(figure, ())), TRUTHS[kind, figure]
@@ -45,6 +59,10 @@ def test_figures_of_a_law_are_verified_and_others_are_not(laws, outcome, kind, f
         assert outcome(bound.certificate | {"lower": lower, "upper": upper}) == "refused"
 
 
+@pytest.mark.cases(
+    "slow",
+    "Gaussian",
+)
 @pytest.mark.parametrize(
     ("mechanism", "truth"),
     [
@@ -69,6 +87,10 @@ def test_a_tail_of_noise_on_a_beta_prior(outcome):
     assert outcome(bound.certificate) == "verified"
 
 
+@pytest.mark.cases(
+    "slow",
+    "laplace",
+)
 @pytest.mark.parametrize("mechanism", [bl.mechanisms.laplace, bl.mechanisms.gaussian])
 def test_an_unbounded_density(outcome, mechanism):
     """E e^PML is the integral of the largest kernel; forged ends beside the truth are refused."""

@@ -18,7 +18,7 @@ from borel.engine.continuous import check_sums
 from borel.engine.graphs.trace import trace
 from borel.verification import verified
 
-pytestmark = pytest.mark.usefixtures("digits")
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("digits")]
 
 
 @pytest.fixture(scope="module")

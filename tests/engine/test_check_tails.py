@@ -15,6 +15,8 @@ from borel.engine.continuous.check_rays import INF, Z, _Ray
 from borel.engine.continuous.check_tails import _gammaln, beyond, in_y, tail
 from borel.engine.graphs.trace import Graph, trace
 
+pytestmark = pytest.mark.proofs
+
 MP = mpmath.mp.clone()
 MP.dps = 30
 LINE = -math.inf, math.inf

@@ -377,6 +377,7 @@ def test_rates_down_to_zero():
 # -- where a bound would be false ------------------------------------------------------------------
 
 
+@pytest.mark.truths
 def test_tails_like_a_power_have_no_geometric_bound():
     """f(m|x) = m^-x - (m + 1)^-x: f_Y^2 / I is of order 1/m for x = 1, 2."""
     xs, ps = [1.0, 2.0], [0.5, 0.5]

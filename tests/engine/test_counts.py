@@ -161,6 +161,7 @@ def test_where_floats_have_no_such_masses(y):
     assert y - 2 * (math.e - 1) <= found.upper
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("name", ["laplace", "gauss"])
 def test_no_count_can_be_told_from_all_others(name):
     """The kernel falls to 0 along the counts: PMC is infinite at every outcome."""
@@ -204,6 +205,10 @@ def laplace_mean():
     return MP.quad(lambda y: LAPLACE.density(y) * LAPLACE.pml(y), marks)
 
 
+@pytest.mark.cases(
+    "truths",
+    "laplace-laplace_mean",
+)
 @pytest.mark.parametrize(("name", "truth"), [("laplace", laplace_mean), ("gauss", gauss_mean)])
 def test_the_mean_of_pml(name, truth):
     """Beyond the ends of the integral the mean is far below the width of the enclosure."""
@@ -310,6 +315,7 @@ class TestPriors:
             assert found.lower <= truth <= found.upper
             assert 1e-5 < found.width < 1e-3
 
+    @pytest.mark.truths
     def test_an_infinite_pmc_needs_counts_with_mass(self):
         """Only counts up to 5 have mass: PMC is finite, and is not said to be infinite."""
         prior = bl.Measure(

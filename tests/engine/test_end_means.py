@@ -101,6 +101,7 @@ def test_secrets_on_an_unbounded_line_are_not_all_seen():
     assert ends.bounds("pml", 0.0, 2.0**-10) == (math.inf,) * 3
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize(
     ("power", "truth", "tol"),
     # sup_x f = max(1, y^-p (1 - p)): with c = (1 - p)^(1/p), 1 - c + c^(1 - p)
@@ -195,6 +196,7 @@ def test_a_corner_under_a_prior_that_is_not_uniform(reach):
     assert truths[2] <= of_pmc[1] < math.inf and truths[3] <= of_pmc[2]
 
 
+@pytest.mark.truths
 def test_means_of_a_kernel_of_the_users_own():
     joint = bl.uniform(UNIT) * kernel(clayton, outcome=UNIT)
     turn = mpmath.mpf(2) / 3

@@ -128,6 +128,12 @@ CLOSED_FORMS = {
 }
 
 
+@pytest.mark.cases(
+    "truths",
+    "Clayton, sup PMC, infimum at the end (Example 9)",
+    "Gaussian on Gaussian, 0.95 quantile (chi-square)",
+    "Gaussian on Gaussian, tail",
+)
 @pytest.mark.parametrize("name", CLOSED_FORMS)
 def test_closed_form(name):
     compute, truth = CLOSED_FORMS[name]
@@ -139,6 +145,10 @@ def test_closed_form(name):
     assert abs(bound.value - truth) <= 10 * (bound.upper - bound.lower) / 2 + 1e-14
 
 
+@pytest.mark.cases(
+    "truths",
+    "3",
+)
 @pytest.mark.parametrize("d", [2, 3])
 def test_secrets_of_two_and_three_dimensions(d):
     """Y = sum of d standard normal secrets plus N(0, 1): the density sees the sum only."""
@@ -157,6 +167,7 @@ def test_secrets_of_two_and_three_dimensions(d):
     assert abs(bound.value - truth) <= 1e-6
 
 
+@pytest.mark.truths
 def test_outcomes_of_two_dimensions():
     """Two independent releases: the leakage of the pair of outcomes, and its supremum."""
     both = laplace(0.5) & laplace(1.0)

@@ -124,6 +124,11 @@ def joint(name):
     return CASES[name][0]()
 
 
+@pytest.mark.cases(
+    "truths",
+    "a large count",
+    "epsilon = 0.1",
+)
 @pytest.mark.parametrize("name", CASES)
 def test_the_mean_of_pml_is_enclosed(name):
     found = bl.pml(joint(name)).mean()
@@ -148,6 +153,13 @@ def test_means_of_a_clamped_count():
         assert truth <= found.upper + 1e-14 * found.upper and found.width <= 1e-8 * found.upper
 
 
+@pytest.mark.cases(
+    "truths",
+    "Poisson noise",
+    "a large count",
+    "geometric",
+    "two-sided",
+)
 @pytest.mark.parametrize(
     "name", ["two-sided", "geometric", "a large count", "one-sided", "Poisson noise"]
 )
@@ -186,12 +198,14 @@ def test_a_short_head_is_made_up_for():
     assert len(ys) == 257 and low + 1e-6 < truth <= high < low + 1e-3
 
 
+@pytest.mark.truths
 def test_means_over_many_outcomes_are_verified(outcome):
     found = bl.pml(joint("epsilon = 0.1")).mean()
     assert len(found.certificate["claim"]["parts"]) > 500
     assert outcome(found.certificate) == "verified"
 
 
+@pytest.mark.truths
 def test_no_mean_is_claimed_of_noise_without_one():
     """P(U = u) falls like 1/u^2: E |U| is infinite."""
     heavy = bl.Mechanism(

@@ -68,6 +68,7 @@ def test_the_bound_on_a_box_of_known_mass(a, wide):
     assert truth <= found[0] <= 40 * truth + 1e-6
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("kernel", [gauss])
 def test_the_mean_of_pml_of_an_unbounded_secret(kernel):
     """Gaussian noise on a normal secret: PML = log sqrt 2 + Y^2 / 4, Y ~ N(0, 2)."""

@@ -94,6 +94,7 @@ def test_beyond_what_the_secrets_lead_to_the_leakage_is_known(name):
             assert high - low <= 1e-8, (name, kind, high - low)
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize(("kind", "name"), [("pml", "clip"), ("pmc", "clip"), ("pmc", "half_line")])
 def test_suprema_are_certified(kind, name):
     of, prior, expected, most, least = UP[name]
@@ -127,6 +128,7 @@ def certificate():
     return json.loads(json.dumps(found.certificate, allow_nan=False))
 
 
+@pytest.mark.truths
 def test_the_checker_sees_the_peak_and_no_higher_one(certificate):
     from_below = {**certificate, "upper": "Infinity"}
     assert check_outcomes(from_below).ok
@@ -141,6 +143,7 @@ def test_the_checker_verifies_a_supremum(certificate):
     assert check_outcomes(certificate).ok
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("end", [-1.0, 1.0])
 def test_the_checker_bounds_half_lines_of_outcomes_and_secrets(end):
     """Beyond 1 the leakage is log e / E e^w: just above it is an upper bound, just below is not."""
@@ -214,6 +217,7 @@ def test_functions_of_the_secret_alone():
     assert whole.operations == {"exp", "negative"}
 
 
+@pytest.mark.truths
 def test_noise_on_a_function_of_the_secret_is_normalised():
     found = bl.pml(joint(bl.normal(), clipped)).sup()
     assert not [a for a in found.assumptions if "checked" in a]
@@ -221,6 +225,7 @@ def test_noise_on_a_function_of_the_secret_is_normalised():
     assert bl.pml(wrong).sup().status != "certified"
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("edges", [[], [-1.0, 1.0]])
 def test_a_given_marginal_is_not_believed_where_secrets_are_not_looked_at(edges):
     """PML is log 2 at most. Without edges no cell says what f_Y is: 1.99 would make it 0.01."""

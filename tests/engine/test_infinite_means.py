@@ -26,6 +26,7 @@ def by_the_engine():
         yield
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("joint", [NORMAL, BANDS], ids=["gauss on gauss", "bounded noise"])
 def test_a_cost_that_is_infinite_at_every_outcome(joint):
     """A secret of unbounded support, or a kernel that is 0 on part of it: PMC is infinite."""
@@ -40,6 +41,7 @@ def test_a_cost_that_is_infinite_at_every_outcome(joint):
         assert pmc.tail(5.0).lower > 0.5
 
 
+@pytest.mark.truths
 def test_maximal_leakage_of_a_clayton_copula():
     """The largest density at y is of the order 1/y: its integral diverges."""
     found = bl.pml(CLAYTON).exp_mean()
@@ -70,6 +72,7 @@ def test_an_unbounded_cost_of_a_finite_mean():
     assert verified("pml/law/mean", sup).outcome == "refused"
 
 
+@pytest.mark.truths
 def test_what_is_infinite_is_so_on_a_box_of_positive_length():
     """The same proof at one outcome is about that outcome only."""
     at = bl.pmc(NORMAL)(0.5)
@@ -155,6 +158,15 @@ def before_zero(y, x):
     return y ** (1 / x - 1) / x
 
 
+@pytest.mark.cases(
+    "truths",
+    "False-before_zero-line3-2.0-1.75",
+    "False-gauss-line2-1.5-1.375",
+    "False-laplace-line1-2.0-1.9375",
+    "True-before_zero-line3-2.0-1.75",
+    "True-gauss-line2-1.5-1.375",
+    "True-laplace-line1-2.0-1.9375",
+)
 @pytest.mark.parametrize(
     ("density", "line", "wider", "narrower"),
     [

@@ -67,6 +67,10 @@ INFINITE = {
 }
 
 
+@pytest.mark.cases(
+    "truths",
+    "a mixture of scales",
+)
 @pytest.mark.parametrize("name", list(INFINITE))
 def test_one_of_two_secrets_is_favoured_without_bound(name):
     case = INFINITE[name]()
@@ -89,6 +93,7 @@ def test_a_secret_without_mass_is_none_of_the_two():
     assert found.lower == 0.0 and found.lower < INF
 
 
+@pytest.mark.truths
 def test_where_every_density_is_zero_nothing_is_infinite():
     cut = joint(
         lambda y, x: np.where(np.abs(y) < 1, np.where(y < 0, 2 - x, x) / 2, 0.0) + 0 * y,
@@ -101,6 +106,7 @@ def test_where_every_density_is_zero_nothing_is_infinite():
     assert found.lower < INF
 
 
+@pytest.mark.truths
 def test_slopes_prove_nothing_where_the_prior_has_an_atom():
     """The slope of an exponential rate in x is 1/x - y; x = 1 has the mass 1/4: PML <= log 4."""
     prior = bl.Measure(

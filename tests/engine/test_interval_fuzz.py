@@ -245,6 +245,7 @@ def report(failures):
     return f"{len(failures)} violations, the first: {failures[0]}" if failures else ""
 
 
+@pytest.mark.truths
 def test_random_expressions_hold():
     counts, failures, seen = run(20261121, 100_000)
     assert not failures, report(failures)

@@ -288,6 +288,7 @@ def test_what_is_broken_is_seen(broken, monkeypatch):
     assert seen
 
 
+@pytest.mark.truths
 def test_the_law_of_noise_on_an_arcsine_prior():
     # e^-|y - x| / 2: y <= 0 and y >= 1 have PML log(e^-y / E e^-X) and such, and mass 1/2 E e^-X
     joint = bl.beta(alpha=0.5, beta=0.5) * LAPLACE
@@ -332,6 +333,7 @@ def test_counts_of_a_gamma_rate():
     assert bl.ldp(joint).lower == math.inf
 
 
+@pytest.mark.truths
 def test_ldp_is_infinite_where_cost_is():
     from scipy import special
 
@@ -355,6 +357,7 @@ def test_a_jump_where_half_lines_of_secrets_are_cut(prior, less):
         assert bound.lower <= truth <= bound.upper <= bound.lower + 1e-6
 
 
+@pytest.mark.truths
 def test_a_jump_at_a_secret_up_to_which_a_kink_is_followed():
     def steps(y, x):
         rare = 0.5 * np.exp(-(x - 3) / 4)

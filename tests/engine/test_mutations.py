@@ -302,6 +302,10 @@ def named(value):
     return value.__name__
 
 
+@pytest.mark.cases(
+    "mutations",
+    "over_bands",
+)
 @pytest.mark.parametrize("battery", BATTERIES, ids=named)
 def test_the_engine_as_it_is(battery):
     assert battery() == []
@@ -312,6 +316,12 @@ def test_flags_alone_protect_an_integral_that_is_not_cut(monkeypatch):
     assert uncut() == []
 
 
+@pytest.mark.cases(
+    "mutations",
+    "band_polynomials_without_their_last_term-over_bands",
+    "no_excess_over_a_path-over_bands",
+    "paths_outside_of_the_secrets-over_bands",
+)
 @pytest.mark.filterwarnings("ignore")  # a broken engine may also warn
 @pytest.mark.parametrize("bug, battery", CAUGHT, ids=named)
 def test_a_seeded_bug_is_caught(bug, battery, monkeypatch):

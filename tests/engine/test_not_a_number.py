@@ -47,6 +47,24 @@ CONDITIONS = {
 }
 
 
+@pytest.mark.cases(
+    "truths",
+    "a number",
+    "and",
+    "arcsin < 9",
+    "finite",
+    "fmax",
+    "fmin",
+    "log2 < 1",
+    "logit < 99",
+    "picked",
+    "power times 0",
+    "sqrt != 9",
+    "sqrt == sqrt",
+    "sqrt >= 0",
+    "sqrt of sqrt",
+    "xlog1py < 1",
+)
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_no_leakage_is_outside_its_band(name):
     """The kernel 1 + (y - 1/2) g(x), of mass 1, with g = 1/2 or 19/10 by the condition."""
@@ -93,6 +111,7 @@ def test_a_condition_is_not_decided_where_it_changes(name):
             assert held <= values.min() and values.max() <= most
 
 
+@pytest.mark.truths
 def test_a_figure_of_such_a_kernel():
     joint = bl.uniform(UNIT) * bl.Mechanism(
         lambda y, x: 1 + (y - 0.5) * np.where(np.sqrt(x - 0.2) >= 0, 0.5, 1.9),
@@ -108,6 +127,10 @@ def test_a_figure_of_such_a_kernel():
     assert found.lower <= truth <= found.upper
 
 
+@pytest.mark.cases(
+    "truths",
+    "0.25",
+)
 @pytest.mark.parametrize("y", [0.25, 0.9])
 def test_a_figure_at_one_outcome_of_such_a_kernel(y):
     """Few outcomes are enclosed by Arb, where it knows the kernel."""

@@ -189,6 +189,7 @@ def certified(bound):
     return bound
 
 
+@pytest.mark.truths
 def test_leakage_of_laplace_noise_on_a_maximum():
     """At y < 0 the kernel is largest at 0, and f_Y is e^y E e^-w / 2; above 1 likewise.
 
@@ -208,6 +209,7 @@ def test_leakage_of_laplace_noise_on_a_maximum():
     certified(bl.pml(joint).sup())
 
 
+@pytest.mark.truths
 def test_a_distance_is_the_mirror_image_of_a_maximum():
     """|x0 - x1| has the law of 1 - max(x0, x1)."""
     distance = laplace_of(lambda x: np.abs(x[0] - x[1]))

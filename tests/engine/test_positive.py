@@ -78,6 +78,7 @@ def test_a_half_line():
     assert not positive_on(graph, ("x",), np.array([-np.inf]), np.array([np.inf]), ())
 
 
+@pytest.mark.truths
 def test_means_under_it_are_sharp():
     """E PML of Gaussian noise on a secret with density 2x, of which x = 0 is the least likely."""
     mech = bl.Mechanism(

@@ -225,6 +225,7 @@ def test_laplace_noise_on_a_product(y):
         assert bound.lower <= truth <= bound.upper <= bound.lower + 1e-8
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("name", ["PMC", "E e^PML"])
 def test_figures_over_outcomes_and_their_certificates(name):
     if name == "PMC":

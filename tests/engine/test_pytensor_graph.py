@@ -271,6 +271,7 @@ def test_what_is_not_known_is_named(reason):
         graph_of(REFUSED[reason], ("y", "x"))
 
 
+@pytest.mark.truths
 def test_an_unknown_operation_leaves_the_density_opaque():
     mech = bl.Mechanism.from_pymc(
         lambda x: pm.Normal.dist(pt.dot(pt.stack([x, x]), pt.as_tensor([0.5, 0.5])), 1),

@@ -231,6 +231,7 @@ def test_gaussian_noise_on_products_of_uniforms(d, sigma):
     assert agrees(found, truth, 1e-7) and found.converged.all()
 
 
+@pytest.mark.truths
 def test_errors_are_honest_in_two_dimensions():
     rng = np.random.default_rng(7)
     n = 100

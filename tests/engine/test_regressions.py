@@ -33,6 +33,7 @@ def joint(density, prior=None, secret=UNIT, outcome=UNIT, **about):
     return prior * bl.Mechanism(density, secret=prior.on, outcome=outcome, **about)
 
 
+@pytest.mark.truths
 def test_a_truth_value_in_arithmetic_is_a_jump():
     half = bl.Interval(0.5, 1)
     step = joint(lambda y, x: (y < x) / x, secret=half)
@@ -46,6 +47,7 @@ def test_a_truth_value_in_arithmetic_is_a_jump():
     holds(bl.pml(labels).tail(0.2), 0.3)
 
 
+@pytest.mark.truths
 def test_a_path_along_the_diagonal_keeps_its_signs():
     shape = lambda u: -50 * (u - 0.3) ** 2 * (u + 0.2)  # noqa: E731
     level = 2 * integrate.quad(lambda u: math.exp(shape(u)), 0, 4, points=[0.3, 1.0])[0]
@@ -54,6 +56,7 @@ def test_a_path_along_the_diagonal_keeps_its_signs():
     holds(bl.pml(ring).tail(0.8), 0.45463, 5e-4)
 
 
+@pytest.mark.truths
 def test_a_jump_at_a_cut_of_the_far_form():
     weight = lambda x: np.where(x < 0.5, 0.1, 0.9)  # noqa: E731
     two = joint(
@@ -72,6 +75,7 @@ def test_large_offsets():
     holds(bl.pmc(noise).sup(), 0.541324854613, 1e-11)
 
 
+@pytest.mark.truths
 def test_an_atom_of_the_outcome_is_no_outcome_of_the_density():
     mech = bl.Mechanism(
         lambda y, x: 0.75 / (1 + x**2) * np.exp(-((y - x) ** 2) / 2) / math.sqrt(2 * math.pi),
@@ -93,6 +97,7 @@ def test_a_countable_secret_that_ends_below():
     assert bl.pml(prior * mech).sup().lower < math.inf
 
 
+@pytest.mark.truths
 def test_rays_stay_inside_the_alphabet():
     secret = bl.Interval(1e8, 1e8 + 1)
     odd = joint(
@@ -107,6 +112,7 @@ def test_rays_stay_inside_the_alphabet():
     assert bl.pmc(odd).sup().lower < math.inf
 
 
+@pytest.mark.truths
 def test_a_jump_where_the_supremum_is():
     cut = joint(lambda y, x: np.where(x < 0.5, 1 + 1.9 * x * (2 * y - 1), 1.0))
     holds(bl.pml(cut).tail(0.145), 0.61633)
@@ -127,6 +133,7 @@ def test_an_outcome_altered_at_the_centre_of_a_band(place):
     holds(bl.pml(altered).tail(0.3), 0.1253529, 1e-6)
 
 
+@pytest.mark.truths
 def test_a_marginal_bounded_by_an_integral_proves_only_what_is_there():
     """x^-0.4 is integrable: the kernel alone blows up. Where f_Y does too, nothing is proved."""
     shrinking = lambda y, x: 1 - x**0.6 + np.where(y < x, x**-0.4, 0.0)  # noqa: E731
@@ -137,6 +144,7 @@ def test_a_marginal_bounded_by_an_integral_proves_only_what_is_there():
     assert bl.pml(joint(lambda y, x: np.where(y < x, 1 / x, 0.0)))(0.5).lower < math.inf
 
 
+@pytest.mark.truths
 def test_a_pole_in_the_secret_is_a_set_of_positive_mass():
     spike = lambda y, x: np.where(y == x, 1e9, 1 + 0.5 * (2 * x - 1) * (2 * y - 1))  # noqa: E731
     holds(bl.pml(joint(spike)).sup(), math.log(1.5), 1e-8)
@@ -169,6 +177,7 @@ def test_kernels_that_fall_faster_than_any_power_are_compared_with_each_other():
     holds(found, -math.log1p(-0.125), 1e-8)
 
 
+@pytest.mark.truths
 def test_nothing_leaks_where_the_density_is_zero_for_every_secret():
     """Slopes in the secret are those of a density: its logarithm may be -inf there all the same."""
     secret = bl.Interval(0.5, 1.5)
@@ -193,6 +202,7 @@ def test_nothing_leaks_where_the_density_is_zero_for_every_secret():
     holds(bl.pml(linear).sup(), math.log(max(here) / level), 1e-9)
 
 
+@pytest.mark.truths
 def test_a_path_of_secrets_that_make_a_band_impossible_bounds_no_mean():
     """0 times an excess that is not bounded is not 0: E e^PML was too small, and certified."""
 

@@ -77,6 +77,10 @@ def two(request):
         return Truth(request.param), joint(gauss(mean), UNIT**request.param)
 
 
+@pytest.mark.cases(
+    "truths",
+    "3",
+)
 def test_tails(two):
     truth, of = two
     with mpmath.workdps(25):
@@ -98,6 +102,7 @@ def test_a_quantile(two):
         assert truth.tail(truth.pml, mpf(found.lower), 1.2) >= 0.5
 
 
+@pytest.mark.truths
 def test_means(two):
     truth, of = two
     with mpmath.workdps(20):
@@ -139,6 +144,17 @@ QUERIES = {
 }
 
 
+@pytest.mark.cases(
+    "truths",
+    "pmc-a kink",
+    "pmc-a pole",
+    "pmc-flat on a set",
+    "pmc-steps",
+    "pml-a kink",
+    "pml-a pole",
+    "pml-flat on a set",
+    "pml-steps",
+)
 @pytest.mark.parametrize("name", QUERIES)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_bands_hold_at_their_outcomes(name, kind):
@@ -165,6 +181,7 @@ AT_FACES = {  # almost everywhere g is x0 + x1, but for a shift
 }
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("name", AT_FACES)
 def test_faces_and_corners_are_null_sets(name):
     """E e^PML is the integral of sup_x f: that of noise on a sum in an interval of length 2."""
@@ -211,6 +228,7 @@ def test_a_prior_that_may_vanish_has_none():
     assert summary(engine_for(some * mech).surface) is not None
 
 
+@pytest.mark.truths
 def test_a_kernel_of_two_numbers_is_bounded_at_fixed_secrets():
     """The leakage of a location and a scale is bounded away from 0, which needs paths."""
 

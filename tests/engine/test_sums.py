@@ -32,6 +32,7 @@ from borel.verification import verified
 pytestmark = pytest.mark.usefixtures("digits")
 
 
+@pytest.mark.truths
 def test_laws_under_betas():
     """Gaussian noise on a mean of two Beta(2, 2) secrets: PML at outcomes, and its median."""
     prior = bl.beta(alpha=2, beta=2) * bl.beta(alpha=2, beta=2)
@@ -70,6 +71,7 @@ def test_leakages_at_outcomes(noise, on, weights):
         holds(bl.pmc(case)(y), truth.pmc(mpf(y)))
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_suprema_of_laplace_noise(count):
     weights = [1 / 4] * count
@@ -84,6 +86,7 @@ def test_suprema_of_laplace_noise(count):
         assert verified(kind, bound).outcome == "verified"
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 @pytest.mark.parametrize(
     "noise, on, t",
@@ -102,6 +105,7 @@ def test_laws(noise, on, t, kind, outcome):
     assert outcome(tail.certificate) == "verified"
 
 
+@pytest.mark.truths
 def test_means():
     law = Sum([mpf(1) / 2] * 2)
     for noise, on, far in ((laplace, laplace_on, (4, 16, 80)), (gauss, gauss_on, (2, 4, 8, 14))):
@@ -149,6 +153,7 @@ def test_sums_agree_with_all_coordinates(seed):
         assert (most - least).max() <= 1e-8
 
 
+@pytest.mark.truths
 def test_atoms_of_the_outcome_depend_on_the_sum():
     on = bl.Mixed(UNIT, atoms=[0.0, 1.0])
 
@@ -193,6 +198,7 @@ def test_the_posterior_is_of_all_secrets():
     assert posterior.on == UNIT**2
 
 
+@pytest.mark.truths
 def test_gaussian_noise_on_normal_secrets():
     """PML(y) is log(1 + v) / 2 + (y - m)^2 / 2 (1 + v): its law is that of chi-square."""
     prior, variance = NORMALS["one by one"]
@@ -254,6 +260,7 @@ def test_a_broken_reduction_is_caught(where, wrong, monkeypatch):
         holds(bl.pmc(case)(2.0), truth.pmc(mpf(2)))
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize(
     "box, weight, offset, y",
     [((-1, 1), 1.0, 0.0, 0.5), ((0, 1), 0.1, 0.1, 0.7), ((-1, 1), 2.0, 1.0, 3.0)],

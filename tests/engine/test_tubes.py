@@ -199,6 +199,7 @@ def test_a_change_of_branch_within_a_tube_is_seen(name, half):
     assert (truth <= np.minimum(path, found.direct[0]) + 1e-12).all()
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("cut", [0.5, 0.75])
 def test_the_law_of_noise_of_two_widths(cut):
     """Its density jumps in the secret; the leakage has a least value, which is not 0."""
@@ -218,6 +219,7 @@ def test_the_law_of_noise_of_two_widths(cut):
         assert law.quantile(0.05).upper >= least
 
 
+@pytest.mark.truths
 def test_the_law_of_one_sided_noise():
     """Y = X + U, U exponential: f_Y = 1 - e^-y for y < 1, and the supremum is 1, at x = y."""
 
@@ -261,6 +263,7 @@ def beyond(t):
     return (1 - root) / 2 + max(turn - (1 + root) / 2, 0) + right
 
 
+@pytest.mark.truths
 def test_the_law_of_the_clayton_mixture():
     t = 0.25
     secret, outcome, f = CASES["Clayton"][0]
@@ -272,6 +275,7 @@ def test_the_law_of_the_clayton_mixture():
     assert back.lower <= t + 1e-12 and t - 1e-12 <= back.upper and back.width <= 1e-5
 
 
+@pytest.mark.truths
 def test_the_mean_of_the_clayton_mechanism():
     """Its density is a sum of logarithms, of which that of x has no bound beside x = 0."""
     turn = MP.mpf(2) / 3
@@ -283,6 +287,7 @@ def test_the_mean_of_the_clayton_mechanism():
     assert found.lower <= truth <= found.upper
 
 
+@pytest.mark.truths
 def test_the_cost_of_the_clayton_mechanism_has_a_law():
     """PMC is log 1 / eta at almost every outcome, approached as x goes to 0."""
     with bl.options(tol=1e-5):

@@ -53,6 +53,29 @@ FIGURES = {
 }
 
 
+@pytest.mark.cases(
+    "truths",
+    "beta-E pml",
+    "beta-P{pml > 1/4}",
+    "beta-median of pml",
+    "beta-supremum of pmc",
+    "exponential-E pml",
+    "exponential-P{pml > 1/4}",
+    "exponential-median of pml",
+    "exponential-supremum of pmc",
+    "gamma-E pml",
+    "gamma-P{pml > 1/4}",
+    "gamma-median of pml",
+    "gamma-supremum of pmc",
+    "in logarithms-E pml",
+    "in logarithms-P{pml > 1/4}",
+    "in logarithms-median of pml",
+    "in logarithms-supremum of pmc",
+    "normal-E pml",
+    "normal-P{pml > 1/4}",
+    "normal-median of pml",
+    "normal-supremum of pmc",
+)
 @pytest.mark.parametrize("figure", FIGURES)
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_written_prior_is_as_good_as_a_named_one(pair, figure):
@@ -85,6 +108,14 @@ def mean_of(f, density):
         return low + high
 
 
+@pytest.mark.cases(
+    "truths",
+    "both",
+    "factors",
+    "its square",
+    "logarithm",
+    "semicircle",
+)
 @pytest.mark.parametrize("name", NOISE_ON)
 def test_noise_on_a_prior_that_is_singular_at_an_end(name):
     written, density = NOISE_ON[name]
@@ -209,6 +240,7 @@ def test_figures_cover_the_law_meant(sign, monkeypatch):
     assert inner[1][0][0] / inner[0][0][0] >= 1 + 2 * MISS
 
 
+@pytest.mark.truths
 def test_an_infinity_of_a_written_prior_has_a_certificate():
     """Along half-lines of secrets e^-x is no power of t, and its logarithm is."""
     written, _, mechanism = PAIRS["exponential"]

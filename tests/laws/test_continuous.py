@@ -81,6 +81,11 @@ CHANGES_OF_Y = {
 }
 
 
+@pytest.mark.cases(
+    "truths",
+    "pmc-logistic",
+    "pml-logistic",
+)
 @pytest.mark.parametrize("change", CHANGES_OF_Y)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_a_smooth_change_of_the_outcome(change, kind):
@@ -122,6 +127,7 @@ def test_null_sets_of_secrets_change_nothing(where, kind):
     assert agree_at(before, after, PLACES, PLACES)
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_null_sets_of_outcomes_change_no_law(kind):
     altered = bl.Mechanism(

@@ -24,6 +24,7 @@ def agree(first, second):
     assert abs(first.value - second.value) <= 2 * slack + 1e-9
 
 
+@pytest.mark.truths
 @given(b=scales, k=st.floats(0.2, 2.0), y=outcomes, kind=st.sampled_from(["pml", "pmc"]))
 def test_a_smooth_change_of_the_outcome_changes_nothing(b, k, y, kind):
     """Y' = sinh(k Y) / k has the density f(y|x) / cosh(k y)."""
@@ -40,6 +41,7 @@ def test_a_smooth_change_of_the_outcome_changes_nothing(b, k, y, kind):
     agree(leakage(PRIOR * plain)(y), leakage(PRIOR * bent)(math.sinh(k * y) / k))
 
 
+@pytest.mark.truths
 @given(
     b=scales,
     y=outcomes,

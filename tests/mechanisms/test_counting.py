@@ -141,6 +141,7 @@ def test_the_number_of_the_paper():
     assert round(bl.pml(one).sup().value, 3) == 1.539
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [CASES[1], *(pytest.param(c, marks=pytest.mark.slow) for c in CASES if c != CASES[1])]
 )

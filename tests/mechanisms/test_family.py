@@ -61,6 +61,7 @@ def test_finite_families_and_the_other_measures():
         bl.information_density(joint)
 
 
+@pytest.mark.slow
 def test_users_own_mechanisms():
     scale = xr.DataArray([1.0, 2.0], dims="b")
     family = bl.Mechanism(

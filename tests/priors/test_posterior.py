@@ -205,6 +205,7 @@ def test_labels_of_the_draws_must_match_the_mechanism():
         learn(data) * MECHANISM
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_random_densities_agree_with_one_prior_at_a_time(kind):
     """A Beta density for every draw: the block estimate against the estimate of single priors."""
@@ -253,6 +254,7 @@ def test_the_other_measures_of_every_draw_enclose_the_single_ones():
             assert high - low <= 1e-12
 
 
+@pytest.mark.truths
 def test_the_other_measures_of_random_densities_agree_with_single_priors():
     rng = np.random.default_rng(12)
     a, b = rng.gamma(200, 0.01, (2, 6)), rng.gamma(300, 0.01, (2, 6))

@@ -81,6 +81,7 @@ def test_cdf_mean_and_exp_mean_over_prior_and_outcome():
     assert abs(above.lower + below.upper - 1) < 1e-9
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("s", [0.3, 0.7, 0.9])
 def test_the_quantile_over_prior_and_outcome_covers(s):
     def cdf(t):

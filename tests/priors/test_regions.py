@@ -64,6 +64,7 @@ def test_the_smallest_level_is_below_the_supremum_over_any_region(kind, leakage)
         assert float(epsilon.draws["lower"].values[members].max()) <= found.upper
 
 
+@pytest.mark.truths
 def test_the_supremum_over_an_ellipsoid_is_that_of_a_convex_program():
     """Lower expectations against SLSQP and against many members, some cut by the simplex."""
     rng = np.random.default_rng(4)

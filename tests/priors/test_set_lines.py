@@ -177,6 +177,7 @@ def test_a_hull_of_priors_on_different_halves_says_what_it_assumes():
     assert any("charges every set of secrets" in a for a in found.assumptions)
 
 
+@pytest.mark.truths
 def test_ldp_over_a_set_counts_secrets_that_only_some_member_charges():
     """Half of the secrets have mass under the second corner only: the first one's level is less."""
     unit = bl.Interval(0, 1)

@@ -130,6 +130,7 @@ def test_outcomes_that_one_secret_forbids():
     assert found.lower <= truth + 1e-12 and truth - 1e-12 <= found.upper and found.width <= 1e-8
 
 
+@pytest.mark.truths
 def test_no_member_leaks_more_through_a_continuous_outcome():
     mech, _ = laplace(0.75)
     rng = np.random.default_rng(0)

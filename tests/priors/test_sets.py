@@ -166,6 +166,7 @@ def test_boxes_against_linear_programs(seed):
         assert abs(found.lower.values[y] - truth) <= 1e-11
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize("seed", range(10))
 def test_polytopes_moments_and_intersections_are_enclosed(seed):
     rng, mech, kernel, p = drawn(400 + seed)
