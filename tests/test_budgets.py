@@ -61,11 +61,7 @@ WITHOUT = {
 }
 
 
-@pytest.mark.cases(
-    "slow",
-    "a mean",
-    "an envelope of a continuous secret",
-)
+@pytest.mark.cases("slow", "a mean", "an envelope of a continuous secret")
 @pytest.mark.parametrize("name", WITH)
 def test_certified_figures_have_a_certificate(name):
     with bl.options(budget=20):
@@ -74,11 +70,7 @@ def test_certified_figures_have_a_certificate(name):
     assert ENGINE not in found.assumptions
 
 
-@pytest.mark.cases(
-    "slow",
-    "a bound of an envelope",
-    "a family of priors",
-)
+@pytest.mark.cases("slow", "a bound of an envelope", "a family of priors")
 @pytest.mark.parametrize("name", WITHOUT)
 def test_others_are_conditional_on_the_engine(name):
     with bl.options(budget=10):

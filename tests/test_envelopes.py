@@ -379,10 +379,7 @@ def test_level_and_mass_are_inverse(kind):
             assert just_below >= delta - 1e-8 and just_above <= delta + 1e-8
 
 
-@pytest.mark.cases(
-    "truths",
-    "pmc",
-)
+@pytest.mark.cases("truths", "pmc")
 @KINDS
 def test_no_post_processing_beats_it(kind, count=120, seed=13):
     rng = np.random.default_rng(seed)

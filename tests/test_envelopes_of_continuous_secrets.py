@@ -101,10 +101,7 @@ def test_outcomes_beyond_the_cells_are_not_all_of_them():
         assert env(delta).lower <= np.log(mean / float(delta))
 
 
-@pytest.mark.cases(
-    "truths",
-    "pml-0.5",
-)
+@pytest.mark.cases("truths", "pml-0.5")
 @pytest.mark.parametrize("delta", [F(1, 100), F(1, 5), 0.5, F(63, 100)])
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 def test_a_supremum_that_many_outcomes_have_is_the_envelope(of, delta):

@@ -17,10 +17,7 @@ def block(marker):
     return found.group(1)
 
 
-@pytest.mark.cases(
-    "slow",
-    "",
-)
+@pytest.mark.cases("slow", "")
 @pytest.mark.parametrize(
     "part", ["", ": measures", ": adversaries", ": guarantees", ": envelopes", ": sets"]
 )

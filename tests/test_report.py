@@ -56,10 +56,7 @@ def continuous(**options):
     )
 
 
-@pytest.mark.cases(
-    "slow",
-    "continuous",
-)
+@pytest.mark.cases("slow", "continuous")
 @pytest.mark.parametrize("make", [audit, posterior, continuous])
 def test_the_report_is_self_contained(make):
     html = render(make())

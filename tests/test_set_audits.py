@@ -192,11 +192,7 @@ def lines():
     }
 
 
-@pytest.mark.cases(
-    "slow",
-    "a hull",
-    "counts with noise",
-)
+@pytest.mark.cases("slow", "a hull", "counts with noise")
 @pytest.mark.parametrize(
     "name",
     [

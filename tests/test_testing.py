@@ -78,11 +78,7 @@ def test_sound_measures_pass(name):
     check_measure(MEASURES[name])
 
 
-@pytest.mark.cases(
-    "slow",
-    "noise",
-    "own",
-)
+@pytest.mark.cases("slow", "noise", "own")
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_sound_mechanisms_pass(name):
     check_mechanism(*MECHANISMS[name])

@@ -85,10 +85,7 @@ def test_rational_witnesses_attain_the_supremum_exactly(style):
     assert reached >= 450
 
 
-@pytest.mark.cases(
-    "truths",
-    "fine",
-)
+@pytest.mark.cases("truths", "fine")
 @pytest.mark.parametrize("style", PRIORS)
 def test_float_witnesses_attain_the_supremum_to_rounding(style):
     """The laws meant by floats are within their rounding; those measured are the floats divided."""

@@ -55,10 +55,7 @@ def test_example_9_is_certified_and_meets_the_theorem(continuous):
             assert mp.mpf(row.closed_form.lower) <= truth <= mp.mpf(row.closed_form.upper)
 
 
-@pytest.mark.cases(
-    "truths",
-    "continuous",
-)
+@pytest.mark.cases("truths", "continuous")
 @pytest.mark.parametrize("example", ["countable", "continuous"])
 def test_the_infinity_is_by_theorem_and_the_engine_proves_it_too(example, request):
     rows = request.getfixturevalue(example)
@@ -69,10 +66,7 @@ def test_the_infinity_is_by_theorem_and_the_engine_proves_it_too(example, reques
     assert "PML is unbounded" in pml.engine.assumptions[-1]
 
 
-@pytest.mark.cases(
-    "truths",
-    "continuous",
-)
+@pytest.mark.cases("truths", "continuous")
 @pytest.mark.parametrize("example", ["countable", "continuous"])
 def test_both_theorems_of_the_preprint_are_refuted(example, request):
     rows = request.getfixturevalue(example)

@@ -101,11 +101,7 @@ def test_builds(case):
     assert not joint.mechanism.opaque and case.proof
 
 
-@pytest.mark.cases(
-    "attacks",
-    "phase_of_one_over_x_pmc",
-    "phase_of_one_over_x_pml",
-)
+@pytest.mark.cases("attacks", "phase_of_one_over_x_pmc", "phase_of_one_over_x_pml")
 @pytest.mark.parametrize("case", named(DECOYS + NEAR_MISSES))
 def test_decoys_stay_below_their_bound_and_come_near_it(case):
     lower, upper = case.truth

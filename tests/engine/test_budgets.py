@@ -156,10 +156,7 @@ def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
     assert np.isinf(high).any() == (seconds < 6)  # seven blocks cover the secrets
 
 
-@pytest.mark.cases(
-    "truths",
-    "pmc-quantile",
-)
+@pytest.mark.cases("truths", "pmc-quantile")
 @pytest.mark.parametrize("figure", ["sup", "tail", "quantile", "mean", "exp_mean"])
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_a_law_stops_between_blocks_of_bands(clock, monkeypatch, kind, figure):

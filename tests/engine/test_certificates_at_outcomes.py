@@ -58,10 +58,7 @@ def test_a_supremum_that_is_only_approached_is_verified(name, y):
     assert not checked(bound.certificate).failures
 
 
-@pytest.mark.cases(
-    "proofs",
-    "30.0-0.05",
-)
+@pytest.mark.cases("proofs", "30.0-0.05")
 @pytest.mark.parametrize(("y", "sigma"), [(0.25, 0.25), (1.0, 0.25), (30.0, 0.05)])
 def test_what_is_far_out_has_a_certificate_that_holds_or_none(y, sigma):
     """PML of 94 nats, PMC of 11790: the checker is asked first."""

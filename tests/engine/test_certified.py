@@ -100,10 +100,7 @@ def test_two_hundred_outcomes(name, kind):
             assert high[k] == INF and status[k] in {*PROVED, "undecided"}
 
 
-@pytest.mark.cases(
-    "truths",
-    "Gaussian on a Beta",
-)
+@pytest.mark.cases("truths", "Gaussian on a Beta")
 @pytest.mark.parametrize(
     "name", ["Laplace on a uniform", "Gaussian on a Beta", "Clayton, a user's"]
 )
@@ -118,10 +115,7 @@ def test_many_outcomes_say_the_same_as_each_alone(name):
             assert alone.lower <= many["upper"].values[3 * k]
 
 
-@pytest.mark.cases(
-    "truths",
-    "Gaussian on a uniform",
-)
+@pytest.mark.cases("truths", "Gaussian on a uniform")
 @pytest.mark.parametrize(
     "name", ["Laplace on a uniform, a user's", "Gaussian on a uniform", "Student of 3 on a uniform"]
 )
@@ -211,10 +205,7 @@ def test_the_mean_of_the_exponential_of_pmc():
     checked(found, truth, 1e-8 * truth[1])  # a ratio: the tolerance is of its logarithm
 
 
-@pytest.mark.cases(
-    "truths",
-    "0.05",
-)
+@pytest.mark.cases("truths", "0.05")
 @pytest.mark.parametrize("s", [0.05, 0.5, 0.95])
 def test_the_quantiles_of_a_chi_square_law(s):
     with bl.options(tol=1e-6):
@@ -305,10 +296,7 @@ def tilted(density, prior=None, outcome=UNIT, **rest):
     return prior * kernel(density, secret=prior.on, outcome=outcome, **rest)
 
 
-@pytest.mark.cases(
-    "truths",
-    "the diagonal, 1e6-pmc",
-)
+@pytest.mark.cases("truths", "the diagonal, 1e6-pmc")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ALTERED)
 def test_altered_points_change_nothing(name, kind):

@@ -91,10 +91,7 @@ def verified(name, kind):
     return check_outcomes(json.loads(json.dumps(bound.certificate)))
 
 
-@pytest.mark.cases(
-    "slow",
-    "waves-pml",
-)
+@pytest.mark.cases("slow", "waves-pml")
 @pytest.mark.parametrize(("name", "kind"), QUICK)
 def test_suprema_are_verified(name, kind):
     report = verified(name, kind)
@@ -121,10 +118,7 @@ def altered(name, kind, *path, to):
     return check_outcomes(certificate)
 
 
-@pytest.mark.cases(
-    "slow",
-    "1e-08-tilt-pml",
-)
+@pytest.mark.cases("slow", "1e-08-tilt-pml")
 @pytest.mark.parametrize(
     ("name", "kind"),
     [("tilt", "pml"), ("tilt", "pmc"), ("polynomial", "pml"), ("polynomial", "ldp")],

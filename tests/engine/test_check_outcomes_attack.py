@@ -262,11 +262,7 @@ TRUE = {
 }
 
 
-@pytest.mark.cases(
-    "slow",
-    "below all floats",
-    "lost cells below all floats",
-)
+@pytest.mark.cases("slow", "below all floats", "lost cells below all floats")
 @pytest.mark.parametrize("name", FALSE)
 def test_a_false_claim_is_refused(name):
     args, more = FALSE[name]

@@ -59,10 +59,7 @@ def test_figures_of_a_law_are_verified_and_others_are_not(laws, outcome, kind, f
         assert outcome(bound.certificate | {"lower": lower, "upper": upper}) == "refused"
 
 
-@pytest.mark.cases(
-    "slow",
-    "Gaussian",
-)
+@pytest.mark.cases("slow", "Gaussian")
 @pytest.mark.parametrize(
     ("mechanism", "truth"),
     [
@@ -87,10 +84,7 @@ def test_a_tail_of_noise_on_a_beta_prior(outcome):
     assert outcome(bound.certificate) == "verified"
 
 
-@pytest.mark.cases(
-    "slow",
-    "laplace",
-)
+@pytest.mark.cases("slow", "laplace")
 @pytest.mark.parametrize("mechanism", [bl.mechanisms.laplace, bl.mechanisms.gaussian])
 def test_an_unbounded_density(outcome, mechanism):
     """E e^PML is the integral of the largest kernel; forged ends beside the truth are refused."""

@@ -205,10 +205,7 @@ def laplace_mean():
     return MP.quad(lambda y: LAPLACE.density(y) * LAPLACE.pml(y), marks)
 
 
-@pytest.mark.cases(
-    "truths",
-    "laplace-laplace_mean",
-)
+@pytest.mark.cases("truths", "laplace-laplace_mean")
 @pytest.mark.parametrize(("name", "truth"), [("laplace", laplace_mean), ("gauss", gauss_mean)])
 def test_the_mean_of_pml(name, truth):
     """Beyond the ends of the integral the mean is far below the width of the enclosure."""

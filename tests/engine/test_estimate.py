@@ -145,10 +145,7 @@ def test_closed_form(name):
     assert abs(bound.value - truth) <= 10 * (bound.upper - bound.lower) / 2 + 1e-14
 
 
-@pytest.mark.cases(
-    "truths",
-    "3",
-)
+@pytest.mark.cases("truths", "3")
 @pytest.mark.parametrize("d", [2, 3])
 def test_secrets_of_two_and_three_dimensions(d):
     """Y = sum of d standard normal secrets plus N(0, 1): the density sees the sum only."""

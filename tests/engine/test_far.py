@@ -121,11 +121,7 @@ def cauchy(scale, secret):
     )
 
 
-@pytest.mark.cases(
-    "truths",
-    "<lambda>-0.3",
-    "<lambda>-1.0",
-)
+@pytest.mark.cases("truths", "<lambda>-0.3", "<lambda>-1.0")
 @pytest.mark.parametrize("scale", [0.3, 1.0])
 @pytest.mark.parametrize("make", [cauchy, lambda s, on: student(1.0, s, on)])
 def test_cauchy_noise_on_a_bounded_secret(scale, make):

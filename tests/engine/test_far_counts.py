@@ -124,11 +124,7 @@ def joint(name):
     return CASES[name][0]()
 
 
-@pytest.mark.cases(
-    "truths",
-    "a large count",
-    "epsilon = 0.1",
-)
+@pytest.mark.cases("truths", "a large count", "epsilon = 0.1")
 @pytest.mark.parametrize("name", CASES)
 def test_the_mean_of_pml_is_enclosed(name):
     found = bl.pml(joint(name)).mean()
@@ -153,13 +149,7 @@ def test_means_of_a_clamped_count():
         assert truth <= found.upper + 1e-14 * found.upper and found.width <= 1e-8 * found.upper
 
 
-@pytest.mark.cases(
-    "truths",
-    "Poisson noise",
-    "a large count",
-    "geometric",
-    "two-sided",
-)
+@pytest.mark.cases("truths", "Poisson noise", "a large count", "geometric", "two-sided")
 @pytest.mark.parametrize(
     "name", ["two-sided", "geometric", "a large count", "one-sided", "Poisson noise"]
 )

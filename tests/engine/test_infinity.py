@@ -154,11 +154,7 @@ def test_every_infinity_is_either_proved_or_missed():
     assert len(PROVED) >= max(10, len(names) / 2)
 
 
-@pytest.mark.cases(
-    "truths",
-    "exponential_noise_cut_off",
-    "laplace_noise_in_disguise_pmc",
-)
+@pytest.mark.cases("truths", "exponential_noise_cut_off", "laplace_noise_in_disguise_pmc")
 @pytest.mark.parametrize(
     "case", quick(DECOYS, QUICK_DECOYS) + quick(NEAR_MISSES, QUICK_NEAR_MISSES)
 )
@@ -166,10 +162,7 @@ def test_a_decoy_is_finite_and_its_truth_is_inside(case):
     check_decoy(case)
 
 
-@pytest.mark.cases(
-    "truths",
-    "clayton_mixture_pml",
-)
+@pytest.mark.cases("truths", "clayton_mixture_pml")
 @pytest.mark.parametrize("case", quick(INFINITIES, QUICK_INFINITIES))
 def test_an_infinity_is_proved_or_left_open(case):
     check_infinity(case)

@@ -67,10 +67,7 @@ INFINITE = {
 }
 
 
-@pytest.mark.cases(
-    "truths",
-    "a mixture of scales",
-)
+@pytest.mark.cases("truths", "a mixture of scales")
 @pytest.mark.parametrize("name", list(INFINITE))
 def test_one_of_two_secrets_is_favoured_without_bound(name):
     case = INFINITE[name]()

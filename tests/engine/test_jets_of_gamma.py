@@ -25,11 +25,7 @@ CASES = {
 }
 
 
-@pytest.mark.cases(
-    "truths",
-    "0.0009765625-digamma",
-    "0.5-digamma",
-)
+@pytest.mark.cases("truths", "0.0009765625-digamma", "0.5-digamma")
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("width", [0.0, 2.0**-10, 0.5])
 def test_every_coefficient_is_enclosed(name, width):

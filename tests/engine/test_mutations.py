@@ -302,10 +302,7 @@ def named(value):
     return value.__name__
 
 
-@pytest.mark.cases(
-    "mutations",
-    "over_bands",
-)
+@pytest.mark.cases("mutations", "over_bands")
 @pytest.mark.parametrize("battery", BATTERIES, ids=named)
 def test_the_engine_as_it_is(battery):
     assert battery() == []

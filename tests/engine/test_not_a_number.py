@@ -127,10 +127,7 @@ def test_a_figure_of_such_a_kernel():
     assert found.lower <= truth <= found.upper
 
 
-@pytest.mark.cases(
-    "truths",
-    "0.25",
-)
+@pytest.mark.cases("truths", "0.25")
 @pytest.mark.parametrize("y", [0.25, 0.9])
 def test_a_figure_at_one_outcome_of_such_a_kernel(y):
     """Few outcomes are enclosed by Arb, where it knows the kernel."""

@@ -80,10 +80,7 @@ POLYNOMIALS = {
 }
 
 
-@pytest.mark.cases(
-    "truths",
-    "three",
-)
+@pytest.mark.cases("truths", "three")
 @pytest.mark.parametrize("parts", POLYNOMIALS.values(), ids=POLYNOMIALS)
 def test_the_density_of_a_sum_of_polynomials(parts, rng):
     """The distribution function, against integrals of that of one secret over the others."""

@@ -77,10 +77,7 @@ def two(request):
         return Truth(request.param), joint(gauss(mean), UNIT**request.param)
 
 
-@pytest.mark.cases(
-    "truths",
-    "3",
-)
+@pytest.mark.cases("truths", "3")
 def test_tails(two):
     truth, of = two
     with mpmath.workdps(25):

@@ -317,11 +317,7 @@ LAWS = [
 ]
 
 
-@pytest.mark.cases(
-    "truths",
-    "pmc-case3-gaussian",
-    "pml-case2-gaussian",
-)
+@pytest.mark.cases("truths", "pmc-case3-gaussian", "pml-case2-gaussian")
 @pytest.mark.parametrize(("case", "noise"), LAWS)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_tails_and_quantiles_on_intervals(case, noise, kind):

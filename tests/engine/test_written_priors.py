@@ -108,14 +108,7 @@ def mean_of(f, density):
         return low + high
 
 
-@pytest.mark.cases(
-    "truths",
-    "both",
-    "factors",
-    "its square",
-    "logarithm",
-    "semicircle",
-)
+@pytest.mark.cases("truths", "both", "factors", "its square", "logarithm", "semicircle")
 @pytest.mark.parametrize("name", NOISE_ON)
 def test_noise_on_a_prior_that_is_singular_at_an_end(name):
     written, density = NOISE_ON[name]

@@ -81,11 +81,7 @@ CHANGES_OF_Y = {
 }
 
 
-@pytest.mark.cases(
-    "truths",
-    "pmc-logistic",
-    "pml-logistic",
-)
+@pytest.mark.cases("truths", "pmc-logistic", "pml-logistic")
 @pytest.mark.parametrize("change", CHANGES_OF_Y)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_a_smooth_change_of_the_outcome(change, kind):
