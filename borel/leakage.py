@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from borel.engine import engine_for
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.mechanisms.family import JointFamily, LeakageFamily
+from borel.reals import real
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -160,7 +160,7 @@ class LeakageVariable:
         Bound
             A probability. With Fractions in, ties at atoms are decided exactly.
         """
-        _number(t, "t")
+        t = real("leakage.tail", t, "a number t (nats)")
         return self._cached(
             ("tail", t, closed),
             lambda: (
@@ -215,7 +215,7 @@ class LeakageVariable:
         >>> bl.pml(joint).quantile(F(95, 100)), bl.pml(joint).quantile(F(95, 100), side="right")
         (Bound(0.05129329439, exact), Bound(0.6931471806, exact))
         """
-        _number(s, "s")
+        s = real("leakage.quantile", s, "a number s in [0, 1]")
         return self._cached(
             ("quantile", s, side),
             lambda: (
@@ -321,16 +321,6 @@ def _signed_bound(engine: Any, low: float, high: float) -> Bound:
             return Bound.estimate(low, 0.0, reason=engine.reason)
         return Bound.estimate((low + high) / 2, (high - low) / 2, reason=engine.reason)
     return getattr(Bound, engine.status)(low, high, assumptions=engine.assumptions)
-
-
-def _number(value: Any, name: str) -> None:
-    try:
-        bad = isinstance(value, Bound) or bool(value != value)
-        operator.lt(value, 0)  # it must be comparable
-    except (TypeError, ValueError):
-        bad = True
-    if bad:
-        raise InvalidInput(f"leakage.{name}", expected="a number", got=repr(value))
 
 
 def _is_single(alphabet: Any, y: Any) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from numbers import Rational, Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from borel.alphabets import Alphabet, Finite
 from borel.engine.intervals.rounding import NORMAL, U
 from borel.errors import InvalidInput
+from borel.reals import exactly, real
 
 
 def validated(values: np.ndarray, what: str, rounding: float = 0.0) -> np.ndarray:
@@ -206,14 +205,8 @@ def require_accurate(what: str, rounding: float) -> None:
 
 def probability(what: str, name: str, value: Any) -> Fraction:
     """Return a number of [0, 1] exactly; a float means its binary64 value."""
-    number: Any = value if isinstance(value, Real) else math.nan
+    expected = f"0 <= {name} <= 1"
+    number = real(what, value, expected)
     if not 0 <= number <= 1:
-        raise InvalidInput(what, expected=f"0 <= {name} <= 1", got=repr(value))
+        raise InvalidInput(what, expected=expected, got=repr(value))
     return exactly(number)
-
-
-def exactly(value: Any) -> Fraction:
-    """Return a finite number, of NumPy too, as a Fraction; a float means its binary64 value."""
-    if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    return Fraction(float(value))
