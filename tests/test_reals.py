@@ -238,7 +238,7 @@ def test_a_radius_is_exact():
 
 
 def test_a_smallest_probability_is_below_what_a_number_stands_for():
-    # longdouble holds p = 0.3 closely from above; the float64 before it is below, the nearest is not
+    # the longdouble before 0.3: the nearest float64 is 0.3 itself, which is above it
     p = np.nextafter(np.longdouble(0.3), np.longdouble(0))
     assert float(p) == 0.3 > F(*p.as_integer_ratio())
     assert facts_of(p_min=p, alphabet="finite").p_min < F(*p.as_integer_ratio())

@@ -77,7 +77,7 @@ class PosteriorLeakage:
         InvalidInput
             Several outcomes: see `curve`.
         """
-        from borel.leakage import _is_single
+        from borel.leakage import _is_single, _representable
 
         if not _is_single(self.joint.outcome, y):
             raise InvalidInput(
@@ -87,6 +87,7 @@ class PosteriorLeakage:
                 mend="use .curve(ys, prob) for a band over outcomes.",
             )
         self.joint.outcome.check(y)
+        _representable(self.joint.outcome, y)
         return self._random(
             ("at", repr(y)), lambda engine: engine.at(self.kind, y), f"{self.kind} at y = {y!r}"
         )
@@ -113,10 +114,11 @@ class PosteriorLeakage:
         """
         import xarray as xr
 
-        from borel.leakage import _coordinate, _flat
+        from borel.leakage import _coordinate, _flat, _representable
 
         points = _flat(self.joint.outcome, ys)
         self.joint.outcome.check(points)
+        _representable(self.joint.outcome, points)
         levels = [(1 - prob) / 2, 0.5, (1 + prob) / 2]
         rows = []
         for part in np.array_split(points, max(1, len(points) // 64)):
