@@ -20,7 +20,7 @@ import numpy as np
 
 from borel.adversaries.beliefs import Secrets, Weights, product
 from borel.errors import InvalidInput, NotYet
-from borel.probabilities import shown
+from borel.probabilities import is_labelled, labels_of, oriented, shown
 from borel.reals import exactly, real
 
 BINARY64 = "gains and costs given as floats mean their binary64 values"
@@ -308,17 +308,13 @@ def float_notes(entries: Sequence[Sequence[Any]]) -> tuple[str, ...]:
 
 
 def _matrix(values: Any, what: str) -> tuple[list[list[Any]], list | None, list | None]:
-    from borel.probabilities import with_labels
-
-    values = with_labels(values)
+    values = oriented(values, ("secret", "action"), what, named={})
     labels: list[list | None] = [None, None]
-    if hasattr(values, "dims") and hasattr(values, "coords"):
+    if is_labelled(values):
         if values.ndim == 2:
             labels = [
-                [v.item() if isinstance(v, np.generic) else v for v in values[d].values]
-                if d in values.coords
-                else None
-                for d in values.dims
+                own and [v.item() if isinstance(v, np.generic) else v for v in own]
+                for own in labels_of(values)
             ]
         values = values.values
     try:

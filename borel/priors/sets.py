@@ -35,7 +35,7 @@ from borel.engine.prior_sets.certificates_of_sets import of_mean
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, as_measure
-from borel.probabilities import as_numbers
+from borel.probabilities import as_numbers, in_order_of
 
 if TYPE_CHECKING:
     from borel.engine.prior_sets.linear import Constraints
@@ -312,15 +312,13 @@ def _values(f: Any, on: Alphabet) -> np.ndarray:
         )
     labels = list(on.labels)
     found = [f(a) for a in labels] if callable(f) else f
-    values, own = as_numbers(found)
+    values, _ = as_numbers(in_order_of(found, on, "PriorSet.lower"))
     if values.shape != (len(labels),):
         raise InvalidInput(
             "PriorSet.lower",
             expected=f"{len(labels)} values, one for each label of {on!r}",
             got=f"shape {values.shape}",
         )
-    if own is not None:
-        values = values[[own.index(a) for a in labels]] if set(own) == set(labels) else values
     try:
         finite = np.isfinite(values.astype(float)).all()
     except OverflowError:  # beyond the largest float
