@@ -185,6 +185,15 @@ class Finite(Alphabet):
     """
 
     kind = "finite"
+    given = True
+    """Whether somebody gave the labels; else they only count, and are matched by their number."""
+
+    @classmethod
+    def numbered(cls, count: int) -> Finite:
+        """Return 0, ..., n - 1 for n things that nobody labelled."""
+        made = cls(count)
+        made.given = False
+        return made
 
     def __init__(self, labels: Any):
         if hasattr(labels, "dims"):  # a DataArray
@@ -648,10 +657,33 @@ class Product(Alphabet):
         return " * ".join(repr(a) for a in self.parts)
 
 
+def miscounted(outer: Alphabet, inner: Alphabet) -> bool:
+    """Return whether things that nobody labelled are not as many as the labels of an alphabet.
+
+    Two probabilities are no law on three secrets: which one was forgotten?
+    """
+    unlabelled = isinstance(inner, Finite) and not inner.given
+    return unlabelled and outer.dim == 1 and outer.kind == "finite" and outer.size != inner.size
+
+
+def how_to_match(*alphabets: Alphabet) -> str:
+    """Return how to mend labels that do not match, in words."""
+    for factor in (factor for alphabet in alphabets for factor in alphabet.factors):
+        if isinstance(factor, Finite) and not factor.given:
+            return (
+                f"nobody labelled {factor.size} of them: give bl.Finite([...]), their labels "
+                f"(bl.Finite({factor.size}) if 0, 1, ... are meant), as on=, secret= or outcome=; "
+                "or one number for each label of the other."
+            )
+    return "give both the same labels; labels are matched, never positions."
+
+
 def includes(outer: Alphabet, inner: Alphabet) -> bool:
     """Return whether every point of ``inner`` is (proved to be) a point of ``outer``."""
     if outer == inner:
         return True
+    if miscounted(outer, inner):
+        return False
     if outer.dim != inner.dim:
         return False
     if outer.dim > 1:

@@ -11,11 +11,11 @@ import numpy as np
 
 from borel.alphabets import (
     Alphabet,
-    Finite,
     Mixed,
     Product,
     as_number,
     includes,
+    miscounted,
 )
 from borel.density import Density, breaks_of
 from borel.engine.graphs.trace import Tracer
@@ -26,6 +26,7 @@ from borel.probabilities import (
     aligned,
     as_numbers,
     is_labelled,
+    own_labels,
     row_miss,
     shown,
     validated,
@@ -388,7 +389,8 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
         DataArray brings its labels; the dimension called ``x`` or ``secret`` is the secret's, the
         last one if none is. A Series brings its index.
     on : Alphabet, optional
-        A finite alphabet with n labels; 0, ..., n - 1 if not given.
+        A finite alphabet with n labels. If not given they are 0, ..., n - 1, and only mechanisms of
+        n secrets take the prior: a category that was forgotten is an error.
 
     Raises
     ------
@@ -414,7 +416,7 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
         raise InvalidInput("pmf", expected="at least one probability", got=repr(probabilities))
     n = values.shape[-1]
     if on is None:
-        on = Finite(labels if labels is not None else n)
+        on = own_labels(labels, n)
     values = aligned(_on_labels(values, on, "pmf"), values.ndim - 1, labels, on, "pmf")
     return Measure(values, on, _check=False)
 
@@ -460,6 +462,8 @@ def covers(alphabet: Alphabet, prior: Measure) -> bool:
     """Return whether a mechanism on ``alphabet`` is defined wherever the prior has mass."""
     if includes(alphabet, prior.on):
         return True
+    if miscounted(alphabet, prior.on):
+        return False
     if prior._probabilities is not None and prior.on.kind == "finite":
         table = np.asarray(prior.probabilities != 0).reshape(-1, prior.on.size)
         charged: Any = table.any(axis=0)

@@ -13,7 +13,7 @@ from borel.density import Density, breaks_of
 from borel.engine.intervals.rounding import Split, U, split
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
-from borel.probabilities import aligned, as_numbers, is_labelled, labels_of, oriented
+from borel.probabilities import aligned, as_numbers, is_labelled, labels_of, oriented, own_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -197,8 +197,8 @@ class Mechanism:
         matrix = oriented(matrix, ("secret", "outcome"), "from_matrix", named=named)
         if is_labelled(matrix) and matrix.ndim == 2:
             names = labels_of(matrix)
-            secret = names[0] if secret is None or "secret" in named else secret
-            outcome = names[1] if outcome is None or "outcome" in named else outcome
+            secret = None if "secret" in named else secret
+            outcome = None if "outcome" in named else outcome
             matrix = matrix.values
         values, _ = as_numbers(matrix)
         if values.ndim != 2 or 0 in values.shape:
@@ -212,9 +212,10 @@ class Mechanism:
             ("secret", secret, values.shape[0]),
             ("outcome", outcome, values.shape[1]),
         ):
-            alphabet = (
-                given if isinstance(given, Alphabet) else Finite(size if given is None else given)
-            )
+            own = names[len(alphabets)]
+            alphabet: Any = own_labels(own, size) if given is None else given
+            if not isinstance(alphabet, Alphabet):
+                alphabet = Finite(given)
             if alphabet.kind != "finite" or alphabet.size != size:
                 raise InvalidInput(
                     "from_matrix",
@@ -222,7 +223,7 @@ class Mechanism:
                     got=repr(alphabet),
                     mend="rows are secrets, columns are outcomes.",
                 )
-            values = aligned(values, len(alphabets), names[len(alphabets)], alphabet, "from_matrix")
+            values = aligned(values, len(alphabets), own, alphabet, "from_matrix")
             alphabets.append(alphabet)
         out = cls(None, secret=alphabets[0], outcome=alphabets[1], name=name)
         out._set_matrix(values, rounding)

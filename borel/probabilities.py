@@ -141,6 +141,16 @@ def labels_of(table: Any) -> list[list | None]:
     return [list(table[d].values) if d in table.coords else None for d in table.dims]
 
 
+def own_labels(labels: list | None, count: int) -> Finite:
+    """Return the alphabet of values that came without one.
+
+    The labels 0, ..., n - 1 of a DataArray or a Series are what they have when nobody gives any.
+    """
+    if labels is None or list(labels) == list(range(count)):
+        return Finite.numbered(count)
+    return Finite(labels)
+
+
 def oriented(given: Any, roles: tuple[str, str], what: str, *, named: dict[str, str]) -> Any:
     """Return a DataArray or DataFrame with its rows and columns in the order of two roles.
 

@@ -216,3 +216,80 @@ def test_a_set_of_outcomes_is_no_outcome(outcomes):
     ):
         with pytest.raises(InvalidInput, match="list them in the order"):
             ask(outcomes)
+
+
+# -- a category that was forgotten ------------------------------------------------------------
+
+THREE = bl.Mechanism.from_matrix(np.eye(3, dtype=int))
+
+
+def posterior(**on):
+    data = bl.models.dirichlet_posterior([30, 70], draws=20, random_seed=1)
+    return bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"], **on))
+
+
+UNLABELLED = {
+    "a pmf": lambda **on: bl.pmf([HALF, HALF], **on),
+    "a DataArray": lambda **on: bl.pmf(
+        xr.DataArray([0.5, 0.5], dims="x", coords={"x": [0, 1]}), **on
+    ),
+    "a Series": lambda **on: bl.pmf(pd.Series([0.5, 0.5]), **on),
+    "a larger one": lambda **on: bl.pmf([0.5, 0.25, 0.25, 0], **on),
+    "conditioned": lambda **on: bl.pmf([HALF, HALF], **on).restrict(lambda x: x == 0),
+    "a mixture": lambda **on: bl.mixture([bl.pmf([HALF, HALF], **on)], weights=[1]),
+    "a ball": lambda **on: bl.priors.tv_ball(bl.pmf([HALF, HALF], **on), F(1, 10)),
+    "a hull": lambda **on: bl.priors.hull([bl.pmf([HALF, HALF], **on)]),
+    "a box": lambda **on: bl.priors.box([0.25, 0.25], [0.75, 0.75], **on),
+    "counts": lambda **on: bl.priors.from_counts([30, 70], confidence=0.95, **on),
+    "draws": posterior,
+}
+
+
+@pytest.mark.parametrize("make", UNLABELLED.values(), ids=UNLABELLED)
+def test_probabilities_that_nobody_labelled_are_one_for_each_secret(make):
+    with pytest.raises(InvalidInput, match="nobody labelled"):
+        make() * THREE
+    # labels that are given are matched, and 0, 1, ... may be given, too
+    size = 4 if make is UNLABELLED["a larger one"] else 2
+    assert make(on=bl.Finite(size)) * THREE
+    same = bl.Mechanism.from_matrix(np.eye(size, dtype=int))
+    assert make() * same
+    assert make(on=bl.Finite(size)) * same
+
+
+def test_what_a_forgotten_category_would_do():
+    # two of three secrets revealed: log 2 in place of log 3
+    assert bl.pml(bl.pmf([HALF, HALF], on=bl.Finite(2)) * THREE).sup().ratio == (2, 2)
+    assert bl.pml(bl.pmf([F(1, 3)] * 3) * THREE).sup().ratio == (3, 3)
+
+
+def test_other_things_that_nobody_labelled():
+    two, three = bl.pmf([HALF, HALF]), bl.pmf([HALF, F(1, 4), F(1, 4)])
+    pairs = bl.Mechanism.from_matrix(np.eye(9, dtype=int), secret=bl.Finite(3) ** 2)
+    for forget in (
+        lambda: (two * two) * pairs,
+        lambda: bl.iid(two, 2) * pairs,
+        lambda: THREE @ bl.Mechanism.from_matrix([[HALF, HALF]] * 2),
+        lambda: bl.renyi(two, three, 2),
+        lambda: bl.f_divergence(two, three, "kl"),
+        lambda: bl.max_divergence(two, three),
+    ):
+        with pytest.raises(InvalidInput, match="To mend it"):
+            forget()
+    # labels that are given are matched: log of the largest ratio, 1/2 over 1/4
+    named = [bl.pmf(p.probabilities.tolist(), on=bl.Finite(p.on.size)) for p in (two, three)]
+    assert bl.max_divergence(*named).ratio == (2, 2)
+    assert bl.max_divergence(three, bl.pmf([HALF, HALF, 0])).lower == math.inf
+
+
+def test_numbers_are_points_where_there_is_nothing_to_count():
+    prior = bl.pmf([HALF, HALF])
+    for secret in (bl.Interval(0, 1), bl.Reals()):
+        assert prior * bl.mechanisms.laplace(b=1.0, secret=secret)
+    counts = bl.Mechanism(
+        lambda y, x: np.where(y == x, 1.0, 0.0),
+        secret=bl.Integers(0, None),
+        outcome=bl.Integers(0, None),
+    )
+    assert prior * counts
+    assert prior * bl.Mechanism.from_matrix(np.eye(2, dtype=int), secret=bl.Integers(0, 1))

@@ -21,7 +21,7 @@ from borel.priors.combinations import Intersection, ProductSet, Union
 from borel.priors.counts import set_from_counts
 from borel.priors.parametric import family_of
 from borel.priors.polytopes import Polytope, moment_rules, polytope_rules
-from borel.probabilities import in_order_of, is_labelled, labels_of, with_labels
+from borel.probabilities import in_order_of, is_labelled, labels_of, own_labels, with_labels
 
 if TYPE_CHECKING:
     from borel.alphabets import Alphabet
@@ -226,14 +226,12 @@ def box(lower: Any, upper: Any, on: Alphabet | None = None) -> PriorSet:
 
         return DensityBand(lower, upper, on)  # type: ignore[arg-type]
     if on is None:
-        from borel.alphabets import Finite
-
         sides = lower, upper
         own = next((names for end in sides if (names := _names(end)) is not None), None)
         sizes = [len(a) for a in sides if hasattr(a, "__len__")]
         if not sizes:
             raise InvalidInput("bl.priors.box", expected="on=<an alphabet>", got="none")
-        on = Finite(sizes[0] if own is None else own)
+        on = own_labels(own, sizes[0])
     return Band(lower, upper, on)
 
 
