@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product as cartesian
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet, OutsideAlphabet
+from borel.reals import real
 
 
 class Alphabet:
@@ -109,9 +111,55 @@ def _reals(points: Any) -> np.ndarray | None:
         return None
 
 
+def exact_array(values: Any) -> np.ndarray:
+    """Return values as an array that holds each of them: of one NumPy type, or of objects.
+
+    NumPy alone takes 2**53 + 1 beside 0.5 for 2.0**53, and 1 beside "1" for "1".
+
+    Examples
+    --------
+    >>> exact_array([0.5, 2]), exact_array([0.5, 2**53 + 1])
+    (array([0.5, 2. ]), array([0.5, 9007199254740993], dtype=object))
+    """
+    values = _as_given(values)
+    if isinstance(values, (np.ndarray, str, bytes)) or not hasattr(values, "__iter__"):
+        return np.asarray(values)
+    given = list(values)
+    try:
+        array = np.asarray(given)
+        if array.tolist() == given:
+            return array
+    except ValueError:  # of different lengths, or arrays themselves
+        pass
+    array = np.empty(len(given), dtype=object)
+    array[:] = given
+    return array
+
+
+def _as_given(values: Any) -> Any:
+    """Return what a DataArray, or a Series or Index of pandas, holds."""
+    return values.to_numpy() if hasattr(values, "to_numpy") else values
+
+
+def in_order(what: str, values: Any) -> Any:
+    """Return labels as they came; raise if they came in a set, which has no order."""
+    if isinstance(values, (set, frozenset)):
+        raise InvalidInput(
+            what,
+            expected="labels in an order",
+            got=repr(values),
+            mend="a set has none: list them in the order that is meant, "
+            f"such as {sorted(values, key=repr)!r}.",
+        )
+    return values
+
+
 def _plain(label: Any) -> Any:
     """Return a NumPy scalar as the Python object it stands for."""
-    return label.item() if isinstance(label, np.generic) else label
+    plain = label.item() if isinstance(label, np.generic) else label
+    if isinstance(plain, np.generic):  # a longdouble, of which no Python float holds all
+        return real("a label", plain, "a number that equals itself")
+    return plain
 
 
 class Finite(Alphabet):
@@ -137,6 +185,15 @@ class Finite(Alphabet):
     """
 
     kind = "finite"
+    given = True
+    """Whether somebody gave the labels; else they only count, and are matched by their number."""
+
+    @classmethod
+    def numbered(cls, count: int) -> Finite:
+        """Return 0, ..., n - 1 for n things that nobody labelled."""
+        made = cls(count)
+        made.given = False
+        return made
 
     def __init__(self, labels: Any):
         if hasattr(labels, "dims"):  # a DataArray
@@ -153,7 +210,7 @@ class Finite(Alphabet):
             raise InvalidInput(
                 "Finite", expected="a sequence of labels or a count", got=repr(labels)
             )
-        given: Any = labels
+        given: Any = in_order("Finite", labels)
         self.labels: tuple = tuple(
             tuple(_plain(part) for part in label) if isinstance(label, tuple) else _plain(label)
             for label in given
@@ -195,23 +252,33 @@ class Finite(Alphabet):
 
     @cached_property
     def array(self) -> np.ndarray:
-        """The labels as a NumPy array (numbers if numeric, else objects); do not write to it."""
+        """The labels as an array; do not write to it.
+
+        Of numbers if they are numeric and one NumPy type holds them all, else of objects.
+        """
         if self.numeric:
-            return np.array(self.labels)
+            return exact_array(self.labels)
         out = np.empty(self.size, dtype=object)
         out[:] = self.labels
         return out
 
     def positions(self, points: Any, name: str = "y") -> np.ndarray:
         """Return the positions of labels, one label or an array of them."""
-        if isinstance(points, tuple) and points in self._position:
-            return np.array(self._position[points])
-        if isinstance(points, np.ndarray) and points.dtype.kind in "iuf" and self.numeric:
+        points = _as_given(points)
+        if self._has(points):  # one label: a tuple or a frozenset may be one
+            return np.array(self._position[_plain(points)])
+        in_order(name, points)
+        kind = points.dtype.kind if isinstance(points, np.ndarray) else ""
+        # numbers of one kind compare exactly; NumPy compares 2**53 + 1 with floats as 2.0**53
+        if kind in ("i", "u", "f") and self.numeric and kind == self.array.dtype.kind:
+            self._refuse_shared(points, name)
             order = self._order
             place = np.searchsorted(self.array, points, sorter=order).clip(0, self.size - 1)
             found = order[place]
             if (self.array[found] == points).all():
                 return found
+        if kind == "f":
+            self._refuse_shared(points, name)
         flat = _labels_of(points)
         try:
             found = [self._position[_plain(label)] for label in flat]
@@ -225,6 +292,25 @@ class Finite(Alphabet):
             shape = np.shape(points)
         return np.array(found, dtype=int).reshape(shape)
 
+    def _refuse_shared(self, points: np.ndarray, name: str) -> None:
+        """Raise for floats to which several labels round, as 2**53 and 2**53 + 1 do."""
+        if points.dtype not in self._shared:
+            with np.errstate(over="ignore"):
+                rounded = [_rounded(label, points.dtype) for label in self.labels]
+            seen = Counter(r for r in rounded if r is not None)
+            self._shared[points.dtype] = [float(r) for r, times in seen.items() if times > 1]
+        if (several := np.isin(points, self._shared[points.dtype])).any():
+            raise OutsideAlphabet(
+                name,
+                expected=f"numbers that tell the labels of {self!r} apart",
+                got=f"{points[several][0]!r}, which stands for several of them",
+                mend="pass a list of labels, or an array of dtype=object.",
+            )
+
+    @cached_property
+    def _shared(self) -> dict[np.dtype, list[float]]:
+        return {}
+
     def _has(self, label: Any) -> bool:
         try:
             return _plain(label) in self._position
@@ -233,9 +319,9 @@ class Finite(Alphabet):
 
     def contains(self, point: Any) -> np.ndarray:
         """Return which of some labels belong to the alphabet."""
-        if isinstance(point, tuple) and self._has(point):
+        if self._has(point):
             return np.array(True)
-        return np.array([self._has(a) for a in _labels_of(point)])
+        return np.array([self._has(a) for a in _labels_of(in_order("contains", point))])
 
     def check(self, point: Any, name: str = "y") -> None:
         """Raise `OutsideAlphabet` unless every point is a label."""
@@ -259,12 +345,22 @@ class Finite(Alphabet):
         return hash(self.labels)
 
 
+def _rounded(label: Any, dtype: np.dtype) -> Any:
+    """Return a number as a float type holds it; None for what is no number, or too large."""
+    if isinstance(label, bool) or not isinstance(label, (int, float)):
+        return None
+    try:
+        return dtype.type(label)
+    except OverflowError:
+        return None
+
+
 def _labels_of(points: Any) -> list:
     if isinstance(points, (str, bytes, tuple)) or not hasattr(points, "__iter__"):
         return [points]
     if isinstance(points, np.ndarray) and points.ndim == 0:
         return [points.item()]
-    return list(points.ravel()) if isinstance(points, np.ndarray) else list(points)
+    return list(points.ravel()) if isinstance(points, np.ndarray) else list(_as_given(points))
 
 
 @dataclass(frozen=True)
@@ -317,12 +413,16 @@ class Integers(Alphabet):
     def positions(self, points: Any, name: str = "y") -> np.ndarray:
         """Return the positions of points, when both ends are given."""
         self.check(points, name)
-        return np.asarray(points).astype(int) - self.lower
+        values = exact_array(points)
+        if self._beyond_floats:  # int64 may not hold them either
+            found = [int(v) - self.lower for v in values.ravel().tolist()]  # type: ignore[operator]
+            return np.array(found, int).reshape(values.shape)
+        return values.astype(int) - self.lower
 
     def check(self, point: Any, name: str = "y") -> None:
         """Raise unless every point is an integer within the ends, and one that densities read."""
         super().check(point, name)
-        given = np.asarray(point)
+        given = exact_array(point)
         if self.kind == "finite" or given.dtype.kind not in "iuO":
             return
         # as a float it would be its neighbour
@@ -334,15 +434,32 @@ class Integers(Alphabet):
 
     def contains(self, point: Any) -> np.ndarray:
         """Return which of some numbers are integers within the ends."""
-        values = _reals(point)
-        if values is None:
-            return np.array(False)
+        values = exact_array(point)
+        if values.dtype.kind not in "biuf" or self._beyond_floats:
+            found = [self._holds(v) for v in values.ravel().tolist()]
+            return np.array(found, bool).reshape(values.shape)
         inside = np.isfinite(values) & (values == np.floor(values))
         if self.lower is not None:
             inside &= values >= self.lower
         if self.upper is not None:
             inside &= values <= self.upper
         return inside
+
+    @property
+    def _beyond_floats(self) -> bool:
+        """Whether an end is so large that a float may stand for several integers."""
+        return any(end is not None and abs(end) > 2**53 for end in (self.lower, self.upper))
+
+    def _holds(self, value: Any) -> bool:
+        """Return whether one value, of any type, is an integer within the ends."""
+        try:
+            whole = int(value)
+            if whole != value:
+                return False
+        except (TypeError, ValueError, OverflowError):
+            return False
+        above = self.lower is None or whole >= self.lower
+        return above and (self.upper is None or whole <= self.upper)
 
     def __repr__(self) -> str:
         """Show the ends."""
@@ -493,7 +610,7 @@ class Product(Alphabet):
         """Return positions of points: a tuple with one label (or array) per factor."""
         if isinstance(points, (list, np.ndarray)):  # labels of the product, as in `labels`
             try:
-                points = tuple(np.array(p) for p in zip(*points, strict=True))
+                points = tuple(exact_array(p) for p in zip(*points, strict=True))
             except (TypeError, ValueError):
                 raise OutsideAlphabet(
                     name, expected=f"tuples, labels of {self!r}", got=repr(points)
@@ -516,6 +633,9 @@ class Product(Alphabet):
 
     def check(self, point: Any, name: str = "y") -> None:
         """Raise unless a point has an entry for each factor, and each lies in it."""
+        if self.kind == "finite" and isinstance(point, (list, np.ndarray)):
+            self.positions(point, name)  # a list of labels
+            return
         self.split(point, name)
         super().check(point, name)
 
@@ -537,10 +657,33 @@ class Product(Alphabet):
         return " * ".join(repr(a) for a in self.parts)
 
 
+def miscounted(outer: Alphabet, inner: Alphabet) -> bool:
+    """Return whether things that nobody labelled are not as many as the labels of an alphabet.
+
+    Two probabilities are no law on three secrets: which one was forgotten?
+    """
+    unlabelled = isinstance(inner, Finite) and not inner.given
+    return unlabelled and outer.dim == 1 and outer.kind == "finite" and outer.size != inner.size
+
+
+def how_to_match(*alphabets: Alphabet) -> str:
+    """Return how to mend labels that do not match, in words."""
+    for factor in (factor for alphabet in alphabets for factor in alphabet.factors):
+        if isinstance(factor, Finite) and not factor.given:
+            return (
+                f"nobody labelled {factor.size} of them: give bl.Finite([...]), their labels "
+                f"(bl.Finite({factor.size}) if 0, 1, ... are meant), as on=, secret= or outcome=; "
+                "or one number for each label of the other."
+            )
+    return "give both the same labels; labels are matched, never positions."
+
+
 def includes(outer: Alphabet, inner: Alphabet) -> bool:
     """Return whether every point of ``inner`` is (proved to be) a point of ``outer``."""
     if outer == inner:
         return True
+    if miscounted(outer, inner):
+        return False
     if outer.dim != inner.dim:
         return False
     if outer.dim > 1:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.errors import InvalidInput, Undecided
+from borel.reals import inside, real
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -350,12 +350,7 @@ class Verdict:
 
     @classmethod
     def _compare(cls, bound: Bound, threshold: Any, holds: Any, fails: Any) -> Verdict:
-        if not isinstance(threshold, Real):
-            raise InvalidInput(
-                "comparing a Bound", expected="a number (nats)", got=type(threshold).__name__
-            )
-        if threshold != threshold:
-            raise InvalidInput("comparing a Bound", expected="a number (nats)", got="nan")
+        threshold = real("comparing a Bound", threshold, "a number (nats)")
         read = True if holds(bound, threshold) else False if fails(bound, threshold) else None
         if bound.status == "estimate":
             return cls(None, bound, bound.witness, "an estimate proves nothing")
@@ -374,8 +369,7 @@ class Verdict:
         """Answer a statistical Bound at a confidence no higher than its own."""
         if self.bound.status != "statistical":
             return self
-        if not 0 < confidence < 1:
-            raise InvalidInput("Verdict.at", expected="0 < confidence < 1", got=repr(confidence))
+        confidence = inside("Verdict.at", "confidence", confidence)
         assert self.bound.confidence is not None
         if confidence > self.bound.confidence:
             why = f"the Bound holds with confidence {self.bound.confidence:g}, not {confidence:g}"

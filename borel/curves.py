@@ -13,6 +13,8 @@ from borel.bound import weakest
 from borel.errors import NotYet
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import xarray as xr
 
     from borel.mechanism import Mechanism
@@ -176,7 +178,20 @@ def _labels(values: np.ndarray) -> np.ndarray:
     """Return outcomes as a coordinate that a file can hold: numbers, or strings."""
     if values.dtype.kind in "iuf":
         return values
-    return np.array([str(v) for v in values])
+    return np.array(names_of(values.tolist()))
+
+
+def names_of(labels: Sequence[Any]) -> list[str]:
+    """Return labels as strings; as their reprs where 1 beside "1" would be one name.
+
+    Examples
+    --------
+    >>> names_of(["no", "yes"]), names_of([1, "1"])
+    (['no', 'yes'], ['1', "'1'"])
+    """
+    names = [str(label) for label in labels]
+    same = len(set(names)) < len(set(labels))
+    return [repr(label) for label in labels] if same else names
 
 
 # -- where the outcomes lie -----------------------------------------------------------------

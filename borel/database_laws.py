@@ -12,7 +12,8 @@ from borel.alphabets import Alphabet
 from borel.engine.discrete.noisy_count import Ends, NoisyCount
 from borel.engine.intervals.rounding import NORMAL, U, rounding_of
 from borel.measures import Measure
-from borel.probabilities import exactly, require_no_underflow
+from borel.probabilities import require_no_underflow
+from borel.reals import exactly
 
 _BITS = 20_000
 

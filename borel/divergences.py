@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from borel.budgets import within_budget
 from borel.engine.divergences.generators import generator
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
-from borel.probabilities import exactly, probability
+from borel.probabilities import probability
+from borel.reals import exactly, real
 
 if TYPE_CHECKING:
     from borel.bound import Bound
@@ -63,12 +63,12 @@ def renyi(p: Measure, q: Measure, order: Any) -> Bound:
     Bound(1, exact)
     """
     _two_measures("bl.renyi", p, q)
-    number: Any = order if isinstance(order, Real) else math.nan
+    number = real("bl.renyi", order, "an order >= 0, perhaps inf")
     if not number >= 0:
         raise InvalidInput("bl.renyi", expected="an order >= 0, perhaps inf", got=repr(order))
     from borel.engine.divergences.two_measures import renyi_bound
 
-    level = math.inf if order == math.inf else exactly(order)
+    level = math.inf if number == math.inf else exactly(number)
     return within_budget(lambda: renyi_bound(p, q, level))
 
 

@@ -70,7 +70,6 @@ linear programme and the envelope of PMC are ours.
 from __future__ import annotations
 
 import math
-from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,9 +80,10 @@ from borel.budgets import within_budget
 from borel.engine.envelopes.envelope_enclosures import envelope_of
 from borel.engine.envelopes.envelope_figures import Threshold
 from borel.errors import InvalidInput, NotYet
-from borel.leakage import _NAMES, _number, _require_joint, pmc, pml
+from borel.leakage import _NAMES, _require_joint, pmc, pml
 from borel.mechanisms.family import JointFamily
-from borel.probabilities import exactly, probability
+from borel.probabilities import probability
+from borel.reals import exactly, real
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -209,13 +209,12 @@ class LeakageEnvelope:
         if (t is None) == (ratio is None):
             raise InvalidInput("env.delta", expected="t or ratio=...", got="both or neither")
         if ratio is not None:
-            _number(ratio, "ratio")
-            if not ratio > 0:
+            value = real("env.delta", ratio, "ratio > 0")
+            if not value > 0:
                 raise InvalidInput("env.delta", expected="ratio > 0", got=repr(ratio))
-            value = math.inf if ratio == math.inf else exactly(ratio)
+            value = math.inf if value == math.inf else exactly(value)
             return Threshold(1 if self.kind == "pml" else -1, None, value)
-        _number(t, "t")
-        number = exactly(t) if isinstance(t, Rational) else float(t)
+        number = real("env.delta", t, "a number t (nats)")
         return Threshold(1 if self.kind == "pml" else -1, number, None)
 
     def curve(self, deltas: Any) -> xr.Dataset:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite, Interval, Mixed, Product, includes
+from borel.alphabets import Alphabet, Finite, Interval, Mixed, how_to_match, includes
 from borel.density import Density, Table, probe
 from borel.engine.intervals.rounding import NORMAL, TINY, U, rounding_of
 from borel.errors import InvalidInput, NotYet
@@ -195,6 +195,7 @@ def post_process(post: Mechanism, mechanism: Mechanism) -> Mechanism:
             "post @ mech",
             expected=f"a post-processing of {mechanism.outcome!r}",
             got=f"one of {post.secret!r}",
+            mend=how_to_match(mechanism.outcome),
         )
     if not (post.finite and mechanism.finite):
         raise NotYet(
@@ -203,16 +204,10 @@ def post_process(post: Mechanism, mechanism: Mechanism) -> Mechanism:
             instead="finite mechanisms; mech.push and mech.clip for noise.",
         )
     a, b = _numbers(mechanism, post)
-    rows = post.secret.positions(_label_array(mechanism.outcome), "y")
+    rows = post.secret.positions(list(mechanism.outcome.labels), "y")
     matrix = a @ b[rows]
     rounding = _error(mechanism, post, terms=a.shape[1])
     return _make(matrix, mechanism.secret, post.outcome, rounding, mechanism, post)
-
-
-def _label_array(alphabet: Alphabet) -> Any:
-    if isinstance(alphabet, Product):
-        return list(alphabet.labels)
-    return alphabet.array if alphabet.numeric else list(alphabet.labels)
 
 
 def both(first: Mechanism, second: Mechanism) -> Mechanism:

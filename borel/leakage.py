@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Finite, Product
+from borel.alphabets import Finite, Product, exact_array
 from borel.bound import Bound
 from borel.budgets import within_budget
 from borel.engine import engine_for
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.mechanisms.family import JointFamily, LeakageFamily
+from borel.reals import real
 
 if TYPE_CHECKING:
     import xarray as xr
 
 _NAMES = {"pml": "pointwise maximal leakage", "pmc": "pointwise maximal cost"}
+_NARROW = (np.float16, np.float32, np.float64)
 VERSION = "a figure at one outcome is about the version of the density given"
 
 
@@ -100,8 +101,10 @@ class LeakageVariable:
         import xarray as xr
 
         outcome = self.joint.outcome
-        points = tuple(np.ravel(p) for p in y) if isinstance(y, tuple) else _flat(outcome, y)
+        many = isinstance(y, tuple)
+        points = tuple(np.ravel(exact_array(p)) for p in y) if many else _flat(outcome, y)
         outcome.check(points)
+        _representable(outcome, points)
         lower, upper, status = within_budget(
             lambda: self._closed_curve(points) or self._engine().curve(self.kind, points)
         )
@@ -160,7 +163,7 @@ class LeakageVariable:
         Bound
             A probability. With Fractions in, ties at atoms are decided exactly.
         """
-        _number(t, "t")
+        t = real("leakage.tail", t, "a number t (nats)")
         return self._cached(
             ("tail", t, closed),
             lambda: (
@@ -215,7 +218,7 @@ class LeakageVariable:
         >>> bl.pml(joint).quantile(F(95, 100)), bl.pml(joint).quantile(F(95, 100), side="right")
         (Bound(0.05129329439, exact), Bound(0.6931471806, exact))
         """
-        _number(s, "s")
+        s = real("leakage.quantile", s, "a number s in [0, 1]")
         return self._cached(
             ("quantile", s, side),
             lambda: (
@@ -267,8 +270,9 @@ class InformationDensity:
 
         joint = self.joint
         single = _is_single(joint.mechanism.secret, x), _is_single(joint.outcome, y)
-        joint.mechanism.secret.check(x, "x")
-        joint.outcome.check(y, "y")
+        for alphabet, points, name in ((joint.mechanism.secret, x, "x"), (joint.outcome, y, "y")):
+            alphabet.check(points, name)
+            _representable(alphabet, points, name)
         engine = engine_for(joint)
         if all(single):
             low, high = engine.information_density_at(x, y)
@@ -299,15 +303,22 @@ class InformationDensity:
         return f"InformationDensity({self.joint!r})"
 
 
-def _representable(outcome: Any, y: Any) -> None:
-    """Refuse a number that float64 would round: the figure would be of another outcome."""
-    if outcome.kind in ("continuous", "mixed") and outcome.dim == 1 and float(y) != y:
-        raise InvalidInput(
-            "y",
-            expected="a number that float64 holds exactly",
-            got=repr(y),
-            mend=f"write float({y!r}) if the nearest float is meant.",
-        )
+def _representable(alphabet: Any, points: Any, name: str = "y") -> None:
+    """Refuse numbers that float64 would round: the figure would be of another point."""
+    if alphabet.kind == "finite":
+        return
+    parts = points if alphabet.dim > 1 else (points,)
+    for factor, part in zip(alphabet.factors, parts, strict=True):
+        values = exact_array(part)
+        if factor.kind not in ("continuous", "mixed") or values.dtype in _NARROW:
+            continue
+        if other := next((v for v in values.ravel().tolist() if float(v) != v), None):
+            raise InvalidInput(
+                name,
+                expected="a number that float64 holds exactly",
+                got=repr(other),
+                mend=f"write float({other!r}) if the nearest float is meant.",
+            )
 
 
 def _signed_bound(engine: Any, low: float, high: float) -> Bound:
@@ -323,16 +334,6 @@ def _signed_bound(engine: Any, low: float, high: float) -> Bound:
     return getattr(Bound, engine.status)(low, high, assumptions=engine.assumptions)
 
 
-def _number(value: Any, name: str) -> None:
-    try:
-        bad = isinstance(value, Bound) or bool(value != value)
-        operator.lt(value, 0)  # it must be comparable
-    except (TypeError, ValueError):
-        bad = True
-    if bad:
-        raise InvalidInput(f"leakage.{name}", expected="a number", got=repr(value))
-
-
 def _is_single(alphabet: Any, y: Any) -> bool:
     """Return whether y is one outcome rather than an array of them."""
     if isinstance(alphabet, Product):
@@ -346,19 +347,22 @@ def _is_single(alphabet: Any, y: Any) -> bool:
 
 def _flat(alphabet: Any, y: Any) -> np.ndarray:
     """Return outcomes as a flat array: numbers, or objects for labels and tuples."""
-    values = getattr(y, "values", y)
+    values = exact_array(y)
     if alphabet.dim > 1 or not alphabet.numeric:
-        flat = list(values.ravel()) if isinstance(values, np.ndarray) else list(values)
+        flat = list(values.ravel())
         out = np.empty(len(flat), dtype=object)
         out[:] = flat
         return out
-    return np.ravel(np.asarray(values))
+    return np.ravel(values)
 
 
 def _coordinate(points: np.ndarray) -> Any:
-    if points.dtype == object and not any(isinstance(p, tuple) for p in points):
-        return list(points)
-    return [str(p) for p in points] if points.dtype == object else points
+    """Return outcomes as a coordinate: labels as they are, but tuples as strings."""
+    if points.dtype != object:  # pandas has no index of float16
+        return points.astype(float) if points.dtype == np.float16 else points
+    if any(isinstance(p, tuple) for p in points):
+        return [str(p) for p in points]
+    return exact_array(points.tolist())  # strings, if all of them are
 
 
 def _require_joint(joint: Any, name: str) -> None:

@@ -11,22 +11,26 @@ import numpy as np
 
 from borel.alphabets import (
     Alphabet,
-    Finite,
     Mixed,
     Product,
     as_number,
     includes,
+    miscounted,
 )
 from borel.density import Density, breaks_of
 from borel.engine.graphs.trace import Tracer
 from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
 from borel.probabilities import (
+    NAMES,
     aligned,
     as_numbers,
+    is_labelled,
+    own_labels,
     row_miss,
     shown,
     validated,
+    with_labels,
 )
 from borel.total_masses import check_total
 
@@ -382,9 +386,11 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
     ----------
     probabilities : sequence, ndarray or DataArray, shape (..., n)
         Probabilities; Fractions (or integers) make exact ratios. Leading axes are draws. A
-        DataArray brings its labels: the last dimension is the secret's.
+        DataArray brings its labels; the dimension called ``x`` or ``secret`` is the secret's, the
+        last one if none is. A Series brings its index.
     on : Alphabet, optional
-        A finite alphabet with n labels; 0, ..., n - 1 if not given.
+        A finite alphabet with n labels. If not given they are 0, ..., n - 1, and only mechanisms of
+        n secrets take the prior: a category that was forgotten is an error.
 
     Raises
     ------
@@ -405,14 +411,32 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
         isinstance(p, Tracer) for p in probabilities
     ):
         return TracedLaw(list(probabilities))  # type: ignore[return-value]
-    values, labels = as_numbers(probabilities)
+    values, labels = as_numbers(_secret_last(probabilities))
     if values.ndim == 0 or values.shape[-1] == 0:
         raise InvalidInput("pmf", expected="at least one probability", got=repr(probabilities))
     n = values.shape[-1]
     if on is None:
-        on = Finite(labels if labels is not None else n)
+        on = own_labels(labels, n)
     values = aligned(_on_labels(values, on, "pmf"), values.ndim - 1, labels, on, "pmf")
     return Measure(values, on, _check=False)
+
+
+def _secret_last(probabilities: Any) -> Any:
+    """Return a DataArray with the dimension of the secret last, if its name says which it is."""
+    table = with_labels(probabilities)
+    if not is_labelled(table) or table.ndim < 2:
+        return table
+    named = [d for d in table.dims if d in NAMES["secret"]]
+    if len(named) == 1:
+        return table.transpose(..., named[0])
+    if named or table.dims[-1] in ("chain", "draw", "sample"):
+        raise InvalidInput(
+            "pmf",
+            expected="one dimension that is the secret's, called x, or the last one",
+            got=f"dims {table.dims}",
+            mend='p.transpose(..., "name of its dimension").',
+        )
+    return table
 
 
 def as_measure(values: np.ndarray, on: Alphabet, name: str) -> Measure:
@@ -438,6 +462,8 @@ def covers(alphabet: Alphabet, prior: Measure) -> bool:
     """Return whether a mechanism on ``alphabet`` is defined wherever the prior has mass."""
     if includes(alphabet, prior.on):
         return True
+    if miscounted(alphabet, prior.on):
+        return False
     if prior._probabilities is not None and prior.on.kind == "finite":
         table = np.asarray(prior.probabilities != 0).reshape(-1, prior.on.size)
         charged: Any = table.any(axis=0)

@@ -13,7 +13,7 @@ from borel.density import Density, breaks_of
 from borel.engine.intervals.rounding import Split, U, split
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
-from borel.probabilities import aligned, as_numbers, with_labels
+from borel.probabilities import aligned, as_numbers, is_labelled, labels_of, oriented, own_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -165,15 +165,19 @@ class Mechanism:
 
         Parameters
         ----------
-        matrix : array_like (n, m) or DataArray
-            ``P(y|x)``; Fractions (or integers) make exact ratios. A DataArray brings its labels.
-        secret, outcome : Alphabet or sequence of labels, optional
-            0, ..., n - 1 and 0, ..., m - 1 if not given.
+        matrix : array_like (n, m), DataArray or DataFrame
+            ``P(y|x)``; Fractions (or integers) make exact ratios. A DataArray brings its labels,
+            and the names of its dimensions say which is which: ``x`` or ``secret``, ``y`` or
+            ``outcome``. The rows (the index) of a DataFrame are secrets and its columns outcomes,
+            unless its axes bear those names.
+        secret, outcome : Alphabet, sequence of labels, or str, optional
+            0, ..., n - 1 and 0, ..., m - 1 if not given. A string is the name of a dimension.
 
         Raises
         ------
         InvalidInput
-            A shape that does not match, negative or NaN entries, rows that do not sum to 1.
+            A shape that does not match, negative or NaN entries, rows that do not sum to 1;
+            dimensions whose names do not say which is the secret.
 
         Examples
         --------
@@ -188,14 +192,14 @@ class Mechanism:
     ) -> Mechanism:
         """Make a mechanism from a matrix whose entries may be off by a relative ``rounding``."""
         names: list[list | None] = [None, None]
-        matrix = with_labels(matrix)
-        if hasattr(matrix, "dims") and hasattr(matrix, "coords") and matrix.ndim == 2:
-            names = [list(matrix[d].values) if d in matrix.coords else None for d in matrix.dims]
+        given = {"secret": secret, "outcome": outcome}
+        named = {role: name for role, name in given.items() if isinstance(name, str)}
+        matrix = oriented(matrix, ("secret", "outcome"), "from_matrix", named=named)
+        if is_labelled(matrix) and matrix.ndim == 2:
+            names = labels_of(matrix)
+            secret = None if "secret" in named else secret
+            outcome = None if "outcome" in named else outcome
             matrix = matrix.values
-            if secret is None:
-                secret = names[0]
-            if outcome is None:
-                outcome = names[1]
         values, _ = as_numbers(matrix)
         if values.ndim != 2 or 0 in values.shape:
             raise InvalidInput(
@@ -208,9 +212,10 @@ class Mechanism:
             ("secret", secret, values.shape[0]),
             ("outcome", outcome, values.shape[1]),
         ):
-            alphabet = (
-                given if isinstance(given, Alphabet) else Finite(size if given is None else given)
-            )
+            own = names[len(alphabets)]
+            alphabet: Any = own_labels(own, size) if given is None else given
+            if not isinstance(alphabet, Alphabet):
+                alphabet = Finite(given)
             if alphabet.kind != "finite" or alphabet.size != size:
                 raise InvalidInput(
                     "from_matrix",
@@ -218,7 +223,7 @@ class Mechanism:
                     got=repr(alphabet),
                     mend="rows are secrets, columns are outcomes.",
                 )
-            values = aligned(values, len(alphabets), names[len(alphabets)], alphabet, "from_matrix")
+            values = aligned(values, len(alphabets), own, alphabet, "from_matrix")
             alphabets.append(alphabet)
         out = cls(None, secret=alphabets[0], outcome=alphabets[1], name=name)
         out._set_matrix(values, rounding)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from numbers import Rational, Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from borel.alphabets import Alphabet, Finite
 from borel.engine.intervals.rounding import NORMAL, U
 from borel.errors import InvalidInput
+from borel.reals import exactly, real
 
 
 def validated(values: np.ndarray, what: str, rounding: float = 0.0) -> np.ndarray:
@@ -123,13 +122,85 @@ def with_labels(values: Any) -> Any:
     return xr.DataArray(values)
 
 
+NAMES = {
+    "secret": ("x", "X", "secret"),
+    "outcome": ("y", "Y", "outcome"),
+    "action": ("w", "W", "action"),
+}
+"""The names that dimensions are understood by."""
+_UNNAMED = ["dim_0", "dim_1"]  # what xarray calls the dimensions of a matrix that nobody named
+
+
+def is_labelled(values: Any) -> bool:
+    """Return whether values are a DataArray (xarray is not imported)."""
+    return hasattr(values, "dims") and hasattr(values, "coords") and hasattr(values, "ndim")
+
+
+def labels_of(table: Any) -> list[list | None]:
+    """Return the labels of every dimension of a DataArray, None where it has none."""
+    return [list(table[d].values) if d in table.coords else None for d in table.dims]
+
+
+def own_labels(labels: list | None, count: int) -> Finite:
+    """Return the alphabet of values that came without one.
+
+    The labels 0, ..., n - 1 of a DataArray or a Series are what they have when nobody gives any.
+    """
+    if labels is None or list(labels) == list(range(count)):
+        return Finite.numbered(count)
+    return Finite(labels)
+
+
+def oriented(given: Any, roles: tuple[str, str], what: str, *, named: dict[str, str]) -> Any:
+    """Return a DataArray or DataFrame with its rows and columns in the order of two roles.
+
+    The names of its dimensions decide: those of `NAMES`, or else those that ``named`` gives for a
+    role (one name is enough). A DataFrame, and a DataArray whose dimensions nobody named, have rows
+    and columns; any other names that do not say which is which are an error.
+    """
+    table = with_labels(given)
+    if not is_labelled(table) or table.ndim != 2:
+        return table
+    dims = [str(d) for d in table.dims]
+    names = {role: (named.get(role),) for role in roles} if named else NAMES
+    told = [next((i for i, role in enumerate(roles) if d in names[role]), None) for d in dims]
+    if named and told.count(None) != 2 - len(named):
+        raise InvalidInput(
+            what,
+            expected=f"names of dimensions, of {dims}",
+            got=", ".join(f"{role}={name!r}" for role, name in named.items()),
+        )
+    turned = {place != role for place, role in enumerate(told) if role is not None}
+    in_rows = table is not given or dims == _UNNAMED
+    if len(turned) == 2 or not (turned or in_rows):
+        first, second = (NAMES[role][0] for role in roles)
+        raise InvalidInput(
+            what,
+            expected=f"dimensions whose names say which is the {roles[0]}, which the {roles[1]}",
+            got=f"dims {tuple(dims)}",
+            mend=f"K.rename({{{dims[0]!r}: {first!r}, {dims[1]!r}: {second!r}}}), "
+            "or the other way round.",
+        )
+    return table.T if True in turned else table
+
+
+def in_order_of(values: Any, on: Alphabet, what: str) -> Any:
+    """Return values whose last axis a DataArray or pandas labels, in the order of an alphabet.
+
+    Others come back as they are: they are in that order.
+    """
+    table = with_labels(values)
+    if not is_labelled(table) or not table.ndim:
+        return values
+    return aligned(table.values, table.ndim - 1, labels_of(table)[-1], on, what)
+
+
 def as_numbers(values: Any) -> tuple[np.ndarray, list | None]:
     """Return floats, or an object array of Fractions, and the labels of a DataArray's last dim."""
     labels = None
     values = with_labels(values)
-    if hasattr(values, "dims") and hasattr(values, "coords"):
-        last = values.dims[-1]
-        labels = list(values[last].values) if last in values.coords else None
+    if is_labelled(values):
+        labels = labels_of(values)[-1] if values.ndim else None
         values = values.values
     try:
         array = np.asarray(values)
@@ -206,14 +277,8 @@ def require_accurate(what: str, rounding: float) -> None:
 
 def probability(what: str, name: str, value: Any) -> Fraction:
     """Return a number of [0, 1] exactly; a float means its binary64 value."""
-    number: Any = value if isinstance(value, Real) else math.nan
+    expected = f"0 <= {name} <= 1"
+    number = real(what, value, expected)
     if not 0 <= number <= 1:
-        raise InvalidInput(what, expected=f"0 <= {name} <= 1", got=repr(value))
+        raise InvalidInput(what, expected=expected, got=repr(value))
     return exactly(number)
-
-
-def exactly(value: Any) -> Fraction:
-    """Return a finite number, of NumPy too, as a Fraction; a float means its binary64 value."""
-    if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    return Fraction(float(value))

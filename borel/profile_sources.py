@@ -16,7 +16,7 @@ from borel.joint import Joint
 from borel.measures import Measure, pmf
 from borel.mechanism import Mechanism
 from borel.mechanisms.noise import GaussianForms, LaplaceForms
-from borel.probabilities import exactly
+from borel.reals import exactly
 
 if TYPE_CHECKING:
     from collections.abc import Callable

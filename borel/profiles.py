@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from numbers import Rational, Real
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +24,9 @@ from borel.leakage import _require_joint
 from borel.measures import Measure
 from borel.measuring import figure
 from borel.mechanisms.family import JointFamily
-from borel.probabilities import exactly, probability
+from borel.probabilities import probability
 from borel.profile_sources import pure_level, source_of, two_measures
+from borel.reals import exactly, real
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -351,7 +352,7 @@ def threshold(what: str, epsilon: Any, ratio: Any) -> Threshold:
                 what, expected="ratio=e^epsilon, an int or Fraction >= 1", got=repr(ratio)
             )
         return Threshold(ratio=exactly(ratio))
-    number: Any = epsilon if isinstance(epsilon, Real) else math.nan
+    number = real(what, epsilon, "a finite epsilon >= 0 (nats)")
     if not 0 <= number < math.inf:
         raise InvalidInput(what, expected="a finite epsilon >= 0 (nats)", got=repr(epsilon))
     return Threshold(exactly(number))

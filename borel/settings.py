@@ -7,10 +7,11 @@ import time
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from borel.errors import InvalidInput
+from borel.reals import real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,11 +52,11 @@ class Options:
 
     def __post_init__(self):
         for name, unit in (("tol", "nats"), ("budget", "seconds")):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not float(value) > 0:
-                raise InvalidInput(
-                    "options", expected=f"{name} > 0 ({unit})", got=f"{name}={value!r}"
-                )
+            value, expected = getattr(self, name), f"{name} > 0 ({unit})"
+            number = real("options", value, expected)
+            if isinstance(value, bool) or not number > 0:
+                raise InvalidInput("options", expected=expected, got=f"{name}={value!r}")
+            object.__setattr__(self, name, float(number))
         if isinstance(self.seed, bool) or not isinstance(self.seed, Integral) or self.seed < 0:
             raise InvalidInput(
                 "options", expected="seed, an integer >= 0", got=f"seed={self.seed!r}"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from borel import kernels
-from borel.alphabets import Alphabet, Interval, Mixed
+from borel.alphabets import Alphabet, Interval, Mixed, exact_array
 from borel.bound import Bound
 from borel.density import Density, probe
 from borel.errors import InvalidInput, OutsideAlphabet
@@ -217,17 +217,9 @@ def _points(alphabet: Alphabet) -> Any:
     if alphabet.kind == "finite":
         labels = list(alphabet.labels)[: 4 * _MANY]
         if alphabet.dim > 1:
-            return tuple(_column([label[i] for label in labels]) for i in range(alphabet.dim))
-        return _column(labels)
+            return tuple(exact_array(column) for column in zip(*labels, strict=True))
+        return exact_array(labels)
     return probe(alphabet, _MANY)
-
-
-def _column(labels: list) -> np.ndarray:
-    if all(isinstance(a, (int, float)) for a in labels):
-        return np.array(labels)
-    out = np.empty(len(labels), dtype=object)
-    out[:] = labels
-    return out
 
 
 def _pairs(y: Any, x: Any) -> tuple[Any, Any]:

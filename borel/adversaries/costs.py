@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from borel.adversaries.threats import (
 )
 from borel.errors import InvalidInput
 from borel.measures import Measure
+from borel.reals import real
 
 __all__ = ["alpha_loss", "distance", "guessing", "reciprocal", "table", "zero_one"]
 
@@ -232,11 +232,10 @@ def alpha_loss(alpha: Any) -> Cost:
 
 def _at_least_one(value: Any, what: str, wanted: str) -> Number:
     """Return a number in [1, inf] as a Fraction, or infinity."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, Real) or not float(value) >= 1:
+    number = real(what, value, wanted)
+    if isinstance(number, bool) or not number >= 1:
         raise InvalidInput(what, expected=wanted, got=repr(value))
-    return math.inf if value == math.inf else Fraction(value)  # type: ignore[arg-type]
+    return math.inf if number == math.inf else Fraction(number)
 
 
 def table(values: Any, actions: Sequence[Any] | None = None) -> Cost:

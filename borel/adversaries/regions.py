@@ -31,6 +31,7 @@ from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.leakage import VERSION, _is_single, _representable, pmc, pml
 from borel.mechanism import Mechanism
+from borel.reals import real
 
 LEVEL = 10.0
 
@@ -155,8 +156,9 @@ def region_witness(
     outcome.check(y)
     _representable(outcome, y)
     for value, name in ((epsilon, "epsilon"), (LEVEL if level is None else level, "level")):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-            raise InvalidInput("witness", expected=f"{name} > 0 (nats)", got=repr(value))
+        expected = f"{name} > 0 (nats)"
+        if isinstance(value, bool) or not real("witness", value, expected) > 0:
+            raise InvalidInput("witness", expected=expected, got=repr(value))
     frame = _Frame(joint, y, of)
     region, needed = frame.find(float(epsilon), level)
     return RegionWitness(joint, y, of, region, float(epsilon), needed)

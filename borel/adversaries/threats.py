@@ -20,7 +20,8 @@ import numpy as np
 
 from borel.adversaries.beliefs import Secrets, Weights, product
 from borel.errors import InvalidInput, NotYet
-from borel.probabilities import shown
+from borel.probabilities import is_labelled, labels_of, oriented, shown
+from borel.reals import exactly, real
 
 BINARY64 = "gains and costs given as floats mean their binary64 values"
 
@@ -184,22 +185,17 @@ class TabledCost(Tabled, Cost):
 
 def exact_number(value: Any, what: str, where: str, *, infinite: bool = False) -> Number:
     """Return a non-negative number as a Fraction (or infinity, where that is allowed)."""
-    if isinstance(value, np.generic):
-        value = value.item()
     wanted = "a number >= 0" if infinite else "a finite number >= 0"
-    if not isinstance(value, Real) or value != value or value < 0:
+    number = real(f"{what} at {where}", value, wanted)
+    if number < 0 or (number == math.inf and not infinite):
         raise InvalidInput(what, expected=wanted, got=repr(value), where=where)
-    if value == math.inf:
-        if not infinite:
-            raise InvalidInput(what, expected=wanted, got=repr(value), where=where)
-        return math.inf
-    return Fraction(value)  # type: ignore[arg-type]
+    return math.inf if number == math.inf else Fraction(number)
 
 
 def exact_label(label: Any, what: str) -> Fraction:
     """Return a numeric label as the Fraction it is."""
     if isinstance(label, Real) and not isinstance(label, bool) and math.isfinite(label):
-        return Fraction(label)  # type: ignore[arg-type]
+        return exactly(label)
     raise InvalidInput(
         what,
         expected="numeric labels",
@@ -312,17 +308,13 @@ def float_notes(entries: Sequence[Sequence[Any]]) -> tuple[str, ...]:
 
 
 def _matrix(values: Any, what: str) -> tuple[list[list[Any]], list | None, list | None]:
-    from borel.probabilities import with_labels
-
-    values = with_labels(values)
+    values = oriented(values, ("secret", "action"), what, named={})
     labels: list[list | None] = [None, None]
-    if hasattr(values, "dims") and hasattr(values, "coords"):
+    if is_labelled(values):
         if values.ndim == 2:
             labels = [
-                [v.item() if isinstance(v, np.generic) else v for v in values[d].values]
-                if d in values.coords
-                else None
-                for d in values.dims
+                own and [v.item() if isinstance(v, np.generic) else v for v in own]
+                for own in labels_of(values)
             ]
         values = values.values
     try:

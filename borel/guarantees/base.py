@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import InitVar, dataclass, field, fields
 from fractions import Fraction
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.bound import Bound, Verdict
 from borel.engine.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.errors import InvalidInput
 from borel.guarantees.levels import Level, level_of, shown
+from borel.reals import real
 
 if TYPE_CHECKING:
     from borel.joint import Joint
@@ -128,13 +128,13 @@ def probability_up(delta: Fraction) -> Any:
     return delta if up >= 1 else up
 
 
-def check_delta(what: str, delta: Any, *, closed: bool) -> None:
-    """Raise unless delta is a probability, 1 included if closed."""
-    number: Any = delta if isinstance(delta, Real) else math.nan
+def checked_delta(what: str, delta: Any, *, closed: bool) -> Any:
+    """Return delta as it is to be kept; raise unless it is a probability, 1 included if closed."""
+    expected = f"0 <= delta {'<=' if closed else '<'} 1"
+    number = real(what, delta, expected)
     if not (0 <= number <= 1 if closed else 0 <= number < 1):
-        raise InvalidInput(
-            what, expected=f"0 <= delta {'<=' if closed else '<'} 1", got=repr(delta)
-        )
+        raise InvalidInput(what, expected=expected, got=repr(delta))
+    return number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,7 +171,8 @@ class Tail(OneLevel):
 
     def __post_init__(self, ratio: Any) -> None:
         super().__post_init__(ratio)
-        check_delta(type(self).__name__, self.delta, closed=self._closed)
+        delta = checked_delta(type(self).__name__, self.delta, closed=self._closed)
+        object.__setattr__(self, "delta", delta)
 
 
 class Figure(OneLevel):

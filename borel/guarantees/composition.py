@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.bound import Bound, Verdict
 from borel.errors import InvalidInput
-from borel.guarantees.base import Guarantee, Tail, check_delta, probability_up
+from borel.guarantees.base import Guarantee, Tail, checked_delta, probability_up
 from borel.guarantees.calculus import Implication, Implied, closure, theorems
 from borel.guarantees.examples import Counterexample, Example
 from borel.guarantees.facts import Facts, facts_of
@@ -65,7 +65,8 @@ class SlicedEML(Tail):
 
     def __post_init__(self, ratio: Any) -> None:
         super().__post_init__(ratio)
-        check_delta("SlicedEML", self.slice_delta, closed=True)
+        delta = checked_delta("SlicedEML", self.slice_delta, closed=True)
+        object.__setattr__(self, "slice_delta", delta)
 
     @property
     def parameters(self) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 from borel.alphabets import Alphabet
 from borel.errors import InvalidInput
 from borel.measures import Measure
+from borel.reals import exactly
 
 KINDS = ("finite", "countable", "general")
 
@@ -167,7 +168,7 @@ def _least(p_min: Any, kind: str, size: int | None) -> Fraction:
 def _below(p: Any) -> Fraction:
     """Return the float before a float, of its own precision."""
     if isinstance(p, np.floating):
-        return Fraction(float(np.nextafter(p, type(p)(0))))
+        return exactly(np.nextafter(p, type(p)(0)))
     return Fraction(math.nextafter(float(p), 0.0))
 
 

@@ -14,7 +14,7 @@ from borel.errors import InvalidInput
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most
 from borel.guarantees.kinds import PML
 from borel.guarantees.levels import Level, level_of, shown
-from borel.probabilities import exactly
+from borel.reals import exactly
 from borel.worst_cases import max_information
 
 if TYPE_CHECKING:

@@ -12,11 +12,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from numbers import Rational, Real
+from numbers import Rational
 from typing import Any
 
 from borel.engine.intervals.rounding import fraction_up, log_fraction
 from borel.errors import InvalidInput
+from borel.reals import exactly, real
 
 _BITS = 192
 _LONG = 4096
@@ -135,12 +136,12 @@ def level_of(what: str, epsilon: Any, ratio: Any, units: str = "nats") -> Level:
             raise InvalidInput(
                 what, expected="ratio=e^epsilon, an int or Fraction >= 1", got=repr(ratio)
             )
-        exact = Fraction(ratio)
+        exact = exactly(ratio)
         return Level(log_fraction(exact)[1], exact)
-    number: Any = epsilon if isinstance(epsilon, Real) else math.nan
+    number = real(what, epsilon, f"epsilon >= 0 ({units})")
     if not number >= 0:
         raise InvalidInput(what, expected=f"epsilon >= 0 ({units})", got=repr(epsilon))
-    return Level(epsilon if isinstance(epsilon, Rational) else float(epsilon))
+    return Level(number)
 
 
 def shown(value: Any) -> str:

@@ -8,13 +8,11 @@ density that a user wrote, does not match, and the engine computes.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from borel.bound import Bound
 from borel.errors import InvalidInput
+from borel.reals import real
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,19 +123,15 @@ def family_of(prior: Any) -> tuple[str, dict[str, Any]]:
 
 def number(what: str, name: str, value: Any) -> float:
     """Return a parameter as a finite float, or say what was expected."""
-    exact = isinstance(value, (int, Fraction, np.integer)) and not isinstance(value, bool)
-    real = exact or isinstance(value, (float, np.floating)) or _is_scalar_array(value)
+    expected = f"{name} = a finite number, or a DataArray with named dimensions"
+    given = real(what, value.item() if _is_scalar_array(value) else value, expected)
     try:
-        out = float(value) if real else math.nan
+        out = math.nan if isinstance(given, bool) else float(given)
     except OverflowError:
         out = math.inf
     if not math.isfinite(out):
-        raise InvalidInput(
-            what,
-            expected=f"{name} = a finite number, or a DataArray with named dimensions",
-            got=repr(value),
-        )
-    if exact and Fraction(out) != (value if isinstance(value, Fraction) else int(value)):
+        raise InvalidInput(what, expected=expected, got=repr(value))
+    if out != given:
         raise InvalidInput(
             what,
             expected=f"{name} as a float, since the density is one of floats",

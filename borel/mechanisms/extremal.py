@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from numbers import Rational, Real
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.errors import InvalidInput
 from borel.mechanism import Mechanism
+from borel.reals import real
 
 if TYPE_CHECKING:
     from borel.measures import Measure
@@ -63,12 +64,12 @@ def pml_extremal(*, prior: Measure, epsilon: Any = None, ratio: Any = None) -> M
         )
     if getattr(prior, "_probabilities", None) is None or prior.batch:
         raise InvalidInput("pml_extremal", expected="one finite prior", got=repr(prior))
-    given = epsilon if ratio is None else ratio
-    if not isinstance(given, Real) or isinstance(given, bool) or not math.isfinite(given):
+    given = real("pml_extremal", epsilon if ratio is None else ratio, "a finite number")
+    if isinstance(given, bool) or not math.isfinite(given):
         raise InvalidInput("pml_extremal", expected="a finite number", got=repr(given))
-    factor: Any = Fraction(ratio) if isinstance(ratio, Rational) else ratio
+    factor: Any = Fraction(given) if isinstance(given, Rational) else given
     if ratio is None:
-        factor = math.exp(min(float(epsilon), 700.0))
+        factor = math.exp(min(float(given), 700.0))
     exact = prior.rational and isinstance(factor, Fraction)
     kind: Any = Fraction if exact else float
     factor, p = kind(factor), [kind(v) for v in prior.probabilities]

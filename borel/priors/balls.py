@@ -21,17 +21,18 @@ from borel.errors import InvalidInput
 from borel.measures import Measure
 from borel.priors.sets import PriorSet
 from borel.probabilities import shown
+from borel.reals import real
 
 
 def number(what: str, name: str, value: Any, low: Any = 0, high: Any = None) -> Fraction:
     """Return a radius, weight or level as a Fraction (a float means its binary64 value)."""
-    real = isinstance(value, (int, float, Fraction, np.integer, np.floating))
-    if isinstance(value, (bool, np.bool_)) or not real:
+    given = real(what, value, f"a number for {name}")
+    if isinstance(given, bool):
         raise InvalidInput(what, expected=f"a number for {name}", got=shown(value))
-    if not (value >= low and (high is None or value <= high) and value < float("inf")):
+    if not (given >= low and (high is None or given <= high) and given < float("inf")):
         upto = "" if high is None else f" and <= {high}"
         raise InvalidInput(what, expected=f"{name} >= {low}{upto}, finite", got=str(value))
-    return Fraction(value.item() if isinstance(value, np.generic) else value)
+    return Fraction(given)
 
 
 def enclosed(value: Fraction) -> Box:

@@ -18,7 +18,7 @@ from borel.measures import Measure
 from borel.priors.balls import number
 from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet
-from borel.probabilities import as_numbers, shown
+from borel.probabilities import as_numbers, in_order_of, shown
 
 
 class Band(PriorSet):
@@ -167,7 +167,7 @@ def _ends(given: Any, on: Alphabet, name: str, which: str) -> np.ndarray:
                 got=shown(given),
             )
         given = [given[a] for a in on.labels]
-    values, _ = as_numbers(given)
+    values, _ = as_numbers(in_order_of(given, on, f"bl.priors.{name}"))
     if values.ndim == 0:
         values = np.full(on.size, values.item() if values.dtype != object else values[()])
     if values.shape != (on.size,):

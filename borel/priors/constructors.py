@@ -21,6 +21,7 @@ from borel.priors.combinations import Intersection, ProductSet, Union
 from borel.priors.counts import set_from_counts
 from borel.priors.parametric import family_of
 from borel.priors.polytopes import Polytope, moment_rules, polytope_rules
+from borel.probabilities import in_order_of, is_labelled, labels_of, own_labels, with_labels
 
 if TYPE_CHECKING:
     from borel.alphabets import Alphabet
@@ -225,16 +226,21 @@ def box(lower: Any, upper: Any, on: Alphabet | None = None) -> PriorSet:
 
         return DensityBand(lower, upper, on)  # type: ignore[arg-type]
     if on is None:
-        from borel.alphabets import Finite
-
-        if isinstance(lower, dict):
-            on = Finite(list(lower))
-        else:
-            sizes = [len(a) for a in (lower, upper) if hasattr(a, "__len__")]
-            if not sizes:
-                raise InvalidInput("bl.priors.box", expected="on=<an alphabet>", got="none")
-            on = Finite(sizes[0])
+        sides = lower, upper
+        own = next((names for end in sides if (names := _names(end)) is not None), None)
+        sizes = [len(a) for a in sides if hasattr(a, "__len__")]
+        if not sizes:
+            raise InvalidInput("bl.priors.box", expected="on=<an alphabet>", got="none")
+        on = own_labels(own, sizes[0])
     return Band(lower, upper, on)
+
+
+def _names(ends: Any) -> list | None:
+    """Return the labels that a dict, a DataArray or a Series brings."""
+    if isinstance(ends, dict):
+        return list(ends)
+    table = with_labels(ends)
+    return labels_of(table)[-1] if is_labelled(table) and table.ndim else None
 
 
 def bernoulli(lo: float, hi: float) -> PriorSet:
@@ -272,7 +278,8 @@ def polytope(
     Parameters
     ----------
     A, b : array_like, shapes (k, n) and (k,)
-        Inequalities on the n probabilities, in the order of the labels.
+        Inequalities on the n probabilities, in the order of the labels; the columns of a DataFrame
+        or DataArray are matched by their labels.
     equal, to : array_like, shapes (l, n) and (l,)
         Equations.
     on : Alphabet
@@ -300,6 +307,7 @@ def polytope(
     """
     if getattr(on, "kind", "") != "finite":
         raise InvalidInput("bl.priors.polytope", expected="on=<a finite alphabet>", got=repr(on))
+    A, equal = (in_order_of(rows, on, "bl.priors.polytope") for rows in (A, equal))
     return Polytope(polytope_rules(A, b, equal, to, on.size, "bl.priors.polytope"), on)
 
 

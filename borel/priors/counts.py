@@ -21,7 +21,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from borel.alphabets import Alphabet, Finite
+from borel.alphabets import Alphabet
 from borel.engine.balls.arb import ball, enclose
 from borel.engine.intervals.rounding import fraction_down
 from borel.errors import InvalidInput
@@ -29,7 +29,7 @@ from borel.measures import pmf
 from borel.priors.balls import DivergenceBall, TotalVariation, number
 from borel.priors.bands import Band
 from borel.priors.sets import PriorSet
-from borel.probabilities import as_numbers, shown
+from borel.probabilities import as_numbers, own_labels, shown
 
 _WORDS = {
     "l1": "L1 ball of Weissman et al. (2003)",
@@ -43,7 +43,7 @@ def set_from_counts(counts: Any, confidence: Any, on: Alphabet | None, method: s
     what = "bl.priors.from_counts"
     values, labels = _counted(counts, on, what)
     if on is None:
-        on = Finite(labels if labels is not None else len(values))
+        on = own_labels(labels, len(values))
     level = number(what, "confidence", confidence, 0, 1)
     if not 0 < level < 1:
         raise InvalidInput(what, expected="0 < confidence < 1", got=str(confidence))

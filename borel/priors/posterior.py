@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat
+from borel.alphabets import how_to_match
 from borel.combined_measures import mixture
 from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
@@ -394,7 +395,7 @@ class PosteriorPriors:
                 "learnt * mech",
                 expected=f"priors within the secrets {mechanism.secret!r}",
                 got=f"priors on {self.on!r}",
-                mend="give both the same labels; labels are matched, never positions.",
+                mend=how_to_match(self.on),
             )
         return Joint(self, mechanism)
 

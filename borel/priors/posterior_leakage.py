@@ -12,6 +12,7 @@ from borel.bound import Bound
 from borel.errors import InvalidInput, NotYet
 from borel.priors.intervals import levels_for
 from borel.priors.random_bound import RandomBound
+from borel.reals import inside, real
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +77,7 @@ class PosteriorLeakage:
         InvalidInput
             Several outcomes: see `curve`.
         """
-        from borel.leakage import _is_single
+        from borel.leakage import _is_single, _representable
 
         if not _is_single(self.joint.outcome, y):
             raise InvalidInput(
@@ -86,6 +87,7 @@ class PosteriorLeakage:
                 mend="use .curve(ys, prob) for a band over outcomes.",
             )
         self.joint.outcome.check(y)
+        _representable(self.joint.outcome, y)
         return self._random(
             ("at", repr(y)), lambda engine: engine.at(self.kind, y), f"{self.kind} at y = {y!r}"
         )
@@ -112,10 +114,11 @@ class PosteriorLeakage:
         """
         import xarray as xr
 
-        from borel.leakage import _coordinate, _flat
+        from borel.leakage import _coordinate, _flat, _representable
 
         points = _flat(self.joint.outcome, ys)
         self.joint.outcome.check(points)
+        _representable(self.joint.outcome, points)
         levels = [(1 - prob) / 2, 0.5, (1 + prob) / 2]
         rows = []
         for part in np.array_split(points, max(1, len(points) // 64)):
@@ -227,12 +230,8 @@ class PosteriorLeakage:
         just before t it lies above x' likewise. So t lies between the pooled quantiles of the
         draws at the levels x and x' of :math:`n\, kl = \log(2 / (1 - confidence))`.
         """
-        if not (isinstance(s, (int, float)) and 0 < s < 1):
-            raise InvalidInput("quantile over a posterior", expected="0 < s < 1", got=repr(s))
-        if not 0 < confidence < 1:
-            raise InvalidInput(
-                "quantile over a posterior", expected="0 < confidence < 1", got=repr(confidence)
-            )
+        s = inside("quantile over a posterior", "s", s)
+        confidence = inside("quantile over a posterior", "confidence", confidence)
         epsilon = self.sup()
         if epsilon.trouble:
             return epsilon._refused()
@@ -297,9 +296,7 @@ class ByDraw:
 
     def tail(self, t: float, *, closed: bool = False) -> RandomBound:
         """Return P_Y{leakage > t} under each draw; with ``closed=True``, P_Y{leakage >= t}."""
-        from borel.leakage import _number
-
-        _number(t, "t")
+        t = real("leakage.tail", t, "a number t (nats)")
         sign = ">=" if closed else ">"
         name = f"P({self._variable.kind} {sign} {float(t):.6g})"
         return self._figure("tail", name, t=t, closed=closed)
@@ -326,9 +323,7 @@ class ByDraw:
 
     def quantile(self, s: Any, *, side: str = "left") -> RandomBound:
         """Return the quantile of the leakage at level s under each draw."""
-        from borel.leakage import _number
-
-        _number(s, "s")
+        s = real("leakage.quantile", s, "a number s in [0, 1]")
         name = f"{float(s):.6g} quantile of {self._variable.kind}"
         return self._figure("quantile", name, s=s, side=side)
 

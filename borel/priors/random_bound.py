@@ -7,6 +7,7 @@ Markov chain draws their sizes are effective sample sizes, which is asymptotic, 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,10 +16,12 @@ import numpy as np
 from borel import _compat
 from borel.bound import Bound, weakest
 from borel.budgets import vouched
+from borel.engine.intervals.rounding import fraction_down
 from borel.errors import InvalidInput
 from borel.priors.convergence import REMEDY, diagnose
 from borel.priors.intervals import binomial, bounded_mean
 from borel.priors.random_verdict import RandomVerdict
+from borel.reals import inside, real
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -235,8 +238,8 @@ class RandomBound:
             ``statistical``: order statistics whose ranks are binomial quantiles; undecided when
             the draws are in trouble; an estimate when each draw's figure is one.
         """
-        _inside("quantile", "q", q)
-        _inside("quantile", "confidence", confidence)
+        q = inside("RandomBound.quantile", "q", q)
+        confidence = inside("RandomBound.quantile", "confidence", confidence)
         if self.trouble:
             return self._refused()
         from scipy.stats import binom
@@ -284,7 +287,7 @@ class RandomBound:
         >>> bl.pml(learnt * mech).sup().smallest(alpha=0.1).status
         'statistical'
         """
-        _inside("smallest", "alpha", alpha)
+        alpha = inside("RandomBound.smallest", "alpha", alpha)
         return self.quantile(1 - alpha, confidence=confidence)
 
     def largest_draw(self) -> Bound:
@@ -333,8 +336,7 @@ class RandomBound:
         Bound
             A probability, ``statistical`` (Clopper-Pearson).
         """
-        if not isinstance(t, (int, float, np.number)) or math.isnan(t):
-            raise InvalidInput("RandomBound.cdf", expected="a number (nats)", got=repr(t))
+        t = self._threshold(t)
         return self.between(t, t, confidence=confidence)
 
     def between(self, low_t: float, high_t: float, *, confidence: float = 0.95) -> Bound:
@@ -354,7 +356,7 @@ class RandomBound:
         confidence : float
             Probability with which the interval covers.
         """
-        _inside("cdf", "confidence", confidence)
+        confidence = inside("RandomBound.cdf", "confidence", confidence)
         about = {"units": "probability"}
         if self.trouble:
             return Bound.undecided(
@@ -370,7 +372,7 @@ class RandomBound:
         For probabilities the error holds at any number of independent draws; else the mean is
         taken to be asymptotically normal, which is listed.
         """
-        _inside("mean", "confidence", confidence)
+        confidence = inside("RandomBound.mean", "confidence", confidence)
         if self.trouble:
             return self._refused()
         low, high = (self.draws[k].values for k in ("lower", "upper"))
@@ -410,8 +412,8 @@ class RandomBound:
         Region
             Two quantiles, ``statistical``; their confidences add up to the one stated.
         """
-        _inside("eti", "prob", prob)
-        _inside("eti", "confidence", confidence)
+        prob = inside("RandomBound.eti", "prob", prob)
+        confidence = inside("RandomBound.eti", "confidence", confidence)
         each = 1 - (1 - confidence) / 2
         levels = (1 - prob) / 2, (1 + prob) / 2
         return Region(*(self.quantile(level, confidence=each) for level in levels))
@@ -425,7 +427,7 @@ class RandomBound:
             ``lower`` and ``upper``: estimates, whose error is the spread over two halves of the
             draws; no interval for an HDI end is proved.
         """
-        _inside("hdi", "prob", prob)
+        prob = inside("RandomBound.hdi", "prob", prob)
         if self.trouble:
             return Region(self._refused(), self._refused())
         values = self._middle()
@@ -457,8 +459,14 @@ class RandomBound:
 
         It holds with some posterior probability: ``(epsilon <= t).at(confidence=0.95)``.
         """
-        self.cdf(t)  # checks t
+        t = self._threshold(t)
         return self.at_most(t, t)
+
+    @staticmethod
+    def _threshold(t: Any) -> float:
+        """Return the float at or below a threshold: a float is at most both or neither."""
+        number = real("RandomBound.cdf", t, "a number (nats)")
+        return number if isinstance(number, float) else fraction_down(Fraction(number))
 
     def at_most(self, low_t: float, high_t: float) -> RandomVerdict:
         """Compare with a threshold known to lie in [low_t, high_t]."""
@@ -483,8 +491,3 @@ def _indicator_ess(values: Any, event: Any) -> float:
     if bool(event.all()) or not bool(event.any()):
         return float(_compat.ess_mean(values))
     return float(_compat.ess_mean(event.astype(float)))
-
-
-def _inside(what: str, name: str, value: Any) -> None:
-    if not (isinstance(value, (int, float)) and 0 < value < 1):
-        raise InvalidInput(f"RandomBound.{what}", expected=f"0 < {name} < 1", got=repr(value))

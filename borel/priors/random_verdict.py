@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from borel.bound import STATUSES, Verdict
-from borel.errors import InvalidInput
+from borel.reals import inside
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -67,8 +67,7 @@ class RandomVerdict(Verdict):
             with confidence ``1 - 0.1 (1 - confidence)``, and the two add up. Undecided, with the
             reason, where the draws allow no claim.
         """
-        if not 0 < confidence < 1:
-            raise InvalidInput("Verdict.at", expected="0 < confidence < 1", got=repr(confidence))
+        confidence = inside("Verdict.at", "confidence", confidence)
         figure, sure, possible = self._of
         allowed = 1 - confidence
         share = figure.probability(sure, possible, confidence=1 - _SHARE * allowed)

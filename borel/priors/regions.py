@@ -21,6 +21,7 @@ from borel.priors.bands import Band
 from borel.priors.ellipsoids import Ellipsoid, ellipsoid_distance
 from borel.priors.parametric import family_of
 from borel.priors.random_bound import ASYMPTOTIC, EXACT_DRAWS
+from borel.reals import inside
 
 if TYPE_CHECKING:
     from borel.alphabets import Alphabet
@@ -41,7 +42,10 @@ def region_of(
     build: Any = None,
 ) -> PriorSet:
     """Make a credible region; see `PosteriorPriors.region`."""
-    _check(kind, prob, confidence)
+    if kind not in KINDS:
+        raise InvalidInput("learnt.region", expected=f"kind one of {KINDS}", got=repr(kind))
+    prob = inside("learnt.region", "prob", prob)
+    confidence = inside("learnt.region", "confidence", confidence)
     if learnt.trouble:
         raise Undecided(f"no region of these draws: {learnt.trouble}")
     if var_names is None:
@@ -63,14 +67,6 @@ def region_of(
         EXACT_DRAWS if learnt.exact else ASYMPTOTIC,
     )
     return out
-
-
-def _check(kind: str, prob: float, confidence: float) -> None:
-    if kind not in KINDS:
-        raise InvalidInput("learnt.region", expected=f"kind one of {KINDS}", got=repr(kind))
-    for name, value in (("prob", prob), ("confidence", confidence)):
-        if not (isinstance(value, (int, float)) and 0 < value < 1):
-            raise InvalidInput("learnt.region", expected=f"0 < {name} < 1", got=repr(value))
 
 
 def _of_probabilities(learnt: PosteriorPriors, kind: str) -> tuple[Any, np.ndarray, str]:

@@ -131,6 +131,7 @@ class SetLeakage:
             return within_budget(lambda: engine_of(self.joint).at(self.kind, y))
         points = _flat(outcome, y)
         outcome.check(points)
+        _representable(outcome, points)
         low, high, status = engine_of(self.joint).curve(self.kind, points)
         statuses = np.broadcast_to(np.asarray(status), np.shape(low))
         return xr.Dataset(

@@ -35,7 +35,7 @@ from borel.engine.prior_sets.certificates_of_sets import of_mean
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, as_measure
-from borel.probabilities import as_numbers
+from borel.probabilities import as_numbers, in_order_of
 
 if TYPE_CHECKING:
     from borel.engine.prior_sets.linear import Constraints
@@ -209,7 +209,7 @@ class PriorSet:
 
     def __mul__(self, mechanism: Any) -> Joint:
         """Return the joints of all members with a mechanism: ``prior_set * mech``."""
-        from borel.alphabets import includes
+        from borel.alphabets import how_to_match, includes
         from borel.joint import Joint
         from borel.mechanism import Mechanism
 
@@ -220,7 +220,7 @@ class PriorSet:
                 "prior_set * mech",
                 expected=f"priors within the secrets of the mechanism, {mechanism.secret!r}",
                 got=f"priors on {self.on!r}",
-                mend="give both the same labels; labels are matched, never positions.",
+                mend=how_to_match(self.on),
             )
         return Joint(self, mechanism)
 
@@ -312,15 +312,13 @@ def _values(f: Any, on: Alphabet) -> np.ndarray:
         )
     labels = list(on.labels)
     found = [f(a) for a in labels] if callable(f) else f
-    values, own = as_numbers(found)
+    values, _ = as_numbers(in_order_of(found, on, "PriorSet.lower"))
     if values.shape != (len(labels),):
         raise InvalidInput(
             "PriorSet.lower",
             expected=f"{len(labels)} values, one for each label of {on!r}",
             got=f"shape {values.shape}",
         )
-    if own is not None:
-        values = values[[own.index(a) for a in labels]] if set(own) == set(labels) else values
     try:
         finite = np.isfinite(values.astype(float)).all()
     except OverflowError:  # beyond the largest float

@@ -26,6 +26,7 @@ from borel.engine.continuous.partition import BANDS, Partition
 from borel.engine.continuous.regions import Regions
 from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.engine.divergences.generators import NAMED
+from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.errors import NotEnclosed, NotYet
 from borel.laws import Values, check_level
 
@@ -247,6 +248,10 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
         """Enclose P{leakage > t}, or P{leakage >= t} if closed."""
+        if float(t) != t:  # what lies between two floats, P{leakage >= the upper} to P{> the lower}
+            low = self.tails(kind, [fraction_up(t)], closed=True)[0][0]
+            high = self.tails(kind, [fraction_down(t)], closed=False)[1][0]
+            return self.bound(low, high, units="probability")
         t, tol = float(t), settings.current().tol
         low, high, _ = (values[0] for values in self.tails(kind, [t], closed=closed))
         wide = max(0.0, low - _ROOM * tol), min(1.0, high + _ROOM * tol)

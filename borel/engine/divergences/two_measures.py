@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Finite, Interval
+from borel.alphabets import Finite, Interval, how_to_match, miscounted
 from borel.bound import Bound, Ratio, weakest
 from borel.engine.balls.arb import precision
 from borel.engine.divergences import generators
@@ -97,6 +97,13 @@ class _FiniteLaws:
     """Two finite measures on the union of their labels."""
 
     def __init__(self, p: Measure, q: Measure):
+        if miscounted(p.on, q.on) or miscounted(q.on, p.on):
+            raise InvalidInput(
+                "two measures",
+                expected="the same labels",
+                got=f"{p.on!r} and {q.on!r}",
+                mend=how_to_match(p.on, q.on),
+            )
         labels = list(dict.fromkeys([*p.on.labels, *q.on.labels]))
         on = Finite(labels)
         self.values = [m.at(on) for m in (p, q)]
