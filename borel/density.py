@@ -169,6 +169,11 @@ class Density:
                 named[names] = point
         return named
 
+    def graph_names(self, argument: str) -> tuple[str, ...]:
+        """Return the names that the graph has for an argument, one for each factor."""
+        names = _names(argument, self.alphabets[argument])
+        return names if isinstance(names, tuple) else (names,)
+
     def _batch(self, points: tuple) -> dict[str, np.ndarray]:
         """Return the array parameters (draws), with axes added for the points behind them."""
         flat = [a for p in points for a in (p if isinstance(p, tuple) else (p,))]
@@ -185,15 +190,24 @@ class Density:
         with np.errstate(over="ignore", under="ignore"):
             return np.exp(values) if self.log else values
 
-    def logarithm(self, *points: Any) -> np.ndarray:
-        """Return the log-density; -inf where the density is 0."""
+    def logarithm(self, *points: Any, least: float = 0.0) -> np.ndarray:
+        """Return the log-density; -inf where the density is 0, or evaluates to less than least."""
         if self.graph is not None and not self.log:
             inputs = self.inputs(*points)
             if not any(isinstance(v, Tracer) for v in inputs.values()):
-                return fp.evaluate_log(self.graph, inputs | self._batch(points))
+                return fp.evaluate_log(self.graph, inputs | self._batch(points), least=least)
         values = self.raw(*points)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return values if self.log else np.log(values)
+            return values if self.log else np.log(np.where(np.abs(values) < least, 0.0, values))
+
+    def resolved(self, *points: Any) -> np.ndarray:
+        """Return the log-density; -inf where it is 0, or so small that float64 loses its digits."""
+        return self.logarithm(*points, least=NORMAL)
+
+    @property
+    def underflows(self) -> bool:
+        """Whether all that is known of a small value is what float64 says: it has no logarithm."""
+        return self.graph is None and not self.log
 
     def tabulate(self, points: tuple, what: str, role: str, place: Any) -> Table:
         """Evaluate at all points of finite alphabets; an underflow is an error, not a zero.
