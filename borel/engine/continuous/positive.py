@@ -222,7 +222,7 @@ def _middle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(np.isinf(a) & ~np.isinf(b), np.minimum(-2 * np.abs(b), -1.0), inner)
 
 
-def _ranges(density: Density) -> dict[str, tuple[float, float]]:
+def _ranges(density: Density) -> dict[str, Any]:
     """Return the least and the greatest value of every input of a density."""
     return {
         name: _range(factor)
