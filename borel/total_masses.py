@@ -26,6 +26,13 @@ def head_of(on: Alphabet, count: int) -> np.ndarray:
     return np.arange(-(count // 2), count // 2 + 1)
 
 
+def _lines(on: Alphabet) -> list[Interval]:
+    """Return the factors of an alphabet as intervals; none if one of them is counted."""
+    factors = [a.interval if isinstance(a, Mixed) else a for a in on.factors]
+    lines = [a for a in factors if isinstance(a, Interval)]
+    return lines if len(lines) == len(factors) else []
+
+
 def total_mass(
     density: Any,
     on: Alphabet,
@@ -39,16 +46,12 @@ def total_mass(
     from borel.engine.estimates.charts import Axis
     from borel.engine.estimates.quadrature import log_integral
 
-    factors = [a.interval if isinstance(a, Mixed) else a for a in on.factors]
-    if not all(isinstance(a, Interval) for a in factors):
+    factors = _lines(on)
+    if not factors:
         return 1.0
     line = breaks if on.dim == 1 else ()
     cuts = [tuple(own) for own in turns] if turns else [()] * on.dim
-    axes = [
-        Axis(a.lower, a.upper, (*line, *own))
-        for a, own in zip(factors, cuts, strict=True)
-        if isinstance(a, Interval)
-    ]
+    axes = [Axis(a.lower, a.upper, (*line, *own)) for a, own in zip(factors, cuts, strict=True)]
 
     def logf(_i: np.ndarray, x: tuple[np.ndarray, ...]) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -117,9 +120,9 @@ def declared_tail(measure: Measure, points: np.ndarray, most: float, slack: floa
     return declared
 
 
-def check_total(measure: Measure) -> None:
-    """Raise `InvalidInput` for a density whose total is certainly not near 1."""
-    if measure.on.kind in ("continuous", "mixed") and measure.on.dim <= 2:
+def check_total(measure: Measure) -> bool:
+    """Raise `InvalidInput` for a density that has not a total near 1; say if that was looked at."""
+    if _lines(measure.on) and measure.on.dim <= 2:
         assert measure.density is not None
         turns = measure.density.turns("x")
         total = total_mass(measure.density.linear, measure.on, measure.breaks, turns)
@@ -143,3 +146,6 @@ def check_total(measure: Measure) -> None:
             )
         if measure.tail is not None:
             declared_tail(measure, head, total, 1e-6)
+    else:
+        return False
+    return True
