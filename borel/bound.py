@@ -149,9 +149,13 @@ class Bound:
 
     @classmethod
     def estimate(cls, value: float, error: float, **about: Any) -> Bound:
-        """Report a value with an error estimate, which proves nothing."""
+        """Report a value with an error estimate, which proves nothing.
+
+        The error is never 0: no float64 is known better than to its rounding.
+        """
         if not error >= 0 or math.isnan(value):
             return cls.undecided(reason=f"the estimate came out as {value} +- {error}", **about)
+        error = max(error, 2.0**-52 * max(1.0, abs(value)))
         lower, upper = (value, value) if math.isinf(value) else (value - error, value + error)
         return cls(lower, upper, "estimate", **about)
 

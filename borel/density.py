@@ -9,6 +9,7 @@ import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
 from borel.engine.graphs import fp
+from borel.engine.graphs.branch_points import between, branch_points
 from borel.engine.graphs.trace import Graph, Tracer, replay, trace
 from borel.engine.intervals.rounding import NORMAL, U
 from borel.errors import BorelError, InvalidInput, NotEnclosed, NotTraceable
@@ -169,6 +170,11 @@ class Density:
                 named[names] = point
         return named
 
+    def graph_names(self, argument: str) -> tuple[str, ...]:
+        """Return the names that the graph has for an argument, one for each factor."""
+        names = _names(argument, self.alphabets[argument])
+        return names if isinstance(names, tuple) else (names,)
+
     def _batch(self, points: tuple) -> dict[str, np.ndarray]:
         """Return the array parameters (draws), with axes added for the points behind them."""
         flat = [a for p in points for a in (p if isinstance(p, tuple) else (p,))]
@@ -185,15 +191,24 @@ class Density:
         with np.errstate(over="ignore", under="ignore"):
             return np.exp(values) if self.log else values
 
-    def logarithm(self, *points: Any) -> np.ndarray:
-        """Return the log-density; -inf where the density is 0."""
+    def logarithm(self, *points: Any, least: float = 0.0) -> np.ndarray:
+        """Return the log-density; -inf where the density is 0, or evaluates to less than least."""
         if self.graph is not None and not self.log:
             inputs = self.inputs(*points)
             if not any(isinstance(v, Tracer) for v in inputs.values()):
-                return fp.evaluate_log(self.graph, inputs | self._batch(points))
+                return fp.evaluate_log(self.graph, inputs | self._batch(points), least=least)
         values = self.raw(*points)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return values if self.log else np.log(values)
+            return values if self.log else np.log(np.where(np.abs(values) < least, 0.0, values))
+
+    def resolved(self, *points: Any) -> np.ndarray:
+        """Return the log-density; -inf where it is 0, or so small that float64 loses its digits."""
+        return self.logarithm(*points, least=NORMAL)
+
+    @property
+    def underflows(self) -> bool:
+        """Whether all that is known of a small value is what float64 says: it has no logarithm."""
+        return self.graph is None and not self.log
 
     def tabulate(self, points: tuple, what: str, role: str, place: Any) -> Table:
         """Evaluate at all points of finite alphabets; an underflow is an error, not a zero.
@@ -241,9 +256,16 @@ class Density:
         low, high = interval.evaluate(self.graph, boxes)
         return interval.exponential((low, high)) if self.log else (low, high)
 
+    def turns(self, argument: str, **known: float) -> tuple[np.ndarray, ...]:
+        """Return where the graph takes another branch, for each factor of an argument."""
+        names = self.graph_names(argument)
+        if self.graph is None:
+            return (np.zeros(0),) * len(names)
+        return tuple(branch_points(self.graph, name, **known) for name in names)
+
     def check(self, what: str) -> None:
         """Raise if the density is negative, NaN, infinite or not elementwise at a probe."""
-        points = [probe(a) for a in self.alphabets.values()]
+        points = [probe(a, turns=self.turns(name)) for name, a in self.alphabets.items()]
         grids: list[Any] = []
         for axis, point in enumerate(points):
             parts = point if isinstance(point, tuple) else (point,)
@@ -342,10 +364,14 @@ def _at(point: Any, index: int) -> str:
     return f"{np.asarray(point)[index]:.17g}"
 
 
-def probe(alphabet: Alphabet, count: int = 24) -> Any:
-    """Return points at which a density is checked: inside, spread, not at special places."""
+def probe(alphabet: Alphabet, count: int = 24, turns: tuple[np.ndarray, ...] = ()) -> Any:
+    """Return points at which a density is checked: inside, spread, not at special places.
+
+    Between any two of its ``turns``, which are numbers for each factor, there is a point.
+    """
+    turns = turns or (np.zeros(0),) * alphabet.dim
     if alphabet.dim > 1:
-        columns = [probe(a, count) for a in alphabet.factors]
+        columns = [probe(a, count, (own,)) for a, own in zip(alphabet.factors, turns, strict=True)]
         length = max(len(c) for c in columns)
         return tuple(np.resize(np.roll(c, i), length) for i, c in enumerate(columns))
     if isinstance(alphabet, Finite):
@@ -353,20 +379,24 @@ def probe(alphabet: Alphabet, count: int = 24) -> Any:
     if isinstance(alphabet, Integers):
         low = alphabet.lower if alphabet.lower is not None else (alphabet.upper or 0) - 60
         high = alphabet.upper if alphabet.upper is not None else low + 60
-        return np.unique(np.linspace(low, high, count).round())
+        near = (turns[0].round()[:, None] + np.array([-1.0, 0.0, 1.0])).ravel()
+        spread = np.concatenate([np.linspace(low, high, count).round(), near])
+        return np.unique(spread[alphabet.contains(spread)])
     if isinstance(alphabet, Mixed):
-        return probe(alphabet.interval, count)
+        return probe(alphabet.interval, count, turns)
     assert isinstance(alphabet, Interval)
     t = (np.arange(1, count + 1) * _GOLDEN) % 1.0
     low, high = alphabet.lower, alphabet.upper
-    if np.isfinite(low) and np.isfinite(high):
-        return np.sort(low + (high - low) * t)
     tail = t / (1 - t)
-    if np.isfinite(low):
-        return np.sort(low + tail)
-    if np.isfinite(high):
-        return np.sort(high - tail)
-    return np.sort(np.where(np.arange(count) % 2, tail, -tail))
+    if np.isfinite(low) and np.isfinite(high):
+        spread = low + (high - low) * t
+    elif np.isfinite(low):
+        spread = low + tail
+    elif np.isfinite(high):
+        spread = high - tail
+    else:
+        spread = np.where(np.arange(count) % 2, tail, -tail)
+    return np.sort(np.concatenate([spread, between(turns[0], low, high)]))
 
 
 def _captured_arrays(function: Any) -> dict[str, tuple[np.ndarray, str]]:

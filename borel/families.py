@@ -348,6 +348,7 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
             on = Integers(*ends)
         else:
             on = Interval(low, high)
+    require_kind("from_scipy", "on", on, discrete)
     from borel.engine.graphs import scipy_graph
     from borel.engine.graphs.foreign import either
 
@@ -403,6 +404,19 @@ def is_discrete(distribution: Any) -> bool:
     return isinstance(distribution, DiscreteDistribution)
 
 
+def require_kind(what: str, role: str, on: Alphabet, discrete: bool) -> None:
+    """Refuse a law with a density on an alphabet that is counted, and masses on one that is not."""
+    if isinstance(on, Alphabet) and discrete != (on.kind in ("finite", "countable")):
+        has, takes = ("probabilities", "a density")[:: 1 if discrete else -1]
+        raise InvalidInput(
+            what,
+            expected=f"a law with {takes} for {role}={on!r}",
+            got=f"one with {has}",
+            mend=f"{role}=bl.{'Integers(0, None)' if discrete else 'Reals()'}, or the part of it "
+            "that has all of the mass.",
+        )
+
+
 def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
     """Make a measure from a PyMC distribution, ``pm.Beta.dist(2, 5)``.
 
@@ -433,6 +447,7 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
         )
     if on is None:
         on = support(variable)
+    require_kind("from_pymc", "on", on, str(variable.dtype).startswith(("int", "uint", "bool")))
     density = either(
         lambda names, whole: pytensor_graph.graph_of(variable, names, whole),
         compile_logp(variable, discrete=on.kind in ("finite", "countable")),

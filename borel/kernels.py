@@ -23,12 +23,16 @@ from borel.probabilities import (
     rounding_allowed,
     row_miss,
 )
-from borel.total_masses import head_of
+from borel.total_masses import sum_of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.mechanism import Mechanism
+
+
+_LABELS = 64
+"""So many labels of a finite secret are checked one by one."""
 
 
 def first_point(alphabet: Alphabet) -> Any:
@@ -94,6 +98,32 @@ def check_rows(matrix: np.ndarray, secret: Alphabet, what: str, rounding: float 
     return float(miss.max())
 
 
+def probes_of(mechanism: Mechanism, count: int) -> Any:
+    """Return secrets at which a kernel is checked, some of them between its branch points."""
+    parts = [d.turns("x") for d in (mechanism.density, *mechanism.masses.values())]
+    turns = tuple(np.concatenate(own) for own in zip(*parts, strict=True))
+    if mechanism.secret.kind == "finite":
+        count = max(count, _LABELS)
+    return probe(mechanism.secret, count, turns)
+
+
+def _turns_at(density: Density, secrets: list) -> np.ndarray:
+    """Return the branch points in y at secrets, one row for each, NaN for none."""
+    names = density.graph_names("x")
+    rows = [
+        density.turns("y", **dict(zip(names, np.atleast_1d(x).tolist(), strict=True)))[0]
+        for x in secrets
+    ]
+    out = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
+    for row, found in zip(out, rows, strict=True):
+        row[: len(found)] = found
+    return out
+
+
+def _shown(x: Any) -> str:
+    return str(tuple(map(float, x)) if isinstance(x, tuple) else x)
+
+
 def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
     """Check that f(.|x) integrates to 1 at a few secrets; say what was checked."""
     from borel.engine.estimates.charts import Axis
@@ -101,7 +131,7 @@ def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
 
     density = mechanism.density
     assert density is not None
-    points = probe(mechanism.secret, count)
+    points = probes_of(mechanism, count)
     count = len(points[0] if isinstance(points, tuple) else points)
     outcome = mechanism.outcome
     factors = [a.interval if isinstance(a, Mixed) else a for a in outcome.factors]
@@ -117,6 +147,9 @@ def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
         middle = np.full((count, 1, len(factors)), np.nan)
         if len(factors) == 1 and mechanism.secret.dim == 1 and factors[0].contains(points).all():
             middle[:, 0, 0] = points  # noise sits at the secret: split there
+        if len(factors) == 1:
+            turns = _turns_at(density, [secret_at(i) for i in range(count)])
+            middle = np.concatenate([middle, turns[:, :, None]], axis=1)
 
         def logf(i: np.ndarray, y: tuple[np.ndarray, ...]) -> np.ndarray:
             return density.logarithm(y[0] if len(factors) == 1 else y, secret_at(i))
@@ -130,11 +163,10 @@ def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
         totals = density.linear(y, x).sum(axis=1)
         settled = np.ones(count, bool)
     elif outcome.kind == "countable" and outcome.dim == 1:
-        y = head_of(outcome, 4096).astype(float)[None, :]
         x = secret_at(np.arange(count)[:, None])
-        totals = density.linear(y, x).sum(axis=1)
-        # what lies beyond the head is not known: a sum below 1 settles nothing
-        settled = totals > 1 - 1e-6
+        totals, beyond = sum_of_counts(lambda y: density.logarithm(y, x), outcome)
+        # what may lie beyond the head settles nothing, unless it is little
+        settled = (totals > 1 - 1e-6) | (totals + beyond < 1 - 1e-6)
     else:
         return "declared"
     for mass in mechanism.masses.values():
@@ -146,14 +178,19 @@ def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
             repr(mechanism),
             expected="a density in y that integrates to 1 for every x",
             got=f"about {float(totals[i]):.10g}",
-            where=f"x = {secret_at(i)}",
-            mend="normalise it in y (not in x), or declare breaks=[...] where it jumps.",
+            where=f"x = {_shown(secret_at(i))}",
+            mend="normalise it in y (not in x), or "
+            + (
+                "take an outcome alphabet that holds all of its mass."
+                if outcome.kind in ("finite", "countable")
+                else "declare breaks=[...] where it jumps."
+            ),
         )
     if not settled.all():
         i = int(np.flatnonzero(~settled)[0])
         return (
             f"declared; the check at {count} points did not settle it (about "
-            f"{float(totals[i]):.6g} at x = {secret_at(i)})"
+            f"{float(totals[i]):.6g} at x = {_shown(secret_at(i))})"
         )
     return f"checked at {count} points"
 

@@ -11,6 +11,7 @@ from borel.alphabets import Finite, Product, exact_array
 from borel.bound import Bound
 from borel.budgets import within_budget
 from borel.engine import engine_for
+from borel.engine.discrete.discrete_figures import LOST
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.mechanisms.family import JointFamily, LeakageFamily
@@ -287,7 +288,8 @@ class InformationDensity:
         ys = _flat(joint.outcome, [y] if single[1] else y)
         grid = np.meshgrid(np.arange(len(xs)), np.arange(len(ys)), indexing="ij")
         low, high = engine.information_density_at(xs[grid[0]], ys[grid[1]])
-        status = np.full(low.shape, engine.status)
+        open_ = (low != high) & (np.isinf(low) | np.isinf(high))
+        status = np.where(open_, "undecided", engine.status)
         return xr.Dataset(
             {
                 "lower": (("x", "y"), low),
@@ -324,7 +326,8 @@ def _representable(alphabet: Any, points: Any, name: str = "y") -> None:
 def _signed_bound(engine: Any, low: float, high: float) -> Bound:
     if low != high and (np.isinf(low) or np.isinf(high)):
         proved = engine.status != "estimate"  # the ends of an estimate prove nothing
-        reason = engine.reason or "the enclosure is open: float64 does not resolve the densities"
+        why = "the enclosure is open: float64 does not resolve the densities"
+        reason = engine.reason or why if proved else LOST.format(where="at this pair")
         ends = (low, high) if proved else (-np.inf, np.inf)
         return Bound.undecided(*ends, reason=reason, assumptions=engine.assumptions)
     if engine.status == "estimate":

@@ -119,6 +119,7 @@ class Measure:
         self.envelope = envelope
         self.masses = self._masses_of(masses)
         self.parts: tuple[Measure, ...] = ()
+        self.checked = False  # whether a density was integrated, in float64
         self._rounding = rounding
         self.unproved = unproved  # why probabilities are known in float64 only, if they are
         # which named family it is, for closed forms; measures made from this one have none
@@ -159,7 +160,7 @@ class Measure:
         self.density = Density(density, {"x": on}, log=log, parameters=given)
         if _check and not self.batch:
             self.density.check(repr(self))
-            check_total(self)
+            self.checked = check_total(self)
         if on.kind == "finite" and not self.batch:
             table = self.density.tabulate(
                 (_grid_points(on),), repr(self), "prior", lambda i: f"x = {on.labels[i]!r}"

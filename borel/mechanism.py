@@ -257,7 +257,7 @@ class Mechanism:
         """
         from borel.engine.graphs import scipy_graph
         from borel.engine.graphs.foreign import either
-        from borel.families import is_discrete
+        from borel.families import is_discrete, require_kind
 
         def arrays(x: Any) -> Any:
             return tuple(np.asarray(part) for part in x) if isinstance(x, tuple) else np.asarray(x)
@@ -270,7 +270,9 @@ class Mechanism:
                 got=type(family).__name__ if not callable(family) else type(probe).__name__,
                 mend="write lambda x: scipy.stats.norm(x, 1).",
             )
-        log = "logpmf" if is_discrete(probe) else "logpdf"
+        discrete = is_discrete(probe)
+        require_kind("Mechanism.from_scipy", "outcome", outcome, discrete)
+        log = "logpmf" if discrete else "logpdf"
         named = getattr(getattr(probe, "dist", None), "name", type(probe).__name__)
 
         density = either(

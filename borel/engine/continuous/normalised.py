@@ -11,21 +11,34 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from borel.alphabets import Interval
-from borel.engine.continuous.normalised_priors import MISS
+from borel.engine.continuous.normalised_priors import MISS, require_one
+from borel.engine.continuous.positive import prover, require_nonnegative
 from borel.engine.continuous.surface import log_graph
 from borel.engine.graphs import rewrite
 from borel.engine.graphs.through import through
 from borel.engine.graphs.trace import Graph
+from borel.engine.intervals import interval
+from borel.engine.intervals.rounding import sum_outward
 from borel.errors import NotEnclosed
+from borel.kernels import probes_of
 
 if TYPE_CHECKING:
     from borel.measures import Measure
     from borel.mechanism import Mechanism
 
+_PROBES = 3
+
 
 def statement(mechanism: Mechanism, prior: Measure) -> str:
     """Return ``proved: ...`` for a kernel proved to be normalised, else what is known of it.
+
+    Raises
+    ------
+    InvalidInput
+        A kernel proved to be negative somewhere, or not to be normalised at a secret.
 
     Examples
     --------
@@ -37,11 +50,20 @@ def statement(mechanism: Mechanism, prior: Measure) -> str:
     'proved'
     """
     known = mechanism.normalisation
-    if known.startswith(("proved", "rounded")) or mechanism.density is None or mechanism.masses:
+    if known.startswith(("proved", "rounded")) or mechanism.density is None:
         return known
+    found = _proved(mechanism, prior)
+    if not found and "_tried" not in mechanism.__dict__:
+        _require_law(mechanism)
+        mechanism.__dict__["_tried"] = True
+    return found or known
+
+
+def _proved(mechanism: Mechanism, prior: Measure) -> str:
+    """Say what proves that a kernel is normalised, if something does."""
     line = mechanism.outcome
-    if not isinstance(line, Interval):
-        return known
+    if not isinstance(line, Interval) or mechanism.masses:
+        return ""
     dim = mechanism.secret.dim
     names = ("x",) if dim == 1 else tuple(f"x{i}" for i in range(dim))
     try:
@@ -50,15 +72,59 @@ def statement(mechanism: Mechanism, prior: Measure) -> str:
         if noise is not None:
             graph, inner = noise
             of = "y - x" if inner.nodes == (("input", ("x",)),) else "y - g(x)"
-            if _is_one(graph, line, 0.0):
+            if _is_one(mechanism, graph, line, 0.0, "every x"):
                 return f"proved: f(y|x) depends on {of}, and its integral is 1 (within {MISS:.0e})"
         elif dim == 1 and prior.on.kind == "finite" and prior.on.numeric and prior.on.size <= 64:
             points = [float(x) for x in prior.on.labels]
-            if all(_is_one(graph, line, x) for x in points):
+            if all(_is_one(mechanism, graph, line, x, f"x = {x:.17g}") for x in points):
                 return f"proved: the integral over y is 1 (within {MISS:.0e}) for every secret"
     except NotEnclosed:
         pass
-    return known
+    return ""
+
+
+def _require_law(mechanism: Mechanism) -> None:
+    """Raise for a kernel that is proved to be no law of Y, as far as a few secrets show it."""
+    density, what = mechanism.density, repr(mechanism)
+    if density.graph is None:
+        return
+    if density.log or not prover(density)(density.graph):
+        require_nonnegative(density, what)
+    points = probes_of(mechanism, _PROBES)
+    columns = [np.asarray(c) for c in (points if isinstance(points, tuple) else (points,))]
+    few = np.unique(np.linspace(0, len(columns[0]) - 1, 2 * _PROBES).astype(int))
+    for x in zip(*(c[few].tolist() for c in columns), strict=True):
+        named = dict(zip(density.graph_names("x"), x, strict=True))
+        try:
+            low, high = _mass_at(mechanism, named)
+        except NotEnclosed:
+            return
+        place = ", ".join(f"{name} = {value:.17g}" for name, value in named.items())
+        require_one(density, (low, high), what, place)
+
+
+def _mass_at(mechanism: Mechanism, x: dict[str, float]) -> tuple[float, float]:
+    """Enclose the mass of all outcomes at a secret."""
+    density, outcome = mechanism.density, mechanism.outcome
+    at = {name: (np.array(v), np.array(v)) for name, v in x.items()}
+    low = high = 0.0
+    for mass in mechanism.masses.values():
+        if mass.graph is None:
+            raise NotEnclosed("a mass that could not be traced")
+        ends = interval.evaluate(mass.graph, {n: at[n] for n in mass.graph.inputs})
+        low, high = low + float(ends[0]), high + float(ends[1])
+    line = getattr(outcome, "interval", outcome)
+    if isinstance(line, Interval):
+        own = _integral(log_graph(density), line, x, rel_tol=1e-12)
+    elif outcome.kind == "finite" and outcome.dim == 1:
+        labels = np.asarray(outcome.array, float)
+        own = interval.evaluate(density.graph, {"y": (labels, labels), **at})
+        own = interval.exponential(own) if density.log else own
+        own = tuple(float(end) for end in sum_outward(*own))
+    else:
+        raise NotEnclosed("the mass of such outcomes")
+    # the masses are few: their sum is off by less than is allowed
+    return low + own[0], high + own[1]
 
 
 def noise_of(
@@ -79,16 +145,30 @@ def noise_of(
     return graph, inner[0]
 
 
-def _is_one(graph: Graph, line: Interval, x: float) -> bool:
+def _is_one(mechanism: Mechanism, graph: Graph, line: Interval, x: float, place: str) -> bool:
     """Return whether the kernel at one secret integrates to 1, as far as floats can say."""
+    named = {"x": x} if "x" in graph.inputs else {}
+    low, high = _integral(graph, line, named, rel_tol=MISS / 10)
+    require_one(mechanism.density, (low, high), repr(mechanism), place)
+    return 1 - MISS <= low <= high <= 1 + MISS
+
+
+def _integral(
+    log_density: Graph, line: Interval, x: dict[str, float], rel_tol: float
+) -> tuple[float, float]:
+    """Enclose the integral of a kernel over outcomes at one secret."""
     from borel.engine.balls.arb_expand import product
     from borel.engine.balls.arb_graph import Prepared
     from borel.engine.balls.arb_integral import integrate
 
-    prepared = Prepared(product([(graph, True)]), variable="y")
-    inputs = {"shift": 0.0, **({"x": x} if "x" in graph.inputs else {})}
-    marks = [x] if line.lower < x < line.upper else []
-    low, high = integrate(
-        prepared, inputs, line.lower, line.upper, breaks=marks, rel_tol=MISS / 10, bits=80
+    prepared = Prepared(product([(log_density, True)]), variable="y")
+    marks = [v for v in x.values() or (0.0,) if line.lower < v < line.upper]
+    return integrate(
+        prepared,
+        {"shift": 0.0, **x},
+        line.lower,
+        line.upper,
+        breaks=marks,
+        rel_tol=rel_tol,
+        bits=80,
     ).floats
-    return 1 - MISS <= low <= high <= 1 + MISS

@@ -12,8 +12,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from borel.engine.balls.masses import SUM_OF_NORMALS, integral_of
-from borel.engine.continuous.positive import prover
+from borel.engine.continuous.positive import prover, require_nonnegative
 from borel.engine.graphs.rewrite import simplified
+from borel.errors import InvalidInput
 
 if TYPE_CHECKING:
     from borel.measures import Measure
@@ -25,6 +26,7 @@ FAMILIES = frozenset(
 SUM_IN_A_BOX = "sum in a box"
 """The family of a weighted sum of secrets in a box, with polynomial densities."""
 SUMS = frozenset((SUM_IN_A_BOX, SUM_OF_NORMALS))
+_ROUNDING = 1e-11
 MISS = 5e-14
 """How far the integral of a density may be from 1: half of the slack that laws of a leakage have.
 
@@ -70,12 +72,40 @@ def _miss_of_one(prior: Measure) -> float | None:
 def _by_integral(prior: Measure) -> float | None:
     line: Any = getattr(prior.on, "interval", prior.on)
     density = prior.density
-    integral = integral_of(prior, rel_tol=MISS / 10) if prior.on.dim == 1 else None
-    if integral is None or density is None or density.graph is None:
+    if density is None or density.graph is None:
         return None
-    if not (density.log or prover(density)(simplified(density.graph))):
-        return None  # it may be negative
+    proved = density.log or prover(density)(simplified(density.graph))
+    if density.log or not proved:
+        require_nonnegative(density, repr(prior))
+    integral = integral_of(prior, rel_tol=MISS / 10) if prior.on.dim == 1 else None
+    if integral is None:
+        return None
     low, high = integral(*(float(end) for end in (line.lower, line.upper)))
     atoms = math.fsum(map(float, prior.masses.values()))
+    require_one(prior.density, (low + atoms, high + atoms), repr(prior), allowed=prior._rounding)
     off = max(1 - low - atoms, high + atoms - 1, 0.0)
-    return MISS if off <= MISS / 2 else None
+    return MISS if proved and off <= MISS / 2 else None
+
+
+def require_one(
+    density: Any, mass: tuple[float, float], what: str, where: str = "", allowed: float = 0.0
+) -> None:
+    """Raise if an enclosed mass is not 1: off by more than the rounding of the density's floats.
+
+    A float of size c in a graph, log Gamma(10^6) say, is known to c 2^-53, and e^c to as much.
+    """
+    numbers = [abs(args[0]) for op, args in density.graph.nodes if op == "const"]
+    largest = max((v for v in numbers if math.isfinite(v)), default=0.0)
+    allowed = max(allowed, min(max(_ROUNDING, 8 * 2.0**-53 * largest), 1e-6))
+    low, high = mass
+    if low > 1 + allowed or high < 1 - allowed:
+        off = low - 1 if low > 1 else 1 - high
+        raise InvalidInput(
+            what,
+            expected="a density that integrates to 1 (to the rounding of floats)",
+            got=f"{(low + high) / 2:.10g}, proved to miss 1 by {off:.3g}"
+            if high < math.inf
+            else f"more than {low:.10g}, proved",
+            where=where,
+            mend="divide it by its integral; nothing is renormalised silently.",
+        )

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.engine.graphs import fp
 from borel.engine.graphs.affine import Form, forms_of
 from borel.engine.graphs.trace import Graph
 from borel.engine.intervals import interval
-from borel.errors import NotEnclosed
+from borel.errors import InvalidInput, NotEnclosed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from borel.density import Density
 
 Ends = tuple[float, float]
+_SWEEPS, _BOXES = 48, 256
 
 _TOTAL = frozenset(
     """add subtract multiply negative positive square exp expm1 tanh sin cos arctan absolute
@@ -156,12 +158,82 @@ class _Piece:
         return () if low != high else (yes,) if low else (no,)
 
 
+def require_nonnegative(density: Density, what: str) -> None:
+    """Raise for a density that is negative on a box, or NaN, as far as halving boxes finds one.
+
+    Intervals prove that it is negative; that none is found proves nothing.
+    """
+    ranges, graph = _ranges(density), density.graph
+    if graph is None or any(a.kind != "continuous" for a in density.alphabets.values()):
+        return
+    names = list(graph.inputs)
+    low, high = (np.array([[ranges[name][end]] for name in names]) for end in (0, 1))
+    for sweep in range(_SWEEPS * len(names)):
+        boxes = {name: (low[k], high[k]) for k, name in enumerate(names)}
+        try:
+            least, most = interval.evaluate(graph, boxes)
+        except NotEnclosed:
+            return
+        if density.log:  # any sign will do, but a number it must be
+            unknown = np.isinf(least) & np.isinf(most) & (least < most)
+            least, most = np.where(unknown, -np.inf, 0.0), np.where(unknown, np.inf, 0.0)
+        none = _nowhere_a_number(graph, names, low, high, np.isinf(least) & np.isinf(most))
+        if (most < 0).any() or none.any():
+            k = int(np.argmin(np.where(none, -np.inf, most)))
+            ends = zip(names, low[:, k], high[:, k], strict=True)
+            raise InvalidInput(
+                what,
+                expected="a log-density" if density.log else "a density >= 0",
+                got="nan" if none[k] else f"less than {float(most[k]):.6g}, proved",
+                where=", ".join(f"{name} in [{a:.17g}, {b:.17g}]" for name, a, b in ends),
+                mend="correct the function there, or shrink the alphabet.",
+            )
+        open_ = np.flatnonzero(least < 0)
+        open_ = open_[np.argsort(least[open_], kind="stable")][:_BOXES]
+        low, high, axis = low[:, open_], high[:, open_], sweep % len(names)
+        middle = _middle(low[axis], high[axis])
+        left, right = high.copy(), low.copy()
+        left[axis], right[axis] = middle, middle
+        low, high = np.hstack([low, right]), np.hstack([left, high])
+        wide = low[axis] < high[axis]
+        low, high = low[:, wide], high[:, wide]
+        if not low.size:
+            return
+
+
+def _nowhere_a_number(
+    graph: Graph, names: list[str], low: np.ndarray, high: np.ndarray, open_: np.ndarray
+) -> np.ndarray:
+    """Return which boxes, of those that are open, hold NaN at every place of a few."""
+    out = np.zeros(open_.shape, bool)
+    if open_.any() and np.isfinite(high - low).all():
+        t = np.array([0.13, 0.31, 0.52, 0.71, 0.89])
+        a, b = low[:, open_, None], high[:, open_, None]
+        named = {name: a[k] + (b[k] - a[k]) * np.roll(t, k) for k, name in enumerate(names)}
+        out[open_] = np.isnan(fp.evaluate(graph, named)).all(axis=1)
+    return out
+
+
+def _middle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return a number between two, which may be infinite."""
+    with np.errstate(invalid="ignore"):
+        inner = a + (b - a) / 2
+    inner = np.where(np.isinf(b), np.where(np.isinf(a), 0.0, np.maximum(2 * np.abs(a), 1.0)), inner)
+    return np.where(np.isinf(a) & ~np.isinf(b), np.minimum(-2 * np.abs(b), -1.0), inner)
+
+
+def _ranges(density: Density) -> dict[str, Any]:
+    """Return the least and the greatest value of every input of a density."""
+    return {
+        name: _range(factor)
+        for argument, alphabet in density.alphabets.items()
+        for name, factor in zip(density.graph_names(argument), alphabet.factors, strict=True)
+    }
+
+
 def prover(density: Density) -> Callable[[Graph], bool]:
     """Return what proves that a function of the same inputs is >= 0 on the alphabets."""
-    ranges = {}
-    for name, alphabet in density.alphabets.items():
-        for k, factor in enumerate(alphabet.factors):
-            ranges[name if alphabet.dim == 1 else f"{name}{k}"] = _range(factor)
+    ranges = _ranges(density)
 
     def nonnegative(graph: Graph) -> bool:
         try:

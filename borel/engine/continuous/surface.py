@@ -149,7 +149,7 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
     missed = miss(prior)
     out.miss = missed or 0.0
     if missed is None:
-        out.assumptions.append("prior normalised: checked")
+        out.assumptions.append(f"prior normalised: {'checked' if prior.checked else 'declared'}")
     if prior.masses:
         charged = {a: m for a, m in prior.masses.items() if m > 0}
         out.atoms = np.array(list(charged), float)[:, None]

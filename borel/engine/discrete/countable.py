@@ -17,9 +17,16 @@ from borel import settings
 from borel.alphabets import Finite, Integers
 from borel.budgets import cut_short
 from borel.engine.discrete.countable_measures import CountableMeasures
+from borel.engine.discrete.discrete_figures import LOST
 from borel.engine.discrete.heads import Head, assumed, check_whole, head_of_prior
 from borel.engine.intervals import interval, rounding
-from borel.engine.intervals.rounding import Enclosure, Scaled, log_ratio_bounds, ratio_bounds
+from borel.engine.intervals.rounding import (
+    NORMAL,
+    Enclosure,
+    Scaled,
+    log_ratio_bounds,
+    ratio_bounds,
+)
 from borel.errors import InvalidInput, NotEnclosed, NotYet
 from borel.laws import Values
 from borel.probabilities import as_floats
@@ -102,7 +109,14 @@ class CountableEngine(CountableMeasures):
         points = [boxes[name][0] for name in density.alphabets]
         values = density.linear(*points)
         error = values * 1e-13
-        return Enclosure(np.maximum(values - error, 0.0), values + error)
+        # no float holds it; a logarithm of -inf is meant
+        small = values < NORMAL
+        if small.any() and density.log:
+            small = small & (density.logarithm(*points) > -np.inf)
+        return Enclosure(
+            np.where(small, 0.0, np.maximum(values - error, 0.0)),
+            np.where(small, NORMAL, values + error),
+        )
 
     def _fall(self, reason: str) -> None:
         self.reason, self._proved, self.status = reason, False, "estimate"
@@ -211,6 +225,13 @@ class CountableEngine(CountableMeasures):
 
     # -- figures ----------------------------------------------------------------------------
 
+    def at(self, kind: str, y: Any) -> Bound:
+        """Return the leakage at one outcome."""
+        found = super().at(kind, y)
+        if self._proved or found.status != "undecided" or self.values_at(kind, y).mass_upper[0] > 0:
+            return found
+        return found.about(reason=LOST.format(where=f"at y = {y!r} for every secret"))
+
     def bound(self, low: float, high: float, **about: Any) -> Bound:
         """Make a Bound; one of a head that is short for lack of time says so."""
         found = super().bound(low, high, **about)
@@ -220,7 +241,9 @@ class CountableEngine(CountableMeasures):
         """Enclose PML or PMC at outcomes y, with their masses."""
         ys = np.atleast_1d(np.asarray(y))
         marginal, top, bottom = self.column(ys, hurry=hurry)
-        outside = top.upper == 0
+        # what float64 alone evaluates to 0 may be an underflow
+        outside = (top.upper == 0) & self._proved
+        lost = (top.lower == 0) & (not self._proved)
         num, den = (top, marginal) if kind == "pml" else (marginal, bottom)
         log, ratio = _quotient(num, den)
         # an outcome not proved to have positive density may be outside the support: 0
@@ -228,11 +251,12 @@ class CountableEngine(CountableMeasures):
 
         def settle(ends: Enclosure, least: float) -> tuple[np.ndarray, np.ndarray]:
             low = np.where(outside | possible, least, np.maximum(ends.lower, least))
-            return low, np.where(outside, least, np.maximum(ends.upper, least))
+            high = np.where(lost, np.inf, np.maximum(ends.upper, least))
+            return low, np.where(outside, least, high)
 
         masses = (
             np.where(outside, 0.0, marginal.lower),
-            np.where(outside, 0.0, np.minimum(marginal.upper, 1.0)),
+            np.where(outside | lost, 0.0, np.minimum(marginal.upper, 1.0)),
         )
         found = Values(*settle(log, 0.0), *settle(ratio, 1.0), *masses, outside)
         if self._finite_prior is None:

@@ -22,6 +22,11 @@ TRIED = 64
 """At so many outcomes that are open above a proof is searched for that they are infinite."""
 
 OUTSIDE = "outside the support: density 0, leakage 0 by convention"
+LOST = (
+    "float64 loses the density {where}: it is 0 or below 2.2e-308 there, and nothing proves that "
+    "it is 0; return its logarithm (log=True), kept finite by sums of logarithms and np.logaddexp"
+)
+""".format(where=...): of a function that returns a density, or that nothing but float64 reads."""
 
 
 class DiscreteFigures:

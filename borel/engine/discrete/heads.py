@@ -9,7 +9,7 @@ import numpy as np
 from borel.alphabets import Integers
 from borel.engine.intervals import rounding
 from borel.errors import InvalidInput, NotYet
-from borel.total_masses import head_of
+from borel.total_masses import declared_tail, head_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,17 +84,7 @@ def head_of_prior(
     # the prior meant is normalised: what its floats miss may all lie beyond the head
     tail = abs(1.0 - least) + (most - least) + 2.0**-50
     if prior.tail is not None:
-        last = int(points[-1]) if alphabet.lower is not None else int(-points[0])
-        declared = float(prior.tail.bound(last))
-        if declared < 1 - most - 2.0**-40:
-            raise InvalidInput(
-                repr(prior),
-                expected=f"a tail of at least {1 - most:.6g}, which the head leaves",
-                got=repr(declared),
-                where=f"n = {last}",
-                mend="declare an upper bound on P(X > n), or on P(|X| > n) where the "
-                "alphabet has no lower end.",
-            )
+        declared = declared_tail(prior, points, most, 2.0**-40)
         tail = min(tail, max(declared, rounding.TINY))
     return Head(points, low, high, tail, (np.array(beyond), np.array(below)))
 

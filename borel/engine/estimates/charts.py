@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Axis", "Batch", "Chart"]
+__all__ = ["Axis", "Batch", "Chart", "around"]
 
 _BLOCK = 1 << 18  # elements per call: fits the cache, far below the promised 2e6
 _PHI = 0.6180339887498949
@@ -37,6 +37,16 @@ class Axis:
             raise ValueError(f"expected lower < upper, got {self.lower} and {self.upper}")
         inside = {float(c) for c in self.breaks if self.lower < c < self.upper}
         object.__setattr__(self, "breaks", tuple(sorted(inside)))
+
+
+def around(place, axes):
+    """Return points a little beyond a point (d,), each moved along one axis: d arrays (2 d,)."""
+    points = np.repeat(np.asarray(place, float)[None], 2 * len(axes), axis=0)
+    for k, axis in enumerate(axes):
+        moved = place[k] + np.array([-0.05, 0.05]) * (1 + abs(place[k]))
+        ends = np.nextafter(axis.lower, np.inf), np.nextafter(axis.upper, -np.inf)
+        points[2 * k : 2 * k + 2, k] = np.clip(moved, *ends)
+    return tuple(points.T)
 
 
 class Chart:

@@ -34,13 +34,17 @@ KINDS = ("pml", "pmc", "ldp")
 
 
 class Peak(NamedTuple):
-    """A supremum along the curve: value, error, place, whether only approached, or infinite."""
+    """A supremum along the curve: value, error, place, whether only approached, or infinite.
+
+    One that is ``lost`` is a leakage that grows to where float64 holds no density.
+    """
 
     value: float
     error: float
     place: float
     at_end: bool
     diverges: bool
+    lost: bool = False
 
 
 class Curve:
@@ -91,6 +95,7 @@ class Curve:
             out[kind] = value.reshape(s.shape)
             out[kind + "_error"] = error.reshape(s.shape)
         # where the evaluation failed there is no mass: `total` misses it, and the error says so
+        out["lost"] = found.lost.reshape(s.shape)
         failed = np.isnan(out["pml_error"])
         marginal = np.where(failed, -np.inf, found.marginal.reshape(s.shape))
         with np.errstate(under="ignore"):
@@ -183,9 +188,14 @@ class Curve:
             row, column = np.argwhere(infinite)[0]
             finite = value[np.isfinite(value)].max(initial=0.0)
             return Peak(float(finite), math.inf, float(self.values["y"][row, column]), False, True)
+        if not usable.any():
+            return Peak(0.0, math.inf, math.nan, False, True, lost=True)
         row, column = np.unravel_index(int(np.argmax(value)), value.shape)
         best, place = float(self.values[kind][row, column]), float(self.values["y"][row, column])
         error = float(self.values[kind + "_error"][row, column])
+        brink = self._brink(value)
+        if brink is not None:
+            return Peak(best, math.inf, brink, True, True, lost=True)
         growth = self._growth(kind, value)
         if growth is not None:
             return Peak(best, math.inf, growth, True, True)
@@ -210,6 +220,23 @@ class Curve:
             s, v = s[known], v[known]
             yield float(self.chart.b[p]), v, s
             yield float(self.chart.a[p]), v[::-1], -s[::-1]
+
+    def _brink(self, value: np.ndarray) -> float | None:
+        """Return the last outcome before one whose density is lost, if the leakage grows to it."""
+        top = float(np.max(value))
+        for p in range(len(self.chart.a)):
+            rows = np.flatnonzero(self.piece == p)
+            columns = (value[rows], self.values["lost"][rows], self.values["y"][rows])
+            for step in (1, -1):
+                v, lost, y = (c.ravel()[::step] for c in columns)
+                known = np.flatnonzero(np.isfinite(v))
+                if len(known) < _NODES or not lost[known[-1] :].any():
+                    continue
+                last = known[-_NODES:]
+                grows = v[last[-1]] - v[last[0]] > 1e-9 * max(1.0, top)
+                if grows and v[last[-1]] >= top - 1e-9 * max(1.0, top):
+                    return float(y[last[-1]])
+        return None
 
     def _growth(self, kind: str, value: np.ndarray) -> float | None:
         """Return an end towards which the leakage keeps growing in log distance, if any."""

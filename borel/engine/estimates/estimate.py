@@ -7,6 +7,7 @@ quadrature split at the maximisers). Atoms of the prior are added point by point
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,12 +16,14 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
+from borel.engine.discrete.discrete_figures import LOST, OUTSIDE
 from borel.engine.discrete.law_measures import LawMeasures
 from borel.engine.divergences.generators import NAMED
 from borel.engine.estimates.charts import Axis
 from borel.engine.estimates.quadrature import log_integral
 from borel.engine.estimates.search import maximise
-from borel.engine.intervals.rounding import Enclosure
+from borel.engine.estimates.zeros import zero_at, zero_everywhere
+from borel.engine.intervals.rounding import NORMAL, Enclosure
 from borel.errors import NotYet
 from borel.laws import Values
 from borel.total_masses import head_of
@@ -30,14 +33,21 @@ if TYPE_CHECKING:
 
     from borel.engine.divergences.generators import Generator
     from borel.joint import Joint
+    from borel.mechanism import Mechanism
 
 _EPS = 2.0**-52
 _BLOCKS = (1 << 16, 256, 32, 4)  # outcomes at first, for secrets of so many dimensions
+BRINK = math.log(NORMAL) + 30
+"""Log-densities below this are so near to underflow that a zero beside them is one."""
 REASON = "quadrature and maximisation in float64: an estimate, not a proof"
 
 
 class Pieces(NamedTuple):
-    """log sup, log inf and log marginal at outcomes, with error estimates (nats)."""
+    """log sup, log inf and log marginal at outcomes, with error estimates (nats).
+
+    A supremum of -inf with an error is a density that is proved to be 0; with an error of NaN, one
+    that float64 lost.
+    """
 
     top: np.ndarray
     top_error: np.ndarray
@@ -45,6 +55,16 @@ class Pieces(NamedTuple):
     bottom_error: np.ndarray
     marginal: np.ndarray
     marginal_error: np.ndarray
+
+    @property
+    def outside(self) -> np.ndarray:
+        """The outcomes proved to be outside the support."""
+        return (self.top == -np.inf) & ~np.isnan(self.top_error)
+
+    @property
+    def lost(self) -> np.ndarray:
+        """The outcomes at which float64 holds no density for any secret."""
+        return (self.top == -np.inf) & np.isnan(self.top_error)
 
     def leakage(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
         """Return PML, PMC or the LDP ratio at the outcomes, with error estimates.
@@ -59,9 +79,9 @@ class Pieces(NamedTuple):
         with np.errstate(invalid="ignore"):
             value = first - second
             # the difference of two large logarithms keeps only what their last bits hold
-            cancelled = 4 * _EPS * (np.abs(first) + np.abs(second))
+            cancelled = 4 * _EPS * (1 + np.abs(first) + np.abs(second))
             error = first_error + second_error + cancelled
-        dead = self.top == -np.inf
+        dead = self.outside
         failed = np.isnan(first_error + second_error) | np.isnan(value)
         error = np.where(dead, 0.0, np.where(np.isinf(value), np.inf, error))
         # a divergence is >= 0: what lies below is error
@@ -80,6 +100,14 @@ def _blocks(n: int, dim: int) -> Iterator[slice]:
         start += size
         if time.monotonic() - begun < settings.current().budget / 8:
             size *= 2
+
+
+def log_kernel(mechanism: Mechanism, y: Any, x: Any) -> np.ndarray:
+    """Return log f(y|x), at an atom of Y the log-mass; -inf also where float64 loses it."""
+    out = mechanism.density.resolved(y, x)
+    for atom, mass in mechanism.masses.items():
+        out = np.where(np.asarray(y) == atom, mass.resolved(x), out)
+    return out
 
 
 class Pointwise:
@@ -119,11 +147,7 @@ class Pointwise:
 
     def log_kernel(self, y: Any, x: Any) -> np.ndarray:
         """Return log f(y|x); at an atom of Y the log-mass."""
-        mechanism = self.mechanism
-        out = mechanism.density.logarithm(y, x)
-        for atom, mass in mechanism.masses.items():
-            out = np.where(np.asarray(y) == atom, mass.logarithm(x), out)
-        return out
+        return log_kernel(self.mechanism, y, x)
 
     def typical_secrets(self) -> Any:
         """Return a few secrets: the likeliest, and some spread over the alphabet."""
@@ -182,16 +206,19 @@ class Pointwise:
             def kernel(i: np.ndarray, x: tuple) -> np.ndarray:
                 return self.log_kernel(self._take(ys, i), self._x(x))
 
+            def minus(i: np.ndarray, x: tuple) -> np.ndarray:
+                return -kernel(i, x)
+
             def supported(sign: float):
                 def masked(i: np.ndarray, x: tuple) -> np.ndarray:
                     values = sign * kernel(i, x)
-                    return np.where(density.logarithm(self._x(x)) > -np.inf, values, -np.inf)
+                    return np.where(density.resolved(self._x(x)) > -np.inf, values, -np.inf)
 
                 return masked
 
             def weighted(i: np.ndarray, x: tuple) -> np.ndarray:
                 with np.errstate(invalid="ignore"):
-                    value = kernel(i, x) + density.logarithm(self._x(x))
+                    value = kernel(i, x) + density.resolved(self._x(x))
                 # 0 * inf at a single point: a null set
                 return np.where(np.isnan(value), -np.inf, value)
 
@@ -226,8 +253,24 @@ class Pointwise:
                 slack = 1e-6 + 1e-12 * np.where(np.isfinite(top), np.abs(top), 0.0)
                 lost |= ~(marginal <= top + slack) | ~(marginal >= bottom - slack)
             errors[:, lost] = np.nan
+            if density.underflows:
+                # where it is 0 in float64 the prior may have mass: extremes of the kernel there
+                everywhere = maximise(kernel, n, self.axes), maximise(minus, n, self.axes)
+                found = (high, low), everywhere
+                for own, (masked, free) in enumerate(zip(*found, strict=True)):
+                    errors[own, free.value > masked.value + masked.error + 1e-9] = np.nan
+                errors[2] += _underflow(everywhere[0].value, marginal)
         if self.atoms is not None:
             top, bottom, marginal = self._with_atoms(ys, n, top, bottom, marginal)
+        if self.mechanism.density.underflows:
+            none = bottom == -np.inf
+            errors[2] += np.where(none, _underflow(0.0, marginal), 0.0)
+            # a zero beside values that nearly underflow is one of them
+            errors[1, none & (marginal < BRINK)] = np.nan
+        errors[2, errors[2] > 0.1] = np.nan
+        zero = np.flatnonzero(top == -np.inf)
+        if zero.size:
+            errors[:, zero[~zero_everywhere(self, self._take(ys, zero))]] = np.nan
         return Pieces(top, errors[0], bottom, errors[1], marginal, errors[2])
 
     def _with_atoms(self, ys: Any, n: int, top: np.ndarray, bottom: np.ndarray, marginal: Any):
@@ -289,6 +332,13 @@ class Pointwise:
             sums = np.logaddexp.reduce(log_phi(gap) + np.log(self.atom_mass[charged]), axis=1)
             total = np.logaddexp(total, sums)
         return total
+
+
+def _underflow(factor: Any, marginal: np.ndarray) -> np.ndarray:
+    """Return what densities too small for float64, times e^factor, may add to f_Y, relatively."""
+    with np.errstate(invalid="ignore"):
+        found = np.exp(np.minimum(np.log(NORMAL) + factor - marginal, 100.0))
+    return np.where(np.isfinite(marginal), found, 0.0)
 
 
 def _log_phi(i: np.ndarray) -> np.ndarray:
@@ -360,15 +410,58 @@ class EstimateEngine(LawMeasures):
     def values_at(self, kind: str, y: Any) -> Values:
         """Estimate PML or PMC at outcomes, with their masses, as value -/+ error."""
         pieces = self.point.pieces(self._points(y))
-        value, error = pieces.leakage(kind)
+        low, high, _ = self._ends(kind, pieces)
         with np.errstate(invalid="ignore", over="ignore"):
-            low = np.where(np.isfinite(error), value - error, 0.0)
-            high = np.where(np.isfinite(error), value + error, np.inf)
             mass = np.exp(pieces.marginal)
-            slack = mass * np.minimum(pieces.marginal_error + 4 * _EPS, 1.0)
+            error = np.nan_to_num(pieces.marginal_error, nan=1.0) + 4 * _EPS
+            slack = np.where(pieces.lost, NORMAL, mass * np.minimum(error, 1.0))
             ratio = np.exp(low), np.exp(high)
-        outside = pieces.top == -np.inf
-        return Values(low, high, *ratio, np.maximum(mass - slack, 0.0), mass + slack, outside)
+        ends = np.maximum(mass - slack, 0.0), mass + slack
+        return Values(low, high, *ratio, *ends, pieces.outside)
+
+    @staticmethod
+    def _ends(kind: str, pieces: Pieces) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return value -/+ error at outcomes, and where it is known; 0 outside the support."""
+        value, error = pieces.leakage(kind)
+        known = np.isfinite(error)
+        with np.errstate(invalid="ignore"):
+            low, high = value - error, value + error
+        return np.where(known, low, 0.0), np.where(known, high, np.inf), known
+
+    def _infinite(self, kind: str, seen: float, where: str) -> Bound:
+        cause = "the density grows" if kind == "pml" else "it is 0 in float64 for some secrets"
+        if kind != "pml" and self.joint.mechanism.density.underflows:
+            cause += ", which its logarithm, log=True, need not be"
+        return Bound.undecided(
+            reason=f"it looks infinite {where} ({cause}; largest value seen {seen:.4g}), and only "
+            "the certified engine can prove an infinity",
+            assumptions=self.assumptions,
+        )
+
+    def _estimate(self, value: float, error: float, **about: Any) -> Bound:
+        about = {"assumptions": self.assumptions, "reason": self.reason, **about}
+        return Bound.estimate(value, error, **about)
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Estimate the leakage at one outcome."""
+        pieces = self.point.pieces(self._points(y))
+        if pieces.outside[0]:
+            return Bound.certified(0.0, 0.0, assumptions=(*self.assumptions, OUTSIDE))
+        value, error = (float(a[0]) for a in pieces.leakage(kind))
+        if math.isnan(error):
+            return Bound.undecided(reason=self._why(pieces, y), assumptions=self.assumptions)
+        if math.isinf(error):
+            return self._infinite(kind, value, f"at y = {y!r}")
+        return self._estimate(value, error)
+
+    def _why(self, pieces: Pieces, y: Any) -> str:
+        """Say why nothing is known at an outcome."""
+        if pieces.lost[0]:
+            return LOST.format(where=f"at y = {y!r} for every secret")
+        return (
+            f"quadrature or maximisation failed at y = {y!r}: NaN, or float64 lost the density "
+            "there; return its logarithm (log=True)"
+        )
 
     def head_of_outcomes(self) -> tuple[Any, bool]:
         """Return the outcomes of the law, and whether they are all."""
@@ -423,7 +516,11 @@ class EstimateEngine(LawMeasures):
         marginal = pieces.marginal.reshape(np.shape(kernel))
         error = pieces.marginal_error.reshape(np.shape(kernel))
         with np.errstate(invalid="ignore"):
-            value = np.where(np.isneginf(marginal), 0.0, kernel - marginal)
-            error = error + 4 * _EPS * (np.abs(kernel) + np.abs(marginal))
-        error = np.where(np.isfinite(value), error, 0.0)
-        return Enclosure(value - error, value + error)
+            value = kernel - marginal
+            error = error + 4 * _EPS * (1 + np.abs(kernel) + np.abs(marginal))
+            low, high = value - error, value + error
+        # a density of 0 in float64 may be one, or an underflow: then nothing is known
+        lost = ~np.isfinite(value) | ~np.isfinite(error)
+        zero = lost & np.isfinite(marginal) & zero_at(self.point, ys, x)
+        high = np.where(lost, np.inf, high)
+        return Enclosure(np.where(lost, -np.inf, low), np.where(zero, -np.inf, high))

@@ -11,8 +11,8 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
-from borel.engine.discrete.discrete_figures import OUTSIDE
-from borel.engine.estimates.charts import Axis
+from borel.engine.discrete.discrete_figures import LOST
+from borel.engine.estimates.charts import Axis, around
 from borel.engine.estimates.curve import Curve
 from borel.engine.estimates.estimate import EstimateEngine, log_phi_of
 from borel.engine.estimates.search import maximise
@@ -46,46 +46,12 @@ class ContinuousOutcomes(EstimateEngine):
         ]
         self.atoms = np.array(atoms, float)
 
-    # -- at outcomes ------------------------------------------------------------------------
-
-    def at(self, kind: str, y: Any) -> Bound:
-        """Estimate the leakage at one outcome."""
-        pieces = self.point.pieces(self._points(y))
-        value, error = (float(a[0]) for a in pieces.leakage(kind))
-        if pieces.top[0] == -np.inf:
-            return self._estimate(0.0, 0.0, assumptions=(*self.assumptions, OUTSIDE))
-        if math.isnan(error):
-            return Bound.undecided(
-                reason=f"quadrature or maximisation failed at y = {y!r}: NaN, or float64 lost the "
-                "density there",
-                assumptions=self.assumptions,
-            )
-        if math.isinf(error):
-            return self._infinite(kind, value, f"at y = {y!r}")
-        return self._estimate(value, error)
-
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, Any]:
         """Return value -/+ error and the status at many outcomes."""
-        value, error = self.point.pieces(self._points(y)).leakage(kind)
-        known = np.isfinite(error)
-        with np.errstate(invalid="ignore"):
-            low = np.where(known, value - error, 0.0)
-            high = np.where(known, value + error, np.inf)
-        return low, high, np.where(known, "estimate", "undecided")
-
-    def _infinite(self, kind: str, seen: float, where: str) -> Bound:
-        cause = (
-            "the density is 0 in float64 for some secrets" if kind != "pml" else "the density grows"
-        )
-        return Bound.undecided(
-            reason=f"it looks infinite {where} ({cause}; largest value seen {seen:.4g}), and only "
-            "the certified engine can prove an infinity",
-            assumptions=self.assumptions,
-        )
-
-    def _estimate(self, value: float, error: float, **about: Any) -> Bound:
-        about = {"assumptions": self.assumptions, "reason": self.reason, **about}
-        return Bound.estimate(value, error, **about)
+        pieces = self.point.pieces(self._points(y))
+        low, high, known = self._ends(kind, pieces)
+        status = np.where(known, "estimate", "undecided")
+        return low, high, np.where(pieces.outside, "certified", status)
 
     # -- over outcomes ----------------------------------------------------------------------
 
@@ -129,6 +95,8 @@ class ContinuousOutcomes(EstimateEngine):
             return self._sup_of_box(kind)
         peak = self._curve.sup(kind)
         value, error, place, at_end = peak.value, peak.error, peak.place, peak.at_end
+        if peak.lost:
+            return self._lost("everywhere" if math.isnan(place) else f"beyond y = {place:g}")
         if peak.diverges:
             return self._infinite(kind, value, f"towards y = {place:g}")
         if len(self.atoms):
@@ -160,11 +128,24 @@ class ContinuousOutcomes(EstimateEngine):
 
         found = maximise(leakage, 1, self.axes, rounds=1, tol=1e-6)
         place = tuple(float(a) for a in found.argument[0])
+        if self._brink(place):
+            return self._lost(f"beyond y = {place}")
         if bool(found.diverges[0]) or math.isinf(float(found.value[0])):
             return self._infinite(kind, float(found.seen[0]), f"towards y = {place}")
         return self._estimate(
             float(found.value[0]), float(found.error[0]) + 1e-6, witness={"y": place}
         )
+
+    def _lost(self, where: str) -> Bound:
+        return Bound.undecided(
+            reason="it may grow further: " + LOST.format(where=where), assumptions=self.assumptions
+        )
+
+    def _brink(self, place: tuple) -> bool:
+        """Return whether the densities of outcomes just beyond one are lost."""
+        if not np.isfinite(place).all():
+            return False
+        return bool(self.point.pieces(around(place, self.axes)).lost.any())
 
     def ldp(self) -> Bound:
         """Estimate the essential supremum over y of log sup_x f / inf_x' f."""

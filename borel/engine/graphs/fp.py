@@ -23,10 +23,11 @@ def evaluate(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
     return _whole(_values(graph, inputs)[-1], graph, inputs)
 
 
-def evaluate_log(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
+def evaluate_log(graph: Graph, inputs: dict[str, np.ndarray], *, least: float = 0.0) -> np.ndarray:
     """Evaluate the logarithm of a non-negative graph, kept in logarithms where products allow.
 
-    ``exp(-y**2 / 2) * c`` underflows at y = 40; its logarithm, read from the graph, does not.
+    ``exp(-y**2 / 2) * c`` underflows at y = 40; its logarithm, read from the graph, does not. A
+    positive value that had to be evaluated itself and lies below ``least`` counts as 0.
 
     Examples
     --------
@@ -39,7 +40,7 @@ def evaluate_log(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
     logs: list[np.ndarray] = []
     with np.errstate(all="ignore"):
         for k, (op, args) in enumerate(graph.nodes):
-            logs.append(_log(op, args, values[: k + 1], logs))
+            logs.append(_log(op, args, values[: k + 1], logs, least))
     return _whole(logs[-1], graph, inputs)
 
 
@@ -64,14 +65,15 @@ def _whole(value: np.ndarray, graph: Graph, inputs: dict[str, np.ndarray]) -> np
     return np.broadcast_to(np.asarray(value, float), shape)
 
 
-def _log(op: str, args: tuple, values: list, logs: list) -> np.ndarray:
+def _log(op: str, args: tuple, values: list, logs: list, least: float) -> np.ndarray:
     """Return the logarithm of the newest value by its operation, NaN where it is negative."""
     value = values[-1]
     if op == "exp":
         return values[args[0]]
     if op == "where":
         return np.where(values[args[0]], logs[args[1]], logs[args[2]])
-    plain = np.log(np.asarray(value, float))
+    value = np.asarray(value, float)
+    plain = np.log(np.where((value > 0) & (value < least), 0.0, value))
     if op not in _LOG_RULES or any(np.asarray(values[a]).dtype == bool for a in args):
         return plain
     known = np.logical_and.reduce(

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Interval
+from borel.engine.discrete.discrete_figures import LOST
 from borel.engine.estimates.curve import _FINE, Curve
-from borel.engine.estimates.estimate import REASON, Pointwise
+from borel.engine.estimates.estimate import REASON, Pointwise, log_kernel
 from borel.engine.estimates.search import maximise
 from borel.errors import NotYet
 from borel.measures import Measure
@@ -41,10 +42,7 @@ class EstimateDraws:
         self.assumptions = (f"kernel normalised: {self.mechanism.normalisation}",)
 
     def _kernel(self, y: Any, x: Any) -> np.ndarray:
-        out = self.mechanism.density.logarithm(y, x)
-        for atom, mass in self.mechanism.masses.items():
-            out = np.where(np.asarray(y) == atom, mass.logarithm(x), out)
-        return out
+        return log_kernel(self.mechanism, y, x)
 
     @cached_property
     def _one(self) -> Joint:
@@ -139,7 +137,7 @@ class EstimateDraws:
             sums.append(np.concatenate(parts))
         with np.errstate(divide="ignore", invalid="ignore"):
             fine, coarse = (-np.log(s) if kind == "pml" else np.log(s) + top - bottom for s in sums)
-        error = np.abs(fine - coarse) + own + 1e-12
+            error = np.abs(fine - coarse) + own + 1e-12
         fine = np.maximum(fine, 0.0)
         return fine, np.where(np.isfinite(fine) & np.isfinite(error), error, np.inf)
 
@@ -154,7 +152,10 @@ class EstimateDraws:
         """Estimate the leakage at one outcome for every draw, as value -/+ error."""
         ys = np.array([float(y)])
         value, error = self._values(kind, ys, ys)
-        return self._made(self._ends(value[:, 0], error[:, 0]))
+        found = self._made(self._ends(value[:, 0], error[:, 0]))
+        if np.isfinite(error).any():
+            return found
+        return found._replace(reason=LOST.format(where=f"at y = {y!r}, or it is no number"))
 
     def at_many(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Estimate the leakage at outcomes for every draw, shape (draws, outcomes) each."""
