@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.bound import Bound, Ratio
-from borel.composed_certificates import SUPREMUM, checked, of_set
+from borel.composed_certificates import SUPREMUM, examined, of_set
 from borel.errors import InvalidInput
 from borel.progress import bar
 from borel.store import Audit, load
@@ -38,7 +38,8 @@ class Verified(NamedTuple):
     outcome : {"verified", "refused", "none"}
         ``none``: the figure carries no certificate, or one that may be about part of it.
     words : str
-        The number of leaves verified and what they speak of; or the leaves that fail.
+        What is taken on trust, the number of leaves verified and what they speak of; or the leaves
+        that fail.
     """
 
     name: str
@@ -125,11 +126,18 @@ def _safely(verify_: Callable[..., Verified], name: str, shown: str, *about: Any
 
 def _alone(name: str, shown: str, certificate: dict) -> Verified:
     """Verify a certificate by itself: the first leaves that fail, or what it is about."""
-    failures, words = checked(certificate)
+    found, given = _plainly(name, shown, certificate)
+    return found._replace(words=given + found.words)
+
+
+def _plainly(name: str, shown: str, certificate: dict) -> tuple[Verified, str]:
+    """Verify a certificate by itself, with what it takes on trust apart."""
+    failures, words, given = examined(certificate)
     more = f" (and {len(failures) - 3} more)" if len(failures) > 3 else ""
     if failures:
-        return Verified(name, shown, "refused", "; ".join(failures[:3]) + more)
-    return Verified(name, shown, "verified", words)
+        return Verified(name, shown, "refused", "; ".join(failures[:3]) + more), ""
+    given_ = f"verified, given {', and '.join(given)}; " if given else ""
+    return Verified(name, shown, "verified", words), given_
 
 
 def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verified:
@@ -137,7 +145,7 @@ def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verifi
     if not (bound.lower <= lower and upper <= bound.upper):
         words = f"its certificate is about [{lower}, {upper}], not about this figure"
         return Verified(name, shown, "refused", words)
-    found = _alone(name, shown, certificate)
+    found, given = _plainly(name, shown, certificate)
     if found.outcome != "verified":  # its claim may not even be one
         return found
     one = name.removesuffix("/nominal")
@@ -155,7 +163,7 @@ def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verifi
     if bound.exact_ratio is not None and not _same(bound.exact_ratio, bound):
         words = f"its ratio is {tuple(bound.exact_ratio)}, which is another figure"
         return Verified(name, shown, "refused", words)
-    return found
+    return found._replace(words=given + found.words)
 
 
 def _same(ratio: Ratio, bound: Bound) -> bool:
