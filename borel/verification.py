@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from borel import named_joints
 from borel.bound import Bound, Ratio
 from borel.composed_certificates import SUPREMUM, examined, of_set
 from borel.errors import InvalidInput
@@ -74,17 +75,33 @@ def verify(path: Path, progress: bool | None = False) -> list[Verified]:
         ends = f"[{certificate.get('lower')}, {certificate.get('upper')}]"
         return [_safely(_alone, str(certificate.get("quantity")), ends, certificate)]
     bounds, found = load(path), []
+    foreign = _foreign(bounds)
     with bar(len(bounds), progress) as tick:
         for name, bound in bounds.items():
             tick(len(found), name)
-            found.append(_safely(_in_audit, name, repr(bound), bound, bounds))
+            found.append(_safely(_in_audit, name, repr(bound), bound, bounds, foreign))
     return found
 
 
-def _in_audit(name: str, shown: str, bound: Bound, audit: Audit) -> Verified:
+def _in_audit(
+    name: str, shown: str, bound: Bound, audit: Audit, foreign: Callable[[str, dict], str]
+) -> Verified:
     """Verify a figure, if its certificate is about what is said where the figure is."""
-    wrong = bound.certificate is not None and _misplaced(audit, name, bound.certificate)
+    certificate = bound.certificate
+    wrong = certificate and (_misplaced(audit, name, certificate) or foreign(name, certificate))
     return Verified(name, shown, "refused", str(wrong)) if wrong else verified(name, bound)
+
+
+def _foreign(audit: Audit) -> Callable[[str, dict], str]:
+    """Return what says that a certificate is about another joint than its result."""
+    attrs = audit.tree.attrs
+    if named := json.loads(attrs.get("joint", "{}")):
+        return lambda _, certificate: named_joints.foreign(certificate, named)
+    # older results do not name theirs, and draws are of many priors
+    one = not (attrs.get("prior_set") or attrs.get("posterior"))
+    made = {name: bound.certificate for name, bound in audit.items() if bound.certificate}
+    found = named_joints.strangers(made, one)
+    return lambda name, _: found.get(name, "")
 
 
 def _misplaced(audit: Audit, name: str, certificate: dict) -> str:
