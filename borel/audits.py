@@ -17,6 +17,7 @@ from borel import settings
 from borel.bound import weakest
 from borel.errors import InvalidInput
 from borel.fingerprint import changed, prior_key, study_key
+from borel.named_joints import as_data
 from borel.progress import bar
 from borel.set_audits import is_set, prior_in_words
 from borel.store import RESULT, Audit, load, writable, write
@@ -178,6 +179,11 @@ class _Job:
 
         return statement(mechanism, prior)
 
+    @cached_property
+    def _named(self) -> str:
+        """The joint as its certificates name it, by which a foreign one is told; none of draws."""
+        return "{}" if is_random(self.joint) else json.dumps(as_data(self.joint))
+
     def _attrs(self, kept: Nodes) -> dict[str, Any]:
         from borel import __version__
 
@@ -204,6 +210,7 @@ class _Job:
             "options": repr(settings.current()),
             "order": json.dumps([unit.name for unit in self.units]),
             "key": json.dumps(self.key),
+            "joint": self._named,
             "creation_library": "borel",
             "creation_library_version": __version__,
         }

@@ -19,6 +19,7 @@ from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_infinite_laws import check_infinite_laws
 from borel.engine.continuous.check_informations import check_informations
 from borel.engine.continuous.check_laws import check_laws
+from borel.engine.continuous.check_masses import on_trust
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.engine.continuous.check_pairs import check_pairs
@@ -85,27 +86,52 @@ class Composed(NamedTuple):
     words: str
 
 
+class Examined(NamedTuple):
+    """What came of a certificate, and what it takes on trust.
+
+    Attributes
+    ----------
+    failures, words
+        As of `Composed`.
+    given : list of str
+        What is taken on trust beside Arb and the tracer of densities.
+    """
+
+    failures: list[str]
+    words: str
+    given: list[str]
+
+
 def checked(certificate: dict) -> Composed:
     """Verify a certificate: every claim in it, and that the bound follows from them."""
+    return Composed(*examined(certificate)[:2])
+
+
+def examined(certificate: dict) -> Examined:
+    """Verify a certificate, and say what it takes on trust."""
     try:
         return _checked(certificate)
     except Exception as error:  # whatever it is, it is no certificate
-        return Composed([f"certificate: {type(error).__name__}: {error}"], "")
+        return Examined([f"certificate: {type(error).__name__}: {error}"], "", [])
 
 
-def _checked(certificate: dict) -> Composed:
+def _checked(certificate: dict) -> Examined:
     if wrong := _misshapen(certificate):
-        return Composed([wrong], "")
+        return Examined([wrong], "", [])
     for key, rule in _RULES.items():
         if key in certificate:
             return rule(certificate)
     parts = certificate.get("parts", [certificate])
     failures, leaves = _supremum(certificate) if "parts" in certificate else [], 0
-    scope, given = SUPREMUM, ""
+    scope, given, trusted = SUPREMUM, "", []
     for part in parts:
         claim = part.get("claim")
         claim = claim if isinstance(claim, dict) else {}
         report = _checker(part, str(claim.get("type")))(part)
+        try:
+            trusted += [] if report.failures else on_trust(part)
+        except ValueError as error:
+            failures.append(f"prior: {error}")
         leaves += report.checked
         failures += [
             f"{report.scope}: {line}" if len(parts) > 1 else line for line in report.failures
@@ -114,7 +140,8 @@ def _checked(certificate: dict) -> Composed:
             failures.append(f"parts: one is about something else: {report.scope}")
         scope = report.scope if len(parts) == 1 else scope
         given = ", with f_Y as its theorem has it" if claim.get("marginal") else given
-    return Composed(failures, f"{leaves} leaves hold{given}; {certificate['quantity']}, {scope}")
+    words = f"{leaves} leaves hold{given}; {certificate['quantity']}, {scope}"
+    return Examined(failures, words, [*dict.fromkeys(trusted)])
 
 
 def _misshapen(certificate: dict) -> str:
@@ -187,16 +214,17 @@ def of_set(certificate: dict) -> bool:
     return all("over" in one or "set" in one.get("prior", ()) for one in each)
 
 
-def _each(certificates: list[dict]) -> tuple[list[str], list[str]]:
-    """Verify several certificates: what fails, and what they are about."""
-    found = [checked(one) for one in certificates]
-    return [line for one in found for line in one.failures], [one.words for one in found]
+def _each(certificates: list[dict]) -> tuple[list[str], list[str], list[str]]:
+    """Verify several certificates: what fails, what they are about, and what they trust."""
+    found = [examined(one) for one in certificates]
+    given = dict.fromkeys(words for one in found for words in one.given)
+    return [v for one in found for v in one.failures], [one.words for one in found], [*given]
 
 
-def _over(certificate: dict) -> Composed:
+def _over(certificate: dict) -> Examined:
     """Verify a figure over a set of priors by certificates about single priors."""
     of, over = certificate["of"], certificate["over"]
-    failures, words = _each(of)
+    failures, words, given = _each(of)
     # the corners of a hull are several priors, the parts of a union sets of them
     about = _mechanism if over["kind"] in ("hull", "union") else _joint
     if any(about(one) != about(of[0]) for one in of):
@@ -211,18 +239,18 @@ def _over(certificate: dict) -> Composed:
         failures += _outside(certificate, "priors", max(low, 0), high)
     except (ValueError, KeyError, TypeError) as error:
         failures.append(f"over: {type(error).__name__}: {error}")
-    return Composed(failures, f"over a set of priors ({over['kind']}): {words[0]}")
+    return Examined(failures, f"over a set of priors ({over['kind']}): {words[0]}", given)
 
 
-def _envelope(certificate: dict) -> Composed:
+def _envelope(certificate: dict) -> Examined:
     """Verify an envelope by certificates about the outcomes themselves."""
     of = certificate["of"]
-    failures, words = _each(of)
+    failures, words, given = _each(of)
     if any(_joint(one) != _joint(of[0]) or of_set(one) for one in of):
         failures.append("of: they are not about the same joint")
     low, high, scope = ends_of_envelope(certificate, of, words)
     failures += _outside(certificate, "outcomes", low, high)
-    return Composed(failures, f"{'; '.join(words)}: {certificate['quantity']}, {scope}")
+    return Examined(failures, f"{'; '.join(words)}: {certificate['quantity']}, {scope}", given)
 
 
 def _outside(certificate: dict, what: str, low: Any, high: Any) -> list[str]:
@@ -236,7 +264,7 @@ def _outside(certificate: dict, what: str, low: Any, high: Any) -> list[str]:
     ]
 
 
-def _larger(certificate: dict) -> Composed:
+def _larger(certificate: dict) -> Examined:
     """Verify the larger of two suprema: both sides, and that they are of the same joint."""
     sides, failures = certificate["sides"], []
     if certificate["quantity"] != "lip":
@@ -246,15 +274,15 @@ def _larger(certificate: dict) -> Composed:
     if any(_joint(side) != _joint(sides[0]) for side in sides):
         failures.append("sides: they are not about the same joint")
     if any("sides" in side for side in sides):
-        return Composed(["sides: one is a larger of two itself"], "")
-    own, words = _each(sides)
+        return Examined(["sides: one is a larger of two itself"], "", [])
+    own, words, given = _each(sides)
     about = [f"sides: one is about something else: {w}" for w in words if not w.endswith(SUPREMUM)]
     ends = [max((float(side[end]) for side in sides), default=math.nan) for end in _ENDS]
     failures += [*own, *about, *_outside(certificate, "sides", *ends)]
-    return Composed(failures, "; ".join(words))
+    return Examined(failures, "; ".join(words), given)
 
 
-def _sum(certificate: dict) -> Composed:
+def _sum(certificate: dict) -> Examined:
     """Verify LDP over finitely many outcomes: at each it is the sum of PML and PMC."""
     terms, failures = certificate["terms"], []
     if certificate["quantity"] != "ldp":
@@ -263,12 +291,13 @@ def _sum(certificate: dict) -> Composed:
         failures.append("terms: they are not PML and PMC")
     if _joint(terms[0]) != _joint(terms[-1]):
         failures.append("terms: they are not about the same joint")
-    own, words = _each(terms)
+    own, words, given = _each(terms)
     pairs = list(zip(*(term["parts"] for term in terms), strict=True))
     if any(one["claim"]["y"] != other["claim"]["y"] for one, other in pairs):
         failures.append("terms: their outcomes are not in one order")
     ends = [max(sum(Fraction(float(part[e])) for part in pair) for pair in pairs) for e in _ENDS]
-    return Composed([*failures, *own, *_outside(certificate, "terms", *ends)], "; ".join(words))
+    failures += [*own, *_outside(certificate, "terms", *ends)]
+    return Examined(failures, "; ".join(words), given)
 
 
 def _supremum(certificate: dict) -> list[str]:

@@ -9,8 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from borel import named_joints
 from borel.bound import Bound, Ratio
-from borel.composed_certificates import SUPREMUM, checked, of_set
+from borel.composed_certificates import SUPREMUM, examined, of_set
 from borel.errors import InvalidInput
 from borel.progress import bar
 from borel.store import Audit, load
@@ -38,7 +39,8 @@ class Verified(NamedTuple):
     outcome : {"verified", "refused", "none"}
         ``none``: the figure carries no certificate, or one that may be about part of it.
     words : str
-        The number of leaves verified and what they speak of; or the leaves that fail.
+        What is taken on trust, the number of leaves verified and what they speak of; or the leaves
+        that fail.
     """
 
     name: str
@@ -73,17 +75,33 @@ def verify(path: Path, progress: bool | None = False) -> list[Verified]:
         ends = f"[{certificate.get('lower')}, {certificate.get('upper')}]"
         return [_safely(_alone, str(certificate.get("quantity")), ends, certificate)]
     bounds, found = load(path), []
+    foreign = _foreign(bounds)
     with bar(len(bounds), progress) as tick:
         for name, bound in bounds.items():
             tick(len(found), name)
-            found.append(_safely(_in_audit, name, repr(bound), bound, bounds))
+            found.append(_safely(_in_audit, name, repr(bound), bound, bounds, foreign))
     return found
 
 
-def _in_audit(name: str, shown: str, bound: Bound, audit: Audit) -> Verified:
+def _in_audit(
+    name: str, shown: str, bound: Bound, audit: Audit, foreign: Callable[[str, dict], str]
+) -> Verified:
     """Verify a figure, if its certificate is about what is said where the figure is."""
-    wrong = bound.certificate is not None and _misplaced(audit, name, bound.certificate)
+    certificate = bound.certificate
+    wrong = certificate and (_misplaced(audit, name, certificate) or foreign(name, certificate))
     return Verified(name, shown, "refused", str(wrong)) if wrong else verified(name, bound)
+
+
+def _foreign(audit: Audit) -> Callable[[str, dict], str]:
+    """Return what says that a certificate is about another joint than its result."""
+    attrs = audit.tree.attrs
+    if named := json.loads(attrs.get("joint", "{}")):
+        return lambda _, certificate: named_joints.foreign(certificate, named)
+    # older results do not name theirs, and draws are of many priors
+    one = not (attrs.get("prior_set") or attrs.get("posterior"))
+    made = {name: bound.certificate for name, bound in audit.items() if bound.certificate}
+    found = named_joints.strangers(made, one)
+    return lambda name, _: found.get(name, "")
 
 
 def _misplaced(audit: Audit, name: str, certificate: dict) -> str:
@@ -125,11 +143,18 @@ def _safely(verify_: Callable[..., Verified], name: str, shown: str, *about: Any
 
 def _alone(name: str, shown: str, certificate: dict) -> Verified:
     """Verify a certificate by itself: the first leaves that fail, or what it is about."""
-    failures, words = checked(certificate)
+    found, given = _plainly(name, shown, certificate)
+    return found._replace(words=given + found.words)
+
+
+def _plainly(name: str, shown: str, certificate: dict) -> tuple[Verified, str]:
+    """Verify a certificate by itself, with what it takes on trust apart."""
+    failures, words, given = examined(certificate)
     more = f" (and {len(failures) - 3} more)" if len(failures) > 3 else ""
     if failures:
-        return Verified(name, shown, "refused", "; ".join(failures[:3]) + more)
-    return Verified(name, shown, "verified", words)
+        return Verified(name, shown, "refused", "; ".join(failures[:3]) + more), ""
+    given_ = f"verified, given {', and '.join(given)}; " if given else ""
+    return Verified(name, shown, "verified", words), given_
 
 
 def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verified:
@@ -137,7 +162,7 @@ def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verifi
     if not (bound.lower <= lower and upper <= bound.upper):
         words = f"its certificate is about [{lower}, {upper}], not about this figure"
         return Verified(name, shown, "refused", words)
-    found = _alone(name, shown, certificate)
+    found, given = _plainly(name, shown, certificate)
     if found.outcome != "verified":  # its claim may not even be one
         return found
     one = name.removesuffix("/nominal")
@@ -155,7 +180,7 @@ def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verifi
     if bound.exact_ratio is not None and not _same(bound.exact_ratio, bound):
         words = f"its ratio is {tuple(bound.exact_ratio)}, which is another figure"
         return Verified(name, shown, "refused", words)
-    return found
+    return found._replace(words=given + found.words)
 
 
 def _same(ratio: Ratio, bound: Bound) -> bool:

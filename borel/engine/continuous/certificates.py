@@ -12,6 +12,9 @@ from borel import settings
 if TYPE_CHECKING:
     from borel.bound import Bound
     from borel.engine.continuous.certified import CertifiedEngine
+    from borel.engine.continuous.surface import Secret
+    from borel.measures import Measure
+    from borel.mechanism import Mechanism
 
 
 _PATIENCE = 10.0
@@ -31,41 +34,62 @@ def _end(line: Any, name: str, unbounded: float) -> float:
 def header(engine: CertifiedEngine, quantity: str, lower: float, upper: float) -> dict[str, Any]:
     """Return what every certificate of a joint holds: the kernel, the prior, the outcomes."""
     engine = engine.several or engine
-    joint, secret = engine.given, engine.secret
-    density, prior, outcome = joint.mechanism.density, joint.prior, joint.outcome
-    continuous, summed = secret.continuous, engine.given is not engine.joint
-    box = prior.on.factors if summed else None
-    ends: Any = (secret.lower.tolist(), secret.upper.tolist()) if continuous else ([None], [None])
-    if box is not None:
-        ends = [float(a.lower) for a in box], [float(a.upper) for a in box]
-    elif secret.dim == 1:
-        ends = ends[0][0], ends[1][0]
-    atoms = zip(secret.atoms, secret.weight_low, secret.weight_high, strict=True)
-    counted = prior.on.kind == "countable"
-    line = getattr(outcome, "interval", outcome)
-    points = {"finite": lambda: [float(y) for y in outcome.array], "countable": lambda: "integers"}
+    joint, summed = engine.given, engine.given is not engine.joint
     return {
         "format": 2,
         "quantity": quantity,
         "lower": lower,
         "upper": upper,
-        "kernel": {"graph": density.graph.to_json(), "log": density.log},
-        "prior": _masses_of_integers(prior)
-        if counted
-        else {
-            "graph": prior.density.graph.to_json() if continuous else None,
-            "log": bool(prior.density.log) if continuous else False,
-            "lower": ends[0],
-            "upper": ends[1],
-            "atoms": [[float(x[0]), float(p), float(q)] for x, p, q in atoms],
-        },
-        "outcome": {
-            "lower": _end(line, "lower", -math.inf),
-            "upper": _end(line, "upper", math.inf),
-            "points": points.get(outcome.kind, lambda: None)(),
-            **_masses(joint.mechanism),
-        },
+        "kernel": kernel_as_data(joint.mechanism),
+        "prior": prior_as_data(joint.prior, None if summed else engine.secret),
+        "outcome": outcome_as_data(joint.mechanism),
         **({"sum": True} if summed else {}),
+    }
+
+
+def kernel_as_data(mechanism: Mechanism) -> dict[str, Any]:
+    """Return a kernel that has a density as certificates name it."""
+    return _density(mechanism.density)
+
+
+def _density(density: Any) -> dict[str, Any]:
+    return {"graph": density.graph.to_json(), "log": density.log}
+
+
+def outcome_as_data(mechanism: Mechanism) -> dict[str, Any]:
+    """Return the outcomes of a kernel as certificates name them, with the masses of atoms."""
+    outcome = mechanism.outcome
+    line = getattr(outcome, "interval", outcome)
+    points = {"finite": lambda: [float(y) for y in outcome.array], "countable": lambda: "integers"}
+    atoms = sorted(mechanism.masses.items())
+    masses = [[float(y), _density(m)] for y, m in atoms]
+    return {
+        "lower": _end(line, "lower", -math.inf),
+        "upper": _end(line, "upper", math.inf),
+        "points": points.get(outcome.kind, lambda: None)(),
+        **({"atoms": masses} if masses else {}),
+    }
+
+
+def prior_as_data(prior: Measure, secret: Secret | None) -> dict[str, Any]:
+    """Return a prior as certificates name it; the secret has its atoms, if it may have some."""
+    if prior.on.kind == "countable":
+        return _masses_of_integers(prior)
+    continuous = prior.on.kind != "finite"
+    lines = [getattr(a, "interval", a) for a in prior.on.factors]
+    lower, upper = ([float(getattr(a, end)) if continuous else None for a in lines]
+                    for end in ("lower", "upper"))  # fmt: skip
+    one = len(lines) == 1
+    atoms: Any = []
+    if secret is not None:
+        atoms = zip(secret.atoms, secret.weight_low, secret.weight_high, strict=True)
+    density: Any = prior.density
+    return {
+        "graph": density.graph.to_json() if continuous else None,
+        "log": bool(density.log) if continuous else False,
+        "lower": lower[0] if one else lower,
+        "upper": upper[0] if one else upper,
+        "atoms": [[float(x[0]), float(p), float(q)] for x, p, q in atoms],
     }
 
 
@@ -85,18 +109,11 @@ def _masses_of_integers(prior: Any) -> dict[str, Any]:
         "graph": None,
         "log": False,
         "points": "integers",
-        "masses": {"graph": prior.density.graph.to_json(), "log": prior.density.log},
+        "masses": _density(prior.density),
         "lower": _end(prior.on, "lower", -math.inf),
         "upper": _end(prior.on, "upper", math.inf),
         "atoms": [],
     }
-
-
-def _masses(mechanism: Any) -> dict[str, Any]:
-    """Return the atoms of the outcome, in order, with their masses given x."""
-    pairs = sorted(mechanism.masses.items())
-    atoms = [[float(y), {"graph": m.graph.to_json(), "log": m.log}] for y, m in pairs]
-    return {"atoms": atoms} if atoms else {}
 
 
 def attached(bound: Bound, made: dict[str, Any] | None) -> Bound:

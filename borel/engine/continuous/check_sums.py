@@ -3,9 +3,14 @@
 A certificate of a joint with several secrets may say that its kernel depends on them through one
 weighted sum, and be about that sum: then it is read as one of a secret on a line, with the kernel
 and the density that `graphs.reduced` derives from the kernel and the prior that it holds.
+
+That is the code by which the engine derives them, and so it is on trust: of the density no more is
+verified than its prior's mass. `borel check` says so (`check_masses`).
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from flint import arb, fmpq
 
@@ -43,15 +48,28 @@ def exact(value):
     return arb(fmpq(value.numerator, value.denominator))
 
 
+def found_in(data: dict) -> tuple[list, Any]:
+    """Return the kernel with the masses of atoms, and what is derived of them for a sum."""
+    atoms, prior = data["outcome"].get("atoms", []), data["prior"]
+    of = [density(data["kernel"]), *(density(mass) for _, mass in atoms)]
+    law, log = density(prior)
+    box = prior["lower"], prior["upper"]
+    return of, reduced([graph for graph, _ in of], law, *box, log=log)
+
+
+def number_of(data: dict) -> str:
+    """Return the sum of secrets that a certificate is about, as a formula."""
+    return found_in(data)[1].number
+
+
 def on_a_line(data: dict) -> dict:
     """Return a certificate about a sum of secrets as one about a secret on a line; others as is."""
     if "sum" not in data:
         return data
     prior, atoms = data["prior"], data["outcome"].get("atoms", [])
-    of = [density(data["kernel"]), *(density(mass) for _, mass in atoms)]
+    of, found = found_in(data)
     law, log = density(prior)
     box = prior["lower"], prior["upper"]
-    found = reduced([graph for graph, _ in of], law, *box, log=log)
     logs = all(isinstance(v, bool) for v in (log, *(v for _, v in of)))
     if data["sum"] is not True or prior["atoms"] != [] or found is None or not logs:
         raise ValueError("sum: the kernel does not depend on one sum of secrets with a known law")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from flint import fmpq_poly
 
-from borel.engine.graphs.affine import forms_of, through_a_sum
+from borel.engine.graphs.affine import forms_of, formula, formula_of, through_a_sum
 from borel.engine.graphs.conditions import TESTS
 from borel.engine.graphs.factors import polynomials
 from borel.engine.graphs.normal_law import NormalLaw, normal_law
@@ -35,10 +35,13 @@ class Reduced(NamedTuple):
         The kernel, and masses of outcomes.
     law : SumLaw or NormalLaw
         The law of the sum.
+    number : str
+        The sum, as a formula.
     """
 
     graphs: list[Graph]
     law: SumLaw | NormalLaw
+    number: str
 
 
 def reduced(
@@ -78,7 +81,9 @@ def reduced(
         line = through_a_sum(graphs, names)
         known = line is not None and {*line.form} <= {*names, ""}
         law = normal_law(prior, line.form, names, log=log) if line and known else None
-        return None if line is None or law is None else Reduced(line.graphs, law)
+        if line is None or law is None:
+            return None
+        return Reduced(line.graphs, law, formula_of(line.form))
     except OverflowError:  # a number beyond floats
         return None
 
@@ -94,12 +99,14 @@ def _in_a_box(
         if line is not None and {*line.form} <= {"x", ""}:
             law = _law(one, of, ends, (line.form["x"], line.form.get("", Fraction(0))))
             if law is not None:
-                return Reduced(line.graphs, law)
+                return Reduced(line.graphs, law, formula(one.number))
     line = through_a_sum(graphs, names)
     if line is None or not {*line.form} <= {*names, ""}:
         return None
     pieces_ = in_a_box(line.form, of, dict(zip(names, ends, strict=True)))
-    return None if pieces_ is None else Reduced(line.graphs, written(pieces_))
+    if pieces_ is None:
+        return None
+    return Reduced(line.graphs, written(pieces_), formula_of(line.form))
 
 
 def _law(
