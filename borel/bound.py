@@ -271,6 +271,22 @@ def with_sides(found: Bound, sides: Sequence[Bound]) -> Bound:
     return found.about(certificate={**proof, "lower": found.lower, "upper": found.upper})
 
 
+def attained_by_some(each: Sequence[bool | None], tied: bool) -> bool | None:
+    """Return whether the largest of several suprema is attained; None if it is not known.
+
+    ``tied`` says that all of them certainly are the largest; otherwise each of them may be.
+
+    Examples
+    --------
+    >>> attained_by_some([False, True], tied=True)
+    True
+    >>> attained_by_some([False, True], tied=False)
+    """
+    if tied and any(each):
+        return True
+    return each[0] if len({*each}) == 1 else None
+
+
 def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Bound:
     """Return the largest of several figures, with the weakest status of those it rests on.
 
@@ -287,17 +303,25 @@ def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Boun
     """
     each = list(bounds)
     if infinite := [b for b in each if b.proved and b.lower == math.inf]:
-        best = min(infinite, key=lambda b: STATUSES.index(b.status))
-        return best.about(assumptions=tuple(dict.fromkeys((*best.assumptions, *assumptions))))
-    best = max(each, key=lambda b: (b.lower, b.upper))
+        best = min(infinite, key=lambda b: (STATUSES.index(b.status), b.attained is not True))
+        others = [b.attained for b in each if b.upper == math.inf]
+        return best.about(
+            assumptions=tuple(dict.fromkeys((*best.assumptions, *assumptions))),
+            attained=best.attained or attained_by_some(others, tied=False),
+        )
+    best = max(each, key=lambda b: (b.lower, b.upper, b.attained is True))
     low, high = best.lower, max(b.upper for b in each)
+    rivals = [b for b in each if b.upper >= low]
+    equal = [b for b in rivals if b is best or _same(b, best)]
+    above = all(b.upper <= low or b is best or _same(b, best) for b in rivals)
     about: dict[str, Any] = {
         "assumptions": tuple(
             dict.fromkeys((*assumptions, *(a for b in each for a in b.assumptions)))
         ),
         "witness": best.witness,
         "units": best.units,
-        "attained": best.attained if all(b.upper <= low for b in each if b is not best) else None,
+        "attained": (above and any(b.attained for b in equal))
+        or attained_by_some([b.attained for b in rivals], tied=False),
     }
     reason = " ".join(dict.fromkeys(b.reason for b in each if b.reason))
     true = [b for b in each if b.status != "estimate"]
@@ -319,6 +343,12 @@ def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Boun
     if (low, high) == (best.lower, best.upper):
         about["exact_ratio"] = best.exact_ratio
     return getattr(Bound, status)(low, high, **about)
+
+
+def _same(first: Bound, second: Bound) -> bool:
+    """Return whether two figures are certainly equal: rational, and the same."""
+    ratio = first.exact_ratio
+    return ratio is not None and ratio == second.exact_ratio and ratio.lower == ratio.upper
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite
+from borel.bound import attained_by_some
 from borel.engine.balls.arb import ball, enclose
 from borel.engine.intervals.lanes import Box
 from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.engine.prior_sets import expectations as ex
 from borel.engine.prior_sets import linear
+from borel.engine.prior_sets.attainment import Values
 from borel.engine.prior_sets.expectations import Least
 from borel.engine.prior_sets.linear import Constraints, constraints
 from borel.errors import InvalidInput
@@ -121,14 +124,17 @@ class Around(PriorSet):
             f"PriorSet({self.name}, {self.what} {float(self.size):g} around {self.centre!r}{sure})"
         )
 
-    def _beside(self, q: list[Fraction]) -> list[tuple[Fraction, tuple[Fraction, Fraction]]]:
-        """Return probabilities, each with the ends of the centre's; exact for Fractions."""
+    @property
+    def law(self) -> list[tuple[Fraction, Fraction]]:
+        """The ends of each of the centre's probabilities; equal for Fractions."""
         if self.rational:
-            ends = [(p, p) for p in self.centre.probabilities]
-        else:
-            low, high = self.weights
-            ends = [(Fraction(a), Fraction(b)) for a, b in zip(low, high, strict=True)]
-        return list(zip(q, ends, strict=True))
+            return [(p, p) for p in self.centre.probabilities]
+        low, high = self.weights
+        return [(Fraction(a), Fraction(b)) for a, b in zip(low, high, strict=True)]
+
+    def _beside(self, q: list[Fraction]) -> list[tuple[Fraction, tuple[Fraction, Fraction]]]:
+        """Return probabilities, each with the ends of the centre's."""
+        return list(zip(q, self.law, strict=True))
 
     def _gap(self, prior: Measure) -> tuple[np.ndarray, np.ndarray]:
         q = np.asarray(prior.at(self.on), float)
@@ -138,6 +144,7 @@ class Around(PriorSet):
 class Contamination(Around):
     """(1 - w) P + w Q with any Q."""
 
+    greedy = True
     kind = "contamination"  # whichever constructor made it
 
     def __init__(self, centre: Any, weight: Any, name: str = "contamination"):
@@ -182,6 +189,7 @@ class TotalVariation(Around):
     """All Q with TV(P, Q) <= r: mass r may move."""
 
     kind = "tv"
+    greedy = True
 
     def __init__(self, centre: Any, radius: Any, name: str = "tv_ball"):
         super().__init__(centre, radius, name, "radius")
@@ -263,6 +271,38 @@ class DivergenceBall(Around):
         rule = {"kl": ex.kl_from_centre, "chi_square": ex.chi_square_from_centre}
         return rule[self.divergence](v, self.weights, r, self.reach[1])
 
+    def attains(self, v: Values) -> bool | None:
+        """Return whether some minimiser charges a largest value; None if it is not known.
+
+        For D(P || Q) each minimiser charges what P does, and beside that the least values only. For
+        D(Q || P) it charges what P does (KL), or that where v is below some b (chi-square), unless
+        the ball holds a law of the least values: then it charges these alone.
+        """
+        if v.constant is not False:
+            return v.constant
+        if self.direction == "from_centre" or self.size == 0:
+            charged = {bool(self.charged[rows].any()) for rows in v.largest}
+            return charged.pop() if len(charged) == 1 else None
+        law = self.law
+        if self.divergence == "kl":  # log 1 / P(the least values): of a law of them alone
+            most = sum((law[k][1] for k in np.flatnonzero(v.bottom)), Fraction(0))
+            few = min(sum((law[k][0] for k in np.flatnonzero(s)), Fraction(0)) for s in v.least)
+            near, far = (enclose(lambda p=p: -ball(p).log()) if p else (0, math.inf)
+                         for p in (min(most, Fraction(1)), few))  # fmt: skip
+            return True if near[0] > self.size else False if far[1] <= self.size else None
+        ends = [v.fractions()[k] for k in np.flatnonzero(v.charged)]
+        law = [law[k] for k in np.flatnonzero(v.charged)]
+        top = max(a for a, _ in ends), max(b for _, b in ends)
+        gaps = [(max(top[0] - b, Fraction(0)), top[1] - a) for a, b in ends]
+        # the density (t - v)_+, with t the largest value, is in the ball if M2 <= (1 + r) M1^2
+        first, second = (
+            [sum((p[e] * g[e] ** power for p, g in zip(law, gaps, strict=True)), Fraction(0))
+             for e in (0, 1)] for power in (1, 2)
+        )  # fmt: skip
+        if second[0] > (1 + self.size) * first[1] ** 2:
+            return True
+        return False if second[1] <= (1 + self.size) * first[0] ** 2 else None
+
     def certainly(self, q: list[Fraction]) -> bool:
         """Return whether probabilities are certainly those of a member."""
         pairs = [(a, p) for a, p in self._beside(q) if a or p[1]]
@@ -330,11 +370,6 @@ class FullSupport(PriorSet):
         """Return the set as data, for certificates."""
         return {"kind": "full_support", "count": self.on.size}
 
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return whether some minimiser charges a secret: only if all values are equal."""
-        # a member charges every secret: its mean is the least value only if all values are equal
-        return bool(v.min() == v.max())
-
     @property
     def rules(self) -> Constraints:
         """The set as linear constraints."""
@@ -384,10 +419,32 @@ class Hull(PriorSet):
                 sum((a * b for a, b in zip(m.probabilities, column, strict=True)), Fraction(0))
                 for m in self.corners
             ]
-            k = min(range(len(means)), key=means.__getitem__)
+            top = max(column)
+            on_top = [
+                sum((p for p, b in zip(m.probabilities, column, strict=True) if b == top), 0)
+                for m in self.corners
+            ]
+            # of several that attain it, one that shows the most
+            k = min(range(len(means)), key=lambda k: (means[k], -on_top[k]))
             return means[k], list(self.corners[k].probabilities)
 
         return ex.exactly(one, v)
+
+    def attains(self, v: Values) -> bool | None:
+        """Return whether a corner of the least mean charges a largest value; None if unknown."""
+        ends, means = v.fractions(), []
+        for m in self.corners:
+            rows = list(zip(Contamination(m, 0).law, ends, strict=True))
+            low = sum((min(p * a for p in law) for law, (a, _) in rows), Fraction(0))
+            high = sum((max(p * b for p in law) for law, (_, b) in rows), Fraction(0))
+            means.append((low, high))
+        level = min(high for _, high in means)
+        best = [m for m, (low, _) in zip(self.corners, means, strict=True) if low <= level]
+        sure = all(low == high for low, high in means)
+        charged = [[(m.probabilities[rows] != 0).any() for rows in v.largest] for m in best]
+        return attained_by_some(
+            [all(each) if len({*each}) == 1 else None for each in charged], sure
+        )
 
     def described(self) -> dict[str, Any]:
         """Return the set as data, for certificates."""

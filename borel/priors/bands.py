@@ -24,6 +24,8 @@ from borel.probabilities import as_numbers, shown
 class Band(PriorSet):
     """All priors between a lower and an upper probability of each secret."""
 
+    greedy = True
+
     def __init__(
         self, lower: Any, upper: Any, on: Alphabet, name: str = "box", *, open: bool = False
     ):
@@ -102,12 +104,6 @@ class Band(PriorSet):
         room = 1 - low.sum() + low
         found = np.asarray((np.minimum(high, room) > 0), bool)
         return found, found
-
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return whether some minimiser charges a secret."""
-        if self.open:
-            return bool(v.min() == v.max())
-        return super().attains(charged, v, row, level)
 
     @property
     def rules(self) -> Constraints:

@@ -54,10 +54,6 @@ class Polytope(PriorSet):
         """Which secrets some member certainly charges, and which may be charged."""
         return self._reach
 
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return None: a solver's prior is a minimiser to rounding, which decides nothing."""
-        return None
-
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance."""
         q, rules = np.asarray(prior.at(self.on), float), self._rules

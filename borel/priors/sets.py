@@ -38,6 +38,7 @@ from borel.measures import Measure, as_measure
 from borel.probabilities import as_numbers
 
 if TYPE_CHECKING:
+    from borel.engine.prior_sets.attainment import Values
     from borel.engine.prior_sets.linear import Constraints
     from borel.joint import Joint
 
@@ -65,6 +66,8 @@ class PriorSet:
     __array_ufunc__ = None
     convex = True
     closed = True
+    greedy = False
+    """Whether each minimiser of v has as little mass as a member can have where v is largest."""
     status = "exact"
     confidence: float | None = None
     nominal: Measure | None = None
@@ -112,15 +115,32 @@ class PriorSet:
         """Return the set as data, for certificates; None for a kind that no checker knows."""
         return None
 
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return whether some minimiser of v charges a secret; None if it is not known.
+    def attains(self, v: Values) -> bool | None:
+        """Return whether some minimiser of v charges a largest value; None if it is not known.
 
-        ``charged`` says so of the minimiser that was found; above ``level`` none has more mass than
-        every member must have.
+        That is so where every member charges one, or where v is constant on the secrets that
+        members charge. Otherwise it is not: if the set is open, as means of members are above the
+        infimum; or if it is `greedy` and some member charges none. Of sets that are not convex
+        nothing is known.
         """
-        if charged:
+        if not self.convex:
+            return None
+        if v.constant:
             return True
-        return False if v[row] > level else None
+        if not self.closed:
+            return v.constant
+        if all(self._least_mass(rows)[0] > 0 for rows in v.largest):
+            return True
+        none = self.greedy and v.constant is False and self._least_mass(v.top)[1] <= 0
+        return False if none else None
+
+    def _least_mass(self, rows: np.ndarray) -> tuple[Any, Any]:
+        """Enclose the lower probability of some secrets: (n,) of bool."""
+        exact = self.least_exactly(np.array([[Fraction(int(k))] for k in rows], dtype=object))
+        if exact is not None:
+            return exact[0][0], exact[0][0]
+        found = self.least(rows[:, None].astype(float))
+        return found.lower[0], found.upper[0]
 
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance in its probabilities."""

@@ -258,7 +258,7 @@ def least(v: np.ndarray, rules: Constraints) -> Least:
             high[j] = min(high[j], fraction_up(total))
             prior[:, j] = [float(a) for a in member[: rules.n]]
             known[j] = True  # a solver's prior that could not be repaired may be far outside
-    return Least(low, np.maximum(high, low), prior, np.full(m, np.inf), known)
+    return Least(low, np.maximum(high, low), prior, known)
 
 
 def _multipliers(rules: Constraints, found: Any) -> tuple[np.ndarray, np.ndarray]:
