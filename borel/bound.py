@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from borel.errors import InvalidInput, Undecided
 
@@ -24,7 +24,7 @@ _PROVED = ("exact", "certified", "conditional")
 
 
 class Ratio(NamedTuple):
-    """An enclosure of e^value; Fractions where the inputs were Fractions."""
+    """An enclosure of e^value, or of a value; Fractions where the inputs were Fractions."""
 
     lower: float | Fraction
     upper: float | Fraction
@@ -103,8 +103,12 @@ class Bound:
     exact_ratio: Ratio | None = None
 
     __array_ufunc__ = None
+    ends: ClassVar[Ratio]
+    """The ends before they are rounded to floats: what is compared with a threshold."""
 
     def __post_init__(self):
+        kept = (v if isinstance(v, Fraction) else float(v) for v in (self.lower, self.upper))
+        object.__setattr__(self, "ends", Ratio(*kept))
         lower, upper = _outward(self.lower, -1), _outward(self.upper, 1)
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
@@ -204,25 +208,25 @@ class Bound:
     def __le__(self, threshold: float) -> Verdict:
         """Compare: holds if ``upper <= threshold``, fails if ``lower > threshold``."""
         return Verdict._compare(
-            self, threshold, lambda b, t: b.upper <= t, lambda b, t: b.lower > t
+            self, threshold, lambda b, t: b.ends.upper <= t, lambda b, t: b.ends.lower > t
         )
 
     def __lt__(self, threshold: float) -> Verdict:
         """Compare: holds if ``upper < threshold``, fails if ``lower >= threshold``."""
         return Verdict._compare(
-            self, threshold, lambda b, t: b.upper < t, lambda b, t: b.lower >= t
+            self, threshold, lambda b, t: b.ends.upper < t, lambda b, t: b.ends.lower >= t
         )
 
     def __ge__(self, threshold: float) -> Verdict:
         """Compare: holds if ``lower >= threshold``, fails if ``upper < threshold``."""
         return Verdict._compare(
-            self, threshold, lambda b, t: b.lower >= t, lambda b, t: b.upper < t
+            self, threshold, lambda b, t: b.ends.lower >= t, lambda b, t: b.ends.upper < t
         )
 
     def __gt__(self, threshold: float) -> Verdict:
         """Compare: holds if ``lower > threshold``, fails if ``upper <= threshold``."""
         return Verdict._compare(
-            self, threshold, lambda b, t: b.lower > t, lambda b, t: b.upper <= t
+            self, threshold, lambda b, t: b.ends.lower > t, lambda b, t: b.ends.upper <= t
         )
 
     def __float__(self):

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,14 @@ class Around(PriorSet):
     @property
     def weights(self) -> Box:
         """The probabilities meant by the centre, as intervals."""
-        if self._cells is not None:
-            return self._cells
+        return self._of_centre if self._cells is None else self._cells
+
+    @cached_property
+    def _of_centre(self) -> Box:
+        if self.rational:
+            p = self.centre.probabilities
+            low = [max(fraction_down(v), 0.0) for v in p]
+            return np.array(low), np.array([min(fraction_up(v), 1.0) for v in p])
         p = np.asarray(self.centre.probabilities, float)
         slack = p * (self.centre.rounding + 2.0**-52) * 1.0001 + (p > 0) * 5e-324
         return np.maximum(p - slack, 0.0), np.minimum(p + slack, 1.0)
@@ -94,13 +101,10 @@ class Around(PriorSet):
     @property
     def intervals(self) -> list[list[float]]:
         """The probabilities meant by the centre, as intervals of floats."""
-        if self.rational:
-            p = self.centre.probabilities
-            return [[max(fraction_down(v), 0.0), min(fraction_up(v), 1.0)] for v in p]
         return np.transpose(self.weights).tolist()
 
     @property
-    def rational(self) -> bool:
+    def rational(self) -> bool:  # type: ignore[override]
         """Whether the centre is given in Fractions."""
         return self.centre.rational
 
@@ -172,8 +176,8 @@ class Contamination(Around):
     @property
     def rules(self) -> Constraints:
         """The set as linear constraints."""
-        floor = (1 - float(self.size)) * np.asarray(self.centre.probabilities, float)
-        return constraints(self.on.size, -np.eye(self.on.size), -floor)
+        floor = [(self.size - 1) * Fraction(p) for p in self.centre.probabilities]
+        return constraints(self.on.size, -np.eye(self.on.size), np.array(floor, dtype=object))
 
     def certainly(self, q: list[Fraction]) -> bool:
         """Return whether probabilities are certainly those of a member."""
@@ -221,10 +225,10 @@ class TotalVariation(Around):
     @property
     def rules(self) -> Constraints:
         """The set as linear constraints."""
-        n, p = self.on.size, np.asarray(self.centre.probabilities, float)
+        n, p = self.on.size, self.centre.probabilities
         eye = np.eye(n)
         rows = np.vstack([np.hstack([eye, -eye]), np.hstack([np.zeros(n), np.ones(n)])[None]])
-        return constraints(n, rows, np.append(p, float(self.size)))
+        return constraints(n, rows, np.array([*p, self.size], dtype=object))
 
     def certainly(self, q: list[Fraction]) -> bool:
         """Return whether probabilities are certainly those of a member."""
@@ -270,6 +274,10 @@ class DivergenceBall(Around):
             return rule[self.divergence](v, self.weights, r)
         rule = {"kl": ex.kl_from_centre, "chi_square": ex.chi_square_from_centre}
         return rule[self.divergence](v, self.weights, r, self.reach[1])
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return the means under the centre, if it is alone and rational."""
+        return Contamination(self.centre, 0).least_exactly(v) if self.size == 0 else None
 
     def attains(self, v: Values) -> bool | None:
         """Return whether some minimiser charges a largest value; None if it is not known.
@@ -349,6 +357,7 @@ class FullSupport(PriorSet):
     """All priors of full support: the suprema are approached, by priors close to a point."""
 
     closed = False
+    rational = True
 
     def __init__(self, on: Alphabet, name: str = "full_support"):
         super().__init__(on, name)
@@ -401,6 +410,7 @@ class Hull(PriorSet):
             )
         super().__init__(members[0].on, name)
         self.corners = members
+        self.rational = all(m.rational for m in members)
         unproved = [m.unproved for m in members if m.unproved]
         if unproved:
             self.status, self.assumptions = "estimate", (unproved[0],)
@@ -411,7 +421,7 @@ class Hull(PriorSet):
 
     def least_exactly(self, v: np.ndarray) -> Any:
         """Return lower expectations and priors as Fractions, for a rational set."""
-        if not all(m.rational for m in self.corners):
+        if not self.rational:
             return None
 
         def one(column: np.ndarray) -> tuple[Any, list]:
@@ -465,7 +475,7 @@ class Hull(PriorSet):
     def rules(self) -> Constraints:
         """The set as linear constraints."""
         n, k = self.on.size, len(self.corners)
-        p = np.array([np.asarray(m.probabilities, float) for m in self.corners])
+        p = np.array([m.probabilities for m in self.corners])
         equal = np.vstack([np.hstack([np.eye(n), -p.T]), np.hstack([np.zeros(n), np.ones(k)])])
         return constraints(n, equal=equal, values=np.append(np.zeros(n), 1.0))
 

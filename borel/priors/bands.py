@@ -18,7 +18,7 @@ from borel.measures import Measure
 from borel.priors.balls import number
 from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet
-from borel.probabilities import as_numbers, shown
+from borel.probabilities import as_fractions, as_numbers, shown
 
 
 class Band(PriorSet):
@@ -48,7 +48,7 @@ class Band(PriorSet):
                 f"bl.priors.{name}",
                 expected="lower probabilities of at most 1 in sum, upper ones of at least 1",
                 got=f"{float(low.sum()):.6g} and {float(high.sum()):.6g}",
-                mend="no prior fits: widen the band.",
+                mend="no prior fits: widen the band (floats mean their binary64 values).",
             )
         sums = sum(map(Fraction, low)), sum(Fraction(min(v, 1)) for v in high)
         if not sums[0] <= 1 <= sums[1]:  # floats whose sum only rounds to 1
@@ -109,7 +109,7 @@ class Band(PriorSet):
     def rules(self) -> Constraints:
         """The set as linear constraints."""
         n = self.on.size
-        low, high = (np.asarray(end, float) for end in self.ends)
+        low, high = self.ends
         return constraints(n, np.vstack([np.eye(n), -np.eye(n)]), np.concatenate([high, -low]))
 
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
@@ -163,7 +163,7 @@ def _ends(given: Any, on: Alphabet, name: str, which: str) -> np.ndarray:
                 got=shown(given),
             )
         given = [given[a] for a in on.labels]
-    values, _ = as_numbers(given)
+    values = as_fractions(as_numbers(given, mixed=True)[0])
     if values.ndim == 0:
         values = np.full(on.size, values.item() if values.dtype != object else values[()])
     if values.shape != (on.size,):

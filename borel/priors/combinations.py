@@ -77,6 +77,7 @@ class Union(PriorSet):
         known = [p.confidence for p in self.parts if p.confidence is not None]
         self.confidence = max(known, default=None)
         self.status = weakest([p.status for p in self.parts])
+        self.rational = all(p.rational for p in self.parts)
 
     def engine(self, joint: Any) -> Any:
         """Return the engine of a union: a figure of each part."""
@@ -91,6 +92,15 @@ class Union(PriorSet):
         prior = np.array([e.prior for e in each])[best, :, np.arange(v.shape[1])].T
         low, high = (np.array([getattr(e, end) for e in each]) for end in ("lower", "upper"))
         return Least(low.min(axis=0), high.min(axis=0), prior)
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions, for a rational set."""
+        each = [p.least_exactly(v) for p in self.parts]
+        if any(e is None for e in each):
+            return None
+        best = [min(range(len(each)), key=lambda k: each[k][0][j]) for j in range(v.shape[1])]
+        priors = [each[k][1][:, j] for j, k in enumerate(best)]
+        return np.array([each[k][0][j] for j, k in enumerate(best)]), np.array(priors).T
 
     @property
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
@@ -135,8 +145,10 @@ class Intersection(PriorSet):
         if not inhabited(self.parts, self._rules, "bl.priors: an intersection"):
             self.status = weakest(["conditional", self.status])
             self.assumptions = tuple(dict.fromkeys((*self.assumptions, NOT_EMPTY)))
+        self.rational = all(p.rational for p in self.parts)
         if self._rules is not None:
-            self.assumptions = tuple(dict.fromkeys((*self.assumptions, BINARY64)))
+            note = () if self.rational else (BINARY64,)
+            self.assumptions = tuple(dict.fromkeys((*self.assumptions, *note)))
             self._reach = linear.reach(self._rules)
 
     @property
@@ -180,6 +192,11 @@ class Intersection(PriorSet):
         # no member is known: the range of the values is all that bounds it from above
         none = np.zeros(v.shape[1], bool)
         return Least(low.max(axis=0), v.max(axis=0), prior, none)
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions, for a rational polytope."""
+        rules = self._rules if self.rational else None
+        return None if rules is None else linear.columns_exactly(v, rules)
 
     def attains(self, v: Values) -> bool | None:
         """Return whether some minimiser charges a largest value; None if it is not known."""

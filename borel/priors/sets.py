@@ -35,7 +35,7 @@ from borel.engine.prior_sets.certificates_of_sets import of_mean
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, as_measure
-from borel.probabilities import as_numbers
+from borel.probabilities import as_fractions, as_numbers
 
 if TYPE_CHECKING:
     from borel.engine.prior_sets.attainment import Values
@@ -90,9 +90,17 @@ class PriorSet:
         """Enclose the lower expectations of columns of values (n, m) on a finite alphabet."""
         raise NotYet(f"bl.priors.{self.name}", missing=f"lower expectations on {self.on!r}")
 
+    rational = False
+    """Whether all that gives the set is in Fractions."""
+
     def least_exactly(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Return lower expectations and priors as Fractions, where the set is rational."""
         return None
+
+    @property
+    def exactly(self) -> str:
+        """The status of figures from `least_exactly`: there a programme is not only enclosed."""
+        return "exact" if self.status == "certified" else self.status
 
     @property
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
@@ -161,7 +169,7 @@ class PriorSet:
         Parameters
         ----------
         f : callable or sequence, shape (n,)
-            A function of the secret, or its values in the order of the labels.
+            A function of the secret, or its values in the order of the labels; Fractions are exact.
 
         Returns
         -------
@@ -191,6 +199,7 @@ class PriorSet:
         exact = self.least_exactly(sign * values) if values.dtype == object else None
         if exact is not None:
             low = high = sign * exact[0][0]
+            about["status"] = self.exactly
             prior = exact[1][:, 0]
         else:
             with np.errstate(all="ignore"):  # values at the ends of the floats
@@ -332,7 +341,7 @@ def _values(f: Any, on: Alphabet) -> np.ndarray:
         )
     labels = list(on.labels)
     found = [f(a) for a in labels] if callable(f) else f
-    values, own = as_numbers(found)
+    values, own = as_numbers(found, mixed=True)
     if values.shape != (len(labels),):
         raise InvalidInput(
             "PriorSet.lower",
@@ -351,4 +360,4 @@ def _values(f: Any, on: Alphabet) -> np.ndarray:
             expected="finite values",
             got="NaN, infinity, or more than a float holds",
         )
-    return values
+    return as_fractions(values)

@@ -394,8 +394,13 @@ def chi_square_to_centre(v: np.ndarray, p: Box, radius: Box) -> Least:
 
 
 def exactly(least: Any, v: np.ndarray) -> Any:
-    """Apply a rational rule to columns of Fractions: values (m,) and priors (n, m)."""
+    """Apply a rational rule to columns of Fractions: values (m,) and priors (n, m).
+
+    None where the rule finds nothing for some column.
+    """
     found = [least(v[:, j]) for j in range(v.shape[1])]
+    if any(f is None for f in found):
+        return None
     values = np.array([f[0] for f in found], dtype=object)
     priors = np.array([f[1] for f in found], dtype=object).T
     return values, priors

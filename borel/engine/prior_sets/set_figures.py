@@ -226,8 +226,13 @@ class FiniteSetEngine:
         found = self.columns(kind)
         low, high = found.lower[chosen], found.upper[chosen]
         sure = self.set.confidence is not None and self.status != "estimate"
-        status = "statistical" if sure else self.status
+        status = "statistical" if sure else self._status(found)
         return low, high, np.where(np.isinf(high) & ~np.isinf(low), "undecided", status)
+
+    def _status(self, found: Columns) -> str:
+        """Return the status of suprema: exact if they are rational, whatever the set."""
+        known = found.ratio is not None and self.status == self.set.status
+        return self.set.exactly if known else self.status
 
     def sup(self, kind: str) -> Bound:
         """Enclose the supremum over the set and over all outcomes."""
@@ -262,6 +267,7 @@ class FiniteSetEngine:
             about |= {"witness": self._worst(kind, column), "attained": known}
         if found.ratio is not None and math.isfinite(high):
             about["exact_ratio"] = Ratio(found.ratio[column], found.ratio[column])
+        about["status"] = self._status(found)
         bound = self.make(float(low), float(high), **about)
         if bound.status not in ("certified", "conditional"):  # exact ones are their own proof
             return bound
