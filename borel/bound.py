@@ -130,7 +130,7 @@ class Bound:
     # -- constructors: the status is which of them was called -------------------------------
 
     @classmethod
-    def exact(cls, lower: float, upper: float, **about: Any) -> Bound:
+    def exact(cls, lower: float | Fraction, upper: float | Fraction, **about: Any) -> Bound:
         """Enclose a closed form or a rational figure to rounding."""
         return cls(lower, upper, "exact", **about)
 
@@ -205,25 +205,25 @@ class Bound:
 
     # -- comparing --------------------------------------------------------------------------
 
-    def __le__(self, threshold: float) -> Verdict:
+    def __le__(self, threshold: float | Fraction) -> Verdict:
         """Compare: holds if ``upper <= threshold``, fails if ``lower > threshold``."""
         return Verdict._compare(
             self, threshold, lambda b, t: b.ends.upper <= t, lambda b, t: b.ends.lower > t
         )
 
-    def __lt__(self, threshold: float) -> Verdict:
+    def __lt__(self, threshold: float | Fraction) -> Verdict:
         """Compare: holds if ``upper < threshold``, fails if ``lower >= threshold``."""
         return Verdict._compare(
             self, threshold, lambda b, t: b.ends.upper < t, lambda b, t: b.ends.lower >= t
         )
 
-    def __ge__(self, threshold: float) -> Verdict:
+    def __ge__(self, threshold: float | Fraction) -> Verdict:
         """Compare: holds if ``lower >= threshold``, fails if ``upper < threshold``."""
         return Verdict._compare(
             self, threshold, lambda b, t: b.ends.lower >= t, lambda b, t: b.ends.upper < t
         )
 
-    def __gt__(self, threshold: float) -> Verdict:
+    def __gt__(self, threshold: float | Fraction) -> Verdict:
         """Compare: holds if ``lower > threshold``, fails if ``upper <= threshold``."""
         return Verdict._compare(
             self, threshold, lambda b, t: b.ends.lower > t, lambda b, t: b.ends.upper <= t

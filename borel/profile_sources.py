@@ -179,7 +179,8 @@ def _worst(bounds: list[Bound]) -> Bound:
     if not bounds:
         return Bound.exact(0.0, 0.0, units="probability")
     best = max(bounds, key=lambda b: b.ends[::-1])
-    low, high = max(b.ends.lower for b in bounds), best.ends.upper
+    ends: tuple[Any, Any] = max(b.ends.lower for b in bounds), best.ends.upper
+    low, high = ends
     status = weakest(b.status for b in bounds)
     about: dict[str, Any] = {
         "units": "probability",

@@ -358,7 +358,8 @@ def intersection(sets: Sequence[PriorSet]) -> PriorSet:
     """Return the intersection of sets on one alphabet; also ``first & second``.
 
     Intersections of polytopes (balls of total variation, boxes, contamination, hulls, moments) are
-    polytopes, and their figures tight, exact as for `polytope`. Otherwise the parts bound it from above only.
+    polytopes, and their figures tight, exact as for `polytope`. Otherwise the parts bound it from
+    above only.
 
     Raises
     ------
