@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from borel.errors import InvalidInput, Undecided
 from borel.reals import inside, real
@@ -24,7 +24,7 @@ _PROVED = ("exact", "certified", "conditional")
 
 
 class Ratio(NamedTuple):
-    """An enclosure of e^value; Fractions where the inputs were Fractions."""
+    """An enclosure of e^value, or of a value; Fractions where the inputs were Fractions."""
 
     lower: float | Fraction
     upper: float | Fraction
@@ -103,8 +103,12 @@ class Bound:
     exact_ratio: Ratio | None = None
 
     __array_ufunc__ = None
+    ends: ClassVar[Ratio]
+    """The ends before they are rounded to floats: what is compared with a threshold."""
 
     def __post_init__(self):
+        kept = (v if isinstance(v, Fraction) else float(v) for v in (self.lower, self.upper))
+        object.__setattr__(self, "ends", Ratio(*kept))
         lower, upper = _outward(self.lower, -1), _outward(self.upper, 1)
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
@@ -126,7 +130,7 @@ class Bound:
     # -- constructors: the status is which of them was called -------------------------------
 
     @classmethod
-    def exact(cls, lower: float, upper: float, **about: Any) -> Bound:
+    def exact(cls, lower: float | Fraction, upper: float | Fraction, **about: Any) -> Bound:
         """Enclose a closed form or a rational figure to rounding."""
         return cls(lower, upper, "exact", **about)
 
@@ -205,28 +209,28 @@ class Bound:
 
     # -- comparing --------------------------------------------------------------------------
 
-    def __le__(self, threshold: float) -> Verdict:
+    def __le__(self, threshold: float | Fraction) -> Verdict:
         """Compare: holds if ``upper <= threshold``, fails if ``lower > threshold``."""
         return Verdict._compare(
-            self, threshold, lambda b, t: b.upper <= t, lambda b, t: b.lower > t
+            self, threshold, lambda b, t: b.ends.upper <= t, lambda b, t: b.ends.lower > t
         )
 
-    def __lt__(self, threshold: float) -> Verdict:
+    def __lt__(self, threshold: float | Fraction) -> Verdict:
         """Compare: holds if ``upper < threshold``, fails if ``lower >= threshold``."""
         return Verdict._compare(
-            self, threshold, lambda b, t: b.upper < t, lambda b, t: b.lower >= t
+            self, threshold, lambda b, t: b.ends.upper < t, lambda b, t: b.ends.lower >= t
         )
 
-    def __ge__(self, threshold: float) -> Verdict:
+    def __ge__(self, threshold: float | Fraction) -> Verdict:
         """Compare: holds if ``lower >= threshold``, fails if ``upper < threshold``."""
         return Verdict._compare(
-            self, threshold, lambda b, t: b.lower >= t, lambda b, t: b.upper < t
+            self, threshold, lambda b, t: b.ends.lower >= t, lambda b, t: b.ends.upper < t
         )
 
-    def __gt__(self, threshold: float) -> Verdict:
+    def __gt__(self, threshold: float | Fraction) -> Verdict:
         """Compare: holds if ``lower > threshold``, fails if ``upper <= threshold``."""
         return Verdict._compare(
-            self, threshold, lambda b, t: b.lower > t, lambda b, t: b.upper <= t
+            self, threshold, lambda b, t: b.ends.lower > t, lambda b, t: b.ends.upper <= t
         )
 
     def __float__(self):
@@ -275,6 +279,22 @@ def with_sides(found: Bound, sides: Sequence[Bound]) -> Bound:
     return found.about(certificate={**proof, "lower": found.lower, "upper": found.upper})
 
 
+def attained_by_some(each: Sequence[bool | None], tied: bool) -> bool | None:
+    """Return whether the largest of several suprema is attained; None if it is not known.
+
+    ``tied`` says that all of them certainly are the largest; otherwise each of them may be.
+
+    Examples
+    --------
+    >>> attained_by_some([False, True], tied=True)
+    True
+    >>> attained_by_some([False, True], tied=False)
+    """
+    if tied and any(each):
+        return True
+    return each[0] if len({*each}) == 1 else None
+
+
 def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Bound:
     """Return the largest of several figures, with the weakest status of those it rests on.
 
@@ -291,17 +311,25 @@ def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Boun
     """
     each = list(bounds)
     if infinite := [b for b in each if b.proved and b.lower == math.inf]:
-        best = min(infinite, key=lambda b: STATUSES.index(b.status))
-        return best.about(assumptions=tuple(dict.fromkeys((*best.assumptions, *assumptions))))
-    best = max(each, key=lambda b: (b.lower, b.upper))
+        best = min(infinite, key=lambda b: (STATUSES.index(b.status), b.attained is not True))
+        others = [b.attained for b in each if b.upper == math.inf]
+        return best.about(
+            assumptions=tuple(dict.fromkeys((*best.assumptions, *assumptions))),
+            attained=best.attained or attained_by_some(others, tied=False),
+        )
+    best = max(each, key=lambda b: (b.lower, b.upper, b.attained is True))
     low, high = best.lower, max(b.upper for b in each)
+    rivals = [b for b in each if b.upper >= low]
+    equal = [b for b in rivals if b is best or _same(b, best)]
+    above = all(b.upper <= low or b is best or _same(b, best) for b in rivals)
     about: dict[str, Any] = {
         "assumptions": tuple(
             dict.fromkeys((*assumptions, *(a for b in each for a in b.assumptions)))
         ),
         "witness": best.witness,
         "units": best.units,
-        "attained": best.attained if all(b.upper <= low for b in each if b is not best) else None,
+        "attained": (above and any(b.attained for b in equal))
+        or attained_by_some([b.attained for b in rivals], tied=False),
     }
     reason = " ".join(dict.fromkeys(b.reason for b in each if b.reason))
     true = [b for b in each if b.status != "estimate"]
@@ -323,6 +351,12 @@ def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Boun
     if (low, high) == (best.lower, best.upper):
         about["exact_ratio"] = best.exact_ratio
     return getattr(Bound, status)(low, high, **about)
+
+
+def _same(first: Bound, second: Bound) -> bool:
+    """Return whether two figures are certainly equal: rational, and the same."""
+    ratio = first.exact_ratio
+    return ratio is not None and ratio == second.exact_ratio and ratio.lower == ratio.upper
 
 
 @dataclass(frozen=True)

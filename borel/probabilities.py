@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -195,8 +196,11 @@ def in_order_of(values: Any, on: Alphabet, what: str) -> Any:
     return aligned(table.values, table.ndim - 1, labels_of(table)[-1], on, what)
 
 
-def as_numbers(values: Any) -> tuple[np.ndarray, list | None]:
-    """Return floats, or an object array of Fractions, and the labels of a DataArray's last dim."""
+def as_numbers(values: Any, *, mixed: bool = False) -> tuple[np.ndarray, list | None]:
+    """Return floats, or an object array of Fractions, and the labels of a DataArray's last dim.
+
+    Fractions beside floats are rounded to floats; ``mixed`` keeps both as they are, as objects.
+    """
     labels = None
     values = with_labels(values)
     if is_labelled(values):
@@ -218,9 +222,24 @@ def as_numbers(values: Any) -> tuple[np.ndarray, list | None]:
     if array.dtype == float and isinstance(owner, np.ndarray) and not owner.flags.writeable:
         return array, labels  # nobody can change it: no need for a copy of one's own
     try:
-        return np.array(array, dtype=float), labels
+        floats = np.array(array, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput("probabilities", expected="numbers", got=shown(values)) from None
+    if not (mixed and array.dtype == object):
+        return floats, labels
+    out = np.empty(array.size, dtype=object)
+    pairs = zip(flat, floats.ravel().tolist(), strict=True)
+    out[:] = [Fraction(v) if isinstance(v, (int, Fraction)) else a for v, a in pairs]
+    return out.reshape(array.shape), labels
+
+
+def as_fractions(values: np.ndarray) -> np.ndarray:
+    """Return numbers as Fractions; floats mean their binary64 values, infinite ones stay."""
+    if values.dtype != object:
+        return values
+    out = np.empty(values.size, dtype=object)
+    out[:] = [Fraction(v) if math.isfinite(v) else v for v in values.ravel().tolist()]
+    return out.reshape(values.shape)
 
 
 def shown(values: Any) -> str:

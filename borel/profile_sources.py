@@ -46,7 +46,7 @@ def source_of(of: Any) -> Callable[[Threshold, str], Bound]:
             got=type(of).__name__,
         )
     mechanism = of if isinstance(of, Mechanism) else of.mechanism
-    if mechanism.finite and (isinstance(of, Mechanism) or of.finite):
+    if finite(of):
         from borel.engine.divergences.worst_pairs import worst_pair
 
         joint = _uniformly(mechanism) if isinstance(of, Mechanism) else of
@@ -74,6 +74,13 @@ def source_of(of: Any) -> Callable[[Threshold, str], Bound]:
     )
 
 
+def finite(of: Any) -> bool:
+    """Return whether a mechanism, a joint or two measures are on finite alphabets."""
+    if isinstance(of, tuple):
+        return all(m._probabilities is not None for m in of)
+    return getattr(of, "mechanism", of).finite and getattr(of, "finite", True)
+
+
 def _evenly(secrets: list, mechanism: Mechanism) -> Measure:
     return pmf([Fraction(1, len(secrets))] * len(secrets), on=Finite(secrets))
 
@@ -94,10 +101,9 @@ def pure_level(of: Any) -> float:
     """Return an epsilon of pure LDP that is proved, for finite alphabets; else infinity."""
     from borel.levels import ldp
 
-    mechanism = getattr(of, "mechanism", of)
-    if isinstance(of, tuple) or not mechanism.finite or not getattr(of, "finite", True):
+    if isinstance(of, tuple) or not finite(of):
         return math.inf
-    level = ldp(_uniformly(of) if of is mechanism else of)
+    level = ldp(_uniformly(of) if isinstance(of, Mechanism) else of)
     return level.upper if level.proved else math.inf
 
 
@@ -172,8 +178,9 @@ def _worst(bounds: list[Bound]) -> Bound:
     """Return the largest of several probabilities, as weak as the weakest of them."""
     if not bounds:
         return Bound.exact(0.0, 0.0, units="probability")
-    best = max(bounds, key=lambda b: (b.upper, b.lower))
-    low, high = max(b.lower for b in bounds), best.upper
+    best = max(bounds, key=lambda b: b.ends[::-1])
+    ends: tuple[Any, Any] = max(b.ends.lower for b in bounds), best.ends.upper
+    low, high = ends
     status = weakest(b.status for b in bounds)
     about: dict[str, Any] = {
         "units": "probability",

@@ -25,7 +25,7 @@ from borel.measures import Measure
 from borel.measuring import figure
 from borel.mechanisms.family import JointFamily
 from borel.probabilities import probability
-from borel.profile_sources import pure_level, source_of, two_measures
+from borel.profile_sources import finite, pure_level, source_of, two_measures
 from borel.reals import exactly, real
 
 if TYPE_CHECKING:
@@ -204,18 +204,25 @@ class PrivacyProfile:
         -------
         Bound
             In nats, by bisection of the profile, which falls: where its enclosure does not
-            decide, the two ends stay apart. Infinite where no epsilon up to 700 is enough: then
-            ``undecided``, unless the profile shows more.
+            decide, the two ends stay apart. Infinite for finite alphabets where some secret allows
+            outcomes of more than delta in probability that another one rules out. Else, where no
+            epsilon up to 700 is enough, ``undecided``, unless the profile shows more.
+
+        Examples
+        --------
+        >>> from fractions import Fraction as F
+        >>> import borel as bl
+        >>> rows = [[F(1, 10), F(27, 40), F(9, 40), 0], [0, F(9, 40), F(27, 40), F(1, 10)]]
+        >>> profile = privacy_profile(bl.Mechanism.from_matrix(rows))
+        >>> profile.epsilon(F(1, 10)), profile.epsilon(F(1, 20))
+        (Bound(1.098612289, exact), Bound(inf, exact))
         """
         level = probability("bl.privacy_profile", "delta", delta)
 
         def decide(e: float) -> bool | None:
             found = self._kept(e)
             notes.append(found)
-            if not found.proved:
-                return None
-            fits, fails = Fraction(found.upper) <= level, Fraction(found.lower) > level
-            return True if fits else False if fails else None
+            return (found <= level).holds if found.proved else None
 
         notes: list[Bound] = []
         if decide(0.0) is True:
@@ -225,6 +232,10 @@ class PrivacyProfile:
             top *= 2
         if decide(top) is not True:
             last = notes[-1]
+            if finite(self.of):  # the mass that is possible under one row only
+                limit = self._figure(Threshold(math.inf), "excess")
+                if limit.proved and (limit > level).holds:
+                    return vouched(_nats(math.inf, math.inf, [limit]))
             why = last.reason or f"the profile stays above delta up to {top:g} nats"
             return Bound.undecided(
                 top if decide(top) is False else 0.0, reason=why, assumptions=last.assumptions

@@ -357,3 +357,16 @@ def test_the_largest_keeps_its_exact_ratio_and_tells_whether_it_is_attained():
     assert largest([best, Bound.statistical(0, 1, confidence=0.9)] * 2).confidence == pytest.approx(
         0.8
     )
+
+
+def test_a_rational_figure_is_compared_as_it_is():
+    """1/10 is no float: between the floats beside it nothing would be decided."""
+    tenth = Bound.exact(F(1, 10), F(1, 10), units="number")
+    little = F(1, 10**30)
+    assert tenth.lower < F(1, 10) < tenth.upper
+    assert bool(tenth <= F(1, 10)) and bool(tenth >= F(1, 10)) and bool(tenth <= 0.1)
+    assert (tenth < F(1, 10)).holds is False and (tenth > F(1, 10)).holds is False
+    assert (tenth <= F(1, 10) - little).holds is False and bool(tenth < F(1, 10) + little)
+    assert (Bound.exact(tenth.lower, tenth.upper) <= F(1, 10)).holds is None
+    single = Bound.exact(np.float32(0.1), np.float32(0.1))
+    assert (single <= 0.1).holds is False  # the float32 near 0.1 is above it

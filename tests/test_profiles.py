@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import random
 from fractions import Fraction as F
 
 import measure_oracles as m
@@ -462,7 +463,61 @@ def test_the_epsilon_of_a_delta():
     ) or (laplace.epsilon(0).lower <= 1.0 <= laplace.epsilon(0).upper)
     assert laplace.epsilon(0.9).upper == 0
     released = bl.privacy_profile(bl.Mechanism.from_matrix([[1, 0], [0, 1]]))
-    assert released.epsilon(F(1, 2)).status == "undecided" and released.epsilon(1).upper == 0
+    assert released.epsilon(F(1, 2)) == bl.Bound.exact(math.inf, math.inf)
+    assert released.epsilon(1).upper == 0
+
+
+def least_ratio(p, q, delta):
+    """The smallest c >= 1 with sum of (p - c q)^+ <= delta, in Fractions; None if there is none.
+
+    The sum falls and is linear between the ratios p / q: it is solved on the piece that it crosses.
+    """
+    if sum(a for a, b in zip(p, q, strict=True) if b == 0) > delta:
+        return None
+    ratios = sorted({a / b for a, b in zip(p, q, strict=True) if b > 0 and a > b}, reverse=True)
+    right = ratios[0] if ratios else F(1)
+    for left in [*ratios, F(1)]:
+        if (over := excess(p, q, left)) > delta:
+            slope = (over - excess(p, q, right)) / (right - left)
+            return left + (over - delta) / slope
+        right = left
+    return F(1)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_epsilon_of_random_rational_tables(seed):
+    rng = random.Random(seed)
+    for _ in range(5):
+        outcomes, secrets, rows = rng.randint(2, 4), rng.randint(2, 3), []
+        while len(rows) < secrets:
+            weights = [rng.choice([0, 1, 2, 3]) for _ in range(outcomes)]
+            if sum(weights):
+                rows.append([F(w, sum(weights)) for w in weights])
+        limits = {sum(a for a, b in zip(p, q, strict=True) if b == 0) for p in rows for q in rows}
+        delta = rng.choice([*limits, F(1, 10), F(1, 3)])  # often where the profile is flat
+        found = bl.privacy_profile(bl.Mechanism.from_matrix(rows)).epsilon(delta)
+        each = [least_ratio(p, q, delta) for p in rows for q in rows]
+        assert found.status == "exact"
+        if None in each:
+            assert (found.lower, found.upper) == (math.inf, math.inf)
+        else:
+            truth = mp.log(mp.mpf(max(each).numerator)) - mp.log(mp.mpf(max(each).denominator))
+            assert found.lower <= truth <= found.upper and found.width < 1e-14
+
+
+def test_the_epsilon_where_the_profile_is_delta_from_there_on():
+    """Example 1 of the paper with e^epsilon = 3 and delta = 1/10: log 3, and no less."""
+    rows = [[F(1, 10), F(27, 40), F(9, 40), F(0)], [F(0), F(9, 40), F(27, 40), F(1, 10)]]
+    mech = bl.Mechanism.from_matrix(rows)
+    pair = tuple(bl.pmf(row) for row in rows)
+    for of in (mech, bl.pmf([F(1, 2), F(1, 2)]) * mech, pair):
+        found = bl.privacy_profile(of).epsilon(F(1, 10))
+        assert found.status == "exact" and found.lower <= mp.log(3) <= found.upper
+        assert found.width < 1e-15
+        assert bl.privacy_profile(of).epsilon(F(99, 1000)).lower == math.inf
+    floats = bl.privacy_profile(bl.Mechanism.from_matrix([[float(v) for v in r] for r in rows]))
+    assert floats.epsilon(0.09).lower == math.inf
+    assert floats.epsilon(0.1).status == "undecided"  # floats near 1/10 decide nothing at 1/10
 
 
 def test_curves():

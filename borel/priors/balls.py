@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite
+from borel.bound import attained_by_some
 from borel.engine.balls.arb import ball, enclose
 from borel.engine.intervals.lanes import Box
 from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.engine.prior_sets import expectations as ex
 from borel.engine.prior_sets import linear
+from borel.engine.prior_sets.attainment import Values
 from borel.engine.prior_sets.expectations import Least
 from borel.engine.prior_sets.linear import Constraints, constraints
 from borel.errors import InvalidInput
@@ -76,8 +80,14 @@ class Around(PriorSet):
     @property
     def weights(self) -> Box:
         """The probabilities meant by the centre, as intervals."""
-        if self._cells is not None:
-            return self._cells
+        return self._of_centre if self._cells is None else self._cells
+
+    @cached_property
+    def _of_centre(self) -> Box:
+        if self.rational:
+            p = self.centre.probabilities
+            low = [max(fraction_down(v), 0.0) for v in p]
+            return np.array(low), np.array([min(fraction_up(v), 1.0) for v in p])
         p = np.asarray(self.centre.probabilities, float)
         slack = p * (self.centre.rounding + 2.0**-52) * 1.0001 + (p > 0) * 5e-324
         return np.maximum(p - slack, 0.0), np.minimum(p + slack, 1.0)
@@ -92,13 +102,10 @@ class Around(PriorSet):
     @property
     def intervals(self) -> list[list[float]]:
         """The probabilities meant by the centre, as intervals of floats."""
-        if self.rational:
-            p = self.centre.probabilities
-            return [[max(fraction_down(v), 0.0), min(fraction_up(v), 1.0)] for v in p]
         return np.transpose(self.weights).tolist()
 
     @property
-    def rational(self) -> bool:
+    def rational(self) -> bool:  # type: ignore[override]
         """Whether the centre is given in Fractions."""
         return self.centre.rational
 
@@ -122,14 +129,17 @@ class Around(PriorSet):
             f"PriorSet({self.name}, {self.what} {float(self.size):g} around {self.centre!r}{sure})"
         )
 
-    def _beside(self, q: list[Fraction]) -> list[tuple[Fraction, tuple[Fraction, Fraction]]]:
-        """Return probabilities, each with the ends of the centre's; exact for Fractions."""
+    @property
+    def law(self) -> list[tuple[Fraction, Fraction]]:
+        """The ends of each of the centre's probabilities; equal for Fractions."""
         if self.rational:
-            ends = [(p, p) for p in self.centre.probabilities]
-        else:
-            low, high = self.weights
-            ends = [(Fraction(a), Fraction(b)) for a, b in zip(low, high, strict=True)]
-        return list(zip(q, ends, strict=True))
+            return [(p, p) for p in self.centre.probabilities]
+        low, high = self.weights
+        return [(Fraction(a), Fraction(b)) for a, b in zip(low, high, strict=True)]
+
+    def _beside(self, q: list[Fraction]) -> list[tuple[Fraction, tuple[Fraction, Fraction]]]:
+        """Return probabilities, each with the ends of the centre's."""
+        return list(zip(q, self.law, strict=True))
 
     def _gap(self, prior: Measure) -> tuple[np.ndarray, np.ndarray]:
         q = np.asarray(prior.at(self.on), float)
@@ -139,6 +149,7 @@ class Around(PriorSet):
 class Contamination(Around):
     """(1 - w) P + w Q with any Q."""
 
+    greedy = True
     kind = "contamination"  # whichever constructor made it
 
     def __init__(self, centre: Any, weight: Any, name: str = "contamination"):
@@ -166,8 +177,8 @@ class Contamination(Around):
     @property
     def rules(self) -> Constraints:
         """The set as linear constraints."""
-        floor = (1 - float(self.size)) * np.asarray(self.centre.probabilities, float)
-        return constraints(self.on.size, -np.eye(self.on.size), -floor)
+        floor = [(self.size - 1) * Fraction(p) for p in self.centre.probabilities]
+        return constraints(self.on.size, -np.eye(self.on.size), np.array(floor, dtype=object))
 
     def certainly(self, q: list[Fraction]) -> bool:
         """Return whether probabilities are certainly those of a member."""
@@ -183,6 +194,7 @@ class TotalVariation(Around):
     """All Q with TV(P, Q) <= r: mass r may move."""
 
     kind = "tv"
+    greedy = True
 
     def __init__(self, centre: Any, radius: Any, name: str = "tv_ball"):
         super().__init__(centre, radius, name, "radius")
@@ -214,10 +226,10 @@ class TotalVariation(Around):
     @property
     def rules(self) -> Constraints:
         """The set as linear constraints."""
-        n, p = self.on.size, np.asarray(self.centre.probabilities, float)
+        n, p = self.on.size, self.centre.probabilities
         eye = np.eye(n)
         rows = np.vstack([np.hstack([eye, -eye]), np.hstack([np.zeros(n), np.ones(n)])[None]])
-        return constraints(n, rows, np.append(p, float(self.size)))
+        return constraints(n, rows, np.array([*p, self.size], dtype=object))
 
     def certainly(self, q: list[Fraction]) -> bool:
         """Return whether probabilities are certainly those of a member."""
@@ -263,6 +275,42 @@ class DivergenceBall(Around):
             return rule[self.divergence](v, self.weights, r)
         rule = {"kl": ex.kl_from_centre, "chi_square": ex.chi_square_from_centre}
         return rule[self.divergence](v, self.weights, r, self.reach[1])
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return the means under the centre, if it is alone and rational."""
+        return Contamination(self.centre, 0).least_exactly(v) if self.size == 0 else None
+
+    def attains(self, v: Values) -> bool | None:
+        """Return whether some minimiser charges a largest value; None if it is not known.
+
+        For D(P || Q) each minimiser charges what P does, and beside that the least values only. For
+        D(Q || P) it charges what P does (KL), or that where v is below some b (chi-square), unless
+        the ball holds a law of the least values: then it charges these alone.
+        """
+        if v.constant is not False:
+            return v.constant
+        if self.direction == "from_centre" or self.size == 0:
+            charged = {bool(self.charged[rows].any()) for rows in v.largest}
+            return charged.pop() if len(charged) == 1 else None
+        law = self.law
+        if self.divergence == "kl":  # log 1 / P(the least values): of a law of them alone
+            most = sum((law[k][1] for k in np.flatnonzero(v.bottom)), Fraction(0))
+            few = min(sum((law[k][0] for k in np.flatnonzero(s)), Fraction(0)) for s in v.least)
+            near, far = (enclose(lambda p=p: -ball(p).log()) if p else (0, math.inf)
+                         for p in (min(most, Fraction(1)), few))  # fmt: skip
+            return True if near[0] > self.size else False if far[1] <= self.size else None
+        ends = [v.fractions()[k] for k in np.flatnonzero(v.charged)]
+        law = [law[k] for k in np.flatnonzero(v.charged)]
+        top = max(a for a, _ in ends), max(b for _, b in ends)
+        gaps = [(max(top[0] - b, Fraction(0)), top[1] - a) for a, b in ends]
+        # the density (t - v)_+, with t the largest value, is in the ball if M2 <= (1 + r) M1^2
+        first, second = (
+            [sum((p[e] * g[e] ** power for p, g in zip(law, gaps, strict=True)), Fraction(0))
+             for e in (0, 1)] for power in (1, 2)
+        )  # fmt: skip
+        if second[0] > (1 + self.size) * first[1] ** 2:
+            return True
+        return False if second[1] <= (1 + self.size) * first[0] ** 2 else None
 
     def certainly(self, q: list[Fraction]) -> bool:
         """Return whether probabilities are certainly those of a member."""
@@ -310,6 +358,7 @@ class FullSupport(PriorSet):
     """All priors of full support: the suprema are approached, by priors close to a point."""
 
     closed = False
+    rational = True
 
     def __init__(self, on: Alphabet, name: str = "full_support"):
         super().__init__(on, name)
@@ -330,11 +379,6 @@ class FullSupport(PriorSet):
     def described(self) -> dict[str, Any]:
         """Return the set as data, for certificates."""
         return {"kind": "full_support", "count": self.on.size}
-
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return whether some minimiser charges a secret: only if all values are equal."""
-        # a member charges every secret: its mean is the least value only if all values are equal
-        return bool(v.min() == v.max())
 
     @property
     def rules(self) -> Constraints:
@@ -367,6 +411,7 @@ class Hull(PriorSet):
             )
         super().__init__(members[0].on, name)
         self.corners = members
+        self.rational = all(m.rational for m in members)
         unproved = [m.unproved for m in members if m.unproved]
         if unproved:
             self.status, self.assumptions = "estimate", (unproved[0],)
@@ -377,7 +422,7 @@ class Hull(PriorSet):
 
     def least_exactly(self, v: np.ndarray) -> Any:
         """Return lower expectations and priors as Fractions, for a rational set."""
-        if not all(m.rational for m in self.corners):
+        if not self.rational:
             return None
 
         def one(column: np.ndarray) -> tuple[Any, list]:
@@ -385,10 +430,32 @@ class Hull(PriorSet):
                 sum((a * b for a, b in zip(m.probabilities, column, strict=True)), Fraction(0))
                 for m in self.corners
             ]
-            k = min(range(len(means)), key=means.__getitem__)
+            top = max(column)
+            on_top = [
+                sum((p for p, b in zip(m.probabilities, column, strict=True) if b == top), 0)
+                for m in self.corners
+            ]
+            # of several that attain it, one that shows the most
+            k = min(range(len(means)), key=lambda k: (means[k], -on_top[k]))
             return means[k], list(self.corners[k].probabilities)
 
         return ex.exactly(one, v)
+
+    def attains(self, v: Values) -> bool | None:
+        """Return whether a corner of the least mean charges a largest value; None if unknown."""
+        ends, means = v.fractions(), []
+        for m in self.corners:
+            rows = list(zip(Contamination(m, 0).law, ends, strict=True))
+            low = sum((min(p * a for p in law) for law, (a, _) in rows), Fraction(0))
+            high = sum((max(p * b for p in law) for law, (_, b) in rows), Fraction(0))
+            means.append((low, high))
+        level = min(high for _, high in means)
+        best = [m for m, (low, _) in zip(self.corners, means, strict=True) if low <= level]
+        sure = all(low == high for low, high in means)
+        charged = [[(m.probabilities[rows] != 0).any() for rows in v.largest] for m in best]
+        return attained_by_some(
+            [all(each) if len({*each}) == 1 else None for each in charged], sure
+        )
 
     def described(self) -> dict[str, Any]:
         """Return the set as data, for certificates."""
@@ -409,7 +476,7 @@ class Hull(PriorSet):
     def rules(self) -> Constraints:
         """The set as linear constraints."""
         n, k = self.on.size, len(self.corners)
-        p = np.array([np.asarray(m.probabilities, float) for m in self.corners])
+        p = np.array([m.probabilities for m in self.corners])
         equal = np.vstack([np.hstack([np.eye(n), -p.T]), np.hstack([np.zeros(n), np.ones(k)])])
         return constraints(n, equal=equal, values=np.append(np.zeros(n), 1.0))
 

@@ -18,11 +18,13 @@ from borel.measures import Measure
 from borel.priors.balls import number
 from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet
-from borel.probabilities import as_numbers, in_order_of, shown
+from borel.probabilities import as_fractions, as_numbers, in_order_of, shown
 
 
 class Band(PriorSet):
     """All priors between a lower and an upper probability of each secret."""
+
+    greedy = True
 
     def __init__(
         self, lower: Any, upper: Any, on: Alphabet, name: str = "box", *, open: bool = False
@@ -46,7 +48,7 @@ class Band(PriorSet):
                 f"bl.priors.{name}",
                 expected="lower probabilities of at most 1 in sum, upper ones of at least 1",
                 got=f"{float(low.sum()):.6g} and {float(high.sum()):.6g}",
-                mend="no prior fits: widen the band.",
+                mend="no prior fits: widen the band (floats mean their binary64 values).",
             )
         sums = sum(map(Fraction, low)), sum(Fraction(min(v, 1)) for v in high)
         if not sums[0] <= 1 <= sums[1]:  # floats whose sum only rounds to 1
@@ -103,17 +105,11 @@ class Band(PriorSet):
         found = np.asarray((np.minimum(high, room) > 0), bool)
         return found, found
 
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return whether some minimiser charges a secret."""
-        if self.open:
-            return bool(v.min() == v.max())
-        return super().attains(charged, v, row, level)
-
     @property
     def rules(self) -> Constraints:
         """The set as linear constraints."""
         n = self.on.size
-        low, high = (np.asarray(end, float) for end in self.ends)
+        low, high = self.ends
         return constraints(n, np.vstack([np.eye(n), -np.eye(n)]), np.concatenate([high, -low]))
 
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
@@ -167,7 +163,8 @@ def _ends(given: Any, on: Alphabet, name: str, which: str) -> np.ndarray:
                 got=shown(given),
             )
         given = [given[a] for a in on.labels]
-    values, _ = as_numbers(in_order_of(given, on, f"bl.priors.{name}"))
+    given = in_order_of(given, on, f"bl.priors.{name}")
+    values = as_fractions(as_numbers(given, mixed=True)[0])
     if values.ndim == 0:
         values = np.full(on.size, values.item() if values.dtype != object else values[()])
     if values.shape != (on.size,):

@@ -23,6 +23,7 @@ import numpy as np
 from borel.alphabets import Product
 from borel.bound import weakest
 from borel.engine.prior_sets import linear
+from borel.engine.prior_sets.attainment import Values
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, as_measure
@@ -76,6 +77,7 @@ class Union(PriorSet):
         known = [p.confidence for p in self.parts if p.confidence is not None]
         self.confidence = max(known, default=None)
         self.status = weakest([p.status for p in self.parts])
+        self.rational = all(p.rational for p in self.parts)
 
     def engine(self, joint: Any) -> Any:
         """Return the engine of a union: a figure of each part."""
@@ -89,8 +91,16 @@ class Union(PriorSet):
         best = np.array([e.upper for e in each]).argmin(axis=0)
         prior = np.array([e.prior for e in each])[best, :, np.arange(v.shape[1])].T
         low, high = (np.array([getattr(e, end) for e in each]) for end in ("lower", "upper"))
-        level = np.full(v.shape[1], np.inf)
-        return Least(low.min(axis=0), high.min(axis=0), prior, level)
+        return Least(low.min(axis=0), high.min(axis=0), prior)
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions, for a rational set."""
+        each = [p.least_exactly(v) for p in self.parts]
+        if any(e is None for e in each):
+            return None
+        best = [min(range(len(each)), key=lambda k: each[k][0][j]) for j in range(v.shape[1])]
+        priors = [each[k][1][:, j] for j, k in enumerate(best)]
+        return np.array([each[k][0][j] for j, k in enumerate(best)]), np.array(priors).T
 
     @property
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
@@ -135,8 +145,10 @@ class Intersection(PriorSet):
         if not inhabited(self.parts, self._rules, "bl.priors: an intersection"):
             self.status = weakest(["conditional", self.status])
             self.assumptions = tuple(dict.fromkeys((*self.assumptions, NOT_EMPTY)))
+        self.rational = all(p.rational for p in self.parts)
         if self._rules is not None:
-            self.assumptions = tuple(dict.fromkeys((*self.assumptions, BINARY64)))
+            note = () if self.rational else (BINARY64,)
+            self.assumptions = tuple(dict.fromkeys((*self.assumptions, *note)))
             self._reach = linear.reach(self._rules)
 
     @property
@@ -179,11 +191,16 @@ class Intersection(PriorSet):
         prior = np.array([e.prior for e in each])[best, :, np.arange(v.shape[1])].T
         # no member is known: the range of the values is all that bounds it from above
         none = np.zeros(v.shape[1], bool)
-        return Least(low.max(axis=0), v.max(axis=0), prior, np.full(v.shape[1], np.inf), none)
+        return Least(low.max(axis=0), v.max(axis=0), prior, none)
 
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return None: a solver's prior is a minimiser to rounding, which decides nothing."""
-        return None
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions, for a rational polytope."""
+        rules = self._rules if self.rational else None
+        return None if rules is None else linear.columns_exactly(v, rules)
+
+    def attains(self, v: Values) -> bool | None:
+        """Return whether some minimiser charges a largest value; None if it is not known."""
+        return super().attains(v) if self.closed else None
 
     def members(self, count: int, rng: Any = None) -> list[Measure]:
         """Return random members, for polytopes."""
@@ -266,7 +283,7 @@ class ProductSet(PriorSet):
             whole = _outer(laws).reshape(len(v), m)
             prior = np.where(better | ~known, whole, prior)
             known |= better
-        return Least(low, np.maximum(best, low), prior, np.full(m, np.inf))
+        return Least(low, np.maximum(best, low), prior)
 
     def _start(self, factor: PriorSet, m: int, rng: Any, turn: int) -> np.ndarray:
         n = factor.on.size
@@ -292,10 +309,6 @@ class ProductSet(PriorSet):
         # probability); the slack covers that for every factor, with a wide margin
         mean = np.einsum(table * _outer(laws), [*range(table.ndim)], [table.ndim - 1])
         return mean + np.abs(v).max(axis=0) * 1e-9
-
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return None: the prior that was found may not be a minimiser."""
-        return None
 
     def members(self, count: int, rng: Any = None) -> list[Measure]:
         """Return products of random members of the factors."""

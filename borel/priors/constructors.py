@@ -279,7 +279,8 @@ def polytope(
     ----------
     A, b : array_like, shapes (k, n) and (k,)
         Inequalities on the n probabilities, in the order of the labels; the columns of a DataFrame
-        or DataArray are matched by their labels.
+        or DataArray are matched by their labels. Fractions are exact, a float means its binary64
+        value.
     equal, to : array_like, shapes (l, n) and (l,)
         Equations.
     on : Alphabet
@@ -289,7 +290,8 @@ def polytope(
     -------
     PriorSet
         Its figures are ``certified``: linear programs by HiGHS with a verified dual, and members
-        repaired in rational arithmetic.
+        repaired in rational arithmetic; ``exact`` where all is given in Fractions or integers, and
+        the basis that HiGHS found is proved to be the best in rational arithmetic.
 
     Raises
     ------
@@ -319,7 +321,8 @@ def moment(functions: Any, *, lower: Any = None, upper: Any = None, on: Alphabet
     functions : callable or values, or a list of them
         The functions of the secret; values are in the order of the labels.
     lower, upper : number or sequence, optional
-        The limits; equal ones fix a moment.
+        The limits; equal ones fix a moment. Fractions are exact, on a finite alphabet as for
+        `polytope`.
     on : Alphabet
         A finite alphabet, or a bounded interval: figures are then enclosed on cells of it.
 
@@ -363,7 +366,8 @@ def intersection(sets: Sequence[PriorSet]) -> PriorSet:
     """Return the intersection of sets on one alphabet; also ``first & second``.
 
     Intersections of polytopes (balls of total variation, boxes, contamination, hulls, moments) are
-    polytopes, and their figures tight. Otherwise the parts bound it from above only.
+    polytopes, and their figures tight, exact as for `polytope`. Otherwise the parts bound it from
+    above only.
 
     Raises
     ------

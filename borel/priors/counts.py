@@ -119,7 +119,7 @@ def _clopper_pearson(values: list[int], total: int, alpha: Fraction) -> tuple[li
     """Return intervals of level 1 - alpha each, their ends moved outwards until Arb agrees."""
     from scipy.stats import beta
 
-    half = float(alpha) / 2
+    half = fraction_down(alpha / 2)
     low = [0.0 if v == 0 else float(beta.ppf(half, v, total - v + 1)) for v in values]
     high = [1.0 if v == total else float(beta.isf(half, v + 1, total - v)) for v in values]
 

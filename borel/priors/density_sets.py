@@ -7,16 +7,19 @@ member satisfies, and one all of whose solutions are members.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.alphabets import Interval
 from borel.density import Density
+from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.engine.prior_sets import expectations as ex
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotEnclosed
+from borel.priors.polytopes import limits
 from borel.priors.sets import PriorSet
 
 if TYPE_CHECKING:
@@ -118,26 +121,18 @@ class DensityMoments(DensitySet):
 
     def __init__(self, functions: list[Any], lower: Any, upper: Any, on: Interval):
         super().__init__(on, functions, "moment")
-        ends = []
-        for given, default in ((lower, -np.inf), (upper, np.inf)):
-            column = np.full(len(functions), default) if given is None else np.asarray(given, float)
-            if column.ndim > 1 or (column.ndim == 1 and len(column) != len(functions)):
-                raise InvalidInput(
-                    "bl.priors.moment",
-                    expected=f"a limit for each of {len(functions)} functions",
-                    got=repr(given),
-                )
-            ends.append(np.broadcast_to(column, len(functions)).astype(float))
-        if np.isnan(ends).any() or (ends[0] > ends[1]).any():
-            raise InvalidInput(
-                "bl.priors.moment", expected="lower <= upper", got=f"{ends[0]} and {ends[1]}"
-            )
-        self.limits = ends
+        self.limits = limits(lower, upper, len(functions), "bl.priors.moment")
 
     def solved(self, v: np.ndarray, low: np.ndarray, high: np.ndarray, *, below: bool) -> Least:
         """Solve the program that every member satisfies, or one of members alone."""
         rows, ends = [], []
-        for values, least, most in zip(self.ranges(low, high), *self.limits, strict=True):
+        # Fractions are rounded so that all members, or only members, satisfy them
+        up, down = (fraction_up, fraction_down) if below else (fraction_down, fraction_up)
+        rounded = [
+            [way(v) if isinstance(v, Fraction) else v for v in end]
+            for way, end in zip((down, up), self.limits, strict=True)
+        ]
+        for values, least, most in zip(self.ranges(low, high), *rounded, strict=True):
             small, large = values if below else values[::-1]
             if np.isfinite(most):
                 rows.append(small)

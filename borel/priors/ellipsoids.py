@@ -59,7 +59,7 @@ class Ellipsoid(PriorSet):
         found = [self._one(column) for column in np.asarray(v, float).T]
         low, high = (np.array([f[i] for f in found]) for i in (0, 1))
         prior = np.stack([f[2] for f in found], axis=1)
-        return Least(low, np.maximum(low, high), prior, np.full(len(found), np.inf))
+        return Least(low, np.maximum(low, high), prior)
 
     def _one(self, v: np.ndarray) -> tuple[float, float, np.ndarray]:
         low, point = self._outer(v)
@@ -109,10 +109,6 @@ class Ellipsoid(PriorSet):
         reach = min(_INSIDE, float(room.min()) * _INSIDE)
         free = self.centre[:-1] + reach * step[:-1]
         return np.append(free, max(1.0 - free.sum(), 0.0))
-
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return None: the member found is pulled inwards, the minimiser may be on a face."""
-        return None
 
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance in the radius."""

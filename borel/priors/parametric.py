@@ -157,10 +157,6 @@ class Family(PriorSet):
         """Which secrets every member certainly charges, and which some member may charge."""
         return super().reach if self._programs is None else self._reach
 
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return None: the theta that was found is a maximiser to rounding only."""
-        return None
-
     def engine(self, joint: Joint) -> Any:
         """Return the engine of the family: branch and bound, or a search that proves nothing."""
         from borel.engine.prior_sets.set_figures import FiniteSetEngine

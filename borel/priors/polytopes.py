@@ -15,7 +15,7 @@ from borel.errors import InvalidInput
 from borel.measures import Measure
 from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet, _values
-from borel.probabilities import shown
+from borel.probabilities import as_numbers, shown
 
 BINARY64 = "coefficients and limits of the constraints mean their binary64 values"
 
@@ -26,7 +26,8 @@ class Polytope(PriorSet):
     status = "certified"
 
     def __init__(self, rules: Constraints, on: Alphabet, name: str = "polytope"):
-        super().__init__(on, name, assumptions=(BINARY64,))
+        self.rational = rules.exact
+        super().__init__(on, name, assumptions=() if self.rational else (BINARY64,))
         self._rules = rules
         if linear.some_member(rules, f"bl.priors.{name}") is None:
             self.status = "conditional"
@@ -41,6 +42,10 @@ class Polytope(PriorSet):
         """Enclose the lower expectations of columns of values: a program for each."""
         return linear.least(v, self._rules)
 
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions, for a rational set."""
+        return linear.columns_exactly(v, self._rules) if self.rational else None
+
     def described(self) -> dict[str, Any]:
         """Return the set as data, for certificates."""
         return linear.described(self._rules)
@@ -53,10 +58,6 @@ class Polytope(PriorSet):
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
         """Which secrets some member certainly charges, and which may be charged."""
         return self._reach
-
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return None: a solver's prior is a minimiser to rounding, which decides nothing."""
-        return None
 
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance."""
@@ -71,6 +72,7 @@ class Polytope(PriorSet):
                 ),
             )
             return linear.feasible(pinned)
+        rules = rules.floats
         below = rules.at_most @ q <= rules.limits + tol
         return bool(below.all() and (np.abs(rules.equal @ q - rules.values) <= tol).all())
 
@@ -84,11 +86,8 @@ def polytope_rules(
         if rows is None and ends is None:
             pairs.append((np.zeros((0, n)), np.zeros(0)))
             continue
-        try:
-            table = np.atleast_2d(np.asarray(rows, float))
-            column = np.atleast_1d(np.asarray(ends, float))
-        except (TypeError, ValueError):
-            raise InvalidInput(what, expected=f"numbers for {names}", got=shown(rows)) from None
+        table, column = np.atleast_2d(_numbers(rows, what, names)), _numbers(ends, what, names)
+        column = np.atleast_1d(column)
         if table.shape != (len(column), n) or column.ndim != 1:
             raise InvalidInput(
                 what,
@@ -96,11 +95,37 @@ def polytope_rules(
                 got=f"{table.shape} and {column.shape}",
                 mend="a row for each constraint, a column for each label of the alphabet.",
             )
-        if not (np.isfinite(table).all() and np.isfinite(column).all()):
+        if not all(np.isfinite(part.astype(float)).all() for part in (table, column)):
             raise InvalidInput(what, expected=f"finite numbers for {names}", got="NaN or infinity")
         pairs.append((table, column))
     (rows, ends), (equations, right) = pairs
     return Constraints(rows, ends, equations, right, n)
+
+
+def _numbers(given: Any, what: str, names: str) -> np.ndarray:
+    """Return floats and Fractions as they are."""
+    try:
+        found = as_numbers(given, mixed=True)[0]
+        found.astype(float)
+    except (InvalidInput, OverflowError):
+        expected = f"numbers for {names}, that a float holds"
+        raise InvalidInput(what, expected=expected, got=shown(given)) from None
+    return found
+
+
+def limits(lower: Any, upper: Any, count: int, what: str) -> list[np.ndarray]:
+    """Return lower and upper limits of so many moments, infinite where there are none."""
+    ends = []
+    for given, default in ((lower, -np.inf), (upper, np.inf)):
+        column = np.array(default) if given is None else _numbers(given, what, "the limits")
+        if column.ndim > 1 or (column.ndim == 1 and len(column) != count):
+            raise InvalidInput(
+                what, expected=f"a limit for each of {count} functions", got=shown(given)
+            )
+        ends.append(np.broadcast_to(column, count))
+    if np.isnan(np.array(ends, float)).any() or (ends[0] > ends[1]).any():
+        raise InvalidInput(what, expected="lower <= upper", got=f"{ends[0]} and {ends[1]}")
+    return ends
 
 
 def moment_rules(functions: Any, lower: Any, upper: Any, on: Alphabet, what: str) -> Constraints:
@@ -112,18 +137,9 @@ def moment_rules(functions: Any, lower: Any, upper: Any, on: Alphabet, what: str
         and (callable(functions[0]) or np.ndim(functions[0]))
         else [functions]
     )
-    table = np.array([_values(f, on).astype(float) for f in listed])
-    ends = []
-    for given, default in ((lower, -np.inf), (upper, np.inf)):
-        column = np.full(len(table), default) if given is None else np.asarray(given, float)
-        if column.ndim > 1 or (column.ndim == 1 and len(column) != len(table)):
-            raise InvalidInput(
-                what, expected=f"a limit for each of {len(table)} functions", got=shown(given)
-            )
-        ends.append(np.broadcast_to(column, len(table)).astype(float))
-    if np.isnan(ends).any() or (ends[0] > ends[1]).any():
-        raise InvalidInput(what, expected="lower <= upper", got=f"{ends[0]} and {ends[1]}")
-    low, high = np.isfinite(ends[0]), np.isfinite(ends[1])
+    table = np.array([_values(f, on) for f in listed])
+    ends = limits(lower, upper, len(table), what)
+    low, high = (np.isfinite(end.astype(float)) for end in ends)
     if not (low.any() or high.any()):
         raise InvalidInput(what, expected="a limit", got="none", mend="give lower= or upper=.")
     rows = np.vstack([table[high], -table[low]])

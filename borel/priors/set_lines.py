@@ -75,7 +75,7 @@ class SetLines:
         else:
             self.centres = [self.set.centre]
         self.joints = [centre * joint.mechanism for centre in self.centres]
-        self.size = float(getattr(self.set, "size", 0))
+        self.size = getattr(self.set, "size", 0)
         self.notes = self.set.assumptions
         known = all((c.family or ("",))[0] in _CHARGES for c in self.centres)
         if not known and (self.size > 0 or len(self.centres) > 1) and kind != "FullSupport":

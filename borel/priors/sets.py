@@ -35,9 +35,10 @@ from borel.engine.prior_sets.certificates_of_sets import of_mean
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, as_measure
-from borel.probabilities import as_numbers, in_order_of
+from borel.probabilities import as_fractions, as_numbers, in_order_of
 
 if TYPE_CHECKING:
+    from borel.engine.prior_sets.attainment import Values
     from borel.engine.prior_sets.linear import Constraints
     from borel.joint import Joint
 
@@ -65,6 +66,8 @@ class PriorSet:
     __array_ufunc__ = None
     convex = True
     closed = True
+    greedy = False
+    """Whether each minimiser of v has as little mass as a member can have where v is largest."""
     status = "exact"
     confidence: float | None = None
     nominal: Measure | None = None
@@ -87,9 +90,17 @@ class PriorSet:
         """Enclose the lower expectations of columns of values (n, m) on a finite alphabet."""
         raise NotYet(f"bl.priors.{self.name}", missing=f"lower expectations on {self.on!r}")
 
+    rational = False
+    """Whether all that gives the set is in Fractions."""
+
     def least_exactly(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """Return lower expectations and priors as Fractions, where the set is rational."""
         return None
+
+    @property
+    def exactly(self) -> str:
+        """The status of figures from `least_exactly`: there a programme is not only enclosed."""
+        return "exact" if self.status == "certified" else self.status
 
     @property
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
@@ -112,15 +123,32 @@ class PriorSet:
         """Return the set as data, for certificates; None for a kind that no checker knows."""
         return None
 
-    def attains(self, charged: bool, v: np.ndarray, row: int, level: float) -> bool | None:
-        """Return whether some minimiser of v charges a secret; None if it is not known.
+    def attains(self, v: Values) -> bool | None:
+        """Return whether some minimiser of v charges a largest value; None if it is not known.
 
-        ``charged`` says so of the minimiser that was found; above ``level`` none has more mass than
-        every member must have.
+        That is so where every member charges one, or where v is constant on the secrets that
+        members charge. Otherwise it is not: if the set is open, as means of members are above the
+        infimum; or if it is `greedy` and some member charges none. Of sets that are not convex
+        nothing is known.
         """
-        if charged:
+        if not self.convex:
+            return None
+        if v.constant:
             return True
-        return False if v[row] > level else None
+        if not self.closed:
+            return v.constant
+        if all(self._least_mass(rows)[0] > 0 for rows in v.largest):
+            return True
+        none = self.greedy and v.constant is False and self._least_mass(v.top)[1] <= 0
+        return False if none else None
+
+    def _least_mass(self, rows: np.ndarray) -> tuple[Any, Any]:
+        """Enclose the lower probability of some secrets: (n,) of bool."""
+        exact = self.least_exactly(np.array([[Fraction(int(k))] for k in rows], dtype=object))
+        if exact is not None:
+            return exact[0][0], exact[0][0]
+        found = self.least(rows[:, None].astype(float))
+        return found.lower[0], found.upper[0]
 
     def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
         """Return whether a prior is a member, up to a tolerance in its probabilities."""
@@ -141,7 +169,7 @@ class PriorSet:
         Parameters
         ----------
         f : callable or sequence, shape (n,)
-            A function of the secret, or its values in the order of the labels.
+            A function of the secret, or its values in the order of the labels; Fractions are exact.
 
         Returns
         -------
@@ -171,6 +199,7 @@ class PriorSet:
         exact = self.least_exactly(sign * values) if values.dtype == object else None
         if exact is not None:
             low = high = sign * exact[0][0]
+            about["status"] = self.exactly
             prior = exact[1][:, 0]
         else:
             with np.errstate(all="ignore"):  # values at the ends of the floats
@@ -312,7 +341,7 @@ def _values(f: Any, on: Alphabet) -> np.ndarray:
         )
     labels = list(on.labels)
     found = [f(a) for a in labels] if callable(f) else f
-    values, _ = as_numbers(in_order_of(found, on, "PriorSet.lower"))
+    values, _ = as_numbers(in_order_of(found, on, "PriorSet.lower"), mixed=True)
     if values.shape != (len(labels),):
         raise InvalidInput(
             "PriorSet.lower",
@@ -329,4 +358,4 @@ def _values(f: Any, on: Alphabet) -> np.ndarray:
             expected="finite values",
             got="NaN, infinity, or more than a float holds",
         )
-    return values
+    return as_fractions(values)

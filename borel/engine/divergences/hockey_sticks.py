@@ -36,7 +36,7 @@ _GRID = 4001
 
 
 class Threshold(NamedTuple):
-    """A level epsilon >= 0 of the privacy loss, in nats or as e^epsilon.
+    """A level epsilon >= 0 of the privacy loss, in nats or as e^epsilon; infinity is the limit.
 
     Attributes
     ----------
@@ -99,10 +99,7 @@ def _beyond(p: list[Fraction], q: list[Fraction], factor: Fraction | None) -> Fr
 
 def probability_of(low: Any, high: Any, make: Any, **about: Any) -> Bound:
     """Make the Bound of a probability from exact or float ends."""
-    least = fraction_down(low) if isinstance(low, Fraction) else low
-    most = fraction_up(high) if isinstance(high, Fraction) else high
-    least, most = min(max(least, 0.0), 1.0), max(min(most, 1.0), 0.0)
-    return make(least, most, units="probability", **about)
+    return make(min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0), units="probability", **about)
 
 
 # -- two measures ---------------------------------------------------------------------------------

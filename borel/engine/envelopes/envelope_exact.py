@@ -19,6 +19,7 @@ import numpy as np
 
 from borel.engine.envelopes.envelope_programs import Level, Programme
 from borel.engine.envelopes.envelope_solver import Optimum
+from borel.engine.intervals.rational_systems import solution
 from borel.engine.intervals.rounding import fraction_down, fraction_up
 
 Rows = list[list[Fraction]]
@@ -129,7 +130,7 @@ class ExactProgramme:
             Fraction(float(weights[a, b])).limit_denominator(10**6)
             for a, b in zip(x, y, strict=True)
         ]
-        solved = _solve(rows, target, guess)
+        solved = solution(rows, target, guess)
         if solved is None or min(solved) < 0:
             return None
         out = [[Fraction(0)] * len(self.q) for _ in self.g]
@@ -191,7 +192,7 @@ class ExactProgramme:
                 row[at_rent[j]] = -self.q[j]
             rows.append(row)
         guess = [Fraction(float(found[i])) for i in unknown] + [Fraction(1)] * len(paid)
-        solved = _solve(rows, [-self.q[j] for _, j in pairs], guess)
+        solved = solution(rows, [-self.q[j] for _, j in pairs], guess)
         if solved is None:
             return None
         price = [Fraction(0)] * n
@@ -215,7 +216,7 @@ class ExactProgramme:
             rents = [-self.q[b] if j == b else 0 for j in full]
             rows.append([gain[a][b] if i == a else 0 for i in used] + rents)
         guess = [Fraction(0)] * (len(used) + len(full))
-        solved = _solve(rows, [-self.q[b] for b in y], guess)
+        solved = solution(rows, [-self.q[b] for b in y], guess)
         if solved is None:
             return None
         price = [Fraction(0)] * len(self.g)
@@ -341,33 +342,3 @@ def _rounded(value: Fraction) -> Fraction:
     """Round to `_BITS` bits: Newton's steps would double their length each time."""
     scale = Fraction(2) ** (_BITS - value.numerator.bit_length() + value.denominator.bit_length())
     return Fraction(round(value * scale)) / scale
-
-
-def _solve(rows: list[list[Any]], target: list[Fraction], guess: list[Fraction]) -> list | None:
-    """Solve a linear system exactly; free unknowns as guessed; None if there is no solution."""
-    from flint import fmpq, fmpq_mat
-
-    def rational(value: Any) -> Any:
-        number = Fraction(value)
-        return fmpq(number.numerator, number.denominator)
-
-    if not rows:
-        return None
-    columns = len(guess)
-    entries = [rational(v) for row, t in zip(rows, target, strict=True) for v in (*row, t)]
-    reduced, rank = fmpq_mat(len(rows), columns + 1, entries).rref()
-    out = list(guess)
-    for i in reversed(range(rank)):
-        pivot = next(j for j in range(columns + 1) if reduced[i, j] != 0)
-        if pivot == columns:
-            return None
-        total = _fraction(reduced[i, columns])
-        for j in range(pivot + 1, columns):
-            if reduced[i, j] != 0:
-                total -= _fraction(reduced[i, j]) * out[j]
-        out[pivot] = total
-    return out
-
-
-def _fraction(value: Any) -> Fraction:
-    return Fraction(int(value.p), int(value.q))

@@ -47,6 +47,11 @@ def exact(number):
     return fmpq(*float(number).as_integer_ratio())
 
 
+def entry(number):
+    """Return an entry of a rule, a float or two integers, as an exact number."""
+    return fraction(number) if isinstance(number, list) else exact(number)
+
+
 def law(intervals):
     """Return a law whose probabilities are within intervals of floats."""
     out = [arb(low).union(arb(high)) for low, high in intervals]
@@ -321,8 +326,8 @@ class _Linear:
 
     def __init__(self, data):
         self.count = data["count"]
-        self.rules = [(row, end, True) for row, end in data["at_most"]]
-        self.rules += [(row, end, False) for row, end in data["equal"]]
+        self.rules = [([*map(entry, row)], entry(end), name == "at_most")
+                      for name in ("at_most", "equal") for row, end in data[name]]  # fmt: skip
         self.width = max([self.count, *(len(row) for row, *_ in self.rules)])
         if any(len(row) != self.width for row, *_ in self.rules):
             raise ValueError("rows of several lengths")
@@ -332,19 +337,19 @@ class _Linear:
 
     def proves(self, w):
         unit = max(abs(float(v.start.mid())) for v in w)
+        near = [([*map(float, row)], float(end), below) for row, end, below in self.rules]
         cost = np.zeros(self.width)
         cost[: self.count] = [float(v.start.mid()) / unit for v in w]
-        unequal = [rule for rule in self.rules if rule[2]]
+        unequal = [rule for rule in near if rule[2]]
         equal = [([float(k < self.count) for k in range(self.width)], 1.0)]
-        equal += [rule[:2] for rule in self.rules if not rule[2]]
+        equal += [rule[:2] for rule in near if not rule[2]]
         table = [[*column] for column in zip(*(rule[:2] for rule in unequal), strict=True)]
         a, b = table or (None, None)
         found = linprog(cost, a, b, *zip(*equal, strict=True), bounds=(0, 1), method="highs")
         y = np.maximum(-found.ineqlin.marginals, 0) if unequal else np.zeros(0)
         multipliers = [*(y * unit), *(-found.eqlin.marginals[1:] * unit)]
         reduced, value = [*w, *(model(0) for _ in range(self.width - self.count))], Z
-        rules = [*unequal, *(rule for rule in self.rules if not rule[2])]
-        for (row, end, _), factor in zip(rules, multipliers, strict=True):
+        for (row, end, _), factor in zip(self.rules, multipliers, strict=True):
             value += arb(end) * factor
             reduced = [v + arb(a) * factor for v, a in zip(reduced, row, strict=True)]
         aside = sum((v.low.min(Z) for v in reduced[self.count :]), Z)
@@ -352,11 +357,11 @@ class _Linear:
 
     def holds(self, q):
         def total(row):
-            return sum((exact(a) * v for a, v in zip(row, q, strict=True)), fmpq(0))
+            return sum((a * v for a, v in zip(row, q, strict=True)), fmpq(0))
 
         inside = len(q) == self.width and all(0 <= v <= 1 for v in q)
         for row, end, below in self.rules if inside else ():
-            over = total(row) - exact(end)
+            over = total(row) - end
             inside &= bool(over <= 0 if below else over == 0)
         return inside
 

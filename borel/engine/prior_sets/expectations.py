@@ -53,8 +53,6 @@ class Least(NamedTuple):
         The enclosures.
     prior : ndarray (n, m)
         Priors that attain them, to rounding; or that are approached.
-    level : ndarray (m,)
-        Every minimiser has as little mass as it may where v is above this level.
     member : ndarray (m,), optional
         Which priors are members, or limits of members, to rounding; all of them if not given.
     """
@@ -62,7 +60,6 @@ class Least(NamedTuple):
     lower: np.ndarray
     upper: np.ndarray
     prior: np.ndarray
-    level: np.ndarray
     member: np.ndarray | None = None
 
     @property
@@ -104,7 +101,7 @@ def vacuous(v: np.ndarray, where: np.ndarray) -> Least:
     least = inside.min(axis=0)
     prior = np.zeros_like(v)
     prior[inside.argmin(axis=0), np.arange(v.shape[1])] = 1.0
-    return Least(least, least, prior, least)
+    return Least(least, least, prior)
 
 
 def contaminated(v: np.ndarray, p: Box, weight: Box, where: np.ndarray) -> Least:
@@ -117,7 +114,7 @@ def contaminated(v: np.ndarray, p: Box, weight: Box, where: np.ndarray) -> Least
     low, high = np.maximum(total[0], v.min(axis=0)), np.minimum(total[1], v.max(axis=0))
     w = (weight[0] + weight[1]) / 2
     prior = (1 - w) * _middle(p)[:, None] + w * other.prior
-    return Least(low, high, prior, other.lower)
+    return Least(low, high, prior)
 
 
 def _middle(p: Box) -> np.ndarray:
@@ -154,7 +151,7 @@ def total_variation(v: np.ndarray, p: Box, radius: Box, where: np.ndarray) -> Le
     mass = np.maximum((middle[:, None] * on_level).sum(axis=0), 1e-300)
     kept = np.where(on_level, kept * np.maximum(1 - share / mass, 0.0), kept)
     kept[np.where(where[:, None], v, np.inf).argmin(axis=0), np.arange(m)] += 1 - kept.sum(axis=0)
-    return Least(low, high, kept, t)
+    return Least(low, high, kept)
 
 
 def _width(value: Box) -> Box:
@@ -193,7 +190,7 @@ def band(v: np.ndarray, least: Box, most: Box) -> Least:
     on_level = v == t
     room = np.where(on_level, (u_mid - l_mid)[:, None], 0.0)
     share = (1 - prior.sum(axis=0)) / np.maximum(room.sum(axis=0), 1e-300)
-    return Least(low, high, prior + room * np.clip(share, 0.0, 1.0), t)
+    return Least(low, high, prior + room * np.clip(share, 0.0, 1.0))
 
 
 def hull(v: np.ndarray, members: list[Box]) -> Least:
@@ -202,8 +199,7 @@ def hull(v: np.ndarray, members: list[Box]) -> Least:
     low, high = (np.array([e[k] for e in each]) for k in (0, 1))
     best = high.argmin(axis=0)
     prior = np.array([_middle(p) for p in members])[best].T
-    level = np.full(v.shape[1], np.inf)  # nothing is known of other minimisers
-    return Least(low.min(axis=0), high.min(axis=0), prior, level)
+    return Least(low.min(axis=0), high.min(axis=0), prior)
 
 
 # -- balls of divergences: a smooth dual in one variable ------------------------------------------
@@ -283,7 +279,7 @@ def kl_to_centre(v: np.ndarray, p: Box, radius: Box) -> Least:
     high = np.where(certain, least, high)
     tilt = _middle(p)[:, None] * np.exp(-np.minimum((v - least) / np.maximum(t, 1e-300), 700.0))
     tilt = np.where(inside[:, None], tilt, 0.0)
-    return Least(low, high, tilt / tilt.sum(axis=0), np.full(len(t), np.inf))
+    return Least(low, high, tilt / tilt.sum(axis=0))
 
 
 def _shifted(
@@ -354,7 +350,7 @@ def _tilted(v, p, where, low, high, s, tilt) -> Least:
     prior = middle * tilt(gap, middle)
     prior = prior / np.maximum(prior.sum(axis=0), 1.0)
     prior[lowest.argmin(axis=0), np.arange(v.shape[1])] += 1 - prior.sum(axis=0)
-    return Least(low, high, prior, np.full(v.shape[1], np.inf))
+    return Least(low, high, prior)
 
 
 def chi_square_to_centre(v: np.ndarray, p: Box, radius: Box) -> Least:
@@ -394,12 +390,17 @@ def chi_square_to_centre(v: np.ndarray, p: Box, radius: Box) -> Least:
     lead = lanes.multiply(_sum(_where(w == least, weights)), over)[0] >= 1
     high = np.where(lead, least, np.clip(high, least, most))
     prior = _middle(p)[:, None] * np.maximum(b - v, 0.0) * inside[:, None]
-    return Least(low, np.maximum(high, low), prior / np.maximum(prior.sum(axis=0), 1e-300), b)
+    return Least(low, np.maximum(high, low), prior / np.maximum(prior.sum(axis=0), 1e-300))
 
 
 def exactly(least: Any, v: np.ndarray) -> Any:
-    """Apply a rational rule to columns of Fractions: values (m,) and priors (n, m)."""
+    """Apply a rational rule to columns of Fractions: values (m,) and priors (n, m).
+
+    None where the rule finds nothing for some column.
+    """
     found = [least(v[:, j]) for j in range(v.shape[1])]
+    if any(f is None for f in found):
+        return None
     values = np.array([f[0] for f in found], dtype=object)
     priors = np.array([f[1] for f in found], dtype=object).T
     return values, priors

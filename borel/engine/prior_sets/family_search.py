@@ -49,7 +49,7 @@ def least(v: np.ndarray, family: Family) -> Least:
         low, high = _halved(low[keep], high[keep])
     prior = np.array([family.member(place[:, j]).at(family.on) for j in range(m)], float).T
     floor = np.maximum(np.minimum(floor, best), v.min(axis=0))
-    return Least(floor, np.minimum(best, v.max(axis=0)), prior, np.full(m, np.inf))
+    return Least(floor, np.minimum(best, v.max(axis=0)), prior)
 
 
 def charged(family: Family) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,9 @@ y >= 0 and z, as for feasible q
     v.q >= (v + A'y + E'z).q - y.b - z.e >= min_x (v + A'y + E'z)_x - y.b - z.e,
 
 evaluated with outward rounding; and from above by a feasible q, which is repaired and checked in
-rational arithmetic. Entries are floats taken as they stand (or Fractions).
+rational arithmetic. Entries are Fractions, or floats taken as they stand; only the solver sees
+Fractions as floats. Where all is rational the basis that it finds is solved exactly: if primal and
+dual agree, the least mean is known as a Fraction.
 """
 
 from __future__ import annotations
@@ -17,21 +19,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel.engine.intervals import lanes
-from borel.engine.intervals.rounding import fraction_up
-from borel.engine.prior_sets.expectations import Least
+from borel.engine.intervals.rational_systems import solution
+from borel.engine.intervals.rounding import fraction_down, fraction_up
+from borel.engine.prior_sets.expectations import Least, exactly
 from borel.errors import InvalidInput
 
 ROUNDING = 1e-12
 """Constraints that contradict each other by less may do so by the rounding of their numbers."""
-_UNIT = 2.0**-20
+_UNIT = Fraction(1, 2**20)
 _LITTLE = 2.0**-46
 """The share of members that charge a secret, or are inside a polytope, which are mixed in."""
+_LARGEST = 120
+"""Variables up to which programs are solved in Fractions."""
+_NEAR = Fraction(1, 10**8)
+"""Up to which share of the largest cost a reduced cost or a multiplier may be meant for 0."""
 
 
 class Constraints(NamedTuple):
     """Rows A q <= b and E q = e on the probabilities of n secrets and on auxiliary variables.
 
-    Auxiliary variables (columns beyond n) are in [0, 1]; only q lies in the simplex.
+    Auxiliary variables (columns beyond n) are in [0, 1]; only q lies in the simplex. Arrays are of
+    floats, or of objects: Fractions, and floats beside them.
     """
 
     at_most: np.ndarray
@@ -45,21 +53,29 @@ class Constraints(NamedTuple):
         """Number of variables, auxiliary ones included."""
         return self.at_most.shape[1]
 
+    @property
+    def exact(self) -> bool:
+        """Whether no entry is a float."""
+        return all(isinstance(v, Fraction) for part in self[:4] for v in part.ravel().tolist())
+
+    @property
+    def floats(self) -> Constraints:
+        """The constraints rounded, for a solver."""
+        at_most, limits, equal, values = (np.asarray(part, float) for part in self[:4])
+        return Constraints(at_most, limits, equal, values, self.n)
+
 
 def constraints(n: int, at_most: Any = (), limits: Any = (), equal: Any = (), values: Any = ()):
     """Make constraints from rows on n secrets (wider rows have auxiliary variables)."""
 
-    def rows(given: Any, width: int) -> np.ndarray:
-        table = np.asarray(given, float).reshape(-1, width) if len(given) else np.zeros((0, width))
-        return table
+    def numbers(given: Any) -> np.ndarray:
+        found = np.asarray(given)
+        return found if found.dtype == object else found.astype(float)
 
     width = max((np.asarray(r).shape[-1] for r in (at_most, equal) if len(r)), default=n)
+    unequal, equations = (numbers(given).reshape(-1, width) for given in (at_most, equal))
     return Constraints(
-        rows(at_most, width),
-        np.asarray(limits, float).reshape(-1),
-        rows(equal, width),
-        np.asarray(values, float).reshape(-1),
-        n,
+        unequal, numbers(limits).reshape(-1), equations, numbers(values).reshape(-1), n
     )
 
 
@@ -69,9 +85,13 @@ def pairs(values: Any) -> list[list[int]]:
 
 
 def described(rules: Constraints) -> dict[str, Any]:
-    """Return constraints as data."""
+    """Return constraints as data: floats as they are, Fractions as two integers each."""
+
+    def plain(values: list) -> list:
+        return [[*v.as_integer_ratio()] if isinstance(v, Fraction) else v for v in values]
+
     unequal, equal = (
-        [[row, end] for row, end in zip(rows.tolist(), ends.tolist(), strict=True)]
+        [[plain(row), *plain([end])] for row, end in zip(rows.tolist(), ends.tolist(), strict=True)]
         for rows, ends in ((rules.at_most, rules.limits), (rules.equal, rules.values))
     )
     return {"kind": "linear", "count": rules.n, "at_most": unequal, "equal": equal}
@@ -97,6 +117,7 @@ def joined(first: Constraints, second: Constraints) -> Constraints:
 def _solve(c: np.ndarray, rules: Constraints) -> Any:
     from scipy.optimize import linprog
 
+    rules = rules.floats
     ones = np.zeros((1, rules.width))
     ones[0, : rules.n] = 1.0
     return linprog(
@@ -140,8 +161,9 @@ def _least_miss(rules: Constraints) -> Fraction:
     A constraint may be missed by s * `_UNIT`, with s in [0, 1] as small as can be: the solver,
     which takes a miss of 1e-7 for none, sees misses that are far smaller.
     """
-    rows = np.vstack([rules.at_most, rules.equal, -rules.equal]) / _UNIT
-    limits = np.concatenate([rules.limits, rules.values, -rules.values]) / _UNIT
+    units = _UNIT.denominator
+    rows = np.vstack([rules.at_most, rules.equal, -rules.equal]) * units
+    limits = np.concatenate([rules.limits, rules.values, -rules.values]) * units
     wider = Constraints(
         np.hstack([rows, np.full((len(rows), 1), -1.0)]),
         limits,
@@ -153,10 +175,10 @@ def _least_miss(rules: Constraints) -> Fraction:
     cost[-1] = 1.0
     found = _solve(cost, wider)
     if found.status == 2:  # it misses by more than a unit, and the solver was wrong
-        return Fraction(_UNIT)
+        return _UNIT
     if found.status != 0:
         return Fraction(0)
-    return _dual_exactly(cost, wider, found) * Fraction(_UNIT)
+    return _dual_exactly(cost, wider, found) * _UNIT
 
 
 def middle_member(rules: Constraints) -> list[Fraction] | None:
@@ -258,7 +280,7 @@ def least(v: np.ndarray, rules: Constraints) -> Least:
             high[j] = min(high[j], fraction_up(total))
             prior[:, j] = [float(a) for a in member[: rules.n]]
             known[j] = True  # a solver's prior that could not be repaired may be far outside
-    return Least(low, np.maximum(high, low), prior, np.full(m, np.inf), known)
+    return Least(low, np.maximum(high, low), prior, known)
 
 
 def _multipliers(rules: Constraints, found: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -268,6 +290,8 @@ def _multipliers(rules: Constraints, found: Any) -> tuple[np.ndarray, np.ndarray
 
 def _dual(cost: np.ndarray, rules: Constraints, found: Any) -> float:
     """Return a proved bound from below, from the multipliers that the solver found."""
+    if any(part.dtype == object for part in rules[:4]):
+        return fraction_down(_dual_exactly(cost, rules, found))
     y, z = _multipliers(rules, found)
     reduced: Any = lanes.point(cost)
     value: Any = lanes.point(np.zeros(()))
@@ -289,23 +313,82 @@ def _dual(cost: np.ndarray, rules: Constraints, found: Any) -> float:
 
 def _dual_exactly(cost: np.ndarray, rules: Constraints, found: Any) -> Fraction:
     """Return the same bound, in rational arithmetic."""
-    y, z = _multipliers(rules, found)
-    rows = [*rules.at_most.tolist(), *rules.equal.tolist()]
-    ends = [*rules.limits.tolist(), *rules.values.tolist()]
-    weights = [Fraction(w) for w in (*y.tolist(), *z.tolist())]
-    reduced = [Fraction(float(c)) for c in cost]
-    value = Fraction(0)
+    weights = [Fraction(w) for part in _multipliers(rules, found) for w in part.tolist()]
+    return _bound([Fraction(float(c)) for c in cost], rules, weights)[0]
+
+
+def _bound(
+    cost: list[Fraction], rules: Constraints, weights: list[Fraction]
+) -> tuple[Fraction, list[Fraction]]:
+    """Return the bound that multipliers prove, and the reduced costs v + A'y + E'z."""
+    rows, ends = _rows(rules)
+    reduced, value = cost, Fraction(0)
     for row, end, w in zip(rows, ends, weights, strict=True):
         if w:
             reduced = [r + w * Fraction(a) for r, a in zip(reduced, row, strict=True)]
             value -= w * Fraction(end)
-    return value + min(reduced[: rules.n]) + sum(min(r, Fraction(0)) for r in reduced[rules.n :])
+    aside = sum((min(r, Fraction(0)) for r in reduced[rules.n :]), Fraction(0))
+    return value + min(reduced[: rules.n]) + aside, reduced
+
+
+def _rows(rules: Constraints) -> tuple[list[list], list]:
+    rows = [*rules.at_most.tolist(), *rules.equal.tolist()]
+    return rows, [*rules.limits.tolist(), *rules.values.tolist()]
+
+
+def least_exactly(
+    column: list[Fraction], rules: Constraints
+) -> tuple[Fraction, list[Fraction]] | None:
+    """Return the least mean of values and a prior that attains it; None if that is not proved."""
+    if rules.width > _LARGEST:
+        return None
+    cost = [*column, *[Fraction(0)] * (rules.width - rules.n)]
+    found = _solve(np.array(cost, float), rules)
+    member = _member(found.x, rules) if found.status == 0 else None
+    if member is None:
+        return None
+    value = sum((a * b for a, b in zip(member, cost, strict=True)), Fraction(0))
+    rough = [Fraction(w) for part in _multipliers(rules, found) for w in part.tolist()]
+    for weights in (_basic(cost, rules, rough), rough):
+        if weights is not None and _bound(cost, rules, weights)[0] == value:
+            return value, member[: rules.n]
+    return None
+
+
+def columns_exactly(v: np.ndarray, rules: Constraints) -> Any:
+    """Return least means and priors as Fractions; None if some are not proved."""
+    return exactly(lambda column: least_exactly(column.tolist(), rules), v)
+
+
+def _basic(
+    cost: list[Fraction], rules: Constraints, rough: list[Fraction]
+) -> list[Fraction] | None:
+    """Return the multipliers of the vertex of the dual that the solver's are near.
+
+    There the reduced costs that are least among the secrets, or 0 beside them, determine it.
+    """
+    rows, _ = _rows(rules)
+    reduced = _bound(cost, rules, rough)[1]
+    level = min(reduced[: rules.n])
+    size = max(1, *map(abs, cost), *map(abs, reduced))
+    used = [k for k, w in enumerate(rough) if abs(w) > size * _NEAR or k >= len(rules.at_most)]
+    tight = [
+        j for j, r in enumerate(reduced) if abs(r - (level if j < rules.n else 0)) <= size * _NEAR
+    ]
+    table = [[*(rows[k][j] for k in used), -int(j < rules.n)] for j in tight]
+    found = solution(table, [-cost[j] for j in tight], [*(rough[k] for k in used), level])
+    if found is None:
+        return None
+    weights = [Fraction(0)] * len(rough)
+    for k, w in zip(used, found[:-1], strict=True):
+        weights[k] = max(w, Fraction(0)) if k < len(rules.at_most) else w
+    return weights
 
 
 def _member(x: np.ndarray, rules: Constraints) -> list[Fraction] | None:
     """Repair a solution into a member, exactly; None if that does not succeed."""
-    width = rules.width
-    active = np.flatnonzero(rules.limits - rules.at_most @ x <= 1e-9 * (1 + np.abs(rules.limits)))
+    width, near = rules.width, rules.floats
+    active = np.flatnonzero(near.limits - near.at_most @ x <= 1e-9 * (1 + np.abs(near.limits)))
     for rows in (active, np.zeros(0, int)):
         found = _repaired(x, rules, rows, width)
         if found is not None:
@@ -345,32 +428,17 @@ def _repaired(
     x: np.ndarray, rules: Constraints, rows: np.ndarray, width: int, *, exactly: bool = True
 ) -> list[Fraction] | None:
     """Return the nearest numbers that meet the equations and rows; a member, if it is to be one."""
-    from flint import fmpq, fmpq_mat
-
-    def rational(value: float) -> Any:
-        return fmpq(*float(value).as_integer_ratio())
-
     used = [k for k in range(width) if x[k] > 1e-11]
     ones = [1.0 if k < rules.n else 0.0 for k in used]
     table = [ones, *rules.equal[:, used].tolist(), *rules.at_most[rows][:, used].tolist()]
     ends = [1.0, *rules.values.tolist(), *rules.limits[rows].tolist()]
-    entries = [rational(v) for row, end in zip(table, ends, strict=True) for v in (*row, end)]
-    reduced, rank = fmpq_mat(len(table), len(used) + 1, entries).rref()
-    solution = {j: rational(x[k]) for j, k in enumerate(used)}
-    for i in range(rank):
-        pivot = next(j for j in range(len(used) + 1) if reduced[i, j] != 0)
-        if pivot == len(used):
-            return None  # contradictory as floats: the constraints leave no solution on this face
-        value = reduced[i, len(used)]
-        for j in range(pivot + 1, len(used)):
-            if reduced[i, j] != 0:
-                value -= reduced[i, j] * solution[j]
-        solution[pivot] = value
-    if exactly and any(value < 0 or value > 1 for value in solution.values()):
+    found = solution(table, ends, [Fraction(float(x[k])) for k in used])
+    # without one, the floats of the constraints contradict each other on this face
+    if found is None or (exactly and any(v < 0 or v > 1 for v in found)):
         return None
     out = [Fraction(0)] * width
-    for j, k in enumerate(used):
-        out[k] = Fraction(int(solution[j].p), int(solution[j].q))
+    for k, v in zip(used, found, strict=True):
+        out[k] = v
     return out if not exactly or satisfied(out, rules) else None
 
 
@@ -378,14 +446,12 @@ def satisfied(q: list[Fraction], rules: Constraints) -> bool:
     """Return whether numbers satisfy the constraints exactly."""
 
     def total(row: np.ndarray) -> Fraction:
-        terms = (Fraction(float(a)) * v for a, v in zip(row, q, strict=True) if a and v)
+        terms = (Fraction(a) * v for a, v in zip(row, q, strict=True) if a and v)
         return sum(terms, Fraction(0))
 
     below = all(
-        total(row) <= Fraction(float(end))
-        for row, end in zip(rules.at_most, rules.limits, strict=True)
+        total(row) <= Fraction(end) for row, end in zip(rules.at_most, rules.limits, strict=True)
     )
     return below and all(
-        total(row) == Fraction(float(end))
-        for row, end in zip(rules.equal, rules.values, strict=True)
+        total(row) == Fraction(end) for row, end in zip(rules.equal, rules.values, strict=True)
     )

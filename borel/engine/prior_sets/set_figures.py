@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.bound import Bound, Ratio
+from borel.bound import Bound, Ratio, attained_by_some
 from borel.engine.intervals.rounding import (
     U,
     fraction_down,
@@ -24,6 +24,7 @@ from borel.engine.intervals.rounding import (
     rounding_of,
     scaled,
 )
+from borel.engine.prior_sets.attainment import Values
 from borel.engine.prior_sets.certificates_of_sets import Certificates
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
@@ -97,10 +98,13 @@ class FiniteSetEngine:
             rows = self.matrix.tolist()
             ends = [[[f(v) for v in row] for row in rows] for f in (fraction_down, fraction_up)]
         else:
-            slack = self.floats * rounding_of(self.floats, self.error) * 1.0001
-            ends = [self.floats - slack, self.floats + slack]
-            ends = [np.where(self.floats > 0, end, 0.0) for end in ends]
+            ends = self._entries(self.floats)
         return np.moveaxis(np.clip(np.array(ends, float), 0.0, 1.0), 0, -1).tolist()
+
+    def _entries(self, floats: np.ndarray) -> list[np.ndarray]:
+        """Return the ends of the entries that floats of the kernel mean."""
+        slack = floats * rounding_of(floats, self.error) * 1.0001
+        return [np.where(floats > 0, end, 0.0) for end in (floats - slack, floats + slack)]
 
     # -- columns ------------------------------------------------------------------------------
 
@@ -157,7 +161,7 @@ class FiniteSetEngine:
 
     def _of(self, kind, v, error, bottom, sure_bottom, sure_top, tiny) -> Columns:
         if kind == "ldp":
-            least = Least(bottom, sure_bottom, np.zeros_like(v), bottom)
+            least = Least(bottom, sure_bottom, np.zeros_like(v))
             low = sure_top / np.maximum(sure_bottom, tiny), 1 / np.maximum(bottom, tiny)
             ends = _logs(low[0], low[1], 2 * error + 4 * U)
             infinite, prior = (sure_bottom == 0) & (sure_top > 0), least.prior
@@ -222,29 +226,48 @@ class FiniteSetEngine:
         found = self.columns(kind)
         low, high = found.lower[chosen], found.upper[chosen]
         sure = self.set.confidence is not None and self.status != "estimate"
-        status = "statistical" if sure else self.status
+        status = "statistical" if sure else self._status(found)
         return low, high, np.where(np.isinf(high) & ~np.isinf(low), "undecided", status)
+
+    def _status(self, found: Columns) -> str:
+        """Return the status of suprema: exact if they are rational, whatever the set."""
+        known = found.ratio is not None and self.status == self.set.status
+        return self.set.exactly if known else self.status
 
     def sup(self, kind: str) -> Bound:
         """Enclose the supremum over the set and over all outcomes."""
         found = self.columns(kind)
-        ratio = found.ratio
+        ratio, low = found.ratio, found.lower.max()
         if ratio is not None:
             best = max(range(len(ratio)), key=lambda j: ratio[j])
+            rivals = [j for j in range(len(ratio)) if ratio[j] == ratio[best]]
         else:
             best = int(np.argmax(found.lower))
-        return self._bound(kind, best, (found.lower.max(), found.upper.max()))
+            rivals = np.flatnonzero(found.upper >= low).tolist()
+        tied = ratio is not None or low == math.inf or len(rivals) == 1
+        known: list[bool | None] = []
+        for column in rivals if kind != "ldp" else ():
+            known.append(self._attained(kind, column))
+            if known[-1] is (True if tied else None):  # which settles it
+                best = column if tied else best
+                break
+        attained = attained_by_some(known, tied) if known else None
+        return self._bound(kind, best, (low, found.upper.max()), attained)
 
-    def _bound(self, kind: str, column: int, ends: Any = None) -> Bound:
+    def _bound(
+        self, kind: str, column: int, ends: Any = None, attained: bool | None = None
+    ) -> Bound:
         found = self.columns(kind)
         low, high = (found.lower[column], found.upper[column]) if ends is None else ends
         about: dict[str, Any] = {"assumptions": self.assumptions}
         if self.dead[column]:
             about["assumptions"] += (OUTSIDE,)
         elif kind != "ldp":
-            about |= self._worst(kind, column)
+            known = self._attained(kind, column) if ends is None else attained
+            about |= {"witness": self._worst(kind, column), "attained": known}
         if found.ratio is not None and math.isfinite(high):
             about["exact_ratio"] = Ratio(found.ratio[column], found.ratio[column])
+        about["status"] = self._status(found)
         bound = self.make(float(low), float(high), **about)
         if bound.status not in ("certified", "conditional"):  # exact ones are their own proof
             return bound
@@ -289,23 +312,28 @@ class FiniteSetEngine:
         return self.set.bound(low, high, status=status or self.status, **about)
 
     def _worst(self, kind: str, column: int) -> dict[str, Any]:
-        """Return the worst prior, the secret it tells most about, and whether it is attained."""
+        """Return the worst prior, and the secret that it tells most about."""
         found, labels = self.columns(kind), self.set.on.labels
         values = (self.matrix if self.rational else self.floats)[:, column]
         rows = np.flatnonzero(self.sure if self.sure.any() else self.possible)
-        pick = np.argmax if kind == "pml" else np.argmin
-        row = int(rows[int(pick(values[rows]))])
+        sign = 1 if kind == "pml" else -1
+        # of secrets that it tells as much about, one that it charges
+        row = max(rows, key=lambda k: (sign * values[k], found.prior[k, column] > 0))
         outcome = self.joint.outcome.labels[column]
         prior = as_measure(found.prior[:, column], self.set.on, f"the worst prior at {outcome!r}")
-        sign = 1 if kind == "pml" else -1
-        v = sign * self._scaled()[0][:, [column]]
-        level = float(self.set.least(v).level[0])
-        attained = self.set.attains(bool(found.prior[row, column] > 0), v[:, 0], row, level)
-        if self.rational and attained:  # equal floats may be different Fractions
-            column_values = [values[k] for k in rows]
-            if min(column_values) != max(column_values) and v.min() == v.max():
-                attained = None
-        return {"witness": {"y": outcome, "x": labels[row], "prior": prior}, "attained": attained}
+        return {"y": outcome, "x": labels[row], "prior": prior}
+
+    def _attained(self, kind: str, column: int) -> bool | None:
+        """Return whether the supremum at an outcome is attained; None if it is not known."""
+        if not (self.sure == self.possible).all() or self.dead[column]:
+            return None
+        if kind == "pmc" and self.columns(kind).lower[column] == math.inf:
+            # by a member that charges an x with f(y|x) = 0, mixed with one that allows y
+            return True if self.set.convex else None
+        entries = self.matrix[:, column]
+        low, high = (entries, entries) if self.rational else self._entries(self.floats[:, column])
+        ends = (low, high) if kind == "pml" else (-high, -low)
+        return self.set.attains(Values(*ends, self.sure))
 
     def ldp(self) -> Bound:
         """Enclose the LDP level on the union of the supports."""

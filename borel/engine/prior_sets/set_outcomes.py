@@ -24,6 +24,7 @@ from borel.engine.continuous.surface import log_graph
 from borel.engine.infinities.tail_ratios import TailRatios
 from borel.engine.intervals import jet, jet_functions, lanes
 from borel.engine.intervals.jet_program import Program
+from borel.engine.prior_sets.attainment import Values
 from borel.engine.prior_sets.certificates_of_sets import Certificates
 from borel.errors import NotEnclosed, NotYet
 from borel.measures import as_measure
@@ -241,10 +242,19 @@ class SetOutcomes:
         row, v, found = self._worst(kind, float(y))
         prior = as_measure(found.prior[:, 0], self.set.on, f"the worst prior at {y!r}")
         witness = {"y": y, "x": self.set.on.labels[row], "prior": prior}
-        charged = bool(found.prior[row, 0] > 0)
-        attained = self.set.attains(charged, v, row, float(found.level[0]))
+        attained = self._attained(kind, logs)
         bound = self._make(float(low[0]), float(high[0]), witness=witness, attained=attained)
         return self.certificates.at(bound, kind, float(y), row, found.prior[:, 0], v)
+
+    def _attained(self, kind: str, logs: Box) -> bool | None:
+        """Return whether the supremum at one outcome is attained; None if it is not known."""
+        most = logs[1][self.rows].max()
+        if not ((self.sure == self.possible).all() and math.isfinite(most)):
+            return None
+        unit = lanes.point(np.array(most))
+        low, high = lanes.exp(lanes.subtract((logs[0][:, 0], logs[1][:, 0]), unit))
+        ends = (low, high) if kind == "pml" else (-high, -low)
+        return self.set.attains(Values(*ends, self.sure))
 
     def _worst(self, kind: str, y: float) -> tuple[int, np.ndarray, Least]:
         """Return the secret that an outcome tells most about, values, and their least mean."""
