@@ -13,7 +13,7 @@ from borel.density import Density, breaks_of
 from borel.engine.intervals.rounding import Split, U, split
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
-from borel.probabilities import aligned, as_numbers, with_labels
+from borel.probabilities import DOUBLE, aligned, as_numbers, own_rounding, with_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -196,7 +196,7 @@ class Mechanism:
                 secret = names[0]
             if outcome is None:
                 outcome = names[1]
-        values, _ = as_numbers(matrix)
+        values, _, precision = as_numbers(matrix)
         if values.ndim != 2 or 0 in values.shape:
             raise InvalidInput(
                 "from_matrix",
@@ -221,7 +221,7 @@ class Mechanism:
             values = aligned(values, len(alphabets), names[len(alphabets)], alphabet, "from_matrix")
             alphabets.append(alphabet)
         out = cls(None, secret=alphabets[0], outcome=alphabets[1], name=name)
-        out._set_matrix(values, rounding)
+        out._set_matrix(values, rounding, precision)
         return out
 
     @classmethod
@@ -305,14 +305,15 @@ class Mechanism:
 
     # -- what engines read ------------------------------------------------------------------
 
-    def _set_matrix(self, values: np.ndarray, rounding: float) -> None:
+    def _set_matrix(self, values: np.ndarray, rounding: float, precision: Any = DOUBLE) -> None:
         values.setflags(write=False)
         self._matrix = values
-        miss = kernels.check_rows(values, self.secret, repr(self), rounding)
+        miss = kernels.check_rows(values, self.secret, repr(self), rounding, precision)
         if values.dtype == object:
             self.rounding = 0.0
         else:
-            self.rounding = max(U, miss, rounding)
+            own = own_rounding(values, precision, repr(self))
+            self.rounding = max(U, miss, rounding, own)
         self.normalisation = "proved: the rows sum to 1"
 
     @property

@@ -325,7 +325,7 @@ def of_counts(by_count, size):
 def stochastic(kernel, name):
     """Check a row-stochastic matrix: kernel[x, y] = P(y | x), one row a secret.
 
-    Rows may miss 1 by the rounding of floats (1e-12); nothing is renormalised.
+    Rows may miss 1 by the rounding of their floats (1e-12 for float64); nothing is renormalised.
 
     Returns
     -------
@@ -340,6 +340,9 @@ def stochastic(kernel, name):
             f"{name} must be a matrix with a row a secret and a column an outcome, "
             f"got shape {array.shape}"
         )
+    # a narrower type of float carries a coarser rounding
+    single = array.dtype.kind == "f" and array.dtype.itemsize < 8
+    allowed = (array.shape[1] + 8) * float(np.finfo(array.dtype).eps) / 2 if single else _ROUNDING
     array = array.astype(float)
     bad = ~np.isfinite(array) | (array < 0)
     if bad.any():
@@ -348,10 +351,10 @@ def stochastic(kernel, name):
             f"{name} must hold probabilities >= 0, got {array[x, y]} at row {x}, column {y}"
         )
     sums = array.sum(axis=1)
-    off = np.abs(sums - 1) > _ROUNDING
+    off = np.abs(sums - 1) > allowed
     if off.any():
         x = int(np.argmax(off))
-        columns = np.all(np.abs(array.sum(axis=0) - 1) <= _ROUNDING)
+        columns = np.all(np.abs(array.sum(axis=0) - 1) <= allowed)
         mend = (
             f"the columns sum to 1: pass {name}.T"
             if columns

@@ -167,7 +167,7 @@ def _ends(given: Any, on: Alphabet, name: str, which: str) -> np.ndarray:
                 got=shown(given),
             )
         given = [given[a] for a in on.labels]
-    values, _ = as_numbers(given)
+    values = as_numbers(given).values
     if values.ndim == 0:
         values = np.full(on.size, values.item() if values.dtype != object else values[()])
     if values.shape != (on.size,):

@@ -74,7 +74,7 @@ def _counted(counts: Any, on: Alphabet | None, what: str) -> tuple[list[int], li
         labels, counts = list(counts), list(counts.values())
     elif hasattr(counts, "to_xarray"):
         counts = counts.to_xarray()  # a pandas.Series
-    values, own = as_numbers(counts)
+    values, own, _ = as_numbers(counts)
     labels = labels or own
     flat = [float(v) for v in values.ravel()]
     if values.ndim != 1 or not flat or any(not v >= 0 or v != int(v) for v in flat):

@@ -312,7 +312,7 @@ def _values(f: Any, on: Alphabet) -> np.ndarray:
         )
     labels = list(on.labels)
     found = [f(a) for a in labels] if callable(f) else f
-    values, own = as_numbers(found)
+    values, own, _ = as_numbers(found)
     if values.shape != (len(labels),):
         raise InvalidInput(
             "PriorSet.lower",
