@@ -173,7 +173,7 @@ def as_numbers(values: Any) -> Numbers:
     """Return floats, or an object array of Fractions, with their labels and the type they had."""
     labels = None
     values = with_labels(values)
-    if hasattr(values, "dims") and hasattr(values, "coords"):
+    if hasattr(values, "coords") and getattr(values, "ndim", 0):  # a DataArray
         last = values.dims[-1]
         labels = list(values[last].values) if last in values.coords else None
         values = values.values
@@ -201,8 +201,8 @@ def as_numbers(values: Any) -> Numbers:
 
 
 def shown(values: Any) -> str:
-    """Show the beginning of what came."""
-    shown = repr(values)
+    """Show the beginning of what came, in one line."""
+    shown = " ".join(repr(values).split())
     return shown if len(shown) <= 60 else f"{shown[:60]}..."
 
 
