@@ -60,7 +60,7 @@ def as_datatree(data) -> xr.DataTree:
         if not fspath(data).endswith(".nc"):
             raise TypeError(f"expected the path of a .nc file, got {fspath(data)!r}")
         with xr.open_datatree(fspath(data), engine="h5netcdf") as tree:
-            return tree.load()
+            return tree.load().map_over_datasets(_of_several_keys)
     if hasattr(data, "to_datatree"):
         return data.to_datatree()
     hint = ""
@@ -72,6 +72,42 @@ def as_datatree(data) -> xr.DataTree:
         f"expected an xarray.DataTree, an arviz.InferenceData or the path of a .nc file, "
         f"got {type(data).__name__}{hint}"
     )
+
+
+_KEYS = "borel_keys"  # the attribute that says which coordinates were one MultiIndex
+
+
+def for_netcdf(tree: xr.DataTree) -> xr.DataTree:
+    """Return a DataTree that a .nc file can hold: a MultiIndex becomes a coordinate for each key.
+
+    `as_datatree` puts them together again.
+    """
+    import json
+
+    if not any(index.nlevels > 1 for node in tree.subtree for index in node.indexes.values()):
+        return tree
+
+    def apart(dataset: xr.Dataset) -> xr.Dataset:
+        names = {
+            str(dim): [str(n) for n in index.names]
+            for dim, index in dataset.indexes.items()
+            if index.nlevels > 1 and dim in dataset.dims
+        }
+        if not names:
+            return dataset
+        return dataset.reset_index(list(names)).assign_attrs({_KEYS: json.dumps(names)})
+
+    return tree.map_over_datasets(apart)
+
+
+def _of_several_keys(dataset: xr.Dataset) -> xr.Dataset:
+    import json
+
+    if _KEYS not in dataset.attrs:
+        return dataset
+    together = dataset.set_index(json.loads(dataset.attrs[_KEYS]))
+    del together.attrs[_KEYS]
+    return together
 
 
 def hdi(draws: xr.DataArray, prob: float) -> tuple[xr.DataArray, xr.DataArray]:

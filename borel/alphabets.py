@@ -162,6 +162,19 @@ def _plain(label: Any) -> Any:
     return plain
 
 
+def is_missing(label: Any) -> bool:
+    """Return whether a label is NaN, or another mark of what is missing, but for None; or has one.
+
+    These do not equal themselves: False, or, of pandas.NA, neither True nor False.
+    """
+    if isinstance(label, tuple):  # which finds its parts equal if they are the same object
+        return any(is_missing(part) for part in label)
+    try:
+        return not label == label
+    except (TypeError, ValueError):
+        return True
+
+
 class Finite(Alphabet):
     """A finite alphabet of labels, with counting measure.
 
@@ -226,8 +239,13 @@ class Finite(Alphabet):
                     expected="labels that can be looked up (numbers, strings, tuples)",
                     got=repr(label),
                 ) from None
-            if label is not None and label != label:
-                raise InvalidInput("Finite", expected="labels that equal themselves", got="NaN")
+            if is_missing(label):
+                raise InvalidInput(
+                    "Finite",
+                    expected="labels that equal themselves",
+                    got="NaN" if isinstance(label, float) else repr(label),
+                    mend="drop what is missing, or name it: answers.fillna('missing').",
+                )
         if len(self._position) < len(self.labels):
             seen = [a for a in self._position if self.labels.count(a) > 1]
             raise InvalidInput("Finite", expected="distinct labels", got=f"{seen[0]!r} twice")

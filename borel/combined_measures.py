@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.intervals.rounding import U, rounding_of
+from borel.engine.intervals.rounding import U, compounded, rounding_of
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
 from borel.probabilities import (
+    DOUBLE,
     as_floats,
     as_numbers,
     carried,
+    own_rounding,
     require_accurate,
     require_no_underflow,
     row_miss,
@@ -39,7 +41,7 @@ def restricted(measure: Measure, event: Callable[[Any], Any]) -> Measure:
         if not measure.rational:
             own = float(rounding_of(kept, measure.rounding).max())
             require_accurate("restrict", own)
-            error = 2 * own / (1 - own) + (kept.shape[-1] + 4) * U
+            error = compounded(own, own, (kept.shape[-1] + 4) * U)
         return Measure(kept / total, measure.on, rounding=error, unproved=measure.unproved)
     assert measure.density is not None
     if measure.batch:
@@ -74,7 +76,7 @@ def product_measure(first: Measure, second: Measure) -> Measure:
         require_no_underflow("product of measures", a, b)
         error = 0.0
         if a.dtype != object:
-            error = max(first.rounding, U) + max(second.rounding, U) + 2 * U
+            error = compounded(max(first.rounding, U), max(second.rounding, U), 2 * U)
         out = Measure(
             (a[:, None] * b[None, :]).ravel(),
             on,
@@ -119,10 +121,12 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
             expected="a list of at least one Measure",
             got=shown(measures),
         )
-    w, _ = as_numbers(weights)
+    w, _, precision = as_numbers(weights)
     if w.shape != (len(measures),):
         raise InvalidInput("mixture", expected=f"{len(measures)} weights", got=f"shape {w.shape}")
-    w = validated(w, "mixture weights")
+    finite = all(m._probabilities is not None for m in measures)
+    precision = precision if finite else DOUBLE  # what a density carries is its own
+    w = validated(w, "mixture weights", precision=precision)
     on = measures[0].on
     if any(m.on != on for m in measures):
         raise InvalidInput(
@@ -130,21 +134,24 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
             expected="components on one alphabet",
             got=", ".join(repr(m.on) for m in measures),
         )
-    if all(m._probabilities is not None for m in measures):
+    if finite:
         laws = [m.probabilities for m in measures]
         if w.dtype == object and all(m.rational for m in measures):
             return Measure(
                 sum(a * p for a, p in zip(w, laws, strict=True)), on, unproved=carried(*measures)
             )
-        given = 0.0 if w.dtype == object else float(row_miss(w))
+        given = 0.0
+        if w.dtype != object:
+            given = max(float(row_miss(w)), own_rounding(w, precision, "mixture weights"))
         w = as_floats(w, "mixture")
         laws = [as_floats(p, "mixture") for p in laws]
         for a, p in zip(w, laws, strict=True):
             if a > 0:
                 require_no_underflow("mixture", np.array([a]), p)
         values = sum(a * p for a, p in zip(w, laws, strict=True))
-        error = max(given, U) + max(U, *(m.rounding for m in measures)) + (len(w) + 4) * U
-        return Measure(np.asarray(values), on, rounding=error * 1.0001, unproved=carried(*measures))
+        own = max(U, *(m.rounding for m in measures))
+        error = compounded(max(given, U), own, (len(w) + 4) * U)
+        return Measure(np.asarray(values), on, rounding=error, unproved=carried(*measures))
     if any(m.masses for m in measures):
         raise NotYet("mixture", missing="measures with atoms")
     weights_float = [float(a) for a in w]

@@ -10,7 +10,7 @@ import numpy as np
 
 from borel.alphabets import Alphabet
 from borel.engine.discrete.noisy_count import Ends, NoisyCount
-from borel.engine.intervals.rounding import NORMAL, U, rounding_of
+from borel.engine.intervals.rounding import NORMAL, U, compounded, rounding_of
 from borel.measures import Measure
 from borel.probabilities import require_no_underflow
 from borel.reals import exactly
@@ -24,7 +24,7 @@ def product_law(prior: Measure, n: int, on: Alphabet) -> Measure:
     if p.dtype != object:
         require_no_underflow("iid(prior, n)", *[p] * n)
     law = reduce(lambda a, b: np.multiply.outer(a, b).ravel(), [p] * n)
-    error = 0.0 if prior.rational else n * (max(prior.rounding, U) + U) * 1.0001
+    error = 0.0 if prior.rational else compounded(n * (max(prior.rounding, U) + U))
     return Measure(law, on, rounding=error, unproved=prior.unproved)
 
 

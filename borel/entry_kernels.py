@@ -11,7 +11,7 @@ from borel.alphabets import Integers, Reals
 from borel.database_laws import binomial_law, chance, product_law
 from borel.density import Density
 from borel.engine.discrete.noisy_count import NoisyCount
-from borel.engine.intervals.rounding import U
+from borel.engine.intervals.rounding import U, compounded
 from borel.errors import NotYet
 from borel.mechanism import Mechanism
 from borel.probabilities import as_floats, carried, require_no_underflow
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _TRACED = 50
 """Mixtures of up to this many kernels are traced."""
 _LISTED = 20_000
+_FINE = 1e-12
+"""How far the weights of a mixture may be off, relatively: the roundings of float64."""
 
 
 def counting_kernel(database: Database, query: CountingQuery) -> Mechanism:
@@ -130,7 +132,7 @@ def finite_kernel(database: Database, mechanism: Mechanism, i: int) -> Mechanism
         others, kernel = as_floats(others, what), as_floats(kernel, what)
         require_no_underflow(what, others, kernel)
         own = (n - 1) * (max(prior.rounding, U) + U) + max(mechanism.rounding, U)
-        rounding = (own + (len(others) + 2) * U) * 1.0001
+        rounding = compounded(own, (len(others) + 2) * U)
     matrix = (
         np.einsum("k,dkm->dm", others, kernel, optimize=False)
         if rounding
@@ -166,7 +168,7 @@ def count_kernel(database: Database, mechanism: Mechanism) -> Mechanism:
     error = 0.0
     if not (others.rational and mechanism.rational):
         w, kernel = as_floats(w, "bl.entry"), as_floats(kernel, "bl.entry")
-        error = (others.rounding + max(mechanism.rounding, U) + (n + 4) * U) * 1.0001
+        error = compounded(others.rounding, max(mechanism.rounding, U), (n + 4) * U)
     rows = {0: w @ kernel[:-1], 1: w @ kernel[1:]}
     matrix = np.stack([rows[int(label)] for label in prior.on.labels])
     out = Mechanism._from_matrix(
@@ -199,6 +201,8 @@ def mixture_kernel(database: Database, mechanism: Mechanism, i: int) -> Mechanis
         return sum(float(w) * at(rest) for w, rest in kept)
 
     opaque = f"a mixture of {len(kept)} kernels" if len(kept) > _TRACED else ""
+    if law.rounding > _FINE:
+        opaque = f"weights of a mixture that may be off by {law.rounding:.2g} of themselves"
     out = Mechanism(
         None, secret=prior.on, outcome=mechanism.outcome, name=f"entry {i} of {mechanism.name}"
     )

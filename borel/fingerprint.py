@@ -104,14 +104,15 @@ def _mechanism(mechanism: Mechanism) -> str:
     masses = [(atom, _density(mass)) for atom, mass in sorted(mechanism.masses.items())]
     alphabets = [_alphabet(a) for a in (mechanism.secret, mechanism.outcome)]
     forms = type(mechanism.closed_forms).__name__
-    return digest(*alphabets, matrix, _density(mechanism.density), masses, mechanism.breaks, forms)
+    density, rounding = _density(mechanism.density), mechanism.rounding
+    return digest(*alphabets, matrix, rounding, density, masses, mechanism.breaks, forms)
 
 
 def _measure(measure: Measure) -> str:
     p = measure._probabilities
     return digest(
         _alphabet(measure.on),
-        np.zeros(0) if p is None else p,
+        *((np.zeros(0), 0.0) if p is None else (p, measure.rounding)),
         _density(measure.density),
         sorted(measure.masses.items()),
         measure.breaks,

@@ -9,7 +9,7 @@ import numpy as np
 
 from borel.alphabets import how_to_match
 from borel.density import check_labels
-from borel.engine.intervals.rounding import U
+from borel.engine.intervals.rounding import U, compounded
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, covers
 from borel.probabilities import as_floats, carried, require_no_underflow
@@ -99,9 +99,9 @@ class Joint:
         return self.finite and self.prior.rational and self.mechanism.rational
 
     @property
-    def _rounding(self) -> float:
-        """How far products of prior and matrix may be off; Fractions beside floats are floats."""
-        return max(self.prior.rounding, U) + max(self.mechanism.rounding, U)
+    def _rounding(self) -> tuple[float, float]:
+        """How far prior and matrix may be off, relatively; Fractions beside floats are floats."""
+        return max(self.prior.rounding, U), max(self.mechanism.rounding, U)
 
     @cached_property
     def marginal(self) -> Measure:
@@ -116,7 +116,7 @@ class Joint:
             p = as_floats(self.prior.at(mechanism.secret), "mech @ prior")
             k = as_floats(mechanism.matrix, "mech @ prior")
             require_no_underflow("mech @ prior", p, k)
-            error = self._rounding + (len(p) + 2) * U
+            error = compounded(*self._rounding, (len(p) + 2) * U)
             return Measure(p @ k, self.outcome, name="marginal", rounding=error, unproved=unproved)
         if self.outcome.kind == "mixed":
             raise NotYet(
@@ -181,7 +181,7 @@ class Joint:
                 )
             error = 0.0
             if not self.rational:
-                error = 2 * self._rounding + (len(prior) + 4) * U
+                error = compounded(*self._rounding, *self._rounding, (len(prior) + 4) * U)
             return Measure(
                 weights / total,
                 self.mechanism.secret,

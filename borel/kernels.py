@@ -13,9 +13,11 @@ import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Interval, Mixed, how_to_match, includes
 from borel.density import Density, Table, probe
-from borel.engine.intervals.rounding import NORMAL, TINY, U, rounding_of
+from borel.engine.intervals.rounding import NORMAL, TINY, U, compounded, rounding_of
 from borel.errors import InvalidInput, NotYet
 from borel.probabilities import (
+    DOUBLE,
+    NORMALISED,
     as_floats,
     carried,
     require_accurate,
@@ -60,7 +62,13 @@ def tabulate(density: Density, secret: Alphabet, outcome: Alphabet, what: str) -
     )
 
 
-def check_rows(matrix: np.ndarray, secret: Alphabet, what: str, rounding: float = 0.0) -> float:
+def check_rows(
+    matrix: np.ndarray,
+    secret: Alphabet,
+    what: str,
+    rounding: float = 0.0,
+    precision: Any = DOUBLE,
+) -> float:
     """Check that rows are laws; return how far they miss 1, relatively (0 for Fractions)."""
     labels = secret.labels
     if matrix.dtype == object:
@@ -85,15 +93,15 @@ def check_rows(matrix: np.ndarray, secret: Alphabet, what: str, rounding: float 
             where=f"secret {labels[i]!r}, column {j}",
         )
     miss = row_miss(matrix)
-    allowed = rounding_allowed(matrix.shape[1]) + 2 * rounding
-    if (miss > allowed).any():
-        i = int(np.argmax(miss))
+    allowed = rounding_allowed(matrix.shape[1], precision) + 2 * rounding
+    if not (miss <= allowed).all():
+        i = int(np.argmax(~(miss <= allowed)))
         raise InvalidInput(
             what,
             expected="rows that sum to 1 (to the rounding of floats)",
-            got=f"a sum of {float(matrix[i].sum())!r}",
+            got=f"a sum of {sum(matrix[i].tolist())!r}",
             where=f"secret {labels[i]!r}",
-            mend="divide the row by its sum yourself; nothing is renormalised silently.",
+            mend=NORMALISED,
         )
     return float(miss.max())
 
@@ -222,7 +230,7 @@ def _error(*mechanisms: Mechanism, terms: int) -> float:
     """Relative rounding of sums of ``terms`` products of entries."""
     if all(m.rational for m in mechanisms):
         return 0.0
-    return (sum(max(m.rounding, U) for m in mechanisms) + (terms + 2) * U) * 1.0001
+    return compounded(*(max(m.rounding, U) for m in mechanisms), (terms + 2) * U)
 
 
 def post_process(post: Mechanism, mechanism: Mechanism) -> Mechanism:
@@ -375,7 +383,8 @@ def push(mechanism: Mechanism, function: Callable, outcome: Any) -> Mechanism:
         matrix[:, place] = matrix[:, place] + a[:, j]
     rounding = 0.0
     if not mechanism.rational:
-        rounding = mechanism.rounding + len(places) * U + _pushed_subnormals(a, matrix, places)
+        lost = _pushed_subnormals(a, matrix, places)
+        rounding = compounded(mechanism.rounding, len(places) * U, lost)
         require_accurate("mech.push", rounding)
     return _make(matrix, mechanism.secret, outcome, rounding, mechanism)
 
@@ -403,7 +412,7 @@ def restrict(mechanism: Mechanism, event: Callable) -> Mechanism:
     if not mechanism.rational:
         own = _own_rounding(mechanism, a)
         require_accurate("mech.restrict", own)
-        rounding = 2 * own / (1 - own) + (len(keep) + 4) * U
+        rounding = compounded(own, own, (len(keep) + 4) * U)
     outcome = Finite([labels[j] for j in keep])
     return _make(a / totals[:, None], mechanism.secret, outcome, rounding, mechanism)
 

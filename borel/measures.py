@@ -22,11 +22,13 @@ from borel.engine.graphs.trace import Tracer
 from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
 from borel.probabilities import (
+    DOUBLE,
     NAMES,
     aligned,
     as_numbers,
     is_labelled,
     own_labels,
+    own_rounding,
     row_miss,
     shown,
     validated,
@@ -128,7 +130,9 @@ class Measure:
         self.batch: tuple[int, ...] = ()
         if isinstance(density, np.ndarray):
             if _check:
-                density = _on_labels(as_numbers(density)[0], on, "Measure", rounding)
+                numbers = as_numbers(density)
+                density = _on_labels(numbers.values, on, "Measure", rounding, numbers.precision)
+                self._rounding = max(rounding, own_rounding(density, numbers.precision, "Measure"))
             density.setflags(write=False)
             self._probabilities = density
             self.batch = density.shape[:-1]
@@ -360,7 +364,9 @@ def _check_inside(on: Alphabet, x: Any) -> None:
         on.check(x, "x")
 
 
-def _on_labels(values: np.ndarray, on: Any, what: str, rounding: float = 0.0) -> np.ndarray:
+def _on_labels(
+    values: np.ndarray, on: Any, what: str, rounding: float = 0.0, precision: Any = DOUBLE
+) -> np.ndarray:
     """Check that probabilities (..., n) are laws on a finite alphabet of n labels."""
     if not isinstance(on, Alphabet) or on.kind != "finite":
         raise InvalidInput(what, expected="on=<a finite alphabet>", got=repr(on))
@@ -370,7 +376,7 @@ def _on_labels(values: np.ndarray, on: Any, what: str, rounding: float = 0.0) ->
             expected=f"{on.size} probabilities for {on!r}",
             got=str(values.shape[-1]) if values.ndim else "one number",
         )
-    return validated(values, what, rounding)
+    return validated(values, what, rounding, precision)
 
 
 @dataclass(frozen=True)
@@ -412,14 +418,15 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
         isinstance(p, Tracer) for p in probabilities
     ):
         return TracedLaw(list(probabilities))  # type: ignore[return-value]
-    values, labels = as_numbers(_secret_last(probabilities))
+    values, labels, precision = as_numbers(_secret_last(probabilities))
     if values.ndim == 0 or values.shape[-1] == 0:
         raise InvalidInput("pmf", expected="at least one probability", got=repr(probabilities))
     n = values.shape[-1]
     if on is None:
         on = own_labels(labels, n)
-    values = aligned(_on_labels(values, on, "pmf"), values.ndim - 1, labels, on, "pmf")
-    return Measure(values, on, _check=False)
+    values = _on_labels(values, on, "pmf", precision=precision)
+    values = aligned(values, values.ndim - 1, labels, on, "pmf")
+    return Measure(values, on, rounding=own_rounding(values, precision, "pmf"), _check=False)
 
 
 def _secret_last(probabilities: Any) -> Any:

@@ -13,7 +13,16 @@ from borel.density import Density, breaks_of
 from borel.engine.intervals.rounding import Split, U, split
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
-from borel.probabilities import aligned, as_numbers, is_labelled, labels_of, oriented, own_labels
+from borel.probabilities import (
+    DOUBLE,
+    aligned,
+    as_numbers,
+    is_labelled,
+    labels_of,
+    oriented,
+    own_labels,
+    own_rounding,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -200,7 +209,7 @@ class Mechanism:
             secret = None if "secret" in named else secret
             outcome = None if "outcome" in named else outcome
             matrix = matrix.values
-        values, _ = as_numbers(matrix)
+        values, _, precision = as_numbers(matrix)
         if values.ndim != 2 or 0 in values.shape:
             raise InvalidInput(
                 "from_matrix",
@@ -226,7 +235,7 @@ class Mechanism:
             values = aligned(values, len(alphabets), own, alphabet, "from_matrix")
             alphabets.append(alphabet)
         out = cls(None, secret=alphabets[0], outcome=alphabets[1], name=name)
-        out._set_matrix(values, rounding)
+        out._set_matrix(values, rounding, precision)
         return out
 
     @classmethod
@@ -312,14 +321,15 @@ class Mechanism:
 
     # -- what engines read ------------------------------------------------------------------
 
-    def _set_matrix(self, values: np.ndarray, rounding: float) -> None:
+    def _set_matrix(self, values: np.ndarray, rounding: float, precision: Any = DOUBLE) -> None:
         values.setflags(write=False)
         self._matrix = values
-        miss = kernels.check_rows(values, self.secret, repr(self), rounding)
+        miss = kernels.check_rows(values, self.secret, repr(self), rounding, precision)
         if values.dtype == object:
             self.rounding = 0.0
         else:
-            self.rounding = max(U, miss, rounding)
+            own = own_rounding(values, precision, repr(self))
+            self.rounding = max(U, miss, rounding, own)
         self.normalisation = "proved: the rows sum to 1"
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,34 @@ from borel.engine.intervals.rounding import NORMAL, U
 from borel.errors import InvalidInput
 from borel.reals import exactly, real
 
+DOUBLE: Any = np.finfo(float)
+NORMALISED = (
+    "divide by their sum yourself, p = np.asarray(p, float); p / p.sum(axis=-1, keepdims=True); "
+    "nothing is renormalised silently."
+)
 
-def validated(values: np.ndarray, what: str, rounding: float = 0.0) -> np.ndarray:
+
+class Numbers(NamedTuple):
+    """Numbers as floats, or as an object array of Fractions.
+
+    Attributes
+    ----------
+    values : ndarray
+        The numbers.
+    labels : list or None
+        Of the last dim, if a DataArray or a pandas object brought them.
+    precision : numpy.finfo
+        The type that the floats came in: narrower ones carry a coarser rounding.
+    """
+
+    values: np.ndarray
+    labels: list | None
+    precision: Any
+
+
+def validated(
+    values: np.ndarray, what: str, rounding: float = 0.0, precision: Any = DOUBLE
+) -> np.ndarray:
     """Check probabilities (..., n): non-negative, and 1 in sum to their rounding."""
     if values.dtype == object:
         for row in values.reshape(-1, values.shape[-1]).tolist():
@@ -45,47 +71,67 @@ def validated(values: np.ndarray, what: str, rounding: float = 0.0) -> np.ndarra
         )
     alone = values.ndim == 1  # draws come by the thousand: a plain sum will do
     miss = row_miss(values, exactly=alone)
-    allowed = rounding_allowed(values.shape[-1]) * (1 if alone else 2) + 2 * rounding
-    if (miss > allowed).any():
-        where = tuple(np.argwhere(miss > allowed)[0])
+    allowed = rounding_allowed(values.shape[-1], precision) * (1 if alone else 2) + 2 * rounding
+    if not (miss <= allowed).all():
+        where = tuple(np.argwhere(~(miss <= allowed))[0])
         raise InvalidInput(
             what,
             expected="probabilities that sum to 1 (to the rounding of floats)",
-            got=f"a sum of {float(values[where].sum())!r}",
+            got=f"a sum of {sum(values[where].tolist())!r}",
             where=f"draw {tuple(int(i) for i in where)}" if where else "",
-            mend="divide by their sum yourself; nothing is renormalised silently.",
+            mend=NORMALISED,
         )
     return values
 
 
 def row_miss(rows: np.ndarray, *, exactly: bool = True) -> np.ndarray:
-    """Bound how far rows (..., n) miss a sum of 1, relatively, rounding of the sum included.
+    """Bound how far rows (..., n) are, relatively, from themselves divided by their sum.
 
     ``exactly`` sums in double-double; otherwise a bound on the rounding of the sum is added.
     """
     n = rows.shape[-1]
-    if exactly:
-        total = rows - 0.0
-        error = np.zeros_like(rows)
-        while total.shape[-1] > 1:  # pairwise in double-double
-            if total.shape[-1] % 2:
-                pad = [(0, 0)] * (rows.ndim - 1) + [(0, 1)]
-                total, error = np.pad(total, pad), np.pad(error, pad)
-            a, b = total[..., 0::2], total[..., 1::2]
-            s = a + b
-            t = s - a
-            error = error[..., 0::2] + error[..., 1::2] + ((a - (s - t)) + (b - t))
-            total = s
-        return np.abs((total[..., 0] - 1.0) + error[..., 0]) * (1 + 4 * U)
-    return np.abs(rows.sum(axis=-1) - 1.0) + n * U
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum beyond float64 misses 1 by NaN
+        if exactly:
+            total = rows - 0.0
+            error = np.zeros_like(rows)
+            while total.shape[-1] > 1:  # pairwise in double-double
+                if total.shape[-1] % 2:
+                    pad = [(0, 0)] * (rows.ndim - 1) + [(0, 1)]
+                    total, error = np.pad(total, pad), np.pad(error, pad)
+                a, b = total[..., 0::2], total[..., 1::2]
+                s = a + b
+                t = s - a
+                error = error[..., 0::2] + error[..., 1::2] + ((a - (s - t)) + (b - t))
+                total = s
+            miss = np.abs((total[..., 0] - 1.0) + error[..., 0]) * (1 + 4 * U)
+        else:
+            miss = np.abs(rows @ np.ones(n) - 1.0) + n * U
+    # beyond a miss of 1 no factor is a bound
+    return np.where(miss < 1, miss / np.maximum(1 - miss, U) * (1 + 4 * U), np.inf)
 
 
-def rounding_allowed(n: int) -> float:
+def rounding_allowed(n: int, precision: Any = DOUBLE) -> float:
     """How far n floats may miss a sum of 1 by rounding alone, relatively.
 
     Each entry may carry a few roundings (8 u), and the sum they were divided by n u.
     """
-    return (n + 8) * U
+    return (n + 8) * float(precision.eps) / 2
+
+
+def own_rounding(values: np.ndarray, precision: Any, what: str) -> float:
+    """Bound how far rows of a type narrower than float64 are from what they mean, relatively.
+
+    That is their miss, the rounding of one entry, or, for an entry below the normal range of the
+    type, half of its smallest number. It is 0 for float64, whose own is known where it is needed.
+    """
+    if precision.bits >= DOUBLE.bits:
+        return 0.0
+    least = float(values.min(initial=1.0, where=values > 0))
+    coarse = float(precision.smallest_subnormal) / 2 / least  # of normal numbers below eps / 2
+    miss = float(row_miss(values, exactly=values.ndim == 1).max())
+    error = max(float(precision.eps) / 2, coarse, miss)
+    require_accurate(what, error, precision)
+    return error
 
 
 def aligned(
@@ -196,8 +242,8 @@ def in_order_of(values: Any, on: Alphabet, what: str) -> Any:
     return aligned(table.values, table.ndim - 1, labels_of(table)[-1], on, what)
 
 
-def as_numbers(values: Any, *, mixed: bool = False) -> tuple[np.ndarray, list | None]:
-    """Return floats, or an object array of Fractions, and the labels of a DataArray's last dim.
+def as_numbers(values: Any, *, mixed: bool = False) -> Numbers:
+    """Return floats, or an object array of Fractions, with their labels and the type they had.
 
     Fractions beside floats are rounded to floats; ``mixed`` keeps both as they are, as objects.
     """
@@ -217,20 +263,22 @@ def as_numbers(values: Any, *, mixed: bool = False) -> tuple[np.ndarray, list | 
         if all(isinstance(v, (int, Fraction)) and not isinstance(v, bool) for v in flat):
             out = np.empty(array.size, dtype=object)
             out[:] = [Fraction(v) for v in flat]
-            return out.reshape(array.shape), labels
+            return Numbers(out.reshape(array.shape), labels, DOUBLE)
+    precision = np.finfo(array.dtype) if array.dtype.kind == "f" else DOUBLE
     owner = array if array.base is None else array.base
     if array.dtype == float and isinstance(owner, np.ndarray) and not owner.flags.writeable:
-        return array, labels  # nobody can change it: no need for a copy of one's own
+        # nobody can change it: no need for a copy of one's own
+        return Numbers(array, labels, precision)
     try:
         floats = np.array(array, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput("probabilities", expected="numbers", got=shown(values)) from None
     if not (mixed and array.dtype == object):
-        return floats, labels
+        return Numbers(floats, labels, precision)
     out = np.empty(array.size, dtype=object)
     pairs = zip(flat, floats.ravel().tolist(), strict=True)
     out[:] = [Fraction(v) if isinstance(v, (int, Fraction)) else a for v, a in pairs]
-    return out.reshape(array.shape), labels
+    return Numbers(out.reshape(array.shape), labels, precision)
 
 
 def as_fractions(values: np.ndarray) -> np.ndarray:
@@ -243,8 +291,8 @@ def as_fractions(values: np.ndarray) -> np.ndarray:
 
 
 def shown(values: Any) -> str:
-    """Show the beginning of what came."""
-    shown = repr(values)
+    """Show the beginning of what came, in one line."""
+    shown = " ".join(repr(values).split())
     return shown if len(shown) <= 60 else f"{shown[:60]}..."
 
 
@@ -283,14 +331,19 @@ def carried(*sources: Any) -> str:
     return "; ".join(dict.fromkeys(s.unproved for s in sources if s.unproved))
 
 
-def require_accurate(what: str, rounding: float) -> None:
-    """Raise if entries below the normal range are too coarse for what is done to them."""
+def require_accurate(what: str, rounding: float, precision: Any = DOUBLE) -> None:
+    """Raise if entries are too coarse for what is done to them."""
     if rounding > 1e-3:
+        least = float(precision.smallest_subnormal)
         raise InvalidInput(
             what,
-            expected="entries that float64 holds to some digits (0 or well above 5e-324)",
+            expected=f"entries that {precision.dtype} holds to some digits "
+            f"(0 or well above {least:.1g})",
             got=f"entries that may be off by {rounding:.2g} of themselves",
-            mend="give them as Fractions.",
+            mend="give them as Fractions."
+            if precision is DOUBLE
+            else "give them in float64: p = np.asarray(p, float); p / p.sum(axis=-1, keepdims=True)"
+            " if the floats are meant as they stand.",
         )
 
 

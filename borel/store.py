@@ -73,10 +73,12 @@ def _unpacked(name: str, dataset: xr.Dataset) -> Bound:
 
 def write(tree: xr.DataTree, path: Path) -> None:
     """Write a DataTree in one step: the file is the old one, or the whole new one."""
+    from borel import _compat
+
     handle, temporary = tempfile.mkstemp(suffix=".nc", dir=path.parent, prefix=".writing-")
     os.close(handle)
     try:
-        tree.to_netcdf(temporary, engine="h5netcdf")
+        _compat.for_netcdf(tree).to_netcdf(temporary, engine="h5netcdf")
         os.chmod(temporary, 0o666 & ~_umask())  # mkstemp's files are their owner's alone
         os.replace(temporary, path)
     finally:

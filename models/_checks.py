@@ -6,12 +6,14 @@ Every error says what was expected, what came, where, and how to mend it.
 import operator
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 __all__ = [
     "aligned",
     "at_least",
     "concentration",
+    "coords",
     "counts",
     "draw_shape",
     "exact_draws",
@@ -26,6 +28,7 @@ __all__ = [
     "proportions",
     "reals",
     "stochastic",
+    "tally",
 ]
 
 _ROUNDING = 1e-12  # how far the sum of a row of floats may be from 1
@@ -48,8 +51,9 @@ def labelled(values, name):
     labels : list of (list or None)
         One entry an axis: its labels, or None where the axis carries none.
     """
-    if hasattr(values, "to_xarray") and not isinstance(values, xr.DataArray):
-        values = values.to_xarray()  # a pandas.Series
+    from borel.probabilities import with_labels
+
+    values = with_labels(values)
     if isinstance(values, xr.DataArray):
         indexes = values.indexes
         own = [list(indexes[dim]) if dim in indexes else None for dim in values.dims]
@@ -67,10 +71,17 @@ def _labels(asked, size, name):
     """Return `size` distinct labels: those asked for, else 0, ..., size - 1."""
     if asked is None:
         return list(range(size))
+    from borel.alphabets import is_missing
+
     asked = asked.tolist() if isinstance(asked, np.ndarray) else list(asked)
     if len(asked) != size:
         raise ValueError(
             f"{name} must hold {size} labels, one a row of the data, got {len(asked)}: {asked}"
+        )
+    if any(is_missing(label) for label in asked):
+        raise ValueError(
+            f"{name} must not hold a missing label, got {asked}; drop what is missing, or name it "
+            f"before you count: answers.fillna('missing')"
         )
     repeated = [label for i, label in enumerate(asked) if label in asked[:i]]
     if repeated:
@@ -109,6 +120,23 @@ def aligned(array, own, asked, name, asked_name, axis=0):
     return np.take(array, [own.index(label) for label in asked], axis=axis), asked
 
 
+def coords(**labels):
+    """Check the labels of a PyMC model, by dim: its sampler cannot return tuples.
+
+    That would show at the end of the sampling only.
+    """
+    for dim, names in labels.items():
+        for label in names:
+            if isinstance(label, tuple):
+                together = " / ".join(map(str, label))
+                raise ValueError(
+                    f"the labels of {dim!r} must be single ones, PyMC keeps no tuples, got "
+                    f"{label!r}; join its keys, {together!r}, or draw an exact posterior "
+                    f"(dirichlet_posterior)"
+                )
+    return labels
+
+
 def counts(values, name, *, at_least=1, scalar=False):
     """Check counts: whole numbers, not negative, in one dimension.
 
@@ -134,8 +162,8 @@ def counts(values, name, *, at_least=1, scalar=False):
     if array.dtype == bool or not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
         raise TypeError(
             f"{name} must be counts, got values of type {array.dtype}; "
-            f"count the answers first, for example with "
-            f"np.unique(answers, return_counts=True)"
+            f"count the answers first, for example with pandas.Series(answers).value_counts() "
+            f"or np.unique(answers, return_counts=True)"
         )
     if array.ndim > 1 or (array.ndim == 0 and not scalar):
         raise ValueError(
@@ -153,6 +181,20 @@ def counts(values, name, *, at_least=1, scalar=False):
             f"pass counts, not proportions, and drop what is missing before you count"
         )
     return array.astype(np.int64), own
+
+
+def tally(values, name, letters=None, *, at_least=1):
+    """Check how often each letter was drawn, as `counts` does; labels of several keys are tuples.
+
+    `letters` are the labels that the caller asked for. Without them a list of codes that looks like
+    the answers themselves is refused, and so is a column of a table in any case.
+    """
+    from borel.tally import flattened, require_counted
+
+    if isinstance(values, dict):
+        return counts(values, name)  # which says what to pass
+    require_counted(values, name, letters=letters)
+    return counts(flattened(values), name, at_least=at_least)
 
 
 def proportions(successes, trials, groups):
@@ -325,7 +367,7 @@ def of_counts(by_count, size):
 def stochastic(kernel, name):
     """Check a row-stochastic matrix: kernel[x, y] = P(y | x), one row a secret.
 
-    Rows may miss 1 by the rounding of floats (1e-12); nothing is renormalised.
+    Rows may miss 1 by the rounding of their floats (1e-12 for float64); nothing is renormalised.
 
     Returns
     -------
@@ -340,6 +382,9 @@ def stochastic(kernel, name):
             f"{name} must be a matrix with a row a secret and a column an outcome, "
             f"got shape {array.shape}"
         )
+    # a narrower type of float carries a coarser rounding
+    single = array.dtype.kind == "f" and array.dtype.itemsize < 8
+    allowed = (array.shape[1] + 8) * float(np.finfo(array.dtype).eps) / 2 if single else _ROUNDING
     array = array.astype(float)
     bad = ~np.isfinite(array) | (array < 0)
     if bad.any():
@@ -348,10 +393,10 @@ def stochastic(kernel, name):
             f"{name} must hold probabilities >= 0, got {array[x, y]} at row {x}, column {y}"
         )
     sums = array.sum(axis=1)
-    off = np.abs(sums - 1) > _ROUNDING
+    off = np.abs(sums - 1) > allowed
     if off.any():
         x = int(np.argmax(off))
-        columns = np.all(np.abs(array.sum(axis=0) - 1) <= _ROUNDING)
+        columns = np.all(np.abs(array.sum(axis=0) - 1) <= allowed)
         mend = (
             f"the columns sum to 1: pass {name}.T"
             if columns
@@ -393,13 +438,24 @@ def exact_draws(posterior, observed, coords):
     """
     chains, draws = next(iter(posterior.values()))[1].shape[:2]
     index = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    labels = {}
+    for name, given in coords.items():
+        labels |= _coordinate(name, given)
     drawn = {name: (("chain", "draw", *dims), array) for name, (dims, array) in posterior.items()}
     return xr.DataTree.from_dict(
         {
-            "posterior": xr.Dataset(drawn, {**index, **coords}, {"borel_draws": "exact"}),
-            "observed_data": xr.Dataset(observed, coords),
+            "posterior": xr.Dataset(drawn, index | labels, {"borel_draws": "exact"}),
+            "observed_data": xr.Dataset(observed, labels),
         }
     )
+
+
+def _coordinate(name, labels):
+    """Return labels as a coordinate: tuples are those of several keys."""
+    if not any(isinstance(label, tuple) for label in labels):
+        return {name: labels}
+    index = pd.MultiIndex.from_tuples(labels)
+    return xr.Coordinates.from_pandas_multiindex(index, name)
 
 
 def _first(array, bad, own=None):

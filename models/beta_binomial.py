@@ -70,7 +70,7 @@ def grouped_proportions(
         )
     a, b = _checks.positive_pair(mu_prior, "mu_prior", "the Beta parameters of the mean")
     shape, rate = _checks.positive_pair(kappa_prior, "kappa_prior", "shape and rate of a Gamma")
-    with pm.Model(coords={"group": group}) as model:
+    with pm.Model(coords=_checks.coords(group=group)) as model:
         mu = pm.Beta("mu", a, b)
         kappa = pm.Gamma("kappa", shape, rate)
         theta = pm.Beta("theta", mu * kappa, (1 - mu) * kappa, dims="group")

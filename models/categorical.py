@@ -56,7 +56,7 @@ def dirichlet_multinomial(counts, *, alpha=1.0, categories=None):
     import pymc as pm
 
     n, alpha, x = _data(counts, alpha, categories)
-    with pm.Model(coords={"x": x}) as model:
+    with pm.Model(coords=_checks.coords(x=x)) as model:
         p = pm.Dirichlet("p", alpha, dims="x")
         pm.Multinomial("counts", n=int(n.sum()), p=p, observed=n, dims="x")
     return model
@@ -117,6 +117,6 @@ def dirichlet_posterior(
 
 
 def _data(counts, alpha, categories):
-    n, own = _checks.counts(counts, "counts", at_least=2)
+    n, own = _checks.tally(counts, "counts", categories, at_least=2)
     n, x = _checks.aligned(n, own, categories, "counts", "categories")
     return n, _checks.concentration(alpha, len(n), "alpha"), x

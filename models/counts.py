@@ -61,7 +61,7 @@ def poisson_counts(values, *, mu_prior=(1.0, 0.1)):
 
     x, person = _data(values)
     shape, rate = _checks.positive_pair(mu_prior, "mu_prior", "shape and rate of a Gamma")
-    with pm.Model(coords={"person": person}) as model:
+    with pm.Model(coords=_checks.coords(person=person)) as model:
         mu = pm.Gamma("mu", shape, rate)
         pm.Poisson("values", mu, observed=x, dims="person")
     return model
@@ -160,7 +160,7 @@ def negative_binomial_counts(values, *, mu_prior=(1.0, 0.1), alpha_prior=(2.0, 0
     x, person = _data(values)
     shape, rate = _checks.positive_pair(mu_prior, "mu_prior", "shape and rate of a Gamma")
     of_alpha = _checks.positive_pair(alpha_prior, "alpha_prior", "shape and rate of a Gamma")
-    with pm.Model(coords={"person": person}) as model:
+    with pm.Model(coords=_checks.coords(person=person)) as model:
         mu = pm.Gamma("mu", shape, rate)
         alpha = pm.Gamma("alpha", *of_alpha)
         pm.NegativeBinomial("values", mu=mu, alpha=alpha, observed=x, dims="person")

@@ -63,7 +63,7 @@ def logistic_regression(
     c, names = _matrix(covariates, len(z), names)
     mean, deviation = _checks.mean_and_deviation(intercept_prior, "intercept_prior")
     scale = _checks.positive(beta_prior, "beta_prior", "it is the deviation of a normal")
-    with pm.Model(coords={"covariate": names, "person": person}) as model:
+    with pm.Model(coords=_checks.coords(covariate=names, person=person)) as model:
         intercept = pm.Normal("intercept", mean, deviation)
         beta = pm.Normal("beta", 0, scale, dims="covariate")
         pm.Bernoulli("secret", logit_p=intercept + c @ beta, observed=z, dims="person")

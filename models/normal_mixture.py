@@ -73,7 +73,7 @@ def normal_mixture(values, *, k, mu_prior, sigma_prior, alpha=1.0):
     scale = _checks.positive(sigma_prior, "sigma_prior", "it is the mean of a Gamma")
     alpha = _checks.positive(alpha, "alpha", "1 is the uniform prior")
     start = mean + deviation * np.linspace(-1, 1, k)
-    with pm.Model(coords={"component": np.arange(k), "record": record}) as model:
+    with pm.Model(coords=_checks.coords(component=np.arange(k), record=record)) as model:
         w = pm.Dirichlet("w", np.full(k, alpha), dims="component")
         mu = pm.Normal(
             "mu",

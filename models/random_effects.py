@@ -65,7 +65,7 @@ def random_effects(successes, trials, *, groups=None, mu_prior=(0.0, 1.5), sigma
         raise ValueError(f"successes must hold at least 2 groups, got {k.size}")
     mean, deviation = _checks.mean_and_deviation(mu_prior, "mu_prior")
     scale = _checks.positive(sigma_prior, "sigma_prior", "it is the scale of a half-normal")
-    with pm.Model(coords={"group": group}) as model:
+    with pm.Model(coords=_checks.coords(group=group)) as model:
         mu = pm.Normal("mu", mean, deviation)
         sigma = pm.HalfNormal("sigma", scale)
         z = pm.Normal("z", 0, 1, dims="group")

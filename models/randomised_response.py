@@ -65,7 +65,7 @@ def privatised_multinomial(counts, kernel, *, alpha=1.0, secrets=None, outcomes=
     import pymc as pm
 
     k, own_x, own_y = _checks.stochastic(kernel, "kernel")
-    n, own_n = _checks.counts(counts, "counts")
+    n, own_n = _checks.tally(counts, "counts", kernel)
     if len(k) < 2:
         raise ValueError(
             "kernel must have at least 2 rows, one a secret, got 1: "
@@ -87,7 +87,7 @@ def privatised_multinomial(counts, kernel, *, alpha=1.0, secrets=None, outcomes=
             f"{y[int(np.argmax(impossible))]!r}; drop its column and its count"
         )
     alpha = _checks.concentration(alpha, len(k), "alpha")
-    with pm.Model(coords={"x": x, "y": y}) as model:
+    with pm.Model(coords=_checks.coords(x=x, y=y)) as model:
         p = pm.Dirichlet("p", alpha, dims="x")
         q = pm.Deterministic("q", p @ k, dims="y")
         pm.Multinomial("counts", n=int(n.sum()), p=q, observed=n, dims="y")

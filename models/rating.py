@@ -75,10 +75,10 @@ def binned_beta(counts, edges, *, mu_prior=(1.0, 1.0), kappa_prior=(2.0, 0.1)):
     import pymc as pm
     import pytensor.tensor as pt
 
-    n, own = _checks.counts(counts, "counts", at_least=2)
+    n, own = _checks.tally(counts, "counts", edges, at_least=2)
     n, bins = _checks.aligned(n, own, None, "counts", "counts")
     inner = _unit_edges(edges, len(n))[1:-1]
-    with pm.Model(coords={"bin": bins}) as model:
+    with pm.Model(coords=_checks.coords(bin=bins)) as model:
         alpha, beta = _mean_and_concentration(mu_prior, kappa_prior)
         cdf = pt.concatenate([[0.0], pt.betainc(alpha, beta, inner), [1.0]])
         p = pm.Deterministic("p", pt.diff(cdf), dims="bin")

@@ -297,7 +297,7 @@ def _geometric_end(rest, alpha, count, n):
 
 
 def _data(counts, beyond):
-    n, own = _checks.counts(counts, "counts")
+    n, own = _checks.tally(counts, "counts")
     if own is not None and list(own) != list(range(len(n))):
         raise ValueError(
             f"counts must say how often 0, 1, 2, ... were seen, in this order, got the labels "

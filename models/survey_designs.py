@@ -120,7 +120,7 @@ def k_ary_response(counts, *, epsilon, alpha=1.0, categories=None):
     """
     from borel.mechanisms import randomized_response
 
-    n, own = _checks.counts(counts, "counts", at_least=2)
+    n, own = _checks.tally(counts, "counts", categories, at_least=2)
     n, labels = _checks.aligned(n, own, categories, "counts", "categories")
     epsilon = _checks.positive(epsilon, "epsilon", "at 0 answers would say nothing")
     kernel = randomized_response(k=len(n), epsilon=epsilon).matrix

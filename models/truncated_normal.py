@@ -75,7 +75,7 @@ def truncated_normal(values, *, lower, upper, mu_prior=None, sigma_prior=None):
     mean, deviation = _checks.mean_and_deviation(mu_prior, "mu_prior")
     scale = high - low if sigma_prior is None else sigma_prior
     scale = _checks.positive(scale, "sigma_prior", "it is the scale of a half-normal")
-    with pm.Model(coords={"record": record}) as model:
+    with pm.Model(coords=_checks.coords(record=record)) as model:
         mu = pm.Normal("mu", mean, deviation)
         sigma = pm.HalfNormal("sigma", scale)
         pm.TruncatedNormal(

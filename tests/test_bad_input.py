@@ -208,9 +208,9 @@ CASES = {
         lambda: from_matrix([[math.nan, 1.0]]),
         ["finite", "got nan", "at secret 0, column 0"],
     ),
-    "single precision": (
-        lambda: from_matrix(np.array([[0.1, 0.9]], np.float32)),
-        ["rows that sum to 1", "0.99999997", SILENT],
+    "single precision beyond its rounding": (
+        lambda: from_matrix(np.array([[0.1, 0.90001]], np.float32)),
+        ["rows that sum to 1", "1.0000099", SILENT],
     ),
     "a table that does not sum to 1": (
         lambda: mechanism(lambda y, x: 0.4 + 0 * x * y, secret=bl.Finite(2), outcome=bl.Finite(2)),

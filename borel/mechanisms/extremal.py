@@ -72,7 +72,8 @@ def pml_extremal(*, prior: Measure, epsilon: Any = None, ratio: Any = None) -> M
         factor = math.exp(min(float(given), 700.0))
     exact = prior.rational and isinstance(factor, Fraction)
     kind: Any = Fraction if exact else float
-    factor, p = kind(factor), [kind(v) for v in prior.probabilities]
+    total = sum(prior.probabilities.tolist())  # of floats 1 to their rounding
+    factor, p = kind(factor), [kind(v) / kind(total) for v in prior.probabilities]
     if len(p) < 2 or not min(p) > 0 or not factor >= 1 or not factor * (1 - min(p)) < 1:
         raise InvalidInput(
             "pml_extremal",

@@ -164,7 +164,7 @@ def _ends(given: Any, on: Alphabet, name: str, which: str) -> np.ndarray:
             )
         given = [given[a] for a in on.labels]
     given = in_order_of(given, on, f"bl.priors.{name}")
-    values = as_fractions(as_numbers(given, mixed=True)[0])
+    values = as_fractions(as_numbers(given, mixed=True).values)
     if values.ndim == 0:
         values = np.full(on.size, values.item() if values.dtype != object else values[()])
     if values.shape != (on.size,):

@@ -20,7 +20,13 @@ from borel.bound import Bound, largest
 from borel.engine.balls.arb import ball, enclose
 from borel.engine.discrete.bernstein import Supremum, supremum
 from borel.engine.discrete.noisy_count import Ends, NoisyCount
-from borel.engine.intervals.rounding import NORMAL, U, fraction_down, fraction_up
+from borel.engine.intervals.rounding import (
+    NORMAL,
+    U,
+    compounded,
+    fraction_down,
+    fraction_up,
+)
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.mechanisms.closed import proved
@@ -384,7 +390,7 @@ class FiniteBits(_Bits):
         if (kernel[kernel > 0] < NORMAL).any():
             raise NotYet("a set of priors over databases", missing="subnormal probabilities")
         self.kernel = kernel.reshape(*[2] * n, -1)
-        self.error = max(mechanism.rounding, U) + (len(kernel) + 4) * U
+        self.error = compounded(max(mechanism.rounding, U), (len(kernel) + 4) * U)
 
     @cached_property
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
@@ -456,7 +462,7 @@ class FiniteBits(_Bits):
             return self._exactly(num, den)
         quotient = (num @ weights) / (den @ weights)
         j = int(np.argmax(quotient))
-        slack = 2 * (self.error + (len(k) + 4) * U)
+        slack = 2 * compounded(self.error, (len(k) + 4) * U)
         return Supremum(
             float(quotient[j]) * (1 - slack), float(quotient[j]) * (1 + slack), float(low), j
         )
@@ -473,7 +479,7 @@ class FiniteBits(_Bits):
 
         quotients = [mean(a) / mean(b) for a, b in zip(num, den, strict=True)]
         j = max(range(len(quotients)), key=quotients.__getitem__)
-        slack = 2 * (self.error + (n + 5) * U)
+        slack = 2 * compounded(self.error, (n + 5) * U)
         low, high = fraction_down(quotients[j]), fraction_up(quotients[j])
         return Supremum(low * (1 - slack), high * (1 + slack), float(p), j)
 

@@ -21,6 +21,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from borel.alphabets import Alphabet
 from borel.engine.balls.arb import ball, enclose
 from borel.engine.intervals.rounding import fraction_down
@@ -30,6 +32,7 @@ from borel.priors.balls import DivergenceBall, TotalVariation, number
 from borel.priors.bands import Band
 from borel.priors.sets import PriorSet
 from borel.probabilities import as_numbers, own_labels, shown
+from borel.tally import COUNT_THEM, flattened, require_counted
 
 _WORDS = {
     "l1": "L1 ball of Weissman et al. (2003)",
@@ -69,22 +72,30 @@ def set_from_counts(counts: Any, confidence: Any, on: Alphabet | None, method: s
 
 
 def _counted(counts: Any, on: Alphabet | None, what: str) -> tuple[list[int], list | None]:
-    labels = None
+    require_counted(counts, what, letters=on)
+    labels, given = None, counts
     if isinstance(counts, dict):
-        labels, counts = list(counts), list(counts.values())
-    elif hasattr(counts, "to_xarray"):
-        counts = counts.to_xarray()  # a pandas.Series
-    values, own = as_numbers(counts)
+        labels, given = list(counts), list(counts.values())
+    try:
+        values, own, _ = as_numbers(flattened(given))
+        whole = [int(v) for v in values.ravel()]  # of NaN and infinity there is none
+        counted = values.ndim == 1 and whole and min(whole) >= 0 and (values == whole).all()
+    except (InvalidInput, OverflowError, ValueError):
+        counted, whole = False, []
+    if not counted or np.asarray(given).dtype.kind == "b":
+        raise InvalidInput(
+            what, expected="counts: whole numbers >= 0", got=shown(counts), mend=COUNT_THEM
+        )
     labels = labels or own
-    flat = [float(v) for v in values.ravel()]
-    if values.ndim != 1 or not flat or any(not v >= 0 or v != int(v) for v in flat):
-        raise InvalidInput(what, expected="counts: whole numbers >= 0", got=shown(counts))
-    if not sum(flat) > 0:
+    if not sum(whole) > 0:
         raise InvalidInput(what, expected="at least one observation", got="counts of 0")
-    whole = [int(v) for v in flat]
     if on is None:
         return whole, labels
-    if on.kind != "finite" or on.size != len(whole):
+    if not isinstance(on, Alphabet) or on.kind != "finite":
+        raise InvalidInput(
+            what, expected="on=<a finite alphabet>", got=repr(on), mend="on=bl.Finite(labels)."
+        )
+    if on.size != len(whole):
         raise InvalidInput(what, expected=f"a count for each label of {on!r}", got=shown(counts))
     if labels is not None:
         if set(labels) != set(on.labels):

@@ -105,7 +105,7 @@ def polytope_rules(
 def _numbers(given: Any, what: str, names: str) -> np.ndarray:
     """Return floats and Fractions as they are."""
     try:
-        found = as_numbers(given, mixed=True)[0]
+        found = as_numbers(given, mixed=True).values
         found.astype(float)
     except (InvalidInput, OverflowError):
         expected = f"numbers for {names}, that a float holds"

@@ -14,7 +14,7 @@ import numpy as np
 from borel import _compat
 from borel.alphabets import how_to_match
 from borel.combined_measures import mixture
-from borel.engine.intervals.rounding import U
+from borel.engine.intervals.rounding import U, compounded
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, covers
 from borel.priors.chains import Chains
@@ -272,7 +272,10 @@ class PosteriorPriors:
             sums.append([math.fsum(column) for column in p.T])
         mean = np.array([math.fsum(column) for column in zip(*sums, strict=True)]) / self.size
         return Measure(
-            mean, self.on, rounding=(rounding + 6 * U) * 1.0001, name="mean of the posterior draws"
+            mean,
+            self.on,
+            rounding=compounded(rounding, 6 * U),
+            name="mean of the posterior draws",
         )
 
     def _mixed(self, components: int) -> Measure:

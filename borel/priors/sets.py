@@ -341,7 +341,7 @@ def _values(f: Any, on: Alphabet) -> np.ndarray:
         )
     labels = list(on.labels)
     found = [f(a) for a in labels] if callable(f) else f
-    values, _ = as_numbers(in_order_of(found, on, "PriorSet.lower"), mixed=True)
+    values = as_numbers(in_order_of(found, on, "PriorSet.lower"), mixed=True).values
     if values.shape != (len(labels),):
         raise InvalidInput(
             "PriorSet.lower",

@@ -28,7 +28,7 @@ COUNTS = [3, 50, 7]
         (["a", "b", "a"], {}, TypeError, r"np\.unique\(answers, return_counts=True\)"),
         ([True, False], {}, TypeError, "type bool"),
         ({"a": 1, "b": 2}, {}, TypeError, "got dict; pass its values"),
-        (pd.DataFrame({"a": [1]}), {}, TypeError, "got Dataset"),
+        (pd.DataFrame({"a": [1]}), {}, ValueError, r"a table of data.*value_counts\(\)"),
         (COUNTS, {"categories": ["a", "b"]}, ValueError, "categories must hold 3 labels"),
         (COUNTS, {"categories": ["a", "b", "a"]}, ValueError, "distinct, got 'a' more than once"),
         (COUNTS, {"alpha": 0}, ValueError, "alpha must be positive and finite, got 0.0"),

@@ -82,6 +82,21 @@ def rounding_of(values: np.ndarray, relative: np.ndarray | float) -> np.ndarray:
     return np.maximum(relative, subnormal)
 
 
+def compounded(*errors: float) -> float:
+    """Bound how far products and quotients of numbers with these relative errors may be off.
+
+    With s their sum, prod(1 + e) and 1 / prod(1 - e) lie in [1 - s, 1 / (1 - s)], so that neither
+    differs from 1 by more than s / (1 - s), and neither does its logarithm from 0.
+
+    Examples
+    --------
+    >>> compounded(0.25, 0.25) >= 1 / (1 - 0.25) ** 2 - 1
+    True
+    """
+    total = math.fsum(errors)
+    return total / (1 - total) * (1 + 8 * U) if total < 1 else math.inf
+
+
 # -- sums of products -------------------------------------------------------------------------
 
 

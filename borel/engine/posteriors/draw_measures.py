@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.intervals.rounding import U, fraction_down, fraction_up, log_fraction
+from borel.engine.intervals.rounding import (
+    U,
+    compounded,
+    fraction_down,
+    fraction_up,
+    log_fraction,
+)
 from borel.errors import NotYet
 from borel.probabilities import rounding_allowed
 
@@ -121,7 +127,7 @@ class DrawMeasures:
                 best[rows] = (part.p[rows, :, None] * part.kernel).max(axis=1).sum(axis=1)
             ratio = best / part.p.max(axis=1)
             m = part.kernel.shape[1]
-            error = (2 * part.prior_error + part.kernel_error + (m + 8) * U) * 1.001
+            error = compounded(2 * part.prior_error, part.kernel_error, (m + 8) * U)
             return logs_of(ratio, np.full(len(ratio), error), least=0.0)
 
         return PerDraw(*self.over_draws(compute))
@@ -138,8 +144,8 @@ class DrawMeasures:
             best, mass = (part.p * part.kernel[:, 0]).max(axis=1), part.marginal[:, 0]
             lost = (mass < _LOST) | (best < _LOST)
             ratio = np.where(lost, 1.0, best / np.where(lost, 1.0, part.p.max(axis=1) * mass))
-            error = 2 * part.prior_error + part.kernel_error + part.error + 8 * U
-            low, high = logs_of(ratio, np.full(len(ratio), error * 1.001), least=-np.inf)
+            error = compounded(2 * part.prior_error, part.kernel_error, part.error, 8 * U)
+            low, high = logs_of(ratio, np.full(len(ratio), error), least=-np.inf)
             return np.where(lost, -np.inf, low), np.where(lost, np.inf, high)
 
         kernel = np.ascontiguousarray(self.matrix[:, column : column + 1])
@@ -203,7 +209,7 @@ class DrawMeasures:
                     ratio[rows] = (weight.max(axis=1) / small).max(axis=1)
                 least[rows] = small.min(axis=1)
             lost = (least < _LOST) | ~np.isfinite(ratio)
-            error = (2 * (part.prior_error + part.kernel_error) + 8 * U) * 1.001
+            error = compounded(2 * part.prior_error, 2 * part.kernel_error, 8 * U)
             ends = logs_of(np.where(lost, 1.0, ratio), np.full(count, error), least=0.0)
             return np.where(lost, 0.0, ends[0]), np.where(lost, np.inf, ends[1])
 
@@ -232,7 +238,7 @@ class DrawMeasures:
                 return np.full(count, floor[0]), np.full(count, floor[1])
             k, marginal = part.kernel[:, live], part.marginal[:, live]
             cells = k.size
-            wide = (part.prior_error + part.kernel_error + part.error + (cells + 16) * U) * 1.001
+            wide = compounded(part.prior_error, part.kernel_error, part.error, (cells + 16) * U)
             ends, lost = np.empty((2, count)), np.zeros(count, bool)
             for rows in part.chunks(_CELLS):
                 ratio = (k / marginal[rows, None, :]).reshape(len(rows), -1)
@@ -292,7 +298,7 @@ class DrawMeasures:
                 share = np.clip((level - before) / mass, 0.0, 1.0)
                 best[rows] = (value * share).sum(axis=2).max(axis=1)
             lost = marginal.min(axis=1) < _LOST
-            error = (part.kernel_error + 2 * part.error + (4 * m + 64) * U) * 1.001
+            error = compounded(part.kernel_error, 2 * part.error, (4 * m + 64) * U)
             ratio = np.where(lost, 1.0, best / level)
             low, high = logs_of(ratio, np.full(count, error), least=0.0)
             high = np.where(lost, np.inf, high)
@@ -311,7 +317,7 @@ def _total_variation(part: Part) -> tuple:
     for rows in part.chunks(_CELLS):
         gaps = np.abs(part.kernel - marginal[rows, None, :]).sum(axis=2)
         out[rows] = (part.p[rows] * gaps).sum(axis=1) / 2
-    error = (2 * part.prior_error + part.kernel_error + part.error + 2 * (n + m + 8) * U) * 1.001
+    error = compounded(2 * part.prior_error, part.kernel_error, part.error, 2 * (n + m + 8) * U)
     return _around(out, np.full(len(out), error), part)
 
 
@@ -322,7 +328,7 @@ def _chi_square(part: Part) -> tuple:
     marginal = part.marginal[:, live]
     lost = (marginal < 2.0**-400).any(axis=1)
     total = (part.p @ part.kernel[:, live] ** 2 / np.where(lost[:, None], 1.0, marginal)).sum(1)  # type: ignore[index]
-    error = part.prior_error + 2 * part.kernel_error + part.error + (n + m + 10) * U
+    error = compounded(part.prior_error, 2 * part.kernel_error, part.error, (n + m + 10) * U)
     low, high = _around(total - 1, total * error * 1.01 + 4 * U, part)
     return np.where(lost, 0.0, low), np.where(lost, np.inf, high)
 
@@ -331,7 +337,7 @@ def _squared_hellinger(part: Part) -> tuple:
     r"""Enclose :math:`1 - \sum_y \sqrt{q} \sum_x p \sqrt{k}`."""
     n, m = part.kernel.shape
     total = (np.sqrt(part.marginal) * (part.p @ np.sqrt(part.kernel))).sum(axis=1)
-    error = part.prior_error + part.kernel_error + part.error + (n + m + 10) * U
+    error = compounded(part.prior_error, part.kernel_error, part.error, (n + m + 10) * U)
     return _around(1 - total, np.full(len(total), (error + 4 * U) * 1.01), part)
 
 

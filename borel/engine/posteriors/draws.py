@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel.engine.intervals import rounding
-from borel.engine.intervals.rounding import Scaled, U, log_ratio_bounds
+from borel.engine.intervals.rounding import Scaled, U, compounded, log_ratio_bounds
 from borel.engine.posteriors.draw_laws import DrawLaws
 from borel.engine.posteriors.draw_measures import DrawMeasures
 from borel.errors import InvalidInput, NotYet
-from borel.probabilities import as_floats, rounding_allowed
+from borel.probabilities import as_floats, rounding_allowed, row_miss
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,9 +152,9 @@ class FiniteDraws(DrawMeasures, DrawLaws):
 
     def _part(self, p, kernel, top, bottom, prior_rounding: float) -> Part:
         n = p.shape[1]
-        miss = float(np.abs(p @ np.ones(n) - 1.0).max()) + n * U
+        miss = float(row_miss(p, exactly=False).max())
         # the prior's rounding, the kernel's, and that of a product of n terms in any order
-        if miss > 4 * (rounding_allowed(n) + prior_rounding):
+        if not miss <= 4 * (rounding_allowed(n) + prior_rounding):
             raise InvalidInput(
                 "learnt * mech",
                 expected="priors that sum to 1 to their rounding",
@@ -162,7 +162,7 @@ class FiniteDraws(DrawMeasures, DrawLaws):
                 mend="divide each draw by its own sum.",
             )
         own = max(miss, prior_rounding)
-        error = (own + self.rounding + (n + 4) * U) * 1.0001
+        error = compounded(own, self.rounding, (n + 4) * U)
         return Part(p, kernel, top, bottom, own, self.rounding, error)
 
     # -- PML and PMC ------------------------------------------------------------------------------
