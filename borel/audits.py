@@ -109,7 +109,7 @@ def audit(
         nodes = _kept(before, key)
         job = _Job(study, study.joint(draws), folder, key, nodes)
         job.run(progress)
-    return job.tree()
+        return job.tree()  # what it says of the options is read from those in force
 
 
 class _Job:

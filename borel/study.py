@@ -111,6 +111,13 @@ class Study:
         object.__setattr__(self, "guarantees", self._checked_guarantees())
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise InvalidInput("Study", expected="seed=<an integer >= 0>", got=repr(self.seed))
+        if "seed" in self.options:
+            raise InvalidInput(
+                "Study",
+                expected="the seed on its own, as the prior function takes it too",
+                got=f"options={self.options!r}",
+                mend=f"write seed={self.options['seed']!r} beside options=.",
+            )
         with settings.options(**self.settings):  # raises for an option that is not one
             pass
         if not self.sampled:
