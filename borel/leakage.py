@@ -11,6 +11,7 @@ from borel import settings
 from borel.alphabets import Finite, Product
 from borel.bound import Bound
 from borel.budgets import within_budget
+from borel.definitions import Remade
 from borel.engine import engine_for
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
@@ -23,7 +24,7 @@ _NAMES = {"pml": "pointwise maximal leakage", "pmc": "pointwise maximal cost"}
 VERSION = "a figure at one outcome is about the version of the density given"
 
 
-class LeakageVariable:
+class LeakageVariable(Remade):
     """PML or PMC as a function of the outcome, with a law under P_Y. Lazy; it caches.
 
     Made by `pml` and `pmc`. All figures are in nats, with the status of the engine that made them
@@ -38,6 +39,7 @@ class LeakageVariable:
     """
 
     __array_ufunc__ = None
+    _made_of = ("joint", "kind")
 
     def __init__(self, joint: Joint, kind: str):
         self.joint = joint

@@ -13,6 +13,7 @@ import numpy as np
 
 from borel import _compat
 from borel.combined_measures import mixture
+from borel.definitions import Remade
 from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, covers
@@ -157,7 +158,7 @@ def _posterior_of(data: Any, what: str) -> xr.Dataset:
     return posterior
 
 
-class PosteriorPriors:
+class PosteriorPriors(Remade):
     """A random prior: the law of the secret under each posterior draw; made by `from_posterior`.
 
     Attributes
@@ -171,6 +172,7 @@ class PosteriorPriors:
     """
 
     __array_ufunc__ = None
+    _made_of = ("posterior", "build")
 
     def __init__(self, posterior: xr.Dataset, build: Callable[[Any], Measure]):
         self.posterior = posterior
