@@ -42,8 +42,7 @@ def region_of(
 ) -> PriorSet:
     """Make a credible region; see `PosteriorPriors.region`."""
     _check(kind, prob, confidence)
-    if learnt.trouble:
-        raise Undecided(f"no region of these draws: {learnt.trouble}")
+    _claimable(learnt.trouble)
     if var_names is None:
         shape, draws, words = _of_probabilities(learnt, kind)
     else:
@@ -71,6 +70,11 @@ def _check(kind: str, prob: float, confidence: float) -> None:
     for name, value in (("prob", prob), ("confidence", confidence)):
         if not (isinstance(value, (int, float)) and 0 < value < 1):
             raise InvalidInput("learnt.region", expected=f"0 < {name} < 1", got=repr(value))
+
+
+def _claimable(trouble: str) -> None:
+    if trouble:
+        raise Undecided(f"no region of these draws: {trouble}")
 
 
 def _of_probabilities(learnt: PosteriorPriors, kind: str) -> tuple[Any, np.ndarray, str]:
@@ -135,6 +139,7 @@ def _of_parameters(
             got=", ".join(names),
             mend='kind="box".',
         )
+    _claimable(learnt._trouble_of(names))  # build may read others
     draws = np.stack([variables[name].values.astype(float) for name in names], axis=-1)
 
     def prior(theta: Any) -> Any:
