@@ -8,7 +8,6 @@ import numpy as np
 
 from borel.alphabets import Finite, Product
 from borel.bound import largest
-from borel.engine.estimates.estimate import EstimateEngine
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
 from borel.leakage import LeakageVariable
@@ -106,34 +105,12 @@ class ConditionalLeakage:
         prior = self.side.posterior(z)
         if self.index is not None:
             return prior * _conditioned(self.joint.mechanism, self.index, z, prior)
-        out = Joint(prior, self.joint.mechanism)
-        if not out.finite:
-            engine = EstimateEngine(out, _WHY)
-            engines: dict[str, Any] = {"auto": engine, "estimate": engine}
-            engines |= {wanted: _Refusing(wanted) for wanted in ("certified", "exact")}
-            both = (True, False)  # options(certificates=...): an estimate carries none
-            out.__dict__["_engines"] = {(k, c): e for k, e in engines.items() for c in both}
-        return out
+        finite = Joint(prior, self.joint.mechanism).finite
+        return Joint(prior, self.joint.mechanism, "" if finite else _WHY)
 
     def __repr__(self) -> str:
         """Show which leakage, and of what."""
         return f"ConditionalLeakage({self.kind} of {self.joint!r} given Z on {self.alphabet!r})"
-
-
-class _Refusing:
-    """An engine that was asked for and cannot be had."""
-
-    status = "estimate"
-
-    def __init__(self, wanted: str):
-        self.wanted = wanted
-
-    def __getattr__(self, name: str) -> Any:
-        raise NotYet(
-            f'options(engine="{self.wanted}")',
-            missing=f"a proof: {_WHY}",
-            instead='engine="auto" gives an estimate, marked so.',
-        )
 
 
 def _coordinate(mechanism: Mechanism, index: int) -> Mechanism:

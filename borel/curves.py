@@ -11,6 +11,7 @@ from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
 from borel.bound import weakest
 from borel.errors import NotYet
+from borel.plain import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,9 +190,9 @@ def names_of(labels: Sequence[Any]) -> list[str]:
     >>> names_of(["no", "yes"]), names_of([1, "1"])
     (['no', 'yes'], ['1', "'1'"])
     """
-    names = [str(label) for label in labels]
+    names = [in_words(label) for label in labels]
     same = len(set(names)) < len(set(labels))
-    return [repr(label) for label in labels] if same else names
+    return [in_words(repr(label)) for label in labels] if same else names
 
 
 # -- where the outcomes lie -----------------------------------------------------------------

@@ -200,6 +200,8 @@ class DatabaseJoint(Joint):
         The kernel: on D**n, or on the count that a counting query sees.
     """
 
+    _made_of = ("database", "mechanism")
+
     def __init__(self, database: Database, mechanism: Mechanism):
         self.database, self.mechanism = database, mechanism
         if isinstance(mechanism, CountingQuery):

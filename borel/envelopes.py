@@ -77,6 +77,7 @@ import numpy as np
 from borel import settings
 from borel.bound import weakest
 from borel.budgets import within_budget
+from borel.definitions import Remade
 from borel.engine.envelopes.envelope_enclosures import envelope_of
 from borel.engine.envelopes.envelope_figures import Threshold
 from borel.errors import InvalidInput, NotYet
@@ -95,7 +96,7 @@ if TYPE_CHECKING:
 _LEAKAGES = {"pml": pml, "pmc": pmc}
 
 
-class LeakageEnvelope:
+class LeakageEnvelope(Remade):
     """The envelope of PML or PMC of a joint over all post-processings; made by `envelope`.
 
     Attributes
@@ -107,6 +108,7 @@ class LeakageEnvelope:
     """
 
     __array_ufunc__ = None
+    _made_of = ("joint", "kind")
 
     def __init__(self, joint: Joint, kind: str):
         self.joint, self.kind = joint, kind

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.alphabets import how_to_match
+from borel.definitions import Remade
 from borel.density import check_labels
 from borel.engine.intervals.rounding import U, compounded
 from borel.errors import InvalidInput, NotYet
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from borel.mechanism import Mechanism
 
 
-class Joint:
+class Joint(Remade):
     """The joint law of (X, Y); made by ``prior * mech``.
 
     Attributes
@@ -42,8 +43,10 @@ class Joint:
     """
 
     __array_ufunc__ = None
+    _made_of = ("prior", "mechanism", "estimated")
+    estimated = ""
 
-    def __init__(self, prior: Any, mechanism: Mechanism):
+    def __init__(self, prior: Any, mechanism: Mechanism, estimated: str = ""):
         if not hasattr(mechanism, "closed_forms") or not hasattr(prior, "on"):
             raise InvalidInput(
                 "prior * mech",
@@ -69,6 +72,7 @@ class Joint:
             check_labels("x", prior.on)
         self.prior: Any = prior  # a Measure, or a posterior over priors
         self.mechanism = mechanism
+        self.estimated = estimated  # why its figures are estimates whatever the engine, if they are
 
     @property
     def secret(self) -> Any:
@@ -124,11 +128,8 @@ class Joint:
                 missing="a marginal with atoms as a Measure",
                 instead="the law of the leakage knows it: bl.pml(joint).tail(t).",
             )
-        from borel.engine import engine_for
-
-        engine = engine_for(self)
         return Measure(
-            lambda y: engine.log_marginal(y),
+            partial(_log_marginal, self),
             self.outcome,
             log=True,
             name="marginal",
@@ -188,9 +189,7 @@ class Joint:
                 rounding=error,
                 unproved=carried(self.prior, self.mechanism),
             )
-        from borel.engine import engine_for
-
-        level = float(np.ravel(engine_for(self).log_marginal(y))[0])
+        level = float(np.ravel(_log_marginal(self, y))[0])
         if not level > -np.inf:
             raise InvalidInput(
                 "joint.posterior",
@@ -198,16 +197,11 @@ class Joint:
                 got="density 0",
                 where=f"y = {y!r}",
             )
-        prior, mechanism = self.prior, self.mechanism
-
-        def density(x: Any) -> Any:
-            return prior._logpdf(x) + mechanism._logpdf(y, x) - level
-
         return Measure(
-            density,
+            partial(_log_posterior, self.prior, self.mechanism, y, level),
             self.secret,
             log=True,
-            breaks=prior.breaks,
+            breaks=self.prior.breaks,
             name=f"posterior given {y!r}",
             _check=False,
         )
@@ -253,3 +247,16 @@ class Joint:
             f"<div><code>{escape(repr(self))}</code><br>"
             "<i>next: bl.pml(joint).sup(), bl.pmc(joint).sup(), bl.audit(joint)</i></div>"
         )
+
+
+# functions of a module, so that what is made of them can be pickled
+
+
+def _log_marginal(joint: Joint, y: Any) -> Any:
+    from borel.engine import engine_for
+
+    return engine_for(joint).log_marginal(y)
+
+
+def _log_posterior(prior: Measure, mechanism: Mechanism, y: Any, level: float, x: Any) -> Any:
+    return prior._logpdf(x) + mechanism._logpdf(y, x) - level

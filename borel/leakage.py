@@ -10,6 +10,7 @@ from borel import settings
 from borel.alphabets import Finite, Product, exact_array
 from borel.bound import Bound
 from borel.budgets import within_budget
+from borel.definitions import Remade
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import LOST
 from borel.errors import InvalidInput, NotYet
@@ -25,7 +26,7 @@ _NARROW = (np.float16, np.float32, np.float64)
 VERSION = "a figure at one outcome is about the version of the density given"
 
 
-class LeakageVariable:
+class LeakageVariable(Remade):
     """PML or PMC as a function of the outcome, with a law under P_Y. Lazy; it caches.
 
     Made by `pml` and `pmc`. All figures are in nats, with the status of the engine that made them
@@ -40,6 +41,7 @@ class LeakageVariable:
     """
 
     __array_ufunc__ = None
+    _made_of = ("joint", "kind")
 
     def __init__(self, joint: Joint, kind: str):
         self.joint = joint

@@ -15,6 +15,7 @@ import numpy as np
 from borel import settings
 from borel.bound import Bound, weakest
 from borel.budgets import vouched, within_budget
+from borel.definitions import Remade
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import WIDE
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
@@ -132,7 +133,7 @@ def privacy_profile(of: Any) -> PrivacyProfile:
     return PrivacyProfile(of)
 
 
-class PrivacyProfile:
+class PrivacyProfile(Remade):
     """The privacy profile of a mechanism or a pair of measures; made by `privacy_profile`.
 
     Parameters
@@ -142,6 +143,7 @@ class PrivacyProfile:
     """
 
     __array_ufunc__ = None
+    _made_of = ("of",)
 
     def __init__(self, of: Any):
         self.of = of

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from borel.bound import Bound, Ratio
 from borel.errors import InvalidInput
-from borel.plain import from_plain, to_plain
+from borel.plain import from_plain, in_words, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,12 +80,101 @@ def write(tree: xr.DataTree, path: Path) -> None:
     handle, temporary = tempfile.mkstemp(suffix=".nc", dir=path.parent, prefix=".writing-")
     os.close(handle)
     try:
-        _compat.for_netcdf(tree).to_netcdf(temporary, engine="h5netcdf")
+        _writable(_compat.for_netcdf(tree)).to_netcdf(temporary, engine="h5netcdf")
         os.chmod(temporary, 0o666 & ~_umask())  # mkstemp's files are their owner's alone
         os.replace(temporary, path)
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+_PLAIN = "borel_plain"
+"""The attribute of a variable whose values a file holds as JSON."""
+
+
+def _writable(tree: xr.DataTree) -> xr.DataTree:
+    """Return a tree with what a file cannot hold as JSON; the tree itself if it can hold all."""
+    import xarray as xr
+
+    nodes = {node.path: node.to_dataset(inherit=False) for node in tree.subtree}
+    changed = {path: _writable_dataset(dataset) for path, dataset in nodes.items()}
+    if all(changed[path] is nodes[path] for path in nodes):
+        return tree
+    return xr.DataTree.from_dict(changed)
+
+
+def _writable_dataset(dataset: xr.Dataset) -> xr.Dataset:
+    bad = [str(n) for n, variable in dataset.variables.items() if not _holds(dataset, n, variable)]
+    attrs = {name: _writable_attr(value) for name, value in dataset.attrs.items()}
+    if bad or any(attrs[name] is not dataset.attrs[name] for name in attrs):
+        plain = {
+            name: (dataset[name].dims, _texts(dataset[name].values), {_PLAIN: 1}) for name in bad
+        }
+        coords = {name: value for name, value in plain.items() if name in dataset.coords}
+        rest = {name: value for name, value in plain.items() if name not in coords}
+        kept = dataset.drop_vars(bad)
+        dataset = kept.assign_coords(coords).assign(rest)
+        dataset.attrs = attrs
+    for variable in dataset.variables.values():
+        if any(_writable_attr(v) is not v for v in variable.attrs.values()):
+            dataset = dataset.copy()
+            for each in dataset.variables.values():
+                each.attrs = {n: _writable_attr(v) for n, v in each.attrs.items()}
+            break
+    return dataset
+
+
+def _holds(dataset: xr.Dataset, name: Any, variable: xr.Variable) -> bool:
+    """Return whether a file holds a variable as it is: numbers, times and clean text."""
+    index = dataset.indexes.get(name)
+    if index is not None and index.nlevels > 1:
+        return False
+    kind = getattr(variable.dtype, "kind", "O")
+    if kind in "fiubmMS":
+        return True
+    return kind in "UO" and all(
+        isinstance(v, str) and in_words(v) == v for v in np.ravel(variable.values)
+    )
+
+
+def _texts(values: Any) -> np.ndarray:
+    values = np.asarray(values, dtype=object)
+    out = np.empty(values.shape, dtype=object)
+    for place in np.ndindex(values.shape):
+        try:
+            plain = to_plain(values[place])
+        except InvalidInput:
+            plain = {"__text__": str(values[place])}
+        out[place] = json.dumps(plain)
+    return out
+
+
+def _writable_attr(value: Any) -> Any:
+    if isinstance(value, str):
+        words = in_words(value)
+        return value if words == value else words
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number, np.ndarray, list)):
+        return in_words(value)
+    return value
+
+
+def _as_it_was(tree: xr.DataTree) -> xr.DataTree:
+    """Return a tree that was read with the values again that the file holds as JSON."""
+    for node in tree.subtree:
+        names = [
+            n for n, v in node.to_dataset(inherit=False).variables.items() if _PLAIN in v.attrs
+        ]
+        if names:
+            dataset = node.to_dataset(inherit=False)
+            for name in names:
+                variable = dataset[name]
+                out = np.empty(variable.shape, dtype=object)
+                for place in np.ndindex(variable.shape):
+                    out[place] = from_plain(json.loads(str(variable.values[place])))
+                assign = dataset.assign_coords if name in dataset.coords else dataset.assign
+                dataset = assign({name: (variable.dims, out)})
+            node.dataset = dataset
+    return tree
 
 
 def _umask() -> int:
@@ -106,7 +197,7 @@ def read(path: str | os.PathLike) -> xr.DataTree:
     if path.is_dir():
         path = path / RESULT
     try:
-        return _compat.as_datatree(path)
+        return _as_it_was(_compat.as_datatree(path))
     except FileNotFoundError:
         raise InvalidInput(
             "bl.load",

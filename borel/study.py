@@ -111,6 +111,13 @@ class Study:
         object.__setattr__(self, "guarantees", self._checked_guarantees())
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise InvalidInput("Study", expected="seed=<an integer >= 0>", got=repr(self.seed))
+        if "seed" in self.options:
+            raise InvalidInput(
+                "Study",
+                expected="the seed on its own, as the prior function takes it too",
+                got=f"options={self.options!r}",
+                mend=f"write seed={self.options['seed']!r} beside options=.",
+            )
         with settings.options(**self.settings):  # raises for an option that is not one
             pass
         if not self.sampled:
@@ -276,11 +283,12 @@ def load_study(path: str | Path) -> dict[str, Study]:
 
     Notes
     -----
-    The folder of the file joins ``sys.path``, so that a study can import what lies beside it.
+    The folder of the file joins ``sys.path``, so that a study can import what lies beside it. It
+    comes last: a file ``html.py`` beside the study takes no module's place.
     """
     path = Path(path)
     try:
-        source = path.read_text(encoding="utf-8")
+        source = path.read_text(encoding="utf-8-sig")  # with or without a byte order mark
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise StudyError(f"the study {path} cannot be read: {why}") from error
@@ -296,7 +304,7 @@ def load_study(path: str | Path) -> dict[str, Study]:
         ) from error
     folder = str(path.resolve().parent)
     if folder not in sys.path:
-        sys.path.insert(0, folder)
+        sys.path.append(folder)
     module = ModuleType("borel_study")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # so that its functions can be pickled and inspected

@@ -34,26 +34,26 @@ def _choose(joint: Joint, wanted: str) -> Any:
 
         return FiniteEngine(joint)
     discrete = {joint.secret.kind, joint.outcome.kind} <= {"finite", "countable"}
-    if discrete and joint.mechanism.density is not None:
+    if discrete and joint.mechanism.density is not None and not joint.estimated:
         from borel.engine.discrete.countable import CountableEngine
 
         return CountableEngine(joint)
-    if wanted == "exact":
+    if wanted == "exact" and not joint.estimated:
         raise NotYet(
             f'options(engine="{wanted}")',
             missing=f"an exact engine for {joint.secret!r} and {joint.outcome!r}: it is for finite "
             "and countable alphabets",
             instead='engine="auto" certifies what it can, and estimates the rest.',
         )
-    why = ""
-    if wanted != "estimate":
+    why = joint.estimated
+    if wanted != "estimate" and not why:
         from borel.engine.continuous.certified import CertifiedEngine
 
         try:
             return CertifiedEngine(joint)
         except NotEnclosed as error:
             why = str(error)
-    if wanted == "certified":
+    if wanted in ("exact", "certified"):
         raise NotYet(
             f'options(engine="{wanted}")',
             missing=f"a proof: {why}",

@@ -94,6 +94,8 @@ class BitJoint(Joint):
         The mechanism on databases; the kernel of one entry moves with the prior.
     """
 
+    _made_of = ("database", "mechanism", "i")
+
     def __init__(self, database: BitDatabase, mechanism: Mechanism, i: int | None = None):
         self.database, self.mechanism, self.i = database, mechanism, i
         self.prior = BitLaws(self)

@@ -34,6 +34,7 @@ class Chains:
             if {"chain", "draw"} <= set(variable.dims)
         }
         self.length = posterior.sizes["draw"]
+        self.read: set[str] = set()  # the variables that a build has asked for
         self._flat: dict[str, np.ndarray] = {}
         self._slabs: dict[str, tuple[int, int, np.ndarray]] = {}
 
@@ -107,6 +108,7 @@ class Draw(Mapping):
                 got=repr(name),
                 mend="build gets the posterior's variables by name.",
             )
+        self._chains.read.add(name)
         if name not in self._chosen:
             self._chosen[name] = self._chains.labelled(name, self._start, self._stop)
         return self._chosen[name]

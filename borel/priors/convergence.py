@@ -9,7 +9,7 @@ import numpy as np
 from borel import _compat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     import xarray as xr
 
@@ -25,45 +25,60 @@ _HELD = 64_000_000
 
 def diagnose(draws: xr.DataArray, name: str) -> str:
     """Return what is wrong with draws (chain, draw, ...), or an empty string."""
-    values = draws.values
+    import xarray as xr
+
+    values = _numbers(draws.values)
     if np.isnan(values).any():
         return f"{name} has NaN draws"
     if draws.sizes["chain"] < 2:
         return f"{name}: one chain only, R-hat needs two or more"
     # diagnostics are of ranks: an infinity is only the largest value
-    finite = values[np.isfinite(values)]
-    if finite.size < values.size:
-        cap = float(finite.max(initial=0.0)) * 2 + 1
-        draws = draws.copy(data=np.clip(values, -cap, cap))
-    spread = draws.max(("chain", "draw")) - draws.min(("chain", "draw"))
-    moving = spread.values > 0
+    finite = np.isfinite(values)
+    if not finite.all():
+        cap = float(np.abs(values[finite]).max(initial=0.0)) * 2 + 1
+        values = np.clip(values, -cap, cap)
+    entries = values.reshape(*values.shape[:2], -1)
+    moving = entries.max(axis=(0, 1)) > entries.min(axis=(0, 1))
     if not moving.any():
         return ""  # a constant has converged
-    rhat = np.where(moving, _compat.rhat(draws).values, 1.0)
-    bulk = np.where(moving, _compat.ess_bulk(draws).values, np.inf)
-    tail = np.where(moving, _compat.ess_tail(draws).values, np.inf)
+    moved = xr.DataArray(entries[..., moving], dims=("chain", "draw", "entry"))
+    with np.errstate(all="ignore"):  # chains that stay where they began: their variance is 0
+        rhat = _compat.rhat(moved).values
+        sizes = {"bulk": _compat.ess_bulk(moved).values, "tail": _compat.ess_tail(moved).values}
     problems = []
-    if not np.nanmax(rhat) <= RHAT_LIMIT or np.isnan(rhat).any():
+    if not (rhat <= RHAT_LIMIT).all():
         problems.append(f"R-hat {np.max(rhat):.3f} > {RHAT_LIMIT}")
-    for label, ess in (("bulk", bulk), ("tail", tail)):
+    for label, ess in sizes.items():
         if not np.min(ess) >= ESS_LIMIT:
             problems.append(f"{label} ESS {np.min(ess):.0f} < {ESS_LIMIT}")
     return f"{name}: " + ", ".join(problems) if problems else ""
 
 
-def trouble_of(posterior: xr.Dataset) -> str:
-    """Return why nothing may be claimed from the variables of a posterior, or an empty string."""
+def _numbers(values: np.ndarray) -> np.ndarray:
+    """Return draws as floats; what is no number, as its place in order: it has to mix too."""
+    if values.dtype.kind in "fiub":
+        return values.astype(float)
+    _, codes = np.unique(values.astype(str), return_inverse=True)
+    return codes.reshape(values.shape).astype(float)
+
+
+def trouble_of(variables: Mapping[str, xr.DataArray], names: Iterable[str]) -> str:
+    """Return why nothing may be claimed from some variables of a posterior, or an empty string.
+
+    Parameters
+    ----------
+    variables : mapping from str to DataArray, dims (chain, draw, ...)
+        The variables of the posterior.
+    names : iterable of str
+        Those that matter.
+    """
     worst, moves, seen = [], False, False
-    for name, variable in posterior.data_vars.items():
-        if not {"chain", "draw"} <= set(variable.dims):
-            continue
+    for name in sorted(names):
         seen = True
-        if variable.dtype.kind not in "fiu":
-            continue
-        for part in _parts(variable):
+        for part in _parts(variables[name]):
             part = part.transpose("chain", "draw", ...).load()
             moves = moves or bool(np.any(part.values != part.values[:1, :1]))
-            if found := diagnose(part, str(name)):
+            if found := diagnose(part, name):
                 worst.append(found)
                 break
     if seen and not moves:

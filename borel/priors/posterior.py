@@ -6,7 +6,7 @@ Nothing of size (draws, secrets, outcomes) is ever held.
 from __future__ import annotations
 
 import math
-from functools import cached_property
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +14,16 @@ import numpy as np
 from borel import _compat
 from borel.alphabets import how_to_match
 from borel.combined_measures import mixture
+from borel.definitions import Remade
 from borel.engine.intervals.rounding import U, compounded
-from borel.errors import InvalidInput, NotYet
+from borel.errors import BorelError, InvalidInput, NotYet
 from borel.measures import Measure, covers
 from borel.priors.chains import Chains
 from borel.priors.convergence import trouble_of
 from borel.priors.posterior_leakage import PosteriorLeakage, random_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import xarray as xr
 
@@ -30,6 +31,13 @@ if TYPE_CHECKING:
     from borel.priors.random_bound import RandomBound
     from borel.priors.sets import PriorSet
 
+_TOGETHER = 64
+"""Draws that are built when the posterior is made, to see what ``build`` gives."""
+_AVERAGES = (
+    "build sees some draws at a time, so that no sums or means over them belong in it: for the "
+    "mean of the priors write learnt.mean_prior(); for the prior at a posterior mean, "
+    'bl.pmf(data.posterior["p"].mean(("chain", "draw"))).'
+)
 BLOCK = 4000
 """Draws in a block: large enough for BLAS, small enough for the cache."""
 _MIXED = 64
@@ -52,7 +60,10 @@ def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> 
         block, and returns a `Measure` with that leading axis: ``lambda draw: bl.pmf(draw["p"])``,
         ``lambda draw: bl.normal(mu=draw["mu"], sigma=draw["sigma"])``. Further dims of a variable
         (groups, say) are there to choose from: ``bl.pmf(draw["p"].sel(group="north"))``; see
-        `each_group` for all of them in turn.
+        `each_group` for all of them in turn. The prior of a draw depends on that draw alone: a
+        build that averages over draws is refused. R-hat and ESS are of the variables it reads.
+        A posterior over priors goes to another process if build is a function of a module, not a
+        lambda; its figures do in any case.
 
     Returns
     -------
@@ -63,7 +74,8 @@ def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> 
     Raises
     ------
     InvalidInput
-        No posterior group, a ``build`` that returns no Measure, or draws that are no priors.
+        No posterior group, a ``build`` that returns no Measure or averages over the draws, or draws
+        that are no priors.
 
     Examples
     --------
@@ -158,7 +170,16 @@ def _posterior_of(data: Any, what: str) -> xr.Dataset:
     return posterior
 
 
-class PosteriorPriors:
+def _numbers_of_first(measures: Measure) -> list[np.ndarray]:
+    """Return the numbers that the first of a batch of measures is made of."""
+    given = [measures._probabilities]
+    if measures.density is not None:
+        given = list(measures.density.parameters.values())
+    arrays = [np.asarray(a, float) for a in given]
+    return [a[0] if a.ndim else a for a in arrays]
+
+
+class PosteriorPriors(Remade):
     """A random prior: the law of the secret under each posterior draw; made by `from_posterior`.
 
     Attributes
@@ -172,15 +193,18 @@ class PosteriorPriors:
     """
 
     __array_ufunc__ = None
+    _made_of = ("posterior", "build")
 
     def __init__(self, posterior: xr.Dataset, build: Callable[[Any], Measure]):
         self.posterior = posterior
         self.build = build
         self.exact = posterior.attrs.get("borel_draws") == "exact"
         self._chains = Chains(posterior)
+        self._troubles: dict[frozenset[str], str] = {}
         self._template: Measure | None = None
         if self.size:
-            self._template = self._measure(0, min(2, self.size))
+            self._template = self._measure(0, min(_TOGETHER, self.size))
+            self._check_by_draw(self._template)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -199,7 +223,17 @@ class PosteriorPriors:
 
     def _measure(self, start: int, stop: int) -> Measure:
         """Build the priors of the draws start, ..., stop - 1."""
-        measure = self.build(self._chains.block(start, stop))
+        try:
+            measure = self.build(self._chains.block(start, stop))
+        except (ValueError, KeyError) as error:
+            if isinstance(error, BorelError) or not re.search(r"'(chain|draw)'", str(error)):
+                raise
+            raise InvalidInput(
+                "from_posterior",
+                expected="a build of variables with the dims (sample, ...): the draws of a block",
+                got=f"one that asks for chain or draw ({error})",
+                mend=_AVERAGES,
+            ) from error
         if not isinstance(measure, Measure):
             raise InvalidInput(
                 "from_posterior",
@@ -211,7 +245,7 @@ class PosteriorPriors:
                 "from_posterior",
                 expected=f"one prior for each of {stop - start} draws (a leading axis)",
                 got=f"batch shape {measure.batch}",
-                mend="keep the leading axis: no sums or means over the draws in build.",
+                mend=f"keep the leading axis; {_AVERAGES}",
             )
         if self._template is not None and measure.on != self._template.on:
             raise InvalidInput(
@@ -220,6 +254,22 @@ class PosteriorPriors:
                 got=f"on {measure.on!r}",
             )
         return measure
+
+    def _check_by_draw(self, together: Measure) -> None:
+        """Raise unless the first prior is the same when fewer draws are built beside it.
+
+        A build that averages over the draws would average over a block, whatever its size.
+        """
+        few = self._measure(0, max(1, min(2, self.size - 1)))
+        pairs = zip(_numbers_of_first(together), _numbers_of_first(few), strict=True)
+        if not all(np.allclose(a, b, 1e-9, 1e-12, equal_nan=True) for a, b in pairs):
+            raise InvalidInput(
+                "from_posterior",
+                expected="a build whose prior of each draw depends on that draw alone",
+                got=f"one whose first prior is another when {together.batch[0]} draws are built "
+                f"together than with {few.batch[0]}",
+                mend=_AVERAGES,
+            )
 
     def blocks(self, size: int | None = None) -> Iterator[tuple[slice, Measure]]:
         """Yield slices of draws with their priors."""
@@ -379,12 +429,24 @@ class PosteriorPriors:
             _check=False,
         )
 
-    @cached_property
+    @property
     def trouble(self) -> str:
-        """Why nothing may be claimed from these draws (R-hat, ESS), or an empty string."""
+        """Why nothing may be claimed from these draws (R-hat, ESS), or an empty string.
+
+        Of the variables that ``build`` reads: what else the posterior holds plays no part in the
+        figures, and may be large.
+        """
+        return self._trouble_of(self._chains.read)
+
+    def _trouble_of(self, names: Iterable[str]) -> str:
+        """Return why nothing may be claimed from the draws of some variables."""
         if not self.size:
             return "the posterior is empty: it has no draws; sample it (pm.sample)"
-        return "" if self.exact else trouble_of(self.posterior)
+        key = frozenset(names)
+        if key not in self._troubles:
+            found = "" if self.exact else trouble_of(self._chains.variables, key)
+            self._troubles[key] = found
+        return self._troubles[key]
 
     def __mul__(self, mechanism: Any) -> Joint:
         """Return the joint of a random prior and a mechanism: ``learnt * mech``."""

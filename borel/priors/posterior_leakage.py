@@ -9,6 +9,7 @@ import numpy as np
 
 from borel import _compat
 from borel.bound import Bound
+from borel.definitions import Remade
 from borel.errors import InvalidInput, NotYet
 from borel.priors.intervals import levels_for
 from borel.priors.random_bound import RandomBound
@@ -49,7 +50,7 @@ _LAW = ("the law of the leakage over a posterior",)
 _INSTEAD = ".sup().cdf(t), or the law under one prior."
 
 
-class PosteriorLeakage:
+class PosteriorLeakage(Remade):
     """PML or PMC under a random prior: at an outcome and over all outcomes, a `RandomBound`.
 
     Parameters
@@ -61,6 +62,7 @@ class PosteriorLeakage:
     """
 
     __array_ufunc__ = None
+    _made_of = ("joint", "kind")
 
     def __init__(self, joint: Joint, kind: str):
         self.joint = joint

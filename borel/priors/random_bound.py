@@ -116,6 +116,10 @@ class RandomBound:
         """``lower``, ``upper`` and ``status`` over (chain, draw)."""
         return self._draws() if callable(self._draws) else self._draws
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Keep the draws themselves, for pickle and copy, not the function that labels them."""
+        return {**vars(self), "_draws": self.draws}
+
     @classmethod
     def empty(cls, name: str, trouble: str) -> RandomBound:
         """Make one without draws: every figure is undecided."""

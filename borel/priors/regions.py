@@ -46,8 +46,7 @@ def region_of(
         raise InvalidInput("learnt.region", expected=f"kind one of {KINDS}", got=repr(kind))
     prob = inside("learnt.region", "prob", prob)
     confidence = inside("learnt.region", "confidence", confidence)
-    if learnt.trouble:
-        raise Undecided(f"no region of these draws: {learnt.trouble}")
+    _claimable(learnt.trouble)
     if var_names is None:
         shape, draws, words = _of_probabilities(learnt, kind)
     else:
@@ -67,6 +66,11 @@ def region_of(
         EXACT_DRAWS if learnt.exact else ASYMPTOTIC,
     )
     return out
+
+
+def _claimable(trouble: str) -> None:
+    if trouble:
+        raise Undecided(f"no region of these draws: {trouble}")
 
 
 def _of_probabilities(learnt: PosteriorPriors, kind: str) -> tuple[Any, np.ndarray, str]:
@@ -131,6 +135,7 @@ def _of_parameters(
             got=", ".join(names),
             mend='kind="box".',
         )
+    _claimable(learnt._trouble_of(names))  # build may read others
     draws = np.stack([variables[name].values.astype(float) for name in names], axis=-1)
 
     def prior(theta: Any) -> Any:
