@@ -404,7 +404,8 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
 
     Examples
     --------
-    >>> pmf([0.25, 0.75], on=Finite(["no", "yes"]))
+    >>> import borel as bl
+    >>> pmf([0.25, 0.75], on=bl.Finite(["no", "yes"]))
     Measure([0.25, 0.75] on Finite(['no', 'yes']))
     """
     if isinstance(probabilities, (list, tuple)) and any(
