@@ -199,7 +199,7 @@ class Finite(Alphabet):
 
     kind = "finite"
     given = True
-    """Whether somebody gave the labels; else they only count, and are matched by their number."""
+    """Whether somebody gave the labels; else a mechanism of more labels is no match for them."""
 
     @classmethod
     def numbered(cls, count: int) -> Finite:
@@ -676,24 +676,25 @@ class Product(Alphabet):
 
 
 def miscounted(outer: Alphabet, inner: Alphabet) -> bool:
-    """Return whether things that nobody labelled are not as many as the labels of an alphabet.
+    """Return whether things that nobody labelled are fewer than the labels of an alphabet.
 
     Two probabilities are no law on three secrets: which one was forgotten?
     """
     unlabelled = isinstance(inner, Finite) and not inner.given
-    return unlabelled and outer.dim == 1 and outer.kind == "finite" and outer.size != inner.size
+    return unlabelled and outer.dim == 1 and outer.kind == "finite" and outer.size > inner.size
 
 
 def how_to_match(*alphabets: Alphabet) -> str:
     """Return how to mend labels that do not match, in words."""
-    for factor in (factor for alphabet in alphabets for factor in alphabet.factors):
-        if isinstance(factor, Finite) and not factor.given:
-            return (
-                f"nobody labelled {factor.size} of them: give bl.Finite([...]), their labels "
-                f"(bl.Finite({factor.size}) if 0, 1, ... are meant), as on=, secret= or outcome=; "
-                "or one number for each label of the other."
-            )
-    return "give both the same labels; labels are matched, never positions."
+    words = "give both the same labels; labels are matched, never positions."
+    factors = (factor for alphabet in alphabets for factor in alphabet.factors)
+    bare = next((f for f in factors if isinstance(f, Finite) and not f.given), None)
+    if bare is None:
+        return words
+    return (
+        f"{words} Nobody gave those of {bare!r}: on=bl.Finite([...]) does (secret= or outcome= of "
+        f"a mechanism), on=bl.Finite({bare.size}) if 0, 1, ... are meant."
+    )
 
 
 def includes(outer: Alphabet, inner: Alphabet) -> bool:

@@ -396,8 +396,8 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
         DataArray brings its labels; the dimension called ``x`` or ``secret`` is the secret's, the
         last one if none is. A Series brings its index.
     on : Alphabet, optional
-        A finite alphabet with n labels. If not given they are 0, ..., n - 1, and only mechanisms of
-        n secrets take the prior: a category that was forgotten is an error.
+        A finite alphabet with n labels. If not given they are 0, ..., n - 1, and a mechanism of
+        more than n secrets refuses the prior: a category may have been forgotten.
 
     Raises
     ------
@@ -411,7 +411,8 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
 
     Examples
     --------
-    >>> pmf([0.25, 0.75], on=Finite(["no", "yes"]))
+    >>> import borel as bl
+    >>> pmf([0.25, 0.75], on=bl.Finite(["no", "yes"]))
     Measure([0.25, 0.75] on Finite(['no', 'yes']))
     """
     if isinstance(probabilities, (list, tuple)) and any(
