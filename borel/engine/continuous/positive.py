@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Ends = tuple[float, float]
 ROUNDING = 2e-11
-"""What floats may miss: a mass that is further from 1, or a density further below 0, is an error."""
+"""What floats may miss: a mass further from 1, or a density further below 0, is an error."""
 _SWEEPS, _BOXES = 48, 256
 
 _TOTAL = frozenset(
