@@ -12,7 +12,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from borel.engine.balls.masses import SUM_OF_NORMALS, integral_of
-from borel.engine.continuous.positive import prover, require_nonnegative
+from borel.engine.continuous.positive import ROUNDING, prover, require_nonnegative
 from borel.engine.graphs.rewrite import simplified
 from borel.errors import InvalidInput
 
@@ -26,7 +26,6 @@ FAMILIES = frozenset(
 SUM_IN_A_BOX = "sum in a box"
 """The family of a weighted sum of secrets in a box, with polynomial densities."""
 SUMS = frozenset((SUM_IN_A_BOX, SUM_OF_NORMALS))
-_ROUNDING = 1e-11
 MISS = 5e-14
 """How far the integral of a density may be from 1: half of the slack that laws of a leakage have.
 
@@ -96,7 +95,7 @@ def require_one(
     """
     numbers = [abs(args[0]) for op, args in density.graph.nodes if op == "const"]
     largest = max((v for v in numbers if math.isfinite(v)), default=0.0)
-    allowed = max(allowed, min(max(_ROUNDING, 8 * 2.0**-53 * largest), 1e-6))
+    allowed = max(allowed, min(max(ROUNDING, 8 * 2.0**-53 * largest), 1e-6))
     low, high = mass
     if low > 1 + allowed or high < 1 - allowed:
         off = low - 1 if low > 1 else 1 - high
