@@ -267,7 +267,7 @@ ALTERED = {
     "several-slope": (("claim", "proof", "x"), [0.0, 0.5]),
     "count-infinite-pml": (("claim", "proof", "exponent"), 1e9),
     "count-infinite-pmc": (("claim", "proof", "exponent"), 0.0),
-    "counts-mean": (("claim", "head"), [2, 40]),
+    "counts-mean": (("prior", "atoms"), [[1.0, 0.5, 0.5]]),
     "counts-infinite-quantile": (("claim", "s"), [1, 2]),
     "finite-envelope-level": (("upper",), 0.8),
     "finite-envelope-mass": (("claim", "shares", "of"), 2**50),
@@ -370,13 +370,9 @@ def test_a_prior_of_mass_3_is_refused(name):
 def test_a_prior_of_mass_2_at_an_outcome_is_refused():
     """With p = 2, not 1, f_Y is 2, and PML at 1/4 would be log 1.25 / 2 < 0."""
     made = kept("point-pml")
-    made["prior"]["graph"]["nodes"] += [
-        ["const", [(2.0).hex()]],
-        [
-            "multiply",
-            [len(made["prior"]["graph"]["nodes"]) - 1, len(made["prior"]["graph"]["nodes"])],
-        ],
-    ]
+    nodes = made["prior"]["graph"]["nodes"]
+    last = len(nodes) - 1
+    nodes += [["const", [(2.0).hex()]], ["multiply", [last, last + 1]]]
     for cell in made["claim"]["cells"]:
         cell[2:] = [2 * cell[2], 2 * cell[3]]
     made |= {"lower": 0.0, "upper": 1e-9}
