@@ -119,7 +119,7 @@ def check(
         Path, typer.Argument(help="The result.nc of an audit, its folder, or a certificate.json.")
     ],
 ) -> None:
-    """Verify the certificates of a result again, with none of the code that made them."""
+    """Verify the certificates of a result again, and say what they take on trust."""
     with _errors():
         from rich.console import Console
         from rich.table import Table

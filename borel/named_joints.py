@@ -106,10 +106,11 @@ def foreign(certificate: dict[str, Any], named: Mapping[str, Any]) -> str:
 def _claims(part: dict[str, Any], free: bool = False) -> Iterator[tuple[dict[str, Any], bool]]:
     """Yield what a certificate claims of joints, and whether their priors are free.
 
-    Of all priors of full support, and of members, a set says more than a prior.
+    Of all priors of full support, and of members, a set says more than a prior. LDP depends on the
+    mechanism alone, so that it may be shown over any set.
     """
     over = part.get("over", {})
-    if "set" in over:
+    if "set" in over and part["quantity"] != "ldp":
         yield {"prior": over}, False
     free = free or over.get("kind") in ("full_support", "member")
     for key in ("parts", "sides", "terms", "of"):
@@ -133,7 +134,8 @@ def _other(claim: dict[str, Any], named: dict[str, Any], free: bool) -> str:
     elif kernel and claim["outcome"] != named["outcome"]:
         return "other outcomes"
     if "set" in prior:
-        return "" if prior["set"] in named["sets"] else "another set of priors"
+        known = prior["set"] in named["sets"] or claim.get("quantity") == "ldp"
+        return "" if known else "another set of priors"
     free = free or "table" in kernel
     return "" if free or prior in named["priors"] else "another prior"
 

@@ -1,8 +1,9 @@
-"""Check certificates again, with none of the code that made them: the part to trust, and to read.
+"""Check certificates again, with little of the code that made them: a part to trust, and to read.
 
 A leaf of a certificate is proved again from the graphs of f(y|x) and p(x), with Arb balls of 128
 bits, along rays (`check_rays`). What is in doubt is refused.
-Taken on trust: Arb, the tracer of densities, and that f(.|x) and p integrate to 1.
+Taken on trust: Arb, the tracer of densities, and that f(.|x) and p integrate to 1; of a sum of
+secrets also its law, by the code of the engine (`check_masses` looks at p, and says what is left).
 """
 
 from __future__ import annotations
