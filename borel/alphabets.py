@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from borel.calls import explained
 from borel.errors import InvalidInput, NotYet, OutsideAlphabet
 
 
@@ -127,6 +128,7 @@ def is_missing(label: Any) -> bool:
         return True
 
 
+@explained(too_many="Finite(['no', 'yes']).")
 class Finite(Alphabet):
     """A finite alphabet of labels, with counting measure.
 
@@ -285,6 +287,7 @@ def _labels_of(points: Any) -> list:
     return list(points.ravel()) if isinstance(points, np.ndarray) else list(points)
 
 
+@explained
 @dataclass(frozen=True)
 class Integers(Alphabet):
     """The integers from ``lower`` to ``upper`` (None is unbounded), with counting measure.
@@ -367,6 +370,7 @@ class Integers(Alphabet):
         return f"Integers({self.lower}, {self.upper})"
 
 
+@explained
 @dataclass(frozen=True)
 class Interval(Alphabet):
     """An interval with Lebesgue measure; its endpoints are null sets. None is unbounded.
@@ -412,6 +416,7 @@ def _end(value: float) -> str:
     return "None" if math.isinf(value) else f"{value:.17g}"
 
 
+@explained
 def Reals() -> Interval:
     """Return the real line with Lebesgue measure.
 
@@ -423,6 +428,7 @@ def Reals() -> Interval:
     return Interval(None, None)
 
 
+@explained
 @dataclass(frozen=True)
 class Mixed(Alphabet):
     """An interval with Lebesgue measure plus atoms (counting measure on them).
@@ -586,6 +592,13 @@ def includes(outer: Alphabet, inner: Alphabet) -> bool:
             high = math.inf if inner.upper is None else inner.upper
             return outer.lower <= low and high <= outer.upper
     return False
+
+
+def how_to_match(secret: Alphabet, prior: Alphabet) -> str:
+    """Say how to mend a prior on points that a mechanism does not know."""
+    if secret.kind == prior.kind == "finite":
+        return "give both the same labels; labels are matched, never positions."
+    return f"make the mechanism with secret=bl.{prior!r}, or a prior on bl.{secret!r}."
 
 
 def points_of(alphabet: Alphabet, what: str) -> tuple:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.alphabets import how_to_match
 from borel.density import check_labels
 from borel.engine.intervals.rounding import U, compounded
 from borel.errors import InvalidInput, NotYet
@@ -55,7 +56,7 @@ class Joint:
                 "prior * mech",
                 expected=f"a prior within the secrets of the mechanism, {mechanism.secret!r}",
                 got=f"one on {prior.on!r}",
-                mend="give both the same labels; labels are matched, never positions.",
+                mend=how_to_match(mechanism.secret, prior.on),
             )
         if isinstance(prior, Measure) and prior.batch:
             raise InvalidInput(

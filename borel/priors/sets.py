@@ -209,7 +209,7 @@ class PriorSet:
 
     def __mul__(self, mechanism: Any) -> Joint:
         """Return the joints of all members with a mechanism: ``prior_set * mech``."""
-        from borel.alphabets import includes
+        from borel.alphabets import how_to_match, includes
         from borel.joint import Joint
         from borel.mechanism import Mechanism
 
@@ -220,7 +220,7 @@ class PriorSet:
                 "prior_set * mech",
                 expected=f"priors within the secrets of the mechanism, {mechanism.secret!r}",
                 got=f"priors on {self.on!r}",
-                mend="give both the same labels; labels are matched, never positions.",
+                mend=how_to_match(mechanism.secret, self.on),
             )
         return Joint(self, mechanism)
 
