@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from borel.calls import explained
 from borel.errors import InvalidInput, NotYet, OutsideAlphabet
 from borel.reals import real
 
@@ -175,6 +176,7 @@ def is_missing(label: Any) -> bool:
         return True
 
 
+@explained(too_many="Finite(['no', 'yes']).")
 class Finite(Alphabet):
     """A finite alphabet of labels, with counting measure.
 
@@ -381,6 +383,7 @@ def _labels_of(points: Any) -> list:
     return list(points.ravel()) if isinstance(points, np.ndarray) else list(_as_given(points))
 
 
+@explained
 @dataclass(frozen=True)
 class Integers(Alphabet):
     """The integers from ``lower`` to ``upper`` (None is unbounded), with counting measure.
@@ -484,6 +487,7 @@ class Integers(Alphabet):
         return f"Integers({self.lower}, {self.upper})"
 
 
+@explained
 @dataclass(frozen=True)
 class Interval(Alphabet):
     """An interval with Lebesgue measure; its endpoints are null sets. None is unbounded.
@@ -529,6 +533,7 @@ def _end(value: float) -> str:
     return "None" if math.isinf(value) else f"{value:.17g}"
 
 
+@explained
 def Reals() -> Interval:
     """Return the real line with Lebesgue measure.
 
@@ -540,6 +545,7 @@ def Reals() -> Interval:
     return Interval(None, None)
 
 
+@explained
 @dataclass(frozen=True)
 class Mixed(Alphabet):
     """An interval with Lebesgue measure plus atoms (counting measure on them).
@@ -684,7 +690,7 @@ def miscounted(outer: Alphabet, inner: Alphabet) -> bool:
     return unlabelled and outer.dim == 1 and outer.kind == "finite" and outer.size > inner.size
 
 
-def how_to_match(*alphabets: Alphabet) -> str:
+def how_to_label(*alphabets: Alphabet) -> str:
     """Return how to mend labels that do not match, in words."""
     words = "give both the same labels; labels are matched, never positions."
     factors = (factor for alphabet in alphabets for factor in alphabet.factors)
@@ -730,6 +736,13 @@ def includes(outer: Alphabet, inner: Alphabet) -> bool:
             high = math.inf if inner.upper is None else inner.upper
             return outer.lower <= low and high <= outer.upper
     return False
+
+
+def how_to_match(secret: Alphabet, prior: Alphabet) -> str:
+    """Say how to mend a prior on points that a mechanism does not know."""
+    if secret.kind == prior.kind == "finite":
+        return how_to_label(prior)
+    return f"make the mechanism with secret=bl.{prior!r}, or a prior on bl.{secret!r}."
 
 
 def points_of(alphabet: Alphabet, what: str) -> tuple:

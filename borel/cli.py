@@ -53,7 +53,10 @@ def main(
 def audit(
     study: Annotated[Path, typer.Argument(help="A Python file with `study = bl.Study(...)`.")],
     output: Annotated[
-        Path | None, typer.Option(help="Folder for the results; default STUDY-audit beside it.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Folder for the results; default STUDY-audit beside it."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an audit, without sampling again.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.calls import explained
 from borel.engine.intervals.rounding import U, compounded, rounding_of
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
@@ -98,6 +99,7 @@ def product_measure(first: Measure, second: Measure) -> Measure:
     return out
 
 
+@explained
 def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
     """Make the mixture of some measures on one alphabet.
 

@@ -36,6 +36,12 @@ class Table(NamedTuple):
     unproved: str
 
 
+A_KDE = (
+    "a KDE in one dimension is a mixture of normals: bl.mixture([bl.normal(mu=x, "
+    "sigma=kde.covariance[0, 0] ** 0.5) for x in kde.dataset[0]], weights=kde.weights)."
+)
+
+
 class Density:
     """A density f(y|x), or p(x), as every engine sees it.
 
@@ -76,6 +82,16 @@ class Density:
                 "a density",
                 expected="a function of " + ", ".join(alphabets),
                 got=type(function).__name__,
+                mend="probabilities are no density: bl.pmf(p, on=alphabet)."
+                if len(alphabets) == 1
+                else "",
+            )
+        if type(function).__name__ == "gaussian_kde":
+            raise InvalidInput(
+                "a density",
+                expected="an elementwise function",
+                got="a gaussian_kde, which takes its points as a table",
+                mend=A_KDE,
             )
         for name, alphabet in alphabets.items():
             check_labels(name, alphabet)
@@ -140,7 +156,8 @@ class Density:
                 "a density",
                 expected=f"an elementwise function: numbers of shape {shape}",
                 got=f"dtype {result.dtype}, shape {result.shape}",
-                mend="write it with NumPy functions that work element by element on arrays.",
+                mend="write it with NumPy functions that work element by element on arrays; "
+                "one that takes a flat array: lambda x: f(x.ravel()).reshape(x.shape).",
             )
         return np.broadcast_to(result.astype(float), shape)
 

@@ -28,6 +28,10 @@ class InvalidInput(BorelError, ValueError):
         super().__init__(f"{what}: expected {expected}, got {got}{place}.{advice}")
 
 
+class WrongCall(InvalidInput, TypeError):
+    """Arguments that a function does not take, or one that it needs and did not get."""
+
+
 class OutsideAlphabet(InvalidInput):
     """A point that is not in the alphabet it was looked up in."""
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Integers, Interval, Product, Reals
+from borel.calls import explained
+from borel.density import A_KDE
 from borel.errors import InvalidInput
-from borel.measures import Measure, Tail, as_reals
+from borel.measures import Measure, Tail, as_reals, pmf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +56,7 @@ def _positive(name: str, **parameters: Any) -> None:
             raise InvalidInput(name, expected=f"{key} > 0", got=repr(value))
 
 
+@explained(too_many="uniform(bl.Interval(0, 1)).")
 def uniform(alphabet: Alphabet) -> Measure:
     """Make the uniform measure on a finite alphabet or a bounded interval, or a product of them.
 
@@ -86,6 +89,7 @@ def uniform(alphabet: Alphabet) -> Measure:
     )
 
 
+@explained
 def normal(*, mu: Any = 0.0, sigma: Any = 1.0) -> Measure:
     """Make the normal measure on the reals (scipy: ``norm(loc=mu, scale=sigma)``).
 
@@ -104,6 +108,7 @@ def normal(*, mu: Any = 0.0, sigma: Any = 1.0) -> Measure:
     )
 
 
+@explained
 def laplace(*, mu: Any = 0.0, b: Any = 1.0) -> Measure:
     """Make the Laplace measure on the reals (scipy: ``laplace(loc=mu, scale=b)``)."""
     _positive("laplace", b=b)
@@ -112,6 +117,7 @@ def laplace(*, mu: Any = 0.0, b: Any = 1.0) -> Measure:
     )
 
 
+@explained
 def cauchy(*, alpha: Any = 0.0, beta: Any = 1.0) -> Measure:
     """Make the Cauchy measure on the reals (scipy: ``cauchy(loc=alpha, scale=beta)``)."""
     _positive("cauchy", beta=beta)
@@ -124,6 +130,7 @@ def cauchy(*, alpha: Any = 0.0, beta: Any = 1.0) -> Measure:
     )
 
 
+@explained
 def beta(*, alpha: Any = 1.0, beta: Any = 1.0) -> Measure:
     """Make the beta measure on (0, 1) (scipy: ``beta(a=alpha, b=beta)``).
 
@@ -146,6 +153,7 @@ def beta(*, alpha: Any = 1.0, beta: Any = 1.0) -> Measure:
     )
 
 
+@explained
 def gamma(*, alpha: Any = 1.0, beta: Any = 1.0) -> Measure:
     """Make the gamma measure on (0, inf) (scipy: ``gamma(a=alpha, scale=1 / beta)``)."""
     from scipy.special import gammaln
@@ -162,6 +170,7 @@ def gamma(*, alpha: Any = 1.0, beta: Any = 1.0) -> Measure:
     )
 
 
+@explained
 def exponential(*, lam: Any = 1.0) -> Measure:
     """Make the exponential measure on (0, inf) (scipy: ``expon(scale=1 / lam)``)."""
     _positive("exponential", lam=lam)
@@ -189,6 +198,7 @@ def _geometric_tail(p: float, n: int) -> float:
     return 1.0 if n < 1 else min(enclose(lambda: (1 - ball(p)) ** n)[1], 1.0)
 
 
+@explained
 def poisson(*, mu: Any) -> Measure:
     """Make the Poisson measure on the non-negative integers (scipy: ``poisson(mu)``).
 
@@ -232,6 +242,7 @@ def _negative_binomial_tail(mu: float, alpha: float, n: int) -> float:
     return min(enclose(formula)[1], 1.0)
 
 
+@explained
 def negative_binomial(*, mu: Any, alpha: Any) -> Measure:
     r"""Make the negative binomial measure on the non-negative integers.
 
@@ -280,6 +291,7 @@ def negative_binomial(*, mu: Any, alpha: Any) -> Measure:
     )
 
 
+@explained
 def geometric(*, p: Any) -> Measure:
     """Make the geometric measure on 1, 2, ... (scipy: ``geom(p)``).
 
@@ -301,6 +313,7 @@ def geometric(*, p: Any) -> Measure:
     )
 
 
+@explained
 def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
     """Make a measure from a frozen SciPy distribution, old style or new.
 
@@ -323,6 +336,12 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
     >>> from_scipy(stats.beta(2, 5)).on
     Interval(0, 1)
     """
+    if type(distribution).__name__ == "gaussian_kde":
+        raise InvalidInput(
+            "from_scipy", expected="a frozen SciPy distribution", got="a gaussian_kde", mend=A_KDE
+        )
+    if hasattr(distribution, "xk"):  # an rv_discrete of values, which may be frozen or not
+        distribution = distribution()
     if not (hasattr(distribution, "logpdf") or hasattr(distribution, "logpmf")):
         raise InvalidInput(
             "from_scipy", expected="a frozen SciPy distribution", got=type(distribution).__name__
@@ -338,6 +357,9 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
             got=f"{type(distribution).__name__} without a support",
             mend="freeze it: stats.beta(2, 5), not stats.beta.",
         )
+    listed: Any = getattr(distribution, "dist", None)
+    if hasattr(listed, "xk") and (on is None or on.kind == "finite"):
+        return _of_values(listed, low - float(listed.xk[0]), on)
     discrete = is_discrete(distribution)
     if on is None:
         if discrete:
@@ -361,6 +383,14 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
     )
     out = Measure(density, on, log=True, name=f"scipy {name}")
     return _recognised(out, scipy_graph.law_of(distribution))
+
+
+def _of_values(listed: Any, shift: float, on: Alphabet | None) -> Measure:
+    """Return the law of an ``rv_discrete(values=(xk, pk))``: its probabilities as they stand."""
+    values = [float(v) + shift for v in listed.xk]
+    labels = [int(v) if v.is_integer() else v for v in values]
+    out = pmf(np.asarray(listed.pk, float), on=Finite(labels))
+    return out if on is None else Measure(out.at(on), on, name="scipy rv_sample")
 
 
 def _recognised(measure: Measure, law: tuple[str, dict[str, Any]] | None) -> Measure:
@@ -395,6 +425,8 @@ _NAMED: dict[str, Callable[..., Measure]] = {
 
 def is_discrete(distribution: Any) -> bool:
     """Return whether a SciPy distribution, old or new, is discrete."""
+    if hasattr(distribution, "xk"):  # an rv_discrete of values that is not frozen
+        return True
     if hasattr(distribution, "dist"):
         return hasattr(distribution.dist, "_pmf") or not hasattr(distribution.dist, "pdf")
     try:
@@ -417,6 +449,7 @@ def require_kind(what: str, role: str, on: Alphabet, discrete: bool) -> None:
         )
 
 
+@explained
 def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
     """Make a measure from a PyMC distribution, ``pm.Beta.dist(2, 5)``.
 

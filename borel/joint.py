@@ -59,7 +59,7 @@ class Joint(Remade):
                 "prior * mech",
                 expected=f"a prior within the secrets of the mechanism, {mechanism.secret!r}",
                 got=f"one on {prior.on!r}",
-                mend=how_to_match(prior.on),
+                mend=how_to_match(mechanism.secret, prior.on),
             )
         if isinstance(prior, Measure) and prior.batch:
             raise InvalidInput(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite, Interval, Mixed, how_to_match, includes
+from borel.alphabets import Alphabet, Finite, Interval, Mixed, how_to_label, includes
 from borel.density import Density, Table, probe
 from borel.engine.intervals.rounding import NORMAL, TINY, U, compounded, rounding_of
 from borel.errors import InvalidInput, NotYet
@@ -240,7 +240,7 @@ def post_process(post: Mechanism, mechanism: Mechanism) -> Mechanism:
             "post @ mech",
             expected=f"a post-processing of {mechanism.outcome!r}",
             got=f"one of {post.secret!r}",
-            mend=how_to_match(mechanism.outcome),
+            mend=how_to_label(mechanism.outcome),
         )
     if not (post.finite and mechanism.finite):
         raise NotYet(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,12 +12,14 @@ import numpy as np
 
 from borel.alphabets import (
     Alphabet,
+    Finite,
     Mixed,
     Product,
     as_number,
     includes,
     miscounted,
 )
+from borel.calls import explained
 from borel.density import Density, breaks_of
 from borel.engine.graphs.trace import Tracer
 from borel.engine.intervals.rounding import U
@@ -56,6 +59,7 @@ class Tail:
     proof: str = ""
 
 
+@explained
 class Measure:
     """A probability measure given by a density with respect to the base measure of its alphabet.
 
@@ -379,6 +383,30 @@ def _on_labels(
     return validated(values, what, rounding, precision)
 
 
+def _in_order(given: Mapping[Any, Any], on: Any) -> Any:
+    """Return the values of a dict in the order of an alphabet; of draws their last axis."""
+    if not isinstance(on, Alphabet) or on.kind != "finite":
+        raise InvalidInput("pmf", expected="on=<a finite alphabet>", got=repr(on))
+    if set(given) != set(on.labels):
+        raise InvalidInput(
+            "pmf",
+            expected=f"a probability for each label of {on!r}",
+            got=shown(list(given)),
+            mend="give both the same labels; one that never occurs has probability 0.",
+        )
+    values = [given[label] for label in on.labels]
+    if not any(np.ndim(v) for v in values if not isinstance(v, Tracer)):
+        return values
+    try:
+        return np.stack(np.broadcast_arrays(*values), axis=-1)
+    except ValueError:
+        raise InvalidInput(
+            "pmf",
+            expected="draws of one shape for each label",
+            got=", ".join(f"{label!r} {np.shape(v)}" for label, v in given.items()),
+        ) from None
+
+
 @dataclass(frozen=True)
 class TracedLaw:
     """What `pmf` returns while a family of priors is traced: expressions in its parameter."""
@@ -386,15 +414,16 @@ class TracedLaw:
     values: list[Any]
 
 
+@explained
 def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
     """Make a measure on a finite alphabet from its probabilities.
 
     Parameters
     ----------
-    probabilities : sequence, ndarray or DataArray, shape (..., n)
+    probabilities : sequence, dict, ndarray or DataArray, shape (..., n)
         Probabilities; Fractions (or integers) make exact ratios. Leading axes are draws. A
         DataArray brings its labels; the dimension called ``x`` or ``secret`` is the secret's, the
-        last one if none is. A Series brings its index.
+        last one if none is. A Series brings its index, a dict its keys.
     on : Alphabet, optional
         A finite alphabet with n labels. If not given they are 0, ..., n - 1, and a mechanism of
         more than n secrets refuses the prior: a category may have been forgotten.
@@ -414,7 +443,12 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
     >>> import borel as bl
     >>> pmf([0.25, 0.75], on=bl.Finite(["no", "yes"]))
     Measure([0.25, 0.75] on Finite(['no', 'yes']))
+    >>> pmf({"no": 0.25, "yes": 0.75})
+    Measure([0.25, 0.75] on Finite(['no', 'yes']))
     """
+    if isinstance(probabilities, Mapping):
+        on = Finite(list(probabilities)) if on is None else on
+        probabilities = _in_order(probabilities, on)
     if isinstance(probabilities, (list, tuple)) and any(
         isinstance(p, Tracer) for p in probabilities
     ):

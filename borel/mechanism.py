@@ -9,6 +9,7 @@ import numpy as np
 
 from borel import kernels
 from borel.alphabets import Alphabet, Finite, Interval, Mixed, as_number
+from borel.calls import explained
 from borel.density import Density, breaks_of
 from borel.engine.intervals.rounding import Split, U, split
 from borel.errors import InvalidInput, NotYet
@@ -22,12 +23,14 @@ from borel.probabilities import (
     oriented,
     own_labels,
     own_rounding,
+    shown,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+@explained
 class Mechanism:
     """A privacy mechanism: for every secret x, the law of the outcome Y.
 
@@ -74,6 +77,14 @@ class Mechanism:
 
     def __new__(cls, *args: Any, params: dict[str, Any] | None = None, **kwargs: Any) -> Any:
         """Make a `MechanismFamily` when a parameter is a DataArray, else a mechanism."""
+        density = args[0] if args else kwargs.get("density")
+        if isinstance(density, (list, tuple)) or hasattr(density, "__array__"):
+            raise InvalidInput(
+                "Mechanism",
+                expected="a density f(y, x), a function",
+                got=f"a table: {shown(density)}",
+                mend="a matrix P(y|x), a row for each secret: bl.Mechanism.from_matrix(M).",
+            )
         if not (params is None or isinstance(params, dict)):
             raise InvalidInput("Mechanism", expected="params={name: number}", got=repr(params))
         arrays = {n: v for n, v in (params or {}).items() if getattr(v, "dims", ())}

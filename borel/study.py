@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from borel.calls import explained
 from borel.errors import BorelError, InvalidInput
 
 if TYPE_CHECKING:
@@ -27,10 +28,15 @@ FIGURES = (*REPORT, "maximal_leakage", "envelope")
 """The figures a report can hold."""
 
 
+_EXTRAS = {"statsmodels": "examples", "dask": "dask"}
+"""Libraries that come with an extra of borel, and its name."""
+
+
 class StudyError(BorelError):
     """A study file that cannot be read, or that raised; the message names the file and line."""
 
 
+@explained
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """A release to be audited: a mechanism, a prior, and what to report.
@@ -125,7 +131,7 @@ class Study:
 
     def _check_prior(self) -> None:
         from borel.measures import Measure
-        from borel.priors.posterior import PosteriorPriors
+        from borel.priors.posteriors import PosteriorPriors
         from borel.priors.sets import PriorSet
 
         if isinstance(self.prior, (Measure, PriorSet, PosteriorPriors)):
@@ -223,7 +229,7 @@ class Study:
         """Return the joint of the prior, made of draws if it is sampled, and the mechanism."""
         if not self.sampled:
             return self.prior * self.mechanism
-        from borel.priors.posterior import from_posterior
+        from borel.priors.posteriors import from_posterior
 
         assert self.build is not None
         draws = self.draws() if draws is None else draws
@@ -342,6 +348,10 @@ def _told(error: BaseException, filename: str, what: str) -> str:
         if frames[-1].line:
             where += f", `{frames[-1].line.strip()}`"
     words = str(error) or "no message"
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        root = error.name.partition(".")[0]
+        wanted = f'".[{_EXTRAS[root]}]" in the folder of borel' if root in _EXTRAS else root
+        words += f"; install it: pip install {wanted}"
     kind = "" if isinstance(error, BorelError) else f"{type(error).__name__}: "
     return f"{what}{where}, raised {kind}{words}"
 

@@ -16,7 +16,7 @@ from borel.envelope_curves import envelope_curve
 from borel.envelopes import envelope
 from borel.errors import NotYet
 from borel.leakage import pmc, pml
-from borel.priors.posterior import PosteriorPriors
+from borel.priors.posteriors import PosteriorPriors
 from borel.set_audits import OVER, beside, is_set
 from borel.store import pack, pack_random
 from borel.tables import CLAIMS, DELTA

@@ -12,7 +12,7 @@ from borel.adversaries import gains as gain
 from borel.adversaries.functions import function_of_cost, function_of_gain, shattering
 from borel.adversaries.regions import RegionWitness
 from borel.adversaries.threats import Cost, Gain
-from borel.adversaries.vulnerability import (
+from borel.adversaries.vulnerabilities import (
     cost_leakage,
     function_leakage,
     g_leakage,

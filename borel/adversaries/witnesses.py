@@ -25,7 +25,7 @@ from borel.adversaries.beliefs import Beliefs, require_joint
 from borel.adversaries.functions import kernel, nominal, require_few, shattering
 from borel.adversaries.regions import RegionWitness, region_witness
 from borel.adversaries.threats import Cost, Gain
-from borel.adversaries.vulnerability import cost_leakage, function_leakage, g_leakage
+from borel.adversaries.vulnerabilities import cost_leakage, function_leakage, g_leakage
 from borel.bound import Bound, Verdict, weakest
 from borel.budgets import vouched
 from borel.errors import InvalidInput, NotYet

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Interval
+from borel.calls import explained
 from borel.engine.graphs.trace import Graph
 from borel.errors import InvalidInput
 from borel.families import uniform
@@ -32,6 +33,7 @@ _UNIT = Interval(0, 1)
 
 
 @over_arrays
+@explained
 def clayton(*, eta: Any, theta: Any = 1.0) -> Mechanism:
     r"""Make the mechanism of Example 9: an outcome with a Clayton copula, or an independent one.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Integers, Reals
+from borel.calls import explained
 from borel.density import Density
 from borel.engine.discrete.noisy_count import Ends, NoisyCount
 from borel.errors import InvalidInput
@@ -29,6 +30,7 @@ WHOLE = f"{PAPER}, Proposition 4.6, its proof for all n entries at once"
 
 
 @over_arrays
+@explained
 def counting_query(
     *, n: int, b: Any, of: str = "fraction", predicate: Callable[[Any], Any] | None = None
 ) -> CountingQuery:

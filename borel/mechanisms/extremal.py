@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.calls import explained
 from borel.errors import InvalidInput
 from borel.mechanism import Mechanism
 from borel.reals import real
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from borel.measures import Measure
 
 
+@explained
 def pml_extremal(*, prior: Measure, epsilon: Any = None, ratio: Any = None) -> Mechanism:
     r"""Return the PML-extremal mechanism of the high-privacy regime.
 

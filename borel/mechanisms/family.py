@@ -29,10 +29,10 @@ def over_arrays(factory: Callable[..., Mechanism]) -> Callable[..., Any]:
     """Let a factory of mechanisms take DataArrays: then it makes a `MechanismFamily`."""
 
     @wraps(factory)
-    def make(**given: Any) -> Any:
+    def make(*args: Any, **given: Any) -> Any:
         arrays = {name: value for name, value in given.items() if is_labelled(value)}
-        if not arrays:
-            return factory(**given)
+        if args or not arrays:
+            return factory(*args, **given)
         fixed = {name: value for name, value in given.items() if name not in arrays}
         return MechanismFamily(lambda **each: factory(**fixed, **each), arrays)
 

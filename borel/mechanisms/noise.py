@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Alphabet, Interval, Reals
+from borel.calls import explained
 from borel.density import Density
 from borel.errors import InvalidInput
 from borel.mechanisms.closed import (
@@ -34,9 +35,11 @@ if TYPE_CHECKING:
 
 _LOG_2PI = math.log(2 * math.pi)
 _LINE = Reals()
+_BY_EPSILON = "the scale of epsilon-DP is b = sensitivity / epsilon: laplace(b=1.0 / 0.5)."
 
 
 @over_arrays
+@explained(epsilon=_BY_EPSILON, sensitivity=_BY_EPSILON, scale="b is the scale: laplace(b=...).")
 def laplace(*, b: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE) -> Mechanism:
     r"""Make the Laplace mechanism, Y = X + Laplace noise (scipy: ``laplace(loc=x, scale=b)``).
 
@@ -97,6 +100,7 @@ def laplace(*, b: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE) -> M
 
 
 @over_arrays
+@explained
 def gaussian(*, sigma: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE) -> Mechanism:
     r"""Make the Gaussian mechanism, Y = X + normal noise (scipy: ``norm(loc=x, scale=sigma)``).
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from borel.alphabets import Integers
 from borel.bound import Bound, Ratio
+from borel.calls import explained
 from borel.engine.intervals.rounding import fraction_up
 from borel.measures import Measure, Tail
 from borel.mechanism import Mechanism
@@ -22,6 +23,7 @@ _NATURALS = Integers(0, None)
 _EXACT_RATIOS = 1000  # beyond 3**1000, Fractions only cost
 
 
+@explained
 def countable() -> Mechanism:
     r"""Make the mechanism of Example 8: reveal the secret, or draw an outcome from the prior.
 

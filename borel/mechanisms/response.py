@@ -11,6 +11,7 @@ import numpy as np
 
 from borel.alphabets import Alphabet, Finite
 from borel.bound import Bound, Ratio
+from borel.calls import explained
 from borel.engine.intervals.rounding import NORMAL, log_fraction, rounding_of
 from borel.errors import InvalidInput
 from borel.measures import Measure
@@ -27,6 +28,7 @@ _FLOATS = "floats mean the normalised laws within their rounding"
 
 
 @over_arrays
+@explained
 def randomized_response(
     *, k: int | None = None, epsilon: float | None = None, ratio: Any = None, secret: Any = None
 ) -> Mechanism:

@@ -20,7 +20,7 @@ from borel.priors.constructors import (
     union,
 )
 from borel.priors.hyperpriors import power_scaling, sensitivity
-from borel.priors.posterior import PosteriorPriors, each_group, from_posterior
+from borel.priors.posteriors import PosteriorPriors, each_group, from_posterior
 from borel.priors.random_bound import RandomBound
 from borel.priors.sets import PriorSet
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from borel.calls import explained
 from borel.errors import InvalidInput
 from borel.measures import Measure, pmf
 from borel.priors.balls import (
@@ -18,8 +19,8 @@ from borel.priors.balls import (
 )
 from borel.priors.bands import Band, Bernoulli
 from borel.priors.combinations import Intersection, ProductSet, Union
-from borel.priors.counts import set_from_counts
-from borel.priors.parametric import family_of
+from borel.priors.counted_sets import set_from_counts
+from borel.priors.parametric_families import family_of
 from borel.priors.polytopes import Polytope, moment_rules, polytope_rules
 from borel.probabilities import in_order_of, is_labelled, labels_of, own_labels, with_labels
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from borel.priors.sets import PriorSet
 
 
+@explained
 def full_support(on: Alphabet) -> PriorSet:
     r"""Return the set of all priors of full support.
 
@@ -58,6 +60,7 @@ def full_support(on: Alphabet) -> PriorSet:
     return FullSupport(on)
 
 
+@explained
 def tv_ball(p: Measure, radius: float) -> PriorSet:
     r"""Return the priors within a total variation distance: :math:`\sup_A |Q(A) - P(A)| \le r`.
 
@@ -83,6 +86,7 @@ def tv_ball(p: Measure, radius: float) -> PriorSet:
     return TotalVariation(p, radius)
 
 
+@explained
 def l1_ball(p: Measure, radius: float) -> PriorSet:
     r"""Return the priors with :math:`\sum_x |q(x) - p(x)| \le r`: a TV ball of radius r / 2.
 
@@ -97,6 +101,7 @@ def l1_ball(p: Measure, radius: float) -> PriorSet:
     return TotalVariation(p, size / 2, "l1_ball")
 
 
+@explained
 def kl_ball(p: Measure, radius: float, *, direction: str) -> PriorSet:
     r"""Return the priors within a Kullback-Leibler divergence of a centre.
 
@@ -124,6 +129,7 @@ def kl_ball(p: Measure, radius: float, *, direction: str) -> PriorSet:
     return DivergenceBall(p, radius, "kl", direction)
 
 
+@explained
 def chi_square_ball(p: Measure, radius: float, *, direction: str) -> PriorSet:
     r"""Return the priors within a chi-square divergence of a centre.
 
@@ -145,6 +151,7 @@ def chi_square_ball(p: Measure, radius: float, *, direction: str) -> PriorSet:
     return DivergenceBall(p, radius, "chi_square", direction)
 
 
+@explained
 def contamination(p: Measure, weight: float) -> PriorSet:
     r"""Return the epsilon-contamination class :math:`(1 - w) P + w Q`, for every Q.
 
@@ -170,6 +177,7 @@ def contamination(p: Measure, weight: float) -> PriorSet:
     return Contamination(p, weight)
 
 
+@explained
 def interior(c: float, on: Alphabet) -> PriorSet:
     r"""Return the c-interior: the priors with every probability at least c.
 
@@ -199,6 +207,7 @@ def interior(c: float, on: Alphabet) -> PriorSet:
     return Contamination(centre, 1 - on.size * size, "interior")
 
 
+@explained
 def box(lower: Any, upper: Any, on: Alphabet | None = None) -> PriorSet:
     """Return the priors between a lower and an upper probability of each secret.
 
@@ -243,6 +252,7 @@ def _names(ends: Any) -> list | None:
     return labels_of(table)[-1] if is_labelled(table) and table.ndim else None
 
 
+@explained
 def bernoulli(lo: float, hi: float) -> PriorSet:
     """Return the laws of a bit on Finite(2) with P{X = 1} in the open interval (lo, hi).
 
@@ -265,6 +275,7 @@ def bernoulli(lo: float, hi: float) -> PriorSet:
     return Bernoulli(lo, hi)
 
 
+@explained
 def polytope(
     A: Any = None,
     b: Any = None,
@@ -313,6 +324,7 @@ def polytope(
     return Polytope(polytope_rules(A, b, equal, to, on.size, "bl.priors.polytope"), on)
 
 
+@explained
 def moment(functions: Any, *, lower: Any = None, upper: Any = None, on: Alphabet) -> PriorSet:
     r"""Return the priors whose generalised moments are bounded: :math:`a_j \le E f_j(X) \le b_j`.
 
@@ -345,6 +357,7 @@ def moment(functions: Any, *, lower: Any = None, upper: Any = None, on: Alphabet
     return Polytope(moment_rules(functions, lower, upper, on, "bl.priors.moment"), on, "moment")
 
 
+@explained
 def hull(priors: Sequence[Measure]) -> PriorSet:
     """Return the convex hull of finitely many priors on one alphabet.
 
@@ -357,11 +370,13 @@ def hull(priors: Sequence[Measure]) -> PriorSet:
     return Hull(priors)
 
 
+@explained
 def union(sets: Sequence[PriorSet]) -> PriorSet:
     """Return the union of sets on one alphabet; also ``first | second``."""
     return Union(sets)
 
 
+@explained
 def intersection(sets: Sequence[PriorSet]) -> PriorSet:
     """Return the intersection of sets on one alphabet; also ``first & second``.
 
@@ -378,6 +393,7 @@ def intersection(sets: Sequence[PriorSet]) -> PriorSet:
     return Intersection(sets)
 
 
+@explained
 def product(sets: Sequence[PriorSet]) -> PriorSet:
     """Return the laws of independent coordinates, each in its own convex set.
 
@@ -387,6 +403,7 @@ def product(sets: Sequence[PriorSet]) -> PriorSet:
     return ProductSet(sets)
 
 
+@explained
 def family(build: Callable[[Any], Measure], theta: Alphabet) -> PriorSet:
     """Return the priors ``build(theta)`` for every theta of an alphabet: not convex.
 
@@ -416,6 +433,7 @@ def family(build: Callable[[Any], Measure], theta: Alphabet) -> PriorSet:
     return family_of(build, theta)
 
 
+@explained
 def from_counts(
     counts: Any, *, confidence: float, on: Alphabet | None = None, method: str = "l1"
 ) -> PriorSet:

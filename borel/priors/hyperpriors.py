@@ -10,7 +10,7 @@ import numpy as np
 from borel import _compat
 from borel.bound import weakest
 from borel.errors import InvalidInput
-from borel.priors.posterior import PosteriorPriors
+from borel.priors.posteriors import PosteriorPriors
 
 if TYPE_CHECKING:
     import xarray as xr

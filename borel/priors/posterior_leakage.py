@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from borel.joint import Joint
-    from borel.priors.posterior import PosteriorPriors
+    from borel.priors.posteriors import PosteriorPriors
 
 
 def random_figure(

@@ -19,13 +19,13 @@ from borel.alphabets import Interval
 from borel.errors import InvalidInput, NotYet, Undecided
 from borel.priors.bands import Band
 from borel.priors.ellipsoids import Ellipsoid, ellipsoid_distance
-from borel.priors.parametric import family_of
+from borel.priors.parametric_families import family_of
 from borel.priors.random_bound import ASYMPTOTIC, EXACT_DRAWS
 from borel.reals import inside
 
 if TYPE_CHECKING:
     from borel.alphabets import Alphabet
-    from borel.priors.posterior import PosteriorPriors
+    from borel.priors.posteriors import PosteriorPriors
     from borel.priors.sets import PriorSet
 
 KINDS = ("hdi", "box", "ellipsoid")

@@ -249,7 +249,7 @@ class PriorSet:
                 "prior_set * mech",
                 expected=f"priors within the secrets of the mechanism, {mechanism.secret!r}",
                 got=f"priors on {self.on!r}",
-                mend=how_to_match(self.on),
+                mend=how_to_match(mechanism.secret, self.on),
             )
         return Joint(self, mechanism)
 

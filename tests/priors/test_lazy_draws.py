@@ -51,7 +51,7 @@ def same(first, second):
 @pytest.mark.parametrize("chunks", [{"draw": 7}, {"chain": 1, "draw": 100}, {"chain": 3, "x": 1}])
 @pytest.mark.parametrize("exact", [True, False])
 def test_dask_draws_give_the_same_numbers(chunks, exact, monkeypatch):
-    monkeypatch.setattr("borel.priors.posterior.BLOCK", 64)
+    monkeypatch.setattr("borel.priors.posteriors.BLOCK", 64)
     data = draws(**({"borel_draws": "exact"} if exact else {}))
     same(figures(data), figures(data.chunk(chunks)))
 

@@ -73,7 +73,7 @@ def test_a_latent_that_mixes_is_no_trouble(words):
 
 
 def test_a_variable_read_in_a_later_block_counts(monkeypatch):
-    monkeypatch.setattr("borel.priors.posterior.BLOCK", 500)
+    monkeypatch.setattr("borel.priors.posteriors.BLOCK", 500)
     calls = []
 
     def build(draw):

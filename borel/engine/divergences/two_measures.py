@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Finite, Interval, how_to_match, miscounted
+from borel.alphabets import Finite, Interval, how_to_label, miscounted
 from borel.bound import Bound, Ratio, weakest
 from borel.engine.balls.arb import precision
 from borel.engine.divergences import generators
@@ -102,7 +102,7 @@ class _FiniteLaws:
                 "two measures",
                 expected="the same labels",
                 got=f"{p.on!r} and {q.on!r}",
-                mend=how_to_match(p.on, q.on),
+                mend=how_to_label(p.on, q.on),
             )
         labels = list(dict.fromkeys([*p.on.labels, *q.on.labels]))
         on = Finite(labels)

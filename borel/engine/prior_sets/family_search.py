@@ -18,7 +18,7 @@ from borel.engine.intervals import jet, lanes
 from borel.engine.prior_sets.expectations import Least
 
 if TYPE_CHECKING:
-    from borel.priors.parametric import Family
+    from borel.priors.parametric_families import Family
 
 _TURNS = 80
 _BOXES = 60_000

@@ -6,13 +6,16 @@ Nothing of size (draws, secrets, outcomes) is ever held.
 from __future__ import annotations
 
 import math
+import os
 import re
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel import _compat
 from borel.alphabets import how_to_match
+from borel.calls import explained
 from borel.combined_measures import mixture
 from borel.definitions import Remade
 from borel.engine.intervals.rounding import U, compounded
@@ -44,6 +47,7 @@ _MIXED = 64
 """Components of a mean prior that has a density."""
 
 
+@explained
 def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> PosteriorPriors:
     """Make a posterior over priors: one prior for each posterior draw.
 
@@ -87,6 +91,7 @@ def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> 
     return PosteriorPriors(_posterior_of(data, "from_posterior"), build)
 
 
+@explained
 def each_group(
     data: Any, build: Callable[[Mapping[str, Any]], Measure], *, dim: str
 ) -> dict[Any, PosteriorPriors]:
@@ -142,31 +147,58 @@ def each_group(
     }
 
 
+_A_DATASET = 'xarray.Dataset({"p": (("chain", "draw", "x"), p)})'
+
+
+def _tree_of(data: Any, what: str) -> xr.DataTree:
+    """Return any container of draws as a DataTree, or say what came, or what its file lacks."""
+    about: dict[str, Any] = {
+        "expected": "a DataTree, an InferenceData, a Dataset or the path of a .nc or .zarr file",
+        "mend": f"pass what pm.sample returned; an array p of draws: {_A_DATASET}.",
+    }
+    try:
+        return _compat.as_datatree(data)
+    except TypeError as error:
+        known = isinstance(data, (str, PathLike))
+        got = repr(fspath(data)) if known else type(data).__name__
+        raise InvalidInput(what, got=got, **about) from error
+    except FileNotFoundError as error:
+        about["mend"] = f"it is looked up from {os.getcwd()!r}; give the whole path."
+        raise InvalidInput(what, got=f"no file {fspath(data)!r}", **about) from error
+    except (ImportError, KeyError, OSError, ValueError) as error:
+        zarr = fspath(data).endswith(".zarr")
+        about["mend"] = (
+            'zarr and dask read it: pip install zarr ".[dask]" in the folder of borel.'
+            if zarr
+            else "write it with idata.to_netcdf(path), or draws.to_netcdf(path)."
+        )
+        got = f"{fspath(data)!r}, which cannot be read ({type(error).__name__}: {error})"
+        raise InvalidInput(what, got=got, **about) from error
+
+
 def _posterior_of(data: Any, what: str) -> xr.Dataset:
     """Return the posterior group of any container of draws, checked."""
     import xarray as xr
 
     if isinstance(data, xr.Dataset):
-        data = xr.DataTree.from_dict({"posterior": data})
-    try:
-        tree = _compat.as_datatree(data)
-    except TypeError as error:
-        raise InvalidInput(
-            what,
-            expected="a DataTree, an InferenceData, a Dataset or the path of a .nc or .zarr file",
-            got=type(data).__name__,
-            mend="pass what pm.sample returned.",
-        ) from error
-    if "posterior" not in tree.children:
-        raise InvalidInput(
-            what,
-            expected="a posterior group",
-            got=f"groups {sorted(tree.children)}",
-            mend="pass what pm.sample returned.",
-        )
-    posterior = tree["posterior"].to_dataset()
+        posterior = data
+    else:
+        tree = _tree_of(data, what)
+        if "posterior" not in tree.children:
+            raise InvalidInput(
+                what,
+                expected="a posterior group",
+                got=f"groups {sorted(tree.children)}",
+                mend="pass what pm.sample returned.",
+            )
+        posterior = tree["posterior"].to_dataset()
     if {"chain", "draw"} - set(posterior.dims):
-        raise InvalidInput(what, expected="dims chain and draw", got=str(tuple(posterior.dims)))
+        raise InvalidInput(
+            what,
+            expected="dims chain and draw",
+            got=str(tuple(posterior.dims)),
+            mend=f"name them so; an array p of draws: {_A_DATASET}.",
+        )
     return posterior
 
 
@@ -196,6 +228,13 @@ class PosteriorPriors(Remade):
     _made_of = ("posterior", "build")
 
     def __init__(self, posterior: xr.Dataset, build: Callable[[Any], Measure]):
+        if not callable(build):
+            raise InvalidInput(
+                "from_posterior",
+                expected="build, a function of a draw that returns its prior",
+                got=repr(build),
+                mend='lambda draw: bl.pmf(draw["p"]).',
+            )
         self.posterior = posterior
         self.build = build
         self.exact = posterior.attrs.get("borel_draws") == "exact"
@@ -460,7 +499,7 @@ class PosteriorPriors(Remade):
                 "learnt * mech",
                 expected=f"priors within the secrets {mechanism.secret!r}",
                 got=f"priors on {self.on!r}",
-                mend=how_to_match(self.on),
+                mend=how_to_match(mechanism.secret, self.on),
             )
         return Joint(self, mechanism)
 
