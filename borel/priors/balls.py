@@ -32,10 +32,13 @@ def number(what: str, name: str, value: Any, low: Any = 0, high: Any = None) -> 
     real = isinstance(value, (int, float, Fraction, np.integer, np.floating))
     if isinstance(value, (bool, np.bool_)) or not real:
         raise InvalidInput(what, expected=f"a number for {name}", got=shown(value))
-    if not (value >= low and (high is None or value <= high) and value < float("inf")):
+    value = int(value) if isinstance(value, np.integer) else value
+    finite = value == value and abs(value) != math.inf
+    exact = Fraction(*value.as_integer_ratio()) if finite else None
+    if exact is None or exact < low or (high is not None and exact > high):
         upto = "" if high is None else f" and <= {high}"
         raise InvalidInput(what, expected=f"{name} >= {low}{upto}, finite", got=str(value))
-    return Fraction(value.item() if isinstance(value, np.generic) else value)
+    return exact
 
 
 def enclosed(value: Fraction) -> Box:
@@ -196,8 +199,7 @@ class TotalVariation(Around):
     greedy = True
 
     def __init__(self, centre: Any, radius: Any, name: str = "tv_ball"):
-        super().__init__(centre, radius, name, "radius")
-        self.size = min(self.size, Fraction(1))
+        super().__init__(centre, radius, name, "radius", 1)
 
     def least(self, v: np.ndarray) -> Least:
         """Enclose the lower expectations of columns of values."""

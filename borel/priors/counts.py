@@ -76,8 +76,8 @@ def _counted(counts: Any, on: Alphabet | None, what: str) -> tuple[list[int], li
         counts = counts.to_xarray()  # a pandas.Series
     values, own = as_numbers(counts)
     labels = labels or own
-    flat = [float(v) for v in values.ravel()]
-    if values.ndim != 1 or not flat or any(not v >= 0 or v != int(v) for v in flat):
+    flat = values.ravel().tolist()
+    if values.ndim != 1 or not flat or any(not 0 <= v < math.inf or v != int(v) for v in flat):
         raise InvalidInput(what, expected="counts: whole numbers >= 0", got=shown(counts))
     if not sum(flat) > 0:
         raise InvalidInput(what, expected="at least one observation", got="counts of 0")
