@@ -130,7 +130,7 @@ class Bound:
     # -- constructors: the status is which of them was called -------------------------------
 
     @classmethod
-    def exact(cls, lower: float | Fraction, upper: float | Fraction, **about: Any) -> Bound:
+    def exact(cls, lower: float, upper: float, **about: Any) -> Bound:
         """Enclose a closed form or a rational figure to rounding."""
         return cls(lower, upper, "exact", **about)
 

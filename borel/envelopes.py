@@ -204,7 +204,8 @@ class LeakageEnvelope(Remade):
             level = probability("env.witness", "delta", delta)
             if level == 0:
                 raise InvalidInput("env.witness", expected="delta > 0", got="0")
-            return engine.post_processing(engine.weights(level))
+            weights = engine.weights(level)  # or it raises: outcomes that are not finite
+            return engine.post_processing(weights)
         return engine.witness(self._threshold(t, ratio))
 
     def _threshold(self, t: Any, ratio: Any) -> Threshold:

@@ -281,6 +281,17 @@ def as_numbers(values: Any, *, mixed: bool = False) -> Numbers:
     return Numbers(out.reshape(array.shape), labels, precision)
 
 
+def limited(given: Any, what: str, names: str) -> np.ndarray:
+    """Return numbers that a float holds: floats, or objects, Fractions and floats as they are."""
+    try:
+        found = as_numbers(given, mixed=True)[0]
+        found.astype(float)
+    except (InvalidInput, OverflowError):
+        expected = f"numbers for {names}, that a float holds"
+        raise InvalidInput(what, expected=expected, got=shown(given)) from None
+    return found
+
+
 def as_fractions(values: np.ndarray) -> np.ndarray:
     """Return numbers as Fractions; floats mean their binary64 values, infinite ones stay."""
     if values.dtype != object:

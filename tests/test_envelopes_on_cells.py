@@ -1,6 +1,7 @@
 """Envelopes of a finite secret with countable or continuous outcomes, against bins, integrals."""
 
 import math
+from fractions import Fraction as F
 
 import numpy as np
 import pytest
@@ -147,3 +148,70 @@ def test_families_of_mechanisms():
     assert found["upper"].dims == ("b",)
     assert found["lower"].values[1] <= one.upper and one.lower <= found["upper"].values[1]
     assert found["upper"].values[1] < found["lower"].values[0]
+
+
+def test_masses_at_the_largest_leakage_of_laplace_noise():
+    """All outcomes below 0 tell as much of the first of four secrets: sup of PML, up to their mass.
+
+    The solver of the columns gives up beside the level, where the mass jumps.
+    """
+    secret = bl.Finite([0, 1, 2, 3])
+    joint = bl.uniform(secret) * bl.mechanisms.laplace(b=1, secret=secret)
+    mp.dps = 30
+    truth = mp.log(4 / (1 + mp.exp(-1) + mp.exp(-2) + mp.exp(-3)))
+    with bl.options(budget=8):
+        found = bl.envelope(joint)(F(1, 10))
+    assert found.status in PROVED and found.lower <= truth <= found.upper
+    assert found.width < 1e-8
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_counting_queries_of_a_few_fair_bits(n):
+    """Beyond n a count tells e^n / ((1 + e) / 2)^n of all bits; P{Y > n} is more than 1/20."""
+    bits = bl.iid(bl.pmf([F(1, 2), F(1, 2)]), n)
+    database = bits * bl.mechanisms.counting_query(n=n, b=1, of="count")
+    mp.dps = 30
+    one = mp.log(2 * mp.e / (1 + mp.e))
+    with bl.options(budget=2):
+        for joint, truth in ((database, n * one), (bl.entry(database), one)):
+            found = bl.envelope(joint)(F(1, 10))
+            assert found.status in PROVED and found.lower <= truth <= found.upper
+            assert truth - found.lower < 1e-8
+
+
+def test_a_solver_that_fails_leaves_the_cells(monkeypatch):
+    """As much by cells alone: the level of mass 1/10 of Laplace noise on two secrets."""
+    from borel.engine.envelopes import envelope_columns
+
+    secret = bl.Finite([0, 1])
+    joint = bl.uniform(secret) * bl.mechanisms.laplace(b=1, secret=secret)
+    failed = type("Result", (), {"status": 4, "x": None, "fun": None})
+    monkeypatch.setattr(envelope_columns, "linprog", lambda *_, **__: failed)
+    truth = mp.log(2 / (1 + mp.exp(-1)))
+    with bl.options(budget=2):
+        found = bl.envelope(joint)(0.1)
+        mass = bl.envelope(joint).delta(0.35)
+    assert found.lower <= truth <= found.upper and found.width < 1e-6
+    assert 0 < mass.lower <= mass.upper < 1
+
+
+@pytest.mark.parametrize(
+    "joint",
+    [
+        bl.pmf([0.5, 0.5]) * bl.mechanisms.laplace(b=1, secret=bl.Finite(2)),
+        bl.pmf([0.5, 0.5])
+        * bl.Mechanism(
+            lambda y, x: (x + 1) / (x + 2) ** (y + 1),
+            secret=bl.Finite(2),
+            outcome=bl.Integers(0, None),
+        ),
+        bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1, secret=bl.Interval(0, 1)),
+        bl.pmf([1.0]) * bl.mechanisms.laplace(b=1, secret=bl.Finite(1)),
+    ],
+    ids=["continuous", "countable", "continuous secret", "certain"],
+)
+def test_no_witness_of_outcomes_that_are_not_finite(joint):
+    env = bl.envelope(joint)
+    for level in ({"delta": F(1, 10)}, {"t": 0.1}, {"ratio": F(6, 5)}):
+        with pytest.raises(bl.NotYet, match="post-processing of outcomes that are not finite"):
+            env.witness(**level)

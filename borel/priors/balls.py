@@ -197,8 +197,7 @@ class TotalVariation(Around):
     greedy = True
 
     def __init__(self, centre: Any, radius: Any, name: str = "tv_ball"):
-        super().__init__(centre, radius, name, "radius")
-        self.size = min(self.size, Fraction(1))
+        super().__init__(centre, radius, name, "radius", 1)
 
     def least(self, v: np.ndarray) -> Least:
         """Enclose the lower expectations of columns of values."""

@@ -18,7 +18,7 @@ from borel.measures import Measure
 from borel.priors.balls import number
 from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet
-from borel.probabilities import as_fractions, as_numbers, in_order_of, shown
+from borel.probabilities import as_fractions, in_order_of, limited, shown
 
 
 class Band(PriorSet):
@@ -164,7 +164,7 @@ def _ends(given: Any, on: Alphabet, name: str, which: str) -> np.ndarray:
             )
         given = [given[a] for a in on.labels]
     given = in_order_of(given, on, f"bl.priors.{name}")
-    values = as_fractions(as_numbers(given, mixed=True).values)
+    values = as_fractions(limited(given, f"bl.priors.{name}", which))
     if values.ndim == 0:
         values = np.full(on.size, values.item() if values.dtype != object else values[()])
     if values.shape != (on.size,):

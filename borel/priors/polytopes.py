@@ -15,7 +15,7 @@ from borel.errors import InvalidInput
 from borel.measures import Measure
 from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet, _values
-from borel.probabilities import as_numbers, shown
+from borel.probabilities import limited, shown
 
 BINARY64 = "coefficients and limits of the constraints mean their binary64 values"
 
@@ -86,7 +86,7 @@ def polytope_rules(
         if rows is None and ends is None:
             pairs.append((np.zeros((0, n)), np.zeros(0)))
             continue
-        table, column = np.atleast_2d(_numbers(rows, what, names)), _numbers(ends, what, names)
+        table, column = np.atleast_2d(limited(rows, what, names)), limited(ends, what, names)
         column = np.atleast_1d(column)
         if table.shape != (len(column), n) or column.ndim != 1:
             raise InvalidInput(
@@ -102,29 +102,21 @@ def polytope_rules(
     return Constraints(rows, ends, equations, right, n)
 
 
-def _numbers(given: Any, what: str, names: str) -> np.ndarray:
-    """Return floats and Fractions as they are."""
-    try:
-        found = as_numbers(given, mixed=True).values
-        found.astype(float)
-    except (InvalidInput, OverflowError):
-        expected = f"numbers for {names}, that a float holds"
-        raise InvalidInput(what, expected=expected, got=shown(given)) from None
-    return found
-
-
 def limits(lower: Any, upper: Any, count: int, what: str) -> list[np.ndarray]:
     """Return lower and upper limits of so many moments, infinite where there are none."""
     ends = []
     for given, default in ((lower, -np.inf), (upper, np.inf)):
-        column = np.array(default) if given is None else _numbers(given, what, "the limits")
+        column = np.array(default) if given is None else limited(given, what, "the limits")
         if column.ndim > 1 or (column.ndim == 1 and len(column) != count):
             raise InvalidInput(
                 what, expected=f"a limit for each of {count} functions", got=shown(given)
             )
         ends.append(np.broadcast_to(column, count))
-    if np.isnan(np.array(ends, float)).any() or (ends[0] > ends[1]).any():
+    low, high = (np.array(end, float) for end in ends)
+    if not ((ends[0] <= ends[1]).all() and (low < np.inf).all() and (high > -np.inf).all()):
         raise InvalidInput(what, expected="lower <= upper", got=f"{ends[0]} and {ends[1]}")
+    if not (np.isfinite(low).any() or np.isfinite(high).any()):
+        raise InvalidInput(what, expected="a limit", got="none", mend="give lower= or upper=.")
     return ends
 
 
@@ -140,7 +132,5 @@ def moment_rules(functions: Any, lower: Any, upper: Any, on: Alphabet, what: str
     table = np.array([_values(f, on) for f in listed])
     ends = limits(lower, upper, len(table), what)
     low, high = (np.isfinite(end.astype(float)) for end in ends)
-    if not (low.any() or high.any()):
-        raise InvalidInput(what, expected="a limit", got="none", mend="give lower= or upper=.")
     rows = np.vstack([table[high], -table[low]])
     return linear.constraints(on.size, rows, np.concatenate([ends[1][high], -ends[0][low]]))

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -235,7 +236,9 @@ class SetLines:
         return bound if seen is None else self._proved(bound, kind, [each[0], ratio, *seen])
 
     def _place(self, found: Bound) -> Any:
-        return (found.witness or {}).get("y")
+        """Return the outcome of a supremum, if it is one: an infinity may lie along a ray."""
+        y = (found.witness or {}).get("y")
+        return y if isinstance(y, Real) else None
 
     def _beside(self, kind: str, y: Any) -> tuple[float, list[Bound] | None]:
         """Bound the leakage from below on a box of outcomes of positive measure around y.

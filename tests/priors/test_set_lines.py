@@ -1,5 +1,6 @@
 """Sets of priors on continuous and countable secrets, against closed forms and members."""
 
+import math
 from fractions import Fraction as F
 
 import mpmath
@@ -212,3 +213,22 @@ def test_a_curve_has_the_status_of_its_points():
         with bl.options(certificates=False):
             alone = [ell(y).status for y in (0.25, 0.75)]
         assert [str(s) for s in ell([0.25, 0.75])["status"].values] == alone
+
+
+@pytest.mark.parametrize("of", ["pml", "pmc"])
+def test_suprema_where_the_ldp_ratio_is_infinite_along_a_ray(of):
+    """f(y|x) = 1 + (2y - 1) x, at y = 0 with infimum 0: the least mean of 1 - x is reached there.
+
+    Under the uniform law it is 1/2; mixed with a tenth at x = 1 it is 0.45, and with the mass of
+    the largest tenth moved there 1/2 - 0.095 = 0.405. PMC is infinite there.
+    """
+    unit = bl.Interval(0, 1)
+    mech = bl.Mechanism(lambda y, x: 1 + (2 * y - 1) * x, secret=unit, outcome=unit)
+    for make, mean in ((bl.priors.tv_ball, 0.405), (bl.priors.contamination, 0.45)):
+        with bl.options(budget=2):
+            found = getattr(bl, of)(make(bl.uniform(unit), F(1, 10)) * mech).sup()
+        assert found.status in ("certified", "conditional")
+        if of == "pmc":
+            assert found.lower == math.inf
+        else:
+            assert found.lower <= -math.log(mean) <= found.upper < -math.log(0.4) + 1e-6

@@ -1,5 +1,6 @@
 """Sets of priors on finite alphabets: against linear programs, closed forms and random members."""
 
+import math
 from fractions import Fraction as F
 
 import mpmath
@@ -532,3 +533,45 @@ def test_attained_says_no_more_than_is_so():
     assert bl.pml(bl.priors.full_support(bl.Finite(2)) * mech).sup().attained is not True
     rare = bl.priors.contamination(bl.pmf([F(10**13 - 1, 10**13), F(1, 10**13)]), F(1, 2))
     assert bl.pml(rare * channel((F(1, 4), F(3, 4)), (F(3, 4), F(1, 4))))(0).attained is True
+
+
+EVEN = bl.pmf([F(1, 2), F(1, 2)])
+RANGES = {
+    "tv_ball": (lambda r: bl.priors.tv_ball(EVEN, r), 1),
+    "l1_ball": (lambda r: bl.priors.l1_ball(EVEN, r), 2),
+    "contamination": (lambda r: bl.priors.contamination(EVEN, r), 1),
+    "interior": (lambda r: bl.priors.interior(r, on=bl.Finite(2)), F(1, 2)),
+    "kl_ball": (lambda r: bl.priors.kl_ball(EVEN, r, direction="to_centre"), None),
+    "chi_square_ball": (lambda r: bl.priors.chi_square_ball(EVEN, r, direction="to_centre"), None),
+    "bernoulli": (lambda r: bl.priors.bernoulli(0, r), 1),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_radii_and_weights_beyond_their_range(name):
+    make, most = RANGES[name]
+    for wrong in (-1, -0.1, -F(1, 10**30), float("nan"), float("inf"), "0.1", None, True, [0.1]):
+        with pytest.raises(bl.InvalidInput, match=f"bl.priors.{name}"):
+            make(wrong)
+    for beyond in () if most is None else (most + F(1, 10**30), math.nextafter(most, 9), 5):
+        with pytest.raises(bl.InvalidInput, match=f"<= {most}, finite"):
+            make(beyond)
+    for fits in (0, most or 7, np.float32(0.25), np.int64(0), np.longdouble(0.25)):
+        assert make(fits).upper([0, 1]).upper <= 1
+
+
+def test_limits_that_no_float_holds_or_that_limit_nothing():
+    line, two = bl.Interval(0, 1), bl.Finite(2)
+    large = F(10**400)
+    for make in (
+        lambda: bl.priors.box(0, large, on=two),
+        lambda: bl.priors.moment([0, 1], upper=large, on=two),
+        lambda: bl.priors.polytope([[large, 1]], [1], on=two),
+        lambda: bl.priors.from_counts([float("inf"), 4], confidence=0.9),
+        lambda: bl.priors.moment([0, 1], on=two),
+        lambda: bl.priors.moment(lambda x: x, on=line),
+        lambda: bl.priors.moment(lambda x: x, upper=-np.inf, on=line),
+        lambda: bl.priors.moment(lambda x: x, upper=np.inf, on=line),
+    ):
+        with pytest.raises(bl.InvalidInput):
+            make()

@@ -114,8 +114,11 @@ class Columns:
         own = self.sign * np.array([total[x] for x, (_, total) in enumerate(found)])
         return Column([cells for cells, _ in found], masses, own)
 
-    def _solved(self, theta: float) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the largest mass at theta, the shares of columns, and prices."""
+    def _solved(self, theta: float) -> tuple[float, np.ndarray, np.ndarray] | None:
+        """Return the largest mass at theta, the shares of columns, and prices.
+
+        None if the solver fails: near a jump of the mass the columns differ by very little.
+        """
         masses = np.array([column.masses.sum() for column in self.columns])
         # the solver lets constraints be missed by 1e-10
         gains = _SCALE * np.array([c.own - theta * c.masses for c in self.columns]).T
@@ -127,6 +130,8 @@ class Columns:
             method="highs-ds",
             options=_OPTIONS,
         )
+        if found.status != 0:
+            return None
         prices = np.maximum(-found.ineqlin.marginals[:n], 0.0) * _SCALE
         return -float(found.fun), np.maximum(found.x, 0.0), prices
 
@@ -136,7 +141,8 @@ class Columns:
         for _ in range(_ROUNDS):
             if time.monotonic() > until:
                 break
-            step = self._step(theta)
+            if (step := self._step(theta)) is None:
+                break
             if step.dual - step.value <= _CLOSE:
                 return Found(theta, step.value, step.prices, self._shares(step.shares))
         return None
@@ -151,7 +157,8 @@ class Columns:
         for _ in range(_ROUNDS):
             if time.monotonic() > until:
                 break
-            step = self._step(theta)
+            if (step := self._step(theta)) is None:
+                break
             stalled, before = np.array_equal(step.prices, before), step.prices
             if step.value >= delta * (1 + _SPARE):
                 low, below, towards = theta, step, 1.0
@@ -172,9 +179,11 @@ class Columns:
                 theta = (low + high) / 2
         return None
 
-    def _step(self, theta: float) -> Step:
+    def _step(self, theta: float) -> Step | None:
         """Return the best of the columns and its prices, and what these prove; add their column."""
-        value, shares, prices = self._solved(theta)
+        if (solved := self._solved(theta)) is None:
+            return None
+        value, shares, prices = solved
         prices = np.maximum(prices, _LEAST)  # without one every outcome is as good for all
         column = self._add(prices, theta)
         dual = float(column.masses.sum() + prices @ (column.own - theta * column.masses))
