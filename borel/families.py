@@ -336,6 +336,7 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
     >>> from_scipy(stats.beta(2, 5)).on
     Interval(0, 1)
     """
+    _require_alphabet("from_scipy", on)
     if type(distribution).__name__ == "gaussian_kde":
         raise InvalidInput(
             "from_scipy", expected="a frozen SciPy distribution", got="a gaussian_kde", mend=A_KDE
@@ -383,6 +384,11 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
     )
     out = Measure(density, on, log=True, name=f"scipy {name}")
     return _recognised(out, scipy_graph.law_of(distribution))
+
+
+def _require_alphabet(what: str, on: Any) -> None:
+    if not (on is None or isinstance(on, Alphabet)):
+        raise InvalidInput(what, expected="on=<an alphabet>", got=repr(on))
 
 
 def _of_values(listed: Any, shift: float, on: Alphabet | None) -> Measure:
@@ -472,6 +478,7 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
     from borel.engine.graphs import pytensor_graph
     from borel.engine.graphs.foreign import either
 
+    _require_alphabet("from_pymc", on)
     if getattr(variable, "owner", None) is None:
         raise InvalidInput(
             "from_pymc",

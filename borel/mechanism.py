@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+def _require_alphabets(**given: Any) -> None:
+    for role, alphabet in given.items():
+        if not isinstance(alphabet, Alphabet):
+            raise InvalidInput("Mechanism", expected=f"{role}=<an alphabet>", got=shown(alphabet))
+
+
 @explained
 class Mechanism:
     """A privacy mechanism: for every secret x, the law of the outcome Y.
@@ -109,11 +115,7 @@ class Mechanism:
         params: dict[str, Any] | None = None,
         name: str = "",
     ):
-        for role, alphabet in (("secret", secret), ("outcome", outcome)):
-            if not isinstance(alphabet, Alphabet):
-                raise InvalidInput(
-                    "Mechanism", expected=f"{role}=<an alphabet>", got=repr(alphabet)
-                )
+        _require_alphabets(secret=secret, outcome=outcome)
         self.secret, self.outcome, self.name = secret, outcome, name
         self.breaks = breaks_of(breaks, "Mechanism")
         self.params = dict(params or {})
@@ -279,6 +281,8 @@ class Mechanism:
         from borel.engine.graphs.foreign import either
         from borel.families import is_discrete, require_kind
 
+        _require_alphabets(secret=secret, outcome=outcome)
+
         def arrays(x: Any) -> Any:
             return tuple(np.asarray(part) for part in x) if isinstance(x, tuple) else np.asarray(x)
 
@@ -323,6 +327,7 @@ class Mechanism:
         from borel.engine.graphs import pytensor_graph
         from borel.engine.graphs.foreign import either
 
+        _require_alphabets(secret=secret, outcome=outcome)
         density = either(
             lambda names, whole: pytensor_graph.graph_of(family, names, whole),
             compile_logp(family, discrete=outcome.kind in ("finite", "countable")),

@@ -87,6 +87,32 @@ def test_probabilities_are_no_density():
         bl.Measure([0.5, 0.5], on=bl.Finite(2))
 
 
+@pytest.mark.parametrize("wrong", [None, 2, ["a", "b"], pd.Series([0.5, 0.5])])
+def test_what_is_no_alphabet_is_refused(wrong):
+    def family(x):
+        return stats.norm(x, 1)
+
+    for make in (bl.Mechanism.from_scipy, bl.Mechanism.from_pymc):
+        with pytest.raises(bl.InvalidInput, match="secret=<an alphabet>"):
+            make(family, secret=wrong, outcome=bl.Reals())
+        with pytest.raises(bl.InvalidInput, match="outcome=<an alphabet>"):
+            make(family, secret=S, outcome=wrong)
+    if wrong is not None:
+        with pytest.raises(bl.InvalidInput, match="on=<an alphabet>"):
+            bl.from_scipy(stats.norm(), on=wrong)
+        with pytest.raises(bl.InvalidInput, match="on=<an alphabet>"):
+            bl.from_pymc(0, on=wrong)
+    with pytest.raises(bl.InvalidInput, match="a method of"):
+        bl.priors.from_counts([3, 4], confidence=0.9, method=wrong)
+
+
+def test_the_level_of_a_response_may_be_a_fraction():
+    mech = bl.mechanisms.randomized_response(k=2, epsilon=F(1, 2))
+    bound = bl.pml(bl.priors.full_support(bl.Finite(2)) * mech).sup()
+    assert bound.lower <= 0.5 <= bound.upper  # LDP is epsilon
+    assert bound.width < 1e-12
+
+
 # -- a dict of probabilities ----------------------------------------------------------------------
 
 

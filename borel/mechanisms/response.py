@@ -84,7 +84,7 @@ def randomized_response(
     alphabet = _alphabet(k, secret)
     level = _level(epsilon, ratio)
     values, rounding = level.matrix(alphabet.size)
-    shown = f"ratio={ratio}" if epsilon is None else f"epsilon={epsilon:g}"
+    shown = f"ratio={ratio}" if epsilon is None else f"epsilon={float(epsilon):g}"
     out = Mechanism._from_matrix(
         values, alphabet, alphabet, f"randomized_response({shown})", rounding
     )

@@ -50,7 +50,7 @@ def set_from_counts(counts: Any, confidence: Any, on: Alphabet | None, method: s
     level = number(what, "confidence", confidence, 0, 1)
     if not 0 < level < 1:
         raise InvalidInput(what, expected="0 < confidence < 1", got=str(confidence))
-    if method not in _WORDS:
+    if not isinstance(method, str) or method not in _WORDS:
         raise InvalidInput(what, expected=f"a method of {sorted(_WORDS)}", got=repr(method))
     total, n, alpha = int(sum(values)), len(values), 1 - level
     centre = pmf([Fraction(v, total) for v in values], on=on)
