@@ -202,6 +202,7 @@ def _draw_points(curve: xr.Dataset, low: Any, middle: Any, high: Any, ax: Axes) 
             names,
             rotation=45 if turned else 0,
             ha="right" if turned else "center",
+            parse_math=False,  # a dollar is a dollar
         )
         ax.set_xlim(-0.6, len(labels) - 0.4)
     return x
@@ -259,7 +260,7 @@ def draw_epsilon(figure: Any, ax: Axes, *, prob: float = 0.95) -> Axes:
     values = _middle(low, high)
     finite = values[np.isfinite(values)]
     name = figure.name.replace("pml", "PML").replace("pmc", "PMC")
-    ax.set_xlabel(f"{name} (nats)")
+    ax.set_xlabel(f"{name} (nats)", parse_math=False)
     ax.set_ylabel("share of the draws")
     if figure.trouble:
         ax.text(
@@ -272,6 +273,7 @@ def draw_epsilon(figure: Any, ax: Axes, *, prob: float = 0.95) -> Axes:
             fontsize="small",
             color=ORANGE,
             zorder=5,
+            parse_math=False,
             bbox={"facecolor": "white", "alpha": 0.85, "linewidth": 0},
         )
     if finite.size:
@@ -404,7 +406,7 @@ def _legend(ax: Axes, columns: int = 3) -> None:
 
 def finished(ax: Axes, title: str) -> Axes:
     """Set the title, and take away what is in the way."""
-    ax.set_title(title, loc="left", fontsize="medium")
+    ax.set_title(title, loc="left", fontsize="medium", parse_math=False)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.grid(axis="y", color="0.92", linewidth=0.8)

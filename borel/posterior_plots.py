@@ -104,7 +104,9 @@ def plot_posterior(
 
     tree = leakage_tree(figures)
     data = tree["leakage"].to_dataset()
-    titles = {str(n): f"{n} ({v.attrs['status']})" for n, v in data.data_vars.items()}
+    titles = {
+        str(n): _literal(f"{n} ({v.attrs['status']})", backend) for n, v in data.data_vars.items()
+    }
     names = [var_names] if isinstance(var_names, str) else var_names
     return azp.plot_dist(
         tree,
@@ -270,9 +272,9 @@ def plot_worst_prior(
     labels = curve["x"].values if curve.attrs["kind"] == "finite" else None
     x = curve["x"].values.astype(float) if labels is None else np.arange(curve.sizes["x"])
     dense = curve.attrs["kind"] in ("continuous", "mixed")
-    names = [str(n) for n in curve.data_vars]
+    names = [_literal(str(n), backend) for n in curve.data_vars]
     drawn = xr.Dataset(
-        {"prior": (("which", "plot_axis", "x"), [[x, curve[n].values] for n in names])},
+        {"prior": (("which", "plot_axis", "x"), [[x, v.values] for v in curve.data_vars.values()])},
         {"which": names, "plot_axis": ["x", "y"]},
     )
     if plot_collection is None:
@@ -287,11 +289,17 @@ def plot_worst_prior(
     what = "density" if dense else "probability"
     plot_collection.map(visuals.labelled_y, "ylabel", text=what, **about)
     if labels is not None and len(labels) <= _FEW:
-        ticks = {"values": list(x), "labels": list(labels), "store_artist": False}
+        texts = [_literal(str(label), backend) for label in labels]
+        ticks = {"values": list(x), "labels": texts, "store_artist": False}
         plot_collection.map(visuals.set_xticks, "ticks", **ticks, **about)
     if "color" in plot_collection.aes_set:
         plot_collection.add_legend("which")
     return plot_collection
+
+
+def _literal(text: str, backend: str | None) -> str:
+    """Return text in which Matplotlib takes a dollar for a dollar, and not for mathematics."""
+    return text.replace("$", r"\$") if backend in (None, "matplotlib") else text
 
 
 def draw_alpha(curve: xr.Dataset, ax: Any) -> Any:

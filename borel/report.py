@@ -7,7 +7,9 @@ import json
 import math
 import os
 import tempfile
+import warnings
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from io import BytesIO
 from pathlib import Path
@@ -36,7 +38,7 @@ _DPI = 160
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot of the report: the image as a data URI, its alternative text, its caption."""
+    """A plot of the report: the image as a data URI (or nothing), its alternative text, caption."""
 
     source: str
     alt: str
@@ -103,7 +105,7 @@ def write_report(audit: Audit, path: str | os.PathLike) -> Path:
     text = render(audit)
     try:
         handle, temporary = tempfile.mkstemp(suffix=".html", dir=path.parent, prefix=".writing-")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
@@ -154,22 +156,22 @@ def plots(audit: Audit) -> list[Plot]:
     for kind in ("pml", "pmc"):
         label = CLAIMS[kind].label
         if (curve := audit.dataset(f"{kind}/curve")) is not None:
-            ax = draw_curve(curve, blank_axes())
             caption = f"{label} at each outcome{_over(curve)}. {_band(curve.attrs['status'])}"
-            found.append(_plot(ax, caption))
+            found.append(_plot(partial(draw_curve, curve), caption))
         if audit.dataset(f"{kind}/draws") is not None:
-            ax = draw_epsilon(audit.random(kind), blank_axes())
-            found.append(_plot(ax, f"Posterior of the epsilon of {label}: {_POSTERIOR}"))
-            if not audit.random(kind).trouble:
-                curve = alpha_curve(audit.random(kind)).assign_attrs(quantity=f"epsilon of {label}")
-                ax = draw_alpha(curve, blank_axes())
-                found.append(_plot(ax, f"Epsilon of {label} against alpha: {_ALPHA}"))
+            figure = audit.random(kind)
+            draw = partial(draw_epsilon, figure)
+            found.append(_plot(draw, f"Posterior of the epsilon of {label}: {_POSTERIOR}"))
+            if not figure.trouble:
+                curve = alpha_curve(figure).assign_attrs(quantity=f"epsilon of {label}")
+                found.append(
+                    _plot(partial(draw_alpha, curve), f"Epsilon of {label} against alpha: {_ALPHA}")
+                )
         if (law := audit.dataset(f"{kind}/law")) is not None:
-            ax = draw_law(law, blank_axes())
             under = f", under {law.attrs['under']}" if law.attrs["under"] else ""
             caption = f"the probability that an outcome leaks t nats or less{under}."
             band = _band(law.attrs["status"])
-            found.append(_plot(ax, f"Law of {label}: {caption} {band}"))
+            found.append(_plot(partial(draw_law, law), f"Law of {label}: {caption} {band}"))
     return found
 
 
@@ -204,9 +206,18 @@ def _band(status: str) -> str:
     return f"The band, often too thin to see, is an enclosure (status: {status})."
 
 
-def _plot(ax: Any, caption: str) -> Plot:
+def _plot(draw: Callable[[Any], Any], caption: str, **size: float) -> Plot:
+    """Draw a plot; if it cannot be drawn, the report says so, and is whole otherwise."""
     buffer = BytesIO()
-    ax.figure.savefig(buffer, format="png", dpi=_DPI, metadata={"Software": None})
+    try:
+        with warnings.catch_warnings():
+            # a label in a script that the font lacks; the table has it
+            warnings.filterwarnings("ignore", message="Glyph .* missing from")
+            ax = draw(blank_axes(**size))
+            ax.figure.savefig(buffer, format="png", dpi=_DPI, metadata={"Software": None})
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        return Plot("", "", f"{caption} This plot could not be drawn ({why}).")
     data = base64.b64encode(buffer.getvalue()).decode()
     alt = f"Plot: {ax.get_title(loc='left')}; {ax.get_xlabel()} against {ax.get_ylabel()}."
     return Plot(f"data:image/png;base64,{data}", alt, caption)
@@ -262,7 +273,7 @@ def _envelope(audit: Audit) -> Envelope | None:
         shown = short(high, "up") if math.isfinite(high) else "inf"
         found.append((f"{level:g}", low, shown, str(at["status"].item())))
     caption = f"{_ENVELOPE} {_band(curve.attrs['status'])}"
-    plot = _plot(draw_envelope(curve, blank_axes(height=4.4)), caption)
+    plot = _plot(partial(draw_envelope, curve), caption, height=4.4)
     return Envelope(found, plot, str(curve.attrs.get("left_out", "")))
 
 
