@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import resources
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,8 +64,7 @@ def audit(
 ) -> None:
     """Audit a study: a table, result.nc with every figure, and report.html."""
     with _errors():
-        folder = output if output is not None else study.with_name(f"{study.stem}-audit")
-        for name, one, place in _studies(study, folder):
+        for name, one, place in _studies(study, output):
             _audit(one, place, resume=resume, quiet=quiet, name=name)
 
 
@@ -142,7 +142,7 @@ def check(
 # -- the steps of an audit ------------------------------------------------------------------
 
 
-def _studies(path: Path, folder: Path) -> Iterator[tuple[str, Any, Path]]:
+def _studies(path: Path, output: Path | None) -> Iterator[tuple[str, Any, Path]]:
     """Yield the studies of a file with their folders; those are checked before anything runs."""
     from borel.store import writable
     from borel.study import StudyError, load_study
@@ -150,6 +150,7 @@ def _studies(path: Path, folder: Path) -> Iterator[tuple[str, Any, Path]]:
     if not path.is_file():
         why = "it is not a file" if path.exists() else "no such file"
         raise StudyError(f"the study {path} cannot be read: {why}")
+    folder = output if output is not None else path.with_name(f"{path.stem}-audit")
     there = folder.exists()
     writable(folder)
     try:
@@ -175,18 +176,15 @@ def _audit(study: Any, folder: Path, *, resume: bool, quiet: bool, name: str) ->
         warnings.showwarning = _show(warnings.showwarning)
         tree = run(study, output=folder, resume=resume, progress=False if quiet else None)
     result = load(tree)
-    report = result.report(folder / REPORT)
     if not quiet:
         console = _console(Console)
         console.print(
             _table(f"{study.title} (weakest status: {tree.attrs['status']})", rows(result))
         )
-        console.print(
-            f"figures: {folder / 'result.nc'}\nreport:  {report}",
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-        )
+        print(f"figures: {folder / 'result.nc'}", flush=True)
+    report = result.report(folder / REPORT)
+    if not quiet:
+        print(f"report:  {report}")
 
 
 def _show(before: Callable[..., Any]) -> Callable[..., Any]:
@@ -228,6 +226,9 @@ def _console(make: Any) -> Any:
 @contextmanager
 def _errors() -> Iterator[None]:
     """Turn errors into one message and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what its encoding lacks is shown escaped
+            stream.reconfigure(errors="backslashreplace")
     try:
         yield
     except BorelError as error:

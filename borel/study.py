@@ -283,11 +283,12 @@ def load_study(path: str | Path) -> dict[str, Study]:
 
     Notes
     -----
-    The folder of the file joins ``sys.path``, so that a study can import what lies beside it.
+    The folder of the file joins ``sys.path``, so that a study can import what lies beside it. It
+    comes last: a file ``html.py`` beside the study takes no module's place.
     """
     path = Path(path)
     try:
-        source = path.read_text(encoding="utf-8")
+        source = path.read_text(encoding="utf-8-sig")  # with or without a byte order mark
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise StudyError(f"the study {path} cannot be read: {why}") from error
@@ -303,7 +304,7 @@ def load_study(path: str | Path) -> dict[str, Study]:
         ) from error
     folder = str(path.resolve().parent)
     if folder not in sys.path:
-        sys.path.insert(0, folder)
+        sys.path.append(folder)
     module = ModuleType("borel_study")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # so that its functions can be pickled and inspected
