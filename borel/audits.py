@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
+from borel.alphabets import Finite
 from borel.bound import weakest
 from borel.errors import InvalidInput
 from borel.fingerprint import changed, prior_key, study_key
+from borel.plain import to_plain
 from borel.progress import bar
 from borel.set_audits import is_set, prior_in_words
-from borel.store import RESULT, Audit, load, writable, write
+from borel.store import RESULT, Audit, load, read, writable, write
 from borel.study import Study, as_study
 from borel.units import Nodes, Unit, is_random, units
 
@@ -103,6 +105,9 @@ def audit(
         raise InvalidInput("bl.audit", expected="output=<the folder to resume from>", got="none")
     folder = None if output is None else writable(output)
     before = None if folder is None else _previous(folder, resume)
+    for alphabet in (*study.mechanism.secret.factors, *study.mechanism.outcome.factors):
+        if isinstance(alphabet, Finite):
+            to_plain(alphabet.labels)  # refused before any work, not after it
     with settings.options(**study.settings):
         draws = _draws(study, folder, resume) if study.sampled else None
         key = study_key(study, draws)
@@ -242,12 +247,10 @@ def _previous(folder: Path, resume: bool) -> xr.DataTree | None:
 
 def _draws(study: Study, folder: Path | None, resume: bool) -> xr.DataTree:
     """Return the draws of a sampled prior: those kept in the folder, or new ones."""
-    from borel import _compat
-
     key = prior_key(study)
     path = None if folder is None else folder / DRAWS
     if resume and path is not None and path.exists():
-        kept = _compat.as_datatree(path)
+        kept = read(path)
         if kept.attrs.get("borel_prior_key") == key:
             return kept
         warnings.warn(

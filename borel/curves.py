@@ -11,6 +11,7 @@ from borel import settings
 from borel.alphabets import Finite, Integers, Interval, Mixed
 from borel.bound import weakest
 from borel.errors import NotYet
+from borel.plain import in_words
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -176,7 +177,7 @@ def _labels(values: np.ndarray) -> np.ndarray:
     """Return outcomes as a coordinate that a file can hold: numbers, or strings."""
     if values.dtype.kind in "iuf":
         return values
-    return np.array([str(v) for v in values])
+    return np.array([in_words(v) for v in values])
 
 
 # -- where the outcomes lie -----------------------------------------------------------------

@@ -6,7 +6,13 @@ tuples, infinities, arrays, alphabets, measures) is a dict with one key, its tag
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
+import enum
 import math
+import re
+import uuid
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -29,7 +35,10 @@ def to_plain(value: Any) -> Any:
         `Measure` is kept by its alphabet and its probabilities (Fractions as they are) or the graph
         of its density. What a file cannot hold of a measure is left out: its tail, its envelope
         and its family's closed forms. One whose density could not be traced, that is a batch, or
-        whose labels are no plain data, becomes its repr, a string.
+        whose labels are no plain data, becomes its repr, a string. What labels may be beside these,
+        bytes, Decimals, complex numbers, dates and times, those of pandas and its Intervals among
+        them, comes back as it was; members of an Enum and dataclasses, which only their own program
+        can make again, and frozensets come back as their text.
 
     Raises
     ------
@@ -54,10 +63,13 @@ def to_plain(value: Any) -> Any:
         return {"__dict__": [[to_plain(k), to_plain(v)] for k, v in value.items()]}
     if isinstance(value, Measure):
         return _measure_to_plain(value)
+    if (found := _label_to_plain(value)) is not None:
+        return found
     raise InvalidInput(
         "saving a Bound",
         expected="notes that are plain data",
         got=f"{type(value).__name__} {value!r:.80}",
+        mend="take text or numbers as labels, str(label).",
     )
 
 
@@ -78,7 +90,90 @@ def from_plain(data: Any) -> Any:
         return np.array(from_plain(inner))
     if tag == "__measure__":
         return _measure_from_plain(inner)
+    if tag == "__text__":
+        return inner
+    if tag in _LABELS:
+        return _LABELS[tag][2](inner)
+    if tag.startswith("__pandas"):
+        return _pandas_from_plain(tag, inner)
     return {from_plain(k): from_plain(v) for k, v in inner}
+
+
+# -- labels ---------------------------------------------------------------------------------
+
+_LABELS: dict[str, tuple[type, Any, Any]] = {
+    "__bytes__": (bytes, bytes.hex, bytes.fromhex),
+    "__decimal__": (Decimal, str, Decimal),
+    "__complex__": (complex, repr, complex),
+    "__datetime__": (
+        datetime.datetime,
+        datetime.datetime.isoformat,
+        datetime.datetime.fromisoformat,
+    ),
+    "__date__": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
+    "__time__": (datetime.time, datetime.time.isoformat, datetime.time.fromisoformat),
+    "__timedelta__": (
+        datetime.timedelta,
+        lambda t: [t.days, t.seconds, t.microseconds],
+        lambda parts: datetime.timedelta(*parts),
+    ),
+    "__uuid__": (uuid.UUID, str, uuid.UUID),
+}
+"""Labels by tag: the type, the way to plain data, and back; a datetime, a date too, comes first."""
+
+
+def _label_to_plain(value: Any) -> Any:
+    if isinstance(value, enum.Enum):
+        return {"__text__": f"{type(value).__name__}.{value.name}"}
+    if type(value).__module__.partition(".")[0] == "pandas":
+        return _pandas_to_plain(value)
+    for tag, (kind, to, _) in _LABELS.items():
+        if isinstance(value, kind):
+            return {tag: to(value)}
+    if isinstance(value, frozenset) or dataclasses.is_dataclass(value):
+        return {"__text__": repr(value)}
+    return None
+
+
+def _pandas_to_plain(value: Any) -> Any:
+    import pandas as pd
+
+    if isinstance(value, pd.Interval):
+        ends = [to_plain(value.left), to_plain(value.right)]
+        return {"__pandas_interval__": [*ends, value.closed]}
+    if isinstance(value, pd.Timestamp):
+        zone = getattr(value.tz, "key", None) or getattr(value.tz, "zone", None)
+        return {"__pandas_timestamp__": [value.isoformat(), zone]}
+    if isinstance(value, pd.Timedelta):
+        return {"__pandas_timedelta__": value.isoformat()}
+    if isinstance(value, pd.Period):
+        return {"__pandas_period__": [str(value), value.freqstr]}
+    return None
+
+
+def _pandas_from_plain(tag: str, inner: Any) -> Any:
+    import pandas as pd
+
+    if tag == "__pandas_interval__":
+        left, right, closed = inner
+        return pd.Interval(from_plain(left), from_plain(right), closed=closed)
+    if tag == "__pandas_timestamp__":
+        at = pd.Timestamp(inner[0])
+        return at if inner[1] is None else at.tz_convert(inner[1])
+    if tag == "__pandas_timedelta__":
+        return pd.Timedelta(inner)
+    return pd.Period(inner[0], freq=inner[1])
+
+
+def in_words(value: Any) -> str:
+    r"""Return a label as text that a file and a plot can hold: no NUL, no half of a character.
+
+    Examples
+    --------
+    >>> in_words("a\0b"), in_words(1.5)
+    ('a\\x00b', '1.5')
+    """
+    return re.sub("[\0\ud800-\udfff]", lambda found: ascii(found[0])[1:-1], str(value))
 
 
 # -- measures -------------------------------------------------------------------------------
@@ -132,8 +227,10 @@ def _alphabet_to_plain(on: Alphabet) -> dict[str, Any]:
     if isinstance(on, Integers):
         return {"integers": [on.lower, on.upper]}
     if isinstance(on, Finite):
-        return {"labels": [to_plain(a) for a in on.labels]}
-    raise InvalidInput("saving a measure", expected="an alphabet of borel", got=repr(on))
+        labels = [to_plain(a) for a in on.labels]
+        if not any(isinstance(a, dict) and "__text__" in a for a in labels):  # not as they were
+            return {"labels": labels}
+    raise InvalidInput("saving a measure", expected="labels that are plain data", got=repr(on))
 
 
 def _alphabet_from_plain(data: dict[str, Any]) -> Alphabet:

@@ -10,6 +10,7 @@ import numpy as np
 from borel.bound import Bound, weakest
 from borel.errors import InvalidInput
 from borel.measures import Measure
+from borel.plain import in_words
 from borel.total_masses import head_of
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def prior_curve(priors: Mapping[str, Measure]) -> xr.Dataset:
         )
     if on.kind == "finite":
         data = {n: ("x", np.asarray(p.probabilities, float)) for n, p in priors.items()}
-        return xr.Dataset(data, {"x": [str(a) for a in on.labels]}, {"kind": "finite"})
+        return xr.Dataset(data, {"x": [in_words(a) for a in on.labels]}, {"kind": "finite"})
     x = _points_of(list(priors.values()))
     data = {n: ("x", np.asarray(p.pdf(x), float)) for n, p in priors.items()}
     return xr.Dataset(data, {"x": x}, {"kind": on.kind})

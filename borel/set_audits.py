@@ -10,6 +10,7 @@ from borel.bound import Bound, weakest
 from borel.budgets import vouched
 from borel.errors import NotYet
 from borel.measures import Measure
+from borel.plain import in_words
 from borel.priors.set_leakage import nominal_joint
 from borel.priors.sets import PriorSet
 from borel.store import pack
@@ -118,7 +119,7 @@ def prior_in_words(prior: Any) -> str:
     if isinstance(prior, Measure) and prior._probabilities is not None and not prior.batch:
         if prior.on.size <= _SHOWN:
             pairs = zip(prior.on.labels, prior.probabilities, strict=True)
-            return ", ".join(f"{label}: {short(p, 'nearest')}" for label, p in pairs)
+            return ", ".join(f"{in_words(label)}: {short(p, 'nearest')}" for label, p in pairs)
     return str(prior)
 
 
@@ -127,6 +128,8 @@ def worst_case(bound: Bound) -> tuple[str, str, str]:
     witness = bound.witness or {}
     prior = prior_in_words(witness["prior"]) if "prior" in witness else "-"
     named = {"y": "outcome", "x": "secret", "theta": "theta"}
-    place = ", ".join(f"{words} {witness[k]}" for k, words in named.items() if k in witness)
+    place = ", ".join(
+        f"{words} {in_words(witness[k])}" for k, words in named.items() if k in witness
+    )
     attained = {True: "attained", False: "approached, not attained", None: "not known"}
     return prior, place or "-", attained[bound.attained]

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from borel.bound import Bound, Ratio
 from borel.errors import InvalidInput
-from borel.plain import from_plain, to_plain
+from borel.plain import from_plain, in_words, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,12 +78,99 @@ def write(tree: xr.DataTree, path: Path) -> None:
     handle, temporary = tempfile.mkstemp(suffix=".nc", dir=path.parent, prefix=".writing-")
     os.close(handle)
     try:
-        tree.to_netcdf(temporary, engine="h5netcdf")
+        _writable(tree).to_netcdf(temporary, engine="h5netcdf")
         os.chmod(temporary, 0o666 & ~_umask())  # mkstemp's files are their owner's alone
         os.replace(temporary, path)
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
+
+
+_PLAIN = "borel_plain"
+"""The attribute of a variable whose values a file holds as JSON."""
+
+
+def _writable(tree: xr.DataTree) -> xr.DataTree:
+    """Return a tree with what a file cannot hold as JSON; the tree itself if it can hold all."""
+    import xarray as xr
+
+    nodes = {node.path: node.to_dataset(inherit=False) for node in tree.subtree}
+    changed = {path: _writable_dataset(dataset) for path, dataset in nodes.items()}
+    if all(changed[path] is nodes[path] for path in nodes):
+        return tree
+    return xr.DataTree.from_dict(changed)
+
+
+def _writable_dataset(dataset: xr.Dataset) -> xr.Dataset:
+    bad = {str(n) for n, variable in dataset.variables.items() if not _holds(variable)}
+    attrs = [dataset.attrs, *(v.attrs for v in dataset.variables.values())]
+    if not bad and all(_writable_attrs(each)[n] is v for each in attrs for n, v in each.items()):
+        return dataset
+    # an index of several columns is written as tuples, in which its levels stand
+    several = {str(n): i for n, i in dataset.indexes.items() if i.nlevels > 1}
+    levels = {str(n) for name, i in several.items() for n in i.names} - several.keys()
+    plain = {
+        n: (dataset[n].dims, _texts(dataset[n].values), {_PLAIN: 1})
+        for n in (bad | several.keys()) - levels
+    }
+    coords = {n: value for n, value in plain.items() if n in dataset.coords}
+    found = dataset.drop_vars([*plain, *levels]).assign_coords(coords)
+    found = found.assign({n: value for n, value in plain.items() if n not in coords})
+    found.attrs = _writable_attrs(dataset.attrs)
+    for variable in found.variables.values():
+        variable.attrs = _writable_attrs(variable.attrs)
+    return found
+
+
+def _holds(variable: xr.Variable) -> bool:
+    """Return whether a file holds a variable as it is: numbers, times and clean text."""
+    if not isinstance(variable.dtype, np.dtype) or variable.dtype.kind == "c":
+        return False
+    return variable.dtype.kind not in "UO" or all(
+        isinstance(v, str) and in_words(v) == v for v in np.ravel(variable.values)
+    )
+
+
+def _texts(values: Any) -> np.ndarray:
+    values = np.asarray(values, dtype=object)
+    out = np.empty(values.shape, dtype=object)
+    for place in np.ndindex(values.shape):
+        try:
+            plain = to_plain(values[place])
+        except InvalidInput:
+            plain = {"__text__": str(values[place])}
+        out[place] = json.dumps(plain)
+    return out
+
+
+def _writable_attrs(attrs: dict[Any, Any]) -> dict[Any, Any]:
+    """Return attributes that a file holds: numbers, arrays and clean text as they are."""
+    return {name: value if _is_attr(value) else in_words(value) for name, value in attrs.items()}
+
+
+def _is_attr(value: Any) -> bool:
+    if isinstance(value, (bool, str)):
+        return isinstance(value, str) and in_words(value) == value
+    return isinstance(value, (int, float, np.number, np.ndarray, list))
+
+
+def _as_it_was(tree: xr.DataTree) -> xr.DataTree:
+    """Return a tree that was read with the values again that the file holds as JSON."""
+    for node in tree.subtree:
+        names = [
+            n for n, v in node.to_dataset(inherit=False).variables.items() if _PLAIN in v.attrs
+        ]
+        if names:
+            dataset = node.to_dataset(inherit=False)
+            for name in names:
+                variable = dataset[name]
+                out = np.empty(variable.shape, dtype=object)
+                for place in np.ndindex(variable.shape):
+                    out[place] = from_plain(json.loads(str(variable.values[place])))
+                assign = dataset.assign_coords if name in dataset.coords else dataset.assign
+                dataset = assign({name: (variable.dims, out)})
+            node.dataset = dataset
+    return tree
 
 
 def _umask() -> int:
@@ -104,7 +193,7 @@ def read(path: str | os.PathLike) -> xr.DataTree:
     if path.is_dir():
         path = path / RESULT
     try:
-        return _compat.as_datatree(path)
+        return _as_it_was(_compat.as_datatree(path))
     except FileNotFoundError:
         raise InvalidInput(
             "bl.load",
