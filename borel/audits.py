@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
+from borel.alphabets import Finite
 from borel.bound import weakest
 from borel.errors import InvalidInput
 from borel.fingerprint import changed, prior_key, study_key
@@ -106,7 +107,8 @@ def audit(
     folder = None if output is None else writable(output)
     before = None if folder is None else _previous(folder, resume)
     for alphabet in (*study.mechanism.secret.factors, *study.mechanism.outcome.factors):
-        to_plain(getattr(alphabet, "labels", ()))  # refused before any work, not after it
+        if isinstance(alphabet, Finite):
+            to_plain(alphabet.labels)  # refused before any work, not after it
     with settings.options(**study.settings):
         draws = _draws(study, folder, resume) if study.sampled else None
         key = study_key(study, draws)

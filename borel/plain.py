@@ -38,7 +38,7 @@ def to_plain(value: Any) -> Any:
         whose labels are no plain data, becomes its repr, a string. What labels may be beside these,
         bytes, Decimals, complex numbers, dates and times, those of pandas and its Intervals among
         them, comes back as it was; members of an Enum and dataclasses, which only their own program
-        can make again, come back as their text.
+        can make again, and frozensets come back as their text.
 
     Raises
     ------
@@ -118,11 +118,6 @@ _LABELS: dict[str, tuple[type, Any, Any]] = {
         lambda parts: datetime.timedelta(*parts),
     ),
     "__uuid__": (uuid.UUID, str, uuid.UUID),
-    "__frozenset__": (
-        frozenset,
-        lambda items: [to_plain(v) for v in sorted(items, key=repr)],
-        lambda items: frozenset(map(from_plain, items)),
-    ),
 }
 """Labels by tag: the type, the way to plain data, and back; a datetime, a date too, comes first."""
 
@@ -135,7 +130,7 @@ def _label_to_plain(value: Any) -> Any:
     for tag, (kind, to, _) in _LABELS.items():
         if isinstance(value, kind):
             return {tag: to(value)}
-    if dataclasses.is_dataclass(value):
+    if isinstance(value, frozenset) or dataclasses.is_dataclass(value):
         return {"__text__": repr(value)}
     return None
 
@@ -232,8 +227,10 @@ def _alphabet_to_plain(on: Alphabet) -> dict[str, Any]:
     if isinstance(on, Integers):
         return {"integers": [on.lower, on.upper]}
     if isinstance(on, Finite):
-        return {"labels": [to_plain(a) for a in on.labels]}
-    raise InvalidInput("saving a measure", expected="an alphabet of borel", got=repr(on))
+        labels = [to_plain(a) for a in on.labels]
+        if not any(isinstance(a, dict) and "__text__" in a for a in labels):  # not as they were
+            return {"labels": labels}
+    raise InvalidInput("saving a measure", expected="labels that are plain data", got=repr(on))
 
 
 def _alphabet_from_plain(data: dict[str, Any]) -> Alphabet:

@@ -104,35 +104,25 @@ def _writable(tree: xr.DataTree) -> xr.DataTree:
 
 
 def _writable_dataset(dataset: xr.Dataset) -> xr.Dataset:
-    bad = [str(n) for n, variable in dataset.variables.items() if not _holds(dataset, n, variable)]
-    attrs = {name: _writable_attr(value) for name, value in dataset.attrs.items()}
-    if bad or any(attrs[name] is not dataset.attrs[name] for name in attrs):
-        plain = {
-            name: (dataset[name].dims, _texts(dataset[name].values), {_PLAIN: 1}) for name in bad
-        }
-        coords = {name: value for name, value in plain.items() if name in dataset.coords}
-        rest = {name: value for name, value in plain.items() if name not in coords}
-        kept = dataset.drop_vars(bad)
-        dataset = kept.assign_coords(coords).assign(rest)
-        dataset.attrs = attrs
-    for variable in dataset.variables.values():
-        if any(_writable_attr(v) is not v for v in variable.attrs.values()):
-            dataset = dataset.copy()
-            for each in dataset.variables.values():
-                each.attrs = {n: _writable_attr(v) for n, v in each.attrs.items()}
-            break
-    return dataset
+    bad = {str(n) for n, variable in dataset.variables.items() if not _holds(variable)}
+    attrs = [dataset.attrs, *(v.attrs for v in dataset.variables.values())]
+    if not bad and all(_writable_attrs(each)[n] is v for each in attrs for n, v in each.items()):
+        return dataset
+    plain = {n: (dataset[n].dims, _texts(dataset[n].values), {_PLAIN: 1}) for n in bad}
+    coords = {n: value for n, value in plain.items() if n in dataset.coords}
+    found = dataset.drop_vars(list(plain)).assign_coords(coords)
+    found = found.assign({n: value for n, value in plain.items() if n not in coords})
+    found.attrs = _writable_attrs(dataset.attrs)
+    for variable in found.variables.values():
+        variable.attrs = _writable_attrs(variable.attrs)
+    return found
 
 
-def _holds(dataset: xr.Dataset, name: Any, variable: xr.Variable) -> bool:
+def _holds(variable: xr.Variable) -> bool:
     """Return whether a file holds a variable as it is: numbers, times and clean text."""
-    index = dataset.indexes.get(name)
-    if index is not None and index.nlevels > 1:
+    if not isinstance(variable.dtype, np.dtype) or variable.dtype.kind == "c":
         return False
-    kind = getattr(variable.dtype, "kind", "O")
-    if kind in "fiubmMS":
-        return True
-    return kind in "UO" and all(
+    return variable.dtype.kind not in "UO" or all(
         isinstance(v, str) and in_words(v) == v for v in np.ravel(variable.values)
     )
 
@@ -149,13 +139,15 @@ def _texts(values: Any) -> np.ndarray:
     return out
 
 
-def _writable_attr(value: Any) -> Any:
-    if isinstance(value, str):
-        words = in_words(value)
-        return value if words == value else words
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number, np.ndarray, list)):
-        return in_words(value)
-    return value
+def _writable_attrs(attrs: dict[Any, Any]) -> dict[Any, Any]:
+    """Return attributes that a file holds: numbers, arrays and clean text as they are."""
+    return {name: value if _is_attr(value) else in_words(value) for name, value in attrs.items()}
+
+
+def _is_attr(value: Any) -> bool:
+    if isinstance(value, (bool, str)):
+        return isinstance(value, str) and in_words(value) == value
+    return isinstance(value, (int, float, np.number, np.ndarray, list))
 
 
 def _as_it_was(tree: xr.DataTree) -> xr.DataTree:
