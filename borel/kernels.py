@@ -172,7 +172,8 @@ def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
         settled = np.ones(count, bool)
     elif outcome.kind == "countable" and outcome.dim == 1:
         x = secret_at(np.arange(count)[:, None])
-        totals, beyond = sum_of_counts(lambda y: density.logarithm(y, x), outcome)
+        turns = _turns_at(density, [secret_at(i) for i in range(count)])
+        totals, beyond = sum_of_counts(lambda y: density.logarithm(y, x), outcome, turns)
         # what may lie beyond the head settles nothing, unless it is little
         settled = (totals > 1 - 1e-6) | (totals + beyond < 1 - 1e-6)
     else:

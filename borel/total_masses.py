@@ -61,10 +61,12 @@ def total_mass(
     return float(np.exp(result.log_value[0]))
 
 
-def sum_of_counts(log_mass: Any, on: Alphabet) -> tuple[np.ndarray, np.ndarray]:
+def sum_of_counts(
+    log_mass: Any, on: Alphabet, turns: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return what masses sum to on a head of a countable alphabet, and estimate what is beyond.
 
-    Beyond the head the masses are looked at on windows, from one power of 2 to the next. Where
+    The integers beside the points where the masses turn belong to the head. Beyond it the masses are looked at on windows, from one power of 2 to the next. Where
     they fall from each to the next the sum is at most the largest of one times the way to the
     next; where they do not, or the head has none, it is infinite: unknown.
 
@@ -74,14 +76,22 @@ def sum_of_counts(log_mass: Any, on: Alphabet) -> tuple[np.ndarray, np.ndarray]:
         ``points (1, n) -> log-masses (m, n)`` of m laws.
     on : Integers
         The alphabet.
+    turns : ndarray, optional
+        Branch points of the masses, of all laws together; NaN is none.
     """
     assert isinstance(on, Integers)
     head = head_of(on, _HEAD)
     points = head.astype(float)
     if on.lower is not None and on.upper is not None:
         points = points[points <= on.upper]
+    if turns is not None:
+        near = np.floor(turns[np.isfinite(turns)])[:, None] + np.arange(-1.0, 3.0)
+        inside = (near >= _at(on.lower, -1)) & (near <= _at(on.upper, 1))
+        apart = np.setdiff1d(near[inside], points)
+    else:
+        apart = np.empty(0)
     with np.errstate(under="ignore"):
-        total = np.exp(log_mass(points[None, :])).sum(axis=1)
+        total = np.exp(log_mass(np.r_[points, apart][None, :])).sum(axis=1)
     beyond = np.zeros(total.shape)
     for sign, end in ((1.0, on.upper), (-1.0, on.lower)):
         if end is not None and sign * end <= sign * (points[-1] if sign > 0 else points[0]):
@@ -101,6 +111,10 @@ def sum_of_counts(log_mass: Any, on: Alphabet) -> tuple[np.ndarray, np.ndarray]:
             more = (np.exp(peaks[:, 1:]) * ways[1:]).sum(axis=1)
         beyond += np.where(falls, more, np.inf)
     return total, beyond
+
+
+def _at(end: int | None, side: int) -> float:
+    return side * math.inf if end is None else float(end)
 
 
 def declared_tail(measure: Measure, points: np.ndarray, most: float, slack: float) -> float:

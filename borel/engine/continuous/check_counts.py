@@ -1,8 +1,8 @@
 """Check certificates of joints whose secret is an integer: a part to trust, and to read.
 
-The prior has a mass p(n) at each integer, given by a formula; that they sum to 1 is for
-`check_masses`. Then f_Y is a sum over a head of integers, and over the others at most 1 - p(head)
-times a bound on the kernel there, along rays of real numbers that the integers are among.
+The prior has a mass p(n) at each integer, by a formula; `check_masses` looks at what they sum to.
+Then f_Y is a sum over a head of integers, and over the others at most 1 - p(head) times a bound on
+the kernel there, along rays of real numbers that the integers are among.
 
 Integers are a null set of the real numbers. So here no comparison may be decided "for almost every
 x": each must be by its bounds, and holds at every integer.
