@@ -216,7 +216,11 @@ class Density:
                 return fp.evaluate_log(self.graph, inputs | self._batch(points), least=least)
         values = self.raw(*points)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return values if self.log else np.log(np.where(np.abs(values) < least, 0.0, values))
+            if self.log:
+                return values
+            if least:  # not in a graph that is traced through here: it would be one branch more
+                values = np.where(np.abs(values) < least, 0.0, values)
+            return np.log(values)
 
     def resolved(self, *points: Any) -> np.ndarray:
         """Return the log-density; -inf where it is 0, or so small that float64 loses its digits."""

@@ -66,9 +66,10 @@ def sum_of_counts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return what masses sum to on a head of a countable alphabet, and estimate what is beyond.
 
-    The integers beside the points where the masses turn belong to the head. Beyond it the masses are looked at on windows, from one power of 2 to the next. Where
-    they fall from each to the next the sum is at most the largest of one times the way to the
-    next; where they do not, or the head has none, it is infinite: unknown.
+    The integers beside the points where the masses turn belong to the head. Beyond it the masses
+    are looked at on windows, from one power of 2 to the next. Where they fall from each to the next
+    the sum is at most the largest of one times the way to the next; where they do not, or the head
+    has none, it is infinite: unknown.
 
     Parameters
     ----------

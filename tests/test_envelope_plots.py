@@ -70,7 +70,7 @@ def test_the_line_of_example_2(ax):
     np.testing.assert_allclose(
         drawn["envelope"].get_ydata(), np.log([4, 22 / 9, 5 / 3]), rtol=1e-14
     )
-    profile = drawn["(epsilon, delta)-LDP (undecided)"].get_ydata()
+    profile = drawn["(epsilon, delta)-LDP"].get_ydata()
     assert np.isnan(profile[0]) and profile[2] == 0
     assert np.isfinite(ax.get_ylim()).all() and ax.get_ylim()[1] < 2
     assert ax.get_xlabel() == "delta" and ax.get_ylabel() == "epsilon (nats)"

@@ -103,7 +103,7 @@ def test_a_kernel_that_misses_one_by_more_than_its_rounding_is_not_proved():
         with bl.options(tol=1e-11):
             return bl.pml(joint).exp_mean()
 
-    with pytest.raises(bl.InvalidInput, match="proved to miss 1 by 7.5e-10"):
+    with pytest.raises(bl.InvalidInput, match=r"proved to miss 1 by 7\.5e-10"):
         figure(1e-9 * 0.75)
     for excess, status in ((0.0, "certified"), (1e-11, "conditional")):
         found = figure(excess)

@@ -383,7 +383,7 @@ def test_a_prior_of_mass_2_at_an_outcome_is_refused():
 
 LONG = "counts-mean", "discrete-of-counts", "envelope-level", *SLOW
 TRUSTED = {
-    "": "composed_certificates errors settings engine",
+    "": "composed_certificates errors reals settings engine",
     "engine": "continuous divergences envelopes graphs prior_sets",
     "engine.continuous": "check check_atoms check_boxes check_count_laws check_counts "
     "check_dimensions check_discrete_laws check_fading check_far check_in_logs check_infinite_laws "

@@ -73,7 +73,7 @@ def _log(op: str, args: tuple, values: list, logs: list, least: float) -> np.nda
     if op == "where":
         return np.where(values[args[0]], logs[args[1]], logs[args[2]])
     value = np.asarray(value, float)
-    plain = np.log(np.where((value > 0) & (value < least), 0.0, value))
+    plain = np.log(np.where((value > 0) & (value < least), 0.0, value) if least else value)
     if op not in _LOG_RULES or any(np.asarray(values[a]).dtype == bool for a in args):
         return plain
     known = np.logical_and.reduce(
