@@ -116,6 +116,8 @@ SLOW = """
 import os, signal, time
 import borel as bl
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a job in the background
+
 def prior(seed):
     open("calls", "a").write("x")
     return bl.models.dirichlet_posterior([30, 70], draws=50, random_seed=seed)
