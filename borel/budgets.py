@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ def within_budget(compute: Callable[[], Any]) -> Any:
     """
     with settings.one_figure():
         found = compute()
-        late = time.monotonic() > settings.deadline()
+        late = settings.late(settings.search_deadline())
     if not isinstance(found, Bound):
         return found
     return vouched(cut_short(found) if late else found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,10 +125,10 @@ def law_curve(variable: Any) -> xr.Dataset:
 
 def _one_by_one(variable: Any, order: list[float]) -> tuple[list, ...]:
     """Return levels, ends and statuses of the cdf, as many levels as the budget allows."""
-    start, found = time.monotonic(), {}
+    start, found = settings.now(), {}
     for t in order:
         found[t] = variable.cdf(t)
-        if time.monotonic() - start > settings.current().budget and len(found) >= 3:
+        if settings.now() - start > settings.current().budget and len(found) >= 3:
             break
     ts = sorted(found)
     bounds = [found[t] for t in ts]

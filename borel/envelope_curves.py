@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -108,10 +107,10 @@ def envelope_curve(
         del columns["binary"]
         left_out["binary"] = _SLOW
     found: dict[Fraction, dict[str, Bound | None]] = {}
-    start = time.monotonic()
+    start = settings.now()
     for level in spread(levels):
         found[level] = {n: _or_note(n, c, level, left_out) for n, c in columns.items()}
-        spent = time.monotonic() - start > settings.current().budget
+        spent = settings.now() - start > settings.current().budget
         if spent and deltas is None and len(found) >= _FEWEST:
             break
     kept = sorted(found)

@@ -6,7 +6,6 @@ What is found is the figure of one member: an estimate of the supremum, which pr
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,13 +61,13 @@ class FamilyEstimate:
         heights = []
         for spot in spots:
             heights.append(value(spot))
-            if time.monotonic() > deadline and len(heights) >= 5:
+            if settings.late(deadline) and len(heights) >= 5:
                 break
         best = int(np.argmax(heights))
         top, where = heights[best], spots[best]
         if not math.isfinite(top):
             return Bound.undecided(reason=f"it looks infinite at theta = {where}; {self.reason}")
-        if time.monotonic() < deadline:
+        if not settings.late(deadline):
             bounds = list(zip(family.low, family.high, strict=True))
             found = minimize(
                 lambda t: -value(t),

@@ -82,7 +82,8 @@ def test_parts_of_one_figure_share_its_budget(clock):
                 assert settings.deadline() == clock.now + 1
             clock.now += 9
             assert settings.deadline() == end
-            assert settings.overtime() == end + 5
+            with bl.options(budget=100):
+                assert settings.search_deadline() == end - 5 / 4
         assert settings.deadline() == clock.now + 5
 
 
@@ -218,7 +219,7 @@ def test_far_bands_stop_one_by_one(clock):
     assert found.lower <= 2.0 <= found.upper
 
 
-def test_proofs_of_infinities_end_in_overtime(clock):
+def test_proofs_of_infinities_end_with_the_budget(clock):
     clock.takes(PowerProgram, "run")
     engine = engine_for(CASES["Clayton, a user's"].build())
     counts = []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.engine.continuous.certificates import header, number, patience, without_infinities
 from borel.engine.continuous.check_counts import check_counts
 from borel.engine.continuous.check_fading import check_fading
@@ -117,7 +117,7 @@ def _followed(
         made = without_infinities({**header_, "claim": {"type": kind, "proof": proof}})
         if check(made).ok:
             return made
-        if time.monotonic() > until:
+        if settings.late(until):
             break
     return None
 

@@ -9,7 +9,6 @@ probability delta is :math:`H_x(\delta) = \min_\tau G(\tau)`, :math:`G(\tau) = \
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -66,11 +65,11 @@ class Rows:
             {*self.marks, *(x for x in self.points if self.line[0] < x < self.line[1])}
         )
         self.inputs = {f"w{i}": w.log() for i, w in enumerate(self.weights)}
-        self._deadline = settings.deadline()
+        self._deadline = settings.search_deadline()
 
     def late(self) -> bool:
         """Return whether the figure should be ready: what is left gets its simplest bounds."""
-        return time.monotonic() > self._deadline
+        return settings.late(self._deadline)
 
     def logs(self, y: np.ndarray) -> np.ndarray:
         """Return log k_x(y) for every secret (first axis), in float64."""

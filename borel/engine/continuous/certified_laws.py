@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -158,7 +157,7 @@ class CertifiedOutcomes(CertifiedEngine):
         for turn in range(60):
             best = max(part.lower.max(initial=0.0), part.at_atoms.lower.max(initial=0.0))
             high = max(part.upper.max(initial=0.0), part.at_atoms.upper.max(initial=0.0), best)
-            if high <= best + (1 - 2 * _ROOM) * tol or time.monotonic() > deadline:
+            if high <= best + (1 - 2 * _ROOM) * tol or settings.late(deadline):
                 break
             if math.isinf(high) and (turn == 1 or (turn >= 4 and asked < 2)):
                 asked = turn
@@ -263,7 +262,7 @@ class CertifiedOutcomes(CertifiedEngine):
             now = np.array([values.tail(t, closed=closed) for t in ts])
             low, high = np.maximum(low, now[:, 0]), np.minimum(high, now[:, 1])
             open_ = np.sort(ts[high - low > tol])
-            if not len(open_) or time.monotonic() > deadline:
+            if not len(open_) or settings.late(deadline):
                 break
             across = open_.searchsorted(part.lower) < open_.searchsorted(part.upper, "right")
             if not part.sharpen(across, tol, deadline):
@@ -286,7 +285,7 @@ class CertifiedOutcomes(CertifiedEngine):
         for _ in range(200):
             now = part.values().quantile(s, side=side)
             low, high = max(low, now[0]), min(high, now[1])
-            if math.isinf(low) or high - low <= tol or time.monotonic() > deadline:
+            if math.isinf(low) or high - low <= tol or settings.late(deadline):
                 break
             # a tie within the tolerance is as good as decided
             with np.errstate(invalid="ignore"):
@@ -323,7 +322,7 @@ class CertifiedOutcomes(CertifiedEngine):
                 break  # it is unbounded far out: more bands do not change that
             if high - low <= (1 - 2 * _SPACE) * tol * (max(1.0, low) if what == "exp" else 1.0):
                 break
-            if time.monotonic() > deadline:
+            if settings.late(deadline):
                 break
             finite = gaps[np.isfinite(gaps)]
             worst = float(finite.max(initial=0.0))

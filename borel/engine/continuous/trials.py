@@ -7,11 +7,11 @@ follow what the trial asks for.
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
+from borel import settings
 from borel.engine.continuous.certificates import patience
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_count_laws import CountInfinite
@@ -45,7 +45,7 @@ class Hurried:
     until: float
 
     def _watch(self) -> None:
-        if time.monotonic() > self.until:
+        if settings.late(self.until):
             raise TimeoutError("the trial takes too long")
 
     def kernel(self, *about: Any) -> Any:

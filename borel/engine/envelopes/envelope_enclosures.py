@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -70,7 +69,7 @@ class CellEnvelope(OpenEnvelope):
             low = max(low, nats(ratio_of(self.sign, found.lower), 0))
             high = min(high, nats(ratio_of(self.sign, found.upper), 1))
             gap = high - low
-            if gap <= tol or time.monotonic() > deadline:
+            if gap <= tol or settings.late(deadline):
                 break
             if not self.cells.cut(programme.looseness(found.price, found.upper)):
                 break
@@ -101,7 +100,7 @@ class CellEnvelope(OpenEnvelope):
             programme, places = self.cells.programme(self.sign), self.cells.places()
             least, most, _, price = programme.value(threshold.lower, threshold.upper, closed=closed)
             low, high = max(low, least), min(high, most)
-            if high - low <= tol or time.monotonic() > deadline:
+            if high - low <= tol or settings.late(deadline):
                 break
             if not self.cells.cut(programme.looseness(price, threshold.lower)):
                 break
@@ -169,7 +168,7 @@ class CellEnvelope(OpenEnvelope):
         return None if made is None else self._bound(*ends, units=units, certificate=made)
 
     def _deadline(self) -> float:
-        return settings.deadline()
+        return settings.search_deadline()
 
 
 class CertainEnvelope(OpenEnvelope):

@@ -10,7 +10,6 @@ read from the polynomials. Nothing here is a proof.
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -127,7 +126,7 @@ class Curve:
     def _refine(self) -> None:
         deadline = settings.deadline()
         for _ in range(_DEPTH):
-            if time.monotonic() > deadline:
+            if settings.late(deadline):
                 self.hurried = settings.current().budget
                 return
             half = (self.stop - self.start) / 2

@@ -7,7 +7,6 @@ quadrature split at the maximisers). Atoms of the prior are added point by point
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -73,12 +72,12 @@ def _blocks(n: int, dim: int) -> Iterator[slice]:
     """Yield blocks of n outcomes until the deadline, larger ones while they take little time."""
     deadline, start, size = settings.deadline(), 0, _BLOCKS[dim]
     while start < max(n, 1):
-        begun = time.monotonic()
+        begun = settings.now()
         if start and begun > deadline:
             return
         yield slice(start, min(start + size, n))
         start += size
-        if time.monotonic() - begun < settings.current().budget / 8:
+        if settings.now() - begun < settings.current().budget / 8:
             size *= 2
 
 

@@ -12,7 +12,6 @@ and by the greatest ratios it is bounded from below. Boxes are cut until the two
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -314,13 +313,13 @@ class SetOutcomes:
         if found is not None:
             return found
         tol = settings.current().tol
-        deadline = settings.deadline()
+        deadline = settings.search_deadline()
         low, high = self._first()
         best, worst = self._evaluate(kind, low, high)
         for _ in range(_TURNS):
             level = float(best.max())
             open_ = worst > level + tol
-            if not open_.any() or len(low) > _BOXES or time.monotonic() > deadline:
+            if not open_.any() or len(low) > _BOXES or settings.late(deadline):
                 break
             a, b = low[open_], high[open_]
             middle = self._middles(a, b)
