@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from borel.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 ENGINES = ("auto", "exact", "certified", "estimate")
 
@@ -108,6 +108,11 @@ def deadline(share: float = 1.0) -> float:
     return min(until, now() + budget) - (1.0 - share) * min(length, budget)
 
 
+def spent() -> bool:
+    """Say if the budget of the figure that is computed here is spent."""
+    return late(_FIGURE.get()[0])
+
+
 def search_deadline() -> float:
     """Return when a search must end that proofs, or the trial of a certificate, are to follow."""
     return deadline(_SEARCH)
@@ -125,6 +130,28 @@ def one_figure() -> Iterator[None]:
         yield
     finally:
         _FIGURE.reset(token)
+
+
+@contextmanager
+def part(of: int) -> Iterator[None]:
+    """Let what is computed in the block, the first of some, have its part of the time left."""
+    until, start = deadline(), now()
+    length = (until - start) / of
+    token = _FIGURE.set((start + length, max(length, 0.0)))
+    try:
+        yield
+    finally:
+        _FIGURE.reset(token)
+
+
+def each(compute: Callable[[Any], Any], of: Sequence[Any]) -> list[Any]:
+    """Compute something of each of some, all of it in one budget, of which each has its part."""
+    found = []
+    with one_figure():
+        for k, one in enumerate(of):
+            with part(len(of) - k):
+                found.append(compute(one))
+    return found
 
 
 @contextmanager

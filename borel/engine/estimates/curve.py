@@ -17,6 +17,7 @@ from numpy.polynomial import legendre
 
 from borel import settings
 from borel.engine.estimates.charts import Axis, Chart
+from borel.errors import BudgetSpent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,7 +138,10 @@ class Curve:
             piece = np.repeat(self.piece[bad], 2)
             start = np.stack([self.start[bad], middle], axis=1).ravel()
             stop = np.stack([middle, self.stop[bad]], axis=1).ravel()
-            new = self._sample(piece, start, stop)
+            try:
+                new = self._sample(piece, start, stop)
+            except BudgetSpent:
+                continue
             keep = ~bad
             self.piece = np.concatenate([self.piece[keep], piece])
             self.start = np.concatenate([self.start[keep], start])

@@ -7,6 +7,7 @@ quadrature split at the maximisers). Atoms of the prior are added point by point
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from borel.engine.estimates.charts import Axis
 from borel.engine.estimates.quadrature import log_integral
 from borel.engine.estimates.search import maximise
 from borel.engine.intervals.rounding import Enclosure
-from borel.errors import NotYet
+from borel.errors import BudgetSpent, NotYet
 from borel.laws import Values
 from borel.total_masses import head_of
 
@@ -161,7 +162,14 @@ class Pointwise:
     def _in_blocks(self, ys: Any) -> tuple[Pieces, bool]:
         """Return the pieces, and whether all outcomes were evaluated before the deadline."""
         n = len(ys[0]) if isinstance(ys, tuple) else len(ys)
-        parts = [self._compute(self._take(ys, part)) for part in _blocks(n, len(self.axes))]
+        parts = []
+        for part in _blocks(n, len(self.axes)):
+            try:
+                parts.append(self._compute(self._take(ys, part)))
+            except BudgetSpent:
+                if not parts:
+                    raise
+                break
         rest = n - sum(len(p.top) for p in parts)
         if rest:
             unknown, failed = np.zeros(rest), np.full(rest, np.nan)
@@ -280,7 +288,8 @@ class Pointwise:
                 def part(i: np.ndarray, x: tuple, mine: np.ndarray = mine) -> np.ndarray:
                     return integrand(mine[i], x)
 
-                total[mine] = log_integral(part, len(mine), self.axes, rtol=1e-9).log_value
+                with suppress(BudgetSpent):
+                    total[mine] = log_integral(part, len(mine), self.axes, rtol=1e-9).log_value
         if self.atoms is not None:
             charged = self.atom_mass > 0
             points = self.atoms[charged]  # type: ignore[index]

@@ -16,7 +16,7 @@ from borel.engine.estimates.charts import Axis
 from borel.engine.estimates.curve import Curve
 from borel.engine.estimates.estimate import EstimateEngine, log_phi_of
 from borel.engine.estimates.search import maximise
-from borel.errors import NotYet
+from borel.errors import BudgetSpent, NotYet
 from borel.laws import check_level
 
 if TYPE_CHECKING:
@@ -66,7 +66,11 @@ class ContinuousOutcomes(EstimateEngine):
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, Any]:
         """Return value -/+ error and the status at many outcomes."""
-        value, error = self.point.pieces(self._points(y)).leakage(kind)
+        points = self._points(y)
+        try:
+            value, error = self.point.pieces(points).leakage(kind)
+        except BudgetSpent:
+            value = error = np.full(len(points[0] if isinstance(points, tuple) else points), np.nan)
         known = np.isfinite(error)
         with np.errstate(invalid="ignore"):
             low = np.where(known, value - error, 0.0)
@@ -159,6 +163,8 @@ class ContinuousOutcomes(EstimateEngine):
             return np.where(live, np.maximum(value, 0.0), -np.inf).reshape(np.shape(y[0]))
 
         found = maximise(leakage, 1, self.axes, rounds=1, tol=1e-6)
+        if settings.spent():  # some outcomes may not have been looked at
+            raise BudgetSpent("a supremum over outcomes was not ready")
         place = tuple(float(a) for a in found.argument[0])
         if bool(found.diverges[0]) or math.isinf(float(found.value[0])):
             return self._infinite(kind, float(found.seen[0]), f"towards y = {place}")
