@@ -421,15 +421,7 @@ def _by_mass(surface: Surface, y: Box, shift, a, b, crude: Box) -> Box:
     open_ = np.flatnonzero(open_)
     if not len(open_):
         return crude
-    known: dict[tuple[float, float], tuple[float, float]] = secret.__dict__.setdefault(
-        "_masses", {}
-    )
-    ends = np.empty((2, len(open_)))
-    for k, i in enumerate(open_):
-        key = (float(a[i, 0]), float(b[i, 0]))
-        if key not in known:
-            known[key] = secret.mass(*key)
-        ends[:, k] = known[key]
+    ends = np.array([secret.mass_between(float(a[i, 0]), float(b[i, 0])) for i in open_]).T
     part = y[0][:, open_], (y[0][:, open_] if y[0] is y[1] else y[1][:, open_])
     x = boxes(a[open_], b[open_], 0, 1)  # order 1: altered points of x stay unseen
     value = jet.entry(

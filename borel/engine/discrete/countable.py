@@ -300,6 +300,8 @@ class CountableEngine(CountableMeasures):
                 cache.clear()  # every law of a joint has the same head
                 values, start = longer
             cache[kind] = values
+            if settings.spent():  # what lies beyond the head, say, was not looked at
+                self._hurry()
         return cache[kind]
 
     def _longer(self, kind: str, deadline: float, start: float) -> tuple[Values, float] | None:

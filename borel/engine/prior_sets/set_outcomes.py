@@ -409,7 +409,7 @@ class SetOutcomes:
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        return self.set.largest([self.sup("pmc"), self.sup("pml")])
+        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))
 
 
 def _uniform(on: Any) -> Any:
