@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.density import check_labels
 from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
@@ -223,6 +224,7 @@ class Joint:
                 instead="one prior: learnt.mean_prior() * mech, or learnt.one(draw) * mech.",
             )
 
+    @settings.one_figure()
     def satisfies(self, guarantee: Any) -> Verdict:
         """Return whether a guarantee holds: True, False, or undecided, with the Bound.
 

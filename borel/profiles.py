@@ -14,7 +14,7 @@ import numpy as np
 
 from borel import settings
 from borel.bound import Bound, weakest
-from borel.budgets import vouched, within_budget
+from borel.budgets import cut_short, vouched, within_budget
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import WIDE
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
@@ -189,6 +189,7 @@ class PrivacyProfile:
         """
         return self._at(epsilon, ratio, "beyond", "failure probability")
 
+    @settings.one_figure()
     def epsilon(self, delta: Any, *, tol: float = 0.0) -> Bound:
         r"""Return the smallest epsilon >= 0 with (epsilon, delta)-DP.
 
@@ -209,6 +210,8 @@ class PrivacyProfile:
         level = probability("bl.privacy_profile", "delta", delta)
 
         def decide(e: float) -> bool | None:
+            if settings.spent() and notes:
+                return None
             found = self._kept(e)
             notes.append(found)
             if not found.proved:
@@ -224,12 +227,17 @@ class PrivacyProfile:
             top *= 2
         if decide(top) is not True:
             last = notes[-1]
-            why = last.reason or f"the profile stays above delta up to {top:g} nats"
+            why = f"the profile stays above delta up to {top:g} nats"
+            if settings.spent():
+                why = f"{settings.current().budget:g} s were not enough to follow the profile; "
+                why += "options(budget=...) gives more time"
+            why = last.reason or why
             return Bound.undecided(
                 top if decide(top) is False else 0.0, reason=why, assumptions=last.assumptions
             )
         ends = _edge(decide, top, False, tol), _edge(decide, top, True, tol)
-        return vouched(_nats(*ends, notes))
+        found = _nats(*ends, notes)
+        return vouched(cut_short(found) if settings.spent() else found)
 
     def _kept(self, e: float) -> Bound:
         """Return the profile at a float, once: bisections at many deltas meet the same ones."""
@@ -253,7 +261,7 @@ class PrivacyProfile:
         import xarray as xr
 
         points = np.ravel(np.asarray(values, dtype=object)).tolist()
-        found = [self._at(e, None, what, quantity) for e in points]
+        found = settings.each(lambda e: self._at(e, None, what, quantity), points)
         data = {
             name: ("epsilon", [getattr(b, name) for b in found], {"units": "probability"})
             for name in ("lower", "upper")

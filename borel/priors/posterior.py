@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import _compat
+from borel import _compat, settings
 from borel.combined_measures import mixture
 from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
@@ -415,7 +415,9 @@ class PosteriorPriors:
             No engine computes it for draws on these alphabets.
         """
         if name == "lip":
-            first, second = (PosteriorLeakage(joint, kind).sup() for kind in ("pml", "pmc"))
+            first, second = settings.each(
+                lambda kind: PosteriorLeakage(joint, kind).sup(), ("pml", "pmc")
+            )
             return first.larger(second, name="LIP")
         from borel.engine.posteriors.draws import draws_engine
 
