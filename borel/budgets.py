@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
 from borel.bound import Bound
+from borel.errors import BudgetSpent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,14 +18,19 @@ ENGINE = "the engine's own proof: there is no certificate by which others could 
 """What a figure rests on that is proved, but has no certificate."""
 
 
-def within_budget(compute: Callable[[], Any]) -> Any:
+def within_budget(compute: Callable[[], Any], units: str = "nats", *, least: float = 0.0) -> Any:
     """Compute a figure, all of it in one budget, as a user is to see it.
 
     A wide Bound that ran out of time says so, and a certified one has a certificate (`vouched`).
+    Of one of which nothing is known in time no more is said than that it is at least ``least``.
     """
     with settings.one_figure():
-        found = compute()
-        late = time.monotonic() > settings.deadline()
+        try:
+            found = compute()
+        except BudgetSpent as error:
+            most = 1.0 if units == "probability" else math.inf
+            found = Bound.undecided(least, most, reason=str(error), units=units)
+        late = settings.late(settings.search_deadline())
     if not isinstance(found, Bound):
         return found
     return vouched(cut_short(found) if late else found)

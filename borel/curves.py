@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,7 @@ POINTS = 201
 _LAW_POINTS = 129
 _FAR = 1e-4
 _BESIDE = 1e-9
+_FEWEST = 3
 
 
 def leakage_curve(variable: Any, outcomes: Any = None, *, prob: float = 0.95) -> xr.Dataset:
@@ -129,11 +129,13 @@ def law_curve(variable: Any) -> xr.Dataset:
 
 def _one_by_one(variable: Any, order: list[float]) -> tuple[list, ...]:
     """Return levels, ends and statuses of the cdf, as many levels as the budget allows."""
-    start, found = time.monotonic(), {}
-    for t in order:
-        found[t] = variable.cdf(t)
-        if time.monotonic() - start > settings.current().budget and len(found) >= 3:
-            break
+    found: dict[float, Any] = {}
+    with settings.one_figure():
+        for t in order:
+            with settings.part(max(1, _FEWEST - len(found))):
+                found[t] = variable.cdf(t)
+            if settings.spent() and len(found) >= _FEWEST:
+                break
     ts = sorted(found)
     bounds = [found[t] for t in ts]
     return ts, *([getattr(b, name) for b in bounds] for name in ("lower", "upper", "status"))

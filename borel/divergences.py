@@ -148,7 +148,7 @@ def f_divergence(p: Measure, q: Measure, f: Any, *, at_zero: Any = None) -> Boun
     from borel.engine.divergences.two_measures import f_divergence_bound
 
     made = generator(f, at_zero)
-    return within_budget(lambda: f_divergence_bound(p, q, made))
+    return within_budget(lambda: f_divergence_bound(p, q, made), made.units)
 
 
 def _two_measures(what: str, p: Any, q: Any) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from borel import settings
 from borel.averages import maximal_leakage
 from borel.binary_envelopes import binary_envelope
 from borel.bound import Bound, Ratio, weakest
@@ -111,7 +112,9 @@ def quantiles(joint: Joint, delta: Any) -> Quantiles:
     """
     level = 1 - delta_of("quantiles", delta)
     variable = pml(joint)
-    return Quantiles(variable.quantile(level), variable.quantile(level, side="right"))
+    return Quantiles(
+        *settings.each(lambda side: variable.quantile(level, side=side), ("left", "right"))
+    )
 
 
 def upper_bound(joint: Joint, delta: Any) -> Bound:
@@ -150,7 +153,7 @@ def upper_bound(joint: Joint, delta: Any) -> Bound:
     """
     level = delta_of("upper_bound", delta)
     _require_joint(joint, "upper_bound")
-    mean, largest = maximal_leakage(joint), pml(joint).sup()
+    mean, largest = settings.each(lambda of: of(joint), (maximal_leakage, lambda j: pml(j).sup()))
     over = log_fraction(1 / level)
     ends = [
         math.nextafter(mean.lower + over[0], -math.inf),
@@ -197,7 +200,8 @@ def lower_bound(joint: Joint, delta: Any) -> Bound:
     Bound(0.6931471806, exact)
     """
     level = delta_of("lower_bound", delta)
-    bad, binary = quantiles(joint, level).bad, binary_envelope(joint)(level)
+    both = (lambda j: quantiles(j, level).bad, lambda j: binary_envelope(j)(level))
+    bad, binary = settings.each(lambda of: of(joint), both)
     low, high = (max(getattr(bad, e), getattr(binary, e)) for e in ("lower", "upper"))
     ratio = binary.exact_ratio if binary.lower >= bad.upper else None  # type: ignore[union-attr]
     return _figure(low, high, [bad, binary], "Section IV-B", ratio)  # type: ignore[list-item]

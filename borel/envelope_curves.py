@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -108,12 +107,16 @@ def envelope_curve(
         del columns["binary"]
         left_out["binary"] = _SLOW
     found: dict[Fraction, dict[str, Bound | None]] = {}
-    start = time.monotonic()
-    for level in spread(levels):
-        found[level] = {n: _or_note(n, c, level, left_out) for n, c in columns.items()}
-        spent = time.monotonic() - start > settings.current().budget
-        if spent and deltas is None and len(found) >= _FEWEST:
-            break
+    least = _FEWEST if deltas is None else len(levels)
+    with settings.one_figure():
+        for level in spread(levels):
+            with settings.part(max(1, least - len(found))):
+                found[level] = {}
+                for k, (name, column) in enumerate(columns.items()):
+                    with settings.part(len(columns) - k):
+                        found[level][name] = _or_note(name, column, level, left_out)
+            if settings.spent() and len(found) >= least:
+                break
     kept = sorted(found)
     names = [n for n in columns if n not in left_out]
 

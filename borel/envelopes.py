@@ -235,7 +235,7 @@ class LeakageEnvelope(Remade):
         """
         import xarray as xr
 
-        found = [self(delta) for delta in deltas]
+        found = settings.each(self, deltas)
         data = {
             "lower": ("delta", np.array([b.lower for b in found]), {"units": "nats"}),
             "upper": ("delta", np.array([b.upper for b in found]), {"units": "nats"}),

@@ -62,5 +62,9 @@ class NotYet(BorelError, NotImplementedError):
         super().__init__(f"{what}: not yet in this version ({missing}).{advice}")
 
 
+class BudgetSpent(BorelError):
+    """The budget of a figure is spent, and nothing is known of it by what was under way."""
+
+
 class NotEnclosed(BorelError):
     """An engine cannot enclose a figure and says why; the caller falls to a weaker one."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.alphabets import how_to_match
 from borel.definitions import Remade
 from borel.density import check_labels
@@ -218,6 +219,7 @@ class Joint(Remade):
                 instead="one prior: learnt.mean_prior() * mech, or learnt.one(draw) * mech.",
             )
 
+    @settings.one_figure()
     def satisfies(self, guarantee: Any) -> Verdict:
         """Return whether a guarantee holds: True, False, or undecided, with the Bound.
 

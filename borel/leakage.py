@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,10 +60,10 @@ class LeakageVariable(Remade):
         form = getattr(forms, what, None)  # laws are optional: what is missing is computed
         return None if form is None else form(self.kind, self.joint, *arguments, **options)
 
-    def _cached(self, key: Any, compute: Any) -> Any:
+    def _cached(self, key: Any, compute: Any, units: str = "nats") -> Any:
         key = (key, settings.current())
         if key not in self._cache:
-            self._cache[key] = within_budget(compute)
+            self._cache[key] = within_budget(compute, units)
         return self._cache[key]
 
     def __call__(self, y: Any) -> Bound | xr.Dataset:
@@ -173,6 +174,7 @@ class LeakageVariable(Remade):
                 self._closed("tail", t, closed=closed)
                 or self._engine().tail(self.kind, t, closed=closed)
             ),
+            "probability",
         )
 
     def cdf(self, t: float) -> Bound:
@@ -237,7 +239,9 @@ class LeakageVariable(Remade):
     def exp_mean(self) -> Bound:
         """Return E e^leakage under P_Y; for PML its logarithm is maximal leakage."""
         return self._cached(
-            "exp_mean", lambda: self._closed("exp_mean") or self._engine().exp_mean(self.kind)
+            "exp_mean",
+            lambda: self._closed("exp_mean") or self._engine().exp_mean(self.kind),
+            "ratio",
         )
 
     def plot(self, **kwargs: Any) -> Any:
@@ -278,10 +282,13 @@ class InformationDensity:
             _representable(alphabet, points, name)
         engine = engine_for(joint)
         if all(single):
-            low, high = engine.information_density_at(x, y)
-            low, high = float(np.ravel(low)[0]), float(np.ravel(high)[0])
-            found = _signed_bound(engine, low, high)
-            return within_budget(lambda: engine.with_pair(found, x, y))
+
+            def at_pair() -> Bound:
+                low, high = engine.information_density_at(x, y)
+                low, high = float(np.ravel(low)[0]), float(np.ravel(high)[0])
+                return engine.with_pair(_signed_bound(engine, low, high), x, y)
+
+            return within_budget(at_pair, least=-math.inf)
         if isinstance(x, tuple) or isinstance(y, tuple):
             raise InvalidInput(
                 "information_density", expected="one point of a product at a time", got="arrays"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from borel import settings
 from borel.alphabets import Alphabet, Finite, Interval
 from borel.bound import Bound, largest, with_sides
+from borel.budgets import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint, pmc, pml
 from borel.measuring import figure
@@ -85,7 +87,7 @@ def alip(joint: Joint) -> Alip:
     """
     if not isinstance(joint, JointFamily):
         _require_joint(joint, "alip")
-    return Alip(pmc(joint).sup(), pml(joint).sup())
+    return Alip(*settings.each(lambda of: of(joint).sup(), (pmc, pml)))
 
 
 def lip(joint: Joint) -> Bound:
@@ -118,8 +120,12 @@ def lip(joint: Joint) -> Bound:
     _require_joint(joint, "lip")
     if getattr(joint.prior, "figure_of", None) is not None:
         return joint.prior.figure_of(joint, "lip")
-    sides = alip(joint)
-    return with_sides(largest(sides), sides)
+
+    def of_sides() -> Bound:
+        sides = alip(joint)
+        return with_sides(largest(sides), sides)
+
+    return within_budget(of_sides)
 
 
 def ldi(joint: Joint) -> Bound:

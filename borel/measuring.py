@@ -32,7 +32,8 @@ def figure(joint: Any, name: str, *arguments: Any) -> Any:
             return known
     found = getattr(engine_for(joint), name, None)
     if found is not None:
-        return within_budget(lambda: found(*arguments))
+        units = getattr(arguments[0], "units", "nats") if arguments else "nats"
+        return within_budget(lambda: found(*arguments), units)
     raise NotYet(
         f"bl.{name}",
         missing=f"this measure on {joint.secret!r} and {joint.outcome!r}",

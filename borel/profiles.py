@@ -14,7 +14,7 @@ import numpy as np
 
 from borel import settings
 from borel.bound import Bound, weakest
-from borel.budgets import vouched, within_budget
+from borel.budgets import cut_short, vouched, within_budget
 from borel.definitions import Remade
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import WIDE
@@ -192,6 +192,7 @@ class PrivacyProfile(Remade):
         """
         return self._at(epsilon, ratio, "beyond", "failure probability")
 
+    @settings.one_figure()
     def epsilon(self, delta: Any, *, tol: float = 0.0) -> Bound:
         r"""Return the smallest epsilon >= 0 with (epsilon, delta)-DP.
 
@@ -222,6 +223,8 @@ class PrivacyProfile(Remade):
         level = probability("bl.privacy_profile", "delta", delta)
 
         def decide(e: float) -> bool | None:
+            if settings.spent() and notes:
+                return None
             found = self._kept(e)
             notes.append(found)
             return (found <= level).holds if found.proved else None
@@ -238,12 +241,17 @@ class PrivacyProfile(Remade):
                 limit = self._figure(Threshold(math.inf), "excess")
                 if limit.proved and (limit > level).holds:
                     return vouched(_nats(math.inf, math.inf, [limit]))
-            why = last.reason or f"the profile stays above delta up to {top:g} nats"
+            why = f"the profile stays above delta up to {top:g} nats"
+            if settings.spent():
+                why = f"{settings.current().budget:g} s were not enough to follow the profile; "
+                why += "options(budget=...) gives more time"
+            why = last.reason or why
             return Bound.undecided(
                 top if decide(top) is False else 0.0, reason=why, assumptions=last.assumptions
             )
         ends = _edge(decide, top, False, tol), _edge(decide, top, True, tol)
-        return vouched(_nats(*ends, notes))
+        found = _nats(*ends, notes)
+        return vouched(cut_short(found) if settings.spent() else found)
 
     def _kept(self, e: float) -> Bound:
         """Return the profile at a float, once: bisections at many deltas meet the same ones."""
@@ -267,7 +275,7 @@ class PrivacyProfile(Remade):
         import xarray as xr
 
         points = np.ravel(np.asarray(values, dtype=object)).tolist()
-        found = [self._at(e, None, what, quantity) for e in points]
+        found = settings.each(lambda e: self._at(e, None, what, quantity), points)
         data = {
             name: ("epsilon", [getattr(b, name) for b in found], {"units": "probability"})
             for name in ("lower", "upper")

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from borel.errors import InvalidInput
 from borel.reals import real
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 ENGINES = ("auto", "exact", "certified", "estimate")
 
@@ -76,7 +76,11 @@ class Options:
 _CURRENT: ContextVar[Options] = ContextVar("borel_options", default=Options())  # noqa: B039
 
 
-_UNTIL: ContextVar[float] = ContextVar("borel_until", default=math.inf)
+_FIGURE: ContextVar[tuple[float, float]] = ContextVar("borel_figure", default=(math.inf, math.inf))
+"""When the figure that is computed here must be ready, and how much time it had."""
+
+_SEARCH = 0.75
+"""The part of a budget for the search; the rest is for proofs and trials that follow it."""
 
 
 def current() -> Options:
@@ -84,17 +88,35 @@ def current() -> Options:
     return _CURRENT.get()
 
 
-def deadline() -> float:
-    """Return when what starts now must be ready, by `time.monotonic`.
+def now() -> float:
+    """Return the time, in seconds, on the one clock that budgets are measured by."""
+    return time.monotonic()
 
-    That is a budget from now; within `one_figure` no later than the figure itself.
+
+def late(until: float) -> bool:
+    """Say if a time has passed."""
+    return now() > until
+
+
+def deadline(share: float = 1.0) -> float:
+    """Return when what starts now must be ready, by `now`.
+
+    That is a budget from now; within `one_figure` no later than the figure itself. With a share
+    of the budget, it is earlier by the rest of it.
     """
-    return min(_UNTIL.get(), time.monotonic() + current().budget)
+    until, length = _FIGURE.get()
+    budget = current().budget
+    return min(until, now() + budget) - (1.0 - share) * min(length, budget)
 
 
-def overtime() -> float:
-    """Return until when a last resort, as a proof of infinity, may go on: for one more budget."""
-    return deadline() + current().budget
+def spent() -> bool:
+    """Say if the budget of the figure that is computed here is spent."""
+    return late(_FIGURE.get()[0])
+
+
+def search_deadline() -> float:
+    """Return when a search must end that proofs, or the trial of a certificate, are to follow."""
+    return deadline(_SEARCH)
 
 
 @contextmanager
@@ -103,11 +125,34 @@ def one_figure() -> Iterator[None]:
 
     Within another such block that one's goes on, and `deadline` stays where it was.
     """
-    token = _UNTIL.set(deadline())
+    until = deadline()
+    token = _FIGURE.set((until, min(_FIGURE.get()[1], current().budget)))
     try:
         yield
     finally:
-        _UNTIL.reset(token)
+        _FIGURE.reset(token)
+
+
+@contextmanager
+def part(of: int) -> Iterator[None]:
+    """Let what is computed in the block, the first of some, have its part of the time left."""
+    until, start = deadline(), now()
+    length = (until - start) / of
+    token = _FIGURE.set((start + length, max(length, 0.0)))
+    try:
+        yield
+    finally:
+        _FIGURE.reset(token)
+
+
+def each(compute: Callable[[Any], Any], of: Sequence[Any]) -> list[Any]:
+    """Compute something of each of some, all of it in one budget, of which each has its part."""
+    found = []
+    with one_figure():
+        for k, one in enumerate(of):
+            with part(len(of) - k):
+                found.append(compute(one))
+    return found
 
 
 @contextmanager

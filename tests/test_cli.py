@@ -116,6 +116,8 @@ SLOW = """
 import os, signal, time
 import borel as bl
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a job in the background
+
 def prior(seed):
     open("calls", "a").write("x")
     return bl.models.dirichlet_posterior([30, 70], draws=50, random_seed=seed)
@@ -277,14 +279,3 @@ def test_importing_borel_is_light():
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
     assert done.stdout.strip() == "[]"
-
-
-def test_importing_borel_is_quick():
-    code = "import time; t = time.perf_counter(); import borel; print(time.perf_counter() - t)"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    times = [
-        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                             env=environment, check=True).stdout)
-        for _ in range(5)
-    ]  # fmt: skip
-    assert min(times) <= 0.05

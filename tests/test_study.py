@@ -96,8 +96,15 @@ def test_a_build_that_raises_names_its_line():
         study(prior=draws, build=lambda draw: bl.pmf(draw["q"])).joint()
 
 
-@pytest.mark.slow
-def test_an_interrupt_that_the_sampler_swallows_is_noticed():
+@pytest.fixture
+def interruptible():
+    """Let SIGINT raise KeyboardInterrupt: a job in the background is started with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_that_the_sampler_swallows_is_noticed(interruptible):
     def sampler(seed):
         try:
             os.kill(os.getpid(), signal.SIGINT)

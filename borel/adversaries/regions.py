@@ -14,20 +14,22 @@ the single cell for infinite PMC.)
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from borel import settings
 from borel.adversaries.functions import require_few
 from borel.adversaries.region_search import Region, reader_of
 from borel.alphabets import Finite
 from borel.bound import Bound, Verdict
-from borel.budgets import vouched
+from borel.budgets import cut_short, vouched
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import OUTSIDE
-from borel.errors import InvalidInput, NotYet
+from borel.errors import BudgetSpent, InvalidInput, NotYet
 from borel.joint import Joint
 from borel.leakage import VERSION, _is_single, _representable, pmc, pml
 from borel.mechanism import Mechanism
@@ -73,6 +75,7 @@ class RegionWitness:
         """Return P_X(A), a Bound."""
         return _Frame(self.joint, self.y, self.of).mass(self.region)
 
+    @settings.one_figure()
     def leakage(self) -> Bound:
         """Return log P(A|y) / P(A) for PML, log P(A) / P(A|y) for PMC: a Bound in nats.
 
@@ -85,6 +88,7 @@ class RegionWitness:
         """Return PML, or PMC, at y: what no adversary exceeds."""
         return (pml if self.of == "pml" else pmc)(self.joint)(self.y)
 
+    @settings.one_figure()
     def verify(self) -> Verdict:
         """Return whether the leakage is within epsilon of PML (PMC), or above the level.
 
@@ -184,11 +188,14 @@ class _Frame:
         """Enclose the leakage of the gain, or cost, 1_A."""
         if self._outside():
             return self._bound(0.0, 0.0, OUTSIDE)
-        if not self.read.positive(region):
-            return Bound.undecided(
-                -math.inf, math.inf, reason=f"no proof that P(A) > 0 for {region!r}"
-            )
-        low, high = self.read.density(region)
+        try:
+            if not self.read.positive(region):
+                return Bound.undecided(
+                    -math.inf, math.inf, reason=f"no proof that P(A) > 0 for {region!r}"
+                )
+            low, high = self.read.density(region)
+        except BudgetSpent as error:
+            return cut_short(Bound.undecided(-math.inf, math.inf, reason=str(error)))
         return self._bound(*((low, high) if self.sign > 0 else (-high, -low)))
 
     def _bound(self, low: float, high: float, *notes: str) -> Bound:
@@ -226,7 +233,9 @@ class _Frame:
         needed = (LEVEL if level is None else level) if math.isinf(target.upper) else None
         # a tenth of epsilon is left to the enclosures
         goal = target.lower - 0.9 * epsilon if needed is None else needed
-        found = self.read.find(self.sign, goal, endless=needed is not None)
+        found = None
+        with suppress(BudgetSpent):
+            found = self.read.find(self.sign, goal, endless=needed is not None)
         if found is None:
             wanted = f"within {epsilon:g}" if needed is None else f"above {needed:g}"
             raise NotYet(

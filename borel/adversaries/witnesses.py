@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from borel import settings
 from borel.adversaries import costs, gains
 from borel.adversaries.beliefs import Beliefs, require_joint
 from borel.adversaries.functions import kernel, nominal, require_few, shattering
@@ -82,6 +83,7 @@ class Witness:
         """Return PML, or PMC, at y: what no adversary exceeds."""
         return (pml if self.of == "pml" else pmc)(self.joint)(self.y)
 
+    @settings.one_figure()
     def verify(self, tolerance: float = TOLERANCE) -> Verdict:
         """Return whether the leakage is PML, or PMC, at y, to a tolerance.
 
@@ -140,6 +142,7 @@ def _minus(a: float, b: float, direction: int) -> float:
     return math.nextafter(value, direction * math.inf)
 
 
+@settings.one_figure()
 def witness(
     joint: Any,
     y: Any,

@@ -207,7 +207,7 @@ class _Bits:
 
     def lip(self) -> Bound:
         """Return the larger of the suprema of PML and PMC."""
-        return largest([self.sup("pml"), self.sup("pmc")])
+        return largest(settings.each(self.sup, ("pml", "pmc")))
 
 
 class CountingBits(_Bits):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from borel import settings
 from borel.bound import Bound
 from borel.engine import engine_for
 from borel.engine.continuous.certified import CertifiedEngine
@@ -74,4 +75,4 @@ class CellEngine(SecretCells):
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        return self.set.largest([self.sup("pmc"), self.sup("pml")])
+        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))

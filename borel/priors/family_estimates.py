@@ -6,7 +6,7 @@ What is found is the figure of one member: an estimate of the supremum, which pr
 from __future__ import annotations
 
 import math
-import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from borel import settings
 from borel.averages import maximal_leakage, mutual_information
 from borel.bound import Bound
+from borel.errors import BudgetSpent
 from borel.leakage import pmc, pml
 from borel.levels import ldp, lip
 
@@ -26,6 +27,10 @@ _MEASURES = {
     "maximal_leakage": maximal_leakage,
     "mutual_information": mutual_information,
 }
+
+
+_FEWEST = 5
+"""Of fewer members no error is known."""
 
 
 class FamilyEstimate:
@@ -53,22 +58,26 @@ class FamilyEstimate:
         spots = np.vstack([spots, family.low, family.high, (family.low + family.high) / 2])
         inside = family.low + (family.high - family.low) * 1e-9
         spots = np.clip(spots, inside, family.high - (family.high - family.low) * 1e-9)
-        deadline = settings.deadline()
+        deadline = settings.search_deadline()
 
         def value(theta: np.ndarray) -> float:
-            found = figure(family.member(np.clip(theta, family.low, family.high)))
+            with settings.options(certificates=False):
+                found = figure(family.member(np.clip(theta, family.low, family.high)))
+            if settings.late(deadline):  # it was cut short, and is no height
+                raise BudgetSpent("a search over theta was not ready")
             return float(found.value)
 
-        heights = []
-        for spot in spots:
-            heights.append(value(spot))
-            if time.monotonic() > deadline and len(heights) >= 5:
-                break
+        heights: list[float] = []
+        with suppress(BudgetSpent):
+            for spot in spots:
+                heights.append(value(spot))
+        if len(heights) < _FEWEST:
+            raise BudgetSpent("a search over theta was not ready")
         best = int(np.argmax(heights))
         top, where = heights[best], spots[best]
         if not math.isfinite(top):
             return Bound.undecided(reason=f"it looks infinite at theta = {where}; {self.reason}")
-        if time.monotonic() < deadline:
+        with suppress(BudgetSpent):
             bounds = list(zip(family.low, family.high, strict=True))
             found = minimize(
                 lambda t: -value(t),
@@ -96,7 +105,12 @@ class FamilyEstimate:
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, str]:
         """Estimate the supremum at many outcomes."""
-        found = [self.at(kind, point) for point in y]
+        found = []
+        for point in y:
+            try:
+                found.append(self.at(kind, point))
+            except BudgetSpent as error:
+                found.append(Bound.undecided(reason=str(error)))
         return np.array([b.lower for b in found]), np.array([b.upper for b in found]), "estimate"
 
     def sup(self, kind: str) -> Bound:

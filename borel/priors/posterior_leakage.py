@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import _compat
+from borel import _compat, settings
 from borel.bound import Bound
 from borel.definitions import Remade
-from borel.errors import InvalidInput, NotYet
+from borel.errors import BudgetSpent, InvalidInput, NotYet
 from borel.priors.intervals import levels_for
 from borel.priors.random_bound import RandomBound
 from borel.reals import inside, real
@@ -30,7 +30,14 @@ def random_figure(
     """Return a figure of every draw, from what an engine gives of all of them."""
     if not learnt.size:
         return RandomBound.empty(name, learnt.trouble)
-    found = compute(engine)
+    with settings.one_figure():
+        try:
+            found = compute(engine)
+        except BudgetSpent as error:
+            from borel.engine.posteriors.draws import PerDraw
+
+            unknown = np.zeros(learnt.size), np.full(learnt.size, np.inf)
+            found = PerDraw(*unknown, reason=f"{error} within options(budget=...)")
     return RandomBound.from_draws(
         found.lower.reshape(learnt.shape),
         found.upper.reshape(learnt.shape),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import _compat
+from borel import _compat, settings
 from borel.alphabets import how_to_match
 from borel.calls import explained
 from borel.combined_measures import mixture
@@ -520,7 +520,9 @@ class PosteriorPriors(Remade):
             No engine computes it for draws on these alphabets.
         """
         if name == "lip":
-            first, second = (PosteriorLeakage(joint, kind).sup() for kind in ("pml", "pmc"))
+            first, second = settings.each(
+                lambda kind: PosteriorLeakage(joint, kind).sup(), ("pml", "pmc")
+            )
             return first.larger(second, name="LIP")
         from borel.engine.posteriors.draws import draws_engine
 

@@ -132,7 +132,8 @@ class SetLeakage:
         points = _flat(outcome, y)
         outcome.check(points)
         _representable(outcome, points)
-        low, high, status = engine_of(self.joint).curve(self.kind, points)
+        curve = engine_of(self.joint).curve
+        low, high, status = within_budget(lambda: curve(self.kind, points))
         statuses = np.broadcast_to(np.asarray(status), np.shape(low))
         return xr.Dataset(
             {

@@ -210,16 +210,18 @@ class SetLines:
         from borel.levels import ldp
 
         of = pml if kind == "pml" else pmc
-        each = [of(j).sup() for j in self.joints]
+        if self.kind == "FullSupport":
+            ratio = ldp(self.joints[0])
+            bound = self._make(ratio.lower, ratio.upper, [ratio], None)
+            return self._proved(bound, kind, [ratio])
+        with settings.part(1 if self.kind == "Hull" else 2):
+            each = settings.each(lambda j: of(j).sup(), self.joints)
         if self.kind == "Hull":
             best = max(each, key=lambda b: (b.lower, b.upper))
             high = max(b.upper for b in each)
             bound = self._make(best.lower, high, each, {"prior": self._of(best, each)})
             return self._proved(bound, kind, each)
         ratio = ldp(self.joints[0])
-        if self.kind == "FullSupport":
-            bound = self._make(ratio.lower, ratio.upper, [ratio], None)
-            return self._proved(bound, kind, [ratio])
         own = np.array([each[0].lower]), np.array([each[0].upper])
         over = np.array([ratio.lower]), np.array([ratio.upper])
         # the two suprema may be at different outcomes: together they bound it from above, and the
@@ -300,7 +302,7 @@ class SetLines:
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        return self.set.largest([self.sup("pmc"), self.sup("pml")])
+        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))
 
 
 def _reference(joint: Joint) -> Measure:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.bound import Bound, largest, weakest
 from borel.engine.prior_sets.check_combined import SUPREMUM
 
@@ -55,7 +56,9 @@ class UnionEngine:
 
     def at(self, kind: str, y: Any) -> Bound:
         """Enclose the supremum over the union at one outcome."""
-        return self._largest([e.at(kind, y) for e in self.engines], kind, f"at y = {y}")
+        return self._largest(
+            settings.each(lambda e: e.at(kind, y), self.engines), kind, f"at y = {y}"
+        )
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
@@ -71,13 +74,13 @@ class UnionEngine:
 
     def sup(self, kind: str) -> Bound:
         """Enclose the supremum over the union and the outcomes."""
-        return self._largest([e.sup(kind) for e in self.engines], kind, SUPREMUM)
+        return self._largest(settings.each(lambda e: e.sup(kind), self.engines), kind, SUPREMUM)
 
     def __getattr__(self, name: str) -> Any:
         """Return another measure, if every part has it."""
         if name not in ("ldp", "lip", "maximal_leakage", "mutual_information"):
             raise AttributeError(name)
         if name == "lip":
-            return lambda: self.set.largest([self.sup("pmc"), self.sup("pml")])
+            return lambda: self.set.largest(settings.each(self.sup, ("pmc", "pml")))
         parts = [getattr(e, name) for e in self.engines]
         return lambda: self._largest([part() for part in parts], name, SUPREMUM)

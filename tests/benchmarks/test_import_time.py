@@ -28,6 +28,7 @@ def seconds(code, repeat=21):
 def test_the_time_to_import():
     seconds("import borel", repeat=2)  # bytecode
     bare, ours, used = seconds("pass"), seconds("import borel"), seconds("import borel; borel.pmf")
+    assert ours <= 5 * bare
     print(
         f"\nimport borel: {1e3 * ours:.1f} ms against {1e3 * bare:.1f} ms of bare Python, "
         f"{1e3 * (ours - bare):.1f} ms more (target 50); with the first name used "

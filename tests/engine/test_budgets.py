@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from engine.certified_cases import CASES, REALS, UNIT, Tilt, encloses, kernel, logs, tilt
+from flint import ctx
 from scipy import stats
 
 import borel as bl
@@ -21,9 +22,21 @@ from borel.bound import Bound
 from borel.budgets import within_budget
 from borel.engine import engine_for
 from borel.engine.balls import arb_integral
-from borel.engine.continuous import bands, essential, far, gauss, partition, rules
+from borel.engine.balls.arb import ball, enclose
+from borel.engine.continuous import (
+    bands,
+    essential,
+    far,
+    gauss,
+    half_lines,
+    partition,
+    rules,
+    trials,
+)
 from borel.engine.discrete import countable
 from borel.engine.estimates import curve
+from borel.engine.estimates.estimate import Pointwise
+from borel.engine.estimates.estimate_divergences import Quadrature
 from borel.engine.infinities import infinity
 from borel.engine.infinities.power import PowerProgram
 from borel.engine.intervals import lanes
@@ -82,7 +95,8 @@ def test_parts_of_one_figure_share_its_budget(clock):
                 assert settings.deadline() == clock.now + 1
             clock.now += 9
             assert settings.deadline() == end
-            assert settings.overtime() == end + 5
+            with bl.options(budget=100):
+                assert settings.search_deadline() == end - 5 / 4
         assert settings.deadline() == clock.now + 5
 
 
@@ -220,7 +234,7 @@ def test_far_bands_stop_one_by_one(clock):
     assert found.lower <= 2.0 <= found.upper
 
 
-def test_proofs_of_infinities_end_in_overtime(clock):
+def test_proofs_of_infinities_end_with_the_budget(clock):
     clock.takes(PowerProgram, "run")
     engine = engine_for(CASES["Clayton, a user's"].build())
     counts = []
@@ -362,3 +376,153 @@ def test_an_estimated_curve_ends_in_time_and_is_refined_later(clock):
         found = bl.pml(joint).mean()
         assert clock.counts["_sample"] > 3
         assert found.status == "estimate"
+
+
+# -- after the deadline ---------------------------------------------------------------------------
+
+
+class Leap:
+    """A clock that stands still, and leaps at one of the looks at it while a figure is made."""
+
+    def __init__(self, patch, looks):
+        self.left, self.begun, self.patch = looks, [], patch
+        patch.setattr(settings, "now", self)
+
+    def __call__(self):
+        self.left -= settings._FIGURE.get()[0] < math.inf
+        return 1000.0 if self.left > 0 else 1e6
+
+    def watches(self, owner, name):
+        """Note each piece of work that is begun after the leap."""
+        function = getattr(owner, name)
+
+        def watched(*args, **kwargs):
+            if self.left <= 0:
+                self.begun.append(name)
+            return function(*args, **kwargs)
+
+        self.patch.setattr(owner, name, watched)
+
+
+PIECES_OF_WORK = (
+    (essential, "_bounds"),
+    (gauss, "_cells"),
+    (half_lines, "_cuts"),
+    (arb_integral, "_core"),
+    (PowerProgram, "run"),
+    (trials, "check"),
+    (Pointwise, "log_kernel"),
+    (countable.CountableEngine, "_evaluate"),
+    (Quadrature, "_logs"),
+)
+
+
+def narrow():
+    return bl.beta(alpha=1e4, beta=1e4) * bl.mechanisms.laplace(b=0.5, secret=UNIT)
+
+
+def releases():
+    first, second = (bl.mechanisms.laplace(b=b, secret=UNIT) for b in (1.0, 2.0))
+    return bl.uniform(UNIT) * (first & second)
+
+
+def opaque():
+    return bl.uniform(UNIT) * kernel(lambda y, x: stats.laplace.pdf(np.asarray(y) - np.asarray(x)))
+
+
+def square():
+    unit = bl.uniform(UNIT * UNIT)
+    return unit * kernel(lambda y, x: np.exp(-abs(y - x[0] * x[1])) / 2, secret=UNIT * UNIT)
+
+
+def measures():
+    first = bl.mixture([bl.normal(mu=0.0), bl.normal(mu=1.0)], weights=[0.5, 0.5])
+    return first, bl.normal(mu=0.5, sigma=2.0)
+
+
+AFTER = {
+    "a supremum": (fresh, lambda j: bl.pml(j).sup(), Tilt().pml_sup()),
+    "a mean": (fresh, lambda j: bl.pmc(j).mean(), (1 - math.log(2),) * 2),
+    "a tail": (fresh, lambda j: bl.pml(j).tail(0.2), (1 - 2 * math.expm1(0.2),) * 2),
+    # the density is at most e^(1/b) times another, so that the leakage is at most 1/b
+    "a narrow prior": (narrow, lambda j: bl.pml(j).sup(), (0.0, 2.0)),
+    "two releases": (releases, lambda j: bl.pml(j).sup(), (0.0, 1.5)),
+    "an opaque density": (opaque, lambda j: bl.pml(j).sup(), (0.0, 1.0)),
+    "information of it": (opaque, bl.mutual_information, (0.0, 1.0)),
+    "both sides of one": (square, bl.lip, (0.0, 1.0)),
+    "a product": (square, lambda j: bl.pml(j).mean(), (0.0, 1.0)),
+    "information of a product": (square, bl.mutual_information, (0.0, 1.0)),
+    "an envelope": (lambda: noisy(3), lambda j: bl.envelope(j)(F(1, 5)), (0.0, math.log(3))),
+    "a binary envelope": (
+        lambda: noisy(3),
+        lambda j: bl.binary_envelope(j)(F(1, 5)),
+        (0.0, math.log(3)),
+    ),
+    "counts": (thinned, lambda j: bl.pml(j).mean(), (0.4, math.inf)),
+    "a divergence": (measures, lambda pair: bl.renyi(*pair, 2.5), (0.0, math.inf)),
+    "a hockey stick": (measures, lambda pair: bl.hockey_stick(*pair, 0.1), (0.0, 1.0)),
+}
+"""Figures, and what they are: where there is no closed form, an interval that holds them."""
+
+
+@pytest.mark.parametrize("looks", [2, 12])
+@pytest.mark.parametrize("name", AFTER)
+def test_after_the_deadline_hardly_any_work_is_begun(monkeypatch, name, looks):
+    build, figure, truth = AFTER[name]
+    joint = build()
+    clock = Leap(monkeypatch, looks)
+    for owner, of in PIECES_OF_WORK:
+        clock.watches(owner, of)
+    with bl.options(certificates=True, budget=10):
+        found = figure(joint)
+    # what is under way is ended, by a block for each of the few things that a figure is made of
+    assert len(clock.begun) <= 16, clock.begun
+    assert encloses(found.lower, found.upper, truth)
+    if clock.left <= 0 and found.width > 1e-6 and found.status != "estimate":
+        assert "options(budget" in found.reason
+
+
+def test_a_value_that_is_a_float_is_not_looked_at_with_ever_more_bits():
+    """P{X < 1/2} = 1/2 for Beta(n, n): with 1024 bits and n = 10 000 it takes seconds."""
+    seen = []
+
+    def half():
+        seen.append(ctx.prec)
+        return ball(0.5).beta_lower(ball(100.0), ball(100.0), 1)
+
+    low, high = enclose(half)
+    assert low <= 0.5 <= high <= math.nextafter(math.nextafter(low, 1), 1)
+    assert seen == [128, 256]
+
+
+def test_a_profile_is_followed_within_one_budget(clock):
+    """Each step of the bisection had a budget of its own."""
+    rows = bl.Mechanism(
+        lambda y, x: -((y - x) ** 2) / 2 - np.log(2 * np.pi) / 2,
+        log=True,
+        secret=bl.Finite([0, 1]),
+        outcome=REALS,
+    )
+    clock.takes(arb_integral, "_core")
+    profile = bl.privacy_profile(rows)
+    with bl.options(budget=20):
+        found = profile.epsilon(0.05)
+    assert clock.counts["_core"] <= 20 + 3
+    # Phi(1/2 - e) - e^e Phi(-1/2 - e) is 0.0508 at e = 1.56, and 0.0498 at 1.57
+    assert found.lower <= 1.57 and 1.56 <= found.upper
+    assert "options(budget" in found.reason
+
+
+def test_parts_of_a_figure_share_what_is_left(clock):
+    with bl.options(budget=12), settings.one_figure():
+        with settings.part(3):
+            assert settings.deadline() == clock.now + 4
+            clock.now += 1
+        with settings.part(2):
+            assert settings.deadline() == clock.now + 5.5
+            assert not settings.spent()
+            clock.now += 6
+            assert settings.spent()
+        assert not settings.spent()
+        ends = settings.each(lambda _: settings.deadline() - clock.now, (1, 2))
+    assert ends == [2.5, 5.0]

@@ -53,8 +53,9 @@ CASES = [(k, of, c) for k in KERNELS for of in ("pml", "pmc") for c in (0.625, 0
 
 
 @pytest.fixture(autouse=True)
-def soon():
-    with bl.options(budget=12):
+def enough():
+    """Let searches and trials end by their own counts, on a busy machine too."""
+    with bl.options(budget=600):
         yield
 
 
@@ -74,8 +75,6 @@ def test_the_level_of_a_mass(kernel, of, c, few):
         level = pair(kernel, of, exact)[0]
     bound = bl.envelope(joint(kernel), of=of)(delta)
     assert bound.lower <= level <= bound.upper
-    if not bound.certificate:  # the search was late
-        pytest.skip("wide")
     assert not checked(bound.certificate).failures
     few()
     low = {**bound.certificate, "lower": 0.0, "upper": float(level) - 1e-6}

@@ -6,7 +6,6 @@ The kernels read one number of the secrets, which is no weighted sum of them.
 import copy
 import json
 import math
-import time
 
 import numpy as np
 import pytest
@@ -299,17 +298,15 @@ def test_a_claim_that_is_none_is_refused():
         assert not check_several(made).ok
 
 
-def test_a_prior_that_is_singular_at_a_face_keeps_to_the_budget():
-    """Its mass takes a checker long: then there is no certificate."""
+def test_a_prior_that_is_singular_at_a_face():
+    """Its mass takes a checker long: then there is no certificate (`benchmarks/test_budgets`)."""
     prior = bl.Measure(lambda x: 6 * x[0] * (1 - x[0]) / np.sqrt(4 * x[1]), on=SQUARE)
     joint = prior * kernel(tilted, secret=SQUARE, outcome=UNIT)
-    start = time.monotonic()
     with bl.options(budget=2):
         bound = bl.pml(joint).sup()
     # E w = 1/2 1/3; at t = 1 sup f is 3/2 and f_Y = 1/2 + 1/6
     with ctx.workprec(200):
         assert bound.lower <= (arb(9) / 4).log() <= bound.upper
-    assert time.monotonic() - start < 60  # it was hours
 
 
 def test_numbers_that_are_not_monotone():

@@ -62,6 +62,8 @@ def ends(value: Any) -> tuple[float, float]:
 def enclose(formula: Callable[[], Any], *, bits: int = 128) -> tuple[float, float]:
     """Evaluate a formula on balls, with more bits until the two floats are neighbours.
 
+    A value that is a float itself lies between its neighbours, however many bits there are.
+
     Examples
     --------
     >>> import math
@@ -73,8 +75,11 @@ def enclose(formula: Callable[[], Any], *, bits: int = 128) -> tuple[float, floa
     for _ in range(4):
         with precision(bits):
             low, high = ends(formula())
+        before = lower, upper
         lower, upper = max(lower, low), min(upper, high)
-        if upper <= math.nextafter(lower, math.inf):
+        between = math.nextafter(lower, math.inf)
+        tie = (lower, upper) == before and upper <= math.nextafter(between, math.inf)
+        if upper <= between or tie:
             break
         bits *= 2
     return lower, upper

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -85,7 +84,7 @@ def integrate(
         How many boxes are cut, and how often about the integrand is evaluated, before a wide
         answer is given.
     until : float, optional
-        When it is given in any case, by `time.monotonic`; by default `borel.settings.deadline`.
+        When it is given in any case, by `borel.settings.now`; by default `borel.settings.deadline`.
 
     Returns
     -------
@@ -127,7 +126,7 @@ def integrate(
             lower, upper = (low if low > lower else lower), (high if high < upper else upper)
             if not upper - lower > rel_tol * abs(lower) or not upper.is_finite():
                 break
-            if time.monotonic() > deadline:
+            if settings.late(deadline):
                 break
             known = rel_tol / 8 * float(lower)
             allowed = known if not 0.001 * known < allowed < 10 * known else allowed / 1000
@@ -177,7 +176,7 @@ def _pieces(
 
     for p, q in pairwise(cuts):
         look(p, q)
-    while heap and boxes > 0 and time.monotonic() <= deadline:
+    while heap and boxes > 0 and not settings.late(deadline):
         _, p, q, _, v, undecided = heapq.heappop(heap)
         parts = f.cut(v, undecided[0], p, q)
         boxes -= len(parts) - 1
@@ -210,7 +209,7 @@ def _total(
         if branch is None:
             total = plus(total, value)
             continue
-        if time.monotonic() > deadline:
+        if settings.late(deadline):
             total = plus(total, _over(_range(f, p, q), p, q))
             continue
         # infinite ends first: the other end may need a finite neighbour

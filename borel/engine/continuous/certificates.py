@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,9 @@ _PATIENCE = 10.0
 
 
 def patience() -> float:
-    """Return until when a trial of a certificate may go on, by `time.monotonic`."""
-    return time.monotonic() + max(_PATIENCE, settings.current().budget / 4)
+    """Return until when a trial of a certificate may go on: within the budget of its figure."""
+    longest = settings.now() + max(_PATIENCE, settings.current().budget / 4)
+    return min(longest, settings.deadline())
 
 
 def _end(line: Any, name: str, unbounded: float) -> float:

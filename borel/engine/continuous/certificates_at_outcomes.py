@@ -11,10 +11,11 @@ import numpy as np
 from borel import settings
 from borel.engine.continuous import certificates
 from borel.engine.continuous.certificates_of_boxes import point_of_boxes
-from borel.engine.continuous.check_counts import MOST, check_counts
-from borel.engine.continuous.check_in_logs import check_in_logs
-from borel.engine.continuous.check_pairs import AT_OUTCOMES, check_pairs
+from borel.engine.continuous.check_counts import MOST, _Counts
+from borel.engine.continuous.check_in_logs import _InLogs
+from borel.engine.continuous.check_pairs import AT_OUTCOMES, _Pair
 from borel.engine.continuous.essential import over_rest
+from borel.engine.continuous.trials import followed
 from borel.engine.graphs import fp
 from borel.engine.intervals import lanes
 from borel.engine.intervals.rounding import fraction_down, fraction_up
@@ -87,7 +88,7 @@ def at_outcome(
     plain = not engine.at_atoms and engine.given is engine.joint and not _steep(engine)
     if plain and max(abs(low), abs(high), ends[1]) < _FAR:
         return made
-    if check_in_logs(made).ok:
+    if followed(made, _InLogs):
         return made
     # cells may be narrower than the rounding of their edges, or of a ball
     room = _ROOM * max(cell[3] for cell in cells)
@@ -95,7 +96,7 @@ def at_outcome(
     room = 2 * _ROOM * len(cells)
     ends = max(ends[0] - room, 0.0), ends[1] + room
     made = certificates.point(engine, kind, y, ends, shift=shift, cells=wider, **side)
-    return made if check_in_logs(made).ok else None
+    return made if followed(made, _InLogs) else None
 
 
 def _steep(engine: CertifiedEngine) -> bool:
@@ -134,7 +135,7 @@ def at_pair(engine: Any, x: Any, y: Any, ends: tuple[float, float]) -> dict[str,
             continue
         for room in (0.0, 1e-2 * settings.current().tol):
             made = certificates.pair(place, at, (ends[0] - room, ends[1] + room))
-            if check_pairs(made).ok:
+            if followed(made, _Pair):
                 return made
     return None
 
@@ -195,7 +196,7 @@ def _of_counts(
     beyond = least - _ROOM * (1 + abs(least)), most + _ROOM * (1 + abs(most))
     about: dict[str, Any] = {"head": (head[0], head[-1]), "place": place, "beyond": beyond}
     made = certificates.point_of_counts(engine, kind, y, ends, **about)
-    return made if not sure or check_counts(made).ok else None
+    return made if not sure or followed(made, _Counts) else None
 
 
 def _ends(line: Any) -> tuple[float, float]:

@@ -8,13 +8,13 @@ than the search (`certified_excess`) has.
 from __future__ import annotations
 
 import math
-import time
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import root_scalar
 
+from borel import settings
 from borel.engine.continuous.certificates import patience
 from borel.engine.continuous.certificates_of_laws import claimed
 from borel.engine.continuous.regions import Cells, Regions, Score
@@ -162,7 +162,7 @@ def halves_of(regions: Regions, room: float) -> list[Event]:
     distance = {(x, z): float(regions.where(lambda r, x=x, z=z: r[x] - r[z])[1][[x, z]] @ (1, -1))
                 for x, z in pairs}  # fmt: skip
     for x, z in sorted(pairs, key=lambda pair: -distance[pair]):  # the ratio is at most 1 + TV
-        if time.monotonic() > until:
+        if settings.late(until):
             return []
         gain, weight = _balanced(regions, x, z, best * (1 + room / 2))
         top = best

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.continuous.certificates import header, number, patience, without_infinities
-from borel.engine.continuous.check_counts import check_counts
-from borel.engine.continuous.check_fading import check_fading
-from borel.engine.continuous.check_in_logs import check_in_logs
-from borel.engine.continuous.check_poles import check_poles
-from borel.engine.continuous.check_several import check_several
-from borel.engine.continuous.check_slopes import check_slopes
-from borel.engine.continuous.check_squares import check_squares
+from borel.engine.continuous.check_counts import _Counts
+from borel.engine.continuous.check_fading import _Fading
+from borel.engine.continuous.check_in_logs import _InLogs
+from borel.engine.continuous.check_poles import _Poles
+from borel.engine.continuous.check_several import CHECKERS
+from borel.engine.continuous.check_slopes import _Slopes
+from borel.engine.continuous.check_squares import _Squares
+from borel.engine.continuous.trials import followed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from borel.engine.continuous.certified import CertifiedEngine
 
@@ -73,7 +73,7 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
         plain = {name: proof[name] for name in ("t0", "exponent", "weight", "secrets")}
         _loosen(plain, -1)
         plain["y"] = _path(proof["y"])
-        return _followed(engine, quantity, "square", [plain], check_squares)
+        return _followed(engine, quantity, "square", [plain], _Squares)
     spec = proof.get("x", {})
     if not engine.secret.continuous and not {"atom", "box"} & set(spec):
         return None  # the secrets y + k of a countable prior
@@ -97,7 +97,7 @@ def infinite(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, A
     # outcomes beside an end of their box may be in doubt, where a kernel jumps at x = y
     ys = [plain["y"], *_inner(plain["y"])]
     proofs = [{**plain, "y": y} for y in ys]
-    return _followed(engine, quantity, "infinite", proofs, check_in_logs)
+    return _followed(engine, quantity, "infinite", proofs, _InLogs)
 
 
 def _followed(
@@ -105,20 +105,18 @@ def _followed(
     quantity: str,
     kind: str,
     proofs: Iterable[dict],
-    check: Callable[[dict], Any],
+    checker: type,
     **about: Any,
 ) -> dict[str, Any] | None:
     """Return the certificate of the first of some proofs that a checker follows, soon."""
     until = patience()
     about = {**about, **number(engine)}
-    check = check_several if about.get("format") == 7 else check
+    checker = CHECKERS.get(kind, checker) if about.get("format") == 7 else checker
     header_ = {**header(engine, quantity, math.inf, math.inf), **about}
     for proof in proofs:
         made = without_infinities({**header_, "claim": {"type": kind, "proof": proof}})
-        if check(made).ok:
+        if followed(made, checker, until=until):
             return made
-        if time.monotonic() > until:
-            break
     return None
 
 
@@ -138,7 +136,7 @@ def _fading(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, An
         for corner in other["corners"]
         for reach in _REACHES
     )
-    return _followed(engine, quantity, "fading", proofs, check_fading)
+    return _followed(engine, quantity, "fading", proofs, _Fading)
 
 
 def _counts(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
@@ -153,7 +151,7 @@ def _counts(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, An
         about |= {"exponent": 1.0, "weight": 0.0}
     _loosen(about, 1 if quantity == "pmc" else -1)
     about |= {"y": _path(proof["y"]), "x": _path(x), "secret": secrets[0][0]}
-    return _followed(engine, quantity, "count_infinite", [about], check_counts, format=4)
+    return _followed(engine, quantity, "count_infinite", [about], _Counts, format=4)
 
 
 def _slope(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
@@ -169,7 +167,7 @@ def _slope(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any
         return None
     about = {"kind": "slope", "t0": proof["t0"], "y": _path(proof["y"]), "x": sorted(ends)}
     proofs = [{**about, "sign": sign} for sign in (1, -1)]
-    return _followed(engine, quantity, "slope", proofs, check_slopes)
+    return _followed(engine, quantity, "slope", proofs, _Slopes)
 
 
 def _pole(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any] | None:
@@ -181,7 +179,7 @@ def _pole(engine: CertifiedEngine, quantity: str, proof: dict) -> dict[str, Any]
     plain = {name: proof[name] for name in ("t0", "exponent", "weight")}
     _loosen(plain, -1)
     plain |= {"y": y, "x": _path(proof["x"]), "boxes": [*map(list, pairwise(sorted(cuts)))]}
-    return _followed(engine, quantity, "pole", [plain], check_poles)
+    return _followed(engine, quantity, "pole", [plain], _Poles)
 
 
 def _inner(y: dict) -> list[dict[str, Any]]:

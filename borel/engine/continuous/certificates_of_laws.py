@@ -11,7 +11,6 @@ from scipy.optimize import minimize_scalar
 from borel import settings
 from borel.engine.continuous import far, half_lines
 from borel.engine.continuous.certificates import header, number, without_infinities
-from borel.engine.continuous.check import check
 from borel.engine.continuous.check_count_laws import CountLaw, CountMean, CountSupremum
 from borel.engine.continuous.check_models import FUNCTIONS
 from borel.engine.continuous.trials import (
@@ -22,6 +21,7 @@ from borel.engine.continuous.trials import (
     Means,
     PeakAndAtoms,
     Soon,
+    followed,
     tried,
 )
 
@@ -225,7 +225,7 @@ def infinite_quantile(
     about = _line(engine, np.array([box[0] / 2 + box[1] / 2]))
     made = {"type": "infinite_quantile", "figure": "quantile", **about, "proofs": parts, **claim}
     whole = _made(engine, quantity, (math.inf, math.inf), made)
-    return whole if check(whole, CountsSoon if engine.secret.rest else Soon).ok else None
+    return whole if followed(whole, CountsSoon if engine.secret.rest else Soon) else None
 
 
 def mean(

@@ -7,7 +7,6 @@ At outcomes, the leakage is the quotient of an essential supremum (`essential`) 
 from __future__ import annotations
 
 import math
-import time
 from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -131,7 +130,7 @@ class CertifiedEngine(LawMeasures):
 
     def deadline(self) -> float:
         """Return when a figure must be ready."""
-        return settings.deadline()
+        return settings.search_deadline()
 
     def _sheets(self, ys: np.ndarray) -> list[_Points]:
         """Group outcomes by the function that gives their density or mass."""
@@ -158,7 +157,7 @@ class CertifiedEngine(LawMeasures):
             if len(self._kept) > 64:
                 self._kept.clear()
             deadline, known = self.deadline(), compute()
-            late = time.monotonic() > deadline
+            late = settings.late(deadline)
             self._kept[key] = known, chosen.budget if late else 0.0
         return known
 

@@ -9,7 +9,7 @@ probability delta is :math:`H_x(\delta) = \min_\tau G(\tau)`, :math:`G(\tau) = \
 from __future__ import annotations
 
 import math
-import time
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from borel.engine.continuous.surface import log_graph
 from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_line
 from borel.engine.graphs.joined_graphs import JoinedGraphs
 from borel.engine.intervals.rounding import log_fraction
-from borel.errors import NotEnclosed, NotYet
+from borel.errors import BudgetSpent, NotEnclosed, NotYet
 
 if TYPE_CHECKING:
     from borel.bound import Bound
@@ -66,11 +66,11 @@ class Rows:
             {*self.marks, *(x for x in self.points if self.line[0] < x < self.line[1])}
         )
         self.inputs = {f"w{i}": w.log() for i, w in enumerate(self.weights)}
-        self._deadline = settings.deadline()
+        self._deadline = settings.search_deadline()
 
     def late(self) -> bool:
         """Return whether the figure should be ready: what is left gets its simplest bounds."""
-        return time.monotonic() > self._deadline
+        return settings.late(self._deadline)
 
     def logs(self, y: np.ndarray) -> np.ndarray:
         """Return log k_x(y) for every secret (first axis), in float64."""
@@ -248,11 +248,18 @@ def _psi_2(engine: Any, rows: Rows, level: Threshold) -> Bound:
     return _of_psi(engine, rows, "psi_2", level, largest)
 
 
-def _of_psi(engine: Any, rows: Rows, quantity: str, level: Threshold, otherwise: Any) -> Bound:
+def _proved(prove: Any) -> Any:
+    """Return what has a certificate, if certificates are wanted, within half of the time left."""
     if settings.current().certificates:
-        found = psi(rows, quantity, level, _ROOM * settings.current().tol)
-        if found is not None:
-            return engine.bound(*found[:2], units="probability", certificate=found[2])
+        with suppress(BudgetSpent), settings.part(2):
+            return prove(_ROOM * settings.current().tol)
+    return None
+
+
+def _of_psi(engine: Any, rows: Rows, quantity: str, level: Threshold, otherwise: Any) -> Bound:
+    found = _proved(lambda room: psi(rows, quantity, level, room))
+    if found is not None:
+        return engine.bound(*found[:2], units="probability", certificate=found[2])
     return engine.bound(*(min(v, 1.0) for v in otherwise(level)), units="probability")
 
 
@@ -277,10 +284,9 @@ def _halves(engine: Any, rows: Rows) -> Bound:
 
 
 def _of_event(engine: Any, rows: Rows, quantity: str, delta: Fraction) -> Bound:
-    if settings.current().certificates:
-        found = event(rows, quantity, delta, _ROOM * settings.current().tol)
-        if found is not None:
-            return engine.bound(*found[:2], certificate=found[2])
+    found = _proved(lambda room: event(rows, quantity, delta, room))
+    if found is not None:
+        return engine.bound(*found[:2], certificate=found[2])
     ends = rows.halves() if quantity == "both_halves" else rows.event(delta)
     if quantity == "binary_envelope" and 2 * delta > 1:
         ends = tuple(map(max, ends, rows.halves()))

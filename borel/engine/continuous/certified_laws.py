@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from borel.engine.continuous.regions import Regions
 from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.engine.divergences.generators import NAMED
 from borel.engine.intervals.rounding import fraction_down, fraction_up
-from borel.errors import NotEnclosed, NotYet
+from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.laws import Values, check_level
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class CertifiedOutcomes(CertifiedEngine):
         for turn in range(60):
             best = max(part.lower.max(initial=0.0), part.at_atoms.lower.max(initial=0.0))
             high = max(part.upper.max(initial=0.0), part.at_atoms.upper.max(initial=0.0), best)
-            if high <= best + (1 - 2 * _ROOM) * tol or time.monotonic() > deadline:
+            if high <= best + (1 - 2 * _ROOM) * tol or settings.late(deadline):
                 break
             if math.isinf(high) and (turn == 1 or (turn >= 4 and asked < 2)):
                 asked = turn
@@ -207,7 +207,8 @@ class CertifiedOutcomes(CertifiedEngine):
         try:
             low, high = f_information(self, f)
             if high - low > 1e-3 * max(1.0, high) and settings.current().engine == "auto":
-                raise NotEnclosed("the integral is enclosed too widely to be of use")
+                with suppress(BudgetSpent):
+                    return self.estimates.f_information(f)
             room = _ROOM * settings.current().tol
             wide = max(0.0, low - room), high + room
             made = certificates_of_laws.information(self, f.name, wide)
@@ -268,7 +269,7 @@ class CertifiedOutcomes(CertifiedEngine):
             now = np.array([values.tail(t, closed=closed) for t in ts])
             low, high = np.maximum(low, now[:, 0]), np.minimum(high, now[:, 1])
             open_ = np.sort(ts[high - low > tol])
-            if not len(open_) or time.monotonic() > deadline:
+            if not len(open_) or settings.late(deadline):
                 break
             across = open_.searchsorted(part.lower) < open_.searchsorted(part.upper, "right")
             if not part.sharpen(across, tol, deadline):
@@ -291,7 +292,7 @@ class CertifiedOutcomes(CertifiedEngine):
         for _ in range(200):
             now = part.values().quantile(s, side=side)
             low, high = max(low, now[0]), min(high, now[1])
-            if math.isinf(low) or high - low <= tol or time.monotonic() > deadline:
+            if math.isinf(low) or high - low <= tol or settings.late(deadline):
                 break
             # a tie within the tolerance is as good as decided
             with np.errstate(invalid="ignore"):
@@ -328,7 +329,7 @@ class CertifiedOutcomes(CertifiedEngine):
                 break  # it is unbounded far out: more bands do not change that
             if high - low <= (1 - 2 * _SPACE) * tol * (max(1.0, low) if what == "exp" else 1.0):
                 break
-            if time.monotonic() > deadline:
+            if settings.late(deadline):
                 break
             finite = gaps[np.isfinite(gaps)]
             worst = float(finite.max(initial=0.0))

@@ -81,9 +81,13 @@ class Weights:
                 out[key] = out.get(key, Z) + b * share / 2**n
         return Model(out, p.low, p.high, p.steady, p.real)
 
+    def watch(self):
+        """Look at the clock before a piece: a trial may have to end."""
+
     def piece(self, a, b, depth):
         """Return the weight of a piece: of both its parts, where p is not known well on it."""
         if (a, b) not in self.known:
+            self.watch()
             found, self.left = self.direct(a, b), self.left - 1
             wide = found.known and found.mass.rad() > LOOSE and depth > 0 and self.left > 0
             middle = _cut(a, b) if wide else None

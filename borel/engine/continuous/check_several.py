@@ -64,7 +64,8 @@ class Number:
         An interval that holds the values of g, and one of which it takes every value.
     """
 
-    def __init__(self, kernel, prior, about):
+    def __init__(self, kernel, prior, about, spend):
+        self.spend = spend
         sides, cuts = [*zip(prior["lower"], prior["upper"], strict=True)], about["cuts"]
         names, self.law = tuple(f"x{j}" for j in range(len(sides))), density(prior)
         numbers = [v for some in (*sides, *cuts, *about["at"]) for v in some]
@@ -122,6 +123,7 @@ class Number:
         apart, todo, looked = (last[0] - first[1]) * APART, [self.box], 0
         least_of_all, most_of_all = INF, -INF
         while todo and looked < BOXES:
+            self.spend(COST)
             box, looked = todo.pop(), looked + 1
             (low, high), (least, most) = extremes(nodes, box, Z), values(nodes, box, Z)
             low, high = low.max(least), high.min(most)
@@ -139,8 +141,9 @@ class Number:
         pairs = zip(place, self.inside, strict=True)
         return [arb(v).max(low).min(high) for v, (low, high) in pairs]
 
-    def normalised(self, spend):
+    def normalised(self):
         """Return whether the integral of p is about 1."""
+        spend = lambda cost: self.spend(COST * cost)  # noqa: E731
         found = Integral(joined(self.law), self.pieces, Z, LITTLE, spend).value
         return bool(abs(found - 1) < 2 * LITTLE)
 
@@ -167,7 +170,7 @@ class _Several(_Spending, _Outcomes):
         """Read the prior, by the law of which the number has mass on each part of its values."""
         self.leaf("format", lambda: self.data["format"] == 7 and not self.masses)
         self.leaf("f_Y", lambda: self.marginal is None)
-        self.number = number = Number(self.f, prior, self.data["number"])
+        self.number = number = Number(self.f, prior, self.data["number"], self.spend)
         self.panels = Panels(joined(self.f, number.law), number.pieces, self.spend)
         self.wide = set()
         self.f, self.p, self.weights = number.kernel, FLAT, Weights(FLAT)  # only signs are read
@@ -185,7 +188,7 @@ class _Several(_Spending, _Outcomes):
 
     def charges_all(self):
         """Return whether the integral of p is about 1."""
-        return self.number.normalised(lambda cost: self.spend(COST * cost))
+        return self.number.normalised()
 
     def density(self, y, f, at, known):
         """Enclose f_Y by panels, or between the extremes of f(y|x); far out in units of one."""
@@ -217,8 +220,10 @@ class _Infinite(_Spending, _Checker):
     def __init__(self, data):
         if data["format"] != 7 or data["outcome"].get("atoms"):
             raise ValueError("it is not of this kind")
-        self.number = number = Number(density(data["kernel"]), data["prior"], data["number"])
-        if not number.normalised(lambda cost: self.spend(COST * cost)):
+        self.number = number = Number(
+            density(data["kernel"]), data["prior"], data["number"], self.spend
+        )
+        if not number.normalised():
             raise ValueError("the prior does not integrate to 1")
         graph, log = number.kernel
         low, high = self.among(data["claim"]["proof"])

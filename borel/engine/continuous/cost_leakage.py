@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +29,7 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
     part = engine.partition("pmc")
     for _ in range(60):  # beyond the bands the integral is at most the mass there: push them out
         far = ~(np.isfinite(part.low) & np.isfinite(part.high))
-        if float(part.weight()[far].sum()) <= tol / 8 or time.monotonic() > deadline:
+        if float(part.weight()[far].sum()) <= tol / 8 or settings.late(deadline):
             break
         # only masses count here: the leakage is undecided nowhere
         if not part.sharpen(np.zeros(len(part.low), bool), tol / 8, deadline):
@@ -47,7 +46,7 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
     for _ in range(_ROUNDS):
         gaps = ends[1] - ends[0]
         total = float(ends[0].sum())
-        if float(gaps.sum()) <= tol * max(total, tol) / 2 or time.monotonic() > deadline:
+        if float(gaps.sum()) <= tol * max(total, tol) / 2 or settings.late(deadline):
             break
         cut = gaps > tol * max(total, tol) / (8 * len(gaps))
         if not cut.any() or len(gaps) > 20_000:
@@ -83,7 +82,7 @@ def _infimum(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) ->
         part = slice(start, start + 512)
         with np.errstate(all="ignore"):
             out.append(_of_bands(engine, low[part], high[part], deadline))
-        if time.monotonic() > deadline:
+        if settings.late(deadline):
             break
     return np.concatenate(out, axis=1)
 

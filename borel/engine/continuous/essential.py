@@ -8,11 +8,11 @@ is, almost everywhere, a continuous one (taken with the branches decided on the 
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from borel import settings
 from borel.engine.continuous.half_lines import JUMPS
 from borel.engine.continuous.surface import Surface, boxes, chosen, merged
 from borel.engine.intervals import jet, lanes
@@ -145,7 +145,7 @@ def extremes(
     seeds : ndarray (n, d), optional
         A point to look at first, for each outcome: where the extreme may be.
     deadline : float
-        When to stop, by `time.monotonic`.
+        When to stop, by `borel.settings.now`.
     """
     secret = surface.secret
     best = np.full(n, -np.inf)
@@ -185,7 +185,7 @@ def extremes(
                 work, above = _outside(around.tubes, work, above)
             for s in _slices(len(work.index)):
                 parts.append(_bounds(surface, y, _Boxes(*(v[s] for v in work)), sign, around))
-                late = time.monotonic() > deadline
+                late = settings.late(deadline)
                 if late:
                     break
             found = _Bounds(*(np.concatenate(c) for c in zip(*parts, strict=True)))

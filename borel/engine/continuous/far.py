@@ -370,7 +370,8 @@ def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tupl
         power = jet_functions.exponential(_range_of(lanes.add(height, span)), 0)
         scale = np.max(np.abs(best[1]), initial=0.0, where=np.isfinite(best[1]))
         loose = np.flatnonzero(~(best[1] - best[0] <= _LOOSE * scale))
-        ends = np.array([secret.mass(float(a[k]), float(b[k])) for k in loose]).reshape(-1, 2).T
+        known = [secret.mass_between(float(a[k]), float(b[k])) for k in loose]
+        ends = np.array(known).reshape(-1, 2).T
         part = lanes.multiply((power[0][0, loose], power[1][0, loose]), (ends[0], ends[1]))
         best[0][loose] = np.fmax(best[0][loose], np.fmax(part[0], 0.0))
         best[1][loose] = np.fmin(best[1][loose], part[1])

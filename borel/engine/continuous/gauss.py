@@ -11,11 +11,11 @@ in y - c plus an interval that holds for every y of the box.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from borel import settings
 from borel.engine.continuous.essential import _slices, halves
 from borel.engine.continuous.rules import (
     NODES,
@@ -94,7 +94,7 @@ def marginal(
     rtol : float
         Relative width at which to stop.
     deadline : float
-        When to stop, by `time.monotonic`.
+        When to stop, by `borel.settings.now`.
     cover : tuple of ndarray, optional
         Boxes (m, 1) from, to, of which outcome (m,): the secrets of a density that count beside
         all atoms; all by default.
@@ -126,7 +126,7 @@ def marginal(
             i = state.index
             again = unfinished[i] & (state.width > np.where(np.isinf(largest[i]), 1e300, need[i]))
             again &= (state.b > state.a).all(axis=1) & (state.split > -np.inf)
-            if not again.any() or len(i) > _LANES or time.monotonic() > deadline:
+            if not again.any() or len(i) > _LANES or settings.late(deadline):
                 break
             index, a, b = _divided(_Cells(*(v[again] for v in state)))
             if not len(index):
@@ -213,7 +213,7 @@ def _evaluate(surface: Surface, ys: Outcomes, index, a, b, deadline: float) -> _
     parts = []
     for s in _slices(len(index), size):
         parts.append(_cells(surface, ys, index[s], a[s], b[s]))
-        if time.monotonic() > deadline:
+        if settings.late(deadline):
             break
     return _Cells(*(np.concatenate(c) for c in zip(*parts, strict=True)))
 
@@ -421,15 +421,7 @@ def _by_mass(surface: Surface, y: Box, shift, a, b, crude: Box) -> Box:
     open_ = np.flatnonzero(open_)
     if not len(open_):
         return crude
-    known: dict[tuple[float, float], tuple[float, float]] = secret.__dict__.setdefault(
-        "_masses", {}
-    )
-    ends = np.empty((2, len(open_)))
-    for k, i in enumerate(open_):
-        key = (float(a[i, 0]), float(b[i, 0]))
-        if key not in known:
-            known[key] = secret.mass(*key)
-        ends[:, k] = known[key]
+    ends = np.array([secret.mass_between(float(a[i, 0]), float(b[i, 0])) for i in open_]).T
     part = y[0][:, open_], (y[0][:, open_] if y[0] is y[1] else y[1][:, open_])
     x = boxes(a[open_], b[open_], 0, 1)  # order 1: altered points of x stay unseen
     value = jet.entry(

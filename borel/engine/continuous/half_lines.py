@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from borel import settings
 from borel.engine.graphs import fp
 from borel.engine.graphs.through import through
 from borel.engine.graphs.trace import _TRUTHS
@@ -35,9 +36,12 @@ _FARTHEST_CUT, _LITTLE = 1e13, 1e-12
 
 def cuts(secret: Secret) -> np.ndarray:
     """Return where to cut the line of secrets; beyond the cuts the prior has next to nothing."""
-    if "_cuts" not in secret.__dict__:
-        secret.__dict__["_cuts"] = _cuts(secret)
-    return secret.__dict__["_cuts"]
+    known = secret.__dict__.get("_cuts")
+    if known is None:
+        known = _cuts(secret)
+        if not settings.spent():  # else they are rough
+            secret.__dict__["_cuts"] = known
+    return known
 
 
 def _cuts(secret: Secret) -> np.ndarray:
@@ -78,6 +82,8 @@ def _quantiles(secret: Secret, sign: float) -> list[float]:
     for level in _LEVELS:
         below, above = -_FARTHEST, _FARTHEST
         for _ in range(30):
+            if settings.spent():
+                break
             t = (below + above) / 2
             place = sign * math.sinh(t)
             beyond = secret.mass(*sorted((place, sign * math.inf)))[1]

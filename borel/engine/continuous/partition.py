@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +111,7 @@ class Partition:
                     k = rows[chosen]
                     band = bands.evaluate(self.kind, low[k], high[k], self._tol, deadline)
                     out[:, k] = np.array(band[2:])
-            if time.monotonic() > deadline:
+            if settings.late(deadline):
                 break  # what is not looked at stays unknown
         for a, b, least, most in self._sides:
             rows = (a <= low) & (high <= b)
@@ -125,7 +124,7 @@ class Partition:
         if self.kind != "ldp":  # of its bands no mass is known
             lost |= out[3] >= 1
         for k in np.flatnonzero(lost):
-            if time.monotonic() > deadline:
+            if settings.late(deadline):
                 break
             if self.kind != "ldp":
                 for one in self._rests(low[k], high[k]):
@@ -265,7 +264,7 @@ class Partition:
         for start in range(0, len(chosen), _BLOCK // 4):
             parents = chosen[start : start + _BLOCK // 4]
             low, high, parent, fresh = self._parts(parents, deadline)
-            late = time.monotonic() > deadline
+            late = settings.late(deadline)
             if late:
                 parents = self._told_more(parents, parent, fresh)
                 kept = np.isin(parent, parents)

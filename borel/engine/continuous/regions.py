@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import elementwise
 
+from borel import settings
+from borel.errors import BudgetSpent
+
 if TYPE_CHECKING:
     from borel.engine.continuous.certified_excess import Rows
 
@@ -114,6 +117,8 @@ class Regions:
         tuple
             Pairs of ends; and the integrals over them (see `_integrals`).
         """
+        if settings.spent():
+            raise BudgetSpent("the outcomes that tell most were not found")
         above = np.concatenate(
             [[False], score(self.ratios.reshape(len(self.ratios), -1)) > 0, [False]]
         )

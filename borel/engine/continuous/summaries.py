@@ -17,11 +17,11 @@ else they are searched for, and what proves them is a little apart from what is 
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple
 
 import numpy as np
 
+from borel import settings
 from borel.engine.continuous.essential import extremes
 from borel.engine.continuous.guesses import guess
 from borel.engine.continuous.surface import Secret, Surface, boxes
@@ -129,7 +129,7 @@ def _value(g: Graph, secret: Secret, place: list[float]) -> tuple[float, ...]:
 
 def _sought(g: Surface) -> tuple[list[tuple[float, ...]], list[list[float]]] | None:
     """Enclose the ends of the values of a function by branch and bound."""
-    secret, until = g.secret, time.monotonic() + _PATIENCE
+    secret, until = g.secret, settings.now() + _PATIENCE
     sides = [*zip(secret.lower.tolist(), secret.upper.tolist(), strict=True)]
     whole = {n: (np.array(a), np.array(b)) for n, (a, b) in zip(secret.names, sides, strict=True)}
     among = [*g.graph.constants, *(end for side in sides for end in side)]

@@ -7,11 +7,11 @@ follow what the trial asks for.
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
+from borel import settings
 from borel.engine.continuous.certificates import patience
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_count_laws import CountInfinite
@@ -35,8 +35,15 @@ def tried(
 ) -> dict[str, Any] | None:
     """Return a certificate if a trial with less than the whole claim succeeds, and soon."""
     other = _Smooth if engine.secret.dim > 1 else counted if engine.secret.rest else None
-    bases = (Hurried, trial, other) if other else (Hurried, trial)
-    return made if check(made, type("Trial", bases, {"until": patience()})).ok else None
+    return made if followed(made, trial, *([other] if other else [])) else None
+
+
+def followed(made: dict[str, Any], *checkers: type, until: float | None = None) -> bool:
+    """Say if a checker follows a certificate, by the end of `patience` or by another time."""
+    until = patience() if until is None else until
+    if settings.late(until):
+        return False
+    return check(made, type("Trial", (Hurried, *checkers), {"until": until})).ok
 
 
 class Hurried:
@@ -45,8 +52,18 @@ class Hurried:
     until: float
 
     def _watch(self) -> None:
-        if time.monotonic() > self.until:
+        if settings.late(self.until):
             raise TimeoutError("the trial takes too long")
+
+    def leaf(self, *about: Any) -> None:
+        """Prove a leaf, if there is time."""
+        self._watch()
+        super().leaf(*about)  # type: ignore[misc]
+
+    def along(self, *about: Any) -> Any:
+        """Return the kernel along rays, if there is time."""
+        self._watch()
+        return super().along(*about)  # type: ignore[misc]
 
     def kernel(self, *about: Any) -> Any:
         """Return the kernel, if there is time."""
@@ -59,8 +76,10 @@ class Hurried:
         super().spend(cost)  # type: ignore[misc]
 
     def weight_of(self, cell: Any) -> Any:
-        """Return the weight of a cell, if there is time."""
+        """Return the weight of a cell, if there is time: for each of its pieces."""
         self._watch()
+        if (weights := getattr(self, "weights", None)) is not None:
+            weights.watch = self._watch
         return super().weight_of(cell)  # type: ignore[misc]
 
 

@@ -15,7 +15,6 @@ x = x' has T = 1, as the two inequalities add up to 1 >= t.
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -96,7 +95,7 @@ def largest(values: Floats, ends: Ends) -> Complements | None:
     for start in range(0, len(order), _BATCH):
         if Fraction(float(bound[start])) <= best.lower:
             break
-        if time.monotonic() > deadline:
+        if settings.late(deadline):
             upper = max(upper, Fraction(float(bound[start])))
             break
         i, j = (part[start : start + _BATCH] for part in (first, second))

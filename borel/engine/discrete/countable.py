@@ -7,7 +7,6 @@ Without a graph that the interval interpreter knows, the same sums in float64 ar
 
 from __future__ import annotations
 
-import time
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -150,9 +149,9 @@ class CountableEngine(CountableMeasures):
             With ``hurry``: the deadline came before the last block of outcomes.
         """
         check_whole(ys, "y")
-        deadline, parts = settings.deadline(), []
+        deadline, parts = settings.search_deadline(), []
         for part in np.array_split(ys, max(1, len(ys) // 256)):
-            if hurry and time.monotonic() > deadline:
+            if hurry and settings.late(deadline):
                 raise TimeoutError
             parts.append(self._block(part, deadline))
         return tuple(  # type: ignore[return-value]
@@ -170,7 +169,7 @@ class CountableEngine(CountableMeasures):
         # of an outcome far out no head reaches the secrets beside it: a box holds them
         count = 64 if self._finite_prior is not None else 1 << max(6, min(span.bit_length(), 20))
         while True:
-            start = time.monotonic()
+            start = settings.now()
             head = self._head(count)
             low, high = self._evaluate(
                 self.mechanism.density, {"y": (y, y), "x": (head.points, head.points)}
@@ -196,7 +195,7 @@ class CountableEngine(CountableMeasures):
             extra = rest.upper * head.tail
             done = (extra <= 2.0**-56 * total.lower).all()
             # a head twice as long takes at least twice as long
-            if not done and 3 * time.monotonic() - 2 * start > deadline:
+            if not done and 3 * settings.now() - 2 * start > deadline:
                 self._hurry()
                 done = True
             if done or 2 * count * len(ys) > _CELLS * 4 or count >= _LARGEST_HEAD:
@@ -310,7 +309,7 @@ class CountableEngine(CountableMeasures):
             cache.clear()
             self._hurried = 0.0
         if kind not in cache:
-            deadline, start = settings.deadline(), time.monotonic()
+            deadline, start = settings.search_deadline(), settings.now()
             ys, whole = self.head_of_outcomes()
             values = self.with_infinities(kind, ys, self.values_at(kind, ys))
             while not whole:
@@ -325,6 +324,8 @@ class CountableEngine(CountableMeasures):
                 cache.clear()  # every law of a joint has the same head
                 values, start = longer
             cache[kind] = values
+            if settings.spent():  # what lies beyond the head, say, was not looked at
+                self._hurry()
         return cache[kind]
 
     def _longer(self, kind: str, deadline: float, start: float) -> tuple[Values, float] | None:
@@ -332,7 +333,7 @@ class CountableEngine(CountableMeasures):
 
         Returns the values, and when they were begun.
         """
-        now = time.monotonic()
+        now = settings.now()
         if now + 4 * (now - start) <= deadline:
             self._count *= 4
             try:

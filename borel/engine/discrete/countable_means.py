@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from flint import arb
 
+from borel import settings
 from borel.engine.balls.arb import ball, ends, precision
 from borel.engine.continuous.far_entropy import FarEntropy
 from borel.engine.graphs.joined_graphs import JoinedGraphs
@@ -122,6 +123,8 @@ def _block(resolved: np.ndarray, outcome: Any) -> tuple[int, int]:
 
 def _behind(engine: Any, kind: str, what: str, last: float, side: float, mass: float) -> float:
     """Bound the sum over the outcomes last + side, last + 2 side, ..."""
+    if settings.spent():
+        return math.inf
     return min(
         _by_kernel(engine, kind, what, last, side),
         _by_mass(engine.in_logs, kind, what, last, side, mass),

@@ -8,7 +8,6 @@ t <= 1 / p_min for finitely many secrets, :math:`a \log t - a + b` and :math:`(a
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -72,9 +71,9 @@ class CountableMeasures(LawMeasures):
         """
         low, high = ball(0), ball(0)
         seen, paired = ball(0), ball(0)
-        deadline = settings.deadline()
+        deadline = settings.search_deadline()
         for j in range(len(marginal.lower)):
-            if time.monotonic() > deadline:
+            if settings.late(deadline):
                 return low, high, seen, paired, False
             q = ball(float(marginal.lower[j])), ball(float(marginal.upper[j]))
             if not q[1] > 0:

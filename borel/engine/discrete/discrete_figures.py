@@ -242,7 +242,7 @@ class DiscreteFigures:
 
     def proved_infinite(self, kind: str) -> Bound | None:
         """Prove that a supremum over countable outcomes is infinite, if that can be done."""
-        if self.status == "estimate":
+        if self.status == "estimate" or settings.spent():
             return None
         from borel.engine.infinities.infinity_countable import prove_countable
 

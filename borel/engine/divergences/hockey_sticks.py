@@ -10,7 +10,6 @@ figures keep their leading digits.
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -271,7 +270,7 @@ def excess_on_line(
         least, most = [], [beyond]
         cuts = sorted({*inner, *marks, *_crossings(pair.gap, level, inner)})
         for part in pairwise(c for c in cuts if inner[0] <= c <= inner[1]):
-            if time.monotonic() > deadline:
+            if settings.late(deadline):
                 most.append(math.inf)
                 break
             found = _over(pair, part, marks, threshold, level, rel)
@@ -280,7 +279,7 @@ def excess_on_line(
         low = max(low, fraction_down(sum((Fraction(v) for v in least), Fraction(0))))
         if all(math.isfinite(v) for v in most):
             high = min(high, fraction_up(sum((Fraction(v) for v in most), Fraction(0))))
-        if time.monotonic() > deadline:
+        if settings.late(deadline):
             break
         if high - low <= 8 * rel * low or beyond <= rel * low / 4:
             break  # good enough, or the tails are not what is wide

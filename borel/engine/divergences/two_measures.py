@@ -25,7 +25,7 @@ from borel.engine.divergences.cells import (
 )
 from borel.engine.intervals import rounding
 from borel.engine.intervals.rounding import log_fraction
-from borel.errors import InvalidInput, NotEnclosed, NotYet
+from borel.errors import BudgetSpent, InvalidInput, NotEnclosed, NotYet
 from borel.probabilities import as_floats, carried
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ def _general(p: Measure, q: Measure, figure: Callable[[Any], Bound]) -> Bound:
         from borel.engine.divergences.countable_divergences import Heads
 
         return figure(Heads(p, q))
-    why = ""
+    why, found = "", None
     wanted = settings.current().engine
     if wanted != "estimate":
         try:
@@ -335,4 +335,9 @@ def _general(p: Measure, q: Measure, figure: Callable[[Any], Bound]) -> Bound:
         )
     from borel.engine.estimates.estimate_divergences import Quadrature
 
-    return figure(Quadrature(p, q, why))
+    try:
+        return figure(Quadrature(p, q, why))
+    except BudgetSpent:
+        if found is None:
+            raise
+        return found

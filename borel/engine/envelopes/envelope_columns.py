@@ -10,13 +10,13 @@ finds is proved by the checker, to a little room.
 from __future__ import annotations
 
 import math
-import time
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
 
+from borel import settings
 from borel.engine.continuous.certificates import patience
 from borel.engine.continuous.regions import Cells, Regions
 
@@ -139,7 +139,7 @@ class Columns:
         """Return the largest mass of a leakage."""
         until = patience()
         for _ in range(_ROUNDS):
-            if time.monotonic() > until:
+            if settings.late(until):
                 break
             if (step := self._step(theta)) is None:
                 break
@@ -155,7 +155,7 @@ class Columns:
         theta, towards, near, before = low + (high - low) / 4, -1.0, _NEAR, np.zeros(0)
         until = patience()
         for _ in range(_ROUNDS):
-            if time.monotonic() > until:
+            if settings.late(until):
                 break
             if (step := self._step(theta)) is None:
                 break

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,10 @@ from borel.engine.envelopes.envelope_figures import (
     ratio_of,
 )
 from borel.engine.envelopes.envelope_programs import Level, Programme
-from borel.errors import NotEnclosed, NotYet
+from borel.errors import BudgetSpent, NotEnclosed, NotYet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _ROUNDS = 40
 _ROOM, _GRAINS, _PART = 2.0**-38, 2.0**44, 0.01
@@ -58,8 +61,8 @@ class CellEnvelope(OpenEnvelope):
 
     def epsilon(self, delta: Fraction) -> Bound:
         """Enclose epsilon_c(delta) for 0 < delta <= 1."""
-        if self.columns is not None and delta < 1:
-            proved = self._level_by_columns(self.columns, delta)
+        if delta < 1:
+            proved = self._by_columns(lambda columns: self._level_by_columns(columns, delta))
             if proved is not None:
                 return proved
         tol, deadline = settings.current().tol, self._deadline()
@@ -70,7 +73,7 @@ class CellEnvelope(OpenEnvelope):
             low = max(low, nats(ratio_of(self.sign, found.lower), 0))
             high = min(high, nats(ratio_of(self.sign, found.upper), 1))
             gap = high - low
-            if gap <= tol or time.monotonic() > deadline:
+            if gap <= tol or settings.late(deadline):
                 break
             if not self.cells.cut(programme.looseness(found.price, found.upper)):
                 break
@@ -91,8 +94,8 @@ class CellEnvelope(OpenEnvelope):
             return self._bound(1.0, 1.0, **about)
         if threshold.infinite and (self.sign > 0 or not closed):
             return self._bound(0.0, 0.0, **about)
-        if self.columns is not None and closed and threshold.t is not None:
-            proved = self._mass_by_columns(self.columns, threshold)
+        if closed and threshold.t is not None:
+            proved = self._by_columns(lambda columns: self._mass_by_columns(columns, threshold))
             if proved is not None:
                 return proved
         tol, deadline = settings.current().tol, self._deadline()
@@ -101,7 +104,7 @@ class CellEnvelope(OpenEnvelope):
             programme, places = self.cells.programme(self.sign), self.cells.places()
             least, most, _, price = programme.value(threshold.lower, threshold.upper, closed=closed)
             low, high = max(low, least), min(high, most)
-            if high - low <= tol or time.monotonic() > deadline:
+            if high - low <= tol or settings.late(deadline):
                 break
             if not self.cells.cut(programme.looseness(price, threshold.lower)):
                 break
@@ -110,6 +113,12 @@ class CellEnvelope(OpenEnvelope):
             if proved is not None and proved.width <= 2 * max(high - low, tol):
                 return proved
         return self._bound(low, high, **about)
+
+    def _by_columns(self, prove: Callable[[Columns], Bound | None]) -> Bound | None:
+        """Return what columns prove, within half of the time left: the rest is for cells."""
+        with suppress(BudgetSpent), settings.part(2):
+            return None if self.columns is None else prove(self.columns)
+        return None
 
     def _level_by_columns(self, columns: Columns, delta: Fraction) -> Bound | None:
         found = columns.level(float(delta))
@@ -169,7 +178,7 @@ class CellEnvelope(OpenEnvelope):
         return None if made is None else self._bound(*ends, units=units, certificate=made)
 
     def _deadline(self) -> float:
-        return settings.deadline()
+        return settings.search_deadline()
 
 
 class CertainEnvelope(OpenEnvelope):

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from borel import settings
+from borel.errors import BudgetSpent
+
 __all__ = ["Axis", "Batch", "Chart", "around"]
 
 _BLOCK = 1 << 18  # elements per call: fits the cache, far below the promised 2e6
+_FIRST_BLOCK = 1 << 13
 _PHI = 0.6180339887498949
 
 
@@ -170,22 +174,34 @@ class Chart:
 
 
 class Batch:
-    """The function, called in blocks; remembers for which problems NaN was met."""
+    """The function, called in blocks; remembers for which problems NaN was met.
+
+    Between blocks it looks at the clock: `BudgetSpent` ends a search that is late.
+    """
 
     def __init__(self, logf, n):
         self.logf, self.undefined = logf, np.zeros(n, dtype=bool)
+        self.most = _FIRST_BLOCK
 
     def __call__(self, i, *x):
         """Evaluate problems `i` (M,) at d arrays broadcastable to (M, ...)."""
         shape = np.broadcast_shapes((i.size, *(1,) * (x[0].ndim - 1)), *(c.shape for c in x))
         x = [np.broadcast_to(c, shape) for c in x]
         out = np.empty(shape)
-        rows = max(1, _BLOCK // max(1, int(np.prod(shape[1:]))))
-        with np.errstate(all="ignore"):
-            for k in range(0, i.size, rows):
-                part = slice(k, k + rows)
-                index = i[part].reshape(-1, *(1,) * (len(shape) - 1))
+        each = max(1, int(np.prod(shape[1:])))
+        k, little = 0, settings.current().budget / 100
+        while k < i.size:
+            if settings.spent():
+                raise BudgetSpent("an estimate was not ready")
+            begun = settings.now()
+            part = slice(k, k + max(1, self.most // each))
+            index = i[part].reshape(-1, *(1,) * (len(shape) - 1))
+            with np.errstate(all="ignore"):
                 out[part] = self.logf(index, tuple(c[part] for c in x))
+            k = part.stop
+            # smaller blocks of a density that takes long, as one with a loop of Python in it
+            quick = settings.now() - begun < little
+            self.most = min(2 * self.most, _BLOCK) if quick else max(self.most // 2, 1)
         bad = np.isnan(out)
         if bad.any():
             self.undefined[i[bad.reshape(i.size, -1).any(axis=1)]] = True

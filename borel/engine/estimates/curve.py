@@ -10,7 +10,6 @@ read from the polynomials. Nothing here is a proof.
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.polynomial import legendre
 
 from borel import settings
 from borel.engine.estimates.charts import Axis, Chart
+from borel.errors import BudgetSpent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +132,7 @@ class Curve:
     def _refine(self) -> None:
         deadline = settings.deadline()
         for _ in range(_DEPTH):
-            if time.monotonic() > deadline:
+            if settings.late(deadline):
                 self.hurried = settings.current().budget
                 return
             half = (self.stop - self.start) / 2
@@ -143,7 +143,10 @@ class Curve:
             piece = np.repeat(self.piece[bad], 2)
             start = np.stack([self.start[bad], middle], axis=1).ravel()
             stop = np.stack([middle, self.stop[bad]], axis=1).ravel()
-            new = self._sample(piece, start, stop)
+            try:
+                new = self._sample(piece, start, stop)
+            except BudgetSpent:
+                continue
             keep = ~bad
             self.piece = np.concatenate([self.piece[keep], piece])
             self.start = np.concatenate([self.start[keep], start])

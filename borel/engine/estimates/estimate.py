@@ -8,7 +8,7 @@ quadrature split at the maximisers). Atoms of the prior are added point by point
 from __future__ import annotations
 
 import math
-import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from borel.engine.estimates.quadrature import log_integral
 from borel.engine.estimates.search import maximise
 from borel.engine.estimates.zeros import zero_at, zero_everywhere
 from borel.engine.intervals.rounding import NORMAL, Enclosure
-from borel.errors import NotYet
+from borel.errors import BudgetSpent, NotYet
 from borel.laws import Values
 from borel.total_masses import head_of
 
@@ -93,12 +93,12 @@ def _blocks(n: int, dim: int) -> Iterator[slice]:
     """Yield blocks of n outcomes until the deadline, larger ones while they take little time."""
     deadline, start, size = settings.deadline(), 0, _BLOCKS[dim]
     while start < max(n, 1):
-        begun = time.monotonic()
+        begun = settings.now()
         if start and begun > deadline:
             return
         yield slice(start, min(start + size, n))
         start += size
-        if time.monotonic() - begun < settings.current().budget / 8:
+        if settings.now() - begun < settings.current().budget / 8:
             size *= 2
 
 
@@ -186,7 +186,14 @@ class Pointwise:
     def _in_blocks(self, ys: Any) -> tuple[Pieces, bool]:
         """Return the pieces, and whether all outcomes were evaluated before the deadline."""
         n = len(ys[0]) if isinstance(ys, tuple) else len(ys)
-        parts = [self._compute(self._take(ys, part)) for part in _blocks(n, len(self.axes))]
+        parts = []
+        for part in _blocks(n, len(self.axes)):
+            try:
+                parts.append(self._compute(self._take(ys, part)))
+            except BudgetSpent:
+                if not parts:
+                    raise
+                break
         rest = n - sum(len(p.top) for p in parts)
         if rest:
             unknown, failed = np.zeros(rest), np.full(rest, np.nan)
@@ -324,7 +331,8 @@ class Pointwise:
                 def part(i: np.ndarray, x: tuple, mine: np.ndarray = mine) -> np.ndarray:
                     return integrand(mine[i], x)
 
-                total[mine] = log_integral(part, len(mine), self.axes, rtol=1e-9).log_value
+                with suppress(BudgetSpent):
+                    total[mine] = log_integral(part, len(mine), self.axes, rtol=1e-9).log_value
         if self.atoms is not None:
             charged = self.atom_mass > 0
             points = self.atoms[charged]  # type: ignore[index]

@@ -16,7 +16,7 @@ from borel.engine.estimates.charts import Axis, around
 from borel.engine.estimates.curve import Curve
 from borel.engine.estimates.estimate import EstimateEngine, log_phi_of
 from borel.engine.estimates.search import maximise
-from borel.errors import NotYet
+from borel.errors import BudgetSpent, NotYet
 from borel.laws import check_level
 
 if TYPE_CHECKING:
@@ -48,7 +48,12 @@ class ContinuousOutcomes(EstimateEngine):
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, Any]:
         """Return value -/+ error and the status at many outcomes."""
-        pieces = self.point.pieces(self._points(y))
+        points = self._points(y)
+        try:
+            pieces = self.point.pieces(points)
+        except BudgetSpent:
+            count = len(points[0] if isinstance(points, tuple) else points)
+            return np.zeros(count), np.full(count, np.inf), np.full(count, "undecided")
         low, high, known = self._ends(kind, pieces)
         status = np.where(known, "estimate", "undecided")
         return low, high, np.where(pieces.outside, "certified", status)
@@ -127,6 +132,8 @@ class ContinuousOutcomes(EstimateEngine):
             return np.where(live, np.maximum(value, 0.0), -np.inf).reshape(np.shape(y[0]))
 
         found = maximise(leakage, 1, self.axes, rounds=1, tol=1e-6)
+        if settings.spent():  # some outcomes may not have been looked at
+            raise BudgetSpent("a supremum over outcomes was not ready")
         place = tuple(float(a) for a in found.argument[0])
         if self._brink(place):
             return self._lost(f"beyond y = {place}")

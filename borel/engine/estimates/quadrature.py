@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from borel import settings
 from borel.engine.estimates.charts import Batch, Chart
 from borel.engine.estimates.search import maximise
 
@@ -181,7 +182,7 @@ def _adapt(logg, prob, tag, low, high, tails, n, rtol, budget, pieces=False):
         # below the rounding of x (steep functions of a rounded argument) bisection gains nothing
         wide &= mine > blur * value * scale
         split = active[prob] & (mine > threshold[prob]) & wide
-        if not split.any():
+        if not split.any() or settings.spent():
             break
         k, axis = np.flatnonzero(split), axis[split]
         each = np.arange(k.size)

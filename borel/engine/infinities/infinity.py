@@ -76,6 +76,8 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
     ends : list of pairs
         Boxes of outcomes on which no bound from above was found.
     """
+    if settings.spent():
+        return None
     search = _search(engine)
     for kind_ in ("pmc", "pml") if kind == "ldp" else (kind,):
         found = search.over_outcomes(kind_, ends) or _at_atoms(engine, kind_)
@@ -86,6 +88,8 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
 
 def prove_mean(engine: CertifiedOutcomes, ends: list[tuple[float, float]]) -> Proof | None:
     """Search for a proof that E e^PMC is infinite, where PMC is finite at almost every outcome."""
+    if settings.spent():
+        return None
     search = _search(engine)
     return next(
         (p for t0 in STARTS for y in search.outcomes(ends) if (p := search.square(y, t0))), None
@@ -146,6 +150,8 @@ def _at_atoms(engine: CertifiedOutcomes, kind: str) -> Proof | None:
 
 def prove_at(engine: Any, kind: str, low: float, high: float) -> Proof | None:
     """Search for a proof that the leakage is infinite at one outcome, or at all of a box."""
+    if settings.spent():
+        return None
     search = _search(engine)
     words = f"y = {low!r}" if low == high else f"y in ({low:g}, {high:g})"
     at = Ray(slack(low, high), words, {"box": [low, high]})

@@ -7,7 +7,6 @@ the arguments (`infinity`) to say.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from functools import wraps
 from itertools import pairwise
@@ -37,7 +36,7 @@ def _in_time(rays: Callable[..., Iterator[Ray]]) -> Callable[..., Iterator[Ray]]
     @wraps(rays)
     def limited(self: Rays, *of: Any) -> Iterator[Ray]:
         for found in rays(self, *of):
-            if time.monotonic() > self.until:
+            if settings.late(self.until):
                 return
             yield found
 
@@ -67,7 +66,7 @@ class Rays:
         numbers = {float(c) for c in graph.constants if math.isfinite(c)}
         self.places = sorted(numbers)[:_MOST_PLACES]
         # whether secrets may follow the outcome
-        self.until = settings.overtime()
+        self.until = settings.deadline()
         self.moves = self.secret.dim == 1 and engine.surface.needs_y
 
     @_in_time

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -188,7 +187,7 @@ class _Hurried(_Sets):
 
     def densities(self, a: float, b: float) -> Any:
         """Return the densities, if there is time."""
-        if time.monotonic() > self.until:
+        if settings.late(self.until):
             raise TimeoutError("the trial takes too long")
         return super().densities(a, b)
 
@@ -310,7 +309,7 @@ class Certificates:
         """
         if self.about is None or bound.status not in ("certified", "conditional"):
             return bound
-        start, last = time.monotonic(), patience()
+        start, last = settings.now(), patience()
         for k, slack in enumerate(slacks):
             until = start + (last - start) * (k + 1) / len(slacks)
             low = max(bound.lower - slack * max(1.0, abs(bound.lower)), 0.0)

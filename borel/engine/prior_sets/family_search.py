@@ -8,7 +8,6 @@ of any column are dropped.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +43,7 @@ def least(v: np.ndarray, family: Family) -> Least:
         # a box that is dropped keeps its say in the bound from below
         dropped = np.minimum(dropped, bottom[:, ~keep].min(axis=1, initial=np.inf))
         floor = np.minimum(dropped, bottom[:, keep].min(axis=1, initial=np.inf))
-        if not keep.any() or time.monotonic() > deadline or keep.sum() * 2 > _BOXES:
+        if not keep.any() or settings.late(deadline) or keep.sum() * 2 > _BOXES:
             break
         low, high = _halved(low[keep], high[keep])
     prior = np.array([family.member(place[:, j]).at(family.on) for j in range(m)], float).T

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from borel import settings
 from borel.bound import Bound, Ratio, attained_by_some
 from borel.engine.intervals.rounding import (
     U,
@@ -341,7 +342,7 @@ class FiniteSetEngine:
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        return self.set.largest([self.sup("pmc"), self.sup("pml")])
+        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))
 
     def mutual_information(self) -> Bound:
         """Enclose the largest mutual information over the members."""

@@ -11,7 +11,6 @@ joins the others, and scipy finds their weights.
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +91,7 @@ def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray,
         best = min(best, gap)
         if inside and not found.members[0]:
             break
-        if gap <= _GAP or late > _PATIENCE or time.monotonic() > deadline:
+        if gap <= _GAP or late > _PATIENCE or settings.late(deadline):
             break
         kept = weights > 1e-13
         corners = [c for c, k in zip(corners, kept, strict=True) if k] + [corner]

@@ -12,7 +12,6 @@ and by the greatest ratios it is bounded from below. Boxes are cut until the two
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -324,13 +323,13 @@ class SetOutcomes:
         if found is not None:
             return found
         tol = settings.current().tol
-        deadline = settings.deadline()
+        deadline = settings.search_deadline()
         low, high = self._first()
         best, worst = self._evaluate(kind, low, high)
         for _ in range(_TURNS):
             level = float(best.max())
             open_ = worst > level + tol
-            if not open_.any() or len(low) > _BOXES or time.monotonic() > deadline:
+            if not open_.any() or len(low) > _BOXES or settings.late(deadline):
                 break
             a, b = low[open_], high[open_]
             middle = self._middles(a, b)
@@ -420,7 +419,7 @@ class SetOutcomes:
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""
-        return self.set.largest([self.sup("pmc"), self.sup("pml")])
+        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))
 
 
 def _uniform(on: Any) -> Any:
