@@ -221,8 +221,15 @@ def test_functions_of_the_secret_alone():
 def test_noise_on_a_function_of_the_secret_is_normalised():
     found = bl.pml(joint(bl.normal(), clipped)).sup()
     assert not [a for a in found.assumptions if "checked" in a]
-    wrong = joint(bl.normal(), clipped, lambda of: lambda y, x: np.exp(-abs(y - of(x))) / 2.0000001)
-    assert bl.pml(wrong).sup().status != "certified"
+
+    def of_mass(total):
+        noise = lambda of: lambda y, x: total * np.exp(-abs(y - of(x))) / 2  # noqa: E731
+        return joint(bl.normal(), clipped, noise)
+
+    with pytest.raises(bl.InvalidInput, match="proved to miss 1 by 5e-08"):
+        bl.pml(of_mass(1 - 5e-8)).sup()
+    # too near to 1 for that proof, and further away than rounding: not proved either
+    assert bl.pml(of_mass(1 - 1e-11)).sup().status != "certified"
 
 
 @pytest.mark.truths
