@@ -320,6 +320,24 @@ LAWS = {
         ),
         "declared",
     ),
+    "two heaps, one narrow beside a far branch point": (  # sum of e^-|k|: 1 / tanh(1 / 2)
+        lambda: kernel(
+            lambda y, x: (
+                0.25 * 0.5 ** np.minimum(y, 2000.0)
+                + 0.5 * np.tanh(0.5) * np.exp(-abs(y - 1e5))
+                + 0 * x
+            ),
+            UNIT,
+            COUNTS,
+        ),
+        "declared",
+    ),
+    "a Zipf law with hardly a mean of log y": (
+        lambda: bl.Mechanism.from_scipy(
+            lambda x: stats.zipf(1.05 + x), secret=bl.Finite(3), outcome=bl.Integers(1, None)
+        ),
+        "declared",
+    ),
 }
 
 
