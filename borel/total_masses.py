@@ -13,7 +13,7 @@ from borel.errors import InvalidInput
 if TYPE_CHECKING:
     from borel.measures import Measure
 
-_HEAD, _WINDOW = 4096, 256
+_HEAD, _WINDOW, _FAINT = 4096, 256, 1e-5
 
 
 def head_of(on: Alphabet, count: int) -> np.ndarray:
@@ -68,8 +68,10 @@ def sum_of_counts(
 
     The integers beside the points where the masses turn belong to the head. Beyond it the masses
     are looked at on windows, from one power of 2 to the next. Where they fall from each to the next
-    the sum is at most the largest of one times the way to the next; where they do not, or the head
-    has none, it is infinite: unknown.
+    the sum is at most the largest of one times the way to the next. It is infinite, unknown, where
+    they do not; where the head has none; where the last of these products still counts, as of a
+    Zipf law with an exponent near 1; and where there is mass beside a point at which they turn far
+    out, as there may be more of it around.
 
     Parameters
     ----------
@@ -92,8 +94,9 @@ def sum_of_counts(
     else:
         apart = np.empty(0)
     with np.errstate(under="ignore"):
-        total = np.exp(log_mass(np.r_[points, apart][None, :])).sum(axis=1)
-    beyond = np.zeros(total.shape)
+        total, far = (np.exp(log_mass(p[None, :])).sum(axis=1) for p in (points, apart))
+        total = total + far
+    beyond = np.where(far > _FAINT, np.inf, 0.0)
     for sign, end in ((1.0, on.upper), (-1.0, on.lower)):
         if end is not None and sign * end <= sign * (points[-1] if sign > 0 else points[0]):
             continue
@@ -109,8 +112,8 @@ def sum_of_counts(
         peaks = np.stack(largest, axis=1)
         with np.errstate(invalid="ignore", under="ignore", over="ignore"):
             falls = (peaks[:, 1:] <= peaks[:, :-1]).all(axis=1) & (total > 0)
-            more = (np.exp(peaks[:, 1:]) * ways[1:]).sum(axis=1)
-        beyond += np.where(falls, more, np.inf)
+            more = np.exp(peaks[:, 1:]) * ways[1:]
+        beyond += np.where(falls & (more[:, -1] <= _FAINT), more.sum(axis=1), np.inf)
     return total, beyond
 
 

@@ -6,6 +6,7 @@ mass 7, P(Poisson(1) = 0) = e^-1, the sum of 3 / (pi n)^2 is 1/2.
 
 import math
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy import stats
@@ -319,6 +320,24 @@ LAWS = {
         ),
         "declared",
     ),
+    "two heaps, one narrow beside a far branch point": (  # sum of e^-|k|: 1 / tanh(1 / 2)
+        lambda: kernel(
+            lambda y, x: (
+                0.25 * 0.5 ** np.minimum(y, 2000.0)
+                + 0.5 * np.tanh(0.5) * np.exp(-abs(y - 1e5))
+                + 0 * x
+            ),
+            UNIT,
+            COUNTS,
+        ),
+        "declared",
+    ),
+    "a Zipf law with hardly a mean of log y": (
+        lambda: bl.Mechanism.from_scipy(
+            lambda x: stats.zipf(1.05 + x), secret=bl.Finite(3), outcome=bl.Integers(1, None)
+        ),
+        "declared",
+    ),
 }
 
 
@@ -382,3 +401,28 @@ def test_branch_points_in_y_at_a_secret():
     graph = trace(lambda y, x: np.where(abs(y - x) < 1, 0.5, 0.0), ("y", "x"), ())
     assert branch_points(graph, "y").size == 0
     np.testing.assert_allclose(branch_points(graph, "y", x=3.0), [2.0, 3.0, 4.0])
+
+
+def _noise(secret):
+    return bl.Mechanism(lambda y, x: np.exp(-abs(y - x)) / 2, secret=secret, outcome=bl.Reals())
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.1, 0.4)])
+def test_a_law_that_is_restricted_integrates_to_one(low, high):
+    """Of a Laplace law on (a, b), 0 <= a: f_Y(y) = (b - a) e^-y / (2 (e^-a - e^-b)), y >= b."""
+    law = bl.laplace().restrict(lambda x: (x > low) & (x < high))
+    found = bl.pml(law * _noise(bl.Reals()))(4.0)
+    truth = mp.log(mp.exp(high) * (mp.exp(-low) - mp.exp(-high)) / (high - low))
+    assert found.status == "certified"
+    assert found.lower <= truth <= found.upper
+
+
+def test_restricted_laws_are_components_of_mixtures():
+    """Of 3/10 of U(0, 2/5) and 7/10 of U(0, 1): P{X <= 2/5} = 29/50, and f_Y(1) by hand."""
+    unit = bl.Interval(0, 1)
+    short = bl.uniform(unit).restrict(lambda x: x < 0.4)
+    law = bl.mixture([short, bl.uniform(unit)], weights=[0.3, 0.7])
+    found = bl.pml(law * _noise(unit))(1.0)
+    of_y = mp.mpf("0.3") / mp.mpf("0.4") * mp.expm1(mp.mpf("0.4")) + mp.mpf("0.7") * mp.expm1(1)
+    assert found.lower <= mp.log(mp.e / of_y) <= found.upper
+    assert found.width < 1e-8
