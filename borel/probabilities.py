@@ -185,7 +185,11 @@ def is_labelled(values: Any) -> bool:
 
 def labels_of(table: Any) -> list[list | None]:
     """Return the labels of every dimension of a DataArray, None where it has none."""
-    return [list(table[d].values) if d in table.coords else None for d in table.dims]
+    index = table.indexes  # its values would be times without their zone
+    return [
+        list(index[d] if d in index else table[d].values) if d in table.coords else None
+        for d in table.dims
+    ]
 
 
 def own_labels(labels: list | None, count: int) -> Finite:
