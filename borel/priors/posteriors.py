@@ -141,7 +141,7 @@ def each_group(
             got=str(sorted(map(str, posterior.dims))),
         )
     size = posterior.sizes[dim]
-    (labels,) = labels_of(posterior[dim]) if dim in posterior.coords else (range(size),)
+    labels = labels_of(posterior[dim])[0] or range(size)
     return {
         label: PosteriorPriors(posterior.isel({dim: i}, drop=True), build)
         for i, label in enumerate(labels)
