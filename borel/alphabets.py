@@ -138,8 +138,9 @@ def exact_array(values: Any) -> np.ndarray:
 
 
 def _as_given(values: Any) -> Any:
-    """Return what a DataArray, or a Series or Index of pandas, holds."""
-    return values.to_numpy() if hasattr(values, "to_numpy") else values
+    """Return what a DataArray, or a Series or Index of pandas, holds; a Timestamp is one label."""
+    many = hasattr(values, "to_numpy") and hasattr(values, "__iter__")
+    return values.to_numpy() if many else values
 
 
 def in_order(what: str, values: Any) -> Any:
@@ -156,7 +157,14 @@ def in_order(what: str, values: Any) -> Any:
 
 
 def _plain(label: Any) -> Any:
-    """Return a NumPy scalar as the Python object it stands for."""
+    """Return a NumPy scalar as the Python object it stands for; a time, to the nanosecond."""
+    if isinstance(label, (np.datetime64, np.timedelta64)):
+        if np.isnat(label):  # whose item is None, a label like any other
+            return label
+        if np.datetime_data(label.dtype)[0] == "ns":  # whose item is a number
+            import pandas as pd
+
+            return pd.Timestamp(label) if isinstance(label, np.datetime64) else pd.Timedelta(label)
     plain = label.item() if isinstance(label, np.generic) else label
     if isinstance(plain, np.generic):  # a longdouble, of which no Python float holds all
         return real("a label", plain, "a number that equals itself")
@@ -379,7 +387,7 @@ def _labels_of(points: Any) -> list:
     if isinstance(points, (str, bytes, tuple)) or not hasattr(points, "__iter__"):
         return [points]
     if isinstance(points, np.ndarray) and points.ndim == 0:
-        return [points.item()]
+        return [points[()]]
     return list(points.ravel()) if isinstance(points, np.ndarray) else list(_as_given(points))
 
 

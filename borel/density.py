@@ -231,6 +231,16 @@ class Density:
         """Whether all that is known of a small value is what float64 says: it has no logarithm."""
         return self.graph is None and not self.log
 
+    def overflows(self, *points: Any) -> bool:
+        """Return whether a function that could not be traced overflows on its way to a value."""
+        arrays = [_as_arrays(p) for p in points]
+        with np.errstate(all="ignore", over="raise"):
+            try:
+                self.function(*arrays, **self.parameters)
+            except FloatingPointError:
+                return True
+        return False
+
     def tabulate(self, points: tuple, what: str, role: str, place: Any) -> Table:
         """Evaluate at all points of finite alphabets; an underflow is an error, not a zero.
 

@@ -537,11 +537,13 @@ def support(variable: Any) -> Alphabet:
         low, high = (float(end.eval()) for end in variable.owner.inputs[-2:])
         return Interval(low, high)
     if name not in _SUPPORTS:
+        whole = str(getattr(variable, "dtype", "")).startswith("int")
+        example = "on=bl.Finite(3), or bl.Integers(0, 5)" if whole else "on=bl.Interval(...)"
         raise InvalidInput(
             "from_pymc",
             expected="on=<the alphabet it lives on>",
             got=f"none, {name}",
-            mend="PyMC has no public support: say on=bl.Interval(...), for example.",
+            mend=f"PyMC has no public support: say {example}, for example.",
         )
     return _SUPPORTS[name]
 

@@ -185,7 +185,11 @@ def is_labelled(values: Any) -> bool:
 
 def labels_of(table: Any) -> list[list | None]:
     """Return the labels of every dimension of a DataArray, None where it has none."""
-    return [list(table[d].values) if d in table.coords else None for d in table.dims]
+    index = table.indexes  # its values would be times without their zone
+    return [
+        list(index[d] if d in index else table[d].values) if d in table.coords else None
+        for d in table.dims
+    ]
 
 
 def own_labels(labels: list | None, count: int) -> Finite:
@@ -242,6 +246,15 @@ def in_order_of(values: Any, on: Alphabet, what: str) -> Any:
     return aligned(table.values, table.ndim - 1, labels_of(table)[-1], on, what)
 
 
+def _no_numbers(values: Any) -> InvalidInput:
+    mend = "give floats or Fractions, such as 0.5 or Fraction('1/2')."
+    if hasattr(values, "toarray"):
+        mend = "values.toarray() of a sparse matrix is an array of them."
+    elif np.ma.isMaskedArray(values):
+        mend = "drop what is masked, or fill it: values.compressed(), values.filled(0.0)."
+    return InvalidInput("probabilities", expected="numbers", got=shown(values), mend=mend)
+
+
 def as_numbers(values: Any, *, mixed: bool = False) -> Numbers:
     """Return floats, or an object array of Fractions, with their labels and the type they had.
 
@@ -257,7 +270,7 @@ def as_numbers(values: Any, *, mixed: bool = False) -> Numbers:
         if array.dtype.kind not in "biufO" or np.ma.is_masked(values):
             raise TypeError
     except (TypeError, ValueError):
-        raise InvalidInput("probabilities", expected="numbers", got=shown(values)) from None
+        raise _no_numbers(values) from None
     if array.dtype == object or array.dtype.kind in "iu":
         flat = array.ravel().tolist()
         if all(isinstance(v, (int, Fraction)) and not isinstance(v, bool) for v in flat):
@@ -272,7 +285,7 @@ def as_numbers(values: Any, *, mixed: bool = False) -> Numbers:
     try:
         floats = np.array(array, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInput("probabilities", expected="numbers", got=shown(values)) from None
+        raise _no_numbers(values) from None
     if not (mixed and array.dtype == object):
         return Numbers(floats, labels, precision)
     out = np.empty(array.size, dtype=object)

@@ -73,7 +73,8 @@ def _labels(asked, size, name):
         return list(range(size))
     from borel.alphabets import is_missing
 
-    asked = asked.tolist() if isinstance(asked, np.ndarray) else list(asked)
+    plain = isinstance(asked, np.ndarray) and asked.dtype.kind not in "mM"  # times may be too fine
+    asked = asked.tolist() if plain else list(asked)
     if len(asked) != size:
         raise ValueError(
             f"{name} must hold {size} labels, one a row of the data, got {len(asked)}: {asked}"

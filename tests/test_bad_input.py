@@ -688,3 +688,18 @@ def test_a_secret_that_is_no_point_of_a_product_is_named():
             density(x, 0.5)
     with pytest.raises(bl.OutsideAlphabet, match=r"^x: expected a point of"):
         density((0.25, 1.5), 0.5)
+
+
+def test_what_is_no_number_says_how_to_make_it_one():
+    from scipy import sparse
+
+    masked = np.ma.masked_array([0.5, 0.5, 0.3], mask=[False, False, True])
+    for wrong, remedy in (
+        (["1/2", "1/2"], r"Fraction\('1/2'\)"),
+        ([1j, 0], "floats or Fractions"),
+        (masked, r"values\.compressed\(\)"),
+    ):
+        with pytest.raises(bl.InvalidInput, match=remedy):
+            bl.pmf(wrong)
+    with pytest.raises(bl.InvalidInput, match=r"values\.toarray\(\)"):
+        bl.Mechanism.from_matrix(sparse.eye(3).tocsr())

@@ -79,6 +79,8 @@ def test_a_pymc_distribution_without_a_known_support_asks_for_one():
 
     with pytest.raises(InvalidInput, match="on="):
         bl.from_pymc(pm.Triangular.dist(0, 1, 0.5))
+    with pytest.raises(InvalidInput, match=r"on=bl\.Finite\(3\), or bl\.Integers"):
+        bl.from_pymc(pm.Categorical.dist(p=[0.2, 0.3, 0.5]))
 
 
 @pytest.mark.parametrize(

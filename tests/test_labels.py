@@ -293,3 +293,65 @@ def test_numbers_are_points_where_there_is_nothing_to_count():
     )
     assert prior * counts
     assert prior * bl.Mechanism.from_matrix(np.eye(2, dtype=int), secret=bl.Integers(0, 1))
+
+
+DAYS = pd.DatetimeIndex(["2020-01-01", "2020-07-02"])
+TIMES = {
+    "nanoseconds": DAYS.as_unit("ns"),
+    "between microseconds": DAYS.as_unit("ns") + pd.Timedelta(1, "ns"),
+    "a zone": DAYS.tz_localize("Europe/Paris"),
+    "a zone, nanoseconds": DAYS.as_unit("ns").tz_localize("Europe/Paris"),
+    "spans": pd.TimedeltaIndex(np.array([1, 2], dtype="timedelta64[ns]")),
+}
+
+
+@pytest.mark.parametrize("times", TIMES.values(), ids=TIMES)
+def test_times_are_labels_to_the_nanosecond_and_in_their_zone(times):
+    # randomised response tells the truth 3 times of 4; 3/4 over 3/8 and 3/4 over 5/8
+    on = bl.Finite(times)
+    assert on.labels == tuple(times)
+    prior = bl.pmf([F(1, 4), F(3, 4)], on=on)
+    leakage = bl.pml(prior * bl.mechanisms.randomized_response(secret=on, ratio=F(3)))
+    truth = logs([F(2), F(6, 5)])
+    for asked in (times, list(times), pd.Series(times), times.to_numpy()):
+        found = leakage(asked)
+        assert (found["lower"].values <= truth + 1e-15).all()
+        assert (found["upper"].values >= truth - 1e-15).all()
+    assert leakage(times[0]).ratio == (2, 2)
+    named = xr.DataArray([F(1, 4), F(3, 4)], dims="day", coords={"day": times})
+    assert bl.pmf(named).on == on
+    assert bl.pmf(pd.Series([0.25, 0.75], index=times)).on == on
+    table = pd.DataFrame([[0.5, 0.5], [0.25, 0.75]], index=times, columns=times)
+    assert bl.Mechanism.from_matrix(table).secret == on
+
+
+@pytest.mark.parametrize("times", TIMES.values(), ids=TIMES)
+def test_draws_over_times_have_them_as_labels(times):
+    draws = xr.Dataset(
+        {"p": (("chain", "draw", "day"), np.full((1, 3, 2), [0.25, 0.75]))},
+        coords={"day": times},
+        attrs={"borel_draws": "exact"},
+    )
+    learnt = bl.priors.from_posterior(draws, lambda draw: bl.pmf(draw["p"]))
+    respond = bl.mechanisms.randomized_response(secret=bl.Finite(times), ratio=F(3))
+    found = bl.pml(learnt * respond).sup().draws
+    assert (found["lower"].values <= math.log(2)).all()
+    assert (found["upper"].values >= math.log(2)).all()
+    rows = np.full((1, 3, 2, 2), HALF, dtype=float)
+    grouped = xr.Dataset({"p": (("chain", "draw", "day", "x"), rows)}, {"day": times}, draws.attrs)
+    groups = bl.priors.each_group(grouped, lambda draw: bl.pmf(draw["p"]), dim="day")
+    assert list(groups) == list(times)
+
+
+def test_a_time_that_is_missing_is_no_label():
+    for unit in ("D", "us", "ns"):
+        with pytest.raises(InvalidInput, match="drop what is missing"):
+            bl.Finite(np.array(["2020-01-01", "NaT"], dtype=f"datetime64[{unit}]"))
+
+
+def test_categories_of_a_model_may_be_nanoseconds():
+    days = TIMES["nanoseconds"]
+    draws = bl.models.dirichlet_posterior([3, 1], draws=4, categories=days.to_numpy())
+    learnt = bl.priors.from_posterior(draws, lambda draw: bl.pmf(draw["p"]))
+    respond = bl.mechanisms.randomized_response(secret=bl.Finite(days), ratio=F(3))
+    assert bl.pml(learnt * respond).sup().draws["upper"].size == 16

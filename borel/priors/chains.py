@@ -48,7 +48,7 @@ class Chains:
 
         variable = self.variables[name]
         rest = variable.dims[2:]
-        coords = {d: variable.coords[d].values for d in rest if d in variable.coords}
+        coords = {d: variable.coords[d].variable for d in rest if d in variable.coords}
         return xr.DataArray(self._read(name, start, stop), dims=("sample", *rest), coords=coords)
 
     def _read(self, name: str, start: int, stop: int) -> np.ndarray:

@@ -24,6 +24,7 @@ from borel.measures import Measure, covers
 from borel.priors.chains import Chains
 from borel.priors.convergence import trouble_of
 from borel.priors.posterior_leakage import PosteriorLeakage, random_figure
+from borel.probabilities import labels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -140,7 +141,7 @@ def each_group(
             got=str(sorted(map(str, posterior.dims))),
         )
     size = posterior.sizes[dim]
-    labels = posterior[dim].values.tolist() if dim in posterior.coords else list(range(size))
+    labels = labels_of(posterior[dim])[0] or range(size)
     return {
         label: PosteriorPriors(posterior.isel({dim: i}, drop=True), build)
         for i, label in enumerate(labels)

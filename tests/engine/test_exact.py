@@ -431,3 +431,11 @@ def test_qif_agrees_on_local_differential_privacy():
         found = qif_measures.d_privacy.smallest_epsilon(np.array(o.floats(K)), lambda a, b: 1.0)
         bound = bl.ldp(joint_of([F(1, n)] * n, K))
         assert abs(found - bound.value) <= 1e-12
+
+
+def test_a_quotient_of_subnormals_warns_of_nothing():
+    # the mean of the first column is 3 / 2 times the least positive float
+    least = 2.0**-1074
+    joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[least, 1.0], [2 * least, 1.0]])
+    found = bl.pml(joint)(0)
+    assert found.lower <= math.log(4 / 3) <= found.upper

@@ -222,3 +222,52 @@ def test_no_estimate_is_known_exactly():
     for value in (0.0, 0.5, 1e9):
         found = bl.Bound.estimate(value, 0.0)
         assert found.lower < value < found.upper and "+- 0" not in str(found)
+
+
+def logistic(y, x):
+    z = difference(y, x)
+    return np.exp(-z) / (1 + np.exp(-z)) ** 2  # the square overflows at z = -355
+
+
+def log_logistic(y, x):
+    z = difference(y, x)
+    return -z - 2 * np.log1p(np.exp(-z))  # exp overflows at z = -709.8
+
+
+def log_secant(y, x):
+    return -np.log(np.cosh(y - x)) - math.log(math.pi)  # it can be traced; cosh overflows at 710.5
+
+
+OVERFLOWS = {
+    "logistic": (logistic, False, -354.5),
+    "log-logistic": (log_logistic, True, -709.0),
+    "log-logistic, most of it": (log_logistic, True, -709.5),
+    "log-secant": (log_secant, True, -709.8),
+}
+
+
+@pytest.mark.parametrize("secret", [UNIT, bl.Finite([0.0, 0.5, 1.0])], ids=["interval", "finite"])
+@pytest.mark.parametrize(("density", "log", "y"), OVERFLOWS.values(), ids=OVERFLOWS)
+def test_zeros_that_overflows_leave_are_no_zeros(density, log, y, secret):
+    # far from the secrets f(y|x) is e^(y-x) times a constant, to e^-300
+    truth = FAR if secret == UNIT else math.log(3 / (1 + math.exp(-0.5) + math.exp(-1)))
+    joint = bl.uniform(secret) * opaque(density, secret, log=log)
+    with bl.options(engine="estimate"):
+        for found in (bl.pml(joint)(y), bl.pmc(joint)(y)):
+            assert lost(found, "np.logaddexp")
+        near = bl.pml(joint)(-300.0)
+    assert near.status == "estimate"
+    assert near.lower <= truth <= near.upper
+
+
+def test_true_zeros_far_out_are_zeros():
+    # half of the secrets have exponential noise, the others are hidden in (0, 1): at y = 300 the
+    # density is e^-300 or 0, with probability 1/2 each
+    def density(y, x):
+        return np.where(x < 0.5, -y, np.where(y < 1, 0.0, -np.inf))
+
+    kernel = opaque(density, outcome=bl.Interval(0, None), log=True, breaks=[0.5, 1.0])
+    with bl.options(engine="estimate"):
+        found = bl.pml(uniform * kernel)(300.0)
+    assert found.status == "estimate"
+    assert found.lower <= math.log(2) <= found.upper

@@ -22,7 +22,7 @@ from borel.engine.divergences.generators import NAMED
 from borel.engine.estimates.charts import Axis
 from borel.engine.estimates.quadrature import log_integral
 from borel.engine.estimates.search import maximise
-from borel.engine.estimates.zeros import zero_at, zero_everywhere
+from borel.engine.estimates.zeros import FAR, overflown, zero_at, zero_everywhere
 from borel.engine.intervals.rounding import NORMAL, Enclosure
 from borel.errors import BudgetSpent, NotYet
 from borel.laws import Values
@@ -275,6 +275,10 @@ class Pointwise:
             # a zero beside values that nearly underflow is one of them
             errors[1, none & (marginal < BRINK)] = np.nan
         errors[2, errors[2] > 0.1] = np.nan
+        far = np.flatnonzero((bottom == -np.inf) & (top > -np.inf) & (marginal < FAR))
+        if far.size:
+            where = low.argument[far] if self.axes else None
+            errors[:, far[overflown(self, self._take(ys, far), where)]] = np.nan
         zero = np.flatnonzero(top == -np.inf)
         if zero.size:
             errors[:, zero[~zero_everywhere(self, self._take(ys, zero))]] = np.nan
@@ -300,7 +304,7 @@ class Pointwise:
             out[1][i] = np.minimum(out[1][i], values.min(axis=1))
             with np.errstate(invalid="ignore"):
                 sums = np.logaddexp.reduce(values + log_mass, axis=1)
-            out[2][i] = np.logaddexp(out[2][i], sums)
+                out[2][i] = np.logaddexp(out[2][i], sums)
         return out
 
     def divergence(self, ys: np.ndarray, log_phi: Any = None) -> np.ndarray:
@@ -468,7 +472,7 @@ class EstimateEngine(LawMeasures):
             return LOST.format(where=f"at y = {y!r} for every secret")
         return (
             f"quadrature or maximisation failed at y = {y!r}: NaN, or float64 lost the density "
-            "there; return its logarithm (log=True)"
+            "there; return its logarithm (log=True), kept finite by np.logaddexp"
         )
 
     def head_of_outcomes(self) -> tuple[Any, bool]:

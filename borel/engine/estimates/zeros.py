@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from borel.density import Density
     from borel.engine.estimates.estimate import Pointwise
 
+FAR = -200.0
+"""Log-densities below this: a zero beside them may be an overflow, as exp(-z)**2 has at 355."""
 _PIECES = {1: 64, 2: 12, 3: 5}
 _BLOCK = 1 << 16  # boxes at a time
 
@@ -58,6 +60,31 @@ def zero_at(point: Pointwise, y: Any, x: Any) -> np.ndarray:
     for atom in point.mechanism.masses:
         zero = zero & (np.asarray(y) != atom)
     return zero
+
+
+def overflown(point: Pointwise, ys: Any, places: np.ndarray | None) -> np.ndarray:
+    """Return where a density of 0 at a secret may come of an overflow on the way to it.
+
+    The secrets are one place (n, d) for each outcome, where it is least, and the prior's atoms.
+    What is left of such a density beside its zeros says nothing of what they would have added.
+    """
+    y = _columns(ys)
+    out = np.zeros(len(y[0]), bool)
+    found = [] if places is None else [[c[:, None] for c in places.T]]
+    if point.atoms is not None:
+        found.append([c[None, point.atom_mass > 0] for c in _columns(point.atoms)])
+    density = point.mechanism.density
+    for x in found:
+        at = [v[0] if len(v) == 1 else tuple(v) for v in ([c[:, None] for c in y], x)]
+        zero = np.isneginf(point.log_kernel(*at)) & np.isfinite(x).all(axis=0)
+        if density.underflows:
+            for k in np.flatnonzero(zero.any(axis=1)):
+                one = [np.broadcast_to(c, zero.shape)[k][zero[k]] for c in x]
+                at = [v[0] if len(v) == 1 else tuple(v) for v in ([c[k, None] for c in y], one)]
+                out[k] |= density.overflows(*at)
+        else:
+            out |= (zero & ~zero_at(point, *at)).any(axis=1)
+    return out
 
 
 def _secrets(point: Pointwise) -> np.ndarray:

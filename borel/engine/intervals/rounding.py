@@ -263,7 +263,7 @@ def ratio_bounds(num: Scaled, den: Scaled) -> Enclosure:
     hi, lo, exponent = quotient(num, den)
     total = (num.error + den.error) * (1 + 1e-15) + 4 * U * U
     down = np.where(den.error < 0.4, hi * total * (1 + 4 * U), hi)
-    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+    with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
         up = np.where(den.error < 0.4, hi * total / (1 - den.error) * (1 + 4 * U), np.inf)
         low = np.maximum(floor_sum(hi, lo - down * (1 + 4 * U) - TINY), 0.0)
         high = np.where(np.isinf(up), np.inf, ceil_sum(hi, lo + up * (1 + 4 * U) + TINY))
