@@ -315,10 +315,7 @@ class Finite(Alphabet):
             raise OutsideAlphabet(
                 name, expected=f"a label of {self!r}", got=repr(_plain(bad)), mend=self._hint()
             ) from None
-        shape = () if np.ndim(points) == 0 or isinstance(points, str) else (len(flat),)
-        if np.size(points) == len(flat):
-            shape = np.shape(points)
-        return np.array(found, dtype=int).reshape(shape)
+        return np.array(found, dtype=int).reshape(exact_array(points).shape)
 
     def _refuse_shared(self, points: np.ndarray, name: str) -> None:
         """Raise for floats to which several labels round, as 2**53 and 2**53 + 1 do."""

@@ -353,7 +353,7 @@ def _is_single(alphabet: Any, y: Any) -> bool:
             _is_single(f, p) for f, p in zip(alphabet.factors, y, strict=False)
         )
     if isinstance(alphabet, Finite):
-        return isinstance(y, (str, bytes, tuple)) or np.ndim(y) == 0
+        return isinstance(y, (str, bytes, tuple, set, frozenset)) or exact_array(y).ndim == 0
     return np.ndim(y) == 0
 
 
