@@ -91,6 +91,12 @@ def table(n=200):
     return bl.pmf(rng.dirichlet(np.ones(n))) * kernel
 
 
+def large_ball():
+    joint = table(60)
+    centre = bl.uniform(joint.secret)
+    return bl.priors.kl_ball(centre, 0.05, direction="to_centre") * joint.mechanism
+
+
 def mixtures():
     return (
         bl.mixture([bl.normal(mu=0.0), bl.normal(mu=3.0)], weights=[0.5, 0.5]),
@@ -99,6 +105,7 @@ def mixtures():
 
 
 FIGURES = {
+    "information over a large ball": (large_ball, bl.mutual_information),
     "PML of a narrow prior": (narrow, lambda j: bl.pml(j).sup()),
     "E PMC of a narrow prior": (narrow, lambda j: bl.pmc(j).mean()),
     "PML of a prior far off": (far_off, lambda j: bl.pml(j).sup()),

@@ -11,6 +11,7 @@ joins the others, and scipy finds their weights.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.intervals import jet_functions, lanes
-from borel.errors import NotYet
+from borel.errors import BudgetSpent, NotYet
 from borel.measures import as_measure
 
 if TYPE_CHECKING:
@@ -76,11 +77,11 @@ def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     inside = bool(first.members.any())  # mixtures of members are members
     corners = list(first.prior.T[first.members] if inside else first.prior.T)
     weights = np.full(len(corners), 1 / len(corners))
-    deadline = settings.deadline()
+    deadline = settings.search_deadline()
     best, late = np.inf, 0
     for _ in range(_ROUNDS):
         table = np.array(corners)
-        weights = _weighted(weights, table @ kernel, table @ entropies)
+        weights = _weighted(weights, table @ kernel, table @ entropies, deadline)
         p = weights @ table
         q = p @ kernel
         divergence = _plain(kernel, q)
@@ -100,27 +101,33 @@ def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     return p, q, inside
 
 
-def _weighted(weights: np.ndarray, rows: np.ndarray, own: np.ndarray) -> np.ndarray:
+def _weighted(
+    weights: np.ndarray, rows: np.ndarray, own: np.ndarray, deadline: float
+) -> np.ndarray:
     """Return weights of corners that make H(sum w rows) - sum w own large."""
     from scipy.optimize import minimize
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        if settings.late(deadline):
+            raise BudgetSpent("the weights of corners were not found")
         logs = np.log(np.maximum(w @ rows, 1e-300))
         return float((w @ rows) @ logs + w @ own), rows @ (logs + 1) + own
 
     start = np.maximum(weights, 1e-6)
-    found = minimize(
-        loss,
-        start / start.sum(),
-        jac=True,
-        method="SLSQP",
-        bounds=[(0.0, 1.0)] * len(weights),
-        constraints=[{"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like}],
-        options={"maxiter": 200, "ftol": 1e-15},
-    )
-    best = np.maximum(found.x, 0.0)
-    best = best / best.sum()
-    return best if loss(best)[0] <= loss(weights)[0] else weights
+    with suppress(BudgetSpent):
+        found = minimize(
+            loss,
+            start / start.sum(),
+            jac=True,
+            method="SLSQP",
+            bounds=[(0.0, 1.0)] * len(weights),
+            constraints=[{"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like}],
+            options={"maxiter": 200, "ftol": 1e-15},
+        )
+        best = np.maximum(found.x, 0.0)
+        best = best / best.sum()
+        return best if loss(best)[0] <= loss(weights)[0] else weights
+    return weights
 
 
 def _plain(kernel: np.ndarray, q: np.ndarray) -> np.ndarray:
