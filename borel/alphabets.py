@@ -128,7 +128,9 @@ def exact_array(values: Any) -> np.ndarray:
     given = list(values)
     try:
         array = np.asarray(given)
-        if array.tolist() == given:
+        times = array.dtype.kind in "mM"  # as lists they may be numbers
+        same = all(isinstance(v, np.generic) for v in given) if times else array.tolist() == given
+        if same:
             return array
     except ValueError:  # of different lengths, or arrays themselves
         pass
