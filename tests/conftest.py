@@ -121,6 +121,9 @@ class Sample:
         self.seconds = config.getoption("--sample-seconds")
         self.count = config.getoption("--sample-count")
         self.start = time.monotonic()
+        profile = config.getoption("--hypothesis-profile")
+        self.chosen = f"--hypothesis-profile {profile} " if profile else ""
+        self.chosen += f'-m "{config.getoption("markexpr")}" '
 
     def _place(self, item):
         return hashlib.sha256(f"{self.key} {item.nodeid}".encode()).digest()
@@ -139,7 +142,7 @@ class Sample:
     def pytest_terminal_summary(self, terminalreporter):
         ran = sum(len(terminalreporter.getreports(kind)) for kind in ("passed", "failed", "error"))
         terminalreporter.write_line(
-            f"sample {self.key}: {ran} tests. Again: pytest -n 2 --maxschedchunk 1 -m heavy "
+            f"sample {self.key}: {ran} tests. Again: pytest -n 2 --maxschedchunk 1 {self.chosen}"
             f"--sample {self.key} --sample-count {ran} ./tests"
         )
 
