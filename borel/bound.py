@@ -432,7 +432,7 @@ def _outward(value: Any, direction: int) -> float:
     """Round an exact end outwards; floats stay as they are."""
     if not isinstance(value, Fraction):
         return float(value)
-    from borel.engine.intervals.rounding import fraction_down, fraction_up
+    from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
     return fraction_down(value) if direction < 0 else fraction_up(value)
 

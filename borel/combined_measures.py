@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.calls import explained
-from borel.engine.intervals.rounding import U, compounded, rounding_of
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
+from borel.numerics.intervals.rounding import U, compounded, rounding_of
 from borel.probabilities import (
     DOUBLE,
     as_floats,

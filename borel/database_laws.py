@@ -10,8 +10,8 @@ import numpy as np
 
 from borel.alphabets import Alphabet
 from borel.engine.discrete.noisy_count import Ends, NoisyCount
-from borel.engine.intervals.rounding import NORMAL, U, compounded, rounding_of
 from borel.measures import Measure
+from borel.numerics.intervals.rounding import NORMAL, U, compounded, rounding_of
 from borel.probabilities import require_no_underflow
 from borel.reals import exactly
 
@@ -56,7 +56,7 @@ def binomial_law(n: int, p: Ends, on: Alphabet) -> Measure | None:
         law = np.empty(n + 1, dtype=object)
         law[:] = [Fraction(math.comb(n, k) * x**k * (y - x) ** (n - k), y**n) for k in range(n + 1)]
         return Measure(law, on)
-    from borel.engine.balls.arb import ball, precision
+    from borel.numerics.balls.arithmetic import ball, precision
 
     middle = (p.lower + p.upper) / 2
     if middle in (0, 1):

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
-from borel.engine.graphs import fp
-from borel.engine.graphs.branch_points import between, branch_points
-from borel.engine.graphs.trace import Graph, Tracer, replay, trace
-from borel.engine.intervals.rounding import NORMAL, U
 from borel.errors import BorelError, InvalidInput, NotEnclosed, NotTraceable
+from borel.numerics.graphs import float64
+from borel.numerics.graphs.branch_points import between, branch_points
+from borel.numerics.graphs.trace import Graph, Tracer, replay, trace
+from borel.numerics.intervals.rounding import NORMAL, U
 
 _GOLDEN = 0.6180339887498949
 _WHOLE = 1 << 53
@@ -141,7 +141,7 @@ class Density:
             inputs = self.inputs(*points)
             if any(isinstance(v, Tracer) for v in inputs.values()):
                 return replay(self.graph, inputs)
-            return fp.evaluate(self.graph, inputs | self._batch(points))
+            return float64.evaluate(self.graph, inputs | self._batch(points))
         self._check_captured()
         arrays = [_as_arrays(p) for p in points]
         with np.errstate(all="ignore"):
@@ -213,7 +213,7 @@ class Density:
         if self.graph is not None and not self.log:
             inputs = self.inputs(*points)
             if not any(isinstance(v, Tracer) for v in inputs.values()):
-                return fp.evaluate_log(self.graph, inputs | self._batch(points), least=least)
+                return float64.evaluate_log(self.graph, inputs | self._batch(points), least=least)
         values = self.raw(*points)
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.log:
@@ -276,7 +276,7 @@ class Density:
 
     def _enclose(self, points: tuple) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the density at points; raise `NotEnclosed` if that cannot be done."""
-        from borel.engine.intervals import interval
+        from borel.numerics.intervals import interpreter
 
         if self.graph is None:
             raise NotEnclosed(f"it could not be traced ({self.opaque})")
@@ -284,8 +284,8 @@ class Density:
         for name, value in self.inputs(*points).items():
             point = np.asarray(value, float)
             boxes[name] = (point, point)
-        low, high = interval.evaluate(self.graph, boxes)
-        return interval.exponential((low, high)) if self.log else (low, high)
+        low, high = interpreter.evaluate(self.graph, boxes)
+        return interpreter.exponential((low, high)) if self.log else (low, high)
 
     def turns(self, argument: str, **known: float) -> tuple[np.ndarray, ...]:
         """Return where the graph takes another branch, for each factor of an argument."""

@@ -11,9 +11,9 @@ from borel.alphabets import Integers, Reals
 from borel.database_laws import binomial_law, chance, product_law
 from borel.density import Density
 from borel.engine.discrete.noisy_count import NoisyCount
-from borel.engine.intervals.rounding import U, compounded
 from borel.errors import NotYet
 from borel.mechanism import Mechanism
+from borel.numerics.intervals.rounding import U, compounded
 from borel.probabilities import as_floats, carried, require_no_underflow
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from borel.averages import maximal_leakage
 from borel.binary_envelopes import binary_envelope
 from borel.bound import Bound, Ratio, weakest
 from borel.budgets import vouched
-from borel.engine.intervals.rounding import log_fraction
 from borel.errors import InvalidInput
 from borel.leakage import _require_joint, pml
 from borel.mechanism import Mechanism
+from borel.numerics.intervals.rounding import log_fraction
 from borel.probabilities import probability
 from borel.profiles import threshold
 from borel.response_bounds import (
@@ -330,7 +330,7 @@ def loss_tail_bound(delta: Any, epsilon: Any = None, *, ratio: Any = None, k: in
     if level.ratio is not None:
         value = min(mass / (1 - level.ratio ** (1 - int(k))), Fraction(1))
         return Bound.exact(value, value, **about)  # type: ignore[arg-type]
-    from borel.engine.balls.arb import ball, enclose
+    from borel.numerics.balls.arithmetic import ball, enclose
 
     low, high = enclose(lambda: ball(mass) / -(-(int(k) - 1) * ball(level.epsilon)).expm1())
     return Bound.exact(min(low, 1.0), min(high, 1.0), **about)

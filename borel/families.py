@@ -179,7 +179,7 @@ def exponential(*, lam: Any = 1.0) -> Measure:
 
 def _poisson_tail(mu: float, n: int) -> float:
     """Bound P(X > n) for a Poisson X."""
-    from borel.engine.balls.arb import ball, enclose
+    from borel.numerics.balls.arithmetic import ball, enclose
 
     if n + 2 <= mu or n < 0:
         return 1.0
@@ -193,7 +193,7 @@ def _poisson_tail(mu: float, n: int) -> float:
 
 def _geometric_tail(p: float, n: int) -> float:
     """Bound P(X > n) for a geometric X."""
-    from borel.engine.balls.arb import ball, enclose
+    from borel.numerics.balls.arithmetic import ball, enclose
 
     return 1.0 if n < 1 else min(enclose(lambda: (1 - ball(p)) ** n)[1], 1.0)
 
@@ -223,7 +223,7 @@ def poisson(*, mu: Any) -> Measure:
 
 def _negative_binomial_tail(mu: float, alpha: float, n: int) -> float:
     """Bound P(X > n) for a negative binomial X."""
-    from borel.engine.balls.arb import ball, enclose
+    from borel.numerics.balls.arithmetic import ball, enclose
 
     if n < 0:
         return 1.0
@@ -326,7 +326,7 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
 
     Notes
     -----
-    A distribution that `borel.engine.graphs.scipy_laws` knows by name gives a graph. Another one is
+    A distribution that `borel.numerics.graphs.scipy_densities` knows by name gives a graph. Another one is
     opaque, and its figures on a continuous alphabet are estimates. One that is exactly a family of
     this module, ``stats.norm(0, 2)`` say, is recognised by closed forms.
 
@@ -372,18 +372,18 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
         else:
             on = Interval(low, high)
     require_kind("from_scipy", "on", on, discrete)
-    from borel.engine.graphs import scipy_graph
-    from borel.engine.graphs.foreign import either
+    from borel.numerics.graphs import from_scipy
+    from borel.numerics.graphs.foreign_density import either
 
     log = distribution.logpmf if discrete else distribution.logpdf
     name = getattr(getattr(distribution, "dist", None), "name", type(distribution).__name__)
     density = either(
-        lambda names, whole: scipy_graph.graph_of(distribution, names, whole),
+        lambda names, whole: from_scipy.graph_of(distribution, names, whole),
         lambda x: log(np.asarray(x)),
         (on,),
     )
     out = Measure(density, on, log=True, name=f"scipy {name}")
-    return _recognised(out, scipy_graph.law_of(distribution))
+    return _recognised(out, from_scipy.law_of(distribution))
 
 
 def _require_alphabet(what: str, on: Any) -> None:
@@ -475,8 +475,8 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
     recognised by closed forms.
     """
     from borel._compat import compile_logp
-    from borel.engine.graphs import pytensor_graph
-    from borel.engine.graphs.foreign import either
+    from borel.numerics.graphs import from_pytensor
+    from borel.numerics.graphs.foreign_density import either
 
     _require_alphabet("from_pymc", on)
     if getattr(variable, "owner", None) is None:
@@ -489,12 +489,12 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
         on = support(variable)
     require_kind("from_pymc", "on", on, str(variable.dtype).startswith(("int", "uint", "bool")))
     density = either(
-        lambda names, whole: pytensor_graph.graph_of(variable, names, whole),
+        lambda names, whole: from_pytensor.graph_of(variable, names, whole),
         compile_logp(variable, discrete=on.kind in ("finite", "countable")),
         (on,),
     )
     out = Measure(density, on, log=True, name=f"PyMC {_op_name(variable)}")
-    return _recognised(out, pytensor_graph.law_of(variable))
+    return _recognised(out, from_pytensor.law_of(variable))
 
 
 def _op_name(variable: Any) -> str:

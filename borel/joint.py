@@ -11,9 +11,9 @@ from borel import settings
 from borel.alphabets import how_to_match
 from borel.definitions import Remade
 from borel.density import check_labels
-from borel.engine.intervals.rounding import U, compounded
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, covers
+from borel.numerics.intervals.rounding import U, compounded
 from borel.probabilities import as_floats, carried, require_no_underflow
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Interval, Mixed, how_to_label, includes
 from borel.density import Density, Table, probe
-from borel.engine.intervals.rounding import NORMAL, TINY, U, compounded, rounding_of
 from borel.errors import InvalidInput, NotYet
+from borel.numerics.intervals.rounding import NORMAL, TINY, U, compounded, rounding_of
 from borel.probabilities import (
     DOUBLE,
     NORMALISED,
@@ -134,8 +134,8 @@ def _shown(x: Any) -> str:
 
 def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
     """Check that f(.|x) integrates to 1 at a few secrets; say what was checked."""
-    from borel.engine.estimates.charts import Axis
-    from borel.engine.estimates.quadrature import log_integral
+    from borel.numerics.float64.charts import Axis
+    from borel.numerics.float64.quadrature import log_integral
 
     density = mechanism.density
     assert density is not None

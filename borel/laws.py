@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from borel.engine.intervals.rounding import TINY, fraction_down, fraction_up, sum_outward
 from borel.errors import InvalidInput
+from borel.numerics.intervals.rounding import TINY, fraction_down, fraction_up, sum_outward
 
 VALUE_FIELDS = (
     "lower",
@@ -217,7 +217,7 @@ def _log_above(ratio: Any, t: Any, closed: bool) -> bool:
         return 0 >= t if closed else 0 > t
     if t in (math.inf, -math.inf):
         return t < 0
-    from borel.engine.balls.arb import ball, precision
+    from borel.numerics.balls.arithmetic import ball, precision
 
     bits = 64
     while True:  # ends: log(ratio) is transcendental, t is rational, so they differ

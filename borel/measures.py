@@ -21,9 +21,9 @@ from borel.alphabets import (
 )
 from borel.calls import explained
 from borel.density import Density, breaks_of
-from borel.engine.graphs.trace import Tracer
-from borel.engine.intervals.rounding import U
 from borel.errors import InvalidInput, NotYet
+from borel.numerics.graphs.trace import Tracer
+from borel.numerics.intervals.rounding import U
 from borel.probabilities import (
     DOUBLE,
     NAMES,

@@ -11,9 +11,9 @@ from borel import kernels
 from borel.alphabets import Alphabet, Finite, Interval, Mixed, as_number
 from borel.calls import explained
 from borel.density import Density, breaks_of
-from borel.engine.intervals.rounding import Split, U, split
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure
+from borel.numerics.intervals.rounding import Split, U, split
 from borel.probabilities import (
     DOUBLE,
     aligned,
@@ -264,7 +264,7 @@ class Mechanism:
 
         Notes
         -----
-        A distribution that `borel.engine.graphs.scipy_laws` knows by name gives a graph, as if its
+        A distribution that `borel.numerics.graphs.scipy_densities` knows by name gives a graph, as if its
         density had been written with NumPy: the family is called once with a traced x. Another
         one stays opaque, and its figures are estimates.
 
@@ -277,9 +277,9 @@ class Mechanism:
         ... ).name
         'scipy norm'
         """
-        from borel.engine.graphs import scipy_graph
-        from borel.engine.graphs.foreign import either
         from borel.families import is_discrete, require_kind
+        from borel.numerics.graphs import from_scipy
+        from borel.numerics.graphs.foreign_density import either
 
         _require_alphabets(secret=secret, outcome=outcome)
 
@@ -300,7 +300,7 @@ class Mechanism:
         named = getattr(getattr(probe, "dist", None), "name", type(probe).__name__)
 
         density = either(
-            lambda names, whole: scipy_graph.graph_of(family, names, whole),
+            lambda names, whole: from_scipy.graph_of(family, names, whole),
             lambda y, x: getattr(family(arrays(x)), log)(np.asarray(y)),
             (outcome, secret),
         )
@@ -324,12 +324,12 @@ class Mechanism:
         and its figures are estimates.
         """
         from borel._compat import compile_logp
-        from borel.engine.graphs import pytensor_graph
-        from borel.engine.graphs.foreign import either
+        from borel.numerics.graphs import from_pytensor
+        from borel.numerics.graphs.foreign_density import either
 
         _require_alphabets(secret=secret, outcome=outcome)
         density = either(
-            lambda names, whole: pytensor_graph.graph_of(family, names, whole),
+            lambda names, whole: from_pytensor.graph_of(family, names, whole),
             compile_logp(family, discrete=outcome.kind in ("finite", "countable")),
             (outcome, secret),
         )

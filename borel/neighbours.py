@@ -11,13 +11,13 @@ import numpy as np
 
 from borel.alphabets import Product
 from borel.bound import Bound, Ratio
-from borel.engine.intervals import rounding
-from borel.engine.intervals.rounding import log_fraction, log_ratio_bounds, ratio_bounds, scaled
 from borel.errors import InvalidInput, NotYet
 from borel.levels import leakage_capacity
 from borel.mechanism import Mechanism
 from borel.mechanisms.closed import proved
 from borel.mechanisms.counting import PAPER, CountingQuery
+from borel.numerics.intervals import rounding
+from borel.numerics.intervals.rounding import log_fraction, log_ratio_bounds, ratio_bounds, scaled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,7 +139,7 @@ def _matrix(what: str, mechanism: Mechanism) -> np.ndarray:
 
 
 def _steepest(query: CountingQuery, times: int) -> Bound:
-    from borel.engine.balls.arb import ball, enclose
+    from borel.numerics.balls.arithmetic import ball, enclose
 
     low, high = enclose(lambda: ball(times * query.rate))
     labels = {"x": times, "x'": 0, "y": query.n / query.unit}

@@ -20,9 +20,9 @@ import numpy as np
 
 from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product
 from borel.density import Density
-from borel.engine.graphs.trace import Graph
 from borel.errors import InvalidInput
 from borel.measures import Measure
+from borel.numerics.graphs.trace import Graph
 
 
 def to_plain(value: Any) -> Any:

@@ -7,10 +7,10 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.bound import Bound, Ratio
-from borel.engine.intervals.rounding import log_fraction
 from borel.errors import InvalidInput
 from borel.leakage import _require_joint
 from borel.measures import Measure, pmf
+from borel.numerics.intervals.rounding import log_fraction
 from borel.probabilities import probability
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class _Response:
             return a * self.ratio + b >= 0
         if a == 0:
             return b >= 0
-        from borel.engine.balls.arb import ball, precision
+        from borel.numerics.balls.arithmetic import ball, precision
 
         bits = 128
         while True:
@@ -195,7 +195,7 @@ class _Response:
             low, high = log_fraction(value)
             ratio = Ratio(value, value)
             return Bound.exact(max(low, 0.0), max(high, 0.0), exact_ratio=ratio, assumptions=about)
-        from borel.engine.balls.arb import ball, enclose
+        from borel.numerics.balls.arithmetic import ball, enclose
 
         def nats() -> Any:
             return formula(_Ball(ball(self.epsilon).exp())).value.log()
@@ -208,7 +208,7 @@ class _Ball:
     """A ball that computes with Fractions: Arb's own numbers do not know them."""
 
     def __init__(self, value: Any):
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         self.value = ball(value) if isinstance(value, (int, Fraction)) else value
 

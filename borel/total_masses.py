@@ -43,8 +43,8 @@ def total_mass(
 
     It is cut at ``turns``, the branch points of the density along each axis.
     """
-    from borel.engine.estimates.charts import Axis
-    from borel.engine.estimates.quadrature import log_integral
+    from borel.numerics.float64.charts import Axis
+    from borel.numerics.float64.quadrature import log_integral
 
     factors = _lines(on)
     if not factors:

@@ -288,7 +288,7 @@ def stick_breaking_prior(draw, *, base=None):
 
 def _geometric_end(rest, alpha, count, n):
     """Bound P(X > n) = rest (alpha / (1 + alpha))^(n + 1 - K) from above."""
-    from borel.engine.balls.arb import ball, enclose
+    from borel.numerics.balls.arithmetic import ball, enclose
 
     if n < count - 1:
         return 1.0

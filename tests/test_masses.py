@@ -13,8 +13,8 @@ from scipy import stats
 from scipy.special import gammaln
 
 import borel as bl
-from borel.engine.graphs.branch_points import MOST, branch_points
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.branch_points import MOST, branch_points
+from borel.numerics.graphs.trace import trace
 
 UNIT, LINE, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)
 FLAT = bl.uniform(UNIT)

@@ -14,8 +14,8 @@ import pytest
 import xarray as xr
 
 import borel as bl
-from borel.engine.intervals.rounding import compounded
 from borel.models._checks import stochastic
+from borel.numerics.intervals.rounding import compounded
 
 KERNEL = [[F(1, 2), F(1, 4), F(1, 4)], [F(1, 8), F(5, 8), F(1, 4)], [F(3, 8), F(1, 8), F(1, 2)]]
 MECHANISM = bl.Mechanism.from_matrix(KERNEL)

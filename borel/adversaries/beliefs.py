@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.intervals.rounding import U, rounding_of
 from borel.errors import InvalidInput, NotYet
 from borel.joint import Joint
+from borel.numerics.intervals.rounding import U, rounding_of
 from borel.probabilities import carried
 
 if TYPE_CHECKING:

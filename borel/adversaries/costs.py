@@ -76,7 +76,7 @@ class _AlphaLoss(Cost):
         ]
 
     def _least(self, w: list[Fraction]) -> tuple[Fraction, Fraction]:
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         if len(w) < 2:
             return Fraction(0), Fraction(0)
@@ -90,14 +90,14 @@ class _AlphaLoss(Cost):
         return factor * low, factor * high
 
     def _norm(self, w: list[Fraction]) -> Any:
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         a = ball(self.alpha)
         return sum((ball(v) ** a for v in w), ball(0)) ** (1 / a)
 
     def _law(self, secrets: Secrets, row: list[Fraction]) -> dict[Any, float]:
         """Return Q(x), proportional to w(x)**alpha, in float64."""
-        from borel.engine.balls.arb import ball, precision
+        from borel.numerics.balls.arithmetic import ball, precision
 
         top = max(row)
         with precision(64):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from borel.engine.balls.arb import as_fraction, precision
+from borel.numerics.balls.arithmetic import as_fraction, precision
 
 BITS = 100
 _MOST = 2**15
@@ -19,7 +19,7 @@ def rational_ends(formula: Callable[[], Any], *, bits: int = 192) -> tuple[Fract
 
     Examples
     --------
-    >>> from borel.engine.balls.arb import ball
+    >>> from borel.numerics.balls.arithmetic import ball
     >>> low, high = rational_ends(lambda: ball(2).sqrt())
     >>> low**2 <= 2 <= high**2
     True

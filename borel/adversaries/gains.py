@@ -280,7 +280,7 @@ def gap(x: Any, w: Any, distance: Callable | None, what: str) -> Fraction:
 def _negative_exponential(rho: Fraction) -> tuple[Fraction, Fraction]:
     if rho == 0:
         return Fraction(1), Fraction(1)
-    from borel.engine.balls.arb import ball
+    from borel.numerics.balls.arithmetic import ball
 
     return rational_ends(lambda: (-ball(rho)).exp())
 

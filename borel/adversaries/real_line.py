@@ -25,7 +25,7 @@ def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction]:
         return value, value
     if base in (0, 1):
         return base, base
-    from borel.engine.balls.arb import ball
+    from borel.numerics.balls.arithmetic import ball
 
     return rational_ends(lambda: ball(base) ** ball(exponent))
 
@@ -97,7 +97,7 @@ class RealDistance(Cost):
         self, xs: list[Fraction], ws: list[Fraction], m: Fraction, bits: int
     ) -> tuple[Fraction, Fraction]:
         """Enclose the derivative at m, up to the factor p."""
-        from borel.engine.balls.arb import as_fraction, ball, precision
+        from borel.numerics.balls.arithmetic import as_fraction, ball, precision
 
         with precision(bits):
             e = ball(self.p - 1)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.errors import NotYet
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certified import CertifiedEngine
@@ -97,11 +97,11 @@ class Certified:
 
     def _range(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Enclose log f(y|x) over boxes (n, d)."""
-        from borel.engine.intervals import lanes
+        from borel.numerics.intervals import batched
 
         x = [(a[None, :, j], b[None, :, j]) for j in range(a.shape[1])]
-        named = self.surface.inputs(x, lanes.point(np.full((1, len(a)), self.ys[0])))
-        low, high = lanes.settled(self.surface.log.run(named, 0).jet)
+        named = self.surface.inputs(x, batched.point(np.full((1, len(a)), self.ys[0])))
+        low, high = batched.settled(self.surface.log.run(named, 0).jet)
         shape = (len(a),)
         return np.broadcast_to(low[0], shape), np.broadcast_to(high[0], shape)
 
@@ -124,7 +124,7 @@ class Certified:
 
     def _density_mass(self, region: Region) -> Ends:
         """Enclose the integral of the prior's density over a box."""
-        from borel.engine.intervals import lanes
+        from borel.numerics.intervals import batched
 
         s = self.secret
         if s.mass is not None:
@@ -132,7 +132,7 @@ class Certified:
         a, b = region.pieces(4 * _PIECES)
         assert s.program is not None
         x = dict(zip(s.names, [(a[None, :, j], b[None, :, j]) for j in range(s.dim)], strict=True))
-        low, high = lanes.exp(lanes.settled(s.program.run(x, 0).jet))
+        low, high = batched.exp(batched.settled(s.program.run(x, 0).jet))
         sides = [np.broadcast_to(v[0], len(a)).tolist() for v in (low, high)]
         volumes = [
             math.prod(Fraction(v) - Fraction(u) for u, v in zip(i, j, strict=True))

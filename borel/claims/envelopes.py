@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import borel as bl
 from borel.bound import Bound
 from borel.claims import Claim, agreement
-from borel.engine.intervals.rounding import log_fraction
+from borel.numerics.intervals.rounding import log_fraction
 from borel.response_bounds import PAPER
 
 if TYPE_CHECKING:

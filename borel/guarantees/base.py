@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.bound import Bound, Verdict
-from borel.engine.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.errors import InvalidInput
 from borel.guarantees.levels import Level, level_of, shown
+from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.reals import real
 
 if TYPE_CHECKING:

@@ -192,7 +192,7 @@ def _of_prior(prior: Any, common_maximiser: bool) -> Facts:
         return Facts("finite", 1, Fraction(1), Fraction(1), common_maximiser)
     error = Fraction(0)
     if not prior.rational:
-        from borel.engine.intervals.rounding import rounding_of
+        from borel.numerics.intervals.rounding import rounding_of
 
         floats = prior.probabilities[prior.probabilities != 0]
         error = min(Fraction(float(rounding_of(floats, prior.rounding).max())), Fraction(1))

@@ -11,11 +11,11 @@ from borel.averages import maximal_leakage
 from borel.bound import Bound, Ratio, Verdict
 from borel.budgets import vouched
 from borel.engine import engine_for
-from borel.engine.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most, nats_around
 from borel.guarantees.levels import Level, larger, level_of, log_of
 from borel.leakage import pmc, pml
 from borel.levels import alip, ldi, ldp, lip
+from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.priors.random_verdict import RandomVerdict
 from borel.worst_cases import event_maximal_leakage
 

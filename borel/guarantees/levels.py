@@ -15,8 +15,8 @@ from functools import lru_cache
 from numbers import Rational
 from typing import Any
 
-from borel.engine.intervals.rounding import fraction_up, log_fraction
 from borel.errors import InvalidInput
+from borel.numerics.intervals.rounding import fraction_up, log_fraction
 from borel.reals import exactly, real
 
 _BITS = 192
@@ -105,7 +105,7 @@ def exp_up(nats: Any) -> Any:
     if nats < 2.0**-64:  # e^x <= 1 + x + x^2 there, closer than any fixed number of bits
         x = Fraction(nats)
         return 1 + x + x * x
-    from borel.engine.balls.arb import as_fraction, ball, precision
+    from borel.numerics.balls.arithmetic import as_fraction, ball, precision
 
     with precision(_BITS):
         return as_fraction(ball(nats).exp().upper())

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.alphabets import Alphabet
-    from borel.engine.graphs.trace import Graph
     from borel.joint import Joint
     from borel.mechanism import Mechanism
+    from borel.numerics.graphs.trace import Graph
 
 JOURNAL = "Information Density Bounds for Privacy"
 
@@ -87,11 +87,11 @@ def figure(formula: Callable[[], Any], theorem: str, **about: Any) -> Bound:
 
     Examples
     --------
-    >>> from borel.engine.balls.arb import ball
+    >>> from borel.numerics.balls.arithmetic import ball
     >>> figure(lambda: ball(2).log(), "log 2")
     Bound(0.6931471806, exact)
     """
-    from borel.engine.balls.arb import enclose
+    from borel.numerics.balls.arithmetic import enclose
 
     low, high = enclose(formula)
     return proved(max(low, 0.0), max(high, 0.0), theorem, **about)
@@ -99,7 +99,7 @@ def figure(formula: Callable[[], Any], theorem: str, **about: Any) -> Bound:
 
 def probability(formula: Callable[[], Any], theorem: str) -> Bound:
     """Make the exact Bound of a probability."""
-    from borel.engine.balls.arb import enclose
+    from borel.numerics.balls.arithmetic import enclose
 
     low, high = enclose(formula)
     return proved(min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0), theorem, units="probability")

@@ -10,7 +10,6 @@ import numpy as np
 
 from borel.alphabets import Interval
 from borel.calls import explained
-from borel.engine.graphs.trace import Graph
 from borel.errors import InvalidInput
 from borel.families import uniform
 from borel.mechanisms.closed import (
@@ -23,6 +22,7 @@ from borel.mechanisms.closed import (
     proved_kernel,
 )
 from borel.mechanisms.family import over_arrays
+from borel.numerics.graphs.trace import Graph
 
 if TYPE_CHECKING:
     from borel.bound import Bound
@@ -152,7 +152,7 @@ class ClaytonForms(ClosedForms):
             return None
         if kind == "pmc":
             return self._cost()
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         def leakage() -> Any:
             return (ball(self.eta) + (1 - ball(self.eta)) * self._largest(ball(y))).log()
@@ -169,7 +169,7 @@ class ClaytonForms(ClosedForms):
 
     def _largest(self, y: Any) -> Any:
         """Return the essential supremum over x of c(x, y); both forms where they cannot be told."""
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         theta = ball(self.theta)
         power = y**theta
@@ -189,6 +189,6 @@ class ClaytonForms(ClosedForms):
         return infinite(_THEOREM, attained=False)
 
     def _cost(self, **about: Any) -> Bound:
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         return figure(lambda: -ball(self.eta).log(), _THEOREM, **about)

@@ -200,7 +200,7 @@ class CountForms(ClosedForms):
             return None
         if p.upper == 0 or p.lower == 1:
             return proved(0.0, 0.0, WHOLE)
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         n, t, a = self.query.n, self.query.in_counts(y), self.query.rate
         count = NoisyCount(n, a, p)
@@ -236,7 +236,7 @@ def extreme(kind: str, p: Ends, rate: Fraction, times: int = 1) -> tuple[float, 
     best = min if kind == "pml" else max
     ends = best(p.lower, 1 - p.upper), best(p.upper, 1 - p.lower)  # q, smallest and largest
     least, most = (ends[1], ends[0]) if kind == "pml" else ends
-    from borel.engine.balls.arb import enclose
+    from borel.numerics.balls.arithmetic import enclose
 
     low = enclose(lambda: times * at_end(kind, least, rate))[0]
     high = enclose(lambda: times * at_end(kind, most, rate))[1]
@@ -246,7 +246,7 @@ def extreme(kind: str, p: Ends, rate: Fraction, times: int = 1) -> tuple[float, 
 
 def at_end(kind: str, q: Fraction, rate: Fraction) -> Any:
     """Return a - log(1 - q + q e^a), or log(1 - q + q e^a) for PMC, as a ball."""
-    from borel.engine.balls.arb import ball
+    from borel.numerics.balls.arithmetic import ball
 
     if kind == "pml":
         return -(ball(1 - q) * (-ball(rate)).expm1()).log1p()

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel.bound import Bound
-from borel.engine.balls.arb import ball, enclose
 from borel.engine.discrete.noisy_count import Ends, NoisyCount
 from borel.engine.discrete.noisy_count_means import Cells
 from borel.engine.divergences.generators import NAMED
-from borel.engine.intervals.rounding import U, fraction_down, fraction_up
 from borel.laws import check_level
 from borel.mechanisms.closed import ClosedForms, proved
 from borel.mechanisms.counting import PAPER, extreme
+from borel.numerics.balls.arithmetic import ball, enclose
+from borel.numerics.intervals.rounding import U, fraction_down, fraction_up
 
 if TYPE_CHECKING:
     from borel.joint import Joint

@@ -227,7 +227,7 @@ class LaplaceForms(ClosedForms):
         y = float(y)
         if not on.lower <= y <= on.upper:
             return self.sup(kind, joint).about(attained=None)  # type: ignore[union-attr]
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         def inside() -> Any:
             u = (ball(y) - ball(on.lower)) / ball(self.b)
@@ -242,7 +242,7 @@ class LaplaceForms(ClosedForms):
         on = self._interval(joint)
         if on is None:
             return None
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         def outside() -> Any:
             length = (ball(on.upper) - ball(on.lower)) / ball(self.b)
@@ -278,7 +278,7 @@ class GaussianForms(ClosedForms):
         return (values["mu"], values["sigma"]) if name == "normal" else None
 
     def _least(self, s: float) -> Any:
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         return ((ball(s) / ball(self.sigma)) ** 2).log1p() / 2
 
@@ -289,7 +289,7 @@ class GaussianForms(ClosedForms):
             return None
         if kind == "pmc":
             return infinite(_PMC, attained=False).about(attained=None)
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         m, s = prior
         return figure(
@@ -316,7 +316,7 @@ class GaussianForms(ClosedForms):
             return proved(above, above, _PML, units="probability")
         if kind == "pmc":
             return proved(1.0, 1.0, _PMC, units="probability")
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         def chance() -> Any:
             excess = ball(t) - self._least(prior[1])
@@ -334,7 +334,7 @@ class GaussianForms(ClosedForms):
             return infinite(_PMC, attained=True).about(attained=None)
         if s == 1:
             return infinite(_PML, attained=False).about(attained=None)
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         return figure(lambda: self._least(prior[1]) + ball(s).erfinv() ** 2, _PML)
 
@@ -345,7 +345,7 @@ class GaussianForms(ClosedForms):
             return None
         if kind == "pmc":
             return infinite(_PMC, attained=True).about(attained=None)
-        from borel.engine.balls.arb import ball
+        from borel.numerics.balls.arithmetic import ball
 
         return figure(lambda: self._least(prior[1]) + ball(1) / 2, _PML)
 

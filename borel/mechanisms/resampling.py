@@ -11,10 +11,10 @@ import numpy as np
 from borel.alphabets import Integers
 from borel.bound import Bound, Ratio
 from borel.calls import explained
-from borel.engine.intervals.rounding import fraction_up
 from borel.measures import Measure, Tail
 from borel.mechanism import Mechanism
 from borel.mechanisms.closed import JOURNAL, ClosedForms, family_of, figure, infinite
+from borel.numerics.intervals.rounding import fraction_up
 
 if TYPE_CHECKING:
     from borel.joint import Joint
@@ -104,7 +104,7 @@ class CountableForms(ClosedForms):
             return _log_of(Fraction(2))
         m = int(y)
         if m > _EXACT_RATIOS:
-            from borel.engine.balls.arb import ball
+            from borel.numerics.balls.arithmetic import ball
 
             return figure(lambda: ((ball(3) ** m + 1) / 2).log(), _THEOREM)
         return _log_of(Fraction(3**m + 1, 2) if m else Fraction(3, 2))
@@ -123,6 +123,6 @@ def _applies(joint: Joint) -> bool:
 
 
 def _log_of(ratio: Fraction, **about: Any) -> Bound:
-    from borel.engine.balls.arb import ball
+    from borel.numerics.balls.arithmetic import ball
 
     return figure(lambda: ball(ratio).log(), _THEOREM, exact_ratio=Ratio(ratio, ratio), **about)

@@ -12,12 +12,12 @@ import numpy as np
 from borel.alphabets import Alphabet, Finite
 from borel.bound import Bound, Ratio
 from borel.calls import explained
-from borel.engine.intervals.rounding import NORMAL, log_fraction, rounding_of
 from borel.errors import InvalidInput
 from borel.measures import Measure
 from borel.mechanism import Mechanism
 from borel.mechanisms.closed import JOURNAL, ClosedForms, number, proved
 from borel.mechanisms.family import over_arrays
+from borel.numerics.intervals.rounding import NORMAL, log_fraction, rounding_of
 
 if TYPE_CHECKING:
     from borel.joint import Joint
@@ -177,7 +177,7 @@ class Epsilon:
 
     def matrix(self, k: int) -> tuple[np.ndarray, float]:
         """Return the matrix to the nearest floats, and how far they may be off, relatively."""
-        from borel.engine.balls.arb import ball, enclose
+        from borel.numerics.balls.arithmetic import ball, enclose
 
         truth = enclose(lambda: 1 / (1 + (k - 1) * (-ball(self.epsilon)).exp()))
         lie = enclose(lambda: 1 / (k - 1 + ball(self.epsilon).exp()))
@@ -203,20 +203,20 @@ class Epsilon:
 
 
 def _eps(level: Epsilon) -> Any:
-    from borel.engine.balls.arb import ball
+    from borel.numerics.balls.arithmetic import ball
 
     return ball(level.epsilon)
 
 
 def _cost(level: Epsilon, p: Fraction) -> Any:
-    from borel.engine.balls.arb import ball
+    from borel.numerics.balls.arithmetic import ball
 
     return (ball(p) * ball(level.epsilon).expm1()).log1p()
 
 
 def _of_ends(formula: Any, low_at: Fraction, high_at: Fraction, theorem: str, about: dict) -> Bound:
     """Make the Bound of a monotone formula from where it is smallest and largest."""
-    from borel.engine.balls.arb import enclose
+    from borel.numerics.balls.arithmetic import enclose
 
     low = enclose(lambda: formula(low_at))[0]
     high = enclose(lambda: formula(high_at))[1]

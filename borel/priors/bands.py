@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from borel.alphabets import Alphabet, Finite
-from borel.engine.intervals.lanes import Box
-from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.engine.prior_sets import expectations as ex
 from borel.engine.prior_sets.expectations import Least
 from borel.engine.prior_sets.linear import Constraints, constraints, pairs
 from borel.errors import InvalidInput
 from borel.measures import Measure
+from borel.numerics.intervals.batched import Box
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.priors.balls import number
 from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet

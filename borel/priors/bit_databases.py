@@ -17,21 +17,21 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Alphabet, Finite
 from borel.bound import Bound, largest
-from borel.engine.balls.arb import ball, enclose
 from borel.engine.discrete.bernstein import Supremum, supremum
 from borel.engine.discrete.noisy_count import Ends, NoisyCount
-from borel.engine.intervals.rounding import (
+from borel.errors import InvalidInput, NotYet
+from borel.joint import Joint
+from borel.mechanisms.closed import proved
+from borel.mechanisms.counting import PAPER, CountingQuery, at_end, entries
+from borel.mechanisms.counting_entry import curve, leakage
+from borel.numerics.balls.arithmetic import ball, enclose
+from borel.numerics.intervals.rounding import (
     NORMAL,
     U,
     compounded,
     fraction_down,
     fraction_up,
 )
-from borel.errors import InvalidInput, NotYet
-from borel.joint import Joint
-from borel.mechanisms.closed import proved
-from borel.mechanisms.counting import PAPER, CountingQuery, at_end, entries
-from borel.mechanisms.counting_entry import curve, leakage
 from borel.priors.sets import PriorSet
 from borel.probabilities import as_floats, carried
 

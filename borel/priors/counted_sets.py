@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from borel.alphabets import Alphabet
-from borel.engine.balls.arb import ball, enclose
-from borel.engine.intervals.rounding import fraction_down
 from borel.errors import InvalidInput
 from borel.measures import pmf
+from borel.numerics.balls.arithmetic import ball, enclose
+from borel.numerics.intervals.rounding import fraction_down
 from borel.priors.balls import DivergenceBall, TotalVariation, number
 from borel.priors.bands import Band
 from borel.priors.sets import PriorSet

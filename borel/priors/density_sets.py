@@ -14,17 +14,17 @@ import numpy as np
 
 from borel.alphabets import Interval
 from borel.density import Density
-from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.engine.prior_sets import expectations as ex
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotEnclosed
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.priors.polytopes import limits
 from borel.priors.sets import PriorSet
 
 if TYPE_CHECKING:
-    from borel.engine.intervals.lanes import Box
     from borel.joint import Joint
+    from borel.numerics.intervals.batched import Box
 
 
 def _traced(function: Any, on: Interval, what: str) -> Density:
@@ -63,8 +63,9 @@ class DensitySet(PriorSet):
 
     def ranges(self, low: np.ndarray, high: np.ndarray) -> list[Box]:
         """Enclose the functions over cells."""
-        from borel.engine.intervals import jet, lanes
-        from borel.engine.intervals.jet_program import Program
+        from borel.numerics.intervals import batched
+        from borel.numerics.jets import arithmetic
+        from borel.numerics.jets.interpreter import Program
 
         out = []
         for density in self.functions:
@@ -77,7 +78,9 @@ class DensitySet(PriorSet):
                     expected="functions that intervals enclose",
                     got=str(error),
                 ) from None
-            found = lanes.settled(jet.entry(program.run({"x": (low[None], high[None])}, 0).jet, 0))
+            found = batched.settled(
+                arithmetic.entry(program.run({"x": (low[None], high[None])}, 0).jet, 0)
+            )
             ends = tuple(np.broadcast_to(v, len(low)) for v in found)
             if not np.isfinite(ends).all():
                 raise InvalidInput(
@@ -101,10 +104,10 @@ class DensityBand(DensitySet):
 
     def solved(self, v: np.ndarray, low: np.ndarray, high: np.ndarray, *, below: bool) -> Least:
         """Solve the band of the cells' masses, which are enclosed."""
-        from borel.engine.intervals import lanes
+        from borel.numerics.intervals import batched
 
-        width = lanes.subtract(lanes.point(high), lanes.point(low))
-        least, most = (lanes.multiply(r, width) for r in self.ranges(low, high))
+        width = batched.subtract(batched.point(high), batched.point(low))
+        least, most = (batched.multiply(r, width) for r in self.ranges(low, high))
         least = np.maximum(least[0], 0.0), np.maximum(least[1], 0.0)
         if least[1].sum() > 1 + 1e-3 or most[1].sum() < 1:
             raise InvalidInput(

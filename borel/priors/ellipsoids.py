@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from borel.alphabets import Alphabet
-from borel.engine.intervals.rounding import U
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput
 from borel.measures import Measure
+from borel.numerics.intervals.rounding import U
 from borel.priors.sets import PriorSet
 
 _INSIDE = 1 - 1e-9

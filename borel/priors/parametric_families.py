@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.alphabets import Finite, Interval, Product
-from borel.engine.graphs.trace import trace
 from borel.errors import InvalidInput, NotEnclosed, NotTraceable, NotYet
 from borel.measures import Measure, TracedLaw
+from borel.numerics.graphs.trace import trace
 from borel.priors.balls import Hull
 from borel.priors.combinations import Union
 from borel.priors.sets import PriorSet
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.alphabets import Alphabet
-    from borel.engine.intervals.jet_program import Program
     from borel.joint import Joint
+    from borel.numerics.jets.interpreter import Program
 
 
 def family_of(build: Callable[[Any], Measure], theta: Alphabet) -> PriorSet:
@@ -107,7 +107,7 @@ class Family(PriorSet):
 
     def _trace(self) -> list[Program]:
         """Return the probability of each label as a function of theta."""
-        from borel.engine.intervals.jet_program import Program
+        from borel.numerics.jets.interpreter import Program
 
         if self.on.kind != "finite":
             raise NotTraceable(f"a family of priors on {self.on!r} is not traced")

@@ -18,9 +18,9 @@ from borel.alphabets import how_to_match
 from borel.calls import explained
 from borel.combined_measures import mixture
 from borel.definitions import Remade
-from borel.engine.intervals.rounding import U, compounded
 from borel.errors import BorelError, InvalidInput, NotYet
 from borel.measures import Measure, covers
+from borel.numerics.intervals.rounding import U, compounded
 from borel.priors.chains import Chains
 from borel.priors.convergence import trouble_of
 from borel.priors.posterior_leakage import PosteriorLeakage, random_figure

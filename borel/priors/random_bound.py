@@ -16,8 +16,8 @@ import numpy as np
 from borel import _compat
 from borel.bound import Bound, weakest
 from borel.budgets import vouched
-from borel.engine.intervals.rounding import fraction_down
 from borel.errors import InvalidInput
+from borel.numerics.intervals.rounding import fraction_down
 from borel.priors.convergence import REMEDY, diagnose
 from borel.priors.intervals import binomial, bounded_mean
 from borel.priors.random_verdict import RandomVerdict

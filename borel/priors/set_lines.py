@@ -334,7 +334,7 @@ def _mixed(
     In units of M (for PML, sign -1) or of m (for PMC, sign 1), the centre's mean is e^(sign leak),
     and what lies at the other end of the values is e^(sign L).
     """
-    from borel.engine.balls.arb import ball, enclose
+    from borel.numerics.balls.arithmetic import ball, enclose
 
     sign = -1 if kind == "pml" else 1
 
@@ -363,6 +363,6 @@ def _mixed(
 
 def _power(exponent: float) -> Any:
     """Return e^exponent as a ball; 0 at -inf."""
-    from borel.engine.balls.arb import ball
+    from borel.numerics.balls.arithmetic import ball
 
     return ball(0) if exponent == -math.inf else ball(exponent).exp()

@@ -29,12 +29,12 @@ import numpy as np
 from borel.alphabets import Alphabet
 from borel.bound import Bound, largest, with_sides
 from borel.budgets import vouched
-from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.certificates_of_sets import of_mean
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.measures import Measure, as_measure
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probabilities import as_fractions, as_numbers, in_order_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from borel.engine.continuous import gauss
 from borel.engine.continuous.essential import extremes
 from borel.engine.continuous.rules import Outcomes
 from borel.engine.continuous.surface import Surface, secret_of
-from borel.engine.intervals import lanes
+from borel.numerics.intervals import batched
 
 pytestmark = pytest.mark.benchmark
 
@@ -75,7 +75,7 @@ def test_the_essential_supremum(name):
     surface, density, secret, ys = surface_of(name)
 
     def certified():
-        return extremes(surface, lanes.point(ys), len(ys), sign=1.0, tol=1e-9)
+        return extremes(surface, batched.point(ys), len(ys), sign=1.0, tol=1e-9)
 
     def estimate():
         grid = np.linspace(secret.lower, secret.upper, 1001)[1:-1]
@@ -101,7 +101,7 @@ def test_the_essential_supremum(name):
 def test_the_marginal(name, target):
     surface, density, secret, ys = surface_of(name)
     level = 1 / (secret.upper - secret.lower)
-    top = extremes(surface, lanes.point(ys), len(ys), sign=1.0, tol=1e-3).upper
+    top = extremes(surface, batched.point(ys), len(ys), sign=1.0, tol=1e-3).upper
     at = Outcomes(ys, ys, ys, 0, top)
 
     def certified():

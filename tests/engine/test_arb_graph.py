@@ -12,15 +12,15 @@ import pytest
 from flint import acb, arb
 
 import borel as bl
-from borel.engine.balls import arb_balls, arb_expand, arb_extreme, arb_graph, arb_ranges
-from borel.engine.balls.arb import precision
-from borel.engine.balls.arb_curvature import curvature
-from borel.engine.balls.arb_expand import product
-from borel.engine.balls.arb_extreme import extreme
-from borel.engine.balls.arb_graph import Prepared
-from borel.engine.balls.arb_integral import integrate
-from borel.engine.graphs.trace import Graph, trace
 from borel.errors import NotEnclosed
+from borel.numerics.balls import expansion, extremum, integrand, interpreter, ranges
+from borel.numerics.balls.arithmetic import precision
+from borel.numerics.balls.expansion import product
+from borel.numerics.balls.extremum import extreme
+from borel.numerics.balls.integral import integrate
+from borel.numerics.balls.interpreter import Prepared
+from borel.numerics.balls.second_derivative import curvature
+from borel.numerics.graphs.trace import Graph, trace
 
 INF = math.inf
 MP = mpmath.mp.clone()
@@ -209,7 +209,7 @@ def check_box(prepared, truth, y, a, b, where):
     with precision(64):
         f = prepared.at({"y": y})
         v, d = f.run(arb(a), arb(b))
-        found, slope = v[f.root], d[f.root] or arb_ranges.ZERO
+        found, slope = v[f.root], d[f.root] or ranges.ZERO
         curve = curvature(f, v, d)
         branch, _ = f.branch(v)
     checked = 0
@@ -268,9 +268,9 @@ def test_an_operation(op):
 
 def test_every_operation_is_tested():
     tested = {op.removeprefix("special.") for op in ONE | TWO} | {"logical_not", "where", "number"}
-    known = {*arb_ranges.RANGES, *arb_ranges.TRUTHS, *arb_ranges.LOGIC, "floor"}
-    assert known | set(arb_expand._EXPANSIONS) <= tested
-    assert set(arb_balls.BALLS) == set(arb_balls.COMPLEX) <= tested
+    known = {*ranges.RANGES, *ranges.TRUTHS, *ranges.LOGIC, "floor"}
+    assert known | set(expansion._EXPANSIONS) <= tested
+    assert set(integrand.BALLS) == set(integrand.COMPLEX) <= tested
 
 
 @pytest.mark.parametrize("exponent", [-3.0, -2.0, 0.0, 1.0, 3.0, 4.0, 7.0, 0.5, 1.5, -0.5, -2.5])
@@ -709,7 +709,7 @@ def test_a_comparison_of_an_expression_with_itself():
 
 
 def forget(monkeypatch, op, function):
-    monkeypatch.setitem(arb_balls.COMPLEX, op, function)
+    monkeypatch.setitem(integrand.COMPLEX, op, function)
 
 
 FLAGS = {
@@ -782,14 +782,14 @@ def test_cutting_at_kinks_needs_no_flags(monkeypatch):
 BROKEN = {
     "minimum's slope": (
         "minimum",
-        lambda p, q, f, dp, dq: arb_ranges._maximum_slope(q, p, f, dq, dp),
+        lambda p, q, f, dp, dq: ranges._maximum_slope(q, p, f, dq, dp),
     ),
     "a product without signs": ("multiply", lambda p, q: (p[0] * q[0], p[1] * q[1])),
     "the square of ends": ("square", lambda p: (p[0] * p[0], p[1] * p[1])),
     "cosh of ends": ("cosh", lambda p: (p[0].cosh(), p[1].cosh())),
     "gammaln of ends": ("gammaln", lambda p: (p[0].lgamma(), p[1].lgamma())),
-    "log's slope": ("log", lambda p, f, dp: arb_ranges.times(f, dp)),
-    "a quotient's slope": ("divide", lambda p, q, f, dp, dq: arb_ranges.ONE),
+    "log's slope": ("log", lambda p, f, dp: ranges.times(f, dp)),
+    "a quotient's slope": ("divide", lambda p, q, f, dp, dq: ranges.ONE),
     "tanh's slope": ("tanh", lambda p, f, dp: dp),
 }
 
@@ -797,24 +797,24 @@ BROKEN = {
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_table_is_caught(what, monkeypatch):
     op, broken = BROKEN[what]
-    value, slope = arb_ranges.RANGES[op]
+    value, slope = ranges.RANGES[op]
     pair = (value, broken) if "slope" in what else (broken, slope)
-    monkeypatch.setitem(arb_ranges.RANGES, op, pair)
+    monkeypatch.setitem(ranges.RANGES, op, pair)
     with pytest.raises(AssertionError):
         check({"gammaln": "special.gammaln"}.get(op, op), count=60)
 
 
 def test_points_instead_of_boxes_are_caught(monkeypatch):
     """Pitfall: a value at one point, with the decision made there, is no bound on a supremum."""
-    run = arb_graph.Slice.run
+    run = interpreter.Slice.run
 
     def forgetful(self, low, high, *, slope=True, frozen=None):
         values, slopes = run(self, low, high, slope=slope)
         return values, slopes
 
-    monkeypatch.setattr(arb_graph.Slice, "run", forgetful)
-    monkeypatch.setattr(arb_extreme, "_inside", lambda p, q, c: (c, c))
-    monkeypatch.setattr(arb_ranges, "_apart", lambda dp, dq: False)
+    monkeypatch.setattr(interpreter.Slice, "run", forgetful)
+    monkeypatch.setattr(extremum, "_inside", lambda p, q, c: (c, c))
+    monkeypatch.setattr(ranges, "_apart", lambda dp, dq: False)
     found = extreme(plain(altered), {"y": 2.0}, 0.0, 1.0)
     assert found.lower > 1  # 1e6, "proved" at the point 0.5
 
@@ -837,7 +837,7 @@ def test_the_precision_is_put_back(monkeypatch):
         def fail(z):
             raise RuntimeError("inside acb.integral")
 
-        monkeypatch.setitem(arb_balls.COMPLEX, "exp", fail)
+        monkeypatch.setitem(integrand.COMPLEX, "exp", fail)
         with pytest.raises(RuntimeError, match="inside"):
             integrate(plain(lambda y, x: np.exp(-x)), {"y": 0.3}, 0, 1)
         assert flint.ctx.prec == 77

@@ -10,9 +10,9 @@ import pytest
 
 import borel as bl
 from borel.engine.discrete.bernstein import supremum
-from borel.engine.graphs.fp import evaluate
-from borel.engine.graphs.trace import trace
 from borel.engine.infinities.slopes import _towards
+from borel.numerics.graphs.float64 import evaluate
+from borel.numerics.graphs.trace import trace
 
 UNIT, N0 = bl.Interval(0, 1), bl.Integers(0, None)
 BITS = bl.Finite([0.25, 0.5])

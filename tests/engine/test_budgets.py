@@ -21,8 +21,6 @@ from borel import settings
 from borel.bound import Bound
 from borel.budgets import within_budget
 from borel.engine import engine_for
-from borel.engine.balls import arb_integral
-from borel.engine.balls.arb import ball, enclose
 from borel.engine.continuous import (
     bands,
     essential,
@@ -38,8 +36,10 @@ from borel.engine.estimates import curve
 from borel.engine.estimates.estimate import Pointwise
 from borel.engine.estimates.estimate_divergences import Quadrature
 from borel.engine.infinities import infinity
-from borel.engine.infinities.power import PowerProgram
-from borel.engine.intervals import lanes
+from borel.numerics.balls import integral
+from borel.numerics.balls.arithmetic import ball, enclose
+from borel.numerics.germs.interpreter import PowerProgram
+from borel.numerics.intervals import batched
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 
@@ -139,7 +139,7 @@ def test_a_search_stops_between_blocks_of_boxes(clock, monkeypatch):
         before = clock.counts["_bounds"]
         deadline = clock.now + seconds
         found = essential.extremes(
-            engine.surface, lanes.point(ys), len(ys), sign=1.0, tol=1e-9, deadline=deadline
+            engine.surface, batched.point(ys), len(ys), sign=1.0, tol=1e-9, deadline=deadline
         )
         assert clock.counts["_bounds"] - before <= seconds + 1
         slack = 1e-15  # of the truth, in float64
@@ -280,7 +280,7 @@ def on_a_grid(size, delta):
 def test_binary_envelopes_end_in_time(clock, delta):
     event, halves = on_a_grid(3, delta)
     least, most = math.log(event), math.log(event if delta < F(1, 2) else max(event, halves))
-    clock.takes(arb_integral, "_core")
+    clock.takes(integral, "_core")
     for seconds in (1, 10):
         before = clock.counts["_core"]
         with bl.options(budget=seconds):
@@ -293,13 +293,13 @@ def test_binary_envelopes_end_in_time(clock, delta):
 
 
 def test_an_integral_after_the_deadline_is_wide_and_true(clock):
-    from borel.engine.balls.arb_graph import Prepared
-    from borel.engine.graphs.trace import trace
+    from borel.numerics.balls.interpreter import Prepared
+    from borel.numerics.graphs.trace import trace
 
     graph = Prepared(trace(lambda y, x: np.exp(-abs(y - x)) / 2, ("y", "x"), ()))
-    clock.takes(arb_integral, "_pieces", 100.0)
+    clock.takes(integral, "_pieces", 100.0)
     with bl.options(budget=5):
-        low, high = arb_integral.integrate(graph, {"y": 0.0}, -30.0, 30.0, breaks=[0.0]).floats
+        low, high = integral.integrate(graph, {"y": 0.0}, -30.0, 30.0, breaks=[0.0]).floats
     assert clock.counts["_pieces"] == 1
     assert 0 <= low < 0.9 and 1.1 < high < math.inf
 
@@ -408,7 +408,7 @@ PIECES_OF_WORK = (
     (essential, "_bounds"),
     (gauss, "_cells"),
     (half_lines, "_cuts"),
-    (arb_integral, "_core"),
+    (integral, "_core"),
     (PowerProgram, "run"),
     (trials, "check"),
     (Pointwise, "log_kernel"),
@@ -503,7 +503,7 @@ def test_a_profile_is_followed_within_one_budget(clock):
         secret=bl.Finite([0, 1]),
         outcome=REALS,
     )
-    clock.takes(arb_integral, "_core")
+    clock.takes(integral, "_core")
     profile = bl.privacy_profile(rows)
     with bl.options(budget=20):
         found = profile.epsilon(0.05)

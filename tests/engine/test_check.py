@@ -17,7 +17,7 @@ import borel as bl
 from borel.engine.continuous import check as checker
 from borel.engine.continuous import check_atoms, check_rays, check_sums
 from borel.engine.continuous.check import check
-from borel.engine.graphs import reduced
+from borel.numerics.reduction import scalar_statistic
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
@@ -294,7 +294,7 @@ STANDING = {
 
 @pytest.mark.parametrize("words", STANDING)
 def test_a_finite_leakage_at_outcomes_that_stand_still(words):
-    from borel.engine.graphs.trace import trace
+    from borel.numerics.graphs.trace import trace
 
     kernel, proof, marginal, (quantity, leaf) = STANDING[words]
     false = endless(quantity, kind="ratio", **proof, marginal=marginal)
@@ -424,20 +424,20 @@ def test_it_shares_nothing_with_the_kernels_but_the_graph():
         "borel.engine.continuous.check_atoms",
         "borel.engine.continuous.check_rays",
         "borel.engine.continuous.check_sums",
-        "borel.engine.graphs.trace",
+        "borel.numerics.graphs.trace",
     }
     assert modules_of_borel(check_rays) == set()
     assert modules_of_borel(check_sums) == {
         "borel.engine.continuous.check_atoms",
         "borel.engine.continuous.check_models",
-        "borel.engine.graphs.factors",
-        "borel.engine.graphs.reduced",
+        "borel.numerics.reduction.polynomial_factors",
+        "borel.numerics.reduction.scalar_statistic",
     }
     laws = "affine conditions factors normal_law one_number piece_laws product_laws sum_law through"
     own = {f"borel.engine.graphs.{name}" for name in laws.split()}
-    for module in (reduced, *map(import_module, own)):  # graphs alone
-        assert modules_of_borel(module) <= own | {"borel.engine.graphs.trace"}
-    assert modules_of_borel(check_atoms) == {"borel.engine.graphs.trace"}
+    for module in (scalar_statistic, *map(import_module, own)):  # graphs alone
+        assert modules_of_borel(module) <= own | {"borel.numerics.graphs.trace"}
+    assert modules_of_borel(check_atoms) == {"borel.numerics.graphs.trace"}
 
 
 def test_it_has_at_most_300_lines_of_code():
@@ -457,7 +457,7 @@ def test_it_has_at_most_300_lines_of_code():
     ],
 )
 def test_rays_enclose_the_density_at_every_t(density):
-    from borel.engine.graphs.trace import trace
+    from borel.numerics.graphs.trace import trace
 
     graph = trace(density, ("x",), ())
     known = 0

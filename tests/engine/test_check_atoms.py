@@ -19,7 +19,7 @@ from borel.engine.continuous import check, check_atoms, check_models, check_rays
 from borel.engine.continuous.check_laws import _Law, check_laws
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs

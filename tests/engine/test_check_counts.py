@@ -18,7 +18,7 @@ from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_slopes import check_slopes
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
@@ -282,4 +282,4 @@ def test_it_takes_no_certificate_of_another_kind():
 def test_it_is_short_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 190
     allowed = {f"borel.engine.continuous.check{part}" for part in ("", "_atoms", "_rays")}
-    assert modules_of_borel(checker) <= {*allowed, "borel.engine.graphs.trace"}
+    assert modules_of_borel(checker) <= {*allowed, "borel.numerics.graphs.trace"}

@@ -23,7 +23,7 @@ from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
 from borel.engine.continuous.check_ranges import Doubt, extremes, ranges
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
 pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]

@@ -18,7 +18,7 @@ from borel.engine.continuous import check_discrete_laws as code
 from borel.engine.continuous.check_atoms import parsed
 from borel.engine.continuous.check_discrete_laws import check_discrete_laws
 from borel.engine.continuous.check_rays import INF
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 from borel.verification import _wanted, verified, verify
 
 pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]

@@ -16,7 +16,7 @@ from borel.engine.continuous.check import BITS
 from borel.engine.continuous.check_fading import check_fading
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_rays import _Ray
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 
 pytestmark = pytest.mark.proofs
 

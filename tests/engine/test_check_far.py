@@ -233,4 +233,4 @@ def test_its_parts_have_few_lines_of_code_and_share_nothing_with_the_kernels():
     for module, most in ((check_far, 100), (check_tails, 100)):
         assert lines_of_code(module) <= most
         own = modules_of_borel(module)
-        assert all("check" in name or name == "borel.engine.graphs.trace" for name in own), own
+        assert all("check" in name or name == "borel.numerics.graphs.trace" for name in own), own

@@ -24,7 +24,7 @@ from borel.engine.continuous.check_dimensions import check_dimensions
 from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_rays import FUNCTIONS, _Ray, _ray
-from borel.engine.graphs.trace import Graph, trace
+from borel.numerics.graphs.trace import Graph, trace
 from borel.plain import to_plain
 from borel.store import pack, write
 from borel.verification import verified, verify

@@ -16,7 +16,7 @@ from borel.engine.continuous.check import BITS, check
 from borel.engine.continuous.check_atoms import parsed
 from borel.engine.continuous.check_in_logs import _InLogs, check_in_logs
 from borel.engine.continuous.check_rays import _Ray
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs

@@ -238,7 +238,7 @@ def test_outcomes_of_little_mass_do_not_count():
     def rare(y, x):
         return np.where(x < 0.5, np.where(y < 0.5, 2.0, 0.0), np.where(y < 0.5, 1.5, 0.5))
 
-    from borel.engine.graphs.trace import trace
+    from borel.numerics.graphs.trace import trace
 
     certificate = made((7, 8), boxes=[(0.5625, 1.0)])
     assert check_infinite_laws(certificate).ok

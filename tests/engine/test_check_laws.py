@@ -19,7 +19,7 @@ from borel.engine.continuous import check_laws as checker
 from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_models import DEGREE, Model, axis, integral_to_u
 from borel.engine.continuous.check_priors import Weights
-from borel.engine.graphs.trace import Graph
+from borel.numerics.graphs.trace import Graph
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs

@@ -18,7 +18,7 @@ from borel.engine.continuous.check_laws import check_laws
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_models import ONE, Model, axis, integral, run
 from borel.engine.continuous.check_outcomes import check_outcomes
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 from borel.verification import verified, verify
 
 pytestmark = pytest.mark.attacks

@@ -20,7 +20,7 @@ from borel.engine.continuous.check_dimensions import check_dimensions
 from borel.engine.continuous.check_discrete_laws import check_discrete_laws, ends_of
 from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.check_ranges import extremes, ranges, values
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 
 pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]
 

@@ -18,7 +18,7 @@ from borel.engine.continuous import check_outcomes as outcomes
 from borel.engine.continuous.check_dimensions import check_dimensions
 from borel.engine.continuous.check_models import INF, Model, axis, run
 from borel.engine.continuous.check_ranges import ranges
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs

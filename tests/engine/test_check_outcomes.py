@@ -216,7 +216,7 @@ def test_it_shares_nothing_with_the_kernels_but_the_graph():
         "borel.engine.continuous.check_priors",
         "borel.engine.continuous.check_rays",
         "borel.engine.continuous.check_tails",
-        "borel.engine.graphs.trace",
+        "borel.numerics.graphs.trace",
     }
     assert modules_of_borel(check_models) == {"borel.engine.continuous.check_rays"}
 

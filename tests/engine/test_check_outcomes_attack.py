@@ -12,7 +12,7 @@ from flint import ctx
 
 from borel.engine.continuous.check import check
 from borel.engine.continuous.check_outcomes import check_outcomes
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 
 pytestmark = pytest.mark.attacks
 

@@ -16,8 +16,8 @@ from borel.engine.continuous import check_poles as checker
 from borel.engine.continuous.check import BITS
 from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_rays import _Ray, _ray
-from borel.engine.graphs.trace import trace
 from borel.engine.infinities.infinity import prove_at
+from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs

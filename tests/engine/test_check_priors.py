@@ -14,7 +14,7 @@ import borel as bl
 from borel.engine.continuous import check_priors as code
 from borel.engine.continuous.check_models import DEGREE, Model, axis, model
 from borel.engine.continuous.check_priors import Weight, Weights
-from borel.engine.graphs.trace import Graph, trace
+from borel.numerics.graphs.trace import Graph, trace
 
 pytestmark = pytest.mark.proofs
 

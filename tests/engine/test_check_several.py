@@ -225,7 +225,7 @@ def replaced(bound, **parts):
     made = copy.deepcopy(bound.certificate)
     made["lower"], made["upper"] = 0.0, math.inf
     for name, (density, inputs) in parts.items():
-        from borel.engine.graphs.trace import trace
+        from borel.numerics.graphs.trace import trace
 
         made[name] = {**made[name], "graph": trace(density, inputs, ()).to_json(), "log": False}
     return made
@@ -357,7 +357,7 @@ def test_noise_with_a_kink_has_figures_as_before_and_no_certificate():
 def test_its_parts_are_small_and_share_nothing_with_the_kernels():
     from borel.engine.continuous import check_panels
 
-    graphs = {"borel.engine.graphs.through", "borel.engine.graphs.trace"}
+    graphs = {"borel.numerics.graphs.dependence", "borel.numerics.graphs.trace"}
     for module in (checker, check_panels):
         used = modules_of_borel(module) - graphs
         assert all(name.startswith("borel.engine.continuous.check") for name in used)

@@ -19,10 +19,10 @@ from borel.engine.continuous import check_slopes as checker
 from borel.engine.continuous.check import BITS
 from borel.engine.continuous.check_rays import FUNCTIONS, _Ray, _ray
 from borel.engine.continuous.check_slopes import SLOPES, check_slopes, slope_of_log
-from borel.engine.graphs.trace import trace
-from borel.engine.infinities.orders import Ray
-from borel.engine.infinities.power import ray
 from borel.engine.infinities.slopes import _varying
+from borel.numerics.germs.interpreter import ray
+from borel.numerics.germs.order_bounds import Ray
+from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs

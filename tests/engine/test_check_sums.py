@@ -15,7 +15,7 @@ from engine.sum_truths import (
 
 import borel as bl
 from borel.engine.continuous import check_sums
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
 pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("digits")]

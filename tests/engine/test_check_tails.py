@@ -13,7 +13,7 @@ from borel.engine.continuous import check_far
 from borel.engine.continuous.check_far import Far, height, noise_of
 from borel.engine.continuous.check_rays import INF, Z, _Ray
 from borel.engine.continuous.check_tails import _gammaln, beyond, in_y, tail
-from borel.engine.graphs.trace import Graph, trace
+from borel.numerics.graphs.trace import Graph, trace
 
 pytestmark = pytest.mark.proofs
 

@@ -16,11 +16,11 @@ from scipy import special, stats
 import borel as bl
 from borel.engine import engine_for
 from borel.engine.discrete.countable_means import beyond
-from borel.engine.graphs.trace import trace
-from borel.engine.infinities.power import ray, slack
-from borel.engine.infinities.power_values import Undecided
-from borel.engine.infinities.unit_steps import enclosed, unit_step, without_common
-from borel.engine.intervals import interval
+from borel.numerics.germs.forward_difference import enclosed, unit_step, without_common
+from borel.numerics.germs.interpreter import ray, slack
+from borel.numerics.germs.values import Undecided
+from borel.numerics.graphs.trace import trace
+from borel.numerics.intervals import interpreter
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 
@@ -528,7 +528,7 @@ def test_steps_enclose_differences(number):
             for x in box:
                 at = {"y": (float(m),) * 2, "x": (x, x), "either": (0.0, 1.0)}
                 at = {k: tuple(map(np.float64, at[k])) for k in step.inputs}
-                own = interval.evaluate(step, at)
+                own = interpreter.evaluate(step, at)
                 with mp.workdps(DIGITS):
                     exact = mp.log(truth(m + 1, mp.mpf(x)) / truth(m, mp.mpf(x)))
                     assert mp.mpf(float(own[0])) <= exact + mp.mpf(10) ** -50

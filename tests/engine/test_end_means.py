@@ -9,8 +9,8 @@ from engine.certified_cases import kernel
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.infinities.orders import Ray
-from borel.engine.infinities.power import ray
+from borel.numerics.germs.interpreter import ray
+from borel.numerics.germs.order_bounds import Ray
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 

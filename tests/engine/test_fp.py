@@ -8,8 +8,8 @@ import oracles as o
 import pytest
 from scipy import special
 
-from borel.engine.graphs import fp
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs import float64
+from borel.numerics.graphs.trace import trace
 
 RNG = np.random.default_rng(0)
 Y, X = RNG.normal(size=(6, 1)), RNG.uniform(0.1, 0.9, (1, 4))
@@ -20,11 +20,11 @@ def graph(function):
 
 
 def evaluate(function, y=Y, x=X):
-    return fp.evaluate(graph(function), {"y": y, "x": x})
+    return float64.evaluate(graph(function), {"y": y, "x": x})
 
 
 def evaluate_log(function, y=Y, x=X):
-    return fp.evaluate_log(graph(function), {"y": y, "x": x})
+    return float64.evaluate_log(graph(function), {"y": y, "x": x})
 
 
 DENSITIES = {

@@ -18,9 +18,9 @@ import borel as bl
 from borel.engine.continuous import far, half_lines
 from borel.engine.continuous.certified_laws import CertifiedOutcomes
 from borel.engine.continuous.check_outcomes import _Outcomes, check_outcomes
-from borel.engine.graphs.through import through
-from borel.engine.graphs.trace import trace
-from borel.engine.intervals.jet_program import Program
+from borel.numerics.graphs.dependence import through
+from borel.numerics.graphs.trace import trace
+from borel.numerics.jets.interpreter import Program
 
 mp.mp.dps = 25
 INF = np.inf

@@ -13,9 +13,9 @@ import pytest
 import borel as bl
 from borel.density import Density
 from borel.engine.continuous.surface import secret_of
-from borel.engine.infinities.orders import Ray
 from borel.engine.infinities.pairs import Pairs
-from borel.engine.infinities.power import ray
+from borel.numerics.germs.interpreter import ray
+from borel.numerics.germs.order_bounds import Ray
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 

@@ -11,9 +11,9 @@ import pytest
 from engine import graph_oracle
 from scipy import special
 
-from borel.engine.graphs.trace import UFUNCS, Graph, trace
-from borel.engine.intervals import elementary_intervals, interval, interval_arithmetic
 from borel.errors import NotEnclosed
+from borel.numerics.graphs.trace import UFUNCS, Graph, trace
+from borel.numerics.intervals import arithmetic, elementary, interpreter
 
 BOXES, POINTS = 450, 6
 
@@ -215,7 +215,7 @@ def check(op, boxes=None, points=None):
         boxes = [ends(rng, n, domain) for domain in DOMAINS[op]]
         points = [inside(rng, *box) for box in boxes]
     inputs = dict(zip("abc", boxes, strict=False))
-    low, high = interval.evaluate(graph_of(op, len(boxes)), inputs)
+    low, high = interpreter.evaluate(graph_of(op, len(boxes)), inputs)
     assert not np.isnan(low).any() and not np.isnan(high).any()
     for i in range(len(low)):
         for k in range(len(points[0])):
@@ -235,12 +235,12 @@ def test_points_inside_boxes_map_inside(op):
 
 
 def test_every_operation_of_the_table_is_tested():
-    assert set(interval.TABLE) == set(DOMAINS) == set(graph_oracle.FUNCTIONS)
+    assert set(interpreter.TABLE) == set(DOMAINS) == set(graph_oracle.FUNCTIONS)
 
 
 def test_every_operation_that_numpy_has_in_a_graph_is_enclosed():
     other_names = {"true_divide", "fabs", "float_power", "bitwise_and", "bitwise_or", "invert"}
-    assert set(interval.TABLE) >= UFUNCS - other_names
+    assert set(interpreter.TABLE) >= UFUNCS - other_names
 
 
 @pytest.mark.parametrize(
@@ -250,14 +250,14 @@ def test_other_special_functions_are_refused_by_name(function):
     points = [np.array(2.0)] * 2
     graph = trace(lambda a, b: function(*[a, b][: function.nin]), ("a", "b"), ())
     with pytest.raises(NotEnclosed, match=f"special.{function.__name__}"):
-        interval.evaluate(graph, {"a": points, "b": points})
+        interpreter.evaluate(graph, {"a": points, "b": points})
 
 
 @pytest.mark.parametrize("exponent", [-3, -2, -1, 0, 1, 2, 3, 4, 7])
 def test_whole_powers_of_any_sign(exponent):
     rng = np.random.default_rng(exponent + 10)
     low, high = ends(rng, 200, (-50.0, 50.0))
-    found = interval.evaluate(trace(lambda a: a**exponent, ("a",), ()), {"a": (low, high)})
+    found = interpreter.evaluate(trace(lambda a: a**exponent, ("a",), ()), {"a": (low, high)})
     points = inside(rng, low, high)
     for i in range(200):
         for k in range(POINTS):
@@ -319,7 +319,7 @@ def test_random_expressions_of_rational_operations():
                 nodes.append(("where", tuple(pick)))
         boxes = [ends(rng, 10, (-9.0, 9.0)) for _ in range(2)]
         graph = Graph(tuple(nodes), ("a", "b"))
-        low, high = interval.evaluate(graph, {"a": boxes[0], "b": boxes[1]})
+        low, high = interpreter.evaluate(graph, {"a": boxes[0], "b": boxes[1]})
         points = [inside(rng, *box) for box in boxes]
         for i in range(10):
             for k in range(POINTS):
@@ -376,7 +376,7 @@ def exactly(op, operands):
 def test_a_number_used_as_a_truth_value(density):
     """y - x over x in [40, inf) is 0 at x = y = 50: neither branch may be lost."""
     graph = trace(density, ("y", "x"), ())
-    low, high = interval.evaluate(
+    low, high = interpreter.evaluate(
         graph, {"y": (np.array(50.0),) * 2, "x": (np.array(40.0), np.array(np.inf))}
     )
     assert low <= 0.25 and 0.75 <= high
@@ -395,7 +395,7 @@ def one(op, *boxes):
         n: (np.array(float(b[0])), np.array(float(b[1])))
         for n, b in zip("abc", boxes, strict=False)
     }
-    low, high = interval.evaluate(graph_of(op, len(boxes)), inputs)
+    low, high = interpreter.evaluate(graph_of(op, len(boxes)), inputs)
     return float(low), float(high)
 
 
@@ -480,7 +480,7 @@ EXACT = [
     ("special.gammaln", [(0, 1)], (0, INF)),
     ("special.gammaln", [(-0.5, 1)], LINE),
     ("special.gamma", [(5, 5)], (24, 24)),
-    ("special.gamma", [(0, 0)], (elementary_intervals._PI and 0.8856031944108886, INF)),
+    ("special.gamma", [(0, 0)], (elementary._PI and 0.8856031944108886, INF)),
     ("special.rgamma", [(0, 0)], (0, 0)),
     ("special.psi", [(-0.5, 0.5)], LINE),
     ("special.erf", [LINE], (-1, 1)),
@@ -555,7 +555,7 @@ def test_turning_points_are_inside():
 
 
 def test_the_angle_at_the_cut():
-    whole = elementary_intervals._PI
+    whole = elementary._PI
     assert PI < whole < 3.1415926535897936 + 1e-15
     for y, x in (((-1, 1), (-2, -1)), ((0, 1), (-2, -1)), ((-1, 1), (-1, 1)), ((0, 0), (0, 1))):
         assert one("arctan2", y, x) == (-whole, whole)
@@ -583,14 +583,16 @@ def test_points_have_narrow_enclosures(op):
     points = [rng.uniform(0.55, 0.95, 20) for _ in DOMAINS[op]]
     if op in ("arccosh", "special.binom"):
         points[0] += 1.0
-    low, high = interval.evaluate(
+    low, high = interpreter.evaluate(
         graph_of(op, len(points)), {n: (p, p) for n, p in zip("abc", points, strict=False)}
     )
     ulps = 1 if op in THROUGH_ARB else 0 if op in INTEGER else 40
     assert (high - low <= ulps * np.spacing(np.maximum(abs(low), abs(high)))).all()
 
 
-INTEGER = {op for op in interval.TABLE if op.startswith(("less", "great", "equal", "not_", "logi"))}
+INTEGER = {
+    op for op in interpreter.TABLE if op.startswith(("less", "great", "equal", "not_", "logi"))
+}
 INTEGER |= {"floor", "ceil", "trunc", "rint", "sign", "isnan", "isinf", "isfinite", "where"}
 INTEGER |= {"maximum", "minimum", "fmax", "fmin", "negative", "positive", "absolute"}
 
@@ -610,12 +612,12 @@ def test_an_end_that_is_nan_bounds_nothing(op):
             for k in side:
                 unknown[place][k] = np.full(60, np.nan)
             with np.errstate(all="ignore"):
-                low, high = interval.TABLE[op](*map(tuple, unknown))
+                low, high = interpreter.TABLE[op](*map(tuple, unknown))
                 for far in (0.0, 0.7, 30.0):
                     known = [list(b) for b in boxes]
                     for k in side:
                         known[place][k] = boxes[place][k] + (far if k else -far)
-                    true_low, true_high = interval.TABLE[op](*map(tuple, known))
+                    true_low, true_high = interpreter.TABLE[op](*map(tuple, known))
                     # where the function has values at all (else its ends are NaN)
                     assert not (low > true_low).any() and not (high < true_high).any()
 
@@ -629,16 +631,18 @@ def test_boxes_broadcast(op):
         for k, b in zip(range(len(boxes)), boxes, strict=False)
     ]
     with np.errstate(all="ignore"):
-        low, high = interval.TABLE[op](*shaped)
+        low, high = interpreter.TABLE[op](*shaped)
         shape = np.broadcast_shapes(*(b[0].shape for b in shaped))
         low, high = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
         for index in np.ndindex(shape):
             single = [tuple(np.broadcast_to(end, shape)[index] for end in b) for b in shaped]
-            np.testing.assert_equal((low[index], high[index]), interval.TABLE[op](*single))
+            np.testing.assert_equal((low[index], high[index]), interpreter.TABLE[op](*single))
 
 
 def enclosure(function, low, high):
-    found = interval.evaluate(trace(function, ("a",), ()), {"a": (np.array(low), np.array(high))})
+    found = interpreter.evaluate(
+        trace(function, ("a",), ()), {"a": (np.array(low), np.array(high))}
+    )
     return tuple(map(float, found))
 
 
@@ -669,7 +673,7 @@ def test_comparisons_remember_that_there_may_be_no_value(function, expected):
 
 
 def test_comparisons_beside_the_doubt_are_decided():
-    found = interval.evaluate(
+    found = interpreter.evaluate(
         trace(lambda a: np.where(a < 0, 5.0, np.arctan(np.sqrt(a)) < 2), ("a",), ()),
         {"a": (np.array([-2.0, 1.0]), np.array([-1.0, 2.0]))},
     )
@@ -731,7 +735,7 @@ def test_special_functions_agree_with_mpmath(op):
     ]
     if op == "special.binom":
         points[0] += points[1]
-    low, high = interval.evaluate(
+    low, high = interpreter.evaluate(
         graph_of(op, len(points)), {n: (p, p) for n, p in zip("abc", points, strict=False)}
     )
     with mp.workdps(50):
@@ -752,7 +756,7 @@ def no_step(value, error):
     return value
 
 
-ARITHMETIC, ELEMENTARY = interval_arithmetic, elementary_intervals
+ARITHMETIC, ELEMENTARY = arithmetic, elementary
 BROKEN = {
     "exp without widening": (ELEMENTARY, "widen", keep, "exp"),
     "log without widening": (ELEMENTARY, "widen", keep, "log"),
@@ -792,7 +796,7 @@ def test_a_broken_version_is_caught(what, monkeypatch):
 
 @pytest.mark.parametrize("op", TABLE_BROKEN)
 def test_a_broken_table_is_caught(op, monkeypatch):
-    monkeypatch.setitem(interval.TABLE, op, TABLE_BROKEN[op])
+    monkeypatch.setitem(interpreter.TABLE, op, TABLE_BROKEN[op])
     with np.errstate(all="ignore"), pytest.raises(AssertionError):
         check(op)
 

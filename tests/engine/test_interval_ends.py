@@ -12,8 +12,8 @@ import pytest
 from engine import graph_oracle as oracle
 from scipy import special
 
-from borel.engine.graphs.trace import Graph
-from borel.engine.intervals import interval
+from borel.numerics.graphs.trace import Graph
+from borel.numerics.intervals import interpreter
 
 INF, NAN = np.inf, np.nan
 TWO = """add subtract multiply divide maximum minimum heaviside remainder floor_divide power
@@ -21,7 +21,7 @@ TWO = """add subtract multiply divide maximum minimum heaviside remainder floor_
     logical_and logical_or logical_xor fmax fmin special.beta special.betaln special.binom
     special.gammainc special.gammaincc special.iv special.kl_div special.kv special.poch
     special.rel_entr special.xlogy special.xlog1py""".split()
-ARITY = dict.fromkeys(interval.TABLE, 1) | dict.fromkeys(TWO, 2)
+ARITY = dict.fromkeys(interpreter.TABLE, 1) | dict.fromkeys(TWO, 2)
 ARITY |= dict.fromkeys(("where", "special.betainc", "special.betaincc"), 3)
 NUMBERS = {
     1: [-3.0, -1.5, -1.0, -0.25, -5e-324, -0.0, 0.0, 5e-324, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 40.0],
@@ -48,7 +48,7 @@ def together(arity, columns):
 
 def enclose(op, arguments):
     with np.errstate(all="ignore"):
-        found = interval.TABLE[op](*((a[0], a[1]) for a in arguments))
+        found = interpreter.TABLE[op](*((a[0], a[1]) for a in arguments))
     shape = arguments[0][0].shape
     return [np.broadcast_to(end, shape) for end in found]
 
@@ -67,7 +67,7 @@ def truth(op, point):
     return np.nextafter(low, -INF), np.nextafter(high, INF)
 
 
-@pytest.mark.parametrize("op", sorted(interval.TABLE))
+@pytest.mark.parametrize("op", sorted(interpreter.TABLE))
 def test_every_number_of_a_box_maps_inside_whatever_its_ends_are(op):
     """An end that is NaN stands for any number: no bound may exclude the value at one."""
     arity = ARITY[op]
@@ -92,7 +92,7 @@ def at_floats(op, points):
         return np.asarray(getattr(owner, name)(*points), float)
 
 
-@pytest.mark.parametrize("op", sorted(interval.TABLE))
+@pytest.mark.parametrize("op", sorted(interpreter.TABLE))
 def test_a_box_of_one_float_holds_what_numpy_says_there(op):
     """At infinities, zeros of either sign and NaN too, as the interpreter sees them."""
     arity = ARITY[op]
@@ -102,22 +102,22 @@ def test_a_box_of_one_float_holds_what_numpy_says_there(op):
     points = together(arity, places)
     inputs = {name: (p, p) for name, p in zip("abc", points, strict=False)}
     nodes = (*(("input", (name,)) for name in inputs), (op, tuple(range(arity))))
-    low, high = interval.evaluate(Graph(nodes, tuple(inputs)), inputs)
+    low, high = interpreter.evaluate(Graph(nodes, tuple(inputs)), inputs)
     said = at_floats(op, points)
     slack = 0.0 if op in EXACT else TOLERANCE * np.where(np.isinf(said), 0.0, np.abs(said))
     wrong = (said < low - slack) | (said > high + slack)
     assert not wrong.any(), (op, [p[wrong][:5] for p in points], said[wrong][:5])
     # where NumPy has no value the interpreter must not be sure of one
     asked = Graph((*nodes, ("isnan", (arity,))), tuple(inputs))
-    sure, _ = interval.evaluate(asked, inputs)
+    sure, _ = interpreter.evaluate(asked, inputs)
     assert not ((sure == 1) & ~np.isnan(said)).any()
-    _, possible = interval.evaluate(asked, inputs)
+    _, possible = interpreter.evaluate(asked, inputs)
     wrong = (possible == 0) & np.isnan(said)
     assert not wrong.any(), (op, [p[wrong][:5] for p in points])
 
 
 EXACT = {
-    op for op in interval.TABLE if op.startswith(("less", "great", "equal", "not_", "logical"))
+    op for op in interpreter.TABLE if op.startswith(("less", "great", "equal", "not_", "logical"))
 }
 EXACT |= {"floor", "ceil", "trunc", "rint", "sign", "isnan", "isinf", "isfinite", "where"}
 EXACT |= {"maximum", "minimum", "fmax", "fmin", "negative", "positive", "absolute", "heaviside"}

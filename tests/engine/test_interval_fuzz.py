@@ -15,8 +15,8 @@ import pytest
 from engine import graph_oracle as oracle
 from scipy import special
 
-from borel.engine.graphs.trace import Graph
-from borel.engine.intervals import elementary_intervals, interval
+from borel.numerics.graphs.trace import Graph
+from borel.numerics.intervals import elementary, interpreter
 
 BOXES, POINTS = 10, 5
 
@@ -95,7 +95,7 @@ SHAPES |= {"special.betainc": 2, "special.betaincc": 2}
 TWO = """add subtract multiply divide maximum minimum heaviside remainder floor_divide power
     logaddexp logaddexp2 hypot arctan2 less less_equal greater greater_equal equal not_equal
     logical_and logical_or logical_xor fmax fmin""".split()
-ARITY = dict.fromkeys(interval.TABLE, 1) | dict.fromkeys(TWO, 2) | {"where": 3}
+ARITY = dict.fromkeys(interpreter.TABLE, 1) | dict.fromkeys(TWO, 2) | {"where": 3}
 ARITY |= {op: len(domains) for op, domains in ALWAYS.items()}
 ARITY |= {op: 2 for op in ("special.xlogy", "special.xlog1py", "special.rel_entr")}
 ARITY["special.kl_div"] = 2
@@ -193,7 +193,7 @@ def random_graph(rng, watched, deepest):
     """Return a graph of depth 1 to `deepest` with one operation in it, anywhere; and the depth."""
     growing = Growing(rng)
     depth = int(rng.integers(1, deepest + 1))
-    ops = [str(op) for op in rng.choice(sorted(interval.TABLE), depth)]
+    ops = [str(op) for op in rng.choice(sorted(interpreter.TABLE), depth)]
     ops[int(rng.integers(depth))] = watched
     latest = int(rng.integers(2))
     for op in ops:
@@ -209,7 +209,7 @@ def hold(rng, graph, counts, failures):
     low, high = boxes(rng, 2 * BOXES)
     inside = points(rng, low, high)
     ends = {"a": (low[:BOXES], high[:BOXES]), "b": (low[BOXES:], high[BOXES:])}
-    found = interval.evaluate(graph, ends)
+    found = interpreter.evaluate(graph, ends)
     assert not np.isnan(found).any()
     assert (found[0] <= found[1]).all()
     turns = (np.arange(POINTS) + rng.integers(POINTS, size=POINTS)) % POINTS
@@ -226,7 +226,7 @@ def hold(rng, graph, counts, failures):
 def run(seed, total, ops=None, deepest=6, *, first=False):
     """Hold random graphs until some number of points has been seen, or to the first failure."""
     rng = np.random.default_rng(seed)
-    ops = sorted(interval.TABLE) if ops is None else ops
+    ops = sorted(interpreter.TABLE) if ops is None else ops
     counts, failures = collections.Counter(), []
     seen = collections.defaultdict(collections.Counter)
     graphs = 0
@@ -252,7 +252,7 @@ def test_random_expressions_hold():
     # the oracle has an opinion: few points stay open, none of the operations only those
     assert counts["inside"] > 0.6 * sum(counts.values())
     assert all(found["inside"] for found in seen.values()), seen
-    assert set(interval.TABLE) == set(oracle.FUNCTIONS)
+    assert set(interpreter.TABLE) == set(oracle.FUNCTIONS)
 
 
 @pytest.mark.fuzz
@@ -272,7 +272,7 @@ def rounded(function):
 
 def ends_only(op):
     """Enclose by the true enclosures at the ends alone."""
-    right = interval.TABLE[op]
+    right = interpreter.TABLE[op]
 
     def broken(a):
         left, last = right((a[0], a[0])), right((a[1], a[1]))
@@ -311,7 +311,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("op", BROKEN)
 def test_a_broken_operation_is_caught(op, monkeypatch):
-    monkeypatch.setitem(interval.TABLE, op, BROKEN[op])
+    monkeypatch.setitem(interpreter.TABLE, op, BROKEN[op])
     _, failures, _ = run(1, 30_000, [op], first=True)
     assert failures
 
@@ -319,7 +319,7 @@ def test_a_broken_operation_is_caught(op, monkeypatch):
 @pytest.mark.parametrize("op", ["less", "greater_equal", "isnan", "isfinite"])
 def test_a_forgotten_doubt_is_caught(op, monkeypatch):
     """Comparisons of sqrt(a) where a may be negative: random expressions have few of them."""
-    monkeypatch.setattr(interval, "_doubted", lambda box, doubt: box)
+    monkeypatch.setattr(interpreter, "_doubted", lambda box, doubt: box)
     nodes = [("input", ("a",)), ("input", ("b",)), ("sqrt", (0,)), ("arctan", (2,))]
     nodes += [("const", (2.0 if op == "less" else -2.0,)), (op, (3, 4)[: ARITY[op]])]
     graph, failures = Graph(tuple(nodes), ("a", "b")), []
@@ -328,22 +328,22 @@ def test_a_forgotten_doubt_is_caught(op, monkeypatch):
 
 
 def test_the_top_of_cos_at_a_wrong_place_is_caught(monkeypatch):
-    monkeypatch.setitem(interval.TABLE, "cos", elementary_intervals._wave(np.cos, 1e-3))
+    monkeypatch.setitem(interpreter.TABLE, "cos", elementary._wave(np.cos, 1e-3))
     _, failures, _ = run(2, 10_000, ["cos"], first=True)
     assert failures
 
 
-@pytest.mark.parametrize("op", sorted(interval.TABLE))
+@pytest.mark.parametrize("op", sorted(interpreter.TABLE))
 def test_every_operation_is_watched(op, monkeypatch):
     """Boxes that lose a quarter of their width on either side are caught, whatever the function."""
-    right = interval.TABLE[op]
+    right = interpreter.TABLE[op]
 
     def shrunk(*boxes):
         low, high = right(*boxes)
         lost = np.where(np.isfinite(high - low), (high - low) / 4, 0.0)
         return low + lost, high - lost
 
-    monkeypatch.setitem(interval.TABLE, op, shrunk)
+    monkeypatch.setitem(interpreter.TABLE, op, shrunk)
     _, failures, _ = run(3, 5_000, [op], deepest=1, first=True)
     assert failures
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import scipy.special
 
-from borel.engine.graphs.trace import trace
-from borel.engine.intervals import jet
-from borel.engine.intervals.jet_program import Program
+from borel.numerics.graphs.trace import trace
+from borel.numerics.jets import arithmetic
+from borel.numerics.jets.interpreter import Program
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 
@@ -33,7 +33,7 @@ def test_every_coefficient_is_enclosed(name, width):
     program = Program(trace(ours, ("x",), ()))
     low = np.array([0.03125, 0.5, 1.4375, 3.0, 40.0])
     high = low + width * low
-    found = program.run({"x": jet.variable(low, high, ORDER)}, ORDER).jet
+    found = program.run({"x": arithmetic.variable(low, high, ORDER)}, ORDER).jet
     with mpmath.workdps(60):
         for i, (a, b) in enumerate(zip(low, high, strict=True)):
             for place in {float(a), float(b), float(a + (b - a) / 3)}:
@@ -48,8 +48,8 @@ def test_every_coefficient_is_enclosed(name, width):
 
 def test_the_slope_beyond_every_bound_is_known():
     program = Program(trace(lambda x: x * 0.5 - scipy.special.gammaln(x + 1.0), ("x",), ()))
-    found = program.run({"x": jet.variable(np.array([4.0]), np.array([np.inf]), 1)}, 1).jet
-    low, high = jet.entry(found, 1)
+    found = program.run({"x": arithmetic.variable(np.array([4.0]), np.array([np.inf]), 1)}, 1).jet
+    low, high = arithmetic.entry(found, 1)
     truth = mpmath.mpf(0.5) - mpmath.digamma(5)
     assert truth <= float(high[0]) < -1
     assert low[0] == -np.inf
@@ -57,7 +57,7 @@ def test_the_slope_beyond_every_bound_is_known():
 
 def test_nothing_is_said_across_a_pole():
     program = Program(trace(lambda x: scipy.special.digamma(x), ("x",), ()))
-    found = program.run({"x": jet.variable(np.array([-0.5]), np.array([0.5]), 2)}, 2).jet
+    found = program.run({"x": arithmetic.variable(np.array([-0.5]), np.array([0.5]), 2)}, 2).jet
     for k in (1, 2):
-        low, high = jet.entry(found, k)
+        low, high = arithmetic.entry(found, k)
         assert not (np.isfinite(low[0]) or np.isfinite(high[0]))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from borel.engine.intervals import lanes
+from borel.numerics.intervals import batched
 
 ODD = [
     0.0,
@@ -50,10 +50,10 @@ def corners(operation, a, b):
 
 
 OPERATIONS = {
-    "add": (lanes.add, lambda p, q: p + q),
-    "subtract": (lanes.subtract, lambda p, q: p - q),
-    "multiply": (lanes.multiply, lambda p, q: p * q),
-    "divide": (lanes.divide, lambda p, q: p / q),
+    "add": (batched.add, lambda p, q: p + q),
+    "subtract": (batched.subtract, lambda p, q: p - q),
+    "multiply": (batched.multiply, lambda p, q: p * q),
+    "divide": (batched.divide, lambda p, q: p / q),
 }
 
 
@@ -61,7 +61,7 @@ def violations(name, a, b):
     """Return the lanes in which an end is inside the exact range."""
     enclose, operation = OPERATIONS[name]
     with np.errstate(all="ignore"):
-        low, high = lanes.settled(enclose(a, b))
+        low, high = batched.settled(enclose(a, b))
     low, high, *shaped = np.broadcast_arrays(low, high, *a, *b)
     out = []
     for k in range(low.size):
@@ -95,7 +95,7 @@ def test_shapes_are_broadcast_with_odd_lanes_too(name):
 @pytest.mark.parametrize("name", ["multiply", "divide"])
 def test_a_number_scales_every_lane(name, scale):
     a = boxes(np.random.default_rng(9), 500, 0.05)
-    assert violations(name, a, lanes.point(np.array(scale))) == []
+    assert violations(name, a, batched.point(np.array(scale))) == []
 
 
 def test_zeros_stay_exact_and_signs_are_kept():
@@ -103,11 +103,14 @@ def test_zeros_stay_exact_and_signs_are_kept():
     count = 2000
     a = np.zeros(count), np.linspace(0, 1, count)
     b = np.full(count, 0.25), np.full(count, 0.5)
-    for low, high in (lanes.multiply(a, b), lanes.multiply(lanes.negative(a), lanes.negative(b))):
+    for low, high in (
+        batched.multiply(a, b),
+        batched.multiply(batched.negative(a), batched.negative(b)),
+    ):
         assert (low == 0).all()
         assert high[0] == 0
     tiny = np.full(count, 1e-200), np.full(count, 1e-190)
-    low, high = lanes.multiply(tiny, tiny)
+    low, high = batched.multiply(tiny, tiny)
     assert (low == 0).all() and (high > 0).all()
 
 
@@ -116,7 +119,7 @@ def test_unknown_and_infinite_ends_prove_nothing():
     a = np.full(count, 1.0), np.full(count, 2.0)
     a[0][3], a[1][5], a[0][7] = np.nan, np.inf, -np.inf
     with np.errstate(all="ignore"):
-        low, high = lanes.settled(lanes.multiply(a, a))
+        low, high = batched.settled(batched.multiply(a, a))
     assert low[3] == -np.inf and high[5] == np.inf and low[7] == -np.inf and high[7] == np.inf
     keep = np.ones(count, bool)
     keep[[3, 5, 7]] = False
@@ -127,7 +130,7 @@ def test_unknown_and_infinite_ends_prove_nothing():
 def test_squares(odd):
     a = boxes(np.random.default_rng(10), 3000, odd)
     with np.errstate(all="ignore"):
-        low, high = lanes.settled(lanes.square(a))
+        low, high = batched.settled(batched.square(a))
     for p, q, least, most in zip(*a, low, high, strict=True):
         values = [F(p) ** 2, F(q) ** 2] + ([F(0)] if p <= 0 <= q else [])
         assert exactly(float(least)) <= min(values)
@@ -139,7 +142,7 @@ def test_exponentials(far):
     """All in the plain range, and with underflow and overflow."""
     a = np.linspace(-far, far, 2001)
     with np.errstate(all="ignore"):
-        low, high = lanes.settled(lanes.exp((a, a)))
+        low, high = batched.settled(batched.exp((a, a)))
     before, ctx.prec = ctx.prec, 200
     try:
         for x, least, most in zip(a.tolist(), low.tolist(), high.tolist(), strict=True):
@@ -151,7 +154,7 @@ def test_exponentials(far):
 
 
 def test_an_arithmetic_that_does_not_widen_is_caught(monkeypatch):
-    monkeypatch.setattr(lanes, "EPS", 0.0)
+    monkeypatch.setattr(batched, "EPS", 0.0)
     rng = np.random.default_rng(7)
     a, b = boxes(rng, 3000, 0.01), boxes(rng, 3000, 0.01)
     assert all(violations(name, a, b) for name in OPERATIONS)
@@ -159,6 +162,6 @@ def test_an_arithmetic_that_does_not_widen_is_caught(monkeypatch):
 
 def test_a_plain_range_that_is_too_large_is_caught(monkeypatch):
     """Underflow needs more than one ulp."""
-    monkeypatch.setattr(lanes, "_SMALL", -1.0)
+    monkeypatch.setattr(batched, "_SMALL", -1.0)
     rng = np.random.default_rng(7)
     assert violations("multiply", boxes(rng, 9000, 0.03), boxes(rng, 9000, 0.03))

@@ -16,7 +16,7 @@ from borel.engine.balls import end_moments
 from borel.engine.balls.moments import moments_of
 from borel.engine.continuous import gauss, rules
 from borel.engine.continuous.rules import Outcomes
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 

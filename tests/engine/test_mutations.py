@@ -29,9 +29,10 @@ from engine.certified_cases import (
 )
 
 import borel as bl
-from borel.engine.balls import arb_balls, arb_integral
 from borel.engine.continuous import bands, essential, gauss, partition, surface
-from borel.engine.intervals import jet_branches, jet_program, lanes
+from borel.numerics.balls import integral, integrand
+from borel.numerics.intervals import batched
+from borel.numerics.jets import branches, interpreter
 
 GRID = np.linspace(0.01, 0.99, 16)
 
@@ -133,8 +134,8 @@ def law():
 
 
 def no_widening(patch):
-    patch.setattr(lanes, "EPS", 0.0)
-    patch.setattr(lanes, "TINY", 0.0)
+    patch.setattr(batched, "EPS", 0.0)
+    patch.setattr(batched, "TINY", 0.0)
 
 
 def finished_boxes_forgotten(patch):
@@ -166,7 +167,7 @@ def half_of_a_box_forgotten(patch):
 
 def equality_at_points(patch):
     """A point of a box decides ``x == c`` by itself."""
-    equal = jet_branches.Branches._equal
+    equal = branches.Branches._equal
 
     def pointwise(self, a, b):
         low, high = (np.array(end) for end in equal(self, a, b))
@@ -174,25 +175,25 @@ def equality_at_points(patch):
         low[0], high[0] = np.where(same, 1.0, low[0]), np.where(same, 1.0, high[0])
         return low, high
 
-    patch.setattr(jet_branches.Branches, "_equal", pointwise)
+    patch.setattr(branches.Branches, "_equal", pointwise)
 
 
 def decisions_not_inherited(patch):
-    run = jet_program.Program.run
+    run = interpreter.Program.run
 
     def forgetful(self, inputs, order=0, *, decisions=None, start=None):
         return run(self, inputs, order, start=start)
 
-    patch.setattr(jet_program.Program, "run", forgetful)
+    patch.setattr(interpreter.Program, "run", forgetful)
 
 
 def cuts_are_not_made(patch):
-    patch.setitem(arb_integral.integrate.__kwdefaults__, "boxes", 0)
+    patch.setitem(integral.integrate.__kwdefaults__, "boxes", 0)
 
 
 def forgotten_flag(patch):
     cuts_are_not_made(patch)
-    patch.setitem(arb_balls.COMPLEX, "absolute", lambda z: z.real_abs())
+    patch.setitem(integrand.COMPLEX, "absolute", lambda z: z.real_abs())
 
 
 def lost_tail(patch):

@@ -11,7 +11,7 @@ from borel.density import Density
 from borel.engine.continuous import bands
 from borel.engine.continuous.band_marginals import Marginal
 from borel.engine.continuous.surface import Surface, secret_of
-from borel.engine.intervals.jet_program import Program
+from borel.numerics.jets.interpreter import Program
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 

@@ -15,10 +15,10 @@ from flint import arb, ctx, fmpq, fmpq_poly
 import borel as bl
 from borel.composed_certificates import checked
 from borel.engine.continuous.sums import on_a_line
-from borel.engine.graphs import piece_laws
-from borel.engine.graphs.piece_laws import PieceLaws, _at, extreme, turned
-from borel.engine.graphs.sum_law import MOST
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
+from borel.numerics.reduction import order_statistic_density
+from borel.numerics.reduction.order_statistic_density import PieceLaws, _at, extreme, turned
+from borel.numerics.reduction.sum_density import MOST
 
 UNIT = bl.Interval(0, 1)
 FLAT, RISING = fmpq_poly([1]), fmpq_poly([0, 1])
@@ -136,7 +136,7 @@ MUTATIONS = {
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_a_broken_law_is_caught(name, monkeypatch):
     attribute, wrong, case = MUTATIONS[name]
-    monkeypatch.setattr(piece_laws, attribute, wrong)
+    monkeypatch.setattr(order_statistic_density, attribute, wrong)
     with pytest.raises((AssertionError, ValueError)):
         if case in CASES:
             test_moments(case)

@@ -7,7 +7,7 @@ import pytest
 import borel as bl
 from borel.engine.continuous.positive import positive_on
 from borel.engine.continuous.surface import log_graph, secret_of
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 
 UNIT, LINE = bl.Interval(0, 1), bl.Reals()
 

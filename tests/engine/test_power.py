@@ -16,10 +16,10 @@ from flint import arb, ctx
 from scipy import special
 
 import borel as bl
-from borel.engine.graphs import rewrite
-from borel.engine.graphs.trace import Graph, trace
-from borel.engine.infinities import power, power_functions, power_rules
-from borel.engine.infinities.power import (
+from borel.numerics.germs import arithmetic, functions, interpreter
+from borel.numerics.germs.arithmetic import Rules
+from borel.numerics.germs.functions import PARTIALS
+from borel.numerics.germs.interpreter import (
     UNKNOWN,
     Infinite,
     Log,
@@ -33,9 +33,9 @@ from borel.engine.infinities.power import (
     slack,
     weight,
 )
-from borel.engine.infinities.power_functions import PARTIALS
-from borel.engine.infinities.power_rules import Rules
-from borel.engine.infinities.power_values import box
+from borel.numerics.germs.values import box
+from borel.numerics.graphs import rewrite
+from borel.numerics.graphs.trace import Graph, trace
 
 INF = math.inf
 T0 = 2.0**-10
@@ -876,11 +876,11 @@ MUTANTS = {
         "_decay",
         lambda f: lambda self, a, c: (-c * (a * self._log_t0).exp() - 64 * self._log_t0).exp(),
     ),
-    "chords have the slope 1": broken(power_rules, "chord", lambda f: lambda g, x, end: arb(1)),
-    "only one end of a chord": broken(power_functions, "hull", lambda f: lambda p, q: p),
-    "products of lower and of upper ends": broken(power_rules, "times", lambda f: without_sign),
-    "squares of signed intervals": broken(power_rules, "absolute", lambda f: lambda p: p),
-    "alternatives: the first one only": broken(power_rules, "hull", lambda f: lambda p, q: p),
+    "chords have the slope 1": broken(arithmetic, "chord", lambda f: lambda g, x, end: arb(1)),
+    "only one end of a chord": broken(functions, "hull", lambda f: lambda p, q: p),
+    "products of lower and of upper ends": broken(arithmetic, "times", lambda f: without_sign),
+    "squares of signed intervals": broken(arithmetic, "absolute", lambda f: lambda p: p),
+    "alternatives: the first one only": broken(arithmetic, "hull", lambda f: lambda p, q: p),
     "joined: the first one only": broken(
         Rules, "joined", lambda f: lambda self, u, v, choose=None: u
     ),
@@ -893,13 +893,13 @@ MUTANTS = {
     ),
     "no damping of t**a log t": broken(Rules, "_times_power", lambda f: lambda self, u, c: u.w),
     "quotients without rounding": broken(
-        power_rules, "over", lambda f: lambda q: ((1 / q[1]).mid(), (1 / q[0]).mid())
+        arithmetic, "over", lambda f: lambda q: ((1 / q[1]).mid(), (1 / q[0]).mid())
     ),
     "exponentials without rounding": broken(
-        power_rules, "exponential", lambda f: lambda p: (p[0].exp().mid(), p[1].exp().mid())
+        arithmetic, "exponential", lambda f: lambda p: (p[0].exp().mid(), p[1].exp().mid())
     ),
     "sums without rounding": broken(
-        power_rules, "plus", lambda f: lambda p, q: ((p[0] + q[0]).mid(), (p[1] + q[1]).mid())
+        arithmetic, "plus", lambda f: lambda p, q: ((p[0] + q[0]).mid(), (p[1] + q[1]).mid())
     ),
     "inverses without their change": broken(
         Rules,
@@ -913,33 +913,33 @@ MUTANTS = {
         ),
     ),
     "waves monotone": broken(
-        power_functions,
+        functions,
         "_wave",
         lambda f: lambda g, p: (g(p[0]).min(g(p[1])).lower(), g(p[0]).max(g(p[1])).upper()),
     ),
     "the smaller one's slope is the larger one's": (
-        power_functions.PICKS,
+        functions.PICKS,
         "minimum",
-        power_functions.PICKS["maximum"],
+        functions.PICKS["maximum"],
     ),
     "a comparison forgets the touching end": (
-        power._ORDER,
+        interpreter._ORDER,
         "less",
-        lambda low, high, null: power._three(high < 0, low >= -1),
+        lambda low, high, null: interpreter._three(high < 0, low >= -1),
     ),
     "an equality is always null": (
-        power._ORDER,
+        interpreter._ORDER,
         "equal",
         lambda low, high, null: False,
     ),
-    "undecided is true": broken(power, "_three", lambda f: lambda yes, no: yes or not no),
+    "undecided is true": broken(interpreter, "_three", lambda f: lambda yes, no: yes or not no),
     "a logarithm of anything": broken(
-        power_rules, "logarithm", lambda f: lambda p: f((p[0] if p[0] > 0 else p[1], p[1]))
+        arithmetic, "logarithm", lambda f: lambda p: f((p[0] if p[0] > 0 else p[1], p[1]))
     ),
     "a root of anything": broken(
         Rules, "raised", lambda f: lambda self, v, p: f(self, self.absolute(v), p)
     ),
-    "an erfc without its sign": broken(power_functions, "minus", lambda f: lambda p: (p[0], p[1])),
+    "an erfc without its sign": broken(functions, "minus", lambda f: lambda p: (p[0], p[1])),
     "logaddexp is the larger one": broken(
         Rules, "logaddexp", lambda f: lambda self, u, v: self.maximum(u, v)
     ),

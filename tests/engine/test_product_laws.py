@@ -15,10 +15,11 @@ from scipy import integrate, special
 import borel as bl
 from borel.engine.continuous.check_means import check_means
 from borel.engine.continuous.check_outcomes import check_outcomes
-from borel.engine.graphs import fp, product_laws, reduced
-from borel.engine.graphs.one_number import through_one_number
-from borel.engine.graphs.product_laws import product_law
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs import float64
+from borel.numerics.graphs.trace import trace
+from borel.numerics.reduction import product_density, scalar_statistic
+from borel.numerics.reduction.product_density import product_law
+from borel.numerics.reduction.single_argument import through_one_number
 
 UNIT = bl.Interval(0, 1)
 ONE, LINE = [1], [0, 1]
@@ -69,7 +70,7 @@ def misses(name):
     def below(v):
         points = [b for b in inside if b < v]
         with np.errstate(all="ignore"):
-            density = lambda x: float(fp.evaluate(law.graph, {"x": x}))  # noqa: E731
+            density = lambda x: float(float64.evaluate(law.graph, {"x": x}))  # noqa: E731
             return integrate.quad(density, law.lower, v, points=points or None, limit=200)[0]
 
     values = draws_of(name)
@@ -96,7 +97,7 @@ def test_closed_forms(x):
     }
     for name, truth in truths.items():
         law = law_of(name).written()
-        assert float(fp.evaluate(law.graph, {"x": at})) == pytest.approx(truth, rel=1e-13)
+        assert float(float64.evaluate(law.graph, {"x": at})) == pytest.approx(truth, rel=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -116,24 +117,24 @@ def test_others_are_left_alone(function):
 
 
 def no_logarithm(patch):
-    patch.setattr(product_laws.Term, "power", 0)
+    patch.setattr(product_density.Term, "power", 0)
 
 
 def no_jacobian(patch):
     patch.setattr(
-        product_laws.ProductLaw, "turned", lambda law, times, plus: law._replace(plus=plus)
+        product_density.ProductLaw, "turned", lambda law, times, plus: law._replace(plus=plus)
     )
 
 
 def one_piece(patch):
-    before = product_laws._of_two_pieces
-    patch.setattr(product_laws, "_of_two_pieces", lambda p, q: before(p, q)[:1])
+    before = product_density._of_two_pieces
+    patch.setattr(product_density, "_of_two_pieces", lambda p, q: before(p, q)[:1])
 
 
 def no_value_at_1(patch):
-    before = product_laws._times
+    before = product_density._times
     patch.setattr(
-        product_laws,
+        product_density,
         "_times",
         lambda found, terms: {k: v for k, v in before(found, terms).items() if k[1]} or {(0, 0): 1},
     )
@@ -178,11 +179,11 @@ def test_graphs_of_one_number(name):
         return
     rng = np.random.default_rng(2)
     y, a, b = rng.uniform(-2, 2, (3, 50))
-    v = fp.evaluate(found.number, {"x0": a, "x1": b})
-    at = fp.evaluate(found.graphs[0], {"y": y, "x": v})
+    v = float64.evaluate(found.number, {"x0": a, "x1": b})
+    at = float64.evaluate(found.graphs[0], {"y": y, "x": v})
     assert at == pytest.approx(function(y, (a, b)), rel=1e-12)
     # the number may be a multiple of the one above, plus another
-    times = (v[1] - v[0]) / (np.diff(fp.evaluate(found.number, {"x0": a[:2], "x1": b[:2]}))[0])
+    times = (v[1] - v[0]) / (np.diff(float64.evaluate(found.number, {"x0": a[:2], "x1": b[:2]}))[0])
     assert times == pytest.approx(1)
 
 
@@ -192,10 +193,10 @@ def test_a_smooth_kernel_needs_no_law_of_a_product():
     smooth = trace(lambda y, x: np.exp(-((y - x[0] * x[1]) ** 2)), ("y", names), ())
     kinked = trace(lambda y, x: np.exp(-abs(y - x[0] * x[1])), ("y", names), ())
     about = prior, [0.0, 0.0], [1.0, 1.0]
-    assert reduced.reduced([smooth], *about, log=False) is None
-    assert reduced.reduced([kinked], *about, log=False) is not None
+    assert scalar_statistic.reduced([smooth], *about, log=False) is None
+    assert scalar_statistic.reduced([kinked], *about, log=False) is not None
     mass = trace(lambda x: np.exp(-x[0] * x[1]), (names,), ())
-    assert reduced.reduced([smooth, mass], *about, log=False) is not None
+    assert scalar_statistic.reduced([smooth, mass], *about, log=False) is not None
 
 
 # -- figures --------------------------------------------------------------------------------------

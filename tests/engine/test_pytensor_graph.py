@@ -13,11 +13,11 @@ from scipy import stats
 
 import borel as bl
 from borel import _compat
-from borel.engine.graphs import fp
-from borel.engine.graphs.pytensor_graph import graph_of, law_of
-from borel.engine.graphs.trace import Graph
-from borel.engine.intervals import interval
 from borel.errors import InvalidInput, NotTraceable
+from borel.numerics.graphs import float64
+from borel.numerics.graphs.from_pytensor import graph_of, law_of
+from borel.numerics.graphs.trace import Graph
+from borel.numerics.intervals import interpreter
 
 UNIT, LINE, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)
 YS = np.array([-30.0, -3.0, -1.0, -0.5, 0.0, 0.1, 0.5, 0.9, 1.0, 1.5, 2.0, 3.0, 10.0])
@@ -74,7 +74,7 @@ DISCRETE = {
 
 
 def values_of(graph, y=YS[:, None], x=XS):
-    return fp.evaluate(graph, {"y": y, "x": x})
+    return float64.evaluate(graph, {"y": y, "x": x})
 
 
 def pymcs_values(family, ys, integer):
@@ -134,7 +134,7 @@ def test_graphs_survive_json(name):
 def test_intervals_enclose(name):
     graph = graph_of((CONTINUOUS | DISCRETE)[name], ("y", "x"))
     ys, xs = np.array([[0.0], [0.5], [1.0], [3.0]]), np.array([0.3, 0.5, 1.0, 2.0])
-    low, high = interval.evaluate(graph, {"y": (ys, ys), "x": (xs - 0.01, xs + 0.01)})
+    low, high = interpreter.evaluate(graph, {"y": (ys, ys), "x": (xs - 0.01, xs + 0.01)})
     values = values_of(graph, ys, xs)
     good = np.isnan(values) | (low - 1e-12 <= values) & (values <= high + 1e-12)
     assert good.all()
@@ -164,7 +164,7 @@ def test_a_parameter_that_may_be_negative_is_an_obligation(name):
     assert np.isnan(values_of(graph, YS, np.array(-1.0))).all(), "also outside the support"
     for low, high in ((-2.0, -1.0), (-1.0, 0.5)):
         box = (np.array(low), np.array(high))
-        found = interval.evaluate(graph, {"y": (np.array(1.0), np.array(1.0)), "x": box})
+        found = interpreter.evaluate(graph, {"y": (np.array(1.0), np.array(1.0)), "x": box})
         assert tuple(map(float, found)) == (-np.inf, np.inf)
 
 
@@ -193,7 +193,7 @@ def test_constants_are_the_numbers_that_pytensor_holds():
 
 def test_types_of_pytensor_round_nothing():
     eleven = graph_of(pm.DiscreteUniform.dist(0, 10), ("x",), ("x",))
-    assert float(fp.evaluate(eleven, {"x": np.array(3.0)})) == -np.log(11.0)  # float32 there
+    assert float(float64.evaluate(eleven, {"x": np.array(3.0)})) == -np.log(11.0)  # float32 there
     wide = graph_of(lambda x: pm.Laplace.dist(0, 100), ("y", "x"))
     assert float(values_of(wide, 0.0, 0.0)) == -np.log(200.0)  # int8 there, which overflows
 
@@ -227,7 +227,7 @@ def test_integers_that_are_known_are_not_rounded():
 def test_a_count_that_cancels_leaves_the_graph():
     counts = graph_of(DISCRETE["NegativeBinomial"], ("y", "x"), ("y",))
     box = (np.array(5.0), np.array(50.0))
-    low, high = interval.evaluate(counts, {"y": box, "x": (np.array(2.0), np.array(2.0))})
+    low, high = interpreter.evaluate(counts, {"y": box, "x": (np.array(2.0), np.array(2.0))})
     assert np.isfinite([low, high]).all(), "gammaln(y + n - y) would be the whole line"
 
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from borel.engine.estimates.quadrature import log_integral
-from borel.engine.estimates.search import Axis
+from borel.numerics.float64.maximisation import Axis
+from borel.numerics.float64.quadrature import log_integral
 
 UNIT, LINE, HALF = Axis(0, 1), Axis(-np.inf, np.inf), Axis(0, np.inf)
 NO_POINTS = np.full((1, 1, 1), np.nan)

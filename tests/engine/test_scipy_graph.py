@@ -9,13 +9,13 @@ import pytest
 from scipy import stats
 
 import borel as bl
-from borel.engine.graphs import fp
-from borel.engine.graphs.scipy_graph import graph_of, law_of
-from borel.engine.graphs.scipy_laws import CONTINUOUS as CONTINUOUS_LAWS
-from borel.engine.graphs.scipy_laws import DISCRETE as DISCRETE_LAWS
-from borel.engine.graphs.trace import Graph
-from borel.engine.intervals import interval
 from borel.errors import InvalidInput, NotTraceable
+from borel.numerics.graphs import float64
+from borel.numerics.graphs.from_scipy import graph_of, law_of
+from borel.numerics.graphs.scipy_densities import CONTINUOUS as CONTINUOUS_LAWS
+from borel.numerics.graphs.scipy_densities import DISCRETE as DISCRETE_LAWS
+from borel.numerics.graphs.trace import Graph
+from borel.numerics.intervals import interpreter
 
 UNIT, LINE, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)
 YS = np.array([-29.0, -3.0, -1.0, -0.5, 0.0, 0.1, 0.5, 0.9, 1.0, 1.5, 2.0, 3.0, 5.0, 6.0, 10.0])
@@ -76,7 +76,7 @@ ALL = CONTINUOUS | DISCRETE
 
 
 def values_of(graph, y=YS[:, None], x=XS):
-    return fp.evaluate(graph, {"y": y, "x": x})
+    return float64.evaluate(graph, {"y": y, "x": x})
 
 
 def assert_same(found, truth):
@@ -123,7 +123,7 @@ def test_graphs_survive_json(name):
 def test_intervals_enclose(name):
     graph = graph_of(ALL[name], ("y", "x"))
     ys, xs = np.array([[0.0], [0.5], [1.0], [3.0]]), np.array([0.3, 0.5, 1.0, 2.0])
-    low, high = interval.evaluate(graph, {"y": (ys, ys), "x": (xs - 0.01, xs + 0.01)})
+    low, high = interpreter.evaluate(graph, {"y": (ys, ys), "x": (xs - 0.01, xs + 0.01)})
     values = values_of(graph, ys, xs)
     assert (np.isnan(values) | (low - 1e-12 <= values) & (values <= high + 1e-12)).all()
 
@@ -144,7 +144,7 @@ def test_a_parameter_that_may_be_negative_is_an_obligation(name):
     assert np.isnan(values_of(graph, YS, np.array(-1.0))).all()
     for low, high in ((-2.0, -1.0), (-1.0, 0.5)):
         box = (np.array(low), np.array(high))
-        found = interval.evaluate(graph, {"y": (np.array(1.0), np.array(1.0)), "x": box})
+        found = interpreter.evaluate(graph, {"y": (np.array(1.0), np.array(1.0)), "x": box})
         assert tuple(map(float, found)) == (-np.inf, np.inf)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from borel.engine.estimates.search import Axis, maximise
+from borel.numerics.float64.maximisation import Axis, maximise
 
 UNIT, LINE, HALF = Axis(0, 1), Axis(-np.inf, np.inf), Axis(0, np.inf)
 

@@ -11,13 +11,13 @@ from mpmath import mpf
 
 import borel as bl
 from borel.engine.continuous.sums import on_a_line
-from borel.engine.graphs import fp
-from borel.engine.graphs.affine import through_a_sum
-from borel.engine.graphs.normal_law import normal_law
-from borel.engine.graphs.reduced import reduced
-from borel.engine.graphs.sum_law import MOST, Piece, sum_law
-from borel.engine.graphs.trace import trace
-from borel.engine.intervals import interval
+from borel.numerics.graphs import float64
+from borel.numerics.graphs.trace import trace
+from borel.numerics.intervals import interpreter
+from borel.numerics.reduction.linear_forms import through_a_sum
+from borel.numerics.reduction.normal_sum import normal_law
+from borel.numerics.reduction.scalar_statistic import reduced
+from borel.numerics.reduction.sum_density import MOST, Piece, sum_law
 
 pytestmark = pytest.mark.usefixtures("digits")
 
@@ -123,7 +123,7 @@ def test_a_kernel_of_one_sum(kernel, form, rng):
     y, x0, x1 = rng.uniform(-2, 2, (3, 50))
     at = {"x0": x0, "x1": x1}
     v = sum(float(c) * at.get(name, 1.0) for name, c in line.form.items())
-    found = fp.evaluate(line.graphs[0], {"y": y, "x": v})
+    found = float64.evaluate(line.graphs[0], {"y": y, "x": v})
     np.testing.assert_allclose(found, kernel(y, (x0, x1)), rtol=1e-12, atol=1e-13)
 
 
@@ -170,7 +170,7 @@ def test_the_law_of_a_sum_of_normals(prior, variance):
     form = {"x0": F(1, 2), "x1": F(1, 4), "": F(3)}
     law = normal_law(density.graph, form, ("x0", "x1"), log=density.log)
     assert (law.mean, law.variance) == (F(1, 2) - F(1, 4) + 3, variance)
-    low, high = interval.evaluate(law.graph, {"x": (np.array(0.75), np.array(0.75))})
+    low, high = interpreter.evaluate(law.graph, {"x": (np.array(0.75), np.array(0.75))})
     s = mpmath.sqrt(mpf(variance.numerator) / variance.denominator)
     want = mpmath.log(mpmath.npdf(mpf("0.75"), mpf("3.25"), s))
     assert low <= want <= high <= low + 1e-13

@@ -9,10 +9,10 @@ import pytest
 from scipy import special
 
 import borel as bl
-from borel.engine.graphs import fp, trace
-from borel.engine.graphs.trace import Graph
-from borel.engine.intervals import interval
 from borel.errors import BorelError, NotEnclosed, NotTraceable
+from borel.numerics.graphs import float64, trace
+from borel.numerics.graphs.trace import Graph
+from borel.numerics.intervals import interpreter
 
 UNIT, LINE = bl.Interval(0, 1), bl.Reals()
 RNG = np.random.default_rng(0)
@@ -50,7 +50,7 @@ def test_the_graph_is_the_function(name):
     function = FUNCTIONS[name]
     traced = graph(function)
     direct = np.broadcast_to(function(Y, X), (7, 5))
-    np.testing.assert_array_equal(fp.evaluate(traced, {"y": Y, "x": X}), direct)
+    np.testing.assert_array_equal(float64.evaluate(traced, {"y": Y, "x": X}), direct)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -59,7 +59,7 @@ def test_a_graph_survives_json(name):
     again = Graph.from_json(json.loads(json.dumps(traced.to_json())))
     assert again == traced
     inputs = {"y": Y, "x": X}
-    np.testing.assert_array_equal(fp.evaluate(again, inputs), fp.evaluate(traced, inputs))
+    np.testing.assert_array_equal(float64.evaluate(again, inputs), float64.evaluate(traced, inputs))
 
 
 @pytest.mark.parametrize("value", [0.1, -0.0, 5e-324, 1.7976931348623157e308, math.inf, -math.inf])
@@ -91,7 +91,7 @@ def test_every_ufunc_is_recorded_as_itself(name):
         direct = np.asarray(ufunc(*arguments[: ufunc.nin]), float)
     # np.float_power is recorded as np.power, whose kernel differs in the last bit
     np.testing.assert_allclose(
-        fp.evaluate(traced, {"y": Y, "x": X}),
+        float64.evaluate(traced, {"y": Y, "x": X}),
         np.broadcast_to(direct, (7, 5)),
         rtol=1e-15 if name == "float_power" else 0,
     )
@@ -235,10 +235,10 @@ def test_truth_values_as_numbers_mean_the_same_to_every_engine(name):
     function = TRUTHS[name]
     try:
         traced = graph(function)
-        low, high = interval.evaluate(traced, {"y": (Y, Y), "x": (X, X)})
+        low, high = interpreter.evaluate(traced, {"y": (Y, Y), "x": (X, X)})
     except (NotTraceable, NotEnclosed):
         return
-    values = fp.evaluate(traced, {"y": Y, "x": X})
+    values = float64.evaluate(traced, {"y": Y, "x": X})
     assert (low - 1e-12 <= values).all() and (values <= high + 1e-12).all()
     np.testing.assert_allclose(values, np.broadcast_to(function(Y, X), (7, 5)), rtol=1e-15)
 

@@ -13,9 +13,9 @@ import xarray as xr
 from scipy import stats
 
 import borel as bl
-from borel.engine.estimates.charts import Axis
 from borel.engine.estimates.curve import Curve
 from borel.engine.estimates.estimate import Pieces
+from borel.numerics.float64.charts import Axis
 
 UNIT, LINE = bl.Interval(0, 1), bl.Reals()
 FAR = math.log(1 / (1 - math.exp(-1)))

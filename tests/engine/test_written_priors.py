@@ -17,7 +17,7 @@ from borel.engine.continuous import normalised_priors
 from borel.engine.continuous.certified_laws import CertifiedOutcomes
 from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.normalised_priors import MISS, miss
-from borel.engine.graphs.trace import trace
+from borel.numerics.graphs.trace import trace
 
 UNIT, HALF, REALS = bl.Interval(0, 1), bl.Interval(0, None), bl.Reals()
 

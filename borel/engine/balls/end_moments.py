@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 from flint import acb, arb
 
-from borel.engine.balls.arb import ball, precision
-from borel.engine.balls.arb_expand import product
-from borel.engine.balls.arb_graph import Prepared
-from borel.engine.balls.arb_tails import tail
+from borel.numerics.balls.arithmetic import ball, precision
+from borel.numerics.balls.expansion import product
+from borel.numerics.balls.improper_integral import tail
+from borel.numerics.balls.interpreter import Prepared
 
 if TYPE_CHECKING:
-    from borel.engine.balls.arb_balls import Branch
-    from borel.engine.graphs.trace import Graph
+    from borel.numerics.balls.integrand import Branch
+    from borel.numerics.graphs.trace import Graph
 
 _BITS = 192
 _NODES = 28
@@ -55,7 +55,7 @@ def singular_ends(graph: Graph, lower: float, upper: float, *, log: bool) -> tup
     Examples
     --------
     >>> import numpy as np
-    >>> from borel.engine.graphs.trace import trace
+    >>> from borel.numerics.graphs.trace import trace
     >>> singular_ends(trace(lambda x: -np.log(x), ("x",), ()), 0.0, 1.0, log=False)
     (0.0,)
     """

@@ -45,7 +45,7 @@ def mass_function(prior: Measure) -> Callable[[float, float], Ends] | None:
     below, above = _BELOW[name], _ABOVE[name]
 
     def mass(a: float, b: float) -> Ends:
-        from borel.engine.balls.arb import ball, enclose
+        from borel.numerics.balls.arithmetic import ball, enclose
 
         balls = {key: ball(v) for key, v in values.items()}
 
@@ -75,10 +75,10 @@ def integral_of(
 
     It may be known to be ``most`` at most.
     """
-    from borel.engine.balls.arb_expand import product
-    from borel.engine.balls.arb_graph import Prepared
-    from borel.engine.balls.arb_integral import integrate
-    from borel.engine.graphs.rewrite import simplified
+    from borel.numerics.balls.expansion import product
+    from borel.numerics.balls.integral import integrate
+    from borel.numerics.balls.interpreter import Prepared
+    from borel.numerics.graphs.rewrite import simplified
 
     density = prior.density
     if density is None or density.graph is None or prior.on.kind not in ("continuous", "mixed"):
@@ -123,7 +123,7 @@ def _laplace_below(z: Any, mu: Any, b: Any) -> Any:
 
 
 def _cauchy_above(z: Any, alpha: Any, beta: Any) -> Any:
-    from borel.engine.balls.arb import ball
+    from borel.numerics.balls.arithmetic import ball
 
     pi = type(z).pi()
     t = (z - alpha) / beta

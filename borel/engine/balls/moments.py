@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.balls.arb import ball, ends, precision
 from borel.engine.balls.end_moments import EndMoments, singular_ends
-from borel.engine.graphs.rewrite import simplified
 from borel.errors import NotEnclosed
+from borel.numerics.balls.arithmetic import ball, ends, precision
+from borel.numerics.graphs.rewrite import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from borel.engine.balls.arb_expand import product
-from borel.engine.balls.arb_extreme import extreme
-from borel.engine.balls.arb_graph import Prepared
-from borel.engine.balls.arb_integral import integrate
 from borel.errors import NotEnclosed
+from borel.numerics.balls.expansion import product
+from borel.numerics.balls.extremum import extreme
+from borel.numerics.balls.integral import integrate
+from borel.numerics.balls.interpreter import Prepared
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Surface

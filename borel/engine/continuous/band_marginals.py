@@ -15,13 +15,14 @@ import numpy as np
 
 from borel.engine.continuous import gauss
 from borel.engine.continuous.rules import Outcomes
-from borel.engine.intervals import jet, jet_functions, lanes
-from borel.engine.intervals.jet_program import Program
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic, elementary
+from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Surface
-    from borel.engine.graphs.trace import Graph
-    from borel.engine.intervals.lanes import Box
+    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.intervals.batched import Box
 
 ORDER = 4
 """Degree of the polynomials in y; even, so that the last term has one sign."""
@@ -63,7 +64,7 @@ class Marginal:
         if not missed:
             return found
         off = np.array(1 - missed), np.array(1 + missed)
-        inner, outer, rest = (lanes.multiply(v, off) for v in found)
+        inner, outer, rest = (batched.multiply(v, off) for v in found)
         return inner, outer, rest
 
     def _over(self, low, high, shift, rtol: float, deadline: float) -> tuple[Box, Box, Box]:
@@ -83,7 +84,7 @@ class Marginal:
                 models.append(gauss.marginal(self.surface.wedge, wedges, **about)[0])
             total, loose = models[0].polynomial, models[0].rest
             for more in models[1:]:
-                total, loose = lanes.add(total, more.polynomial), lanes.add(loose, more.rest)
+                total, loose = batched.add(total, more.polynomial), batched.add(loose, more.rest)
             poly[:, :, by_wedge], rest[:, by_wedge] = np.array(total), np.array(loose)
         # and what the wedges left without a bound
         lost = ~np.isfinite(poly).all(axis=(0, 1)) | ~np.isfinite(rest).all(axis=0)
@@ -142,11 +143,13 @@ class Marginal:
         centre, _ = geometry(low, high)
         parts = []
         for a, b, order in ((centre, centre, ORDER - 1), (low, high, ORDER)):
-            y = jet.variable(a, b, order)
+            y = arithmetic.variable(a, b, order)
             found = full(self.known.run({"y": y}, order).jet, order + 1, len(low))
-            first = lanes.subtract((found[0][:1], found[1][:1]), lanes.point(shift[None]))
+            first = batched.subtract((found[0][:1], found[1][:1]), batched.point(shift[None]))
             parts.append(
-                jet_functions.exponential(jet.joined(first, (found[0][1:], found[1][1:])), order)
+                elementary.exponential(
+                    arithmetic.joined(first, (found[0][1:], found[1][1:])), order
+                )
             )
         nothing = np.zeros(len(low))
         return parts[0], parts[1], (nothing, nothing)

@@ -21,11 +21,12 @@ from borel.engine.continuous.rules import power
 from borel.engine.continuous.summaries import summary
 from borel.engine.continuous.surface import boxes, merged
 from borel.engine.continuous.tubes import tubes
-from borel.engine.intervals import jet, jet_functions, lanes
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic, elementary
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Surface
-    from borel.engine.intervals.lanes import Box
+    from borel.numerics.intervals.batched import Box
 
 
 class Band(NamedTuple):
@@ -69,26 +70,26 @@ class _Side(NamedTuple):
 
 def _poly_range(inner: Box, outer: Box, half: np.ndarray) -> Box:
     """Enclose a polynomial over |t| <= half: coefficients at the centre, the last over the box."""
-    total = jet.entry(inner, 0)
+    total = arithmetic.entry(inner, 0)
     for k in range(1, ORDER + 1):
-        coefficient = jet.entry(inner if k < ORDER else outer, k)
-        far = power(lanes.point(half), k)[1]
+        coefficient = arithmetic.entry(inner if k < ORDER else outer, k)
+        far = power(batched.point(half), k)[1]
         reach = (np.zeros_like(far) if k % 2 == 0 else -far), far
-        total = lanes.add(total, lanes.multiply(coefficient, reach))
-    return lanes.meet(lanes.settled(total), jet.entry(outer, 0))
+        total = batched.add(total, batched.multiply(coefficient, reach))
+    return batched.meet(batched.settled(total), arithmetic.entry(outer, 0))
 
 
 def _minus(a: tuple[Box, Box], b: tuple[Box, Box]) -> tuple[Box, Box]:
     """Subtract polynomials."""
     return (
-        jet.add(a[0], lanes.negative(b[0])),
-        jet.add(a[1], lanes.negative(b[1])),
+        arithmetic.add(a[0], batched.negative(b[0])),
+        arithmetic.add(a[1], batched.negative(b[1])),
     )
 
 
 def log_jet(a: Box, order: int) -> Box:
     """Take the logarithm of a jet."""
-    return jet_functions.logarithm(a, order)
+    return elementary.logarithm(a, order)
 
 
 def side(
@@ -129,7 +130,7 @@ def side(
             paths.append(path)
             sound.append(fine)
     # value and slope of one and the same function of y, the first path
-    start, slope = jet.entry(paths[0][0], 0), jet.entry(paths[0][1], 1)
+    start, slope = arithmetic.entry(paths[0][0], 0), arithmetic.entry(paths[0][1], 1)
     at_rest = smooth[0] & still
     span = _poly_range(paths[0][0], paths[0][1], half)
     low_end = np.where(np.isnan(span[0]), -np.inf, span[0])
@@ -160,11 +161,11 @@ def _path(surface: Surface, low, high, centre, half, place, speed: np.ndarray | 
     secret = surface.secret
     if speed is None:  # the ends of the box where the path starts at its centre, else with a margin
         own = place[:, 0] == centre
-        span = lanes.add(lanes.point(place[:, 0]), (-half, half))
+        span = batched.add(batched.point(place[:, 0]), (-half, half))
         span_low, span_high = np.where(own, low, span[0]), np.where(own, high, span[1])
     else:
         moved = np.abs(speed) * half * (1 + 2.0**-50)
-        span_low, span_high = lanes.add(lanes.point(place[:, 0]), (-moved, moved))
+        span_low, span_high = batched.add(batched.point(place[:, 0]), (-moved, moved))
         span_low, span_high = (np.where(speed, v, place[:, 0]) for v in (span_low, span_high))
     within = np.ones(n, bool)
     if secret.continuous and dim == 1:
@@ -182,22 +183,25 @@ def _path(surface: Surface, low, high, centre, half, place, speed: np.ndarray | 
                 surface.log.run(surface.inputs(boxes(*box, j, 1), (low[None], high[None])), 1)
                 for j in range(dim)
             ]
-        slopes = [jet.entry(one.jet, 1) for one in around]
+        slopes = [arithmetic.entry(one.jet, 1) for one in around]
         even = np.all([np.isfinite(s[0]) & np.isfinite(s[1]) for s in slopes], axis=0)
         even = np.broadcast_to(even, n)
         decisions = merged([one.decisions for one in around])
         some = charged(surface, *box)
-        ends = [jet.entry(one.jet if sign > 0 else lanes.negative(one.jet), 0) for one in around]
+        ends = [
+            arithmetic.entry(one.jet if sign > 0 else batched.negative(one.jet), 0)
+            for one in around
+        ]
         least = np.where(some, np.broadcast_to(ends[0][0], n), -np.inf)
         # an atom may be the place: then the box around it says nothing of it
         fine = even & some & within & (len(secret.atoms) == 0)
 
     def along(a: np.ndarray, b: np.ndarray, order: int) -> Box:
-        y = jet.variable(a, b, order)
+        y = arithmetic.variable(a, b, order)
         if speed is None:
             assert surface.diagonal is not None
             program, origin = surface.diagonal
-            offset = lanes.subtract(lanes.point(place[:, 0]), lanes.point(centre))
+            offset = batched.subtract(batched.point(place[:, 0]), batched.point(centre))
             # continuous operations decide again: their arguments may have changed sign
             steps = {
                 new: [k for k in old if surface.graph.nodes[k][0] not in _CONTINUOUS]
@@ -208,13 +212,13 @@ def _path(surface: Surface, low, high, centre, half, place, speed: np.ndarray | 
             taken = {k: v for k, v in known.items() if v is not None}
             found = program.run(named, order, decisions=taken)
         else:
-            x = [jet.constant(place[:, j], place[:, j]) for j in range(dim)]
+            x = [arithmetic.constant(place[:, j], place[:, j]) for j in range(dim)]
             if speed.any():
                 ends = (place[:, 0],) * 2 if a is b else (span_low, span_high)
                 x = [(np.stack([ends[0], speed]), np.stack([ends[1], speed]))]
             found = surface.log.run(surface.inputs(x, y), order, decisions=decisions)
         made.append(found.decisions)
-        return found.jet if sign > 0 else lanes.negative(found.jet)
+        return found.jet if sign > 0 else batched.negative(found.jet)
 
     made: list = []
     outer = along(low, high, ORDER)
@@ -238,21 +242,21 @@ def _beside(surface: Surface, low, high, centre, half, place, towards: float, si
     secret = surface.secret
     unit = half * 2.0**-24 + np.abs(centre) * 2.0**-48
     middle = (place - centre) + towards * 2 * unit
-    around = lanes.add(lanes.point(middle), (-unit, unit))
-    x = lanes.add((low, high), around)
+    around = batched.add(batched.point(middle), (-unit, unit))
+    x = batched.add((low, high), around)
     fine = (x[0] >= secret.lower[0]) & (x[1] <= secret.upper[0])
     fine = fine & charged(surface, x[0][:, None], x[1][:, None])
-    y, offset = jet.constant(low, high), jet.variable(around[0], around[1], 1)
+    y, offset = arithmetic.constant(low, high), arithmetic.variable(around[0], around[1], 1)
     seen = program.run({"y": y, "offset": offset}, 1)
-    slope = jet.entry(seen.jet, 1)
+    slope = arithmetic.entry(seen.jet, 1)
     fine = fine & np.isfinite(slope[0]) & np.isfinite(slope[1]) & (len(secret.atoms) == 0)
-    offset = jet.constant(middle, middle)
+    offset = arithmetic.constant(middle, middle)
     # what is decided for all of the interval is: a value altered at its middle is not seen
-    named = {"y": jet.variable(low, high, ORDER), "offset": offset}
+    named = {"y": arithmetic.variable(low, high, ORDER), "offset": offset}
     outer = program.run(named, ORDER, decisions=seen.decisions)
-    named = {"y": jet.variable(centre, centre, ORDER - 1), "offset": offset}
+    named = {"y": arithmetic.variable(centre, centre, ORDER - 1), "offset": offset}
     inner = program.run(named, ORDER - 1, decisions=outer.decisions)
-    found = [v.jet if sign > 0 else lanes.negative(v.jet) for v in (inner, outer)]
+    found = [v.jet if sign > 0 else batched.negative(v.jet) for v in (inner, outer)]
     return (full(found[0], ORDER, n), full(found[1], ORDER + 1, n)), fine
 
 
@@ -274,7 +278,7 @@ def charged(surface: Surface, low, high) -> np.ndarray:
     if not secret.positive:
         x = boxes(low, high, 0, 1)
         named = dict(zip(secret.names, x, strict=True))
-        density = jet.entry(secret.program.run(named, 1).jet, 0)  # type: ignore[union-attr]
+        density = arithmetic.entry(secret.program.run(named, 1).jet, 0)  # type: ignore[union-attr]
         charged = charged & (density[0] > -np.inf)
     return charged
 
@@ -312,8 +316,8 @@ class Bands:
         n = len(low)
         centre, half = geometry(low, high)
         ends = (
-            lanes.subtract(lanes.point(low), lanes.point(centre)),
-            lanes.subtract(lanes.point(high), lanes.point(centre)),
+            batched.subtract(batched.point(low), batched.point(centre)),
+            batched.subtract(batched.point(high), batched.point(centre)),
         )
         top = side(self.surface, low, high, 1.0, tol, deadline, self.cover)
         if kind == "ldp":
@@ -324,21 +328,21 @@ class Bands:
         shift = np.where(np.isfinite(top.direct), top.direct, 0.0)
         inner, outer, rest = self.marginal.over(low, high, shift, max(tol, 1e-13), deadline)
         density = self._whole(inner, rest), self._whole(outer, rest)
-        scale = lanes.exp(lanes.point(shift))
-        mass = _nonnegative(lanes.multiply(_integral(*density, ends), scale))
+        scale = batched.exp(batched.point(shift))
+        mass = _nonnegative(batched.multiply(_integral(*density, ends), scale))
         logs = self._log(density[0], shift), self._log(density[1], shift)
         if kind == "pml":
             chosen, signed = top, logs
         else:
             chosen = side(self.surface, low, high, -1.0, tol, deadline, self.cover)
-            signed = lanes.negative(logs[0]), lanes.negative(logs[1])
+            signed = batched.negative(logs[0]), batched.negative(logs[1])
         lower, upper, gaps = _against(chosen, signed, half)
         mean = self._mean(chosen, gaps, density, ends, scale, mass, lower, upper)
         total = mass[0] * np.exp(lower) * (1 - 1e-14), mass[1] * np.exp(upper) * (1 + 1e-14)
         total = tuple(np.nan_to_num(v, nan=d) for v, d in zip(total, (0.0, np.inf), strict=True))
         if kind == "pml":
             logs_of_top = [*top.paths, _constant(top.direct)]
-            unit = lanes.point(np.ones(n))
+            unit = batched.point(np.ones(n))
             total = self._exp_mean(top, logs_of_top, None, ends, unit, total)
         else:
             total = self._exp_mean(chosen, gaps, density, ends, scale, total)
@@ -349,22 +353,22 @@ class Bands:
 
         The sum may be negative at the centre: the rest belongs to another y, where f_Y is not.
         """
-        head = lanes.add((part[0][:1], part[1][:1]), (rest[0][None], rest[1][None]))
-        return jet.joined(head, (part[0][1:], part[1][1:]))
+        head = batched.add((part[0][:1], part[1][:1]), (rest[0][None], rest[1][None]))
+        return arithmetic.joined(head, (part[0][1:], part[1][1:]))
 
     def _log(self, part: Box, shift: np.ndarray) -> Box:
         found = log_jet(part, len(part[0]) - 1)
-        first = lanes.add((found[0][:1], found[1][:1]), lanes.point(shift[None]))
-        return jet.joined(first, (found[0][1:], found[1][1:]))
+        first = batched.add((found[0][:1], found[1][:1]), batched.point(shift[None]))
+        return arithmetic.joined(first, (found[0][1:], found[1][1:]))
 
     def _mean(self, chosen, gaps, density, ends, scale, mass, lower, upper) -> Box:
         """Enclose the integral of the leakage: polynomial times polynomial, or its range."""
         crude = mass[0] * lower * (1 - 1e-15), mass[1] * upper * (1 + 1e-15)
         low, high = [crude[0]], [np.where(np.isnan(crude[1]), np.inf, crude[1])]
         for i, gap in enumerate(gaps):
-            inner = jet.multiply(gap[0], density[0], ORDER - 1)
-            outer = jet.multiply(gap[1], density[1], ORDER)
-            total = lanes.settled(lanes.multiply(_integral(inner, outer, ends), scale))
+            inner = arithmetic.multiply(gap[0], density[0], ORDER - 1)
+            outer = arithmetic.multiply(gap[1], density[1], ORDER)
+            total = batched.settled(batched.multiply(_integral(inner, outer, ends), scale))
             if i < len(chosen.paths):
                 low.append(np.where(chosen.sound[i], total[0], 0.0))
             if i == 0:
@@ -382,18 +386,18 @@ class Bands:
         """
         lows, highs = [crude[0]], [crude[1]]
         for i, exponent in enumerate(exponents):
-            inner, outer = (jet_functions.exponential(exponent[k], ORDER - 1 + k) for k in (0, 1))
+            inner, outer = (elementary.exponential(exponent[k], ORDER - 1 + k) for k in (0, 1))
             if weight is not None:
-                inner = jet.multiply(inner, weight[0], ORDER - 1)
-                outer = jet.multiply(outer, weight[1], ORDER)
-            total = lanes.settled(lanes.multiply(_integral(inner, outer, ends), scale))
+                inner = arithmetic.multiply(inner, weight[0], ORDER - 1)
+                outer = arithmetic.multiply(outer, weight[1], ORDER)
+            total = batched.settled(batched.multiply(_integral(inner, outer, ends), scale))
             if i == len(side.paths):
                 highs.append(total[1])
                 break
             lows.append(np.where(side.sound[i], total[0], 0.0))
             if i == 0:
-                more = lanes.exp(lanes.point(side.excess))
-                high = lanes.multiply((np.maximum(total[0], 0.0), total[1]), more)[1]
+                more = batched.exp(batched.point(side.excess))
+                high = batched.multiply((np.maximum(total[0], 0.0), total[1]), more)[1]
                 # a path along which f is 0 says nothing: 0 times an excess that is not bounded
                 highs.append(np.where(np.isfinite(side.excess), high, np.inf))
         highs = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
@@ -401,32 +405,34 @@ class Bands:
 
 
 def _nonnegative(a: Box) -> Box:
-    a = lanes.settled(a)
+    a = batched.settled(a)
     return np.maximum(a[0], 0.0), np.maximum(a[1], 0.0)
 
 
 def _integral(inner: Box, outer: Box, ends: tuple[Box, Box]) -> Box:
     """Enclose the integral of a polynomial between two offsets from the centre."""
     left, right = ends
-    total: Box = lanes.point(np.zeros_like(left[0]))
+    total: Box = batched.point(np.zeros_like(left[0]))
     before, after = left, right
     for k in range(ORDER + 1):
-        part = jet.entry(inner if k < ORDER else outer, k)
+        part = arithmetic.entry(inner if k < ORDER else outer, k)
         # on both sides of the centre, as a coefficient may vary with y within its enclosure
-        for span in (after, lanes.negative(before)):
-            mean = lanes.divide(span, lanes.point(np.array(k + 1.0)))
-            total = lanes.add(total, lanes.multiply(part, mean))
-        before, after = lanes.multiply(before, left), lanes.multiply(after, right)
+        for span in (after, batched.negative(before)):
+            mean = batched.divide(span, batched.point(np.array(k + 1.0)))
+            total = batched.add(total, batched.multiply(part, mean))
+        before, after = batched.multiply(before, left), batched.multiply(after, right)
     return total
 
 
 def _sum_of_sides(top: _Side, bottom: _Side, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Enclose sup log f - inf log f on the boxes."""
-    lowers = [lanes.add(lanes.point(top.flat), lanes.point(bottom.flat))[0]]
-    uppers = [lanes.add(lanes.point(top.direct), lanes.point(bottom.direct))[1]]
+    lowers = [batched.add(batched.point(top.flat), batched.point(bottom.flat))[0]]
+    uppers = [batched.add(batched.point(top.direct), batched.point(bottom.direct))[1]]
     for i, path in enumerate(top.paths):
         for j, other in enumerate(bottom.paths):
-            spread = _poly_range(jet.add(path[0], other[0]), jet.add(path[1], other[1]), half)
+            spread = _poly_range(
+                arithmetic.add(path[0], other[0]), arithmetic.add(path[1], other[1]), half
+            )
             lowers.append(np.where(top.sound[i] & bottom.sound[j], spread[0], 0.0))
             if i == j == 0:
                 uppers.append(spread[1] + (top.excess + bottom.excess) * (1 + 2.0**-50))
@@ -438,7 +444,7 @@ def _against(chosen: _Side, signed: tuple[Box, Box], half: np.ndarray):
     gaps = [_minus(path, signed) for path in (*chosen.paths, _constant(chosen.direct))]
     ranges = [_poly_range(*gap, half) for gap in gaps]
     log_range = _poly_range(*signed, half)
-    lowers = [lanes.subtract(lanes.point(chosen.flat), log_range)[0]]
+    lowers = [batched.subtract(batched.point(chosen.flat), log_range)[0]]
     lowers += [np.where(s, r[0], 0.0) for s, r in zip(chosen.sound, ranges, strict=False)]
     uppers = [ranges[0][1] + chosen.excess * (1 + 2.0**-50), ranges[-1][1]]
     return *_ends(lowers, uppers), gaps

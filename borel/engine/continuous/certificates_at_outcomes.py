@@ -16,9 +16,9 @@ from borel.engine.continuous.check_in_logs import _InLogs
 from borel.engine.continuous.check_pairs import AT_OUTCOMES, _Pair
 from borel.engine.continuous.essential import over_rest
 from borel.engine.continuous.trials import followed
-from borel.engine.graphs import fp
-from borel.engine.intervals import lanes
-from borel.engine.intervals.rounding import fraction_down, fraction_up
+from borel.numerics.graphs import float64
+from borel.numerics.intervals import batched
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certified import CertifiedEngine
@@ -184,9 +184,9 @@ def _of_counts(
     # or far beyond, where its mass underflows
     places = np.append(head[prior.pdf(head) > 0], engine.extreme(ys, sign).place[0])
     named = {secret.names[0]: places, "y": np.full(places.shape, y)}
-    heights = sign * fp.evaluate(engine.surface.graph, named)
+    heights = sign * float64.evaluate(engine.surface.graph, named)
     place = float(places[np.argmax(np.nan_to_num(heights, nan=-math.inf))])
-    at = lanes.point(ys)
+    at = batched.point(ys)
     lower, upper = _ends(prior.on)
     sides = ((lower, head[0] - 1), (head[-1] + 1, upper))
     others = [(float(a), float(b)) for a, b in sides if a <= b]

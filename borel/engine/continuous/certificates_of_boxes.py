@@ -11,11 +11,11 @@ from borel.engine.continuous.certificates import header, without_infinities
 from borel.engine.continuous.check_dimensions import _Dimensions
 from borel.engine.continuous.check_ranges import SIGNS
 from borel.engine.continuous.trials import followed
-from borel.engine.graphs import fp
+from borel.numerics.graphs import float64
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certified import CertifiedEngine
-    from borel.engine.graphs.trace import Graph
+    from borel.numerics.graphs.trace import Graph
 
 _WORK = 6_000_000
 """What the checker may spend while a certificate is made: a few seconds."""
@@ -81,7 +81,7 @@ def _changes(graph: Graph, y: float, ends: list[list[float]], j: int) -> set[flo
     others = [{f"x{i}": v for i, v in enumerate(place)} for place in places]
 
     def tests(x: np.ndarray, k: int) -> list[np.ndarray]:
-        values = fp._values(graph, {**others[k], f"x{j}": x, "y": np.asarray(y)})
+        values = float64._values(graph, {**others[k], f"x{j}": x, "y": np.asarray(y)})
         at = [[values[i] for i in args] for op, args in graph.nodes if op in _TESTS]
         return [np.broadcast_to(u[0] - u[1] if len(u) == 2 else u[0], x.shape) for u in at]
 

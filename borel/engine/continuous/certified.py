@@ -23,11 +23,11 @@ from borel.engine.continuous.rules import Outcomes
 from borel.engine.continuous.surface import Secret, Surface, secret_of
 from borel.engine.discrete.countable_means import beyond
 from borel.engine.discrete.law_measures import LawMeasures
-from borel.engine.intervals import lanes
-from borel.engine.intervals.jet_functions import logarithm
-from borel.engine.intervals.rounding import Enclosure
 from borel.errors import NotEnclosed
 from borel.laws import Values
+from borel.numerics.intervals import batched
+from borel.numerics.intervals.rounding import Enclosure
+from borel.numerics.jets.elementary import logarithm
 from borel.total_masses import head_of
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from borel.density import Density
     from borel.engine.continuous.arb_points import ArbPoints
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
-    from borel.engine.intervals.lanes import Box
     from borel.joint import Joint
+    from borel.numerics.intervals.batched import Box
 
 _TOP, _BOTTOM = 1.0, -1.0
 
@@ -170,7 +170,7 @@ class CertifiedEngine(LawMeasures):
             corner: list = []
             for sheet in self._sheets(ys):
                 n = len(sheet.y)
-                y = lanes.point(sheet.y)
+                y = batched.point(sheet.y)
                 found = self._extreme_by_arb(sheet, sign)
                 if found is None:
                     found = extremes(
@@ -256,8 +256,8 @@ class CertifiedEngine(LawMeasures):
                     if len(ys) == 1:
                         self._cells = ys.tobytes(), at.shift, cells
                 logs = logarithm((total[0][None], total[1][None]), 0)
-                part = lanes.add((logs[0][0], logs[1][0]), lanes.point(at.shift))
-                low[sheet.where], high[sheet.where] = lanes.settled(part)
+                part = batched.add((logs[0][0], logs[1][0]), batched.point(at.shift))
+                low[sheet.where], high[sheet.where] = batched.settled(part)
             return low - self.secret.miss, high + self.secret.miss
 
         return self._remembered(("marginal", ys.tobytes()), compute)
@@ -325,7 +325,7 @@ class CertifiedEngine(LawMeasures):
             bottom = self.extreme(ys, _BOTTOM)
             pair = self.log_marginal_box(ys), (bottom.lower, bottom.upper)
         with np.errstate(invalid="ignore"):
-            low, upper = lanes.settled(lanes.subtract(*pair))
+            low, upper = batched.settled(batched.subtract(*pair))
             # log 0 below: infinite if the density above is proved to be positive
             endless = np.isneginf(pair[1][1]) & (pair[0][0] > -np.inf)
             low = np.where(endless, np.inf, low)
@@ -342,8 +342,8 @@ class CertifiedEngine(LawMeasures):
         (low, high), dead = self.enclosed(kind, ys)
         mass = self.log_marginal_box(ys)
         with np.errstate(over="ignore", invalid="ignore"):
-            ratio = lanes.exp((low, high))
-            p = lanes.exp(mass)
+            ratio = batched.exp((low, high))
+            p = batched.exp(mass)
         p = np.where(dead, 0.0, p[0]), np.where(dead, 0.0, p[1])
         return Values(low, high, ratio[0], ratio[1], p[0], p[1], dead)
 
@@ -364,13 +364,13 @@ class CertifiedEngine(LawMeasures):
         low, high = np.zeros(len(flat)), np.zeros(len(flat))
         for sheet in self._sheets(flat):
             kernel = self._of_all(sheet)
-            jets = [lanes.point(c[sheet.where][None]) for c in points]
-            named = kernel.inputs(jets, lanes.point(sheet.y[None]))
-            found = lanes.settled(kernel.log.run(named, 0).jet)
+            jets = [batched.point(c[sheet.where][None]) for c in points]
+            named = kernel.inputs(jets, batched.point(sheet.y[None]))
+            found = batched.settled(kernel.log.run(named, 0).jet)
             low[sheet.where], high[sheet.where] = found[0][0], found[1][0]
         marginal = self.log_marginal_box(flat)
         with np.errstate(invalid="ignore"):
-            gap = lanes.settled(lanes.subtract((low, high), marginal))
+            gap = batched.settled(batched.subtract((low, high), marginal))
         outside = np.isneginf(marginal[1])
         low = np.where(outside, 0.0, gap[0])
         high = np.where(outside, 0.0, gap[1])
@@ -392,7 +392,7 @@ class CertifiedEngine(LawMeasures):
         mean = self.exp_mean("pml")
         if math.isinf(mean.lower):
             return mean.about(units="nats")
-        from borel.engine.balls.arb import ball, enclose
+        from borel.numerics.balls.arithmetic import ball, enclose
 
         low = max(enclose(lambda: ball(mean.lower).log())[0], 0.0) if mean.lower > 0 else 0.0
         if math.isinf(mean.upper):

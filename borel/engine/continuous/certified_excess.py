@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.balls.arb import ball
 from borel.engine.continuous.certificates_of_excess import event, psi
 from borel.engine.continuous.surface import log_graph
 from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_line
-from borel.engine.graphs.joined_graphs import JoinedGraphs
-from borel.engine.intervals.rounding import log_fraction
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
+from borel.numerics.balls.arithmetic import ball
+from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.intervals.rounding import log_fraction
 
 if TYPE_CHECKING:
     from borel.bound import Bound

@@ -18,19 +18,19 @@ from typing import TYPE_CHECKING, Any
 from flint import arb
 
 from borel import settings
-from borel.engine.balls.arb import ball, enclose, precision
-from borel.engine.balls.arb_graph import Prepared
 from borel.engine.continuous.surface import log_graph
 from borel.engine.divergences.line_divergences import cut_off
-from borel.engine.graphs.joined_graphs import JoinedGraphs
-from borel.engine.graphs.rewrite import COMPARISONS, linear_of, simplified
 from borel.errors import NotEnclosed
+from borel.numerics.balls.arithmetic import ball, enclose, precision
+from borel.numerics.balls.interpreter import Prepared
+from borel.numerics.graphs.rewrite import COMPARISONS, linear_of, simplified
+from borel.numerics.graphs.shared_graph import JoinedGraphs
 
 if TYPE_CHECKING:
     from borel.density import Density
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
     from borel.engine.divergences.generators import Generator
-    from borel.engine.graphs.trace import Graph
+    from borel.numerics.graphs.trace import Graph
 
 _MOST_SECRETS, _EVALUATIONS, _BITS = 32, 60_000, 128
 _BRANCHES = {"where", *COMPARISONS}
@@ -117,8 +117,8 @@ def _integral_of(
     rel_tol: float,
 ) -> tuple[float, float]:
     """Enclose the integral over outcomes of a product of densities."""
-    from borel.engine.balls.arb_expand import product
-    from borel.engine.balls.arb_integral import integrate
+    from borel.numerics.balls.expansion import product
+    from borel.numerics.balls.integral import integrate
 
     return integrate(
         Prepared(product(factors), variable="y"),

@@ -26,9 +26,9 @@ from borel.engine.continuous.partition import BANDS, Partition
 from borel.engine.continuous.regions import Regions
 from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.engine.divergences.generators import NAMED
-from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.laws import Values, check_level
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
     from borel.engine.divergences.generators import Generator

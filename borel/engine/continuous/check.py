@@ -31,7 +31,7 @@ from borel.engine.continuous.check_rays import (
     _run,
 )
 from borel.engine.continuous.check_sums import on_a_line
-from borel.engine.graphs.trace import Graph
+from borel.numerics.graphs.trace import Graph
 
 BITS, BOXES = 128, 3000
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from flint import arb
 
-from borel.engine.graphs.trace import Graph
+from borel.numerics.graphs.trace import Graph
 
 Density = tuple[Graph, bool]
 

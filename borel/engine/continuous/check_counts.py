@@ -34,7 +34,7 @@ from borel.engine.continuous.check_rays import (
     _ray,
     _rays,
 )
-from borel.engine.graphs.trace import Graph
+from borel.numerics.graphs.trace import Graph
 
 MOST, DEPTH, BOXES, ROUNDING = 4096, 60, 1000, arb(2) ** -30
 _TOTAL = set("add subtract multiply negative square absolute exp maximum minimum".split())

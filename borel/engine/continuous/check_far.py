@@ -28,7 +28,7 @@ from flint import arb
 from borel.engine.continuous.check import _middle
 from borel.engine.continuous.check_rays import _SIGNS, INF, Z, _balls, _ray, _rays
 from borel.engine.continuous.check_tails import DENSITY, log_along, tail
-from borel.engine.graphs.trace import Graph
+from borel.numerics.graphs.trace import Graph
 
 SHARES, DOUBLINGS = (0.5, 0.25, 0.75, 0.125, 0.875), range(1, 9)
 LOOKS, LOOSE, ONE = 100, 0.125, arb(1)

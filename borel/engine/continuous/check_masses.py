@@ -24,8 +24,8 @@ from borel.engine.continuous.check_priors import Weights
 from borel.engine.continuous.check_rays import INF, Z, _ray
 from borel.engine.continuous.check_sums import number_of
 from borel.engine.continuous.check_tails import in_y, tail
-from borel.engine.graphs.affine import formula
-from borel.engine.graphs.through import through
+from borel.numerics.graphs.dependence import through
+from borel.numerics.reduction.linear_forms import formula
 
 LITTLE, PIECES = arb(2) ** -30, 300
 SIZES = {"density": [2.0**k for k in (3, 5, 8, 12, 20)], "masses": [64.0, 512.0, 4096.0]}

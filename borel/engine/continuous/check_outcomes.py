@@ -35,7 +35,7 @@ from borel.engine.continuous.check_models import (
 from borel.engine.continuous.check_priors import Weights
 from borel.engine.continuous.check_rays import INF, Z
 from borel.engine.continuous.check_tails import in_y, tail
-from borel.engine.graphs.trace import Graph
+from borel.numerics.graphs.trace import Graph
 
 BOXES, CELLS, SOME, SEEN, LITTLE = 20_000, 200, 40, 16, arb(2) ** -10
 

@@ -30,8 +30,8 @@ from borel.engine.continuous.check_priors import Weights
 from borel.engine.continuous.check_ranges import INF, extremes, ranges, slopes, values, whole
 from borel.engine.continuous.check_rays import Z
 from borel.engine.continuous.check_slopes import _Slopes
-from borel.engine.graphs.through import through
-from borel.engine.graphs.trace import Graph
+from borel.numerics.graphs.dependence import through
+from borel.numerics.graphs.trace import Graph
 
 INSIDE, LITTLE, APART = arb(2) ** -100, arb(2) ** -30, arb(2) ** -40
 BOXES, WORK, COST = 20_000, 4_000_000_000, 100  # what a piece costs, but for its nodes

@@ -16,8 +16,8 @@ from flint import arb, fmpq
 
 from borel.engine.continuous.check_atoms import density
 from borel.engine.continuous.check_models import model, run
-from borel.engine.graphs.factors import polynomials
-from borel.engine.graphs.reduced import reduced
+from borel.numerics.reduction.polynomial_factors import polynomials
+from borel.numerics.reduction.scalar_statistic import reduced
 
 LITTLE, TWO_PI = arb(2) ** -30, 2 * arb.pi()
 

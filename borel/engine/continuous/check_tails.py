@@ -15,7 +15,7 @@ from borel.engine.continuous.check_counts import _run as run_at_integers
 from borel.engine.continuous.check_counts import decided
 from borel.engine.continuous.check_rays import FUNCTIONS as RAYS
 from borel.engine.continuous.check_rays import INF, Q1, Z, _gap, _power, _Ray, _ray, _run
-from borel.engine.graphs.trace import Graph
+from borel.numerics.graphs.trace import Graph
 
 
 def _gammaln(u):

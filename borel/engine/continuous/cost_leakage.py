@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.balls.arb import ball, enclose
 from borel.engine.continuous import certificates_of_laws
 from borel.engine.continuous.band_marginals import ORDER, geometry
 from borel.engine.continuous.bands import _integral, side
 from borel.engine.discrete.law_measures import inverse_mean
-from borel.engine.intervals import jet_functions, lanes
+from borel.numerics.balls.arithmetic import ball, enclose
+from borel.numerics.intervals import batched
+from borel.numerics.jets import elementary
 
 if TYPE_CHECKING:
     from borel.bound import Bound
@@ -91,25 +92,26 @@ def _of_bands(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) -
     """Integrate e^-s, where s = sup_x -log f is known against paths, to second order."""
     centre, _ = geometry(low, high)
     ends = (
-        lanes.subtract(lanes.point(low), lanes.point(centre)),
-        lanes.subtract(lanes.point(high), lanes.point(centre)),
+        batched.subtract(batched.point(low), batched.point(centre)),
+        batched.subtract(batched.point(high), batched.point(centre)),
     )
     tol = min(settings.current().tol / 8, 1e-9)
     bands = engine.bands
     bottom = side(bands.surface, low, high, -1.0, tol, deadline, bands.cover)
-    width = lanes.subtract(lanes.point(high), lanes.point(low))
+    width = batched.subtract(batched.point(high), batched.point(low))
     crude = [
-        lanes.multiply(lanes.exp(lanes.point(-v)), width) for v in (bottom.direct, bottom.flat)
+        batched.multiply(batched.exp(batched.point(-v)), width)
+        for v in (bottom.direct, bottom.flat)
     ]
     lows, highs = [crude[0][0]], [crude[1][1]]
     for i, path in enumerate(bottom.paths):
-        inner = jet_functions.exponential(lanes.negative(path[0]), ORDER - 1)
-        outer = jet_functions.exponential(lanes.negative(path[1]), ORDER)
-        total = lanes.settled(_integral(inner, outer, ends))
+        inner = elementary.exponential(batched.negative(path[0]), ORDER - 1)
+        outer = elementary.exponential(batched.negative(path[1]), ORDER)
+        total = batched.settled(_integral(inner, outer, ends))
         highs.append(np.where(bottom.sound[i], total[1], np.inf))
         if i == 0:
-            less = lanes.exp(lanes.point(-bottom.excess))
-            lows.append(lanes.multiply((np.maximum(total[0], 0.0), total[1]), less)[0])
+            less = batched.exp(batched.point(-bottom.excess))
+            lows.append(batched.multiply((np.maximum(total[0], 0.0), total[1]), less)[0])
     lower = np.maximum.reduce([np.where(np.isnan(v), 0.0, v) for v in lows])
     upper = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
     lower = np.maximum(lower, 0.0)

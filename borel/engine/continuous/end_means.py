@@ -27,15 +27,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.balls.arb import ball, enclose
-from borel.engine.infinities.orders import NOTHING, Ray, of_log
-from borel.engine.infinities.power import PowerProgram, ray
+from borel.numerics.balls.arithmetic import ball, enclose
+from borel.numerics.germs.interpreter import PowerProgram, ray
+from borel.numerics.germs.order_bounds import NOTHING, Ray, of_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
-    from borel.engine.infinities.orders import Orders
+    from borel.numerics.germs.order_bounds import Orders
 
 _LOST = math.inf, math.inf, math.inf
 Order = tuple[float, float]

@@ -15,13 +15,14 @@ import numpy as np
 from borel import settings
 from borel.engine.continuous.half_lines import JUMPS
 from borel.engine.continuous.surface import Surface, boxes, chosen, merged
-from borel.engine.intervals import jet, lanes
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from borel.engine.continuous.tubes import Tubes
-    from borel.engine.intervals.lanes import Box
+    from borel.numerics.intervals.batched import Box
 
 _LANES = 400_000
 _STEEP = 32
@@ -241,8 +242,8 @@ def over_rest(
     for low, high in surface.secret.rest if rest is None else rest:
         x = [(np.full((1, n), low), np.full((1, n), high))]
         at = None if y is None or not surface.needs_y else (y[0][None], y[1][None])
-        value = lanes.settled(jet.entry(surface.log.run(surface.inputs(x, at), 0).jet, 0))
-        value = value if sign > 0 else lanes.negative(value)
+        value = batched.settled(arithmetic.entry(surface.log.run(surface.inputs(x, at), 0).jet, 0))
+        value = value if sign > 0 else batched.negative(value)
         top = np.broadcast_to(value[1], n)
         out = np.maximum(out, np.where(np.isnan(top), np.inf, top))
     return out
@@ -267,15 +268,15 @@ def _at_atoms(surface: Surface, y: Box | None, n: int, sign: float, around: Arou
     direct = np.full(n, -np.inf)
     place = np.full((n, points.shape[1]), np.nan)
     block = max(1, 200_000 // max(1, len(points)))
-    x = [lanes.point(points[None, :, j][None]) for j in range(points.shape[1])]
+    x = [batched.point(points[None, :, j][None]) for j in range(points.shape[1])]
 
     def run(low: np.ndarray, high: np.ndarray, order: int, decisions: Any = None) -> Any:
-        at = jet.variable(low[:, None], high[:, None], order)
+        at = arithmetic.variable(low[:, None], high[:, None], order)
         return surface.log.run(surface.inputs(x, at), order, decisions=decisions)
 
     def entry(found: Any, k: int) -> Box:
-        value = jet.entry(found.jet, k)
-        value = value if sign > 0 else lanes.negative(value)
+        value = arithmetic.entry(found.jet, k)
+        value = value if sign > 0 else batched.negative(value)
         shape = (rows.stop - rows.start, len(points))
         return np.broadcast_to(value[0], shape), np.broadcast_to(value[1], shape)
 
@@ -292,7 +293,7 @@ def _at_atoms(surface: Surface, y: Box | None, n: int, sign: float, around: Arou
             centre = around.centre[rows]
             lower, upper = entry(run(centre, centre, 0, box.decisions), 0)
             middle = around.slope[0][rows, None], around.slope[1][rows, None]
-            gap = lanes.subtract(slope, middle)
+            gap = batched.subtract(slope, middle)
             with np.errstate(invalid="ignore"):
                 extra = around.half[rows, None] * np.maximum(np.abs(gap[0]), np.abs(gap[1]))
             upper = upper + np.where(np.isnan(extra), np.inf, extra) * (1 + 2.0**-50)
@@ -362,7 +363,7 @@ def _bounds(
         outcome = surface.log.run(
             surface.inputs(boxes(a, b, j, 2), at), 2, start=a[:, j] if dim == 1 else None
         )
-        jets.append(outcome.jet if sign > 0 else lanes.negative(outcome.jet))
+        jets.append(outcome.jet if sign > 0 else batched.negative(outcome.jet))
         decided.append(outcome.decisions)
         kinks.append(outcome.kink)
     with np.errstate(all="ignore"):
@@ -370,17 +371,17 @@ def _bounds(
 
 
 def _entry(j, k: int, count: int) -> Box:
-    low, high = jet.entry(j, k)
+    low, high = arithmetic.entry(j, k)
     return np.broadcast_to(low, count), np.broadcast_to(high, count)
 
 
 def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
     a, b = work.a, work.b
-    seen = at if around is None else lanes.point(around.centre[work.index][None])
+    seen = at if around is None else batched.point(around.centre[work.index][None])
     count, dim = a.shape
     value = _entry(jets[0], 0, count)
     for j in range(1, dim):
-        value = lanes.meet(value, _entry(jets[j], 0, count))
+        value = batched.meet(value, _entry(jets[j], 0, count))
     slopes = [_entry(j, 1, count) for j in jets]
     bends = [_entry(j, 2, count) for j in jets]
     bounded = np.all([np.isfinite(s[0]) & np.isfinite(s[1]) for s in slopes], axis=0)
@@ -389,7 +390,7 @@ def _from_jets(surface, at, work, sign, jets, decided, kink, around) -> _Bounds:
     def at_points(points: np.ndarray, order: int):
         x = boxes(points, points, 0, order)
         found = surface.log.run(surface.inputs(x, seen), order, decisions=decided).jet
-        return found if sign > 0 else lanes.negative(found)
+        return found if sign > 0 else batched.negative(found)
 
     if around is not None and not bounded.all():  # y - x varies less than y and x do
         value = _across(surface, at, a, b, sign, value, ~bounded)
@@ -472,7 +473,7 @@ def _across(surface: Surface, at, a, b, sign: float, value: Box, rows: np.ndarra
         return value
     program, _ = surface.diagonal
     y = tuple(np.broadcast_to(end, (1, len(a)))[:, rows] for end in at)
-    least, most = lanes.subtract((a[rows].T, b[rows].T), (y[0], y[1]))
+    least, most = batched.subtract((a[rows].T, b[rows].T), (y[0], y[1]))
     parts = [(least, most)]
     jumps = (least < 0) & (most > 0)
     if jumps.any() and not JUMPS.isdisjoint(surface.graph.operations):
@@ -480,12 +481,12 @@ def _across(surface: Surface, at, a, b, sign: float, value: Box, rows: np.ndarra
         parts = [(least, np.where(jumps, 0.0, most)), (np.where(jumps, 0.0, least), most)]
     ends = []
     for part in parts:
-        offset = jet.variable(part[0][0], part[1][0], 1)
-        found = program.run({"y": jet.constant(y[0][0], y[1][0]), "offset": offset}, 1).jet
-        ends.append(_entry(found if sign > 0 else lanes.negative(found), 0, int(rows.sum())))
+        offset = arithmetic.variable(part[0][0], part[1][0], 1)
+        found = program.run({"y": arithmetic.constant(y[0][0], y[1][0]), "offset": offset}, 1).jet
+        ends.append(_entry(found if sign > 0 else batched.negative(found), 0, int(rows.sum())))
     more = np.minimum.reduce([e[0] for e in ends]), np.maximum.reduce([e[1] for e in ends])
     low, high = value[0].copy(), value[1].copy()
-    low[rows], high[rows] = lanes.meet((low[rows], high[rows]), more)
+    low[rows], high[rows] = batched.meet((low[rows], high[rows]), more)
     return low, high
 
 
@@ -497,7 +498,7 @@ def _far_out(surface: Surface, centre: Box, a, b, sign: float, decided) -> np.nd
         y = centre[0][:, rows], centre[1][:, rows]
         x = boxes(a[rows], b[rows], -1, 0)
         found = surface.log.run(surface.inputs(x, y), 0, decisions=chosen(decided, rows)).jet
-        high = _entry(found if sign > 0 else lanes.negative(found), 0, int(rows.sum()))[1]
+        high = _entry(found if sign > 0 else batched.negative(found), 0, int(rows.sum()))[1]
         out[rows] = np.where(np.isnan(high), np.inf, high)
     return out
 
@@ -506,13 +507,13 @@ def _drift(surface, at, index, around: Around, sign, decided, a, b, ends) -> np.
     """Bound by how much L(y, x) - L(y, x0) moves as y leaves the centre."""
     if at is None:
         return np.zeros(len(index))
-    x = [jet.constant(a[:, j], b[:, j]) for j in range(a.shape[1])]
+    x = [arithmetic.constant(a[:, j], b[:, j]) for j in range(a.shape[1])]
     if a.shape[1] == 1:
-        x = [jet.constant(*ends)]
-    y = jet.variable(at[0][0], at[1][0], 1)
+        x = [arithmetic.constant(*ends)]
+    y = arithmetic.variable(at[0][0], at[1][0], 1)
     found = surface.log.run(surface.inputs(x, y), 1, decisions=decided).jet
-    slope = _entry(found if sign > 0 else lanes.negative(found), 1, len(index))
-    gap = lanes.subtract(slope, (around.slope[0][index], around.slope[1][index]))
+    slope = _entry(found if sign > 0 else batched.negative(found), 1, len(index))
+    gap = batched.subtract(slope, (around.slope[0][index], around.slope[1][index]))
     size = np.maximum(np.abs(gap[0]), np.abs(gap[1]))
     if a.shape[1] == 1:  # x0 itself does not move away from x0
         own = around.place[index, 0]

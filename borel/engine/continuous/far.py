@@ -14,13 +14,14 @@ import numpy as np
 from borel.engine.continuous import half_lines
 from borel.engine.continuous.bands import charged
 from borel.engine.continuous.surface import boxes
-from borel.engine.graphs import rewrite
-from borel.engine.intervals import jet, jet_functions, lanes
-from borel.engine.intervals.jet_program import Program
+from borel.numerics.graphs import rewrite
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic, elementary
+from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Secret, Surface
-    from borel.engine.intervals.lanes import Box
+    from borel.numerics.intervals.batched import Box
 
 _ORDER = 6
 _PIECES = 48
@@ -88,7 +89,7 @@ def _alive(surface: Surface, low: float, high: float) -> bool:
     n = len(cuts) - 1
     x = boxes(np.repeat(a + (b - a) / 4, n, 0), np.repeat(a + (b - a) / 2, n, 0), 0, 0)
     found = surface.log.run(surface.inputs(x, (cuts[None, :-1], cuts[None, 1:])), 0)
-    return bool((jet.entry(found.jet, 0)[0] > -np.inf).any())
+    return bool((arithmetic.entry(found.jet, 0)[0] > -np.inf).any())
 
 
 class _Pieces(NamedTuple):
@@ -159,26 +160,26 @@ def _from_end(
     cuts, outer, centre = pieces
     a, b = cuts[:-1], cuts[1:]
     middle = a + (b - a) / 2
-    left = lanes.subtract(lanes.point(a), lanes.point(middle))
-    right = lanes.subtract(lanes.point(b), lanes.point(middle))
+    left = batched.subtract(batched.point(a), batched.point(middle))
+    right = batched.subtract(batched.point(b), batched.point(middle))
     # increments from the middles to both ends, by Taylor's formula or by the slope alone
     to_right = _increment(centre, outer, right)
     to_left = _increment(centre, outer, left)
-    step = lanes.subtract(to_right, to_left)
+    step = batched.subtract(to_right, to_left)
     if backwards:
-        step = lanes.negative(step)
-        ends = _running(lanes.each(step, lambda v: v[::-1]))
-        at_right = lanes.each(ends, lambda v: v[:-1][::-1])
-        at_left = lanes.each(ends, lambda v: v[1:][::-1])
-        height = lanes.subtract(at_right, to_right)
+        step = batched.negative(step)
+        ends = _running(batched.each(step, lambda v: v[::-1]))
+        at_right = batched.each(ends, lambda v: v[:-1][::-1])
+        at_left = batched.each(ends, lambda v: v[1:][::-1])
+        height = batched.subtract(at_right, to_right)
     else:
         ends = _running(step)
-        at_left = lanes.each(ends, lambda v: v[:-1])
-        at_right = lanes.each(ends, lambda v: v[1:])
-        height = lanes.subtract(at_left, to_left)
+        at_left = batched.each(ends, lambda v: v[:-1])
+        at_right = batched.each(ends, lambda v: v[1:])
+        height = batched.subtract(at_left, to_left)
     index = np.searchsorted(cuts, places)
-    at_cuts = jet.joined(lanes.each(at_left, lambda v: v[:1]), at_right)
-    at_atoms = lanes.each(at_cuts, lambda v: v[index])
+    at_cuts = arithmetic.joined(batched.each(at_left, lambda v: v[:1]), at_right)
+    at_atoms = batched.each(at_cuts, lambda v: v[index])
     parts = [_weighted(at_atoms, secret)]
     if secret.continuous:
         parts.append(_integral(surface, centre, outer, height, a, b, middle, left, right))
@@ -198,8 +199,8 @@ def _from_end(
     ).min()
     for height_, mass in _beyond(surface, log, y, cuts, at_left, at_right):
         top, bottom = max(top, height_[1]), min(bottom, height_[0])
-        power = lanes.exp((np.array(height_[0]), np.array(height_[1])))
-        part = lanes.multiply(power, (np.array(mass[0]), np.array(mass[1])))
+        power = batched.exp((np.array(height_[0]), np.array(height_[1])))
+        part = batched.multiply(power, (np.array(mass[0]), np.array(mass[1])))
         parts.append((max(float(part[0]), 0.0), float(part[1])))
     top_low, bottom_high = -np.inf, np.inf
     if not secret.continuous:
@@ -211,12 +212,14 @@ def _from_end(
     sure = secret.weight_low > 0
     top_low = max([top_low, *at_atoms[0][sure]])
     bottom_high = min([bottom_high, *at_atoms[1][sure]])
-    total = lanes.total((np.array([p[0] for p in parts]), np.array([p[1] for p in parts])), axis=0)
-    total = lanes.settled((total[0][None], total[1][None]))
+    total = batched.total(
+        (np.array([p[0] for p in parts]), np.array([p[1] for p in parts])), axis=0
+    )
+    total = batched.settled((total[0][None], total[1][None]))
     if not total[0][0] > 0:
         return 0.0, np.inf
     log_low, log_high = (
-        float(v[0, 0]) for v in jet_functions.logarithm((total[0][None], total[1][None]), 0)
+        float(v[0, 0]) for v in elementary.logarithm((total[0][None], total[1][None]), 0)
     )
     if kind == "ldp":
         low_, high_ = top_low - bottom_high, top - bottom
@@ -246,8 +249,8 @@ def _cuts(secret: Secret) -> np.ndarray:
 def _beyond(surface, log, y, cuts, at_left, at_right):
     """Return, for each half-line beyond the cuts, log f there and the prior's mass."""
     secret, out = surface.secret, []
-    sides = ((0, cuts[:2], lanes.each(at_left, lambda v: v[0])),
-             (1, cuts[-2:][::-1], lanes.each(at_right, lambda v: v[-1])))  # fmt: skip
+    sides = ((0, cuts[:2], batched.each(at_left, lambda v: v[0])),
+             (1, cuts[-2:][::-1], batched.each(at_right, lambda v: v[-1])))  # fmt: skip
     for end, (cut, inside), at in sides:
         far_end = _ends(secret)[end]
         if np.isfinite(far_end):
@@ -264,9 +267,9 @@ def _mass_between(surface: Surface, cuts: np.ndarray) -> float:
     """Bound from below the prior's mass between the cuts."""
     a, b = cuts[:-1], cuts[1:]
     middle = a + (b - a) / 2
-    left, right = (lanes.subtract(lanes.point(v), lanes.point(middle)) for v in (a, b))
-    flat: Box = lanes.point(np.zeros((_ORDER + 1, len(a))))
-    level: Box = lanes.point(np.zeros(len(a)))
+    left, right = (batched.subtract(batched.point(v), batched.point(middle)) for v in (a, b))
+    flat: Box = batched.point(np.zeros((_ORDER + 1, len(a))))
+    level: Box = batched.point(np.zeros(len(a)))
     low, _ = _integral(surface, flat, flat, level, a, b, middle, left, right)
     return min(low, 1.0)
 
@@ -275,9 +278,9 @@ def _weighted(heights: Box, secret: Secret) -> tuple[float, float]:
     """Enclose the sum of e^height over the atoms, by their masses."""
     if not len(secret.atoms):
         return 0.0, 0.0
-    power = jet_functions.exponential((heights[0][None], heights[1][None]), 0)
-    parts = lanes.multiply(power, (secret.weight_low[None], secret.weight_high[None]))
-    low, high = lanes.total(parts, axis=1)
+    power = elementary.exponential((heights[0][None], heights[1][None]), 0)
+    parts = batched.multiply(power, (secret.weight_low[None], secret.weight_high[None]))
+    low, high = batched.total(parts, axis=1)
     return max(float(low[0]), 0.0), float(high[0])
 
 
@@ -288,7 +291,7 @@ def _continuous(
     a, b = middle[:-1], middle[1:]
     y = np.full((1, len(a)), low), np.full((1, len(a)), high)
     found = log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, 1), y), 1)
-    slope = jet.entry(found.jet, 1)
+    slope = arithmetic.entry(found.jet, 1)
     return bool(np.isfinite(slope[0]).all() and np.isfinite(slope[1]).all())
 
 
@@ -300,14 +303,14 @@ def _filled(a: Box, count: int) -> Box:
 
 def _increment(centre: Box, outer: Box, step: Box) -> Box:
     """Enclose L(y, m + step) - L(y, m)."""
-    by_slope = lanes.multiply((outer[0][1], outer[1][1]), step)
-    total: Box = lanes.point(np.zeros_like(step[0]))
-    power: Box = lanes.point(np.ones_like(step[0]))
+    by_slope = batched.multiply((outer[0][1], outer[1][1]), step)
+    total: Box = batched.point(np.zeros_like(step[0]))
+    power: Box = batched.point(np.ones_like(step[0]))
     for k in range(1, _ORDER + 1):
-        power = lanes.multiply(power, step)
+        power = batched.multiply(power, step)
         part = centre if k < _ORDER else outer
-        total = lanes.add(total, lanes.multiply((part[0][k], part[1][k]), power))
-    return lanes.meet(lanes.settled(total), lanes.settled(by_slope))
+        total = batched.add(total, batched.multiply((part[0][k], part[1][k]), power))
+    return batched.meet(batched.settled(total), batched.settled(by_slope))
 
 
 def _running(step: Box) -> Box:
@@ -348,32 +351,33 @@ def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tupl
             np.concatenate([head[0][None], part[0][1:]]),
             np.concatenate([head[1][None], part[1][1:]]),
         )
-        power = jet_functions.exponential(exponent, _ORDER)
-        return jet.multiply(power, p, _ORDER)
+        power = elementary.exponential(exponent, _ORDER)
+        return arithmetic.multiply(power, p, _ORDER)
 
-    span = lanes.multiply((outer[0][1], outer[1][1]), (left[0], right[1]))
+    span = batched.multiply((outer[0][1], outer[1][1]), (left[0], right[1]))
     over = density(a, b)
     inner = weighted(centre, height, density(middle, middle))
-    wide = weighted(outer, lanes.add(height, span), over)
-    total: Box = lanes.point(np.zeros(len(a)))
+    wide = weighted(outer, batched.add(height, span), over)
+    total: Box = batched.point(np.zeros(len(a)))
     before, after = left, right
     for k in range(_ORDER + 1):
         part = inner if k < _ORDER else wide
-        width = lanes.divide(lanes.subtract(after, before), lanes.point(np.array(k + 1.0)))
-        total = lanes.add(total, lanes.multiply((part[0][k], part[1][k]), width))
-        before, after = lanes.multiply(before, left), lanes.multiply(after, right)
-    crude = lanes.multiply(
-        (np.maximum(wide[0][0], 0.0), wide[1][0]), lanes.subtract(lanes.point(b), lanes.point(a))
+        width = batched.divide(batched.subtract(after, before), batched.point(np.array(k + 1.0)))
+        total = batched.add(total, batched.multiply((part[0][k], part[1][k]), width))
+        before, after = batched.multiply(before, left), batched.multiply(after, right)
+    crude = batched.multiply(
+        (np.maximum(wide[0][0], 0.0), wide[1][0]),
+        batched.subtract(batched.point(b), batched.point(a)),
     )
-    best = lanes.meet(lanes.settled(total), lanes.settled(crude))
+    best = batched.meet(batched.settled(total), batched.settled(crude))
     if secret.mass is not None:  # the range of the exponential times the prior's mass
-        power = jet_functions.exponential(_range_of(lanes.add(height, span)), 0)
+        power = elementary.exponential(_range_of(batched.add(height, span)), 0)
         scale = np.max(np.abs(best[1]), initial=0.0, where=np.isfinite(best[1]))
         loose = np.flatnonzero(~(best[1] - best[0] <= _LOOSE * scale))
         known = [secret.mass_between(float(a[k]), float(b[k])) for k in loose]
         ends = np.array(known).reshape(-1, 2).T
-        part = lanes.multiply((power[0][0, loose], power[1][0, loose]), (ends[0], ends[1]))
+        part = batched.multiply((power[0][0, loose], power[1][0, loose]), (ends[0], ends[1]))
         best[0][loose] = np.fmax(best[0][loose], np.fmax(part[0], 0.0))
         best[1][loose] = np.fmin(best[1][loose], part[1])
-    low, high = lanes.total((best[0][None], best[1][None]), axis=1)
+    low, high = batched.total((best[0][None], best[1][None]), axis=1)
     return max(float(low[0]), 0.0), float(high[0])

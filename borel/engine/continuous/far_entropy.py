@@ -28,10 +28,11 @@ from borel.alphabets import Interval
 from borel.engine.continuous.far_means import falling
 from borel.engine.continuous.normalised import noise_of
 from borel.engine.continuous.surface import log_graph
-from borel.engine.graphs.trace import Graph, pruned
-from borel.engine.intervals import interval, jet, lanes
-from borel.engine.intervals.jet_program import Program
 from borel.errors import NotEnclosed
+from borel.numerics.graphs.trace import Graph, pruned
+from borel.numerics.intervals import batched, interpreter
+from borel.numerics.jets import arithmetic
+from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -87,7 +88,7 @@ class FarEntropy:
         for noise, _ in self._noises:
             with np.errstate(all="ignore"):
                 u = (cuts[None, :-1], cuts[None, 1:])
-                value = lanes.settled(jet.entry(Program(noise).run({"y": u}, 0).jet, 0))
+                value = batched.settled(arithmetic.entry(Program(noise).run({"y": u}, 0).jet, 0))
             own = float(np.max(value[1]))
             top = max(top, math.inf if math.isnan(own) else own)
         return top + math.log(len(self._noises)) * _UP
@@ -127,10 +128,10 @@ class FarEntropy:
         if not (math.isfinite(start) and _plain(prior)):
             return math.inf
         assert prior.density is not None
-        x = jet.variable(np.array([ends[0]]), np.array([ends[1]]), 1)
+        x = arithmetic.variable(np.array([ends[0]]), np.array([ends[1]]), 1)
         with np.errstate(all="ignore"):
-            found = jet.entry(Program(g).run({"x": x}, 1, everywhere=points).jet, 1)
-        slope = float(np.max(np.abs(lanes.settled(found))))
+            found = arithmetic.entry(Program(g).run({"x": x}, 1, everywhere=points).jet, 1)
+        slope = float(np.max(np.abs(batched.settled(found))))
         if not math.isfinite(slope):
             return math.inf
         away = first_moment(log_graph(prior.density), "x", *ends, points=points)
@@ -179,7 +180,7 @@ def _summands(log_kernel: Graph) -> list[Graph]:
 
 def _largest(g: Graph, low: float, high: float) -> float:
     """Bound the absolute value of a function of x."""
-    ends = interval.evaluate(g, {"x": (np.array(low), np.array(high))})
+    ends = interpreter.evaluate(g, {"x": (np.array(low), np.array(high))})
     found = max(abs(float(end)) for end in ends)
     return found if all(math.isfinite(float(end)) for end in ends) else math.inf
 

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from borel.engine.continuous.surface import boxes
-from borel.engine.graphs.trace import Graph
-from borel.engine.infinities.tail_ratios import TailRatios
-from borel.engine.intervals import jet, lanes
-from borel.engine.intervals.jet_program import Program
+from borel.numerics.germs.tail_quotients import TailRatios
+from borel.numerics.graphs.trace import Graph
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic
+from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Surface
@@ -117,7 +118,9 @@ class FarMeans:
         if not x or "y" not in graph.inputs or len(secret.atoms):
             return _LOST
         at = np.array([[low]]), np.array([[high]])
-        seen = lanes.settled(jet.entry(self.surface.log.run(self.surface.inputs(x, at), 0).jet, 0))
+        seen = batched.settled(
+            arithmetic.entry(self.surface.log.run(self.surface.inputs(x, at), 0).jet, 0)
+        )
         most = float(np.max(seen[1]))
         start, rate = falling(Program(graph), low, high)
         if not (rate > 0 and math.isfinite(start) and math.isfinite(most)):
@@ -161,7 +164,7 @@ class FarMeans:
         x = boxes(cuts[:-1, None], cuts[1:, None], 0, 1)
         y = np.full((1, _PIECES), low), np.full((1, _PIECES), high)
         found = self.surface.log.run(self.surface.inputs(x, y), 1)
-        slope = lanes.settled(jet.entry(found.jet, 1))
+        slope = batched.settled(arithmetic.entry(found.jet, 1))
         return float(np.min(slope[0])), float(np.max(slope[1]))
 
 
@@ -175,20 +178,20 @@ def falling(
     if log is None:
         return math.inf, 0.0
     edge = low if math.isfinite(low) else high
-    variable = jet.variable(np.array([low]), np.array([high]), 1)
+    variable = arithmetic.variable(np.array([low]), np.array([high]), 1)
     over = log.run({name: variable}, 1, everywhere=everywhere)
-    if np.max(jet.entry(over.jet, 0)[1]) == -math.inf:  # the density is 0
+    if np.max(arithmetic.entry(over.jet, 0)[1]) == -math.inf:  # the density is 0
         return -math.inf, math.inf
     at = np.array([[edge]])
     inner = log.run({name: (at, at)}, 0)
-    start = float(np.max(lanes.settled(jet.entry(inner.jet, 0))[1]))
-    slope = lanes.settled(jet.entry(over.jet, 1))
+    start = float(np.max(batched.settled(arithmetic.entry(inner.jet, 0))[1]))
+    slope = batched.settled(arithmetic.entry(over.jet, 1))
     return start, float(np.min(slope[0])) if edge == high else -float(np.max(slope[1]))
 
 
 def _exp(value: float) -> float:
     """Bound an exponential from above."""
-    return float(lanes.exp(lanes.point(value))[1]) if value < 700 else math.inf
+    return float(batched.exp(batched.point(value))[1]) if value < 700 else math.inf
 
 
 def _moments(growth: list[float], rate: float) -> float:

@@ -28,10 +28,11 @@ from borel.engine.continuous.rules import (
     wide,
 )
 from borel.engine.continuous.surface import Surface, boxes, merged
-from borel.engine.intervals import jet, lanes
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
-    from borel.engine.intervals.lanes import Box
+    from borel.numerics.intervals.batched import Box
 
 _CELLS = 24_000
 _LANES = 200_000
@@ -54,7 +55,7 @@ class Model(NamedTuple):
 
     def total(self) -> Box:
         """Return the value where K = 0."""
-        low, high = lanes.add((self.polynomial[0][0], self.polynomial[1][0]), self.rest)
+        low, high = batched.add((self.polynomial[0][0], self.polynomial[1][0]), self.rest)
         return np.maximum(low, 0.0), high
 
 
@@ -146,13 +147,13 @@ def _summed(surface: Surface, ys: Outcomes, state: _Cells | None, n: int) -> Mod
     if state is not None:
         for k in range(ys.rows):
             part = (state.poly_low[:, k], state.poly_high[:, k])
-            low[k], high[k] = lanes.segment_total(part, state.index, n)
-        rest = lanes.segment_total((state.rest_low, state.rest_high), state.index, n)
+            low[k], high[k] = batched.segment_total(part, state.index, n)
+        rest = batched.segment_total((state.rest_low, state.rest_high), state.index, n)
     poly = low, high
     if len(surface.secret.atoms):
-        poly = lanes.add(poly, atoms_in_y(surface, ys, n))
+        poly = batched.add(poly, atoms_in_y(surface, ys, n))
     if surface.secret.rest:
-        rest = lanes.add(rest, _beyond_atoms(surface, ys, n))
+        rest = batched.add(rest, _beyond_atoms(surface, ys, n))
     return Model(poly, rest)
 
 
@@ -162,7 +163,7 @@ def _beyond_atoms(surface: Surface, ys: Outcomes, n: int) -> Box:
 
     top = over_rest(surface, (ys.low, ys.high), n, 1.0)
     with np.errstate(invalid="ignore"):
-        scaled = lanes.exp(lanes.subtract(lanes.point(top), lanes.point(ys.shift)))[1]
+        scaled = batched.exp(batched.subtract(batched.point(top), batched.point(ys.shift)))[1]
         most = scaled * surface.secret.rest_mass * (1 + 2.0**-50) + 2.0**-1060
     # no more is known where the shift is not finite
     most = np.where(np.isneginf(top), 0.0, np.where(np.isnan(most), np.inf, most))
@@ -175,7 +176,7 @@ def atoms_in_y(surface: Surface, ys: Outcomes, n: int) -> Box:
     block = max(1, _CELLS // len(surface.secret.atoms))
     for start in range(0, n, block):
         rows = slice(start, min(start + block, n))
-        part = lanes.total(_at_atoms(surface, ys, np.arange(n)[rows]), axis=2)
+        part = batched.total(_at_atoms(surface, ys, np.arange(n)[rows]), axis=2)
         low[:, rows], high[:, rows] = part
     return low, high
 
@@ -189,9 +190,9 @@ def atom_by_atom(surface: Surface, ys: Outcomes) -> Box:
 
 def _at_atoms(surface: Surface, ys: Outcomes, index: np.ndarray) -> Box:
     secret = surface.secret
-    x = [lanes.point(secret.atoms[None, None, :, j]) for j in range(secret.dim)]
+    x = [batched.point(secret.atoms[None, None, :, j]) for j in range(secret.dim)]
     part = jets_in_y(surface.programs(ys.shift)[0], surface, ys, index, x, None, 2)
-    return lanes.multiply(part, (secret.weight_low[None, None], secret.weight_high[None, None]))
+    return batched.multiply(part, (secret.weight_low[None, None], secret.weight_high[None, None]))
 
 
 def _cover(secret, n: int):
@@ -274,11 +275,11 @@ def _cells_of_density(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
         2,
         start=a[few, 0],
     )
-    bend = wide(jet.entry(found.jet, 2), len(few))
+    bend = wide(arithmetic.entry(found.jet, 2), len(few))
     known = np.isfinite(bend[0]) & np.isfinite(bend[1]) & np.isfinite(b - a)[few, 0]
     if known.all():
         return _smooth_cells(surface, ys, index, a, b)
-    rough, value = ~known, wide(jet.entry(found.jet, 0), len(few))
+    rough, value = ~known, wide(arithmetic.entry(found.jet, 0), len(few))
     smooth = np.ones(len(index), bool)
     smooth[few[rough]] = False
     cut = few[rough]
@@ -296,7 +297,7 @@ def _cells_of_density(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
 def _rough_cells(surface: Surface, ys: Outcomes, index, a, b, value: Box, kink) -> _Cells:
     """Enclose the integral by the range of the integrand alone, and say where to cut."""
     count = len(index)
-    volume = lanes.subtract(lanes.point(b[:, 0]), lanes.point(a[:, 0]))
+    volume = batched.subtract(batched.point(b[:, 0]), batched.point(a[:, 0]))
     low, high = _crude(surface, ys.at(index), ys.shift[index], a, b, value, volume)
     width = high - low
     floor = 4e-15 * np.abs(high)
@@ -312,7 +313,7 @@ def _rough_cells(surface: Surface, ys: Outcomes, index, a, b, value: Box, kink) 
 def _crude(surface: Surface, y: Box, shift, a, b, value: Box, volume: Box) -> Box:
     """Bound the integral by the range of the integrand: it is not negative."""
     value = np.maximum(value[0], 0.0), value[1]
-    crude = lanes.multiply(value, volume)
+    crude = batched.multiply(value, volume)
     crude = (
         np.maximum(np.nan_to_num(crude[0], nan=0.0, posinf=0.0), 0.0),
         np.where(np.isnan(crude[1]), np.inf, crude[1]),
@@ -346,9 +347,9 @@ def _smooth_cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
     volume: Box = (np.ones(count), np.ones(count))
     widths = []
     for j in range(dim):
-        width = lanes.subtract(lanes.point(b[:, j]), lanes.point(a[:, j]))
+        width = batched.subtract(batched.point(b[:, j]), batched.point(a[:, j]))
         widths.append(width)
-        volume = lanes.multiply(volume, width)
+        volume = batched.multiply(volume, width)
     rest: Box = (np.zeros(count), np.zeros(count))
     decisions, kink, spread = [], None, []
     value: Box | None = None
@@ -359,12 +360,12 @@ def _smooth_cells(surface: Surface, ys: Outcomes, index, a, b) -> _Cells:
         )
         decisions.append(found.decisions)
         kink = found.kink
-        head = wide(jet.entry(found.jet, 0), count)
-        value = head if value is None else lanes.meet(value, head)
-        high = wide(jet.entry(found.jet, 2 * n), count)
-        scale = lanes.multiply(power(widths[j], 2 * n), volume)
-        term = lanes.multiply(lanes.multiply(high, scale), lanes.point(np.array(constant)))
-        rest = lanes.add(rest, term)
+        head = wide(arithmetic.entry(found.jet, 0), count)
+        value = head if value is None else batched.meet(value, head)
+        high = wide(arithmetic.entry(found.jet, 2 * n), count)
+        scale = batched.multiply(power(widths[j], 2 * n), volume)
+        term = batched.multiply(batched.multiply(high, scale), batched.point(np.array(constant)))
+        rest = batched.add(rest, term)
         spread.append(np.maximum(np.abs(term[0]), np.abs(term[1])))
     assert value is not None
     decided = merged(decisions)
@@ -381,9 +382,9 @@ def _better(ys: Outcomes, index, a, b, by_rule, crude: Box, cut) -> _Cells:
     (poly, rest, smooth), count = by_rule, len(index)
     gauss_width = rest[1] - rest[0] + (poly[1] - poly[0]).sum(axis=0) * (ys.order == 0)
     if ys.order == 0:
-        total = lanes.add((poly[0][0], poly[1][0]), rest)
+        total = batched.add((poly[0][0], poly[1][0]), rest)
         total = np.where(smooth, total[0], -np.inf), np.where(smooth, total[1], np.inf)
-        total = lanes.meet(total, crude)
+        total = batched.meet(total, crude)
         poly = np.zeros((1, count)), np.zeros((1, count))
         rest = total
         width = total[1] - total[0]
@@ -424,12 +425,12 @@ def _by_mass(surface: Surface, y: Box, shift, a, b, crude: Box) -> Box:
     ends = np.array([secret.mass_between(float(a[i, 0]), float(b[i, 0])) for i in open_]).T
     part = y[0][:, open_], (y[0][:, open_] if y[0] is y[1] else y[1][:, open_])
     x = boxes(a[open_], b[open_], 0, 1)  # order 1: altered points of x stay unseen
-    value = jet.entry(
+    value = arithmetic.entry(
         surface.programs(shift)[0].run(surface.inputs(x, part, shift[open_]), 1).jet, 0
     )
     value = wide((np.maximum(value[0], 0.0), value[1]), len(open_))
     value = value[0], np.fmin(value[1], _towards(surface, part, shift[open_], a[open_], b[open_]))
-    low, high = lanes.multiply(value, (ends[0], ends[1]))
+    low, high = batched.multiply(value, (ends[0], ends[1]))
     out = crude[0].copy(), crude[1].copy()
     out[0][open_] = np.fmax(np.fmax(low, 0.0), crude[0][open_])
     out[1][open_] = np.fmin(high, crude[1][open_])
@@ -450,13 +451,13 @@ def _towards(surface: Surface, y: Box, shift, a, b) -> np.ndarray:
     up = np.isfinite(a[far])
     end = np.where(up, a[far], b[far])
     x = boxes(a[far], b[far], 0, 1)
-    slope = wide(jet.entry(surface.log.run(surface.inputs(x, part), 1).jet, 1), len(far))
+    slope = wide(arithmetic.entry(surface.log.run(surface.inputs(x, part), 1).jet, 1), len(far))
     falls = np.where(up[:, 0], slope[1] <= 0, slope[0] >= 0)
     # at the end with the branches of the half-line: the limit there, wherever f jumps to
     program, at = surface.programs(shift[far])[0], boxes(end, end, 0, 1)
     taken = program.run(surface.inputs(x, part, shift[far]), 1).decisions
     found = program.run(surface.inputs(at, part, shift[far]), 1, decisions=taken)
-    top = wide(jet.entry(found.jet, 0), len(far))[1]
+    top = wide(arithmetic.entry(found.jet, 0), len(far))[1]
     out[far] = np.where(falls & ~np.isnan(top), top, np.inf)
     return out
 

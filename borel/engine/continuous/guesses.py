@@ -11,11 +11,11 @@ import numpy as np
 from scipy.optimize import minimize
 
 from borel import settings
-from borel.engine.graphs import fp
+from borel.numerics.graphs import float64
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Secret
-    from borel.engine.graphs.trace import Graph
+    from borel.numerics.graphs.trace import Graph
 
 _STARTS = 256
 _FAR = 1e300
@@ -41,7 +41,7 @@ def guess(graph: Graph, secret: Secret, sign: float, **others: float) -> np.ndar
     def depth(x: np.ndarray) -> Any:
         named: dict[str, Any] = dict(zip(secret.names, np.moveaxis(x, -1, 0), strict=True))
         named |= {name: np.asarray(value) for name, value in others.items()}
-        values = sign * fp.evaluate(graph, named)
+        values = sign * float64.evaluate(graph, named)
         return -np.nan_to_num(values, nan=-_FAR, posinf=_FAR, neginf=-_FAR)
 
     first = starts[int(np.argmin(depth(starts)))]

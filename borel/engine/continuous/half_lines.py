@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from borel import settings
-from borel.engine.graphs import fp
-from borel.engine.graphs.through import through
-from borel.engine.graphs.trace import _TRUTHS
-from borel.engine.intervals import interval, jet
-from borel.engine.intervals.jet_program import Program
 from borel.errors import NotEnclosed
+from borel.numerics.graphs import float64
+from borel.numerics.graphs.dependence import through
+from borel.numerics.graphs.trace import _TRUTHS
+from borel.numerics.intervals import interpreter
+from borel.numerics.jets import arithmetic
+from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Secret
-    from borel.engine.graphs.trace import Graph
+    from borel.numerics.graphs.trace import Graph
 
 JUMPS = _TRUTHS | set("where sign floor ceil trunc rint remainder floor_divide heaviside".split())
 """Operations that jump: what they lead to is not known by its slopes."""
@@ -74,7 +75,7 @@ def _quantiles(secret: Secret, sign: float) -> list[float]:
         x = np.sinh(t)
         inside = (x > secret.lower[0]) & (x < secret.upper[0])
         with np.errstate(all="ignore"):
-            p = np.exp(fp.evaluate(secret.log_density, {"x": sign * x})) * np.cosh(t)
+            p = np.exp(float64.evaluate(secret.log_density, {"x": sign * x})) * np.cosh(t)
         p = np.where(np.isfinite(p) & (inside if sign > 0 else inside[::-1]), p, 0.0)
         beyond = np.cumsum(p[::-1])[::-1] / max(p.sum(), 1e-300)
         return [float(x[np.searchsorted(-beyond, -level)]) for level in _LEVELS]
@@ -121,7 +122,7 @@ def limits(graph: Graph, secret: Secret) -> list[float]:
 
 def _ranges(inner: list[Graph], low: float, high: float) -> list[tuple[float, float]]:
     x = np.array(low), np.array(high)
-    ends = (interval.evaluate(g, {"x": x}) for g in inner)
+    ends = (interpreter.evaluate(g, {"x": x}) for g in inner)
     return [(float(a), float(b)) for a, b in ends]
 
 
@@ -139,12 +140,12 @@ def reach(log: Program, start: float, end: float, y: tuple[float, float]) -> flo
             return math.inf
         program, total = Program(outer), 0.0
         for k, (a, b) in enumerate(ranges):
-            named = {f"w{i}": jet.constant(np.array([u]), np.array([v]))
+            named = {f"w{i}": arithmetic.constant(np.array([u]), np.array([v]))
                      for i, (u, v) in enumerate(ranges)}  # fmt: skip
-            named[f"w{k}"] = jet.variable(np.array([a]), np.array([b]), 1)
-            named["y"] = jet.constant(np.array([y[0]]), np.array([y[1]]))
+            named[f"w{k}"] = arithmetic.variable(np.array([a]), np.array([b]), 1)
+            named["y"] = arithmetic.constant(np.array([y[0]]), np.array([y[1]]))
             with np.errstate(all="ignore"):
-                slope = jet.entry(program.run(named, 1).jet, 1)
+                slope = arithmetic.entry(program.run(named, 1).jet, 1)
             size = float(max(abs(slope[0]).max(), abs(slope[1]).max()))
             width = (b - a) * (1 + 2.0**-50)
             total += size * width * (1 + 2.0**-50) if width > 0 else 0.0

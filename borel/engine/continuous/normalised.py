@@ -17,13 +17,13 @@ from borel.alphabets import Interval
 from borel.engine.continuous.normalised_priors import MISS, require_one
 from borel.engine.continuous.positive import prover, require_nonnegative
 from borel.engine.continuous.surface import log_graph
-from borel.engine.graphs import rewrite
-from borel.engine.graphs.through import through
-from borel.engine.graphs.trace import Graph
-from borel.engine.intervals import interval
-from borel.engine.intervals.rounding import sum_outward
 from borel.errors import NotEnclosed
 from borel.kernels import probes_of
+from borel.numerics.graphs import rewrite
+from borel.numerics.graphs.dependence import through
+from borel.numerics.graphs.trace import Graph
+from borel.numerics.intervals import interpreter
+from borel.numerics.intervals.rounding import sum_outward
 
 if TYPE_CHECKING:
     from borel.measures import Measure
@@ -111,15 +111,15 @@ def _mass_at(mechanism: Mechanism, x: dict[str, float]) -> tuple[float, float]:
     for mass in mechanism.masses.values():
         if mass.graph is None:
             raise NotEnclosed("a mass that could not be traced")
-        ends = interval.evaluate(mass.graph, {n: at[n] for n in mass.graph.inputs})
+        ends = interpreter.evaluate(mass.graph, {n: at[n] for n in mass.graph.inputs})
         low, high = low + float(ends[0]), high + float(ends[1])
     line = getattr(outcome, "interval", outcome)
     if isinstance(line, Interval):
         own = _integral(log_graph(density), line, x, rel_tol=1e-12)
     elif outcome.kind == "finite" and outcome.dim == 1:
         labels = np.asarray(outcome.array, float)
-        own = interval.evaluate(density.graph, {"y": (labels, labels), **at})
-        own = interval.exponential(own) if density.log else own
+        own = interpreter.evaluate(density.graph, {"y": (labels, labels), **at})
+        own = interpreter.exponential(own) if density.log else own
         own = tuple(float(end) for end in sum_outward(*own))
     else:
         raise NotEnclosed("the mass of such outcomes")
@@ -157,9 +157,9 @@ def _integral(
     log_density: Graph, line: Interval, x: dict[str, float], rel_tol: float
 ) -> tuple[float, float]:
     """Enclose the integral of a kernel over outcomes at one secret."""
-    from borel.engine.balls.arb_expand import product
-    from borel.engine.balls.arb_graph import Prepared
-    from borel.engine.balls.arb_integral import integrate
+    from borel.numerics.balls.expansion import product
+    from borel.numerics.balls.integral import integrate
+    from borel.numerics.balls.interpreter import Prepared
 
     prepared = Prepared(product([(log_density, True)]), variable="y")
     marks = [v for v in x.values() or (0.0,) if line.lower < v < line.upper]

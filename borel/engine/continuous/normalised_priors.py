@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from borel.engine.balls.masses import SUM_OF_NORMALS, integral_of
 from borel.engine.continuous.positive import ROUNDING, prover, require_nonnegative
-from borel.engine.graphs.rewrite import simplified
 from borel.errors import InvalidInput
+from borel.numerics.graphs.rewrite import simplified
 
 if TYPE_CHECKING:
     from borel.measures import Measure

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.graphs import fp
-from borel.engine.graphs.affine import Form, forms_of
-from borel.engine.graphs.trace import Graph
-from borel.engine.intervals import interval
 from borel.errors import InvalidInput, NotEnclosed
+from borel.numerics.graphs import float64
+from borel.numerics.graphs.trace import Graph
+from borel.numerics.intervals import interpreter
+from borel.numerics.reduction.linear_forms import Form, forms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def positive_on(
 
     Examples
     --------
-    >>> from borel.engine.graphs.trace import trace
+    >>> from borel.numerics.graphs.trace import trace
     >>> graph = trace(lambda x: np.log(6 * x) + np.log(1 - x), ("x",), ())
     >>> ends = np.array([0.0]), np.array([1.0])
     >>> positive_on(graph, ("x",), *ends, ())
@@ -79,7 +79,7 @@ class _Piece:
             return both[0], both[1]
         named = {n: (np.array(a), np.array(b)) for n, (a, b) in self.box.items()}
         graph = Graph(self.graph.nodes[: k + 1], self.graph.inputs)
-        low, high = interval.evaluate(graph, named)
+        low, high = interpreter.evaluate(graph, named)
         return float(low), float(high)
 
     def _sum(self, form: Form, side: int) -> Fraction | float:
@@ -173,7 +173,7 @@ def require_nonnegative(density: Density, what: str) -> None:
     for sweep in range(_SWEEPS * len(names)):
         boxes = {name: (low[k], high[k]) for k, name in enumerate(names)}
         try:
-            least, most = interval.evaluate(graph, boxes)
+            least, most = interpreter.evaluate(graph, boxes)
         except NotEnclosed:
             return
         if density.log:  # any sign will do, but a number it must be
@@ -212,7 +212,7 @@ def _nowhere_a_number(
         t = np.array([0.13, 0.31, 0.52, 0.71, 0.89])
         a, b = low[:, open_, None], high[:, open_, None]
         named = {name: a[k] + (b[k] - a[k]) * np.roll(t, k) for k, name in enumerate(names)}
-        out[open_] = np.isnan(fp.evaluate(graph, named)).all(axis=1)
+        out[open_] = np.isnan(float64.evaluate(graph, named)).all(axis=1)
     return out
 
 
@@ -239,7 +239,7 @@ def prover(density: Density) -> Callable[[Graph], bool]:
 
     def nonnegative(graph: Graph) -> bool:
         try:
-            low, _ = interval.evaluate(graph, {name: ranges[name] for name in graph.inputs})
+            low, _ = interpreter.evaluate(graph, {name: ranges[name] for name in graph.inputs})
         except NotEnclosed:
             return False
         return bool(low >= 0)

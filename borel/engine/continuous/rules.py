@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel.engine.continuous.surface import Surface, boxes
-from borel.engine.intervals import jet, lanes
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
-    from borel.engine.intervals.lanes import Box
+    from borel.numerics.intervals.batched import Box
 
 NODES = {1: 6, 2: 8, 3: 8, 4: 6, 5: 5}
 """Nodes per coordinate for a secret of d dimensions."""
@@ -69,7 +70,7 @@ def rule(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]
     """Return enclosures of the nodes and weights of the rule on [-1, 1], and the constant K."""
     import flint
 
-    from borel.engine.balls.arb import ends, precision
+    from borel.numerics.balls.arithmetic import ends, precision
 
     nodes, weights = [], []
     with precision(128):
@@ -105,7 +106,7 @@ def jets_in_y(
     end = None if ys.end is None else spread(ys.end)
 
     def run(low: np.ndarray, high: np.ndarray, order: int, taken: Any = decided) -> Box:
-        y = jet.variable(spread(low), spread(high), order)
+        y = arithmetic.variable(spread(low), spread(high), order)
         found = program.run(surface.inputs(x, y, shift, end), order, decisions=taken)
         made.append(found.decisions)
         out = found.jet
@@ -130,11 +131,11 @@ def jets_in_y(
 def nodes(a, b, j: int, rule_, which) -> Box:
     """Enclose the nodes of a rule along a coordinate of boxes."""
     node = rule_[0][which][:, None], rule_[1][which][:, None]
-    left, right = lanes.point(a[:, j][None]), lanes.point(b[:, j][None])
-    half = lanes.point(np.array(0.5))
-    middle = lanes.multiply(lanes.add(left, right), half)
-    radius = lanes.multiply(lanes.subtract(right, left), half)
-    low, high = lanes.add(middle, lanes.multiply(radius, node))
+    left, right = batched.point(a[:, j][None]), batched.point(b[:, j][None])
+    half = batched.point(np.array(0.5))
+    middle = batched.multiply(batched.add(left, right), half)
+    radius = batched.multiply(batched.subtract(right, left), half)
+    low, high = batched.add(middle, batched.multiply(radius, node))
     # the nodes lie inside the box, whatever their rounding
     return np.maximum(low, a[:, j])[None], np.minimum(high, b[:, j])[None]
 
@@ -146,14 +147,14 @@ def at_nodes(surface, ys, index, a, b, volume, decided, rule_) -> Box:
     n = len(x_low)
     grid = np.stack([g.ravel() for g in np.meshgrid(*[np.arange(n)] * dim, indexing="ij")])
     x = []
-    weight: Box = lanes.point(np.ones((n**dim, 1)))
+    weight: Box = batched.point(np.ones((n**dim, 1)))
     for j in range(dim):
-        weight = lanes.multiply(weight, (w_low[grid[j]][:, None], w_high[grid[j]][:, None]))
+        weight = batched.multiply(weight, (w_low[grid[j]][:, None], w_high[grid[j]][:, None]))
         x.append(nodes(a, b, j, rule_, grid[j]))
     values = jets_in_y(surface.programs(ys.shift)[1], surface, ys, index, x, decided, 1)
-    values = lanes.total(lanes.multiply(values, (weight[0][None], weight[1][None])), axis=1)
-    scaled = lanes.multiply(volume, lanes.point(np.array(0.5**dim)))
-    return lanes.multiply(values, (scaled[0][None], scaled[1][None]))
+    values = batched.total(batched.multiply(values, (weight[0][None], weight[1][None])), axis=1)
+    scaled = batched.multiply(volume, batched.point(np.array(0.5**dim)))
+    return batched.multiply(values, (scaled[0][None], scaled[1][None]))
 
 
 def by_moments(surface: Surface, ys: Outcomes, index, a, b) -> tuple[Any, np.ndarray | None]:
@@ -162,16 +163,16 @@ def by_moments(surface: Surface, ys: Outcomes, index, a, b) -> tuple[Any, np.nda
     program, shift = surface.programs(ys.shift)[0], ys.shift[index]
     x = boxes(a, b, 0, n)
     found = program.run(surface.inputs(x, ys.at(index), shift), n, start=a[:, 0])
-    high = wide(jet.entry(found.jet, n), count)
+    high = wide(arithmetic.entry(found.jet, n), count)
     weights, mass = _weights_of_nodes(surface.secret, a[:, 0], b[:, 0], n)
-    length = lanes.subtract(lanes.point(b[:, 0]), lanes.point(a[:, 0]))
-    scale = power(lanes.multiply(length, lanes.point(np.array(0.5))), n)
+    length = batched.subtract(batched.point(b[:, 0]), batched.point(a[:, 0]))
+    scale = power(batched.multiply(length, batched.point(np.array(0.5))), n)
     most = np.maximum(np.abs(high[0]), np.abs(high[1]))
-    error = lanes.multiply(lanes.point(most), lanes.multiply(scale, mass))[1]
+    error = batched.multiply(batched.point(most), batched.multiply(scale, mass))[1]
     error = error * (_largest_product(n) * (1 + 1e-13)) + 2.0**-1060
     at = nodes(a, b, 0, rule(n)[:2], np.arange(n))
     values = jets_in_y(program, surface, ys, index, [at], found.decisions, 1)
-    poly = lanes.total(lanes.multiply(values, (weights[0][None], weights[1][None])), axis=1)
+    poly = batched.total(batched.multiply(values, (weights[0][None], weights[1][None])), axis=1)
     smooth = np.isfinite(error) & np.isfinite([*poly[0], *poly[1]]).all(axis=0)
     return (poly, (-error, error), smooth), found.kink
 
@@ -187,7 +188,7 @@ def _lagrange(n: int) -> tuple[np.ndarray, ...]:
     """Return the coefficients of the polynomials that are 1 at one node and 0 at others."""
     import flint
 
-    from borel.engine.balls.arb import ends, precision
+    from borel.numerics.balls.arithmetic import ends, precision
 
     with precision(128):
         nodes = [flint.arb.legendre_p_root(n, k) for k in range(n)]
@@ -210,9 +211,11 @@ def _weights_of_nodes(secret, a, b, n: int) -> tuple[Box, Box]:
         known[key] = secret.moments.along(end, *key, n)
     moments = np.moveaxis(np.array([known[key] for key in keys]), 0, -1)
     low, high = _lagrange(n)
-    terms = lanes.multiply((low[..., None], high[..., None]), (moments[0][None], moments[1][None]))
+    terms = batched.multiply(
+        (low[..., None], high[..., None]), (moments[0][None], moments[1][None])
+    )
     mass = np.maximum(moments[0][0], 0.0), moments[1][0]
-    return lanes.total(terms, axis=1), mass
+    return batched.total(terms, axis=1), mass
 
 
 def wide(a: Box, count: int) -> Box:
@@ -222,11 +225,11 @@ def wide(a: Box, count: int) -> Box:
 
 def power(width: Box, exponent: int) -> Box:
     """Enclose width**exponent for a width > 0, an even exponent, by squaring."""
-    out: Box = lanes.point(np.ones_like(width[0]))
+    out: Box = batched.point(np.ones_like(width[0]))
     base = width
     while exponent:
         if exponent & 1:
-            out = lanes.multiply(out, base)
-        base = lanes.square(base)
+            out = batched.multiply(out, base)
+        base = batched.square(base)
         exponent >>= 1
     return out

@@ -25,10 +25,11 @@ from borel import settings
 from borel.engine.continuous.essential import extremes
 from borel.engine.continuous.guesses import guess
 from borel.engine.continuous.surface import Secret, Surface, boxes
-from borel.engine.graphs.through import through
-from borel.engine.graphs.trace import Graph
-from borel.engine.intervals import interval, jet
-from borel.engine.intervals.jet_program import Program
+from borel.numerics.graphs.dependence import through
+from borel.numerics.graphs.trace import Graph
+from borel.numerics.intervals import interpreter
+from borel.numerics.jets import arithmetic
+from borel.numerics.jets.interpreter import Program
 
 NAME = "x"
 _PATIENCE, _APART, _LOOSE = 0.5, 2.0**-34, 2.0**-32
@@ -102,7 +103,7 @@ def _ends(surface: Surface, g: Graph) -> tuple[list[tuple[float, ...]], list[lis
     slopes = []
     for j in range(secret.dim):
         named = dict(zip(secret.names, boxes(a, b, j, 1), strict=True))
-        low, high = jet.entry(program.run(named, 1).jet, 1)
+        low, high = arithmetic.entry(program.run(named, 1).jet, 1)
         slopes.append((float(np.min(low)), float(np.max(high))))
     diffuse = any(low > 0 or high < 0 for low, high in slopes) or _analytic(g)
     if not diffuse or not np.isfinite(slopes).all():
@@ -124,7 +125,7 @@ def _ends(surface: Surface, g: Graph) -> tuple[list[tuple[float, ...]], list[lis
 def _value(g: Graph, secret: Secret, place: list[float]) -> tuple[float, ...]:
     """Enclose the value at a secret."""
     point = {n: (np.array(v), np.array(v)) for n, v in zip(secret.names, place, strict=True)}
-    return tuple(float(v) for v in interval.evaluate(g, point))
+    return tuple(float(v) for v in interpreter.evaluate(g, point))
 
 
 def _sought(g: Surface) -> tuple[list[tuple[float, ...]], list[list[float]]] | None:
@@ -140,7 +141,7 @@ def _sought(g: Surface) -> tuple[list[tuple[float, ...]], list[list[float]]] | N
         # the range of all of the box may be exact, where a search is not
         outer = min(
             float((sign * (found.lower if sign < 0 else found.upper))[0]),
-            float(sign * interval.evaluate(g.graph, whole)[max(sign, 0)]),
+            float(sign * interpreter.evaluate(g.graph, whole)[max(sign, 0)]),
         )
         near = [float(v) for v in found.place[0]]
         met = [min(among, key=lambda c, v=v: abs(c - v)) for v in near]

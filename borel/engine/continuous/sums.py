@@ -15,11 +15,11 @@ from borel.alphabets import Interval
 from borel.density import Density
 from borel.engine.balls.masses import SUM_OF_NORMALS
 from borel.engine.continuous.normalised_priors import SUM_IN_A_BOX, miss
-from borel.engine.graphs.normal_law import NormalLaw
-from borel.engine.graphs.reduced import reduced
-from borel.engine.graphs.trace import Graph
 from borel.joint import Joint
 from borel.measures import Measure
+from borel.numerics.graphs.trace import Graph
+from borel.numerics.reduction.normal_sum import NormalLaw
+from borel.numerics.reduction.scalar_statistic import reduced
 
 MOST = 64
 """Secrets at most."""

@@ -16,19 +16,20 @@ from borel.engine.balls.moments import Moments, moments_of
 from borel.engine.continuous.normalised_priors import miss, positive
 from borel.engine.continuous.positive import positive_on, prover
 from borel.engine.discrete.heads import assumed, head_of_prior, trimmed
-from borel.engine.graphs import fp, rewrite
-from borel.engine.intervals import interval, jet, lanes
-from borel.engine.intervals.jet_program import Program
-from borel.engine.intervals.rounding import Enclosure
 from borel.errors import NotEnclosed
+from borel.numerics.graphs import float64, rewrite
+from borel.numerics.intervals import interpreter
+from borel.numerics.intervals.rounding import Enclosure
+from borel.numerics.jets import arithmetic
+from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.density import Density
-    from borel.engine.graphs.trace import Graph
-    from borel.engine.intervals.lanes import Box
     from borel.measures import Measure
+    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.intervals.batched import Box
 
 _LEAST = -690.0
 """A number below this is the logarithm of what is, or nearly is, no normal float."""
@@ -204,7 +205,7 @@ def _countable(prior: Measure) -> Secret:
     graph = log_graph(prior.density)
 
     def evaluate(_: Density, named: dict[str, tuple]) -> Enclosure:
-        low, high = interval.exponential(interval.evaluate(graph, named))
+        low, high = interpreter.exponential(interpreter.evaluate(graph, named))
         return Enclosure(np.maximum(low, 0.0), np.maximum(high, 0.0))
 
     count = _HEAD
@@ -244,7 +245,7 @@ def _far_points(prior: Measure, evaluate: Callable[..., Enclosure]) -> np.ndarra
 
 def charged_along(prior: Measure) -> bool:
     """Return whether p(n) > 0 for all large n: log p is a power or a logarithm there."""
-    from borel.engine.infinities.power import Log, Power, PowerProgram, ray, weight
+    from borel.numerics.germs.interpreter import Log, Power, PowerProgram, ray, weight
 
     on = prior.on
     if not isinstance(on, Integers) or on.upper is not None or (on.lower or 0) > 512:
@@ -341,7 +342,9 @@ class Surface:
             return np.zeros(len(y), bool)
         x = dict(zip(self.secret.names, _places(self.secret).T[..., None], strict=True))
         with np.errstate(all="ignore"):
-            near, spread = (fp.evaluate(g, {**x, "y": y}) for g in (self.graph, self.spread.graph))
+            near, spread = (
+                float64.evaluate(g, {**x, "y": y}) for g in (self.graph, self.spread.graph)
+            )
             lost = (near < _LEAST) & np.isfinite(spread)
         return np.array(np.broadcast_to(lost, (len(x[self.secret.names[0]]), len(y))).any(axis=0))
 
@@ -403,7 +406,9 @@ def _places(secret: Secret) -> np.ndarray:
 def boxes(a: np.ndarray, b: np.ndarray, direction: int, order: int) -> list[Box]:
     """Return jets of the coordinates over boxes (lanes, d): one is the variable."""
     return [
-        jet.variable(a[:, j], b[:, j], order) if j == direction else jet.constant(a[:, j], b[:, j])
+        arithmetic.variable(a[:, j], b[:, j], order)
+        if j == direction
+        else arithmetic.constant(a[:, j], b[:, j])
         for j in range(a.shape[1])
     ]
 

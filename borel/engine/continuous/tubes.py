@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from borel.engine.intervals import jet, lanes
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Surface
-    from borel.engine.intervals.lanes import Box
+    from borel.numerics.intervals.batched import Box
 
     Decisions = dict[int, tuple[np.ndarray, np.ndarray]]
 
@@ -74,20 +75,20 @@ class _Kernel(NamedTuple):
         decided = {k: (np.resize(u, n), np.resize(v, n)) for k, (u, v) in self.decisions.items()}
         named = self.surface.inputs([secret], outcome)
         found = self.surface.log.run(named, order, decisions=decided or None).jet
-        low, high = jet.entry(found if self.sign > 0 else lanes.negative(found), order)
+        low, high = arithmetic.entry(found if self.sign > 0 else batched.negative(found), order)
         return np.broadcast_to(low, n), np.broadcast_to(high, n)
 
     def mixed(self, y: Box, x: Box, speed, scale) -> Box:
         """Enclose L_xy + v L_xx, for v + scale and v - scale that are floats."""
         one, two = (self.taylor(y, x, speed + side, 1.0, 2) for side in (scale, -scale))
-        return lanes.divide(lanes.subtract(one, two), lanes.point(2 * scale))
+        return batched.divide(batched.subtract(one, two), batched.point(2 * scale))
 
 
 def _decided(surface: Surface, y: Box, x: Box) -> tuple[np.ndarray, Decisions]:
     """Return on which boxes every branch is decided, and what is."""
     n = len(y[0])
-    secret = jet.variable(x[0], x[1], 1)
-    found = surface.log.run(surface.inputs([secret], jet.constant(*y)), 1).decisions
+    secret = arithmetic.variable(x[0], x[1], 1)
+    found = surface.log.run(surface.inputs([secret], arithmetic.constant(*y)), 1).decisions
     made = {k: (np.broadcast_to(no, n), np.broadcast_to(yes, n)) for k, (no, yes) in found.items()}
     return np.all([np.ones(n, bool), *(no | yes for no, yes in made.values())], axis=0), made
 
@@ -136,7 +137,7 @@ def _tubes(surface, low, high, centre, half, place, sign) -> Tubes:
     speed = np.round(speed / scale * _FINE) * (scale / _FINE)
     usable = np.isfinite(x0) & (np.abs(speed) < _FINE * scale) & np.isfinite(half)
     moved = np.abs(speed) * half * _UP
-    span = lanes.add(point, (-moved, moved))
+    span = batched.add(point, (-moved, moved))
     usable &= (span[0] > ends[0]) & (span[1] < ends[1])
     unit, todo = np.maximum(scale, np.abs(speed)) * half, usable
     for reach in _REACHES:
@@ -172,13 +173,13 @@ def _curved(inside: _Kernel, low, high, centre, x0, speed, scale) -> np.ndarray:
     cuts = _cuts(low, high, _PARTS)
     y = cuts[:-1].ravel(), cuts[1:].ravel()
     c, x, v, s = (np.tile(u, _PARTS) for u in (centre, x0, speed, scale))
-    away = lanes.multiply(lanes.subtract(y, lanes.point(c)), lanes.point(v))
-    on_path = lanes.add(lanes.point(x), away)
+    away = batched.multiply(batched.subtract(y, batched.point(c)), batched.point(v))
+    on_path = batched.add(batched.point(x), away)
     two = (inside.taylor(y, on_path, v + side, 1.0, 3) for side in (s, -s))
-    both = lanes.divide(lanes.subtract(*two), lanes.point(2 * s))
-    square = lanes.multiply(lanes.point(s), lanes.point(s))
-    more = lanes.multiply(inside.taylor(y, on_path, np.ones_like(v), 0.0, 3), square)
-    return _size(lanes.subtract(both, more)).reshape(_PARTS, -1).max(axis=0)
+    both = batched.divide(batched.subtract(*two), batched.point(2 * s))
+    square = batched.multiply(batched.point(s), batched.point(s))
+    more = batched.multiply(inside.taylor(y, on_path, np.ones_like(v), 0.0, 3), square)
+    return _size(batched.subtract(both, more)).reshape(_PARTS, -1).max(axis=0)
 
 
 def _hollow(inside: _Kernel, low, high, a, b) -> np.ndarray:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from borel.engine.intervals.rounding import U
 from borel.errors import NotYet
+from borel.numerics.intervals.rounding import U
 
 _LEAST = 1e-280
 _CELLS = 200_000

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.intervals.rounding import U
+from borel.numerics.intervals.rounding import U
 
 if TYPE_CHECKING:
     from collections.abc import Callable

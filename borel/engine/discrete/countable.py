@@ -18,16 +18,16 @@ from borel.budgets import cut_short
 from borel.engine.discrete.countable_measures import CountableMeasures
 from borel.engine.discrete.discrete_figures import LOST
 from borel.engine.discrete.heads import Head, assumed, check_whole, head_of_prior
-from borel.engine.intervals import interval, rounding
-from borel.engine.intervals.rounding import (
+from borel.errors import InvalidInput, NotEnclosed, NotYet
+from borel.laws import Values
+from borel.numerics.intervals import interpreter, rounding
+from borel.numerics.intervals.rounding import (
     NORMAL,
     Enclosure,
     Scaled,
     log_ratio_bounds,
     ratio_bounds,
 )
-from borel.errors import InvalidInput, NotEnclosed, NotYet
-from borel.laws import Values
 from borel.probabilities import as_floats
 from borel.total_masses import head_of
 
@@ -75,7 +75,7 @@ class CountableEngine(CountableMeasures):
                 continue
             if density.graph is None:
                 return f"the {what} could not be traced: {density.opaque}"
-            unknown = density.graph.operations - set(interval.TABLE)
+            unknown = density.graph.operations - set(interpreter.TABLE)
             if unknown:
                 return (
                     f"the {what} uses {', '.join(sorted(unknown))}, which the interval arithmetic "
@@ -90,12 +90,12 @@ class CountableEngine(CountableMeasures):
         if self._proved:
             assert density.graph is not None
             try:
-                low, high = interval.evaluate(density.graph, boxes)
+                low, high = interpreter.evaluate(density.graph, boxes)
             except NotEnclosed as error:
                 self._fall(str(error))
             else:
                 if density.log:
-                    low, high = interval.exponential((low, high))
+                    low, high = interpreter.exponential((low, high))
                 if (high < 0).any():
                     raise InvalidInput(
                         "a density",

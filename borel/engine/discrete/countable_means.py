@@ -27,17 +27,17 @@ import numpy as np
 from flint import arb
 
 from borel import settings
-from borel.engine.balls.arb import ball, ends, precision
 from borel.engine.continuous.far_entropy import FarEntropy
-from borel.engine.graphs.joined_graphs import JoinedGraphs
-from borel.engine.infinities.power import ray
-from borel.engine.infinities.power_values import BITS, Undecided, slack
-from borel.engine.infinities.unit_steps import enclosed, unit_step, without_common
 from borel.laws import VALUE_FIELDS, Values
+from borel.numerics.balls.arithmetic import ball, ends, precision
+from borel.numerics.germs.forward_difference import enclosed, unit_step, without_common
+from borel.numerics.germs.interpreter import ray
+from borel.numerics.germs.values import BITS, Undecided, slack
+from borel.numerics.graphs.shared_graph import JoinedGraphs
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Secret
-    from borel.engine.graphs.trace import Graph
+    from borel.numerics.graphs.trace import Graph
 
 _PIECES = 32
 """The secrets are enclosed in so many boxes, at most."""

@@ -15,13 +15,13 @@ import numpy as np
 
 from borel import settings
 from borel.bound import Bound
-from borel.engine.balls.arb import ball, ends, precision
 from borel.engine.discrete.law_measures import LawMeasures
 from borel.engine.divergences import generators
 from borel.engine.divergences.cells import BITS, share
 from borel.engine.divergences.hockey_sticks import Ends, Threshold, finite_excess, probability_of
-from borel.engine.intervals.rounding import log_fraction, log_ratio_bounds, scaled
 from borel.errors import NotYet
+from borel.numerics.balls.arithmetic import ball, ends, precision
+from borel.numerics.intervals.rounding import log_fraction, log_ratio_bounds, scaled
 
 if TYPE_CHECKING:
     from borel.engine.divergences.generators import Generator

@@ -17,21 +17,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from flint import arb
 
-from borel.engine.balls.arb import ball, ends, precision
-from borel.engine.graphs import rewrite
-from borel.engine.graphs.joined_graphs import JoinedGraphs
-from borel.engine.infinities.orders import Ray
-from borel.engine.infinities.power import PowerProgram, range_of, ray
-from borel.engine.infinities.power_rules import Rules
-from borel.engine.infinities.power_values import BITS, ZERO, Power, Real, Undecided, box
-from borel.engine.infinities.settled import settled
-from borel.engine.infinities.subsequences import affine, known_nodes, on_scale, scales
+from borel.numerics.balls.arithmetic import ball, ends, precision
+from borel.numerics.germs.arithmetic import Rules
+from borel.numerics.germs.interpreter import PowerProgram, range_of, ray
+from borel.numerics.germs.order_bounds import Ray
+from borel.numerics.germs.specialisation import settled
+from borel.numerics.germs.subsequences import affine, known_nodes, on_scale, scales
+from borel.numerics.germs.values import BITS, ZERO, Power, Real, Undecided, box
+from borel.numerics.graphs import rewrite
+from borel.numerics.graphs.shared_graph import JoinedGraphs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from borel.density import Density
-    from borel.engine.graphs.trace import Graph
+    from borel.numerics.graphs.trace import Graph
 
 _POINTS = 8
 _MOST_SECRETS = 64

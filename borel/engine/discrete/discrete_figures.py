@@ -11,7 +11,7 @@ import numpy as np
 
 from borel import settings
 from borel.bound import Bound, Ratio
-from borel.engine.intervals.rounding import fraction_down, fraction_up
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
     from borel.engine.divergences.hockey_sticks import Threshold

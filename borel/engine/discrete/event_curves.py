@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.intervals.rounding import NORMAL, TINY, U, rounding_of
+from borel.numerics.intervals.rounding import NORMAL, TINY, U, rounding_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

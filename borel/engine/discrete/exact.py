@@ -15,16 +15,16 @@ import numpy as np
 
 from borel.bound import Bound, Ratio
 from borel.engine.discrete.finite_measures import FiniteMeasures
-from borel.engine.intervals import rounding
-from borel.engine.intervals.rounding import (
+from borel.errors import InvalidInput
+from borel.laws import VALUE_FIELDS, Values
+from borel.numerics.intervals import rounding
+from borel.numerics.intervals.rounding import (
     Enclosure,
     Scaled,
     log_fraction,
     log_ratio_bounds,
     ratio_bounds,
 )
-from borel.errors import InvalidInput
-from borel.laws import VALUE_FIELDS, Values
 from borel.probabilities import carried
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from borel.engine.discrete.complements import Complements, Ends, largest
 from borel.engine.discrete.discrete_figures import OUTSIDE, DiscreteFigures
 from borel.engine.discrete.event_curves import floats_of, largest_shares
 from borel.engine.divergences.cells import share
-from borel.engine.intervals.rounding import (
+from borel.numerics.intervals.rounding import (
     fraction_down,
     fraction_up,
     log_fraction,

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.bound import Bound, Ratio
-from borel.engine.balls.arb import precision
 from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.engine.discrete.finite_events import FiniteEvents
 from borel.engine.divergences.cells import (
@@ -27,8 +26,9 @@ from borel.engine.divergences.cells import (
     multiple,
     spread,
 )
-from borel.engine.intervals import rounding
-from borel.engine.intervals.rounding import log_fraction
+from borel.numerics.balls.arithmetic import precision
+from borel.numerics.intervals import rounding
+from borel.numerics.intervals.rounding import log_fraction
 
 if TYPE_CHECKING:
     from borel.engine.divergences.generators import Generator

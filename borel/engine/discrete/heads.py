@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from borel.alphabets import Integers
-from borel.engine.intervals import rounding
 from borel.errors import InvalidInput, NotYet
+from borel.numerics.intervals import rounding
 from borel.total_masses import declared_tail, head_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.density import Density
-    from borel.engine.intervals.rounding import Enclosure
     from borel.measures import Measure
+    from borel.numerics.intervals.rounding import Enclosure
 
 _WHOLE = 1 << 53
 """Integers up to here are floats; beyond, a kernel in floats is one of another outcome."""

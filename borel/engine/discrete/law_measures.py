@@ -12,9 +12,9 @@ from borel.bound import Bound
 from borel.engine.continuous.surface import POSITIVE_COUNTS
 from borel.engine.discrete.discrete_figures import OUTSIDE, DiscreteFigures
 from borel.engine.divergences.cells import spread
-from borel.engine.intervals import rounding
-from borel.engine.intervals.rounding import TINY, fraction_down, fraction_up, log_fraction
 from borel.errors import NotYet
+from borel.numerics.intervals import rounding
+from borel.numerics.intervals.rounding import TINY, fraction_down, fraction_up, log_fraction
 from borel.total_masses import head_of
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.balls.arb import ball, enclose
-from borel.engine.intervals.rounding import fraction_down, fraction_up
+from borel.numerics.balls.arithmetic import ball, enclose
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
 U = 2.0**-53
 _STEEP = 300.0

@@ -19,7 +19,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from borel.engine.balls.arb import ball
+from borel.numerics.balls.arithmetic import ball
 
 if TYPE_CHECKING:
     from borel.engine.discrete.noisy_count import Ends, NoisyCount

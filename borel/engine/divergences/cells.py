@@ -11,8 +11,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from borel.engine.balls.arb import ball, ends, precision
-from borel.engine.intervals.rounding import fraction_down, fraction_up
+from borel.numerics.balls.arithmetic import ball, ends, precision
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

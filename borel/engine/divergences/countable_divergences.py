@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.bound import Bound
-from borel.engine.balls.arb import ball, ends, precision
 from borel.engine.continuous.certified import rounded
 from borel.engine.divergences.cells import BITS
-from borel.engine.intervals import interval, rounding
 from borel.errors import NotEnclosed, NotYet
+from borel.numerics.balls.arithmetic import ball, ends, precision
+from borel.numerics.intervals import interpreter, rounding
 
 if TYPE_CHECKING:
     from borel.measures import Measure
@@ -150,9 +150,9 @@ def _enclosed(measure: Measure, points: np.ndarray) -> tuple[np.ndarray, np.ndar
     inside = np.asarray(measure.on.contains(points), bool)
     x = points[inside].astype(float)
     try:
-        low, high = interval.evaluate(density.graph, {"x": (x, x)})
+        low, high = interpreter.evaluate(density.graph, {"x": (x, x)})
         if density.log:
-            low, high = interval.exponential((low, high))
+            low, high = interpreter.exponential((low, high))
     except NotEnclosed as error:
         raise NotYet("a divergence", missing=f"on {measure.on!r}: {error}") from None
     out = np.zeros((2, len(points)))

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.balls.arb import as_fraction, ball, precision
 from borel.errors import InvalidInput, NotEnclosed, NotTraceable
+from borel.numerics.balls.arithmetic import as_fraction, ball, precision
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.engine.graphs.trace import Graph
+    from borel.numerics.graphs.trace import Graph
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ def generator(f: Any, at_zero: Any = None) -> Generator:
     if not callable(f):
         raise InvalidInput("f", expected="a name or a convex function of t", got=repr(f))
     _require_convex(f)
-    from borel.engine.graphs.trace import trace
+    from borel.numerics.graphs.trace import trace
 
     graph, reason = None, ""
     try:
@@ -238,7 +238,7 @@ def _require_convex(f: Any) -> None:
 
 def _by_graph(graph: Graph) -> Callable[[Any], Any]:
     """Return f at balls, through the interpreter of graphs."""
-    from borel.engine.balls.arb_graph import Prepared
+    from borel.numerics.balls.interpreter import Prepared
 
     if "t" not in graph.inputs:
         raise NotEnclosed("f does not depend on t")

@@ -19,15 +19,15 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Interval
 from borel.bound import Bound
-from borel.engine.balls.arb import as_fraction, ball, enclose, precision
-from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.errors import NotEnclosed, NotYet
+from borel.numerics.balls.arithmetic import as_fraction, ball, enclose, precision
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.engine.graphs.trace import Graph
     from borel.measures import Measure
+    from borel.numerics.graphs.trace import Graph
 
 _BITS = 320
 _LARGEST = 10_000
@@ -226,9 +226,9 @@ def integral(
     rel_tol: float,
 ) -> tuple[float, float]:
     """Enclose the integral of a product of graphs (those marked True are logarithms)."""
-    from borel.engine.balls.arb_expand import product
-    from borel.engine.balls.arb_graph import Prepared
-    from borel.engine.balls.arb_integral import integrate
+    from borel.numerics.balls.expansion import product
+    from borel.numerics.balls.integral import integrate
+    from borel.numerics.balls.interpreter import Prepared
 
     found = integrate(
         Prepared(product(factors), variable=variable),

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from borel import settings
 from borel.bound import Bound
-from borel.engine.balls.arb import ball, enclose
 from borel.engine.continuous import surface
 from borel.engine.continuous.certified import rounded
 from borel.engine.continuous.normalised_priors import FAMILIES
-from borel.engine.graphs.joined_graphs import JoinedGraphs
-from borel.engine.graphs.trace import Graph
 from borel.errors import NotEnclosed
+from borel.numerics.balls.arithmetic import ball, enclose
+from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.trace import Graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,9 +87,9 @@ class Line:
         over: tuple[float, float] | None = None,
     ) -> tuple[float, float]:
         """Enclose the integral of exp(log) plain over an interval: the common one, if not given."""
-        from borel.engine.balls.arb_expand import product
-        from borel.engine.balls.arb_graph import Prepared
-        from borel.engine.balls.arb_integral import integrate
+        from borel.numerics.balls.expansion import product
+        from borel.numerics.balls.integral import integrate
+        from borel.numerics.balls.interpreter import Prepared
 
         if self.disjoint:
             return 0.0, 0.0
@@ -131,8 +131,8 @@ class Line:
 
     def largest_ratio(self) -> tuple[float, float]:
         """Enclose ess sup of log(p / q)."""
-        from borel.engine.balls.arb_extreme import extreme
-        from borel.engine.balls.arb_graph import Prepared
+        from borel.numerics.balls.extremum import extreme
+        from borel.numerics.balls.interpreter import Prepared
 
         gap = joined(self.graphs, lambda add, p, q: add("subtract", p, q))
         tol = settings.current().tol

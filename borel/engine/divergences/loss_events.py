@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel.bound import Bound
-from borel.engine.balls.arb import ball, ends, precision
+from borel.numerics.balls.arithmetic import ball, ends, precision
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel.engine.balls.arb import ball, enclose
+from borel.numerics.balls.arithmetic import ball, enclose
 
 if TYPE_CHECKING:
     from collections.abc import Callable

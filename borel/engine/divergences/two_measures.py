@@ -11,7 +11,6 @@ import numpy as np
 from borel import settings
 from borel.alphabets import Finite, Interval, how_to_label, miscounted
 from borel.bound import Bound, Ratio, weakest
-from borel.engine.balls.arb import precision
 from borel.engine.divergences import generators
 from borel.engine.divergences.cells import (
     BITS,
@@ -23,9 +22,10 @@ from borel.engine.divergences.cells import (
     renyi,
     spread,
 )
-from borel.engine.intervals import rounding
-from borel.engine.intervals.rounding import log_fraction
 from borel.errors import BudgetSpent, InvalidInput, NotEnclosed, NotYet
+from borel.numerics.balls.arithmetic import precision
+from borel.numerics.intervals import rounding
+from borel.numerics.intervals.rounding import log_fraction
 from borel.probabilities import as_floats, carried
 
 if TYPE_CHECKING:
@@ -263,8 +263,8 @@ def _sum(bounds: list[Bound]) -> Bound:
 
 def _by_renyi(p: Measure, q: Measure, f: Generator) -> Bound | None:
     """Chi-square and squared Hellinger from closed forms of orders 2 and 1/2."""
-    from borel.engine.balls.arb import ball, enclose
     from borel.engine.divergences.renyi_forms import closed_form
+    from borel.numerics.balls.arithmetic import ball, enclose
 
     order = Fraction(2) if f.name == "chi_square" else Fraction(1, 2)
     found = closed_form(p, q, order)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.divergences.hockey_sticks import finite_beyond, finite_excess, probability_of
-from borel.engine.intervals.rounding import U
+from borel.numerics.intervals.rounding import U
 
 if TYPE_CHECKING:
     from borel.bound import Bound

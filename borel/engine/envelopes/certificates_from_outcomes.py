@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.engine.balls.arb import ends as floats
 from borel.engine.continuous.certificates import without_infinities
 from borel.engine.envelopes.check_envelope_ends import ends
 from borel.engine.prior_sets.check_combined import SUPREMUM
+from borel.numerics.balls.arithmetic import ends as floats
 
 if TYPE_CHECKING:
     from borel.bound import Bound

@@ -11,8 +11,8 @@ import numpy as np
 from borel import settings
 from borel.engine.continuous.certificates import without_infinities
 from borel.engine.envelopes.check_finite_envelopes import check_finite_envelopes
-from borel.engine.intervals import rounding
-from borel.engine.intervals.rounding import fraction_down, fraction_up
+from borel.numerics.intervals import rounding
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
     from borel.engine.envelopes.envelope_figures import FiniteEnvelope

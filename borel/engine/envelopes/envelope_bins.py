@@ -26,12 +26,13 @@ from borel.engine.envelopes.certificates_from_outcomes import from_outcomes
 from borel.engine.envelopes.envelope_cells import mixture
 from borel.engine.envelopes.envelope_figures import OpenEnvelope, Threshold, nats, ratio_of
 from borel.engine.envelopes.envelope_programs import Programme
-from borel.engine.intervals import jet, lanes
-from borel.engine.intervals.rounding import log_fraction, sum_outward
 from borel.errors import NotEnclosed
+from borel.numerics.intervals import batched
+from borel.numerics.intervals.rounding import log_fraction, sum_outward
+from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
-    from borel.engine.intervals.lanes import Box
+    from borel.numerics.intervals.batched import Box
 
 _BINS = 12
 _CELLS = 24
@@ -72,7 +73,7 @@ class BinnedEnvelope(OpenEnvelope):
         self.prior: Box = weights[charged, 0], weights[charged, 1]
         cells = self._cells(edges)
         joint = self._masses(cells[:-1], cells[1:])
-        kernel = lanes.divide(joint, (self.prior[0][:, None], self.prior[1][:, None]))
+        kernel = batched.divide(joint, (self.prior[0][:, None], self.prior[1][:, None]))
         self.kernel: Box = np.maximum(kernel[0], 0.0), np.minimum(kernel[1], 1.0)
         self.law = mixture(self.prior, self.kernel)
         # secrets beyond the bins of an unbounded prior count too, for P_Y of every cell
@@ -105,7 +106,7 @@ class BinnedEnvelope(OpenEnvelope):
             out[:, part] = self._integral(*(v[part] for v in flat))
         shaped = out.reshape(2, *a.shape).transpose(0, 1, 3, 2, 4)
         shaped = shaped.reshape(2, len(self.low), len(low), -1)
-        total = lanes.total((shaped[0], shaped[1]), axis=2)
+        total = batched.total((shaped[0], shaped[1]), axis=2)
         return np.maximum(total[0], 0.0), total[1]
 
     def _integral(self, a: Any, b: Any, c: Any, d: Any) -> Box:
@@ -113,12 +114,14 @@ class BinnedEnvelope(OpenEnvelope):
         program, surface = self.engine.surface.plain[1], self.engine.surface
         shift = np.zeros(len(a))
         with np.errstate(all="ignore"):
-            area = lanes.multiply(_width(a, b), _width(c, d))
+            area = batched.multiply(_width(a, b), _width(c, d))
             along = program.run(
                 surface.inputs(boxes(a[:, None], b[:, None], 0, 1), (c[None], d[None]), shift), 1
             )
             across = program.run(
-                surface.inputs(boxes(a[:, None], b[:, None], 1, 1), jet.variable(c, d, 1), shift),
+                surface.inputs(
+                    boxes(a[:, None], b[:, None], 1, 1), arithmetic.variable(c, d, 1), shift
+                ),
                 1,
             )
             x, y = a + (b - a) / 2, c + (d - c) / 2
@@ -127,21 +130,21 @@ class BinnedEnvelope(OpenEnvelope):
                 0,
                 decisions=along.decisions,
             )
-            plain = lanes.settled(jet.entry(along.jet, 0))
+            plain = batched.settled(arithmetic.entry(along.jet, 0))
             plain = np.maximum(plain[0], 0.0), np.maximum(plain[1], 0.0)
-            crude = lanes.settled(lanes.multiply(plain, area))
-            centre = lanes.settled(lanes.multiply(jet.entry(at.jet, 0), area))
+            crude = batched.settled(batched.multiply(plain, area))
+            centre = batched.settled(batched.multiply(arithmetic.entry(at.jet, 0), area))
             # a slope in [l, h] adds at most (h - l) / 8 times the width, as odd parts cancel;
             # centres are off by an ulp, which the factor 1.0001 of a bound on |slope| covers
             loose = np.zeros(len(a))
             for found, width in ((along, b - a), (across, d - c)):
-                slope = lanes.settled(jet.entry(found.jet, 1))
+                slope = batched.settled(arithmetic.entry(found.jet, 1))
                 size = np.maximum(np.abs(slope[0]), np.abs(slope[1]))
                 ulp = 2.0**-50 * (np.abs(a) + np.abs(b) + np.abs(c) + np.abs(d))
                 loose = loose + (slope[1] - slope[0]) / 8 * width * 1.0001 + size * ulp
             extra = loose * area[1] * 1.0001 + 1e-300
             form = centre[0] - extra, centre[1] + extra
-            return lanes.meet(crude, lanes.settled(form))
+            return batched.meet(crude, batched.settled(form))
 
     # -- figures ------------------------------------------------------------------------------
 
@@ -207,7 +210,7 @@ def _proved(found: Bound) -> Bound:
 
 
 def _width(a: np.ndarray, b: np.ndarray) -> Box:
-    return lanes.subtract(lanes.point(b), lanes.point(a))
+    return batched.subtract(batched.point(b), batched.point(a))
 
 
 def _quantiles(secret: Any) -> list[float]:

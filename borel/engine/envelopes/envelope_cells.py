@@ -16,13 +16,14 @@ import numpy as np
 
 from borel.engine.continuous.surface import log_graph
 from borel.engine.envelopes.envelope_programs import Programme, Spread
-from borel.engine.intervals import interval, jet, lanes
-from borel.engine.intervals.jet_program import Program
-from borel.engine.intervals.rounding import TINY, U, sum_outward
 from borel.errors import NotEnclosed
+from borel.numerics.intervals import batched, interpreter
+from borel.numerics.intervals.rounding import TINY, U, sum_outward
+from borel.numerics.jets import arithmetic
+from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
-    from borel.engine.intervals.lanes import Box
+    from borel.numerics.intervals.batched import Box
 
 _MOST_SECRETS = 32
 _FIRST = 48
@@ -68,7 +69,7 @@ class Cells:
 
 def mixture(prior: Box, kernel: Box) -> Box:
     """Enclose sum_x p_x P(.|x)."""
-    parts = lanes.multiply((prior[0][:, None], prior[1][:, None]), kernel)
+    parts = batched.multiply((prior[0][:, None], prior[1][:, None]), kernel)
     low, high = sum_outward(parts[0], parts[1], axis=0)
     return np.maximum(low, 0.0), high
 
@@ -84,10 +85,10 @@ def ratios(prior: Box, never: np.ndarray, gap: Any) -> Box:
     for x in range(n):
         others = np.flatnonzero(np.arange(n) != x)
         with np.errstate(invalid="ignore", over="ignore"):
-            least, most = lanes.settled(gap(x, others))
-            times = lanes.exp((np.minimum(least, 709.0), most))
+            least, most = batched.settled(gap(x, others))
+            times = batched.exp((np.minimum(least, 709.0), most))
             weights = prior[0][others, None], prior[1][others, None]
-            parts = lanes.multiply(weights, times)
+            parts = batched.multiply(weights, times)
         rest = sum_outward(parts[0], parts[1], axis=0)
         total = np.maximum(rest[0], 0.0) + prior[0][x], rest[1] + prior[1][x]
         with np.errstate(divide="ignore"):
@@ -159,8 +160,8 @@ class LineCells(Cells):
     """Intervals of a continuous outcome, and its atoms one by one."""
 
     def __init__(self, engine: Any):
-        from borel.engine.balls.arb_expand import product
-        from borel.engine.balls.arb_graph import Prepared
+        from borel.numerics.balls.expansion import product
+        from borel.numerics.balls.interpreter import Prepared
 
         secret = engine.secret
         if secret.continuous or secret.rest or secret.dim > 1:
@@ -203,7 +204,7 @@ class LineCells(Cells):
 
     def _integrals(self, low: np.ndarray, high: np.ndarray) -> Box:
         """Enclose P(cell|x) for intervals."""
-        from borel.engine.balls.arb_integral import integrate
+        from borel.numerics.balls.integral import integrate
 
         out = np.empty((2, len(self.points), len(low)))
         for i, x in enumerate(self.points.tolist()):
@@ -226,31 +227,33 @@ class LineCells(Cells):
         value, slope, middle = (np.empty((2, *shape)) for _ in range(3))
         for i, x in enumerate(self.points.tolist()):
             at = np.full(len(low), x)
-            named = {"x": jet.constant(at, at)} if "x" in self.graph.inputs else {}
-            y = jet.variable(low, high, 1)
+            named = {"x": arithmetic.constant(at, at)} if "x" in self.graph.inputs else {}
+            y = arithmetic.variable(low, high, 1)
             around = self._program.run({**named, "y": y}, 1)
             here = self._program.run(
-                {**named, "y": jet.constant(centre, centre)}, 0, decisions=around.decisions
+                {**named, "y": arithmetic.constant(centre, centre)}, 0, decisions=around.decisions
             )
             for out, box in (
-                (value, jet.entry(around.jet, 0)),
-                (slope, jet.entry(around.jet, 1)),
-                (middle, jet.entry(here.jet, 0)),
+                (value, arithmetic.entry(around.jet, 0)),
+                (slope, arithmetic.entry(around.jet, 1)),
+                (middle, arithmetic.entry(here.jet, 0)),
             ):
                 out[:, i] = np.broadcast_to(np.array(box), (2, len(low)))
         bounded = np.isfinite(low) & np.isfinite(high)
-        ends = lanes.subtract(lanes.point(low), lanes.point(centre))
-        step = ends[0], lanes.subtract(lanes.point(high), lanes.point(centre))[1]
+        ends = batched.subtract(batched.point(low), batched.point(centre))
+        step = ends[0], batched.subtract(batched.point(high), batched.point(centre))[1]
 
         def difference(a: np.ndarray, x: int, others: np.ndarray) -> Box:
-            return lanes.subtract((a[0][others], a[1][others]), (a[0][x][None], a[1][x][None]))
+            return batched.subtract((a[0][others], a[1][others]), (a[0][x][None], a[1][x][None]))
 
         def gap(x: int, others: np.ndarray) -> Box:
-            plain = lanes.settled(difference(value, x, others))
-            lean = lanes.multiply(lanes.settled(difference(slope, x, others)), step)
-            form = lanes.settled(lanes.add(lanes.settled(difference(middle, x, others)), lean))
+            plain = batched.settled(difference(value, x, others))
+            lean = batched.multiply(batched.settled(difference(slope, x, others)), step)
+            form = batched.settled(
+                batched.add(batched.settled(difference(middle, x, others)), lean)
+            )
             form = np.where(bounded, form[0], -np.inf), np.where(bounded, form[1], np.inf)
-            return lanes.meet(plain, form)
+            return batched.meet(plain, form)
 
         found = ratios(self.prior, np.isneginf(value[1]), gap)
         return found[0], np.minimum(found[1], ceilings(self.prior)[:, None])
@@ -262,8 +265,8 @@ class LineCells(Cells):
         for atom in engine.atoms.tolist():
             graph = log_graph(engine.joint.mechanism.masses[atom])
             with np.errstate(all="ignore"):
-                logs = interval.evaluate(graph, {"x": (self.points, self.points)})
-            box = lanes.exp(lanes.settled(logs))
+                logs = interpreter.evaluate(graph, {"x": (self.points, self.points)})
+            box = batched.exp(batched.settled(logs))
             low = np.hstack([low, np.broadcast_to(box[0], n)[:, None]])
             high = np.hstack([high, np.broadcast_to(box[1], n)[:, None]])
         kernel = np.maximum(low, 0.0), np.minimum(high, 1.0)

@@ -19,8 +19,8 @@ import numpy as np
 
 from borel.engine.envelopes.envelope_programs import Level, Programme
 from borel.engine.envelopes.envelope_solver import Optimum
-from borel.engine.intervals.rational_systems import solution
-from borel.engine.intervals.rounding import fraction_down, fraction_up
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
+from borel.numerics.rational_systems import solution
 
 Rows = list[list[Fraction]]
 

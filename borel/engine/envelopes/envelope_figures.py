@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from borel.bound import Bound, Ratio
-from borel.engine.balls.arb import ball, enclose
 from borel.engine.envelopes.certificates_of_tables import of_table, spread
 from borel.engine.envelopes.envelope_exact import ExactProgramme
 from borel.engine.envelopes.envelope_programs import Programme
-from borel.engine.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.errors import NotYet
+from borel.numerics.balls.arithmetic import ball, enclose
+from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 
 GAP = 1e-11
 """The relative gap of a level at which a search stops; it is mostly far smaller."""

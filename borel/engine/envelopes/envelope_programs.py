@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from borel.engine.envelopes.envelope_solver import NEAR, ROUNDS, Optimum, Solver, solved
-from borel.engine.intervals.rounding import TINY, U, sum_outward
+from borel.numerics.intervals.rounding import TINY, U, sum_outward
 
 if TYPE_CHECKING:
     from fractions import Fraction

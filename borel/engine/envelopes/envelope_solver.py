@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from borel.engine.intervals.rounding import TINY, U
+from borel.numerics.intervals.rounding import TINY, U
 
 NEAR = 1e-12
 """Tops that are nearer than this, relatively, are one jump: both ends are proved anyway."""

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from borel import settings
-from borel.engine.estimates.charts import Axis, Chart
 from borel.errors import BudgetSpent
+from borel.numerics.float64.charts import Axis, Chart
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,13 +19,13 @@ from borel.bound import Bound
 from borel.engine.discrete.discrete_figures import LOST, OUTSIDE
 from borel.engine.discrete.law_measures import LawMeasures
 from borel.engine.divergences.generators import NAMED
-from borel.engine.estimates.charts import Axis
-from borel.engine.estimates.quadrature import log_integral
-from borel.engine.estimates.search import maximise
 from borel.engine.estimates.zeros import FAR, overflown, zero_at, zero_everywhere
-from borel.engine.intervals.rounding import NORMAL, Enclosure
 from borel.errors import BudgetSpent, NotYet
 from borel.laws import Values
+from borel.numerics.float64.charts import Axis
+from borel.numerics.float64.maximisation import maximise
+from borel.numerics.float64.quadrature import log_integral
+from borel.numerics.intervals.rounding import NORMAL, Enclosure
 from borel.total_masses import head_of
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import numpy as np
 from borel.alphabets import Interval
 from borel.bound import Bound
 from borel.engine.discrete.discrete_figures import LOST
-from borel.engine.estimates.charts import Axis, around
 from borel.engine.estimates.estimate import BRINK, REASON, _log_phi
-from borel.engine.estimates.quadrature import log_integral
-from borel.engine.estimates.search import maximise
 from borel.errors import NotYet
+from borel.numerics.float64.charts import Axis, around
+from borel.numerics.float64.maximisation import maximise
+from borel.numerics.float64.quadrature import log_integral
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,12 +12,12 @@ from borel import settings
 from borel.alphabets import Interval, Mixed
 from borel.bound import Bound
 from borel.engine.discrete.discrete_figures import LOST
-from borel.engine.estimates.charts import Axis, around
 from borel.engine.estimates.curve import Curve
 from borel.engine.estimates.estimate import EstimateEngine, log_phi_of
-from borel.engine.estimates.search import maximise
 from borel.errors import BudgetSpent, NotYet
 from borel.laws import check_level
+from borel.numerics.float64.charts import Axis, around
+from borel.numerics.float64.maximisation import maximise
 
 if TYPE_CHECKING:
     from borel.engine.divergences.generators import Generator

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.intervals import interval
 from borel.errors import NotEnclosed
+from borel.numerics.intervals import interpreter
 
 if TYPE_CHECKING:
     from borel.density import Density
@@ -153,7 +153,7 @@ def _may_be_positive(density: Density, boxes: dict[str, list]) -> np.ndarray:
         for argument, columns in boxes.items()
         for name, box in zip(density.graph_names(argument), columns, strict=True)
     }
-    _, high = interval.evaluate(density.graph, named)
+    _, high = interpreter.evaluate(density.graph, named)
     return high > (-np.inf if density.log else 0.0)
 
 

@@ -46,20 +46,20 @@ import numpy as np
 
 from borel import settings
 from borel.engine.continuous.certificates_of_infinities import Proof, infinite
-from borel.engine.graphs import fp, rewrite
 from borel.engine.infinities import marginal_orders as marginal
-from borel.engine.infinities.orders import Orders, Ray, better, gap, of_linear, of_log
 from borel.engine.infinities.pairs import Pairs
-from borel.engine.infinities.power import PowerProgram, slack
 from borel.engine.infinities.rays import Rays
 from borel.engine.infinities.slopes import Slopes
-from borel.engine.infinities.subsequences import known_nodes
+from borel.numerics.germs.interpreter import PowerProgram, slack
+from borel.numerics.germs.order_bounds import Orders, Ray, better, gap, of_linear, of_log
+from borel.numerics.germs.subsequences import known_nodes
+from borel.numerics.graphs import float64, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
-    from borel.engine.graphs.trace import Graph
+    from borel.numerics.graphs.trace import Graph
 
 STARTS = (2.0**-10, 2.0**-30)
 
@@ -464,7 +464,7 @@ class Search(Rays):
         if not ends:  # an outcome is a box as well, of which a figure there may be asked for
             return None
         from borel.engine.continuous.surface import boxes
-        from borel.engine.intervals import jet
+        from borel.numerics.jets import arithmetic
 
         cuts = [p for p in self.boxes(y) if self.has_mass(*p)]
         if not cuts:
@@ -474,7 +474,7 @@ class Search(Rays):
         named = self.engine.surface.inputs(
             boxes(a, b, 0, 1), (np.full((1, n), ends[0]), np.full((1, n), ends[1]))
         )
-        value = jet.entry(self.engine.surface.log.run(named, 1).jet, 0)
+        value = arithmetic.entry(self.engine.surface.log.run(named, 1).jet, 0)
         low, high = (np.broadcast_to(v, n) for v in value)
         dead, alive = np.flatnonzero(np.isneginf(high)), np.flatnonzero(low > -math.inf)
         if not len(dead) or not len(alive):
@@ -499,7 +499,7 @@ class Search(Rays):
         named = {self.secret.names[0]: charged, "y": np.full(charged.shape, middle)}
         inputs = {name: named[name] for name in self.graph.inputs}
         with np.errstate(all="ignore"):
-            log = np.broadcast_to(fp.evaluate(self.graph, inputs), charged.shape)
+            log = np.broadcast_to(float64.evaluate(self.graph, inputs), charged.shape)
         for x in charged[np.isneginf(log)][:1].tolist():
             place = Ray(slack(x, x), f"x = {x:g}", {"atom": x})
             value = self._kernel(y, place, STARTS[0])

@@ -53,7 +53,7 @@ def prove_countable(engine: Any, kind: str) -> Proof | None:
 
 def _countable_secret(prior: Any) -> Secret:
     """Return the first points of a countable prior that certainly have positive mass, or labels."""
-    from borel.engine.intervals import interval
+    from borel.numerics.intervals import interpreter
     from borel.total_masses import head_of
 
     none = np.zeros(0)
@@ -63,7 +63,7 @@ def _countable_secret(prior: Any) -> Secret:
     if prior.density is None or prior.density.graph is None:
         return out
     points = head_of(prior.on, 64).astype(float)
-    low, high = interval.evaluate(log_graph(prior.density), {"x": (points, points)})
+    low, high = interpreter.evaluate(log_graph(prior.density), {"x": (points, points)})
     sure = low > -math.inf
     out.atoms, out.weight_low = (
         points[sure][:, None],

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.infinities.orders import NOTHING, Ray, of_log
-from borel.engine.infinities.power import PowerProgram, range_of, ray, slack
+from borel.numerics.germs.interpreter import PowerProgram, range_of, ray, slack
+from borel.numerics.germs.order_bounds import NOTHING, Ray, of_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.engine.continuous.surface import Secret
-    from borel.engine.infinities.orders import Orders
+    from borel.numerics.germs.order_bounds import Orders
 
     Kernel = Callable[[Ray, Ray, float], Orders]
     Found = tuple[tuple[float, float], dict]

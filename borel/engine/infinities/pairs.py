@@ -12,20 +12,20 @@ import math
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any
 
-from borel.engine.graphs.joined_graphs import JoinedGraphs
-from borel.engine.infinities.orders import of_log
-from borel.engine.infinities.power import Power, PowerProgram, limits, range_of, weight
-from borel.engine.infinities.power_values import Real
-from borel.engine.infinities.settled import settled
-from borel.engine.infinities.tail_ratios import TailRatios
+from borel.numerics.germs.interpreter import Power, PowerProgram, limits, range_of, weight
+from borel.numerics.germs.order_bounds import of_log
+from borel.numerics.germs.specialisation import settled
+from borel.numerics.germs.tail_quotients import TailRatios
+from borel.numerics.germs.values import Real
+from borel.numerics.graphs.shared_graph import JoinedGraphs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from borel.density import Density
     from borel.engine.continuous.surface import Secret
-    from borel.engine.graphs.trace import Graph
-    from borel.engine.infinities.orders import Ray
+    from borel.numerics.germs.order_bounds import Ray
+    from borel.numerics.graphs.trace import Graph
 
 _MOST = 8
 """Of many secrets, so many are compared with each other: the outermost, and some between."""

@@ -16,9 +16,9 @@ import numpy as np
 
 from borel import settings
 from borel.engine.continuous.bands import charged
-from borel.engine.infinities.orders import Ray
-from borel.engine.infinities.power import range_of, ray, slack
-from borel.engine.infinities.subsequences import on_scale, scales, waves
+from borel.numerics.germs.interpreter import range_of, ray, slack
+from borel.numerics.germs.order_bounds import Ray
+from borel.numerics.germs.subsequences import on_scale, scales, waves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,17 +15,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from borel.engine.graphs import rewrite
-from borel.engine.graphs.joined_graphs import JoinedGraphs
-from borel.engine.infinities.orders import log_to
-from borel.engine.infinities.power import Log, Power, PowerProgram, exponent, slack, weight
-from borel.engine.infinities.power_values import box
-from borel.engine.infinities.settled import settled
+from borel.numerics.germs.interpreter import Log, Power, PowerProgram, exponent, slack, weight
+from borel.numerics.germs.order_bounds import log_to
+from borel.numerics.germs.specialisation import settled
+from borel.numerics.germs.values import box
+from borel.numerics.graphs import rewrite
+from borel.numerics.graphs.shared_graph import JoinedGraphs
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Secret
-    from borel.engine.graphs.trace import Graph
-    from borel.engine.infinities.orders import Ray
+    from borel.numerics.germs.order_bounds import Ray
+    from borel.numerics.graphs.trace import Graph
 
 
 _TOTAL = {"input", "const", "add", "subtract", "multiply", "negative", "square", "absolute", "exp"}

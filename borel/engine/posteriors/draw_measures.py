@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.intervals.rounding import (
+from borel.errors import NotYet
+from borel.numerics.intervals.rounding import (
     U,
     compounded,
     fraction_down,
     fraction_up,
     log_fraction,
 )
-from borel.errors import NotYet
 from borel.probabilities import rounding_allowed
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.intervals import rounding
-from borel.engine.intervals.rounding import Scaled, U, compounded, log_ratio_bounds
 from borel.engine.posteriors.draw_laws import DrawLaws
 from borel.engine.posteriors.draw_measures import DrawMeasures
 from borel.errors import InvalidInput, NotYet
+from borel.numerics.intervals import rounding
+from borel.numerics.intervals.rounding import Scaled, U, compounded, log_ratio_bounds
 from borel.probabilities import as_floats, rounding_allowed, row_miss
 
 if TYPE_CHECKING:

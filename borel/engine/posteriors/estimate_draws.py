@@ -15,9 +15,9 @@ from borel.alphabets import Interval
 from borel.engine.discrete.discrete_figures import LOST
 from borel.engine.estimates.curve import _FINE, Curve
 from borel.engine.estimates.estimate import REASON, Pointwise, log_kernel
-from borel.engine.estimates.search import maximise
 from borel.errors import NotYet
 from borel.measures import Measure
+from borel.numerics.float64.maximisation import maximise
 from borel.total_masses import head_of
 
 if TYPE_CHECKING:

@@ -33,12 +33,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.intervals import jet_functions, lanes
+from borel.numerics.intervals import batched
+from borel.numerics.jets import elementary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.engine.intervals.lanes import Box
+    from borel.numerics.intervals.batched import Box
 
 _STEPS = 110
 """Halvings of an interval of floats: enough to come down to neighbours."""
@@ -77,11 +78,11 @@ def _where(mask: np.ndarray, a: Box) -> Box:
 
 
 def _dot(weights: Box, v: np.ndarray) -> Box:
-    return lanes.total(lanes.multiply(weights, lanes.point(v)), axis=0)
+    return batched.total(batched.multiply(weights, batched.point(v)), axis=0)
 
 
 def _sum(weights: Box) -> Box:
-    return lanes.total(weights, axis=0)
+    return batched.total(weights, axis=0)
 
 
 def _probability(a: Box) -> Box:
@@ -91,7 +92,7 @@ def _probability(a: Box) -> Box:
 def _bounded(low: np.ndarray, excess: Box, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return low and low + excess, within the range of the values."""
     least, most = v.min(axis=0), v.max(axis=0)
-    high = lanes.add((low, low), excess)[1]
+    high = batched.add((low, low), excess)[1]
     return low, np.minimum(np.maximum(high, least), most)
 
 
@@ -107,10 +108,12 @@ def vacuous(v: np.ndarray, where: np.ndarray) -> Least:
 def contaminated(v: np.ndarray, p: Box, weight: Box, where: np.ndarray) -> Least:
     """(1 - w) P + w Q with any Q on some of the secrets."""
     other = vacuous(v, where)
-    rest = lanes.subtract(lanes.point(np.array(1.0)), weight)
+    rest = batched.subtract(batched.point(np.array(1.0)), weight)
     rest = np.maximum(rest[0], 0.0), np.maximum(rest[1], 0.0)
     mean = _dot(_columns(p), v)
-    total = lanes.add(lanes.multiply(rest, mean), lanes.multiply(weight, lanes.point(other.lower)))
+    total = batched.add(
+        batched.multiply(rest, mean), batched.multiply(weight, batched.point(other.lower))
+    )
     low, high = np.maximum(total[0], v.min(axis=0)), np.minimum(total[1], v.max(axis=0))
     w = (weight[0] + weight[1]) / 2
     prior = (1 - w) * _middle(p)[:, None] + w * other.prior
@@ -135,15 +138,17 @@ def total_variation(v: np.ndarray, p: Box, radius: Box, where: np.ndarray) -> Le
     below, above, tied = v < t, v > t, v >= t
     head = _dot(_where(below, weights), v)
     at_least = _probability(_sum(_where(tied, weights)))
-    right = lanes.subtract(_probability(_sum(_where(above, weights))), radius)
-    left = lanes.subtract(at_least, radius)
-    value = lanes.add(head, lanes.multiply(left, lanes.point(t)))
-    value = lanes.add(value, lanes.multiply(radius, lanes.point(lowest)))
-    excess = lanes.add(
-        lanes.multiply((np.zeros(m), np.maximum(right[1], 0.0)), lanes.point(v.max(axis=0) - t)),
-        lanes.multiply((np.zeros(m), np.maximum(-left[0], 0.0)), lanes.point(t - lowest)),
+    right = batched.subtract(_probability(_sum(_where(above, weights))), radius)
+    left = batched.subtract(at_least, radius)
+    value = batched.add(head, batched.multiply(left, batched.point(t)))
+    value = batched.add(value, batched.multiply(radius, batched.point(lowest)))
+    excess = batched.add(
+        batched.multiply(
+            (np.zeros(m), np.maximum(right[1], 0.0)), batched.point(v.max(axis=0) - t)
+        ),
+        batched.multiply((np.zeros(m), np.maximum(-left[0], 0.0)), batched.point(t - lowest)),
     )
-    low, high = _bounded(np.maximum(value[0], v.min(axis=0)), lanes.add(_width(value), excess), v)
+    low, high = _bounded(np.maximum(value[0], v.min(axis=0)), batched.add(_width(value), excess), v)
     # the prior: what is above t goes, of the ties what is left to go, and comes back at the least
     kept = np.where(above, 0.0, middle[:, None] + 0 * v)
     on_level = v == t
@@ -156,7 +161,7 @@ def total_variation(v: np.ndarray, p: Box, radius: Box, where: np.ndarray) -> Le
 
 def _width(value: Box) -> Box:
     """Return what separates an upper end from the lower one, as an excess."""
-    high = lanes.subtract(lanes.point(value[1]), lanes.point(value[0]))[1]
+    high = batched.subtract(batched.point(value[1]), batched.point(value[0]))[1]
     return np.zeros_like(high), np.maximum(high, 0.0)
 
 
@@ -171,21 +176,25 @@ def band(v: np.ndarray, least: Box, most: Box) -> Least:
     k = np.minimum((filled < 1 - l_mid.sum()).sum(axis=0), n - 1)
     t = up[k, np.arange(m)]
     above, below = v > t, v < t
-    one = lanes.point(np.ones(m))
+    one = batched.point(np.ones(m))
 
     def left_over(high: np.ndarray, low: np.ndarray) -> Box:
-        return lanes.subtract(
-            lanes.subtract(one, _sum(_where(high, lower))), _sum(_where(low, upper))
+        return batched.subtract(
+            batched.subtract(one, _sum(_where(high, lower))), _sum(_where(low, upper))
         )
 
-    head = lanes.add(_dot(_where(above, lower), v), _dot(_where(below, upper), v))
-    value = lanes.add(head, lanes.multiply(left_over(above, below), lanes.point(t)))
+    head = batched.add(_dot(_where(above, lower), v), _dot(_where(below, upper), v))
+    value = batched.add(head, batched.multiply(left_over(above, below), batched.point(t)))
     right, left = left_over(above, v <= t), left_over(v >= t, below)
-    excess = lanes.add(
-        lanes.multiply((np.zeros(m), np.maximum(right[1], 0.0)), lanes.point(v.max(axis=0) - t)),
-        lanes.multiply((np.zeros(m), np.maximum(-left[0], 0.0)), lanes.point(t - v.min(axis=0))),
+    excess = batched.add(
+        batched.multiply(
+            (np.zeros(m), np.maximum(right[1], 0.0)), batched.point(v.max(axis=0) - t)
+        ),
+        batched.multiply(
+            (np.zeros(m), np.maximum(-left[0], 0.0)), batched.point(t - v.min(axis=0))
+        ),
     )
-    low, high = _bounded(np.maximum(value[0], v.min(axis=0)), lanes.add(_width(value), excess), v)
+    low, high = _bounded(np.maximum(value[0], v.min(axis=0)), batched.add(_width(value), excess), v)
     prior = np.where(below, u_mid[:, None], l_mid[:, None])
     on_level = v == t
     room = np.where(on_level, (u_mid - l_mid)[:, None], 0.0)
@@ -226,24 +235,24 @@ def _solved(
     t = start + np.exp(b)
     value, slope = dual(t)
     steep = np.maximum(np.where(slope[1] <= 0, -slope[0], np.inf), 0.0)
-    reach = lanes.subtract(lanes.point(t), lanes.point(start))
+    reach = batched.subtract(batched.point(t), batched.point(start))
     with np.errstate(invalid="ignore"):
-        excess = lanes.multiply((np.zeros_like(steep), steep), reach)
+        excess = batched.multiply((np.zeros_like(steep), steep), reach)
     least = np.nan_to_num(value[0], nan=-np.inf)
     low_, high_ = _bounded(
-        np.maximum(least, v.min(axis=0)), lanes.settled(lanes.add(_width(value), excess)), v
+        np.maximum(least, v.min(axis=0)), batched.settled(batched.add(_width(value), excess)), v
     )
     return low_, high_, t
 
 
 def _log(a: Box) -> Box:
-    found = jet_functions.logarithm((a[0][None], a[1][None]), 0)
+    found = elementary.logarithm((a[0][None], a[1][None]), 0)
     return found[0][0], found[1][0]
 
 
 def _sqrt(a: Box) -> Box:
     low, high = np.sqrt(np.maximum(a[0], 0.0)), np.sqrt(np.maximum(a[1], 0.0))
-    return np.maximum(low * (1 - lanes.EPS), 0.0), high * (1 + lanes.EPS)  # correctly rounded
+    return np.maximum(low * (1 - batched.EPS), 0.0), high * (1 + batched.EPS)  # correctly rounded
 
 
 def _scale(v: np.ndarray) -> np.ndarray:
@@ -260,17 +269,17 @@ def kl_to_centre(v: np.ndarray, p: Box, radius: Box) -> Least:
     inside = _inside(p)
     w, p_in = v[inside], (p[0][inside], p[1][inside])
     least, weights = w.min(axis=0), _columns(p_in)
-    away = lanes.subtract(lanes.point(w), lanes.point(least))
+    away = batched.subtract(batched.point(w), batched.point(least))
     away = np.maximum(away[0], 0.0), away[1]
 
     def dual(t: np.ndarray) -> tuple[Box, Box]:
-        power = lanes.divide(lanes.negative(away), lanes.point(t))
-        tilted = lanes.multiply(weights, lanes.exp((power[0], np.minimum(power[1], 0.0))))
+        power = batched.divide(batched.negative(away), batched.point(t))
+        tilted = batched.multiply(weights, batched.exp((power[0], np.minimum(power[1], 0.0))))
         mass = _sum(tilted)
-        mean = lanes.divide(_sum(lanes.multiply(tilted, away)), mass)
-        inner = lanes.subtract(lanes.negative(_log(mass)), radius)
-        value = lanes.add(lanes.point(least), lanes.multiply(inner, lanes.point(t)))
-        return value, lanes.subtract(inner, lanes.divide(mean, lanes.point(t)))
+        mean = batched.divide(_sum(batched.multiply(tilted, away)), mass)
+        inner = batched.subtract(batched.negative(_log(mass)), radius)
+        value = batched.add(batched.point(least), batched.multiply(inner, batched.point(t)))
+        return value, batched.subtract(inner, batched.divide(mean, batched.point(t)))
 
     spread = _scale(w)
     low, high, t = _solved(w, dual, np.zeros(v.shape[1]), spread * 1e-12, spread * 1e12)
@@ -289,13 +298,13 @@ def _shifted(
     inside = _inside(p)
     weights = _columns((p[0][inside], p[1][inside]))
     lowest = np.where(where[:, None], v, np.inf).min(axis=0)
-    away = lanes.subtract(lanes.point(v[inside]), lanes.point(lowest))
+    away = batched.subtract(batched.point(v[inside]), batched.point(lowest))
     away = np.maximum(away[0], 0.0), away[1]
 
     def along(s: np.ndarray) -> tuple[Box, Box]:  # s = t + min v
-        value, slope = dual(weights, lanes.add(away, lanes.point(s)))
-        own = lanes.subtract(lanes.point(lowest), lanes.point(s))
-        return lanes.add(value, own), slope
+        value, slope = dual(weights, batched.add(away, batched.point(s)))
+        own = batched.subtract(batched.point(lowest), batched.point(s))
+        return batched.add(value, own), slope
 
     spread = _scale(v)
     zero = np.zeros(v.shape[1])
@@ -306,10 +315,10 @@ def kl_from_centre(v: np.ndarray, p: Box, radius: Box, where: np.ndarray) -> Lea
     """KL(P || Q) <= r; Q charges the support of P, and may charge other secrets."""
 
     def dual(weights: Box, above: Box) -> tuple[Box, Box]:
-        mean = _sum(lanes.multiply(weights, _log(above)))
-        value = lanes.exp(lanes.subtract(mean, radius))
-        inverse = _sum(lanes.multiply(weights, lanes.reciprocal(above)))
-        slope = lanes.subtract(lanes.multiply(value, inverse), lanes.point(np.array(1.0)))
+        mean = _sum(batched.multiply(weights, _log(above)))
+        value = batched.exp(batched.subtract(mean, radius))
+        inverse = _sum(batched.multiply(weights, batched.reciprocal(above)))
+        slope = batched.subtract(batched.multiply(value, inverse), batched.point(np.array(1.0)))
         return value, slope
 
     low, high, s = _shifted(v, p, where, dual)
@@ -323,15 +332,15 @@ def kl_from_centre(v: np.ndarray, p: Box, radius: Box, where: np.ndarray) -> Lea
 
 def chi_square_from_centre(v: np.ndarray, p: Box, radius: Box, where: np.ndarray) -> Least:
     """chi2(P || Q) = sum p^2 / q - 1 <= r; Q charges the support of P, and may charge others."""
-    over = lanes.add(lanes.point(np.array(1.0)), radius)
+    over = batched.add(batched.point(np.array(1.0)), radius)
 
     def dual(weights: Box, above: Box) -> tuple[Box, Box]:
         root = _sqrt(above)
-        mean = _sum(lanes.multiply(weights, root))
-        inverse = _sum(lanes.multiply(weights, lanes.reciprocal(root)))
-        value = lanes.divide(lanes.square(mean), over)
-        slope = lanes.divide(lanes.multiply(mean, inverse), over)
-        return value, lanes.subtract(slope, lanes.point(np.array(1.0)))
+        mean = _sum(batched.multiply(weights, root))
+        inverse = _sum(batched.multiply(weights, batched.reciprocal(root)))
+        value = batched.divide(batched.square(mean), over)
+        slope = batched.divide(batched.multiply(mean, inverse), over)
+        return value, batched.subtract(slope, batched.point(np.array(1.0)))
 
     low, high, s = _shifted(v, p, where, dual)
 
@@ -358,21 +367,21 @@ def chi_square_to_centre(v: np.ndarray, p: Box, radius: Box) -> Least:
     inside = _inside(p)
     w, weights = v[inside], _columns((p[0][inside], p[1][inside]))
     least, most = w.min(axis=0), w.max(axis=0)
-    spread, over = _scale(w), lanes.add(lanes.point(np.array(1.0)), radius)
+    spread, over = _scale(w), batched.add(batched.point(np.array(1.0)), radius)
 
     def moments(b: np.ndarray) -> tuple[Box, Box, Box]:
-        gap = lanes.subtract(lanes.point(b), lanes.point(w))
+        gap = batched.subtract(batched.point(b), batched.point(w))
         gap = np.maximum(gap[0], 0.0), np.maximum(gap[1], 0.0)
-        part = lanes.multiply(weights, gap)
+        part = batched.multiply(weights, gap)
         return (
             _sum(part),
-            _sum(lanes.multiply(part, gap)),
-            _sum(lanes.multiply(part, lanes.point(w))),
+            _sum(batched.multiply(part, gap)),
+            _sum(batched.multiply(part, batched.point(w))),
         )
 
     def inside_ball(b: np.ndarray) -> np.ndarray:
         first, second, _ = moments(b)
-        return (second[1] <= lanes.multiply(over, lanes.square(first))[0]) & (first[0] > 0)
+        return (second[1] <= batched.multiply(over, batched.square(first))[0]) & (first[0] > 0)
 
     low_end, high_end = np.log(spread * 1e-14), np.log(spread * 1e14)
     for _ in range(_STEPS):  # the ratio of the moments falls with b: the least b inside the ball
@@ -381,13 +390,15 @@ def chi_square_to_centre(v: np.ndarray, p: Box, radius: Box) -> Least:
         high_end, low_end = np.where(fits, middle, high_end), np.where(fits, low_end, middle)
     b = least + np.exp(high_end)
     first, second, mixed = moments(b)
-    value = lanes.multiply(over, first)
-    value = lanes.add(value, lanes.divide(second, first))
-    value = lanes.subtract(lanes.point(b), lanes.multiply(value, lanes.point(np.array(0.5))))
+    value = batched.multiply(over, first)
+    value = batched.add(value, batched.divide(second, first))
+    value = batched.subtract(
+        batched.point(b), batched.multiply(value, batched.point(np.array(0.5)))
+    )
     low = np.maximum(np.nan_to_num(value[0], nan=-np.inf), least)
-    high = np.where(inside_ball(b), lanes.divide(mixed, first)[1], most)
+    high = np.where(inside_ball(b), batched.divide(mixed, first)[1], most)
     # all of Q on the least value: its chi-square is 1 / P{v = least} - 1
-    lead = lanes.multiply(_sum(_where(w == least, weights)), over)[0] >= 1
+    lead = batched.multiply(_sum(_where(w == least, weights)), over)[0] >= 1
     high = np.where(lead, least, np.clip(high, least, most))
     prior = _middle(p)[:, None] * np.maximum(b - v, 0.0) * inside[:, None]
     return Least(low, np.maximum(high, low), prior / np.maximum(prior.sum(axis=0), 1e-300))

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.intervals import jet, lanes
 from borel.engine.prior_sets.expectations import Least
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
     from borel.priors.parametric_families import Family
@@ -82,16 +83,16 @@ def _probabilities(family: Family, low: np.ndarray, high: np.ndarray, direction:
     for k, name in enumerate(family.names):
         a, b = low[:, k], high[:, k]
         varies = k == direction
-        named[name] = jet.variable(a, b, 1) if varies else jet.constant(a, b)
+        named[name] = arithmetic.variable(a, b, 1) if varies else arithmetic.constant(a, b)
     programs = family.programs or []
     found = [program.run(named, order, everywhere=True).jet for program in programs]
     shape = len(low)
-    values = [lanes.settled(jet.entry(f, 0)) for f in found]
+    values = [batched.settled(arithmetic.entry(f, 0)) for f in found]
     ranges = tuple(np.array([np.broadcast_to(f[e], shape) for f in values]) for e in (0, 1))
     ranges = np.clip(ranges[0], 0.0, 1.0), np.clip(ranges[1], 0.0, 1.0)
     if direction is None:
         return ranges, None
-    values = [lanes.settled(jet.entry(f, 1)) for f in found]
+    values = [batched.settled(arithmetic.entry(f, 1)) for f in found]
     slopes = tuple(np.array([np.broadcast_to(f[e], shape) for f in values]) for e in (0, 1))
     return ranges, slopes
 
@@ -103,8 +104,8 @@ def _mean(v: np.ndarray, p: Any) -> tuple[np.ndarray, np.ndarray]:
         low = positive @ p[0] + negative @ p[1]
         high = positive @ p[1] + negative @ p[0]
         size = np.abs(v).T @ np.maximum(np.abs(p[0]), np.abs(p[1]))
-    slack = size * (2 * len(v) + 4) * lanes.EPS + 1e-300
-    return lanes.settled((low - slack, high + slack))
+    slack = size * (2 * len(v) + 4) * batched.EPS + 1e-300
+    return batched.settled((low - slack, high + slack))
 
 
 def _evaluate(v: np.ndarray, family: Family, low: np.ndarray, high: np.ndarray):

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.intervals import lanes
-from borel.engine.intervals.rational_systems import solution
-from borel.engine.intervals.rounding import fraction_down, fraction_up
 from borel.engine.prior_sets.expectations import Least, exactly
 from borel.errors import InvalidInput
+from borel.numerics.intervals import batched
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
+from borel.numerics.rational_systems import solution
 
 ROUNDING = 1e-12
 """Constraints that contradict each other by less may do so by the rounding of their numbers."""
@@ -293,21 +293,21 @@ def _dual(cost: np.ndarray, rules: Constraints, found: Any) -> float:
     if any(part.dtype == object for part in rules[:4]):
         return fraction_down(_dual_exactly(cost, rules, found))
     y, z = _multipliers(rules, found)
-    reduced: Any = lanes.point(cost)
-    value: Any = lanes.point(np.zeros(()))
+    reduced: Any = batched.point(cost)
+    value: Any = batched.point(np.zeros(()))
     for rows, ends, multipliers in (
         (rules.at_most, rules.limits, y),
         (rules.equal, rules.values, z),
     ):
         if len(rows):
-            part = lanes.multiply(lanes.point(rows), lanes.point(multipliers[:, None]))
-            reduced = lanes.add(reduced, lanes.total(part, axis=0))
-            part = lanes.multiply(lanes.point(ends), lanes.point(multipliers))
-            value = lanes.subtract(value, lanes.total(part, axis=0))
-    value = lanes.add(value, lanes.point(np.array(reduced[0][: rules.n].min())))
+            part = batched.multiply(batched.point(rows), batched.point(multipliers[:, None]))
+            reduced = batched.add(reduced, batched.total(part, axis=0))
+            part = batched.multiply(batched.point(ends), batched.point(multipliers))
+            value = batched.subtract(value, batched.total(part, axis=0))
+    value = batched.add(value, batched.point(np.array(reduced[0][: rules.n].min())))
     aside = np.minimum(reduced[0][rules.n :], 0.0)  # an auxiliary variable lies in [0, 1]
     if len(aside):
-        value = lanes.add(value, lanes.total((aside, aside), axis=0))
+        value = batched.add(value, batched.total((aside, aside), axis=0))
     return float(value[0])
 
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.continuous.surface import boxes
-from borel.engine.intervals import jet, jet_functions, lanes
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic, elementary
 
 if TYPE_CHECKING:
-    from borel.engine.intervals.lanes import Box
+    from borel.numerics.intervals.batched import Box
 
 CELLS = 1024
 
@@ -62,8 +63,8 @@ class SecretCells:
                 ends = -_log(least(high, False).upper)[1], -_log(least(low, True).lower)[0]
             else:
                 means = -least(-low, False).upper, -least(-high, True).lower
-                gap = lanes.subtract((top.lower, top.upper), (bottom.lower, bottom.upper))
-                ends = lanes.add((_log(means[0])[0], _log(means[1])[1]), lanes.settled(gap))
+                gap = batched.subtract((top.lower, top.upper), (bottom.lower, bottom.upper))
+                ends = batched.add((_log(means[0])[0], _log(means[1])[1]), batched.settled(gap))
         lower = np.maximum(np.nan_to_num(ends[0], nan=0.0), 0.0)
         upper = np.where(np.isnan(ends[1]), np.inf, ends[1])
         return lower, np.maximum(upper, lower)
@@ -76,18 +77,18 @@ class SecretCells:
         for j, y in enumerate(ys.tolist()):
             at = np.full(n, y)
             found = surface.log.run(surface.inputs(x, (at[None], at[None])), 0)
-            logs = [np.broadcast_to(v, n) for v in lanes.settled(jet.entry(found.jet, 0))]
+            logs = [np.broadcast_to(v, n) for v in batched.settled(arithmetic.entry(found.jet, 0))]
             level = np.full(n, top.lower[j]), np.full(n, top.upper[j])
             with np.errstate(all="ignore"):
-                gap = lanes.settled(lanes.subtract((logs[0], logs[1]), level))
-                ratio = lanes.exp((np.minimum(gap[0], 0.0), np.minimum(gap[1], 0.0)))
+                gap = batched.settled(batched.subtract((logs[0], logs[1]), level))
+                ratio = batched.exp((np.minimum(gap[0], 0.0), np.minimum(gap[1], 0.0)))
             out[:, :, j] = np.clip(ratio, 0.0, 1.0)
         return out[0], out[1]
 
 
 def _log(value: np.ndarray) -> Box:
     safe = np.where(value > 0, value, 1.0)
-    found = jet_functions.logarithm((safe[None], safe[None]), 0)
+    found = elementary.logarithm((safe[None], safe[None]), 0)
     dead = value <= 0
     return np.where(dead, -np.inf, found[0][0]), np.where(dead, -np.inf, found[1][0])
 

@@ -16,7 +16,12 @@ import numpy as np
 
 from borel import settings
 from borel.bound import Bound, Ratio, attained_by_some
-from borel.engine.intervals.rounding import (
+from borel.engine.prior_sets.attainment import Values
+from borel.engine.prior_sets.certificates_of_sets import Certificates
+from borel.engine.prior_sets.expectations import Least
+from borel.errors import InvalidInput, NotYet
+from borel.measures import as_measure
+from borel.numerics.intervals.rounding import (
     U,
     fraction_down,
     fraction_up,
@@ -25,11 +30,6 @@ from borel.engine.intervals.rounding import (
     rounding_of,
     scaled,
 )
-from borel.engine.prior_sets.attainment import Values
-from borel.engine.prior_sets.certificates_of_sets import Certificates
-from borel.engine.prior_sets.expectations import Least
-from borel.errors import InvalidInput, NotYet
-from borel.measures import as_measure
 from borel.probabilities import carried
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.intervals import jet_functions, lanes
 from borel.errors import BudgetSpent, NotYet
 from borel.measures import as_measure
+from borel.numerics.intervals import batched
+from borel.numerics.jets import elementary
 
 if TYPE_CHECKING:
     from borel.bound import Bound
@@ -139,21 +140,21 @@ def _plain(kernel: np.ndarray, q: np.ndarray) -> np.ndarray:
 def _positive(q: np.ndarray) -> np.ndarray:
     """Return a law near q, mixed with the uniform one, that sums to at most 1."""
     mixed = q * (1 - 1e-13) + 1e-13 / len(q)
-    return mixed / mixed.sum() * (1 - len(q) * lanes.EPS)
+    return mixed / mixed.sum() * (1 - len(q) * batched.EPS)
 
 
 def _divergences(kernel: np.ndarray, q: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
     """Enclose D(K_x || Q) for the kernels within a relative error, and a positive Q."""
     mixed = _positive(q)
-    spread = 1.001 * error + lanes.EPS
+    spread = 1.001 * error + batched.EPS
     k = kernel * (1 - spread), kernel * (1 + spread)
     live = kernel > 0
     safe = np.where(live, k[0], 1.0), np.where(live, k[1], 1.0)
-    ratio = lanes.divide(safe, lanes.point(np.broadcast_to(mixed, kernel.shape)))
-    logs = jet_functions.logarithm((ratio[0][None], ratio[1][None]), 0)
-    terms = lanes.multiply(safe, (logs[0][0], logs[1][0]))
+    ratio = batched.divide(safe, batched.point(np.broadcast_to(mixed, kernel.shape)))
+    logs = elementary.logarithm((ratio[0][None], ratio[1][None]), 0)
+    terms = batched.multiply(safe, (logs[0][0], logs[1][0]))
     terms = np.where(live, terms[0], 0.0), np.where(live, terms[1], 0.0)
-    return lanes.total(terms, axis=1)
+    return batched.total(terms, axis=1)
 
 
 def _member(engine: FiniteSetEngine, p: np.ndarray) -> float:

@@ -2,7 +2,7 @@
 
 At one outcome the kernel is a vector of numbers, one for each secret. Over a box of outcomes its
 ratios f(y|x) / f(y|x') are enclosed, by ranges and by mean values, or, where the box is unbounded,
-by `borel.engine.infinities.tail_ratios`; then for each x' that may have the largest density
+by `borel.numerics.germs.tail_quotients`; then for each x' that may have the largest density
 
     sup over P of PML <= -log (lower expectation of the least ratios),
 
@@ -20,18 +20,19 @@ from borel import settings
 from borel.bound import Bound
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import log_graph
-from borel.engine.infinities.tail_ratios import TailRatios
-from borel.engine.intervals import jet, jet_functions, lanes
-from borel.engine.intervals.jet_program import Program
 from borel.engine.prior_sets.attainment import Values
 from borel.engine.prior_sets.certificates_of_sets import Certificates
 from borel.errors import NotEnclosed, NotYet
 from borel.measures import as_measure
+from borel.numerics.germs.tail_quotients import TailRatios
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic, elementary
+from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
-    from borel.engine.intervals.lanes import Box
     from borel.engine.prior_sets.expectations import Least
     from borel.joint import Joint
+    from borel.numerics.intervals.batched import Box
 
 _MOST_SECRETS = 16
 _BOXES = 4000
@@ -101,14 +102,14 @@ class SetOutcomes:
         named = {"y": (low[None], high[None])}
         found = []
         for program in self.programs:
-            value = lanes.settled(jet.entry(program.run(named, 0).jet, 0))
+            value = batched.settled(arithmetic.entry(program.run(named, 0).jet, 0))
             found.append([np.broadcast_to(v, len(low)) for v in value])
         return tuple(np.array([f[e] for f in found]) for e in (0, 1))  # type: ignore[return-value]
 
     def _difference(self, i: int, k: int, low: np.ndarray, high: np.ndarray) -> Box:
         """Enclose log f(y|x_i) - log f(y|x_k) over boxes, where both are finite."""
         if i == k:
-            return lanes.point(np.zeros(len(low)))
+            return batched.point(np.zeros(len(low)))
         if (i, k) not in self._pairs:
             together = self.tails.joined
             root = together.add("subtract", together.roots[i], together.roots[k])
@@ -127,20 +128,20 @@ class SetOutcomes:
 
     def _by_range(self, program: Any, a: np.ndarray, b: np.ndarray) -> Box:
         """Enclose a difference on bounded boxes, by its range and its mean value."""
-        plain = lanes.settled(jet.entry(program.run({"y": (a[None], b[None])}, 0).jet, 0))
+        plain = batched.settled(arithmetic.entry(program.run({"y": (a[None], b[None])}, 0).jet, 0))
         least, most = (np.broadcast_to(v, len(a)) for v in plain)
         if self.joint.outcome.kind == "countable" or (a == b).all():
             return least, most  # derivatives say nothing of single outcomes
-        around = program.run({"y": jet.variable(a, b, 1)}, 1)
+        around = program.run({"y": arithmetic.variable(a, b, 1)}, 1)
         centre = a + (b - a) / 2
         at = program.run({"y": (centre[None], centre[None])}, 0, decisions=around.decisions)
-        start = lanes.settled(jet.entry(at.jet, 0))
-        slope = lanes.settled(jet.entry(around.jet, 1))
+        start = batched.settled(arithmetic.entry(at.jet, 0))
+        slope = batched.settled(arithmetic.entry(around.jet, 1))
         reach = (
-            lanes.subtract(lanes.point(a), lanes.point(centre))[0],
-            lanes.subtract(lanes.point(b), lanes.point(centre))[1],
+            batched.subtract(batched.point(a), batched.point(centre))[0],
+            batched.subtract(batched.point(b), batched.point(centre))[1],
         )
-        moved = lanes.settled(lanes.add(start, lanes.multiply(slope, reach)))
+        moved = batched.settled(batched.add(start, batched.multiply(slope, reach)))
         sharp = np.broadcast_to(np.isfinite(slope[0]) & np.isfinite(slope[1]), len(a)) & (a < b)
         return (
             np.where(sharp, np.maximum(least, moved[0]), least),
@@ -250,8 +251,8 @@ class SetOutcomes:
         most = logs[1][self.rows].max()
         if not ((self.sure == self.possible).all() and math.isfinite(most)):
             return None
-        unit = lanes.point(np.array(most))
-        low, high = lanes.exp(lanes.subtract((logs[0][:, 0], logs[1][:, 0]), unit))
+        unit = batched.point(np.array(most))
+        low, high = batched.exp(batched.subtract((logs[0][:, 0], logs[1][:, 0]), unit))
         ends = (low, high) if kind == "pml" else (-high, -low)
         return self.set.attains(Values(*ends, self.sure))
 
@@ -430,7 +431,7 @@ def _uniform(on: Any) -> Any:
 
 def _ratios(logs: np.ndarray, end: int) -> np.ndarray:
     """Return one end of an enclosure of e^logs."""
-    return lanes.exp((logs, logs))[end]
+    return batched.exp((logs, logs))[end]
 
 
 def _minus_log(value: np.ndarray, side: int) -> np.ndarray:
@@ -440,6 +441,6 @@ def _minus_log(value: np.ndarray, side: int) -> np.ndarray:
 
 def _log(value: np.ndarray, side: int) -> np.ndarray:
     safe = np.where((value > 0) & np.isfinite(value), value, 1.0)
-    found = jet_functions.logarithm((safe[None], safe[None]), 0)
+    found = elementary.logarithm((safe[None], safe[None]), 0)
     out = found[1][0] if side > 0 else found[0][0]
     return np.where(value > 0, np.where(np.isfinite(value), out, np.inf), -np.inf)

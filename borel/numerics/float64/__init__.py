@@ -1,0 +1,1 @@
+"""Search and quadrature in float64: estimates, no enclosures."""

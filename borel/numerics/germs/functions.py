@@ -1,0 +1,309 @@
+"""Functions of power-scaled values beyond sums, products, exp and log, and their derivatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flint import arb
+
+from borel.numerics.germs.arithmetic import Rules
+from borel.numerics.germs.values import (
+    INF,
+    ONE,
+    SHARE,
+    ZERO,
+    Ends,
+    Power,
+    Real,
+    Undecided,
+    absolute,
+    box,
+    constant,
+    hull,
+    minus,
+    outer,
+    rising,
+    times,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RULES = frozenset(
+    """add subtract multiply divide negative reciprocal square exp log logaddexp absolute
+    maximum minimum""".split()
+)
+"""Operations that are methods of `Rules` by the same name."""
+
+_HALF, _TWO = constant(0.5), constant(2)
+_MOST_WHOLE = 64
+
+
+def _ball(value: Any) -> Real:
+    """Return a number that Arb knows."""
+    return box(outer(value, value), still=True)
+
+
+def _power(r: Rules, u: Real, e: Real) -> Real:
+    if not (isinstance(e, Power) and e.constant):
+        return r.exp(r.multiply(e, r.log(u)))
+    p = e.base
+    if p == 0:
+        return ONE
+    if p.is_integer() and abs(p) <= _MOST_WHOLE:
+        n = int(p.unique_fmpz())
+        return r.whole(u, n) if n > 0 else r.reciprocal(r.whole(u, -n))
+    return r.raised(u, (p, p))
+
+
+def _cbrt(r: Rules, u: Real) -> Real:
+    low, high = r.signs(u)
+    if low < 0 < high:
+        raise Undecided("a cube root of either sign")
+    third = outer(arb(1) / 3, arb(1) / 3)
+    return r.raised(u, third) if low >= 0 else r.negative(r.raised(r.negative(u), third))
+
+
+# -- odd functions --------------------------------------------------------------------------------
+
+
+def _small(r: Rules, u: Real, f: Callable, slope: Any, most: Any) -> Real | None:
+    """Enclose an odd function of a value that vanishes, as the value times a slope of a chord.
+
+    f must be convex, or concave, on [0, most): then f(z) / z is monotone on it.
+    """
+    if not isinstance(u, Power) or u.base != 0:
+        return None
+    if u.constant:
+        return ZERO
+    size = absolute(r.range(u))[1]
+    if not (u.a[0] > 0 and size < most):
+        return None
+    edge = f(size) / size
+    return Power(arb(0), u.a, times(u.w, hull(outer(slope, slope), outer(edge, edge))))
+
+
+def _odd(f: Callable, most: Any, end: Callable, slope: Callable = lambda: arb(1)) -> Callable:
+    """Make the rule of an odd, increasing function on (-most, most) with the limit `end` there."""
+
+    def enclose(r: Rules, u: Real) -> Real:
+        small = _small(r, u, f, slope(), most)
+        if small is not None:
+            return small
+        low, high = r.range(u)
+        if most < INF and not (-most < low and high < most):
+            raise Undecided("the end of a domain")
+        limit = end().upper()
+        return box(rising(f, (low, high), -limit, limit))
+
+    return enclose
+
+
+def _wave(f: Callable, p: Ends) -> Ends:
+    """Enclose sin or cos."""
+    low, high = p
+    if not (low.is_finite() and high.is_finite()):
+        return -arb(1), arb(1)
+    ball = f(low.union(high))
+    low, high = outer(ball, ball)
+    return max(low, -arb(1)), min(high, arb(1))
+
+
+def _sin(r: Rules, u: Real) -> Real:
+    small = _small(r, u, arb.sin, arb(1), arb(3))
+    return box(_wave(arb.sin, r.range(u))) if small is None else small
+
+
+def _cos(r: Rules, u: Real) -> Real:
+    """Enclose cos(u) = 1 - 2 sin(u / 2)**2."""
+    if isinstance(u, Power) and u.base == 0 and u.a[0] > 0:
+        return r.subtract(ONE, r.multiply(_TWO, r.square(_sin(r, r.multiply(_HALF, u)))))
+    return box(_wave(arb.cos, r.range(u)))
+
+
+def _cosh(r: Rules, u: Real) -> Real:
+    """Enclose cosh(u) = 1 + 2 sinh(u / 2)**2."""
+    half = FUNCTIONS["sinh"](r, r.multiply(_HALF, u))
+    return r.add(ONE, r.multiply(_TWO, r.square(half)))
+
+
+# -- the normal and the logistic law --------------------------------------------------------------
+
+
+def _erfc(r: Rules, u: Real) -> Real:
+    """Enclose erfc; far out by 0 < erfc(u) <= exp(-u**2) for u >= 0."""
+    low, high = r.range(u)
+    if low >= 0 and high == INF:
+        return r.multiply(r.exp(r.negative(r.square(u))), box(SHARE))
+    if isinstance(u, Power) and u.base == 0 and u.a[0] > 0:
+        return r.subtract(ONE, FUNCTIONS["special.erf"](r, u))
+    return box(minus(rising(lambda x: -x.erfc(), (low, high), arb(-2), arb(0))))
+
+
+def _root_half() -> Real:
+    return _ball(arb(0.5).sqrt())
+
+
+def _ndtr(r: Rules, u: Real) -> Real:
+    scaled = r.multiply(_root_half(), r.negative(u))
+    return r.multiply(_HALF, _erfc(r, scaled))
+
+
+def _bell(r: Rules, u: Real, scale: Any) -> Real:
+    return r.multiply(_ball(scale), r.exp(r.negative(r.square(u))))
+
+
+def _expit(r: Rules, u: Real) -> Real:
+    return r.reciprocal(r.add(ONE, r.exp(r.negative(u))))
+
+
+def _log1p(r: Rules, u: Real) -> Real:
+    return r.log(r.add(ONE, u))
+
+
+def _xlogy(log: Callable[[Rules, Real], Real]) -> Callable:
+    return lambda r, u, v: ZERO if u == ZERO else r.multiply(u, log(r, v))
+
+
+def _sqrt(r: Rules, u: Real) -> Real:
+    return r.raised(u, (_HALF.base, _HALF.base))
+
+
+def _scaled_log(base: int) -> Callable:
+    def enclose(r: Rules, u: Real) -> Real:
+        return r.multiply(_ball(1 / arb(base).log()), r.log(u))
+
+    return enclose
+
+
+def _sign(r: Rules, u: Real) -> Real:
+    low, high = r.signs(u)
+    if low > 0 or high < 0:
+        return ONE if low > 0 else r.negative(ONE)
+    return ZERO if u == ZERO else box((arb(-1), arb(1)))
+
+
+def _infinity() -> Any:
+    return INF
+
+
+FUNCTIONS: dict[str, Callable[..., Real]] = {
+    "positive": lambda r, u: u,
+    "power": _power,
+    "sqrt": _sqrt,
+    "cbrt": _cbrt,
+    "hypot": lambda r, u, v: _sqrt(r, r.add(r.square(u), r.square(v))),
+    "expm1": lambda r, u: r.subtract(r.exp(u), ONE),
+    "log1p": _log1p,
+    "exp2": lambda r, u: r.exp(r.multiply(_ball(arb(2).log()), u)),
+    "log2": _scaled_log(2),
+    "log10": _scaled_log(10),
+    "sin": _sin,
+    "cos": _cos,
+    "sinh": _odd(arb.sinh, INF, _infinity),
+    "cosh": _cosh,
+    "tanh": _odd(arb.tanh, INF, lambda: arb(1)),
+    "arctan": _odd(arb.atan, INF, lambda: arb.pi() / 2),
+    "arcsinh": _odd(arb.asinh, INF, _infinity),
+    "arcsin": _odd(arb.asin, arb(1), lambda: arb.pi() / 2),
+    "arctanh": _odd(arb.atanh, arb(1), _infinity),
+    "fmax": lambda r, u, v: r.maximum(u, v),
+    "fmin": lambda r, u, v: r.minimum(u, v),
+    "sign": _sign,
+    "special.erf": _odd(arb.erf, INF, lambda: arb(1), lambda: 2 / arb.pi().sqrt()),
+    "special.erfc": _erfc,
+    "special.ndtr": _ndtr,
+    "special.expit": _expit,
+    "special.log_expit": lambda r, u: r.negative(r.logaddexp(ZERO, r.negative(u))),
+    "special.xlogy": _xlogy(lambda r, v: r.log(v)),
+    "special.xlog1py": _xlogy(_log1p),
+}
+"""Enclosures by the names of operations."""
+
+# -- derivatives ----------------------------------------------------------------------------------
+
+
+def _one_minus_square(r: Rules, v: Real) -> Real:
+    return r.subtract(ONE, r.square(v))
+
+
+def _power_slope(r: Rules, f: Real, u: Real, e: Real) -> Real:
+    return r.multiply(e, _power(r, u, r.subtract(e, ONE)))
+
+
+def _of_first(partial: Callable) -> tuple[Callable, ...]:
+    return (lambda r, f, u: partial(r, u),)
+
+
+PARTIALS: dict[str, tuple[Callable[..., Real], ...]] = {
+    "add": (lambda r, f, u, v: ONE, lambda r, f, u, v: ONE),
+    "subtract": (lambda r, f, u, v: ONE, lambda r, f, u, v: r.negative(ONE)),
+    "multiply": (lambda r, f, u, v: v, lambda r, f, u, v: u),
+    "divide": (
+        lambda r, f, u, v: r.reciprocal(v),
+        lambda r, f, u, v: r.negative(r.divide(f, v)),
+    ),
+    "negative": (lambda r, f, u: r.negative(ONE),),
+    "positive": (lambda r, f, u: ONE,),
+    "reciprocal": (lambda r, f, u: r.negative(r.square(f)),),
+    "square": _of_first(lambda r, u: r.multiply(_TWO, u)),
+    "sqrt": (lambda r, f, u: r.divide(_HALF, f),),
+    "power": (_power_slope, lambda r, f, u, e: r.multiply(f, r.log(u))),
+    "hypot": (lambda r, f, u, v: r.divide(u, f), lambda r, f, u, v: r.divide(v, f)),
+    "exp": (lambda r, f, u: f,),
+    "expm1": _of_first(lambda r, u: r.exp(u)),
+    "exp2": (lambda r, f, u: r.multiply(_ball(arb(2).log()), f),),
+    "log": _of_first(lambda r, u: r.reciprocal(u)),
+    "log1p": _of_first(lambda r, u: r.reciprocal(r.add(ONE, u))),
+    "log2": _of_first(lambda r, u: r.divide(_ball(1 / arb(2).log()), u)),
+    "log10": _of_first(lambda r, u: r.divide(_ball(1 / arb(10).log()), u)),
+    "logaddexp": (
+        lambda r, f, u, v: _expit(r, r.subtract(u, v)),
+        lambda r, f, u, v: _expit(r, r.subtract(v, u)),
+    ),
+    "sin": _of_first(_cos),
+    "cos": _of_first(lambda r, u: r.negative(_sin(r, u))),
+    "sinh": _of_first(_cosh),
+    "cosh": _of_first(lambda r, u: FUNCTIONS["sinh"](r, u)),
+    "tanh": (lambda r, f, u: _one_minus_square(r, f),),
+    "arctan": _of_first(lambda r, u: r.reciprocal(r.add(ONE, r.square(u)))),
+    "arcsinh": _of_first(lambda r, u: r.reciprocal(_sqrt(r, r.add(ONE, r.square(u))))),
+    "arcsin": _of_first(lambda r, u: r.reciprocal(_sqrt(r, _one_minus_square(r, u)))),
+    "arctanh": _of_first(lambda r, u: r.reciprocal(_one_minus_square(r, u))),
+    "special.erf": _of_first(lambda r, u: _bell(r, u, 2 / arb.pi().sqrt())),
+    "special.erfc": _of_first(lambda r, u: _bell(r, u, -2 / arb.pi().sqrt())),
+    "special.ndtr": _of_first(
+        lambda r, u: _bell(r, r.multiply(_root_half(), u), 1 / (2 * arb.pi()).sqrt())
+    ),
+    "special.expit": (lambda r, f, u: r.multiply(f, r.subtract(ONE, f)),),
+    "special.log_expit": _of_first(lambda r, u: _expit(r, r.negative(u))),
+}
+"""Partial derivatives by the names of operations: of the value f and the arguments."""
+
+
+def _larger(r: Rules, u: Real, v: Real) -> tuple[int, int]:
+    low, high = r.signs(r.subtract(u, v))
+    if low < 0 < high:
+        raise Undecided("a kink")
+    return (0, 1) if low >= 0 else (1, 1)
+
+
+def _smaller(r: Rules, u: Real, v: Real) -> tuple[int, int]:
+    return _larger(r, v, u)
+
+
+def _side(r: Rules, u: Real) -> tuple[int, int]:
+    low, high = r.signs(u)
+    if low < 0 < high:
+        raise Undecided("a kink")
+    return 0, (1 if low >= 0 else -1)
+
+
+PICKS: dict[str, Callable[..., tuple[int, int]]] = {
+    "maximum": _larger,
+    "fmax": _larger,
+    "minimum": _smaller,
+    "fmin": _smaller,
+    "absolute": _side,
+}
+"""Operations that are one of their arguments, or its negative: which one, and the sign."""

@@ -1,0 +1,106 @@
+"""Densities of other libraries: their own function on arrays, a graph of ours on traced values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from borel.numerics.graphs.trace import Graph, Tracer, replay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from borel.alphabets import Alphabet
+
+Names = tuple[str | tuple[str, ...], ...]
+"""Names of the arguments of a density; a tuple of names for a point of a product."""
+
+
+def either(
+    graph_of: Callable[[Names, tuple[str, ...]], Graph],
+    numeric: Callable[..., Any],
+    alphabets: Sequence[Alphabet],
+) -> Callable[..., Any]:
+    """Return a density that gives its graph when it is traced, and its values on arrays.
+
+    Parameters
+    ----------
+    graph_of : callable
+        Takes `Names`, and those among them that stand for integers only, and returns the graph of
+        the density in them; raises `NotTraceable` with the reason if there is none, and the
+        density is then opaque.
+    numeric : callable
+        The same density on arrays: what an opaque density is evaluated by.
+    alphabets : sequence of Alphabet
+        The alphabets of its arguments.
+
+    Examples
+    --------
+    >>> import numpy as np, borel as bl
+    >>> from borel.numerics.graphs.trace import trace
+    >>> inner = trace(lambda a: np.exp(-a), ("p0.0",), ())
+    >>> density = either(lambda names, whole: inner, np.negative, [bl.Reals()])
+    >>> sorted(trace(lambda x: 2 * density(x), ("x",), ()).operations)
+    ['exp', 'multiply', 'negative']
+    """
+
+    def density(*points: Any) -> Any:
+        parts = [p if isinstance(p, tuple) else (p,) for p in points]
+        if not any(isinstance(v, Tracer) for part in parts for v in part):
+            return numeric(*points)
+        labels = [tuple(f"p{i}.{j}" for j in range(len(part))) for i, part in enumerate(parts)]
+        names: Names = tuple(
+            many if isinstance(p, tuple) else many[0]
+            for p, many in zip(points, labels, strict=True)
+        )
+        integers = tuple(
+            n for many, a in zip(labels, alphabets, strict=True) if is_whole(a) for n in many
+        )
+        values = [v for part in parts for v in part]
+        flat = [n for many in labels for n in many]
+        return replay(graph_of(names, integers), dict(zip(flat, values, strict=True)))
+
+    return density
+
+
+def is_whole(alphabet: Alphabet) -> bool:
+    """Return whether every label is an integer (of a product: in every factor).
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> is_whole(bl.Integers(0, None)), is_whole(bl.Finite([0.5, 1])), is_whole(bl.Reals())
+    (True, False, False)
+    """
+    from borel.alphabets import Finite, Integers
+
+    def whole(factor: Alphabet) -> bool:
+        if isinstance(factor, Finite):
+            return factor.numeric and all(float(v).is_integer() for v in factor.labels)
+        return isinstance(factor, Integers)
+
+    return all(whole(a) for a in alphabet.factors)
+
+
+_ROUNDINGS = frozenset("floor ceil trunc rint sign".split())
+_KEEP_INTEGERS = frozenset("add subtract multiply negative absolute maximum minimum square".split())
+
+
+def is_integral(nodes: Sequence[tuple[str, tuple]], k: int, whole: tuple[str, ...]) -> bool:
+    """Return whether a node of a graph is an integer wherever the inputs named in `whole` are.
+
+    Examples
+    --------
+    >>> nodes = [("input", ("x",)), ("const", (2.0,)), ("multiply", (0, 1)), ("divide", (0, 1))]
+    >>> [is_integral(nodes, k, ("x",)) for k in range(4)]
+    [True, True, True, False]
+    """
+    op, args = nodes[k]
+    if op == "input":
+        return args[0] in whole
+    if op == "const":
+        return float(args[0]).is_integer()
+    if op == "where":
+        return is_integral(nodes, args[1], whole) and is_integral(nodes, args[2], whole)
+    if op in _ROUNDINGS:
+        return True
+    return op in _KEEP_INTEGERS and all(is_integral(nodes, a, whole) for a in args)

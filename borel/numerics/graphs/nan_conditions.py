@@ -1,0 +1,58 @@
+"""What stands under the conditions of a graph, and may be no number: NaN is seen there.
+
+Identities of real functions hold wherever both sides are numbers. Elsewhere a density has no value,
+but a condition has: (log u + 1) - log u > 0 is false where u is 0, and 1 > 0 is not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from borel.numerics.graphs.trace import Graph
+
+TESTS = frozenset(
+    """less less_equal greater greater_equal equal not_equal isfinite isnan isinf sign
+    logical_and logical_or logical_not logical_xor heaviside floor ceil rint trunc""".split()
+)
+_TOTAL = (
+    frozenset(
+        """add subtract multiply negative positive square absolute exp expm1 tanh sin cos arctan
+        maximum minimum where special.expit""".split()
+    )
+    | TESTS
+)
+"""Operations that give numbers for numbers."""
+
+
+def of_conditions(graph: Graph) -> set[int]:
+    """Return the nodes of conditions that may be no numbers: they are to stay as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from borel.numerics.graphs.trace import trace
+    >>> graph = trace(lambda x: np.where((np.log(x) + 1) - np.log(x) > 0, x, 0), ("x",), ())
+    >>> sorted({graph.nodes[k][0] for k in of_conditions(graph)})
+    ['add', 'greater', 'log', 'subtract']
+    """
+    partial: list[bool] = []
+    for op, args in graph.nodes:
+        plain = op in ("input", "const")
+        total = plain or op in _TOTAL or (op == "divide" and _is_number_but_0(graph, args[1]))
+        partial.append(not total or (not plain and any(partial[a] for a in args)))
+    found: set[int] = set()
+    todo = [a for op, args in graph.nodes if op in TESTS for a in args]
+    todo += [args[0] for op, args in graph.nodes if op == "where"]
+    while todo:
+        k = todo.pop()
+        if k not in found and partial[k]:
+            found.add(k)
+            todo += graph.nodes[k][1]
+    return found
+
+
+def _is_number_but_0(graph: Graph, k: int) -> bool:
+    """Return whether a node is a constant by which numbers may be divided."""
+    op, args = graph.nodes[k]
+    return op == "const" and args[0] != 0

@@ -1,0 +1,508 @@
+"""Rewrite rules: a graph as its logarithm, and forms in which a variable occurs once.
+
+Interval arithmetic overestimates a function in which a variable occurs twice, x / (1 + x) say.
+Every rule is an identity of real functions wherever its left side is defined.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from borel.numerics.graphs.constant_folding import folded
+from borel.numerics.graphs.nan_conditions import of_conditions
+from borel.numerics.graphs.trace import Graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_NONNEGATIVE = frozenset(
+    """exp exp2 square absolute sqrt cosh special.expit special.ndtr special.erfc special.erfcx
+    less less_equal greater greater_equal equal not_equal logical_and logical_or
+    logical_not isfinite isnan isinf""".split()
+)
+
+
+class _Builder:
+    """A graph in the making; equal nodes are shared."""
+
+    def __init__(self, inputs: tuple[str, ...], nonnegative: Callable[[Graph], bool] | None = None):
+        self.inputs = inputs
+        self.proves = nonnegative
+        self.nodes: list[tuple[str, tuple]] = []
+        self._nonnegative: dict[int, bool] = {}
+        self._known: dict[tuple, int] = {}
+
+    def add(self, op: str, *args) -> int:
+        key = (op, *(float(a).hex() for a in args)) if op == "const" else (op, *args)
+        if key not in self._known:
+            self._known[key] = len(self.nodes)
+            self.nodes.append((op, args))
+        return self._known[key]
+
+    def number(self, k: int) -> float | None:
+        """Return the number that a node is, if it is one."""
+        op, args = self.nodes[k]
+        return args[0] if op == "const" else None
+
+    def arguments(self, k: int, op: str) -> tuple[int, ...] | None:
+        """Return the arguments of a node of that operation."""
+        return self.nodes[k][1] if self.nodes[k][0] == op else None
+
+    def nonnegative(self, k: int) -> bool:
+        """Return whether a node is known to be >= 0, by its operations or over the alphabets."""
+        if k not in self._nonnegative:
+            proved = self._by_operations(k) or (
+                self.proves is not None and self.proves(self.graph(k))
+            )
+            self._nonnegative[k] = proved
+        return self._nonnegative[k]
+
+    def _by_operations(self, k: int) -> bool:
+        op, args = self.nodes[k]
+        if op == "const":
+            return args[0] >= 0
+        if op in _NONNEGATIVE:
+            return True
+        if op == "power" and _even(self, args[1]):
+            return True
+        if op in ("add", "multiply", "divide", "power", "minimum", "hypot", "logaddexp"):
+            return op != "logaddexp" and all(
+                self.nonnegative(a) for a in args[: 1 if op == "power" else None]
+            )
+        if op == "maximum":
+            return any(self.nonnegative(a) for a in args)
+        if op == "where":
+            return self.nonnegative(args[1]) and self.nonnegative(args[2])
+        return op in ("reciprocal", "cbrt", "log1p", "expm1", "positive") and self.nonnegative(
+            args[0]
+        )
+
+    def graph(self, last: int) -> Graph:
+        """Return the graph that ends in a node."""
+        return self.pruned(last)[0]
+
+    def pruned(self, last: int) -> tuple[Graph, dict[int, int]]:
+        """Return the graph that ends in a node, and the new places of its nodes."""
+        needed, stack = set(), [last]
+        while stack:
+            k = stack.pop()
+            if k not in needed:
+                needed.add(k)
+                if self.nodes[k][0] not in ("input", "const"):
+                    stack.extend(self.nodes[k][1])
+        order = sorted(needed)
+        place = {old: new for new, old in enumerate(order)}
+        nodes = tuple(
+            (op, args if op in ("input", "const") else tuple(place[a] for a in args))
+            for op, args in (self.nodes[k] for k in order)
+        )
+        return Graph(nodes, self.inputs), place
+
+
+def _rebuilt(
+    graph: Graph,
+    rule: Callable[[_Builder, str, tuple], int],
+    nonnegative: Callable[[Graph], bool] | None = None,
+) -> tuple[_Builder, int]:
+    out = _Builder(graph.inputs, nonnegative)
+    place: list[int] = []
+    kept = of_conditions(graph)
+    for k, (op, args) in enumerate(graph.nodes):
+        if op in ("input", "const"):
+            place.append(out.add(op, *args))
+        elif k in kept:
+            place.append(out.add(op, *(place[a] for a in args)))
+        else:
+            place.append(rule(out, op, tuple(place[a] for a in args)))
+    return out, place[-1]
+
+
+def simplified(graph: Graph) -> Graph:
+    """Return a graph without the common dependency traps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from borel.numerics.graphs.trace import trace
+    >>> graph = trace(lambda y, x: 1 / (1 + np.exp(-x)), ("y", "x"), ())
+    >>> [op for op, _ in simplified(graph).nodes]
+    ['input', 'special.expit']
+    """
+    out, last = _rebuilt(graph, _simple)
+    return out.graph(last)
+
+
+def _simple(b: _Builder, op: str, args: tuple) -> int:
+    """Add a node in its simplest form."""
+    if op == "multiply":
+        return _product(b, *args)
+    if op == "power" and b.number(args[1]) in (1.0, 2.0, -1.0, 0.5):
+        p = b.number(args[1])
+        if p == 1:
+            return args[0]
+        return b.add({2.0: "square", -1.0: "reciprocal", 0.5: "sqrt"}[p], args[0])  # type: ignore[index]
+    if op == "divide":
+        return _quotient(b, *args)
+    if op == "reciprocal":
+        return _quotient(b, b.add("const", 1.0), args[0])
+    if op == "sqrt" and (inner := b.arguments(args[0], "square")):
+        return b.add("absolute", *inner)
+    if op == "square" and (
+        inner := b.arguments(args[0], "absolute") or b.arguments(args[0], "negative")
+    ):
+        return b.add("square", *inner)
+    if op == "absolute" and (inner := b.arguments(args[0], "negative")):
+        return b.add("absolute", *inner)
+    if op == "negative" and (inner := b.arguments(args[0], "negative")):
+        return inner[0]
+    if op == "subtract":
+        return _difference(b, *args)
+    if op == "log":
+        return _log(b, args[0])
+    if op == "log1p" and (inner := b.arguments(args[0], "exp")):
+        return b.add("logaddexp", b.add("const", 0.0), *inner)
+    if op == "exp" and (inner := b.arguments(args[0], "log")) and b.nonnegative(inner[0]):
+        return inner[0]
+    return b.add(op, *args)
+
+
+def _difference(b: _Builder, u: int, v: int) -> int:
+    """Add u - v; of u and u + w only w remains, of u and u w the factor 1 - w."""
+    for whole, part in ((u, v), (v, u)):
+        inner = b.arguments(whole, "add")
+        if inner is not None and part in inner:
+            rest = inner[1] if inner[0] == part else inner[0]
+            return rest if whole == u else b.add("negative", rest)
+    for product, part in ((v, u), (u, v)):
+        inner = [*(b.arguments(product, "multiply") or 2 * (b.arguments(product, "square") or ()))]
+        if part in inner:
+            rest, one = inner[inner[0] == part], b.add("const", 1.0)
+            gap = (one, rest) if part == u else (rest, one)
+            return b.add("multiply", part, b.add("subtract", *gap))
+    return b.add("subtract", u, v)
+
+
+def _product(b: _Builder, u: int, v: int) -> int:
+    if u == v:
+        return b.add("square", u)
+    for one, other in ((u, v), (v, u)):
+        if b.number(one) == 1.0:
+            return other
+        if b.number(one) == -1.0:
+            return b.add("negative", other)
+    return b.add("multiply", u, v)
+
+
+def _one_plus(b: _Builder, k: int) -> int | None:
+    """Return v if a node is 1 + v."""
+    inner = b.arguments(k, "add")
+    if inner is None:
+        return None
+    for one, other in (inner, inner[::-1]):
+        if b.number(one) == 1.0:
+            return other
+    return None
+
+
+def _quotient(b: _Builder, u: int, v: int) -> int:
+    rest = _one_plus(b, v)
+    if rest is not None:
+        power = b.arguments(rest, "exp")
+        if power is not None and b.number(u) == 1.0:  # 1 / (1 + e^w)
+            return b.add("special.expit", _simple(b, "negative", power))
+        if power is not None and u == rest:  # e^w / (1 + e^w)
+            return b.add("special.expit", *power)
+        if u == rest:  # w / (1 + w)
+            gap = b.add("reciprocal", v)
+            return b.add("subtract", b.add("const", 1.0), gap)
+    squared = b.arguments(v, "square")
+    if squared is not None and (rest := _one_plus(b, squared[0])) is not None:
+        power = b.arguments(rest, "exp")
+        if power is not None and u == rest:  # e^w / (1 + e^w)^2
+            mirrored = b.add("special.expit", _simple(b, "negative", power))
+            return b.add("multiply", b.add("special.expit", *power), mirrored)
+    if b.number(u) == 1.0:
+        return b.add("reciprocal", v)
+    return b.add("divide", u, v)
+
+
+def _log(b: _Builder, k: int) -> int:
+    """Add the logarithm of a node."""
+    if inner := b.arguments(k, "exp"):
+        return inner[0]
+    if (inner := b.arguments(k, "add")) is not None:
+        powers = [b.arguments(a, "exp") for a in inner]
+        if all(powers):
+            return b.add("logaddexp", powers[0][0], powers[1][0])  # type: ignore[index]
+        if (rest := _one_plus(b, k)) is not None and (power := b.arguments(rest, "exp")):
+            return b.add("logaddexp", b.add("const", 0.0), *power)
+    if inner := b.arguments(k, "special.expit"):
+        return b.add("special.log_expit", *inner)
+    return b.add("log", k)
+
+
+def log_of(graph: Graph, nonnegative: Callable[[Graph], bool] | None = None) -> Graph:
+    """Return the graph of the logarithm of a density, in logarithms as far as products allow.
+
+    Parameters
+    ----------
+    graph : Graph
+        The density.
+    nonnegative : callable, optional
+        ``graph -> bool``: whether it is proved to be never negative, wherever it is asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from borel.numerics.graphs.trace import trace
+    >>> graph = trace(lambda y, x: 2 * np.exp(-x) / 3, ("y", "x"), ())
+    >>> [op for op, _ in log_of(graph).nodes if op not in ("const", "input")]
+    ['negative', 'log', 'add', 'log', 'subtract']
+    """
+    b, last = _rebuilt(simplified(graph), lambda b, op, args: b.add(op, *args), nonnegative)
+    return simplified(b.graph(_logarithm(b, last)))
+
+
+def far_log(log_graph: Graph, nonnegative: Callable[[Graph], bool] | None = None) -> Graph:
+    """Return a logarithm whose sums are sums of exponentials of logarithms.
+
+    Where a term grows without bound, log(1 + w^2) loses its slope to intervals, 2 w / (1 + w^2);
+    that of logaddexp(0, 2 log|w|) is a share of 2 / w.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from borel.numerics.graphs.trace import trace
+    >>> graph = trace(lambda y, x: -np.log1p((y - x) ** 2), ("y", "x"), ())
+    >>> [op for op, _ in far_log(graph).nodes if op not in ("const", "input")]
+    ['subtract', 'absolute', 'log', 'multiply', 'logaddexp', 'negative']
+    """
+
+    def rule(b: _Builder, op: str, args: tuple) -> int:
+        if op in ("log", "log1p") and b.nonnegative(args[0]):
+            inner = _logarithm(b, args[0], spread=True)
+            return inner if op == "log" else b.add("logaddexp", b.add("const", 0.0), inner)
+        return _simple(b, op, args)
+
+    b, last = _rebuilt(simplified(log_graph), rule, nonnegative)
+    return b.graph(last)
+
+
+def _logarithm(b: _Builder, k: int, *, spread: bool = False) -> int:
+    op, args = b.nodes[k]
+    if op == "exp":
+        return args[0]
+    if op in ("multiply", "divide") and all(b.nonnegative(a) for a in args):
+        logs = [_logarithm(b, a, spread=spread) for a in args]
+        return b.add("add" if op == "multiply" else "subtract", *logs)
+    if op == "reciprocal" and b.nonnegative(args[0]):
+        return b.add("negative", _logarithm(b, args[0], spread=spread))
+    if op == "power" and b.number(args[1]) not in (None, 0.0) and b.nonnegative(args[0]):
+        return b.add("multiply", args[1], _logarithm(b, args[0], spread=spread))
+    if op == "power" and _even(b, args[1]):
+        size = _logarithm(b, b.add("absolute", args[0]), spread=spread)
+        return b.add("multiply", args[1], size)
+    if op == "power" and (b.number(args[0]) or 0.0) > 0:
+        return b.add("multiply", args[1], _logarithm(b, args[0], spread=spread))
+    if op == "sqrt":
+        return b.add("multiply", b.add("const", 0.5), _logarithm(b, args[0], spread=spread))
+    if op == "square":
+        size = args[0] if b.nonnegative(args[0]) else b.add("absolute", args[0])
+        return b.add("multiply", b.add("const", 2.0), _logarithm(b, size, spread=spread))
+    if op == "where":
+        return b.add("where", args[0], *(_logarithm(b, a, spread=spread) for a in args[1:]))
+    if op in ("maximum", "minimum") and all(b.nonnegative(a) for a in args):
+        return b.add(op, *(_logarithm(b, a, spread=spread) for a in args))
+    if op == "add" and all(b.nonnegative(a) for a in args):
+        logs = [_logarithm(b, a, spread=spread) for a in args]
+        if spread or any(_is_exponential(b, m) for m in logs):  # a sum that underflows without it
+            return b.add("logaddexp", *logs)
+    if op == "const" and args[0] == 0:
+        return b.add("const", -math.inf)
+    return b.add("log", k)
+
+
+def _is_exponential(b: _Builder, k: int) -> bool:
+    """Return whether e^node is an exponential, which may underflow, of what is no constant."""
+    op, args = b.nodes[k]
+    known = op == "const" or (op == "log" and b.number(args[0]) is not None)
+    return not known and not _is_logarithm(b, k)
+
+
+def _even(b: _Builder, k: int) -> bool:
+    """Return whether a node is an even number, but 0."""
+    n = b.number(k)
+    return n is not None and n != 0 and math.isfinite(n) and n % 2 == 0
+
+
+def linear_of(graph: Graph) -> Graph:
+    """Return the graph of e^graph: a sum where the logarithm was one of a sum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from borel.numerics.graphs.trace import trace
+    >>> graph = trace(lambda y, x: np.logaddexp(-1.0, x), ("y", "x"), ())
+    >>> [op for op, _ in linear_of(graph).nodes if op not in ("const", "input")]
+    ['exp', 'exp', 'add']
+    """
+    b, last = _rebuilt(simplified(graph), lambda b, op, args: b.add(op, *args))
+    return simplified(b.graph(_exponential(b, last)))
+
+
+def _exponential(b: _Builder, k: int) -> int:
+    """Add e^node. What is the logarithm of something is that: a logarithm is of numbers >= 0."""
+    op, args = b.nodes[k]
+    if op == "log":
+        return args[0]
+    if op == "logaddexp":
+        return b.add("add", *(_exponential(b, a) for a in args))
+    if op == "where":
+        return b.add("where", args[0], *(_exponential(b, a) for a in args[1:]))
+    if op == "multiply" and b.number(args[0]) is not None and b.nodes[args[1]][0] == "log":
+        return b.add("power", b.nodes[args[1]][1][0], args[0])
+    if op in ("add", "subtract") and any(_is_logarithm(b, a) for a in args):
+        parts = (_exponential(b, a) for a in args)
+        return b.add("multiply" if op == "add" else "divide", *parts)
+    if op == "negative" and _is_logarithm(b, args[0]):
+        return b.add("reciprocal", _exponential(b, args[0]))
+    return b.add("exp", k)
+
+
+def _is_logarithm(b: _Builder, k: int) -> bool:
+    """Return whether e^node is no exponential: it ends in logarithms of what is no constant."""
+    op, args = b.nodes[k]
+    if op == "log":
+        return b.number(args[0]) is None
+    if op in ("logaddexp", "where"):
+        return True
+    if op == "multiply" and b.number(args[0]) is not None:
+        return b.nodes[args[1]][0] == "log" and _is_logarithm(b, args[1])
+    if op in ("add", "subtract", "negative"):
+        return any(_is_logarithm(b, a) for a in args)
+    return False
+
+
+def integrand(log_kernel: Graph, log_prior: Graph | None, *, far: bool = False) -> Graph:
+    """Return the graph of f(y|x) p(x) e^-shift from the two logarithms; ``shift`` is an input.
+
+    What is no exponential (a sum, a power) is written as it is, without logarithms, which are
+    singular where it vanishes. With ``far`` everything is one exponential, as it must be where
+    e^shift leaves the range of floats.
+    """
+    b = _Builder((*log_kernel.inputs, "shift"))
+    f = _appended(b, log_kernel)
+    weight = b.add("negative", b.add("input", "shift"))
+    plain = []
+    if log_prior is not None:
+        whole = _in_whole_logarithms(log_prior)
+        p = _appended(b, log_prior if far else whole)
+        if not far and _is_plain(b, p):
+            plain.append(_exponential(b, p))
+        else:
+            weight = b.add("add", _appended(b, log_prior), weight)
+    if not far and _is_logarithm(b, f):
+        last = b.add("multiply", _exponential(b, f), b.add("exp", weight))
+    else:
+        last = b.add("exp", b.add("add", f, weight))
+    for factor in plain:
+        last = b.add("multiply", factor, last)
+    return simplified(b.graph(last))
+
+
+def _in_whole_logarithms(graph: Graph) -> Graph:
+    """Return a log-density with log1p u as log (1 + u), and its numbers as such."""
+
+    def rule(b: _Builder, op: str, args: tuple) -> int:
+        if op != "log1p":
+            return b.add(op, *args)
+        return b.add("log", b.add("add", b.add("const", 1.0), args[0]))
+
+    b, last = _rebuilt(folded(graph), rule)
+    return b.graph(last)
+
+
+def _is_plain(b: _Builder, k: int) -> bool:
+    """Return whether e^node is a product of what has no logarithm: a polynomial, say."""
+    op, args = b.nodes[k]
+    if op in ("add", "where"):
+        return all(_is_plain(b, a) for a in args[-2:])
+    if op == "subtract":
+        return _is_plain(b, args[0]) and _still(b, args[1])
+    if op == "multiply" and b.nodes[args[1]][0] == "log":
+        n = b.number(args[0])
+        return n is not None and n.is_integer() and n > 0
+    return op == "log" or _still(b, k)
+
+
+def _still(b: _Builder, k: int) -> bool:
+    """Return whether a node does not vary."""
+    op, args = b.nodes[k]
+    return op == "const" or (op != "input" and all(_still(b, a) for a in args))
+
+
+def _appended(b: _Builder, graph: Graph) -> int:
+    place: list[int] = []
+    for op, args in graph.nodes:
+        if op in ("input", "const"):
+            place.append(b.add(op, *args))
+        else:
+            place.append(b.add(op, *(place[a] for a in args)))
+    return place[-1]
+
+
+COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+
+
+def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:
+    """Return the graph with x = y + offset, and the nodes that each new node stands for.
+
+    Along such a path y - x is constant, which intervals would not see; nor would they see how y
+    and x compare.
+    """
+    b = _Builder(("y", "offset"))
+    y, offset = b.add("input", "y"), b.add("input", "offset")
+    x = b.add("add", y, offset)
+    place: list[int] = []
+    for op, args in graph.nodes:
+        if op == "input":
+            place.append({"y": y, "x": x}[args[0]])
+        elif op == "const":
+            place.append(b.add(op, *args))
+        elif op in COMPARISONS and {place[a] for a in args} == {y, x}:
+            zero = b.add("const", 0.0)
+            place.append(b.add(op, *(offset if place[a] == x else zero for a in args)))
+        else:
+            place.append(_simple(b, op, tuple(place[a] for a in args)))
+    short, moved = b.pruned(place[-1])
+    origin: dict[int, list[int]] = {}
+    for old, new in enumerate(place):
+        if new in moved:
+            origin.setdefault(moved[new], []).append(old)
+    return short, origin
+
+
+def wedge(weighted: Graph) -> Graph:
+    """Return the integrand with x = y + r (end - y), r in (0, 1), times the Jacobian.
+
+    A kink on the line x = y lies at the end r = 0 then, for every y, and y - x is a product: y and
+    x compare as 0 and that product do.
+    """
+    b = _Builder(("y", "r", "shift", "end"))
+    y, r = b.add("input", "y"), b.add("input", "r")
+    length = b.add("subtract", b.add("input", "end"), y)
+    reach = b.add("multiply", length, r)
+    replaced = {"y": y, "x": b.add("add", y, reach), "shift": b.add("input", "shift")}
+    place: list[int] = []
+    for op, args in weighted.nodes:
+        if op == "input":
+            place.append(replaced[args[0]])
+        elif op == "const":
+            place.append(b.add(op, *args))
+        elif op in COMPARISONS and {place[a] for a in args} == {y, replaced["x"]}:
+            zero = b.add("const", 0.0)
+            place.append(b.add(op, *(zero if place[a] == y else reach for a in args)))
+        else:
+            place.append(_simple(b, op, tuple(place[a] for a in args)))
+    return b.graph(b.add("multiply", place[-1], b.add("absolute", length)))

@@ -1,0 +1,190 @@
+"""The interval interpreter of expression graphs: boxes in, outward-rounded enclosures out.
+
+Its trust base is IEEE + - * / sqrt (whose exact rounding errors are computed), `ULPS` for NumPy's
+elementary functions, and Arb for scipy.special. An operation outside `TABLE` raises `NotEnclosed`,
+naming it.
+
+An enclosure holds the value at every point of the box where there is one. Where a function is
+asked outside its domain (NumPy's NaN) its ends are NaN, which means: unknown, perhaps no value.
+`evaluate` then writes (-inf, inf) and goes on, but remembers the doubt for comparisons, since NumPy
+answers those for NaN too.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from borel.errors import NotEnclosed
+from borel.numerics.intervals import arithmetic, composed, elementary, special
+from borel.numerics.intervals.arithmetic import Box, both_ends
+from borel.numerics.intervals.elementary import ULPS, exponential
+
+if TYPE_CHECKING:
+    from borel.numerics.graphs.trace import Graph
+
+__all__ = ["TABLE", "ULPS", "Box", "evaluate", "exponential"]
+
+
+def evaluate(graph: Graph, inputs: dict[str, Box]) -> Box:
+    """Enclose the range of a graph over boxes (arrays of lower and upper ends).
+
+    Truth values are boxes too: [0, 0] false, [1, 1] true, [0, 1] either.
+    """
+    values: list[Box] = []
+    doubts: list[np.ndarray] = []
+    with np.errstate(all="ignore"):
+        for op, args in graph.nodes:
+            if op == "input":
+                low, high = inputs[args[0]]
+                low, high = np.asarray(low, float), np.asarray(high, float)
+            elif op == "const":
+                low = high = np.asarray(args[0], float)
+            elif op not in TABLE:
+                raise NotEnclosed(f"interval arithmetic for {op} is not in this version")
+            else:
+                boxes = [values[a] for a in args]
+                if op in _DEFINED_FOR_NAN:
+                    boxes = [_doubted(values[a], doubts[a]) for a in args]
+                low, high = TABLE[op](*boxes)
+            doubt = np.isnan(low) | np.isnan(high)
+            if op in UNDEFINED:
+                doubt = doubt | UNDEFINED[op](*(values[a] for a in args))
+            if op not in ("input", "const") and op not in _DEFINED_FOR_NAN:
+                for a in args:
+                    doubt = doubt | doubts[a]
+            values.append(_known((low, high)))
+            doubts.append(doubt)
+    shapes = (np.shape(inputs[name][0]) for name in graph.inputs)
+    shape = np.broadcast_shapes(*shapes, np.shape(values[-1][0]))
+    return np.broadcast_to(values[-1][0], shape), np.broadcast_to(values[-1][1], shape)
+
+
+def _doubted(box: Box, doubt: np.ndarray) -> Box:
+    """Put NaN back where there may be no value."""
+    return arithmetic.replace(doubt, arithmetic.UNKNOWN, box) if doubt.any() else box
+
+
+def _known(box: Box) -> Box:
+    """Write an end that is NaN as the infinite end that it stands for; others stay as they are."""
+    low, high = box
+    no_low, no_high = np.isnan(low), np.isnan(high)
+    return (
+        np.where(no_low, -np.inf, low) if no_low.any() else low,
+        np.where(no_high, np.inf, high) if no_high.any() else high,
+    )
+
+
+def _infinite(*boxes: Box):
+    """Say where one of some boxes is a point at infinity."""
+    return reduce(or_, ((low == high) & np.isinf(low) for low, high in boxes))
+
+
+def _at_the_edge(*boxes: Box):
+    """Say where one of some boxes is the point 0, or a point at infinity."""
+    return _infinite(*boxes) | reduce(or_, ((a == 0) & (b == 0) for a, b in boxes))
+
+
+def _from_known(function):
+    return lambda *boxes: function(*(_known(b) for b in boxes))
+
+
+_DEFINED_FOR_NAN = {
+    "less": arithmetic.less,
+    "less_equal": arithmetic.less_equal,
+    "greater": lambda a, b: arithmetic.less(b, a),
+    "greater_equal": lambda a, b: arithmetic.less_equal(b, a),
+    "equal": arithmetic.equal,
+    "not_equal": lambda a, b: arithmetic.logical_not(arithmetic.equal(a, b)),
+    "logical_and": arithmetic.logical_and,
+    "logical_or": arithmetic.logical_or,
+    "logical_not": arithmetic.logical_not,
+    "logical_xor": arithmetic.logical_xor,
+    "isnan": arithmetic.isnan,
+    "isfinite": arithmetic.isfinite,
+    "isinf": arithmetic.isinf,
+    "where": arithmetic.where,
+    "fmax": arithmetic.fmax,
+    "fmin": arithmetic.fmin,
+}
+# Where NumPy and SciPy have no value (0 / 0, 0 inf, I_0(inf)) though the enclosures have one, by
+# continuity or as ranges need it: a comparison of what comes out may go the other way.
+UNDEFINED = {
+    "multiply": lambda a, b: (
+        _infinite(a, b) & (arithmetic.holds_zero(a) | arithmetic.holds_zero(b))
+    ),
+    "divide": lambda a, b: arithmetic.zero_by_zero(a, b) | _infinite(a) & _infinite(b),
+    "floor_divide": lambda a, b: arithmetic.zero_by_zero(a, b) | _infinite(a, b),
+    "remainder": _infinite,
+    "special.binom": lambda n, k: _infinite(n, k) | (n[0] < 0),
+    **{f"special.{name}": _infinite for name in "i0 i1 kl_div rel_entr xlogy xlog1py".split()},
+    **{
+        f"special.{name}": _at_the_edge
+        for name in "beta betaln betainc betaincc gammainc gammaincc iv kv poch".split()
+    },
+}
+_ARITHMETIC = {
+    "add": arithmetic.add,
+    "subtract": arithmetic.subtract,
+    "multiply": arithmetic.multiply,
+    "divide": arithmetic.divide,
+    "negative": arithmetic.negative,
+    "positive": lambda a: a,
+    "reciprocal": arithmetic.reciprocal,
+    "square": arithmetic.square,
+    "sqrt": arithmetic.sqrt,
+    "absolute": arithmetic.absolute,
+    "maximum": arithmetic.maximum,
+    "minimum": arithmetic.minimum,
+    "floor": both_ends(np.floor),
+    "ceil": both_ends(np.ceil),
+    "trunc": both_ends(np.trunc),
+    "rint": both_ends(np.rint),
+    "sign": both_ends(np.sign),
+    "heaviside": arithmetic.heaviside,
+    "remainder": arithmetic.remainder,
+    "floor_divide": arithmetic.floor_divide,
+}
+_ELEMENTARY = {
+    "power": elementary.power,
+    "exp": exponential,
+    "exp2": elementary.exp2,
+    "expm1": elementary.expm1,
+    "log": elementary.log,
+    "log2": elementary.log2,
+    "log10": elementary.log10,
+    "log1p": elementary.log1p,
+    "logaddexp": elementary.logaddexp,
+    "logaddexp2": elementary.logaddexp2,
+    "cbrt": elementary.cbrt,
+    "hypot": elementary.hypot,
+    "sin": elementary.sin,
+    "cos": elementary.cos,
+    "tan": elementary.tan,
+    "arcsin": elementary.arcsin,
+    "arccos": elementary.arccos,
+    "arctan": elementary.arctan,
+    "arctan2": elementary.arctan2,
+    "sinh": elementary.sinh,
+    "cosh": elementary.cosh,
+    "tanh": elementary.tanh,
+    "arcsinh": elementary.arcsinh,
+    "arccosh": elementary.arccosh,
+    "arctanh": elementary.arctanh,
+}
+_SPECIAL = {**composed.FUNCTIONS, **special.FUNCTIONS}
+TABLE = {
+    **_DEFINED_FOR_NAN,
+    **{
+        name: _from_known(function)
+        for name, function in {**_ARITHMETIC, **_ELEMENTARY, **_SPECIAL}.items()
+    },
+}
+"""Enclosures by the names of operations in a graph: boxes in (arrays that broadcast), a box out.
+
+An end that is NaN, given or returned, bounds nothing; the other end of the same box still does.
+Called under ``np.errstate(all="ignore")``.
+"""

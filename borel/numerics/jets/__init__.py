@@ -1,0 +1,1 @@
+"""Taylor coefficients of first and second order, as intervals."""

@@ -1,0 +1,1 @@
+"""Densities of one number made of several: sums, products, maxima."""
