@@ -12,33 +12,33 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _WHERE = {
-    "Alphabet": "alphabets",
-    "Finite": "alphabets",
-    "Integers": "alphabets",
-    "Interval": "alphabets",
-    "Mixed": "alphabets",
-    "Product": "alphabets",
-    "Reals": "alphabets",
-    "Measure": "measures",
-    "Tail": "measures",
-    "mixture": "combined_measures",
-    "pmf": "measures",
-    "beta": "families",
-    "cauchy": "families",
-    "exponential": "families",
-    "from_pymc": "families",
-    "from_scipy": "families",
-    "gamma": "families",
-    "geometric": "families",
-    "laplace": "families",
-    "negative_binomial": "families",
-    "normal": "families",
-    "poisson": "families",
-    "uniform": "families",
-    "Mechanism": "mechanism",
-    "Joint": "joint",
-    "Bound": "bound",
-    "Verdict": "bound",
+    "Alphabet": "probability.alphabets",
+    "Finite": "probability.alphabets",
+    "Integers": "probability.alphabets",
+    "Interval": "probability.alphabets",
+    "Mixed": "probability.alphabets",
+    "Product": "probability.alphabets",
+    "Reals": "probability.alphabets",
+    "Measure": "probability.measure",
+    "Tail": "probability.measure",
+    "mixture": "probability.measure_operations",
+    "pmf": "probability.measure",
+    "beta": "probability.families",
+    "cauchy": "probability.families",
+    "exponential": "probability.families",
+    "from_pymc": "probability.families",
+    "from_scipy": "probability.families",
+    "gamma": "probability.families",
+    "geometric": "probability.families",
+    "laplace": "probability.families",
+    "negative_binomial": "probability.families",
+    "normal": "probability.families",
+    "poisson": "probability.families",
+    "uniform": "probability.families",
+    "Mechanism": "probability.mechanism",
+    "Joint": "probability.joint",
+    "Bound": "probability.bound",
+    "Verdict": "probability.bound",
     "differential_privacy": "neighbours",
     "entry": "databases",
     "free_lunch_privacy": "neighbours",
@@ -135,7 +135,6 @@ if TYPE_CHECKING:
         priors,
         testing,
     )
-    from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product, Reals
     from borel.audits import audit, load
     from borel.averages import (
         f_information,
@@ -147,15 +146,36 @@ if TYPE_CHECKING:
         total_variation,
     )
     from borel.binary_envelopes import binary_envelope
-    from borel.bound import Bound, Verdict
-    from borel.combined_measures import mixture
     from borel.constants import const, pi
     from borel.databases import entry, iid
     from borel.divergences import f_divergence, max_divergence, renyi
     from borel.envelope_plots import plot_envelope
     from borel.envelopes import envelope
     from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
-    from borel.families import (
+    from borel.leakage import information_density, pmc, pml
+    from borel.levels import alip, ldi, ldp, leakage_capacity, lip
+    from borel.neighbours import differential_privacy, free_lunch_privacy
+    from borel.plots import plot_epsilon, plot_law, plot_leakage
+    from borel.posterior_curves import frontier
+    from borel.posterior_plots import (
+        leakage_tree,
+        plot_alpha,
+        plot_frontier,
+        plot_posterior,
+        plot_worst_prior,
+    )
+    from borel.priors.random_bound import RandomBound
+    from borel.probability.alphabets import (
+        Alphabet,
+        Finite,
+        Integers,
+        Interval,
+        Mixed,
+        Product,
+        Reals,
+    )
+    from borel.probability.bound import Bound, Verdict
+    from borel.probability.families import (
         beta,
         cauchy,
         exponential,
@@ -169,22 +189,10 @@ if TYPE_CHECKING:
         poisson,
         uniform,
     )
-    from borel.joint import Joint
-    from borel.leakage import information_density, pmc, pml
-    from borel.levels import alip, ldi, ldp, leakage_capacity, lip
-    from borel.measures import Measure, Tail, pmf
-    from borel.mechanism import Mechanism
-    from borel.neighbours import differential_privacy, free_lunch_privacy
-    from borel.plots import plot_epsilon, plot_law, plot_leakage
-    from borel.posterior_curves import frontier
-    from borel.posterior_plots import (
-        leakage_tree,
-        plot_alpha,
-        plot_frontier,
-        plot_posterior,
-        plot_worst_prior,
-    )
-    from borel.priors.random_bound import RandomBound
+    from borel.probability.joint import Joint
+    from borel.probability.measure import Measure, Tail, pmf
+    from borel.probability.measure_operations import mixture
+    from borel.probability.mechanism import Mechanism
     from borel.profiles import hockey_stick, privacy_profile, psi_1, psi_2
     from borel.settings import options
     from borel.study import Study

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.alphabets import Finite
-from borel.bound import weakest
 from borel.errors import InvalidInput
 from borel.fingerprint import changed, prior_key, study_key
 from borel.named_joints import as_data
 from borel.plain import to_plain
+from borel.probability.alphabets import Finite
+from borel.probability.bound import weakest
 from borel.progress import bar
 from borel.set_audits import is_set, prior_in_words
 from borel.store import RESULT, Audit, load, read, writable, write
@@ -29,7 +29,7 @@ from borel.units import Nodes, Unit, is_random, units
 if TYPE_CHECKING:
     import xarray as xr
 
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 __all__ = ["Audit", "Interrupted", "ResumeWarning", "audit", "load"]
 

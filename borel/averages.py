@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from borel.engine.divergences.generators import generator
 from borel.measuring import figure
+from borel.probability.generators import generator
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
-    from borel.joint import Joint
+    from borel.probability.bound import Bound
+    from borel.probability.joint import Joint
 
 
 def maximal_leakage(joint: Joint) -> Bound:

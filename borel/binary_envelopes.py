@@ -16,13 +16,13 @@ from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint
 from borel.measuring import figure
 from borel.mechanisms.family import JointFamily
-from borel.probabilities import probability
+from borel.probability.arrays import probability
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from borel.bound import Bound
-    from borel.joint import Joint
+    from borel.probability.bound import Bound
+    from borel.probability.joint import Joint
 
 
 class BinaryEnvelope:

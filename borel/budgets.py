@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.bound import Bound
 from borel.errors import BudgetSpent
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from borel.alphabets import Finite, Product
-from borel.bound import largest
 from borel.errors import InvalidInput, NotYet
-from borel.joint import Joint
 from borel.leakage import LeakageVariable
-from borel.mechanism import Mechanism
+from borel.probability.alphabets import Finite, Product
+from borel.probability.bound import largest
+from borel.probability.joint import Joint
+from borel.probability.mechanism import Mechanism
 
 _WHY = "the posterior given z is normalised in float64"
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Finite, Integers, Interval, Mixed
-from borel.bound import weakest
 from borel.errors import NotYet
 from borel.plain import in_words
+from borel.probability.alphabets import Finite, Integers, Interval, Mixed
+from borel.probability.bound import weakest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import xarray as xr
 
-    from borel.mechanism import Mechanism
+    from borel.probability.mechanism import Mechanism
 
 _ENDS = ("lower", "upper")
 POINTS = 201

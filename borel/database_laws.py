@@ -8,11 +8,11 @@ from functools import reduce
 
 import numpy as np
 
-from borel.alphabets import Alphabet
 from borel.engine.discrete.noisy_count import Ends, NoisyCount
-from borel.measures import Measure
 from borel.numerics.intervals.rounding import NORMAL, U, compounded, rounding_of
-from borel.probabilities import require_no_underflow
+from borel.probability.alphabets import Alphabet
+from borel.probability.arrays import require_no_underflow
+from borel.probability.measure import Measure
 from borel.reals import exactly
 
 _BITS = 20_000

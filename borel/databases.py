@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Integers
 from borel.database_laws import binomial_law, chance, product_law
 from borel.engine.discrete.noisy_count import Ends
 from borel.entry_kernels import count_kernel, counting_kernel, finite_kernel, mixture_kernel
 from borel.errors import InvalidInput, NotYet
-from borel.joint import Joint
-from borel.measures import Measure, covers
-from borel.mechanism import Mechanism
 from borel.mechanisms.counting import CountingQuery, entries
+from borel.probability.alphabets import Alphabet, Integers
+from borel.probability.joint import Joint
+from borel.probability.measure import Measure, covers
+from borel.probability.mechanism import Mechanism
 
 ROWS = 100_000
 """Databases of a general mechanism are listed up to this many."""

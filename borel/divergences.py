@@ -6,14 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from borel.budgets import within_budget
-from borel.engine.divergences.generators import generator
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure
-from borel.probabilities import probability
+from borel.probability.arrays import probability
+from borel.probability.generators import generator
+from borel.probability.measure import Measure
 from borel.reals import exactly, real
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
+    from borel.probability.bound import Bound
 
 
 def renyi(p: Measure, q: Measure, order: Any) -> Bound:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Integers, Reals
 from borel.database_laws import binomial_law, chance, product_law
-from borel.density import Density
 from borel.engine.discrete.noisy_count import NoisyCount
 from borel.errors import NotYet
-from borel.mechanism import Mechanism
 from borel.numerics.intervals.rounding import U, compounded
-from borel.probabilities import as_floats, carried, require_no_underflow
+from borel.probability.alphabets import Integers, Reals
+from borel.probability.arrays import as_floats, carried, require_no_underflow
+from borel.probability.density import Density
+from borel.probability.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from borel.databases import Database

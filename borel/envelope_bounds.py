@@ -17,13 +17,13 @@ import numpy as np
 from borel import settings
 from borel.averages import maximal_leakage
 from borel.binary_envelopes import binary_envelope
-from borel.bound import Bound, Ratio, weakest
 from borel.budgets import vouched
 from borel.errors import InvalidInput
 from borel.leakage import _require_joint, pml
-from borel.mechanism import Mechanism
 from borel.numerics.intervals.rounding import log_fraction
-from borel.probabilities import probability
+from borel.probability.arrays import probability
+from borel.probability.bound import Bound, Ratio, weakest
+from borel.probability.mechanism import Mechanism
 from borel.profiles import threshold
 from borel.response_bounds import (
     PAPER,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 MERGED, KEPT = "merged", "kept"
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import weakest
 from borel.envelopes import LeakageEnvelope, envelope
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import pmc
-from borel.probabilities import probability
+from borel.probability.arrays import probability
+from borel.probability.bound import weakest
 from borel.profiles import privacy_profile
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from borel.bound import Bound
-    from borel.joint import Joint
+    from borel.probability.bound import Bound
+    from borel.probability.joint import Joint
 
 LEVELS = tuple(Fraction(i, 50) for i in range(1, 50))
 """Where an envelope is drawn, if not said otherwise."""

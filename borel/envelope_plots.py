@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.bound import weakest
 from borel.envelope_curves import envelope_curve
 from borel.plots import BLUE, GREY, ORANGE, _axes, _legend, _middle, finished, mark_infinite
+from borel.probability.bound import weakest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 _APART = 0.1
 GREEN, PURPLE = "#009E73", "#CC79A7"

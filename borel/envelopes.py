@@ -75,23 +75,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import weakest
 from borel.budgets import within_budget
-from borel.definitions import Remade
 from borel.engine.envelopes.envelope_enclosures import envelope_of
 from borel.engine.envelopes.envelope_figures import Threshold
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _NAMES, _require_joint, pmc, pml
 from borel.mechanisms.family import JointFamily
-from borel.probabilities import probability
+from borel.probability.arrays import probability
+from borel.probability.bound import weakest
+from borel.probability.pickling import Remade
 from borel.reals import exactly, real
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from borel.bound import Bound
-    from borel.joint import Joint
-    from borel.mechanism import Mechanism
+    from borel.probability.bound import Bound
+    from borel.probability.joint import Joint
+    from borel.probability.mechanism import Mechanism
 
 _LEAKAGES = {"pml": pml, "pmc": pmc}
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Finite
+from borel.probability.alphabets import Finite
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from borel.density import Density
-    from borel.measures import Measure
-    from borel.mechanism import Mechanism
+    from borel.probability.density import Density
+    from borel.probability.measure import Measure
+    from borel.probability.mechanism import Mechanism
     from borel.study import Study
 
 PARTS = {
@@ -125,11 +125,11 @@ _DERIVED = ("_reach", "_programs")
 
 def _prior_data(value: Any) -> str:
     """Return the digest of a prior, of a set of priors, or of what such a set is made of."""
-    from borel.alphabets import Alphabet
-    from borel.density import Density
-    from borel.measures import Measure
     from borel.priors.bit_databases import BitDatabase
     from borel.priors.sets import PriorSet
+    from borel.probability.alphabets import Alphabet
+    from borel.probability.density import Density
+    from borel.probability.measure import Measure
 
     if isinstance(value, Measure):
         return _measure(value)

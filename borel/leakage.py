@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Finite, Product, exact_array
-from borel.bound import Bound
 from borel.budgets import within_budget
-from borel.definitions import Remade
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import LOST
 from borel.errors import InvalidInput, NotYet
-from borel.joint import Joint
 from borel.mechanisms.family import JointFamily, LeakageFamily
+from borel.probability.alphabets import Finite, Product, exact_array
+from borel.probability.bound import Bound
+from borel.probability.joint import Joint
+from borel.probability.pickling import Remade
 from borel.reals import real
 
 if TYPE_CHECKING:

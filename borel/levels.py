@@ -6,17 +6,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel import settings
-from borel.alphabets import Alphabet, Finite, Interval
-from borel.bound import Bound, largest, with_sides
 from borel.budgets import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint, pmc, pml
 from borel.measuring import figure
-from borel.mechanism import Mechanism
 from borel.mechanisms.family import JointFamily
+from borel.probability.alphabets import Alphabet, Finite, Interval
+from borel.probability.bound import Bound, largest, with_sides
+from borel.probability.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 
 class Alip(NamedTuple):
@@ -218,8 +218,8 @@ def leakage_capacity(mechanism: Mechanism) -> Bound:
 
 def full_support_prior(secret: Alphabet) -> Any:
     """Return some prior that charges every secret of an alphabet, or every interval of them."""
-    from borel import families
-    from borel.measures import pmf
+    from borel.probability import families
+    from borel.probability.measure import pmf
 
     if isinstance(secret, Finite):
         return pmf([Fraction(1, secret.size)] * secret.size, on=secret)

@@ -11,7 +11,7 @@ from borel.errors import NotEnclosed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 _ENTRIES = 4096
 """Entries of a matrix at most: of larger ones no certificates are made."""

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Product
-from borel.bound import Bound, Ratio
 from borel.errors import InvalidInput, NotYet
 from borel.levels import leakage_capacity
-from borel.mechanism import Mechanism
 from borel.mechanisms.closed import proved
 from borel.mechanisms.counting import PAPER, CountingQuery
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import log_fraction, log_ratio_bounds, ratio_bounds, scaled
+from borel.probability.alphabets import Product
+from borel.probability.bound import Bound, Ratio
+from borel.probability.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from collections.abc import Callable

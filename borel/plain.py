@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product
-from borel.density import Density
 from borel.errors import InvalidInput
-from borel.measures import Measure
 from borel.numerics.graphs.trace import Graph
+from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product
+from borel.probability.density import Density
+from borel.probability.measure import Measure
 
 
 def to_plain(value: Any) -> Any:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.bound import Bound, weakest
 from borel.curves import names_of
 from borel.errors import InvalidInput
-from borel.measures import Measure
-from borel.total_masses import head_of
+from borel.probability.bound import Bound, weakest
+from borel.probability.measure import Measure
+from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
     import xarray as xr

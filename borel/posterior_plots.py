@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 _BAND = {"color": "#D55E00", "alpha": 0.35}
 _FEW = 12
@@ -257,7 +257,7 @@ def plot_worst_prior(
     import arviz_plots as azp
     import xarray as xr
 
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
     worst = bound if isinstance(bound, Measure) else (bound.witness or {}).get("prior")
     if not isinstance(worst, Measure):

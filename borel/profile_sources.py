@@ -6,16 +6,16 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel.alphabets import Finite
-from borel.bound import Bound, weakest
 from borel.engine import engine_for
 from borel.engine.continuous.normalised import statement
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
 from borel.errors import InvalidInput, NotYet
-from borel.joint import Joint
-from borel.measures import Measure, pmf
-from borel.mechanism import Mechanism
 from borel.mechanisms.noise import GaussianForms, LaplaceForms
+from borel.probability.alphabets import Finite
+from borel.probability.bound import Bound, weakest
+from borel.probability.joint import Joint
+from borel.probability.measure import Measure, pmf
+from borel.probability.mechanism import Mechanism
 from borel.reals import exactly
 
 if TYPE_CHECKING:

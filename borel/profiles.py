@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound, weakest
 from borel.budgets import cut_short, vouched, within_budget
-from borel.definitions import Remade
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import WIDE
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
 from borel.errors import InvalidInput, NotYet
-from borel.joint import Joint
 from borel.leakage import _require_joint
-from borel.measures import Measure
 from borel.measuring import figure
 from borel.mechanisms.family import JointFamily
-from borel.probabilities import probability
+from borel.probability.arrays import probability
+from borel.probability.bound import Bound, weakest
+from borel.probability.joint import Joint
+from borel.probability.measure import Measure
+from borel.probability.pickling import Remade
 from borel.profile_sources import finite, pure_level, source_of, two_measures
 from borel.reals import exactly, real
 

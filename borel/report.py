@@ -28,7 +28,7 @@ from borel.units import ENVELOPE_LEVELS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.bound import Bound
+    from borel.probability.bound import Bound
     from borel.store import Audit
     from borel.tables import Row
 

@@ -6,15 +6,15 @@ from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from borel.bound import Bound, Ratio
 from borel.errors import InvalidInput
 from borel.leakage import _require_joint
-from borel.measures import Measure, pmf
 from borel.numerics.intervals.rounding import log_fraction
-from borel.probabilities import probability
+from borel.probability.arrays import probability
+from borel.probability.bound import Bound, Ratio
+from borel.probability.measure import Measure, pmf
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 PAPER = "Information Leakage Envelopes"
 

@@ -6,13 +6,13 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel.bound import Bound, weakest
 from borel.budgets import vouched
 from borel.errors import NotYet
-from borel.measures import Measure
 from borel.plain import in_words
 from borel.priors.set_leakage import nominal_joint
 from borel.priors.sets import PriorSet
+from borel.probability.bound import Bound, weakest
+from borel.probability.measure import Measure
 from borel.store import pack
 from borel.tables import short
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 OVER = "Over all priors of the set"
 _SHOWN = 8

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.bound import Bound, Ratio
 from borel.errors import InvalidInput
 from borel.plain import from_plain, in_words, to_plain
+from borel.probability.bound import Bound, Ratio
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 REPORT = ("pml", "pmc", "ldp", "lip", "mutual_information")
 """The figures of a report, if not said otherwise."""
@@ -100,7 +100,7 @@ class Study:
 
     def __post_init__(self):
         from borel import settings
-        from borel.mechanism import Mechanism
+        from borel.probability.mechanism import Mechanism
 
         if not (isinstance(self.title, str) and self.title.strip()):
             raise InvalidInput("Study", expected="title=<some words>", got=repr(self.title))
@@ -130,9 +130,9 @@ class Study:
             self.joint()  # a prior that does not fit the mechanism is found here
 
     def _check_prior(self) -> None:
-        from borel.measures import Measure
         from borel.priors.posteriors import PosteriorPriors
         from borel.priors.sets import PriorSet
+        from borel.probability.measure import Measure
 
         if isinstance(self.prior, (Measure, PriorSet, PosteriorPriors)):
             if self.build is not None:
@@ -258,7 +258,7 @@ def _name(function: Any) -> str:
 
 def as_study(subject: Any) -> Study:
     """Return a study as it is, and a joint as a study of it."""
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
     if isinstance(subject, Study):
         return subject

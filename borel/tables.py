@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel.bound import Bound
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from borel.store import Audit

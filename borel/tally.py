@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from borel.errors import InvalidInput
-from borel.probabilities import shown, with_labels
+from borel.probability.arrays import shown, with_labels
 
 COUNT_THEM = (
     "count the answers: pandas.Series(answers).value_counts(); counts of a table "

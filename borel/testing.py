@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from borel import kernels
-from borel.alphabets import Alphabet, Interval, Mixed, exact_array
-from borel.bound import Bound
-from borel.density import Density, probe
 from borel.errors import InvalidInput, OutsideAlphabet
 from borel.leakage import pmc, pml
-from borel.measures import Measure
-from borel.mechanism import Mechanism
-from borel.probabilities import validated
-from borel.total_masses import head_of, total_mass
+from borel.probability import kernel_operations
+from borel.probability.alphabets import Alphabet, Interval, Mixed, exact_array
+from borel.probability.arrays import validated
+from borel.probability.bound import Bound
+from borel.probability.density import Density, probe
+from borel.probability.measure import Measure
+from borel.probability.mechanism import Mechanism
+from borel.probability.normalisation import head_of, total_mass
 
 _MANY = 48
 
@@ -120,9 +120,11 @@ def check_mechanism(mechanism: Mechanism, prior: Measure | None = None) -> None:
     _check_outside(what, mechanism.secret, lambda bad: mechanism.pdf(_one(y), bad))
     try:
         if mechanism.finite:
-            kernels.check_rows(mechanism.matrix, mechanism.secret, what, mechanism.rounding)
+            kernel_operations.check_rows(
+                mechanism.matrix, mechanism.secret, what, mechanism.rounding
+            )
         else:
-            kernels.check_normalised(mechanism, count=_MANY // 2)
+            kernel_operations.check_normalised(mechanism, count=_MANY // 2)
     except InvalidInput as error:
         raise AssertionError(str(error)) from error
     if mechanism.finite or mechanism.sampler is not None:

@@ -10,13 +10,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel import averages, levels
-from borel.bound import Bound
 from borel.curves import law_curve, leakage_curve
 from borel.envelope_curves import envelope_curve
 from borel.envelopes import envelope
 from borel.errors import NotYet
 from borel.leakage import pmc, pml
 from borel.priors.posteriors import PosteriorPriors
+from borel.probability.bound import Bound
 from borel.set_audits import OVER, beside, is_set
 from borel.store import pack, pack_random
 from borel.tables import CLAIMS, DELTA
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
     from borel.study import Study
 
 LEVEL = 0.95

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel import named_joints
-from borel.bound import Bound, Ratio
 from borel.composed_certificates import SUPREMUM, examined, of_set
 from borel.errors import InvalidInput
+from borel.probability.bound import Bound, Ratio
 from borel.progress import bar
 from borel.store import Audit, load
 from borel.tables import DELTA

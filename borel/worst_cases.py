@@ -10,11 +10,11 @@ from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint, pmc, pml
 from borel.measuring import figure
 from borel.mechanisms.family import JointFamily
-from borel.probabilities import probability
+from borel.probability.arrays import probability
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
-    from borel.joint import Joint
+    from borel.probability.bound import Bound
+    from borel.probability.joint import Joint
 
 
 def maximal_realizable_leakage(joint: Joint) -> Bound:

@@ -51,7 +51,7 @@ def labelled(values, name):
     labels : list of (list or None)
         One entry an axis: its labels, or None where the axis carries none.
     """
-    from borel.probabilities import with_labels
+    from borel.probability.arrays import with_labels
 
     values = with_labels(values)
     if isinstance(values, xr.DataArray):
@@ -71,7 +71,7 @@ def _labels(asked, size, name):
     """Return `size` distinct labels: those asked for, else 0, ..., size - 1."""
     if asked is None:
         return list(range(size))
-    from borel.alphabets import is_missing
+    from borel.probability.alphabets import is_missing
 
     plain = isinstance(asked, np.ndarray) and asked.dtype.kind not in "mM"  # times may be too fine
     asked = asked.tolist() if plain else list(asked)

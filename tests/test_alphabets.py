@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.alphabets import includes, points_of
+from borel.probability.alphabets import includes, points_of
 
 ANSWERS = bl.Finite(["no", "yes"])
 UNIT, LINE, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)

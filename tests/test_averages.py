@@ -204,7 +204,7 @@ def test_a_users_f_is_enclosed_too(build, law):
 def test_generators_at_a_ball_around_one():
     """A ball whose midpoint is 1 exactly: its square is enclosed, not lost."""
     from borel.engine.divergences.cells import fuzzy
-    from borel.engine.divergences.generators import NAMED
+    from borel.probability.generators import NAMED
 
     with o.precision(128):
         for f in NAMED.values():
@@ -523,7 +523,7 @@ def test_a_family_of_mechanisms_gives_a_dataset():
 
 
 def test_an_uncertain_prior_answers_for_itself():
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
     class Draws:
         on = bl.Finite(2)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import borel as bl
-from borel.bound import STATUSES, Bound, Ratio, Verdict, largest, weakest
+from borel.probability.bound import STATUSES, Bound, Ratio, Verdict, largest, weakest
 
 EXACT = Bound.exact(0.25, 0.5)
 CERTIFIED = Bound.certified(0.25, 0.5)

@@ -8,8 +8,8 @@ import pytest
 import borel as bl
 from borel import adversaries as adv
 from borel import envelope_bounds
-from borel.bound import Bound
 from borel.budgets import ENGINE, vouched
+from borel.probability.bound import Bound
 from borel.set_audits import cost
 
 UNIT, REALS, BIT = bl.Interval(0, 1), bl.Reals(), bl.Finite([0.0, 1.0])

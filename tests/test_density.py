@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 import borel as bl
-from borel.density import Density, probe
+from borel.probability.density import Density, probe
 
 UNIT, LINE = bl.Interval(0, 1), bl.Reals()
 Y, X = np.linspace(-2, 3, 7)[:, None], np.linspace(0.1, 0.9, 5)[None, :]

@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 
 import borel as bl
-from borel.alphabets import exact_array
 from borel.curves import leakage_curve
 from borel.errors import InvalidInput, OutsideAlphabet
+from borel.probability.alphabets import exact_array
 from borel.testing import check_mechanism
 
 HALF = F(1, 2)

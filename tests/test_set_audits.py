@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 import borel as bl
 from borel.audits import ResumeWarning
-from borel.bound import Bound
 from borel.budgets import vouched
 from borel.cli import app
 from borel.curves import leakage_curve
 from borel.fingerprint import study_key
 from borel.plots import blank_axes, plot_leakage
+from borel.probability.bound import Bound
 from borel.report import render
 from borel.set_audits import cost, prior_in_words, worst_case
 from borel.study import as_study

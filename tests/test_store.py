@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import borel as bl
-from borel.bound import Bound, Ratio
+from borel.probability.bound import Bound, Ratio
 from borel.store import from_plain, load, pack, read, to_plain, unpack, writable, write
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

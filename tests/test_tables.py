@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from borel.bound import Bound, Ratio
+from borel.probability.bound import Bound, Ratio
 from borel.tables import CLAIMS, Row, html_table, sentence, short
 
 LEVELS = st.floats(0, 2000)

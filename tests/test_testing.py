@@ -100,7 +100,7 @@ def own():
 
 
 def other_density(function, **more):
-    from borel.density import Density
+    from borel.probability.density import Density
 
     return Density(function, {"x": UNIT}, **more)
 
@@ -155,7 +155,7 @@ def test_a_broken_measure_is_found(make, message):
 
 def sometimes_normalised():
     """Normalised at the five secrets that the constructor tries, and hardly anywhere else."""
-    from borel.density import probe
+    from borel.probability.density import probe
 
     tried = probe(UNIT, 5)
 
@@ -195,7 +195,7 @@ def test_a_broken_mechanism_is_found(make, message):
 @pytest.mark.parametrize("value", [-1.0, 5.0])
 def test_leakage_against_its_laws(value):
     """A closed form that claims a negative PML, or more than -log min p."""
-    from borel.bound import Bound
+    from borel.probability.bound import Bound
 
     class Forms:
         def sup(self, kind, joint):

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
-from borel.joint import Joint
 from borel.numerics.intervals.rounding import U, rounding_of
-from borel.probabilities import carried
+from borel.probability.arrays import carried
+from borel.probability.joint import Joint
 
 if TYPE_CHECKING:
-    from borel.alphabets import Alphabet
+    from borel.probability.alphabets import Alphabet
 
 FLOATS = "floats mean the normalised laws within their rounding"
 

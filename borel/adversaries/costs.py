@@ -30,7 +30,7 @@ from borel.adversaries.threats import (
     table_of,
 )
 from borel.errors import InvalidInput
-from borel.measures import Measure
+from borel.probability.measure import Measure
 from borel.reals import real
 
 __all__ = ["alpha_loss", "distance", "guessing", "reciprocal", "table", "zero_one"]

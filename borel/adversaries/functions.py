@@ -17,8 +17,8 @@ import numpy as np
 from borel.adversaries.beliefs import Beliefs, Secrets
 from borel.adversaries.threats import Cost, Gain, Threat
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure
-from borel.mechanism import Mechanism
+from borel.probability.measure import Measure
+from borel.probability.mechanism import Mechanism
 
 LETTERS = 10_000
 """How many letters a constructed U may have."""

@@ -30,7 +30,7 @@ from borel.adversaries.threats import (
     table_of,
 )
 from borel.errors import InvalidInput
-from borel.measures import Measure
+from borel.probability.measure import Measure
 
 __all__ = [
     "group_membership",

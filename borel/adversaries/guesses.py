@@ -9,7 +9,7 @@ import numpy as np
 
 from borel.adversaries.beliefs import FLOATS, Secrets, ends
 from borel.errors import InvalidInput
-from borel.mechanism import Mechanism
+from borel.probability.mechanism import Mechanism
 
 
 def kernel_rows(function: Any, what: str) -> Callable[[Secrets], tuple[np.ndarray, np.ndarray]]:

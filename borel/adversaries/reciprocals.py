@@ -14,7 +14,7 @@ import numpy as np
 from borel.adversaries.beliefs import Secrets
 from borel.adversaries.threats import Gain, Threat, Value
 from borel.errors import InvalidInput
-from borel.measures import Measure, covers
+from borel.probability.measure import Measure, covers
 
 
 class Reciprocal(Threat):

@@ -24,15 +24,15 @@ import numpy as np
 from borel import settings
 from borel.adversaries.functions import require_few
 from borel.adversaries.region_search import Region, reader_of
-from borel.alphabets import Finite
-from borel.bound import Bound, Verdict
 from borel.budgets import cut_short, vouched
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.errors import BudgetSpent, InvalidInput, NotYet
-from borel.joint import Joint
 from borel.leakage import VERSION, _is_single, _representable, pmc, pml
-from borel.mechanism import Mechanism
+from borel.probability.alphabets import Finite
+from borel.probability.bound import Bound, Verdict
+from borel.probability.joint import Joint
+from borel.probability.mechanism import Mechanism
 from borel.reals import real
 
 LEVEL = 10.0

@@ -10,8 +10,8 @@ from typing import Any
 from borel.adversaries import costs, gains
 from borel.adversaries.leaks import Leak
 from borel.adversaries.threats import Cost, Gain
-from borel.bound import Bound
 from borel.errors import InvalidInput
+from borel.probability.bound import Bound
 
 
 def prior_vulnerability(joint: Any, gain: Gain) -> Bound:

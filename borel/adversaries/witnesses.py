@@ -27,12 +27,12 @@ from borel.adversaries.functions import kernel, nominal, require_few, shattering
 from borel.adversaries.regions import RegionWitness, region_witness
 from borel.adversaries.threats import Cost, Gain
 from borel.adversaries.vulnerabilities import cost_leakage, function_leakage, g_leakage
-from borel.bound import Bound, Verdict, weakest
 from borel.budgets import vouched
 from borel.errors import InvalidInput, NotYet
-from borel.joint import Joint
 from borel.leakage import pmc, pml
-from borel.mechanism import Mechanism
+from borel.probability.bound import Bound, Verdict, weakest
+from borel.probability.joint import Joint
+from borel.probability.mechanism import Mechanism
 
 TOLERANCE = 1e-12
 _VIEWS = {"pml": ("function", "gain", "shattering"), "pmc": ("function", "cost")}

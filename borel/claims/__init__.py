@@ -14,7 +14,7 @@ from borel.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from borel.bound import Bound
+    from borel.probability.bound import Bound
 
 CLAIMS = {
     "counterexamples": "Examples 8 and 9: bounded PMC, unbounded PML",

@@ -20,8 +20,8 @@ from borel.mechanisms.closed import JOURNAL
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from borel.bound import Bound
-    from borel.joint import Joint
+    from borel.probability.bound import Bound
+    from borel.probability.joint import Joint
 
 _PREPRINT = f"{JOURNAL}, first preprint"
 

@@ -10,13 +10,13 @@ from fractions import Fraction as F
 from typing import TYPE_CHECKING
 
 import borel as bl
-from borel.bound import Bound
 from borel.claims import Claim, agreement
 from borel.numerics.intervals.rounding import log_fraction
+from borel.probability.bound import Bound
 from borel.response_bounds import PAPER
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 HALF = F(1, 2)
 DELTAS = (F(1, 10), HALF, F(9, 10))

@@ -8,7 +8,7 @@ from borel import settings
 from borel.errors import NotEnclosed, NotYet
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 
 def engine_for(joint: Joint) -> Any:

@@ -7,14 +7,14 @@ from dataclasses import InitVar, dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from borel.bound import Bound, Verdict
 from borel.errors import InvalidInput
 from borel.guarantees.levels import Level, level_of, shown
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
+from borel.probability.bound import Bound, Verdict
 from borel.reals import real
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 _SHORT = 10**6
 

@@ -19,7 +19,6 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from borel.bound import Bound, Verdict
 from borel.errors import InvalidInput
 from borel.guarantees.base import Guarantee, Tail, checked_delta, probability_up
 from borel.guarantees.calculus import Implication, Implied, closure, theorems
@@ -29,9 +28,10 @@ from borel.guarantees.informations import MutualInformation
 from borel.guarantees.kinds import ALIP, EML, LDP, LIP, PMC, PML, AveragePML
 from borel.guarantees.levels import Level, log_of, times
 from borel.guarantees.theorem import PMC_PAPER, PML_PAPER, Theorem, needs
+from borel.probability.bound import Bound, Verdict
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 UNDER = ("posterior", "prior")
 

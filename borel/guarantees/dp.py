@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from borel.bound import Verdict
 from borel.engine import engine_for
 from borel.engine.divergences.hockey_sticks import Threshold
 from borel.guarantees.base import Tail
+from borel.probability.bound import Verdict
 from borel.profiles import privacy_profile
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 
 class _Loss(Tail):

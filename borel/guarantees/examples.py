@@ -13,7 +13,7 @@ from borel.guarantees.kinds import EML, LDI, LDP, PMC, PML, AveragePML
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 Rows = list[list[F]]
 

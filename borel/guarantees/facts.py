@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet
 from borel.errors import InvalidInput
-from borel.measures import Measure
+from borel.probability.alphabets import Alphabet
+from borel.probability.measure import Measure
 from borel.reals import exactly
 
 KINDS = ("finite", "countable", "general")

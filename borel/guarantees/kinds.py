@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.averages import maximal_leakage
-from borel.bound import Bound, Ratio, Verdict
 from borel.budgets import vouched
 from borel.engine import engine_for
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most, nats_around
@@ -17,10 +16,11 @@ from borel.leakage import pmc, pml
 from borel.levels import alip, ldi, ldp, lip
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.priors.random_verdict import RandomVerdict
+from borel.probability.bound import Bound, Ratio, Verdict
 from borel.worst_cases import event_maximal_leakage
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 
 class _Pointwise(Tail):

@@ -354,8 +354,8 @@ def reduced(mechanism: Any) -> Any:
 
 def _finite(mechanism: Any) -> tuple[Any, list[list[Fraction]]]:
     """Return the kernel and its rows on the support, as Fractions."""
-    from borel.joint import Joint
-    from borel.mechanism import Mechanism
+    from borel.probability.joint import Joint
+    from borel.probability.mechanism import Mechanism
 
     if isinstance(mechanism, Joint) and mechanism.finite:
         kernel = mechanism.mechanism

@@ -10,7 +10,6 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from borel.engine.divergences.generators import NAMED
 from borel.guarantees import examples as ex
 from borel.guarantees.facts import Facts
 from borel.guarantees.informations import (
@@ -23,6 +22,7 @@ from borel.guarantees.informations import (
 from borel.guarantees.kinds import EML, LDI, PMC, PML, AveragePML
 from borel.guarantees.levels import log_of, nats_of
 from borel.guarantees.theorem import PML_PAPER, Theorem, needs
+from borel.probability.generators import NAMED
 
 FINITE = needs("finite", "p_min")
 

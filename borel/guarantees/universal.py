@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from borel.bound import Verdict
 from borel.guarantees.base import OneLevel, at_most
 from borel.levels import ldp
+from borel.probability.bound import Verdict
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 
 class _Universal(OneLevel):

@@ -10,17 +10,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from borel.bound import Bound
 from borel.errors import InvalidInput
+from borel.probability.bound import Bound
 from borel.reals import real
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.alphabets import Alphabet
-    from borel.joint import Joint
-    from borel.mechanism import Mechanism
     from borel.numerics.graphs.trace import Graph
+    from borel.probability.alphabets import Alphabet
+    from borel.probability.joint import Joint
+    from borel.probability.mechanism import Mechanism
 
 JOURNAL = "Information Density Bounds for Privacy"
 
@@ -63,8 +63,8 @@ def proved_kernel(
     The constructor's check is a quadrature, which says nothing at the extreme scales that a proof
     covers too.
     """
-    from borel.density import Density
-    from borel.mechanism import Mechanism
+    from borel.probability.density import Density
+    from borel.probability.mechanism import Mechanism
 
     out = Mechanism(None, secret=secret, outcome=outcome, name=name)
     out.density = Density(log_density, {"y": outcome, "x": secret}, log=True)

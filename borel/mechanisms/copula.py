@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Interval
 from borel.calls import explained
 from borel.errors import InvalidInput
-from borel.families import uniform
 from borel.mechanisms.closed import (
     JOURNAL,
     ClosedForms,
@@ -23,11 +21,13 @@ from borel.mechanisms.closed import (
 )
 from borel.mechanisms.family import over_arrays
 from borel.numerics.graphs.trace import Graph
+from borel.probability.alphabets import Interval
+from borel.probability.families import uniform
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
-    from borel.joint import Joint
-    from borel.mechanism import Mechanism
+    from borel.probability.bound import Bound
+    from borel.probability.joint import Joint
+    from borel.probability.mechanism import Mechanism
 
 _UNIT = Interval(0, 1)
 

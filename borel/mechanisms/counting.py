@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Integers, Reals
 from borel.calls import explained
-from borel.density import Density
 from borel.engine.discrete.noisy_count import Ends, NoisyCount
 from borel.errors import InvalidInput
-from borel.mechanism import Mechanism
 from borel.mechanisms.closed import ClosedForms, figure, positive, proved
 from borel.mechanisms.family import over_arrays
+from borel.probability.alphabets import Integers, Reals
+from borel.probability.density import Density
+from borel.probability.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.bound import Bound
-    from borel.joint import Joint
+    from borel.probability.bound import Bound
+    from borel.probability.joint import Joint
 
 PAPER = "Rethinking Disclosure Prevention with Pointwise Maximal Leakage"
 WHOLE = f"{PAPER}, Proposition 4.6, its proof for all n entries at once"

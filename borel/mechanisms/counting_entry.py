@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.bound import Bound
 from borel.engine.discrete.noisy_count import Ends, NoisyCount
 from borel.engine.discrete.noisy_count_means import Cells
-from borel.engine.divergences.generators import NAMED
-from borel.laws import check_level
 from borel.mechanisms.closed import ClosedForms, proved
 from borel.mechanisms.counting import PAPER, extreme
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.rounding import U, fraction_down, fraction_up
+from borel.probability.bound import Bound
+from borel.probability.countable_law import check_level
+from borel.probability.generators import NAMED
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 PROP = f"{PAPER}, Proposition 4.6"
 _STEPS = 52

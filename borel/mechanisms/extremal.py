@@ -11,11 +11,11 @@ import numpy as np
 
 from borel.calls import explained
 from borel.errors import InvalidInput
-from borel.mechanism import Mechanism
+from borel.probability.mechanism import Mechanism
 from borel.reals import real
 
 if TYPE_CHECKING:
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 
 @explained

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.bound import Bound, weakest
 from borel.errors import InvalidInput, NotYet
-from borel.joint import Joint
-from borel.measures import Measure
+from borel.probability.bound import Bound, weakest
+from borel.probability.joint import Joint
+from borel.probability.measure import Measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import xarray as xr
 
-    from borel.mechanism import Mechanism
+    from borel.probability.mechanism import Mechanism
 
 
 def is_labelled(value: Any) -> bool:

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Interval, Reals
 from borel.calls import explained
-from borel.density import Density
 from borel.errors import InvalidInput
 from borel.mechanisms.closed import (
     JOURNAL,
@@ -25,13 +23,15 @@ from borel.mechanisms.closed import (
     proved_kernel,
 )
 from borel.mechanisms.family import over_arrays
+from borel.probability.alphabets import Alphabet, Interval, Reals
+from borel.probability.density import Density
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.bound import Bound
-    from borel.joint import Joint
-    from borel.mechanism import Mechanism
+    from borel.probability.bound import Bound
+    from borel.probability.joint import Joint
+    from borel.probability.mechanism import Mechanism
 
 _LOG_2PI = math.log(2 * math.pi)
 _LINE = Reals()

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Integers
-from borel.bound import Bound, Ratio
 from borel.calls import explained
-from borel.measures import Measure, Tail
-from borel.mechanism import Mechanism
 from borel.mechanisms.closed import JOURNAL, ClosedForms, family_of, figure, infinite
 from borel.numerics.intervals.rounding import fraction_up
+from borel.probability.alphabets import Integers
+from borel.probability.bound import Bound, Ratio
+from borel.probability.measure import Measure, Tail
+from borel.probability.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 _NATURALS = Integers(0, None)
 _EXACT_RATIOS = 1000  # beyond 3**1000, Fractions only cost

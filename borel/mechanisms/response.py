@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite
-from borel.bound import Bound, Ratio
 from borel.calls import explained
 from borel.errors import InvalidInput
-from borel.measures import Measure
-from borel.mechanism import Mechanism
 from borel.mechanisms.closed import JOURNAL, ClosedForms, number, proved
 from borel.mechanisms.family import over_arrays
 from borel.numerics.intervals.rounding import NORMAL, log_fraction, rounding_of
+from borel.probability.alphabets import Alphabet, Finite
+from borel.probability.bound import Bound, Ratio
+from borel.probability.measure import Measure
+from borel.probability.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 _PML = f"{JOURNAL}, Example 4 (the PML that it quotes)"
 _PMC = f"{JOURNAL}, Example 4"

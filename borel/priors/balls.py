@@ -11,20 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite
-from borel.bound import attained_by_some
 from borel.engine.prior_sets import expectations as ex
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.attainment import Values
 from borel.engine.prior_sets.expectations import Least
 from borel.engine.prior_sets.linear import Constraints, constraints
 from borel.errors import InvalidInput
-from borel.measures import Measure
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.batched import Box
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.priors.sets import PriorSet
-from borel.probabilities import shown
+from borel.probability.alphabets import Alphabet, Finite
+from borel.probability.arrays import shown
+from borel.probability.bound import attained_by_some
+from borel.probability.measure import Measure
 from borel.reals import real
 
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite
 from borel.engine.prior_sets import expectations as ex
 from borel.engine.prior_sets.expectations import Least
 from borel.engine.prior_sets.linear import Constraints, constraints, pairs
 from borel.errors import InvalidInput
-from borel.measures import Measure
 from borel.numerics.intervals.batched import Box
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.priors.balls import number
 from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet
-from borel.probabilities import as_fractions, in_order_of, limited, shown
+from borel.probability.alphabets import Alphabet, Finite
+from borel.probability.arrays import as_fractions, in_order_of, limited, shown
+from borel.probability.measure import Measure
 
 
 class Band(PriorSet):
@@ -135,7 +135,7 @@ class Bernoulli(Band):
 
     def member(self, p: Any) -> Measure:
         """Return the member with P{X = 1} = p (an end of the interval is a limit of members)."""
-        from borel.measures import pmf
+        from borel.probability.measure import pmf
 
         p = number("bernoulli.member", "p", p, *self.interval)
         return pmf([1 - p, p], on=self.on)

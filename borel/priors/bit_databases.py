@@ -15,12 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Alphabet, Finite
-from borel.bound import Bound, largest
 from borel.engine.discrete.bernstein import Supremum, supremum
 from borel.engine.discrete.noisy_count import Ends, NoisyCount
 from borel.errors import InvalidInput, NotYet
-from borel.joint import Joint
 from borel.mechanisms.closed import proved
 from borel.mechanisms.counting import PAPER, CountingQuery, at_end, entries
 from borel.mechanisms.counting_entry import curve, leakage
@@ -33,11 +30,14 @@ from borel.numerics.intervals.rounding import (
     fraction_up,
 )
 from borel.priors.sets import PriorSet
-from borel.probabilities import as_floats, carried
+from borel.probability.alphabets import Alphabet, Finite
+from borel.probability.arrays import as_floats, carried
+from borel.probability.bound import Bound, largest
+from borel.probability.joint import Joint
 
 if TYPE_CHECKING:
-    from borel.mechanism import Mechanism
     from borel.priors.bands import Bernoulli
+    from borel.probability.mechanism import Mechanism
 
 PROP = f"{PAPER}, Proposition 4.6"
 _ROWS = 100_000
@@ -68,7 +68,7 @@ class BitDatabase:
 
     def __mul__(self, mechanism: Any) -> Joint:
         """Return the joints of all members with a mechanism."""
-        from borel.mechanism import Mechanism
+        from borel.probability.mechanism import Mechanism
 
         return BitJoint(self, mechanism) if isinstance(mechanism, Mechanism) else NotImplemented
 

@@ -20,17 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from borel.alphabets import Product
-from borel.bound import weakest
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.attainment import Values
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure, as_measure
 from borel.priors.emptiness import NOT_EMPTY, inhabited
 from borel.priors.polytopes import BINARY64
 from borel.priors.sets import PriorSet
-from borel.probabilities import shown
+from borel.probability.alphabets import Product
+from borel.probability.arrays import shown
+from borel.probability.bound import weakest
+from borel.probability.measure import Measure, as_measure
 
 _ROUNDS = 40
 _STARTS = 8

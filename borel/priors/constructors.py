@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from borel.calls import explained
 from borel.errors import InvalidInput
-from borel.measures import Measure, pmf
 from borel.priors.balls import (
     Contamination,
     DivergenceBall,
@@ -22,11 +21,12 @@ from borel.priors.combinations import Intersection, ProductSet, Union
 from borel.priors.counted_sets import set_from_counts
 from borel.priors.parametric_families import family_of
 from borel.priors.polytopes import Polytope, moment_rules, polytope_rules
-from borel.probabilities import in_order_of, is_labelled, labels_of, own_labels, with_labels
+from borel.probability.arrays import in_order_of, is_labelled, labels_of, own_labels, with_labels
+from borel.probability.measure import Measure, pmf
 
 if TYPE_CHECKING:
-    from borel.alphabets import Alphabet
     from borel.priors.sets import PriorSet
+    from borel.probability.alphabets import Alphabet
 
 
 @explained

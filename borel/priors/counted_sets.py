@@ -23,15 +23,15 @@ from typing import Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet
 from borel.errors import InvalidInput
-from borel.measures import pmf
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.rounding import fraction_down
 from borel.priors.balls import DivergenceBall, TotalVariation, number
 from borel.priors.bands import Band
 from borel.priors.sets import PriorSet
-from borel.probabilities import as_numbers, own_labels, shown
+from borel.probability.alphabets import Alphabet
+from borel.probability.arrays import as_numbers, own_labels, shown
+from borel.probability.measure import pmf
 from borel.tally import COUNT_THEM, flattened, require_counted
 
 _WORDS = {

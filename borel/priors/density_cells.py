@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound
 from borel.engine import engine_for
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.prior_sets.secret_cells import SecretCells
 from borel.errors import NotYet
-from borel.families import uniform
 from borel.levels import ldp
+from borel.probability.bound import Bound
+from borel.probability.families import uniform
 
 FEW = 256
 """Cells of sets of densities, for which linear programs may be solved."""

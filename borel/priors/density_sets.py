@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Interval
-from borel.density import Density
 from borel.engine.prior_sets import expectations as ex
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
@@ -21,10 +19,12 @@ from borel.errors import InvalidInput, NotEnclosed
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.priors.polytopes import limits
 from borel.priors.sets import PriorSet
+from borel.probability.alphabets import Interval
+from borel.probability.density import Density
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
     from borel.numerics.intervals.batched import Box
+    from borel.probability.joint import Joint
 
 
 def _traced(function: Any, on: Interval, what: str) -> Density:

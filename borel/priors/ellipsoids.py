@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput
-from borel.measures import Measure
 from borel.numerics.intervals.rounding import U
 from borel.priors.sets import PriorSet
+from borel.probability.alphabets import Alphabet
+from borel.probability.measure import Measure
 
 _INSIDE = 1 - 1e-9
 

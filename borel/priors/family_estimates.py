@@ -13,13 +13,13 @@ import numpy as np
 
 from borel import settings
 from borel.averages import maximal_leakage, mutual_information
-from borel.bound import Bound
 from borel.errors import BudgetSpent
 from borel.leakage import pmc, pml
 from borel.levels import ldp, lip
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 _MEASURES = {
     "ldp": ldp,

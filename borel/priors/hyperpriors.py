@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat
-from borel.bound import weakest
 from borel.errors import InvalidInput
 from borel.priors.posteriors import PosteriorPriors
+from borel.probability.bound import weakest
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Finite, Interval, Product
 from borel.errors import InvalidInput, NotEnclosed, NotTraceable, NotYet
-from borel.measures import Measure, TracedLaw
 from borel.numerics.graphs.trace import trace
 from borel.priors.balls import Hull
 from borel.priors.combinations import Union
 from borel.priors.sets import PriorSet
+from borel.probability.alphabets import Finite, Interval, Product
+from borel.probability.measure import Measure, TracedLaw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.alphabets import Alphabet
-    from borel.joint import Joint
     from borel.numerics.jets.interpreter import Program
+    from borel.probability.alphabets import Alphabet
+    from borel.probability.joint import Joint
 
 
 def family_of(build: Callable[[Any], Measure], theta: Alphabet) -> PriorSet:

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
 from borel.engine.prior_sets.linear import Constraints
 from borel.errors import InvalidInput
-from borel.measures import Measure
 from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet, _values
-from borel.probabilities import limited, shown
+from borel.probability.alphabets import Alphabet
+from borel.probability.arrays import limited, shown
+from borel.probability.measure import Measure
 
 BINARY64 = "coefficients and limits of the constraints mean their binary64 values"
 

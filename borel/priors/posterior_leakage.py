@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat, settings
-from borel.bound import Bound
-from borel.definitions import Remade
 from borel.errors import BudgetSpent, InvalidInput, NotYet
 from borel.priors.intervals import levels_for
 from borel.priors.random_bound import RandomBound
+from borel.probability.bound import Bound
+from borel.probability.pickling import Remade
 from borel.reals import inside, real
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from borel.joint import Joint
     from borel.priors.posteriors import PosteriorPriors
+    from borel.probability.joint import Joint
 
 
 def random_figure(

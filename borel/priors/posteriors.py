@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat, settings
-from borel.alphabets import how_to_match
 from borel.calls import explained
-from borel.combined_measures import mixture
-from borel.definitions import Remade
 from borel.errors import BorelError, InvalidInput, NotYet
-from borel.measures import Measure, covers
 from borel.numerics.intervals.rounding import U, compounded
 from borel.priors.chains import Chains
 from borel.priors.convergence import trouble_of
 from borel.priors.posterior_leakage import PosteriorLeakage, random_figure
-from borel.probabilities import labels_of
+from borel.probability.alphabets import how_to_match
+from borel.probability.arrays import labels_of
+from borel.probability.measure import Measure, covers
+from borel.probability.measure_operations import mixture
+from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import xarray as xr
 
-    from borel.joint import Joint
     from borel.priors.random_bound import RandomBound
     from borel.priors.sets import PriorSet
+    from borel.probability.joint import Joint
 
 _TOGETHER = 64
 """Draws that are built when the posterior is made, to see what ``build`` gives."""
@@ -455,7 +455,7 @@ class PosteriorPriors(Remade):
             law = np.array(batch._probabilities[0])
             return Measure(law, batch.on, rounding=batch._rounding, unproved=batch.unproved)
         if batch.family is not None:
-            from borel import families
+            from borel.probability import families
 
             name, values = batch.family
             return getattr(families, name)(**{k: float(np.ravel(v)[0]) for k, v in values.items()})
@@ -490,8 +490,8 @@ class PosteriorPriors(Remade):
 
     def __mul__(self, mechanism: Any) -> Joint:
         """Return the joint of a random prior and a mechanism: ``learnt * mech``."""
-        from borel.joint import Joint
-        from borel.mechanism import Mechanism
+        from borel.probability.joint import Joint
+        from borel.probability.mechanism import Mechanism
 
         if not isinstance(mechanism, Mechanism):
             return NotImplemented

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import _compat
-from borel.bound import Bound, weakest
 from borel.budgets import vouched
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import fraction_down
 from borel.priors.convergence import REMEDY, diagnose
 from borel.priors.intervals import binomial, bounded_mean
 from borel.priors.random_verdict import RandomVerdict
+from borel.probability.bound import Bound, weakest
 from borel.reals import inside, real
 
 if TYPE_CHECKING:

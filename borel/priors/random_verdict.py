@@ -6,7 +6,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from borel.bound import STATUSES, Verdict
+from borel.probability.bound import STATUSES, Verdict
 from borel.reals import inside
 
 if TYPE_CHECKING:

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat
-from borel.alphabets import Interval
 from borel.errors import InvalidInput, NotYet, Undecided
 from borel.priors.bands import Band
 from borel.priors.ellipsoids import Ellipsoid, ellipsoid_distance
 from borel.priors.parametric_families import family_of
 from borel.priors.random_bound import ASYMPTOTIC, EXACT_DRAWS
+from borel.probability.alphabets import Interval
 from borel.reals import inside
 
 if TYPE_CHECKING:
-    from borel.alphabets import Alphabet
     from borel.priors.posteriors import PosteriorPriors
     from borel.priors.sets import PriorSet
+    from borel.probability.alphabets import Alphabet
 
 KINDS = ("hdi", "box", "ellipsoid")
 _SLACK = 1e-9

@@ -13,8 +13,8 @@ from borel.errors import InvalidInput, NotYet
 if TYPE_CHECKING:
     import xarray as xr
 
-    from borel.bound import Bound
-    from borel.joint import Joint
+    from borel.probability.bound import Bound
+    from borel.probability.joint import Joint
 
 _FIGURES = ("ldp", "lip", "maximal_leakage", "mutual_information")
 

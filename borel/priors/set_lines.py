@@ -27,15 +27,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound, weakest
 from borel.engine import engine_for
 from borel.engine.continuous import certificates_of_laws
 from borel.errors import NotYet
+from borel.probability.bound import Bound, weakest
 
 if TYPE_CHECKING:
     from borel.engine.prior_sets.secret_cells import SecretCells
-    from borel.joint import Joint
-    from borel.measures import Measure
+    from borel.probability.joint import Joint
+    from borel.probability.measure import Measure
 
 _CHARGES = ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", "poisson")
 _CHARGES += ("geometric",)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound, largest, weakest
 from borel.engine.prior_sets.check_combined import SUPREMUM
+from borel.probability.bound import Bound, largest, weakest
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 
 class UnionEngine:
@@ -26,8 +26,8 @@ class UnionEngine:
     """
 
     def __init__(self, joint: Joint):
-        from borel.joint import Joint
         from borel.priors.set_leakage import engine_of
+        from borel.probability.joint import Joint
 
         self.set = joint.prior
         self.engines = []

@@ -26,21 +26,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet
-from borel.bound import Bound, largest, with_sides
 from borel.budgets import vouched
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.certificates_of_sets import of_mean
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure, as_measure
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
-from borel.probabilities import as_fractions, as_numbers, in_order_of
+from borel.probability.alphabets import Alphabet
+from borel.probability.arrays import as_fractions, as_numbers, in_order_of
+from borel.probability.bound import Bound, largest, with_sides
+from borel.probability.measure import Measure, as_measure
 
 if TYPE_CHECKING:
     from borel.engine.prior_sets.attainment import Values
     from borel.engine.prior_sets.linear import Constraints
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 
 class PriorSet:
@@ -238,9 +238,9 @@ class PriorSet:
 
     def __mul__(self, mechanism: Any) -> Joint:
         """Return the joints of all members with a mechanism: ``prior_set * mech``."""
-        from borel.alphabets import how_to_match, includes
-        from borel.joint import Joint
-        from borel.mechanism import Mechanism
+        from borel.probability.alphabets import how_to_match, includes
+        from borel.probability.joint import Joint
+        from borel.probability.mechanism import Mechanism
 
         if not isinstance(mechanism, Mechanism):
             return NotImplemented

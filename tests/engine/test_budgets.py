@@ -18,7 +18,6 @@ from scipy import stats
 
 import borel as bl
 from borel import settings
-from borel.bound import Bound
 from borel.budgets import within_budget
 from borel.engine import engine_for
 from borel.engine.continuous import (
@@ -40,6 +39,7 @@ from borel.numerics.balls import integral
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.germs.interpreter import PowerProgram
 from borel.numerics.intervals import batched
+from borel.probability.bound import Bound
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 

@@ -15,7 +15,6 @@ from engine.test_check_poles import NEAR_0, TO_0, claim, shrinking
 from flint import arb
 
 import borel as bl
-from borel.bound import Bound, Ratio
 from borel.composed_certificates import checked
 from borel.engine.continuous.certificates import without_infinities
 from borel.engine.continuous.check import check
@@ -26,6 +25,7 @@ from borel.engine.continuous.check_poles import check_poles
 from borel.engine.continuous.check_rays import FUNCTIONS, _Ray, _ray
 from borel.numerics.graphs.trace import Graph, trace
 from borel.plain import to_plain
+from borel.probability.bound import Bound, Ratio
 from borel.store import pack, write
 from borel.verification import verified, verify
 

@@ -250,7 +250,7 @@ def test_a_lost_tail_of_outcomes_is_caught(monkeypatch):
         assert o.contains(found.lower, truth, found.upper)
 
     check()
-    from borel.laws import Values
+    from borel.probability.countable_law import Values
 
     law = CountableEngine.law
     monkeypatch.setattr(

@@ -8,9 +8,9 @@ import pytest
 from engine.certified_cases import kernel
 
 import borel as bl
-from borel.density import Density
 from borel.engine.continuous.far_means import FarMeans
 from borel.engine.continuous.surface import Surface, secret_of
+from borel.probability.density import Density
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.density import Density
 from borel.engine.continuous.surface import secret_of
 from borel.engine.infinities.pairs import Pairs
 from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.order_bounds import Ray
+from borel.probability.density import Density
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 

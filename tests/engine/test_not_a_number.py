@@ -7,11 +7,11 @@ import pytest
 from scipy import special
 
 import borel as bl
-from borel.density import Density
 from borel.engine.continuous import bands
 from borel.engine.continuous.band_marginals import Marginal
 from borel.engine.continuous.surface import Surface, secret_of
 from borel.numerics.jets.interpreter import Program
+from borel.probability.density import Density
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 

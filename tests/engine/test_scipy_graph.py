@@ -306,7 +306,7 @@ def test_closed_forms_recognise_it():
 
 def test_nothing_heavy_is_imported(tmp_path):
     code = (
-        "import sys, borel, borel.mechanism, borel.families\n"
+        "import sys, borel, borel.probability.mechanism, borel.probability.families\n"
         "heavy = ('pymc', 'pytensor', 'scipy.stats', 'scipy.special')\n"
         "print([m for m in heavy if m in sys.modules])"
     )

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.density import Density
 from borel.engine.continuous import bands, tubes
 from borel.engine.continuous.band_marginals import geometry
 from borel.engine.continuous.surface import Surface, secret_of
+from borel.probability.density import Density
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 

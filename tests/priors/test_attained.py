@@ -13,7 +13,7 @@ import pytest
 from vertices import vertices
 
 import borel as bl
-from borel.bound import Bound, Ratio, largest
+from borel.probability.bound import Bound, Ratio, largest
 
 H, Q = F(1, 2), F(1, 4)
 

@@ -13,7 +13,7 @@ from borel.errors import NotEnclosed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 Ends = tuple[float, float]
 _NARROW, _BITS = 1e-13, 80

@@ -22,7 +22,7 @@ from borel.numerics.graphs.rewrite import simplified
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 _BITS = 128
 

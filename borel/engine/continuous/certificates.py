@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from borel import settings
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
     from borel.engine.continuous.certified import CertifiedEngine
     from borel.engine.continuous.surface import Secret
-    from borel.measures import Measure
-    from borel.mechanism import Mechanism
+    from borel.probability.bound import Bound
+    from borel.probability.measure import Measure
+    from borel.probability.mechanism import Mechanism
 
 
 _PATIENCE = 10.0

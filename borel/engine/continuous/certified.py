@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Finite, Integers, Interval, Mixed
 from borel.engine.continuous import certificates_of_laws, gauss, sums
 from borel.engine.continuous.essential import Extremes, extremes
 from borel.engine.continuous.guesses import guess
@@ -24,19 +23,20 @@ from borel.engine.continuous.surface import Secret, Surface, secret_of
 from borel.engine.discrete.countable_means import beyond
 from borel.engine.discrete.law_measures import LawMeasures
 from borel.errors import NotEnclosed
-from borel.laws import Values
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets.elementary import logarithm
-from borel.total_masses import head_of
+from borel.probability.alphabets import Finite, Integers, Interval, Mixed
+from borel.probability.countable_law import Values
+from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
-    from borel.density import Density
     from borel.engine.continuous.arb_points import ArbPoints
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
-    from borel.joint import Joint
     from borel.numerics.intervals.batched import Box
+    from borel.probability.bound import Bound
+    from borel.probability.density import Density
+    from borel.probability.joint import Joint
 
 _TOP, _BOTTOM = 1.0, -1.0
 

@@ -25,8 +25,8 @@ from borel.numerics.graphs.shared_graph import JoinedGraphs
 from borel.numerics.intervals.rounding import log_fraction
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
+    from borel.probability.bound import Bound
 
 _MOST = 12
 _GRID = 20_001

@@ -27,10 +27,10 @@ from borel.numerics.graphs.rewrite import COMPARISONS, linear_of, simplified
 from borel.numerics.graphs.shared_graph import JoinedGraphs
 
 if TYPE_CHECKING:
-    from borel.density import Density
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
-    from borel.engine.divergences.generators import Generator
     from borel.numerics.graphs.trace import Graph
+    from borel.probability.density import Density
+    from borel.probability.generators import Generator
 
 _MOST_SECRETS, _EVALUATIONS, _BITS = 32, 60_000, 128
 _BRANCHES = {"where", *COMPARISONS}

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Interval, Mixed
-from borel.bound import Bound
 from borel.engine.continuous import certificates, certificates_of_laws, sums
 from borel.engine.continuous.band_marginals import Marginal
 from borel.engine.continuous.bands import Bands
@@ -25,15 +23,17 @@ from borel.engine.continuous.far_means import FarMeans
 from borel.engine.continuous.partition import BANDS, Partition
 from borel.engine.continuous.regions import Regions
 from borel.engine.discrete.discrete_figures import OUTSIDE
-from borel.engine.divergences.generators import NAMED
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
-from borel.laws import Values, check_level
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
+from borel.probability.alphabets import Interval, Mixed
+from borel.probability.bound import Bound
+from borel.probability.countable_law import Values, check_level
+from borel.probability.generators import NAMED
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.generators import Generator
     from borel.engine.divergences.hockey_sticks import Threshold
-    from borel.joint import Joint
+    from borel.probability.generators import Generator
+    from borel.probability.joint import Joint
 
 _OPEN = (
     "no bound from above was found within the budget, nor a proof that it is infinite; "

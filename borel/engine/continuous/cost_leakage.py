@@ -17,8 +17,8 @@ from borel.numerics.intervals import batched
 from borel.numerics.jets import elementary
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
+    from borel.probability.bound import Bound
 
 _ROUNDS = 40
 _SPACE = 0.05

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel.alphabets import Interval
 from borel.engine.continuous.far_means import falling
 from borel.engine.continuous.normalised import noise_of
 from borel.engine.continuous.surface import log_graph
@@ -33,12 +32,13 @@ from borel.numerics.graphs.trace import Graph, pruned
 from borel.numerics.intervals import batched, interpreter
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
+from borel.probability.alphabets import Interval
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from borel.engine.continuous.certified import CertifiedEngine
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 _REACHES = 2.0 ** np.arange(-4, 13)
 _UP = 1 + 2.0**-40

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel.alphabets import Interval
 from borel.engine.continuous.normalised_priors import MISS, require_one
 from borel.engine.continuous.positive import prover, require_nonnegative
 from borel.engine.continuous.surface import log_graph
 from borel.errors import NotEnclosed
-from borel.kernels import probes_of
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.trace import Graph
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import sum_outward
+from borel.probability.alphabets import Interval
+from borel.probability.kernel_operations import probes_of
 
 if TYPE_CHECKING:
-    from borel.measures import Measure
-    from borel.mechanism import Mechanism
+    from borel.probability.measure import Measure
+    from borel.probability.mechanism import Mechanism
 
 _PROBES = 3
 

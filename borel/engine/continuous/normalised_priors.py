@@ -17,7 +17,7 @@ from borel.errors import InvalidInput
 from borel.numerics.graphs.rewrite import simplified
 
 if TYPE_CHECKING:
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 FAMILIES = frozenset(
     ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", SUM_OF_NORMALS)

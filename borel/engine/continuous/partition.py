@@ -12,8 +12,8 @@ from borel import settings
 from borel.engine.continuous import far, half_lines
 from borel.engine.continuous.bands import Band
 from borel.engine.continuous.essential import halves
-from borel.laws import Values
 from borel.numerics.intervals.batched import LARGEST
+from borel.probability.countable_law import Values
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certificates_of_infinities import Proof

@@ -23,7 +23,7 @@ from borel.numerics.reduction.linear_forms import Form, forms_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.density import Density
+    from borel.probability.density import Density
 
 Ends = tuple[float, float]
 ROUNDING = 2e-11

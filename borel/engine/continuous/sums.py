@@ -11,22 +11,22 @@ import math
 from copy import copy
 from typing import TYPE_CHECKING
 
-from borel.alphabets import Interval
-from borel.density import Density
 from borel.engine.balls.masses import SUM_OF_NORMALS
 from borel.engine.continuous.normalised_priors import SUM_IN_A_BOX, miss
-from borel.joint import Joint
-from borel.measures import Measure
 from borel.numerics.graphs.trace import Graph
 from borel.numerics.reduction.normal_sum import NormalLaw
 from borel.numerics.reduction.scalar_statistic import reduced
+from borel.probability.alphabets import Interval
+from borel.probability.density import Density
+from borel.probability.joint import Joint
+from borel.probability.measure import Measure
 
 MOST = 64
 """Secrets at most."""
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Secret
-    from borel.mechanism import Mechanism
+    from borel.probability.mechanism import Mechanism
 
 
 def on_a_line(joint: Joint) -> Joint | None:

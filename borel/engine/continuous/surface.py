@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Integers, Interval, Mixed
 from borel.engine.balls.masses import mass_function
 from borel.engine.balls.moments import Moments, moments_of
 from borel.engine.continuous.normalised_priors import miss, positive
@@ -22,14 +21,15 @@ from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
+from borel.probability.alphabets import Integers, Interval, Mixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.density import Density
-    from borel.measures import Measure
     from borel.numerics.graphs.trace import Graph
     from borel.numerics.intervals.batched import Box
+    from borel.probability.density import Density
+    from borel.probability.measure import Measure
 
 _LEAST = -690.0
 """A number below this is the logarithm of what is, or nearly is, no normal float."""

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Finite, Integers
 from borel.budgets import cut_short
 from borel.engine.discrete.countable_measures import CountableMeasures
 from borel.engine.discrete.discrete_figures import LOST
 from borel.engine.discrete.heads import Head, assumed, check_whole, head_of_prior
 from borel.errors import InvalidInput, NotEnclosed, NotYet
-from borel.laws import Values
 from borel.numerics.intervals import interpreter, rounding
 from borel.numerics.intervals.rounding import (
     NORMAL,
@@ -28,13 +26,15 @@ from borel.numerics.intervals.rounding import (
     log_ratio_bounds,
     ratio_bounds,
 )
-from borel.probabilities import as_floats
-from borel.total_masses import head_of
+from borel.probability.alphabets import Finite, Integers
+from borel.probability.arrays import as_floats
+from borel.probability.countable_law import Values
+from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
-    from borel.density import Density
-    from borel.joint import Joint
+    from borel.probability.bound import Bound
+    from borel.probability.density import Density
+    from borel.probability.joint import Joint
 
 _LARGEST_HEAD = 1 << 15
 _CELLS = 1_000_000

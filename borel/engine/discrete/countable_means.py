@@ -28,12 +28,12 @@ from flint import arb
 
 from borel import settings
 from borel.engine.continuous.far_entropy import FarEntropy
-from borel.laws import VALUE_FIELDS, Values
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.germs.forward_difference import enclosed, unit_step, without_common
 from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.values import BITS, Undecided, slack
 from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.probability.countable_law import VALUE_FIELDS, Values
 
 if TYPE_CHECKING:
     from borel.engine.continuous.surface import Secret

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound
 from borel.engine.discrete.law_measures import LawMeasures
-from borel.engine.divergences import generators
 from borel.engine.divergences.cells import BITS, share
 from borel.engine.divergences.hockey_sticks import Ends, Threshold, finite_excess, probability_of
 from borel.errors import NotYet
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals.rounding import log_fraction, log_ratio_bounds, scaled
+from borel.probability import generators
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.generators import Generator
+    from borel.probability.generators import Generator
 
 _SECRETS = 512
 _OUTCOMES = 512

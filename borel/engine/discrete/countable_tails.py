@@ -30,8 +30,8 @@ from borel.numerics.graphs.shared_graph import JoinedGraphs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from borel.density import Density
     from borel.numerics.graphs.trace import Graph
+    from borel.probability.density import Density
 
 _POINTS = 8
 _MOST_SECRETS = 64

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound, Ratio
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
+from borel.probability.bound import Bound, Ratio
 
 if TYPE_CHECKING:
     from borel.engine.divergences.hockey_sticks import Threshold
-    from borel.laws import Values
+    from borel.probability.countable_law import Values
 
 WIDE = 1e-9
 TRIED = 64

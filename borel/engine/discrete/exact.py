@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.bound import Bound, Ratio
 from borel.engine.discrete.finite_measures import FiniteMeasures
 from borel.errors import InvalidInput
-from borel.laws import VALUE_FIELDS, Values
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import (
     Enclosure,
@@ -25,10 +23,12 @@ from borel.numerics.intervals.rounding import (
     log_ratio_bounds,
     ratio_bounds,
 )
-from borel.probabilities import carried
+from borel.probability.arrays import carried
+from borel.probability.bound import Bound, Ratio
+from borel.probability.countable_law import VALUE_FIELDS, Values
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 
 def _require_floats(what: str, values: np.ndarray, floats: np.ndarray) -> None:

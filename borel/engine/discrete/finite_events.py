@@ -25,9 +25,9 @@ from borel.numerics.intervals.rounding import (
 )
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
     from borel.engine.discrete.event_curves import Floats
     from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.probability.bound import Bound
 
 
 _FEW = 10_000

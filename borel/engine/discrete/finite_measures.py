@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.bound import Bound, Ratio
 from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.engine.discrete.finite_events import FiniteEvents
 from borel.engine.divergences.cells import (
@@ -29,9 +28,10 @@ from borel.engine.divergences.cells import (
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import log_fraction
+from borel.probability.bound import Bound, Ratio
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.generators import Generator
+    from borel.probability.generators import Generator
 
 Ends = tuple[Any, Any]
 _OPEN = (

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from borel.alphabets import Integers
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals import rounding
-from borel.total_masses import declared_tail, head_of
+from borel.probability.alphabets import Integers
+from borel.probability.normalisation import declared_tail, head_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.density import Density
-    from borel.measures import Measure
     from borel.numerics.intervals.rounding import Enclosure
+    from borel.probability.density import Density
+    from borel.probability.measure import Measure
 
 _WHOLE = 1 << 53
 """Integers up to here are floats; beyond, a kernel in floats is one of another outcome."""

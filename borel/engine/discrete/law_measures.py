@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.bound import Bound
 from borel.engine.continuous.surface import POSITIVE_COUNTS
 from borel.engine.discrete.discrete_figures import OUTSIDE, DiscreteFigures
 from borel.engine.divergences.cells import spread
 from borel.errors import NotYet
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import TINY, fraction_down, fraction_up, log_fraction
-from borel.total_masses import head_of
+from borel.probability.bound import Bound
+from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
-    from borel.laws import Values
+    from borel.probability.countable_law import Values
 
 
 class LawMeasures(DiscreteFigures):

@@ -17,7 +17,7 @@ from borel.numerics.intervals.rounding import fraction_down, fraction_up
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from borel.engine.divergences.generators import Generator
+    from borel.probability.generators import Generator
 
 BITS = 256
 """Precision for floats: far beyond their own rounding, near 1 too, where figures cancel."""

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.bound import Bound
 from borel.engine.continuous.certified import rounded
 from borel.engine.divergences.cells import BITS
 from borel.errors import NotEnclosed, NotYet
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals import interpreter, rounding
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 _HEAD = 2048
 _OPEN = "nothing bounds the sum beyond the head of the alphabet, from above"

@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Interval
-from borel.bound import Bound
 from borel.errors import NotEnclosed, NotYet
 from borel.numerics.balls.arithmetic import as_fraction, ball, enclose, precision
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
+from borel.probability.alphabets import Interval
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.measures import Measure
     from borel.numerics.graphs.trace import Graph
+    from borel.probability.measure import Measure
 
 _BITS = 320
 _LARGEST = 10_000

@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.bound import Bound
 from borel.engine.continuous import surface
 from borel.engine.continuous.certified import rounded
 from borel.engine.continuous.normalised_priors import FAMILIES
@@ -20,11 +19,12 @@ from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.graphs.shared_graph import JoinedGraphs
 from borel.numerics.graphs.trace import Graph
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 
 class Line:

@@ -12,14 +12,14 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel.bound import Bound
 from borel.numerics.balls.arithmetic import ball, ends, precision
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.engine.divergences.hockey_sticks import Threshold
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 Masses = list[tuple[Any, Any]]
 """P(S) and Q(S); twice, with and without an outcome whose loss is epsilon up to rounding: it adds

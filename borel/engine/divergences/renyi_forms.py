@@ -18,7 +18,7 @@ from borel.numerics.balls.arithmetic import ball, enclose
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 INFINITE = (math.inf, math.inf)
 _THEOREM = "closed form of the Renyi divergence within the family (Gil, Alajaji, Linder 2013)"

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Finite, Interval, how_to_label, miscounted
-from borel.bound import Bound, Ratio, weakest
-from borel.engine.divergences import generators
 from borel.engine.divergences.cells import (
     BITS,
     Cells,
@@ -26,13 +23,16 @@ from borel.errors import BudgetSpent, InvalidInput, NotEnclosed, NotYet
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import log_fraction
-from borel.probabilities import as_floats, carried
+from borel.probability import generators
+from borel.probability.alphabets import Finite, Interval, how_to_label, miscounted
+from borel.probability.arrays import as_floats, carried
+from borel.probability.bound import Bound, Ratio, weakest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.engine.divergences.generators import Generator
-    from borel.measures import Measure
+    from borel.probability.generators import Generator
+    from borel.probability.measure import Measure
 
 FLOATS = "floats mean the normalised laws within their rounding"
 

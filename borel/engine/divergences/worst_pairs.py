@@ -16,8 +16,8 @@ from borel.engine.divergences.hockey_sticks import finite_beyond, finite_excess,
 from borel.numerics.intervals.rounding import U
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
     from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.probability.bound import Bound
 
 _BLOCK, _MOST = 4_000_000, 20_000_000
 _COMPUTED = {"excess": finite_excess, "beyond": finite_beyond}

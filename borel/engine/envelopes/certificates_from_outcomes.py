@@ -13,7 +13,7 @@ from borel.engine.prior_sets.check_combined import SUPREMUM
 from borel.numerics.balls.arithmetic import ends as floats
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
+    from borel.probability.bound import Bound
 
 _LITTLE = 2.0**-32
 """How much wider a figure may become, to be one that others can verify."""

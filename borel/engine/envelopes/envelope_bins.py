@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound
 from borel.engine.continuous.surface import boxes
 from borel.engine.envelopes.certificates_from_outcomes import from_outcomes
 from borel.engine.envelopes.envelope_cells import mixture
@@ -30,6 +29,7 @@ from borel.errors import NotEnclosed
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import log_fraction, sum_outward
 from borel.numerics.jets import arithmetic
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from borel.numerics.intervals.batched import Box

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound
 from borel.engine.continuous.certificates_of_laws import level_of_envelope
 from borel.engine.envelopes.envelope_cells import Cells, cells_of
 from borel.engine.envelopes.envelope_columns import Columns
@@ -24,6 +23,7 @@ from borel.engine.envelopes.envelope_figures import (
 )
 from borel.engine.envelopes.envelope_programs import Level, Programme
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from borel.bound import Bound, Ratio
 from borel.engine.envelopes.certificates_of_tables import of_table, spread
 from borel.engine.envelopes.envelope_exact import ExactProgramme
 from borel.engine.envelopes.envelope_programs import Programme
 from borel.errors import NotYet
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
+from borel.probability.bound import Bound, Ratio
 
 GAP = 1e-11
 """The relative gap of a level at which a search stops; it is mostly far smaller."""
@@ -260,8 +260,8 @@ class FiniteEnvelope:
 
     def post_processing(self, weights: Any) -> Any:
         """Return the mechanism to one bad outcome for each secret in use, and a rest."""
-        from borel.alphabets import Finite
-        from borel.mechanism import Mechanism
+        from borel.probability.alphabets import Finite
+        from borel.probability.mechanism import Mechanism
 
         outcome = self.engine.joint.outcome
         table, names = self.shares(weights)

@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Interval, Mixed
-from borel.bound import Bound
 from borel.engine.discrete.discrete_figures import LOST, OUTSIDE
 from borel.engine.discrete.law_measures import LawMeasures
-from borel.engine.divergences.generators import NAMED
 from borel.engine.estimates.zeros import FAR, overflown, zero_at, zero_everywhere
 from borel.errors import BudgetSpent, NotYet
-from borel.laws import Values
 from borel.numerics.float64.charts import Axis
 from borel.numerics.float64.maximisation import maximise
 from borel.numerics.float64.quadrature import log_integral
 from borel.numerics.intervals.rounding import NORMAL, Enclosure
-from borel.total_masses import head_of
+from borel.probability.alphabets import Interval, Mixed
+from borel.probability.bound import Bound
+from borel.probability.countable_law import Values
+from borel.probability.generators import NAMED
+from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from borel.engine.divergences.generators import Generator
-    from borel.joint import Joint
-    from borel.mechanism import Mechanism
+    from borel.probability.generators import Generator
+    from borel.probability.joint import Joint
+    from borel.probability.mechanism import Mechanism
 
 _EPS = 2.0**-52
 _BLOCKS = (1 << 16, 256, 32, 4)  # outcomes at first, for secrets of so many dimensions

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Interval
-from borel.bound import Bound
 from borel.engine.discrete.discrete_figures import LOST
 from borel.engine.estimates.estimate import BRINK, REASON, _log_phi
 from borel.errors import NotYet
 from borel.numerics.float64.charts import Axis, around
 from borel.numerics.float64.maximisation import maximise
 from borel.numerics.float64.quadrature import log_integral
+from borel.probability.alphabets import Interval
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 
 class Quadrature:

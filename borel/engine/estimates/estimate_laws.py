@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import Interval, Mixed
-from borel.bound import Bound
 from borel.engine.discrete.discrete_figures import LOST
 from borel.engine.estimates.curve import Curve
 from borel.engine.estimates.estimate import EstimateEngine, log_phi_of
 from borel.errors import BudgetSpent, NotYet
-from borel.laws import check_level
 from borel.numerics.float64.charts import Axis, around
 from borel.numerics.float64.maximisation import maximise
+from borel.probability.alphabets import Interval, Mixed
+from borel.probability.bound import Bound
+from borel.probability.countable_law import check_level
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.generators import Generator
-    from borel.joint import Joint
+    from borel.probability.generators import Generator
+    from borel.probability.joint import Joint
 
 
 class ContinuousOutcomes(EstimateEngine):

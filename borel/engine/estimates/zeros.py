@@ -16,8 +16,8 @@ from borel.errors import NotEnclosed
 from borel.numerics.intervals import interpreter
 
 if TYPE_CHECKING:
-    from borel.density import Density
     from borel.engine.estimates.estimate import Pointwise
+    from borel.probability.density import Density
 
 FAR = -200.0
 """Log-densities below this: a zero beside them may be an overflow, as exp(-z)**2 has at 355."""

@@ -54,7 +54,7 @@ def prove_countable(engine: Any, kind: str) -> Proof | None:
 def _countable_secret(prior: Any) -> Secret:
     """Return the first points of a countable prior that certainly have positive mass, or labels."""
     from borel.numerics.intervals import interpreter
-    from borel.total_masses import head_of
+    from borel.probability.normalisation import head_of
 
     none = np.zeros(0)
     if prior.on.kind == "finite" and prior._probabilities is not None and prior.on.numeric:

@@ -22,10 +22,10 @@ from borel.numerics.graphs.shared_graph import JoinedGraphs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from borel.density import Density
     from borel.engine.continuous.surface import Secret
     from borel.numerics.germs.order_bounds import Ray
     from borel.numerics.graphs.trace import Graph
+    from borel.probability.density import Density
 
 _MOST = 8
 """Of many secrets, so many are compared with each other: the outermost, and some between."""

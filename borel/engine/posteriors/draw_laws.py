@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.laws import check_level
 from borel.numerics.intervals.rounding import TINY, U, fraction_down, fraction_up
+from borel.probability.countable_law import check_level
 
 if TYPE_CHECKING:
     from borel.engine.posteriors.draws import Part, PerDraw

@@ -20,11 +20,11 @@ from borel.numerics.intervals.rounding import (
     fraction_up,
     log_fraction,
 )
-from borel.probabilities import rounding_allowed
+from borel.probability.arrays import rounding_allowed
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.generators import Generator
     from borel.engine.posteriors.draws import Part, PerDraw
+    from borel.probability.generators import Generator
 
 _CELLS = 1_000_000
 """Cells (draw, x, y) that are held at a time."""
@@ -81,8 +81,8 @@ class DrawMeasures:
 
     def _one_support(self, rows: np.ndarray, name: str) -> Any:
         from borel.engine import engine_for
-        from borel.joint import Joint
-        from borel.measures import Measure
+        from borel.probability.joint import Joint
+        from borel.probability.measure import Measure
 
         each = Fraction(1, int(rows.sum()))
         law = np.array([each if charged else Fraction(0) for charged in rows], object)

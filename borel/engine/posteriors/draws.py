@@ -17,12 +17,12 @@ from borel.engine.posteriors.draw_measures import DrawMeasures
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import Scaled, U, compounded, log_ratio_bounds
-from borel.probabilities import as_floats, rounding_allowed, row_miss
+from borel.probability.arrays import as_floats, rounding_allowed, row_miss
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 
 _CACHED = 128

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Interval
 from borel.engine.discrete.discrete_figures import LOST
 from borel.engine.estimates.curve import _FINE, Curve
 from borel.engine.estimates.estimate import REASON, Pointwise, log_kernel
 from borel.errors import NotYet
-from borel.measures import Measure
 from borel.numerics.float64.maximisation import maximise
-from borel.total_masses import head_of
+from borel.probability.alphabets import Interval
+from borel.probability.measure import Measure
+from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
     from borel.engine.posteriors.draws import PerDraw
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 _PANELS = 160
 _ORDER = 6
@@ -47,7 +47,7 @@ class EstimateDraws:
     @cached_property
     def _one(self) -> Joint:
         """The joint under one typical draw, which lays out the outcomes of the curve."""
-        from borel.joint import Joint
+        from borel.probability.joint import Joint
 
         return Joint(self.joint.prior.one(self.joint.prior.size // 2), self.mechanism)
 

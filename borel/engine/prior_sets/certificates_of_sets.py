@@ -20,10 +20,10 @@ from borel.engine.prior_sets.check_expectations import Priors, fraction
 from borel.engine.prior_sets.check_set_means import LEAVES, check_set_means
 from borel.engine.prior_sets.check_sets import _Sets
 from borel.engine.prior_sets.linear import pairs
-from borel.measures import Measure
+from borel.probability.measure import Measure
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
+    from borel.probability.bound import Bound
 
 _SHARES = (0.0, *(2.0**-k for k in (50, 46, 42, 36, 30)))
 """How far members that are found in floats are moved inside, until they are members for certain."""

@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound, Ratio, attained_by_some
 from borel.engine.prior_sets.attainment import Values
 from borel.engine.prior_sets.certificates_of_sets import Certificates
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
-from borel.measures import as_measure
 from borel.numerics.intervals.rounding import (
     U,
     fraction_down,
@@ -30,10 +28,12 @@ from borel.numerics.intervals.rounding import (
     rounding_of,
     scaled,
 )
-from borel.probabilities import carried
+from borel.probability.arrays import carried
+from borel.probability.bound import Bound, Ratio, attained_by_some
+from borel.probability.measure import as_measure
 
 if TYPE_CHECKING:
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
 OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
 _ENTRIES = 4096
@@ -353,8 +353,8 @@ class FiniteSetEngine:
     def maximal_leakage(self) -> Bound:
         """Enclose maximal leakage under a prior that charges the union of the supports."""
         from borel.engine.discrete.exact import FiniteEngine
-        from borel.joint import Joint
-        from borel.measures import Measure
+        from borel.probability.joint import Joint
+        from borel.probability.measure import Measure
 
         if not (self.sure == self.possible).all():
             raise NotYet("bl.maximal_leakage", missing="the supports of this set of priors")

@@ -19,13 +19,13 @@ import numpy as np
 
 from borel import settings
 from borel.errors import BudgetSpent, NotYet
-from borel.measures import as_measure
 from borel.numerics.intervals import batched
 from borel.numerics.jets import elementary
+from borel.probability.measure import as_measure
 
 if TYPE_CHECKING:
-    from borel.bound import Bound
     from borel.engine.prior_sets.set_figures import FiniteSetEngine
+    from borel.probability.bound import Bound
 
 _ROUNDS = 200
 _GAP = 1e-9
@@ -159,7 +159,7 @@ def _divergences(kernel: np.ndarray, q: np.ndarray, error: float) -> tuple[np.nd
 
 def _member(engine: FiniteSetEngine, p: np.ndarray) -> float:
     from borel.engine.discrete.exact import FiniteEngine
-    from borel.joint import Joint
+    from borel.probability.joint import Joint
 
     joint = Joint(as_measure(p, engine.set.on, "a member"), engine.joint.mechanism)
     return FiniteEngine(joint).mutual_information().lower

@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.bound import Bound
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import log_graph
 from borel.engine.prior_sets.attainment import Values
 from borel.engine.prior_sets.certificates_of_sets import Certificates
 from borel.errors import NotEnclosed, NotYet
-from borel.measures import as_measure
 from borel.numerics.germs.tail_quotients import TailRatios
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
+from borel.probability.bound import Bound
+from borel.probability.measure import as_measure
 
 if TYPE_CHECKING:
     from borel.engine.prior_sets.expectations import Least
-    from borel.joint import Joint
     from borel.numerics.intervals.batched import Box
+    from borel.probability.joint import Joint
 
 _MOST_SECRETS = 16
 _BOXES = 4000
@@ -398,7 +398,7 @@ class SetOutcomes:
 
     def ldp(self) -> Bound:
         """Enclose the LDP level on the union of the supports: PML under full support there."""
-        from borel.joint import Joint
+        from borel.probability.joint import Joint
 
         if not (self.sure == self.possible).all() or not self.sure.all():
             raise NotYet("bl.ldp", missing="sets of priors that leave secrets out")
@@ -424,7 +424,7 @@ class SetOutcomes:
 
 
 def _uniform(on: Any) -> Any:
-    from borel.measures import pmf
+    from borel.probability.measure import pmf
 
     return pmf(np.full(on.size, 1 / on.size), on=on)
 

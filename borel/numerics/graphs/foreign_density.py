@@ -9,7 +9,7 @@ from borel.numerics.graphs.trace import Graph, Tracer, replay
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from borel.alphabets import Alphabet
+    from borel.probability.alphabets import Alphabet
 
 Names = tuple[str | tuple[str, ...], ...]
 """Names of the arguments of a density; a tuple of names for a point of a product."""
@@ -71,7 +71,7 @@ def is_whole(alphabet: Alphabet) -> bool:
     >>> is_whole(bl.Integers(0, None)), is_whole(bl.Finite([0.5, 1])), is_whole(bl.Reals())
     (True, False, False)
     """
-    from borel.alphabets import Finite, Integers
+    from borel.probability.alphabets import Finite, Integers
 
     def whole(factor: Alphabet) -> bool:
         if isinstance(factor, Finite):

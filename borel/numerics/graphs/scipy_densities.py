@@ -16,7 +16,7 @@ import numpy as np
 from scipy import special
 
 _LOG_2PI = math.log(2 * math.pi)
-"""log(2 pi), the one number that is rounded here; the same as in `borel.families`."""
+"""log(2 pi), the one number that is rounded here; the same as in `borel.probability.families`."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import (
+from borel.calls import explained
+from borel.errors import InvalidInput, NotYet
+from borel.numerics.graphs.trace import Tracer
+from borel.numerics.intervals.rounding import U
+from borel.probability.alphabets import (
     Alphabet,
     Finite,
     Mixed,
@@ -19,12 +23,7 @@ from borel.alphabets import (
     includes,
     miscounted,
 )
-from borel.calls import explained
-from borel.density import Density, breaks_of
-from borel.errors import InvalidInput, NotYet
-from borel.numerics.graphs.trace import Tracer
-from borel.numerics.intervals.rounding import U
-from borel.probabilities import (
+from borel.probability.arrays import (
     DOUBLE,
     NAMES,
     aligned,
@@ -37,7 +36,8 @@ from borel.probabilities import (
     validated,
     with_labels,
 )
-from borel.total_masses import check_total
+from borel.probability.density import Density, breaks_of
+from borel.probability.normalisation import check_total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -288,20 +288,20 @@ class Measure:
         >>> bl.pmf([0.5, 0.25, 0.25]).restrict(lambda x: x > 0).probabilities
         array([0. , 0.5, 0.5])
         """
-        from borel.combined_measures import restricted
+        from borel.probability.measure_operations import restricted
 
         return restricted(self, event)
 
     def __mul__(self, other: Any) -> Any:
         """Return the product measure, or the joint with a mechanism."""
-        from borel.mechanism import Mechanism
+        from borel.probability.mechanism import Mechanism
 
         if isinstance(other, Mechanism):
-            from borel.joint import Joint
+            from borel.probability.joint import Joint
 
             return Joint(self, other)
         if isinstance(other, Measure):
-            from borel.combined_measures import product_measure
+            from borel.probability.measure_operations import product_measure
 
             return product_measure(self, other)
         return NotImplemented

@@ -8,9 +8,8 @@ import numpy as np
 
 from borel.calls import explained
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure
 from borel.numerics.intervals.rounding import U, compounded, rounding_of
-from borel.probabilities import (
+from borel.probability.arrays import (
     DOUBLE,
     as_floats,
     as_numbers,
@@ -22,7 +21,8 @@ from borel.probabilities import (
     shown,
     validated,
 )
-from borel.total_masses import total_mass
+from borel.probability.measure import Measure
+from borel.probability.normalisation import total_mass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

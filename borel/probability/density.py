@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
 from borel.errors import BorelError, InvalidInput, NotEnclosed, NotTraceable
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.branch_points import between, branch_points
 from borel.numerics.graphs.trace import Graph, Tracer, replay, trace
 from borel.numerics.intervals.rounding import NORMAL, U
+from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
 
 _GOLDEN = 0.6180339887498949
 _WHOLE = 1 << 53

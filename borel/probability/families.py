@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite, Integers, Interval, Product, Reals
 from borel.calls import explained
-from borel.density import A_KDE
 from borel.errors import InvalidInput
-from borel.measures import Measure, Tail, as_reals, pmf
+from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Product, Reals
+from borel.probability.density import A_KDE
+from borel.probability.measure import Measure, Tail, as_reals, pmf
 
 if TYPE_CHECKING:
     from collections.abc import Callable

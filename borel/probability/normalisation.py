@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Integers, Interval, Mixed
 from borel.errors import InvalidInput
+from borel.probability.alphabets import Alphabet, Integers, Interval, Mixed
 
 if TYPE_CHECKING:
-    from borel.measures import Measure
+    from borel.probability.measure import Measure
 
 _HEAD, _WINDOW, _FAINT = 4096, 256, 1e-5
 

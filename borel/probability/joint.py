@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.alphabets import how_to_match
-from borel.definitions import Remade
-from borel.density import check_labels
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure, covers
 from borel.numerics.intervals.rounding import U, compounded
-from borel.probabilities import as_floats, carried, require_no_underflow
+from borel.probability.alphabets import how_to_match
+from borel.probability.arrays import as_floats, carried, require_no_underflow
+from borel.probability.density import check_labels
+from borel.probability.measure import Measure, covers
+from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:
-    from borel.bound import Verdict
-    from borel.mechanism import Mechanism
+    from borel.probability.bound import Verdict
+    from borel.probability.mechanism import Mechanism
 
 
 class Joint(Remade):

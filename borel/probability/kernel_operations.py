@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.alphabets import Alphabet, Finite, Interval, Mixed, how_to_label, includes
-from borel.density import Density, Table, probe
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import NORMAL, TINY, U, compounded, rounding_of
-from borel.probabilities import (
+from borel.probability.alphabets import Alphabet, Finite, Interval, Mixed, how_to_label, includes
+from borel.probability.arrays import (
     DOUBLE,
     NORMALISED,
     as_floats,
@@ -25,12 +24,13 @@ from borel.probabilities import (
     rounding_allowed,
     row_miss,
 )
-from borel.total_masses import sum_of_counts
+from borel.probability.density import Density, Table, probe
+from borel.probability.normalisation import sum_of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.mechanism import Mechanism
+    from borel.probability.mechanism import Mechanism
 
 
 _LABELS = 64
@@ -210,7 +210,7 @@ def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
 def _make(
     matrix: np.ndarray, secret: Alphabet, outcome: Alphabet, rounding: float, *sources: Mechanism
 ):
-    from borel.mechanism import Mechanism
+    from borel.probability.mechanism import Mechanism
 
     out = Mechanism._from_matrix(matrix, secret, outcome, rounding=rounding)
     out.unproved = carried(*sources)
@@ -271,7 +271,7 @@ def both(first: Mechanism, second: Mechanism) -> Mechanism:
         return _make(matrix, first.secret, outcome, _error(first, second, terms=1), first, second)
     if first.masses or second.masses or first.density is None or second.density is None:
         raise NotYet("a & b", missing="a matrix with a density, or atoms, in one product")
-    from borel.mechanism import Mechanism
+    from borel.probability.mechanism import Mechanism
 
     one, two, d = first.density, second.density, first.outcome.dim
 
@@ -435,7 +435,7 @@ def clip(mechanism: Mechanism, lower: float, upper: float) -> Mechanism:
         raise InvalidInput(
             "mech.clip", expected=f"ends within {outcome!r}", got=f"({lower}, {upper})"
         )
-    from borel.mechanism import Mechanism
+    from borel.probability.mechanism import Mechanism
 
     inner, cdf, sf = mechanism.density, mechanism.cdf, mechanism.survival
     assert sf is not None

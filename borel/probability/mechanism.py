@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import kernels
-from borel.alphabets import Alphabet, Finite, Interval, Mixed, as_number
 from borel.calls import explained
-from borel.density import Density, breaks_of
 from borel.errors import InvalidInput, NotYet
-from borel.measures import Measure
 from borel.numerics.intervals.rounding import Split, U, split
-from borel.probabilities import (
+from borel.probability import kernel_operations
+from borel.probability.alphabets import Alphabet, Finite, Interval, Mixed, as_number
+from borel.probability.arrays import (
     DOUBLE,
     aligned,
     as_numbers,
@@ -25,6 +23,8 @@ from borel.probabilities import (
     own_rounding,
     shown,
 )
+from borel.probability.density import Density, breaks_of
+from borel.probability.measure import Measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -173,11 +173,11 @@ class Mechanism:
         elif masses:
             raise InvalidInput(repr(self), expected="a Mixed outcome for masses", got=repr(outcome))
         if secret.kind == outcome.kind == "finite":
-            table = kernels.tabulate(self.density, secret, outcome, repr(self))
+            table = kernel_operations.tabulate(self.density, secret, outcome, repr(self))
             self._set_matrix(table.values, table.rounding)
             self.unproved = table.unproved
         else:
-            self.normalisation = kernels.check_normalised(self)
+            self.normalisation = kernel_operations.check_normalised(self)
 
     @classmethod
     def from_matrix(
@@ -277,16 +277,18 @@ class Mechanism:
         ... ).name
         'scipy norm'
         """
-        from borel.families import is_discrete, require_kind
         from borel.numerics.graphs import from_scipy
         from borel.numerics.graphs.foreign_density import either
+        from borel.probability.families import is_discrete, require_kind
 
         _require_alphabets(secret=secret, outcome=outcome)
 
         def arrays(x: Any) -> Any:
             return tuple(np.asarray(part) for part in x) if isinstance(x, tuple) else np.asarray(x)
 
-        probe = family(arrays(kernels.first_point(secret))) if callable(family) else family
+        probe = (
+            family(arrays(kernel_operations.first_point(secret))) if callable(family) else family
+        )
         if not callable(family) or not (hasattr(probe, "logpdf") or hasattr(probe, "logpmf")):
             raise InvalidInput(
                 "Mechanism.from_scipy",
@@ -340,7 +342,7 @@ class Mechanism:
     def _set_matrix(self, values: np.ndarray, rounding: float, precision: Any = DOUBLE) -> None:
         values.setflags(write=False)
         self._matrix = values
-        miss = kernels.check_rows(values, self.secret, repr(self), rounding, precision)
+        miss = kernel_operations.check_rows(values, self.secret, repr(self), rounding, precision)
         if values.dtype == object:
             self.rounding = 0.0
         else:
@@ -420,7 +422,7 @@ class Mechanism:
         if isinstance(other, Measure):
             return (other * self).marginal
         if isinstance(other, Mechanism):
-            return kernels.post_process(self, other)
+            return kernel_operations.post_process(self, other)
         return NotImplemented
 
     def __mul__(self, other: Any) -> Any:
@@ -431,11 +433,11 @@ class Mechanism:
         """Release two outcomes about one X, independently given X."""
         if not isinstance(other, Mechanism):
             return NotImplemented
-        return kernels.both(self, other)
+        return kernel_operations.both(self, other)
 
     def then(self, second: Callable[[Any], Mechanism]) -> Mechanism:
         """Release y1 from this mechanism, then y2 from ``second(y1)`` (adaptive composition)."""
-        return kernels.adaptive(self, second)
+        return kernel_operations.adaptive(self, second)
 
     def push(self, function: Callable[[Any], Any], *, outcome: Any = None) -> Mechanism:
         """Release ``function(y)`` instead of y (deterministic post-processing).
@@ -455,16 +457,16 @@ class Mechanism:
         array([[0.75, 0.25],
                [0.5 , 0.5 ]])
         """
-        return kernels.push(self, function, outcome)
+        return kernel_operations.push(self, function, outcome)
 
     def clip(self, lower: float, upper: float) -> Mechanism:
         """Release the outcome clipped to [lower, upper]: atoms appear at the two ends."""
         ends = as_number(lower, "mech.clip", "lower"), as_number(upper, "mech.clip", "upper")
-        return kernels.clip(self, *ends)
+        return kernel_operations.clip(self, *ends)
 
     def restrict(self, event: Callable[[Any], Any]) -> Mechanism:
         """Condition every P_{Y|X=x} on an event of outcomes, given by its indicator."""
-        return kernels.restrict(self, event)
+        return kernel_operations.restrict(self, event)
 
     def sample(self, x: Any, *, rng: Any = None) -> np.ndarray:
         """Draw one outcome for each secret.

@@ -1,0 +1,1 @@
+"""Alphabets, densities, measures, mechanisms, joints, and the Bounds of figures."""
