@@ -15,7 +15,7 @@ from borel.engine.discrete.discrete_figures import WIDE
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint
 from borel.measuring import figure
-from borel.mechanisms.family import JointFamily
+from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from borel.database_laws import binomial_law, chance, product_law
-from borel.engine.discrete.noisy_count import Ends
 from borel.entry_kernels import count_kernel, counting_kernel, finite_kernel, mixture_kernel
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.counting import CountingQuery, entries
+from borel.mechanisms.independent_entries import binomial_law, chance, product_law
+from borel.mechanisms.noisy_count import Ends
 from borel.probability.alphabets import Alphabet, Integers
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure, covers

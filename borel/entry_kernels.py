@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.database_laws import binomial_law, chance, product_law
-from borel.engine.discrete.noisy_count import NoisyCount
 from borel.errors import NotYet
+from borel.mechanisms.independent_entries import binomial_law, chance, product_law
+from borel.mechanisms.noisy_count import NoisyCount
 from borel.numerics.intervals.rounding import U, compounded
 from borel.probability.alphabets import Integers, Reals
 from borel.probability.arrays import as_floats, carried, require_no_underflow

@@ -80,7 +80,7 @@ from borel.engine.envelopes.envelope_enclosures import envelope_of
 from borel.engine.envelopes.envelope_figures import Threshold
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _NAMES, _require_joint, pmc, pml
-from borel.mechanisms.family import JointFamily
+from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 from borel.probability.bound import weakest
 from borel.probability.pickling import Remade

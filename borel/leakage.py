@@ -12,7 +12,7 @@ from borel.budgets import within_budget
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import LOST
 from borel.errors import InvalidInput, NotYet
-from borel.mechanisms.family import JointFamily, LeakageFamily
+from borel.mechanisms.parameter_arrays import JointFamily, LeakageFamily
 from borel.probability.alphabets import Finite, Product, exact_array
 from borel.probability.bound import Bound
 from borel.probability.joint import Joint

@@ -10,7 +10,7 @@ from borel.budgets import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint, pmc, pml
 from borel.measuring import figure
-from borel.mechanisms.family import JointFamily
+from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.alphabets import Alphabet, Finite, Interval
 from borel.probability.bound import Bound, largest, with_sides
 from borel.probability.mechanism import Mechanism

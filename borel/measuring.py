@@ -9,7 +9,7 @@ from borel.budgets import within_budget
 from borel.engine import engine_for
 from borel.errors import NotYet
 from borel.leakage import _require_joint
-from borel.mechanisms.family import JointFamily
+from borel.mechanisms.parameter_arrays import JointFamily
 
 
 def figure(joint: Any, name: str, *arguments: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from borel.errors import InvalidInput, NotYet
 from borel.levels import leakage_capacity
-from borel.mechanisms.closed import proved
+from borel.mechanisms.closed_forms import proved
 from borel.mechanisms.counting import PAPER, CountingQuery
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import log_fraction, log_ratio_bounds, ratio_bounds, scaled

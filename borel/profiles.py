@@ -20,7 +20,7 @@ from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint
 from borel.measuring import figure
-from borel.mechanisms.family import JointFamily
+from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 from borel.probability.bound import Bound, weakest
 from borel.probability.joint import Joint

@@ -9,7 +9,7 @@ import numpy as np
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint, pmc, pml
 from borel.measuring import figure
-from borel.mechanisms.family import JointFamily
+from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import borel as bl
 from borel.claims import Claim, agreement
-from borel.mechanisms.closed import JOURNAL
+from borel.mechanisms.closed_forms import JOURNAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _WHERE = {
-    "MechanismFamily": "family",
+    "MechanismFamily": "parameter_arrays",
     "clayton": "copula",
     "countable": "resampling",
     "counting_query": "counting",
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from borel.mechanisms.copula import clayton
     from borel.mechanisms.counting import counting_query
     from borel.mechanisms.extremal import pml_extremal
-    from borel.mechanisms.family import MechanismFamily
     from borel.mechanisms.noise import gaussian, laplace
+    from borel.mechanisms.parameter_arrays import MechanismFamily
     from borel.mechanisms.resampling import countable
     from borel.mechanisms.response import randomized_response

@@ -10,7 +10,7 @@ import numpy as np
 
 from borel.calls import explained
 from borel.errors import InvalidInput
-from borel.mechanisms.closed import (
+from borel.mechanisms.closed_forms import (
     JOURNAL,
     ClosedForms,
     family_of,
@@ -19,7 +19,7 @@ from borel.mechanisms.closed import (
     positive,
     proved_kernel,
 )
-from borel.mechanisms.family import over_arrays
+from borel.mechanisms.parameter_arrays import over_arrays
 from borel.numerics.graphs.trace import Graph
 from borel.probability.alphabets import Interval
 from borel.probability.families import uniform

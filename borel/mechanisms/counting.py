@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.calls import explained
-from borel.engine.discrete.noisy_count import Ends, NoisyCount
 from borel.errors import InvalidInput
-from borel.mechanisms.closed import ClosedForms, figure, positive, proved
-from borel.mechanisms.family import over_arrays
+from borel.mechanisms.closed_forms import ClosedForms, figure, positive, proved
+from borel.mechanisms.noisy_count import Ends, NoisyCount
+from borel.mechanisms.parameter_arrays import over_arrays
 from borel.probability.alphabets import Integers, Reals
 from borel.probability.density import Density
 from borel.probability.mechanism import Mechanism

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.discrete.noisy_count import Ends, NoisyCount
-from borel.engine.discrete.noisy_count_means import Cells
-from borel.mechanisms.closed import ClosedForms, proved
+from borel.mechanisms.closed_forms import ClosedForms, proved
 from borel.mechanisms.counting import PAPER, extreme
+from borel.mechanisms.noisy_count import Ends, NoisyCount
+from borel.mechanisms.noisy_count_means import Cells
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.rounding import U, fraction_down, fraction_up
 from borel.probability.bound import Bound
@@ -54,7 +54,7 @@ class EntryForms(ClosedForms):
     Notes
     -----
     In units of the count T = D + M + noise, M ~ Binomial(n - 1, p), and
-    :math:`r(t) = f(t|1) / f(t|0)`; see `borel.engine.discrete.noisy_count` for the proofs that r
+    :math:`r(t) = f(t|1) / f(t|0)`; see `borel.mechanisms.noisy_count` for the proofs that r
     lies in [e^-a, e^a], is e^a for t >= n and e^-a for t <= 0, does not decrease in t and does not
     increase in p. With the prior P(D = 1) = w, 0 < w < 1,
 
@@ -69,7 +69,7 @@ class EntryForms(ClosedForms):
     *Law.* {leakage > s} is {t > t_2} or {t < t_1}, with r at t_1 and t_2 given by the formulas.
     *Mean of e^PML.* The integral of max f(t|d), which is 1 + F(t* | 0) - F(t* | 1), r(t*) = 1.
     *Means and mutual information.* Cell by cell between the counts, where the integrals are
-    elementary: `borel.engine.discrete.noisy_count_means`.
+    elementary: `borel.mechanisms.noisy_count_means`.
     Tested in ``tests/mechanisms/test_counting.py``.
     """
 
@@ -81,7 +81,7 @@ class EntryForms(ClosedForms):
 
     def _weight(self, joint: Joint) -> Ends:
         """Enclose the prior probability that the entry counts."""
-        from borel.database_laws import chance
+        from borel.mechanisms.independent_entries import chance
 
         return chance(joint.prior, joint.mechanism.secret, self.counted)
 

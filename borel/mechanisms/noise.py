@@ -11,7 +11,7 @@ import numpy as np
 
 from borel.calls import explained
 from borel.errors import InvalidInput
-from borel.mechanisms.closed import (
+from borel.mechanisms.closed_forms import (
     JOURNAL,
     ClosedForms,
     family_of,
@@ -22,7 +22,7 @@ from borel.mechanisms.closed import (
     proved,
     proved_kernel,
 )
-from borel.mechanisms.family import over_arrays
+from borel.mechanisms.parameter_arrays import over_arrays
 from borel.probability.alphabets import Alphabet, Interval, Reals
 from borel.probability.density import Density
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.calls import explained
-from borel.mechanisms.closed import JOURNAL, ClosedForms, family_of, figure, infinite
+from borel.mechanisms.closed_forms import JOURNAL, ClosedForms, family_of, figure, infinite
 from borel.numerics.intervals.rounding import fraction_up
 from borel.probability.alphabets import Integers
 from borel.probability.bound import Bound, Ratio

@@ -11,8 +11,8 @@ import numpy as np
 
 from borel.calls import explained
 from borel.errors import InvalidInput
-from borel.mechanisms.closed import JOURNAL, ClosedForms, number, proved
-from borel.mechanisms.family import over_arrays
+from borel.mechanisms.closed_forms import JOURNAL, ClosedForms, number, proved
+from borel.mechanisms.parameter_arrays import over_arrays
 from borel.numerics.intervals.rounding import NORMAL, log_fraction, rounding_of
 from borel.probability.alphabets import Alphabet, Finite
 from borel.probability.bound import Bound, Ratio

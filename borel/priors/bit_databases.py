@@ -16,11 +16,11 @@ import numpy as np
 
 from borel import settings
 from borel.engine.discrete.bernstein import Supremum, supremum
-from borel.engine.discrete.noisy_count import Ends, NoisyCount
 from borel.errors import InvalidInput, NotYet
-from borel.mechanisms.closed import proved
+from borel.mechanisms.closed_forms import proved
 from borel.mechanisms.counting import PAPER, CountingQuery, at_end, entries
 from borel.mechanisms.counting_entry import curve, leakage
+from borel.mechanisms.noisy_count import Ends, NoisyCount
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.rounding import (
     NORMAL,

@@ -96,7 +96,7 @@ class Mechanism:
         arrays = {n: v for n, v in (params or {}).items() if getattr(v, "dims", ())}
         if not arrays:
             return super().__new__(cls)
-        from borel.mechanisms.family import MechanismFamily
+        from borel.mechanisms.parameter_arrays import MechanismFamily
 
         fixed = {n: v for n, v in (params or {}).items() if n not in arrays}
         return MechanismFamily(

@@ -10,8 +10,8 @@ import pytest
 from statuses import certainly
 
 import borel as bl
-from borel.engine.discrete.noisy_count import Ends, NoisyCount
 from borel.mechanisms.counting_entry import EntryForms, curve, leakage
+from borel.mechanisms.noisy_count import Ends, NoisyCount
 
 CASES = [
     (1, 0.7, "count", F(1, 3)),

@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 
-from borel.engine.discrete.noisy_count import Ends, NoisyCount
+from borel.mechanisms.noisy_count import Ends, NoisyCount
 from borel.numerics.intervals.rounding import NORMAL, U, compounded, rounding_of
 from borel.probability.alphabets import Alphabet
 from borel.probability.arrays import require_no_underflow

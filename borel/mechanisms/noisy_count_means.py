@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from borel.numerics.balls.arithmetic import ball
 
 if TYPE_CHECKING:
-    from borel.engine.discrete.noisy_count import Ends, NoisyCount
+    from borel.mechanisms.noisy_count import Ends, NoisyCount
 
 
 class Pair(NamedTuple):
