@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from borel.engine.continuous.check_atoms import parsed
+from borel.engine.certificates.checks.reading import parsed
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def as_data(joint: Joint) -> dict[str, Any]:
         ``masses`` of one prior; ``priors``, those that certificates may be about, and ``sets``,
         sets of them. What no certificate can be about is left out.
     """
-    from borel.engine.continuous.certificates import (
+    from borel.engine.certificates.encoding import (
         kernel_as_data,
         outcome_as_data,
         without_infinities,
@@ -73,7 +73,7 @@ def _members(prior_set: Any) -> list[Any]:
 
 def _prior(prior: Any) -> dict[str, Any] | None:
     """Return a prior as certificates name it; None where they have no name for it."""
-    from borel.engine.continuous.certificates import prior_as_data
+    from borel.engine.certificates.encoding import prior_as_data
     from borel.engine.continuous.surface import secret_of
 
     alone = prior.on.dim == 1 and prior.on.kind != "countable"

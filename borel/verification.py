@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel import named_joints
-from borel.composed_certificates import SUPREMUM, examined, of_set
+from borel.engine.certificates.checks.composition import SUPREMUM, examined, of_set
 from borel.errors import InvalidInput
 from borel.probability.bound import Bound, Ratio
 from borel.progress import bar

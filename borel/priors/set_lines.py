@@ -28,7 +28,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine import engine_for
-from borel.engine.continuous import certificates_of_laws
+from borel.engine.certificates import laws
 from borel.errors import NotYet
 from borel.probability.bound import Bound, weakest
 
@@ -147,7 +147,7 @@ class SetLines:
 
     def _proved(self, bound: Bound, kind: str, of: list[Bound], y: Any = None) -> Bound:
         """Return a figure with the certificates of those that it follows from, if all have one."""
-        from borel.engine.prior_sets.certificates_of_sets import combined
+        from borel.engine.certificates.prior_sets import combined
 
         names = {"FullSupport": "full_support", "Hull": "hull", "Contamination": "contamination",
                  "TotalVariation": "tv"}  # fmt: skip
@@ -264,7 +264,7 @@ class SetLines:
             if of == kind and not found.mass_low[0] > 0:
                 return 0.0, None
             least = max(float(found.lower[0]) - _ROOM, 0.0)
-            made = certificates_of_laws.outcomes(engine, of, (least, math.inf), (low, high))
+            made = laws.outcomes(engine, of, (least, math.inf), (low, high))
             seen.append(Bound.certified(least, math.inf, certificate=made))
             ends.append((np.array([least]), np.array([math.inf])))
         return float(self._combined(kind, *ends)[0][0]), seen

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.prior_sets.check_combined import SUPREMUM
+from borel.engine.certificates.checks.set_rules import SUPREMUM
 from borel.probability.bound import Bound, largest, weakest
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class UnionEngine:
             self.engines.append(engine_of(Joint(alone, joint.mechanism)))
 
     def _largest(self, each: list[Bound], kind: str = "", place: str = "") -> Bound:
-        from borel.engine.prior_sets.certificates_of_sets import combined
+        from borel.engine.certificates.prior_sets import combined
 
         found = largest(each, assumptions=self.set.assumptions)
         if found.lower < math.inf:  # that of a part that is infinite is enough

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.budgets import vouched
+from borel.engine.certificates.prior_sets import of_mean
 from borel.engine.prior_sets import linear
-from borel.engine.prior_sets.certificates_of_sets import of_mean
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import fraction_down, fraction_up

@@ -20,16 +20,8 @@ import borel as bl
 from borel import settings
 from borel.budgets import within_budget
 from borel.engine import engine_for
-from borel.engine.continuous import (
-    bands,
-    essential,
-    far,
-    gauss,
-    half_lines,
-    partition,
-    rules,
-    trials,
-)
+from borel.engine.certificates import trials
+from borel.engine.continuous import bands, essential, far, gauss, half_lines, partition, rules
 from borel.engine.discrete import countable
 from borel.engine.estimates import curve
 from borel.engine.estimates.estimate import Pointwise

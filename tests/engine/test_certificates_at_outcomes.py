@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.composed_certificates import checked
+from borel.engine.certificates.checks.composition import checked
 
 UNIT, REALS = bl.Interval(0, 1), bl.Reals()
 LAWS = {

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.engine.continuous import check as checker
-from borel.engine.continuous import check_atoms, check_rays, check_sums
-from borel.engine.continuous.check import check
+from borel.engine.certificates.checks import rays, reading, reduced_secrets
+from borel.engine.certificates.checks import verifier as checker
+from borel.engine.certificates.checks.verifier import check
 from borel.numerics.reduction import scalar_statistic
 from borel.verification import verified
 
@@ -421,15 +421,15 @@ def lines_of_code(module):
 
 def test_it_shares_nothing_with_the_kernels_but_the_graph():
     assert modules_of_borel(checker) == {
-        "borel.engine.continuous.check_atoms",
-        "borel.engine.continuous.check_rays",
-        "borel.engine.continuous.check_sums",
+        "borel.engine.certificates.checks.reading",
+        "borel.engine.certificates.checks.rays",
+        "borel.engine.certificates.checks.reduced_secrets",
         "borel.numerics.graphs.trace",
     }
-    assert modules_of_borel(check_rays) == set()
-    assert modules_of_borel(check_sums) == {
-        "borel.engine.continuous.check_atoms",
-        "borel.engine.continuous.check_models",
+    assert modules_of_borel(rays) == set()
+    assert modules_of_borel(reduced_secrets) == {
+        "borel.engine.certificates.checks.reading",
+        "borel.engine.certificates.checks.taylor_models",
         "borel.numerics.reduction.polynomial_factors",
         "borel.numerics.reduction.scalar_statistic",
     }
@@ -437,11 +437,11 @@ def test_it_shares_nothing_with_the_kernels_but_the_graph():
     own = {f"borel.engine.graphs.{name}" for name in laws.split()}
     for module in (scalar_statistic, *map(import_module, own)):  # graphs alone
         assert modules_of_borel(module) <= own | {"borel.numerics.graphs.trace"}
-    assert modules_of_borel(check_atoms) == {"borel.numerics.graphs.trace"}
+    assert modules_of_borel(reading) == {"borel.numerics.graphs.trace"}
 
 
 def test_it_has_at_most_300_lines_of_code():
-    assert lines_of_code(checker) <= 300 and lines_of_code(check_rays) <= 300
+    assert lines_of_code(checker) <= 300 and lines_of_code(rays) <= 300
 
 
 @pytest.mark.parametrize(

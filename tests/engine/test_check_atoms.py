@@ -15,10 +15,10 @@ from engine.test_check_outcomes_attack import arcsine, claim
 from flint import arb, ctx
 
 import borel as bl
-from borel.engine.continuous import check, check_atoms, check_models, check_rays
-from borel.engine.continuous.check_laws import _Law, check_laws
-from borel.engine.continuous.check_means import check_means
-from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.certificates.checks import rays, reading, taylor_models, verifier
+from borel.engine.certificates.checks.laws import _Law, check_laws
+from borel.engine.certificates.checks.means import check_means
+from borel.engine.certificates.checks.suprema import check_outcomes
 from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
@@ -45,7 +45,7 @@ LAPLACE = bl.uniform(UNIT) * bl.mechanisms.laplace(b=0.5).clip(0, 1)
 
 def run(made):
     if "parts" in made or made["claim"]["type"] not in CHECKERS:
-        return check.check(made)
+        return verifier.check(made)
     return CHECKERS[made["claim"]["type"]](made)
 
 
@@ -333,10 +333,10 @@ def test_a_marginal_that_is_given_is_that_of_the_line():
 def test_the_normal_distribution_function(u):
     truth = mpmath.ncdf(mpmath.mpf(u))
     with ctx.workprec(128):
-        (low, high) = check_rays.FUNCTIONS["ndtr"](check_rays._ray(u)).bounds()
+        (low, high) = rays.FUNCTIONS["ndtr"](rays._ray(u)).bounds()
         assert abs(float(low) - truth) <= 1e-15 * truth and high - low < 1e-30
-        near = check_models.axis(u - 0.25, u + 0.25, 1, 0)
-        found = check_models.FUNCTIONS["ndtr"](near)
+        near = taylor_models.axis(u - 0.25, u + 0.25, 1, 0)
+        found = taylor_models.FUNCTIONS["ndtr"](near)
         for s in (-1, -0.5, 0, 1):
             exact = float(mpmath.ncdf(u + s / 4))
             value = sum((b * arb(s) ** k[0] for k, b in found.terms.items()), arb(0))
@@ -371,7 +371,7 @@ def test_a_prior_that_is_singular_at_its_ends_bounds_no_marginal_by_nothing(t, p
 
 
 def test_it_is_small():
-    assert lines_of_code(check_atoms) <= 40
+    assert lines_of_code(reading) <= 40
 
 
 def test_one_checker_does_not_change_another():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.engine.continuous import check_means as checker
-from borel.engine.continuous.check_means import check_means
+from borel.engine.certificates.checks import means as checker
+from borel.engine.certificates.checks.means import check_means
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs

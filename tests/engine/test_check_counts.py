@@ -9,15 +9,15 @@ import pytest
 from engine.test_check import lines_of_code, modules_of_borel
 
 import borel as bl
-from borel.engine.continuous import check_counts as checker
-from borel.engine.continuous.certificates import header, without_infinities
-from borel.engine.continuous.check import check
-from borel.engine.continuous.check_counts import check_counts
-from borel.engine.continuous.check_laws import check_laws
-from borel.engine.continuous.check_means import check_means
-from borel.engine.continuous.check_outcomes import check_outcomes
-from borel.engine.continuous.check_poles import check_poles
-from borel.engine.continuous.check_slopes import check_slopes
+from borel.engine.certificates.checks import counts as checker
+from borel.engine.certificates.checks.counts import check_counts
+from borel.engine.certificates.checks.laws import check_laws
+from borel.engine.certificates.checks.means import check_means
+from borel.engine.certificates.checks.poles import check_poles
+from borel.engine.certificates.checks.slopes import check_slopes
+from borel.engine.certificates.checks.suprema import check_outcomes
+from borel.engine.certificates.checks.verifier import check
+from borel.engine.certificates.encoding import header, without_infinities
 from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
@@ -281,5 +281,7 @@ def test_it_takes_no_certificate_of_another_kind():
 
 def test_it_is_short_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 190
-    allowed = {f"borel.engine.continuous.check{part}" for part in ("", "_atoms", "_rays")}
+    allowed = {
+        f"borel.engine.certificates.checks.verifier{part}" for part in ("", "_atoms", "_rays")
+    }
     assert modules_of_borel(checker) <= {*allowed, "borel.numerics.graphs.trace"}

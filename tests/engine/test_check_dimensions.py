@@ -13,16 +13,17 @@ from flint import arb, ctx
 from scipy.special import ndtr
 
 import borel as bl
-from borel.engine.continuous import check_boxes, check_ranges
-from borel.engine.continuous import check_dimensions as checker
-from borel.engine.continuous.check import check
-from borel.engine.continuous.check_boxes import Formula, Integral
-from borel.engine.continuous.check_counts import check_counts
-from borel.engine.continuous.check_dimensions import check_dimensions
-from borel.engine.continuous.check_laws import check_laws
-from borel.engine.continuous.check_means import check_means
-from borel.engine.continuous.check_outcomes import check_outcomes
-from borel.engine.continuous.check_ranges import Doubt, extremes, ranges
+from borel.engine.certificates.checks import box_integrals
+from borel.engine.certificates.checks import ranges as check_ranges
+from borel.engine.certificates.checks import several_points as checker
+from borel.engine.certificates.checks.box_integrals import Formula, Integral
+from borel.engine.certificates.checks.counts import check_counts
+from borel.engine.certificates.checks.laws import check_laws
+from borel.engine.certificates.checks.means import check_means
+from borel.engine.certificates.checks.ranges import Doubt, extremes, ranges
+from borel.engine.certificates.checks.several_points import check_dimensions
+from borel.engine.certificates.checks.suprema import check_outcomes
+from borel.engine.certificates.checks.verifier import check
 from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
@@ -544,11 +545,11 @@ def test_ranges_and_slopes_enclose_the_values(seed):
 
 def test_it_is_short_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 150
-    assert lines_of_code(check_boxes) <= 210
+    assert lines_of_code(box_integrals) <= 210
     assert lines_of_code(check_ranges) <= 210
     name = "borel.engine.continuous."
     assert modules_of_borel(check_ranges) == set()
-    assert modules_of_borel(check_boxes) == {name + "check_ranges"}
+    assert modules_of_borel(box_integrals) == {name + "check_ranges"}
     used = ("check", "check_atoms", "check_boxes", "check_ranges", "check_rays")
     of_checkers = {name + other for other in used}
     assert modules_of_borel(checker) == of_checkers

@@ -8,7 +8,7 @@ import mpmath
 import pytest
 
 import borel as bl
-from borel.composed_certificates import checked
+from borel.engine.certificates.checks.composition import checked
 from borel.verification import verify
 
 pytestmark = pytest.mark.proofs

@@ -14,8 +14,8 @@ import pytest
 from engine.test_check import lines_of_code, modules_of_borel
 
 import borel as bl
-from borel.composed_certificates import checked
-from borel.engine.envelopes import check_envelopes
+from borel.engine.certificates.checks import envelopes
+from borel.engine.certificates.checks.composition import checked
 from borel.store import write
 from borel.verification import verified, verify
 
@@ -62,7 +62,7 @@ def enough():
 @pytest.fixture
 def few(monkeypatch):
     """Let the checker give up early: what is false is not proved with more boxes either."""
-    return lambda: monkeypatch.setattr(check_envelopes._Envelope, "most_boxes", 1500)
+    return lambda: monkeypatch.setattr(envelopes._Envelope, "most_boxes", 1500)
 
 
 @pytest.mark.parametrize(("kernel", "of", "c"), CASES)
@@ -279,9 +279,9 @@ def test_no_certificates_are_made_where_none_are_wanted():
 
 
 def test_the_checker_shares_nothing_with_the_engine():
-    for name in modules_of_borel(check_envelopes):
-        assert name.startswith("borel.engine.continuous.check")
-    assert lines_of_code(check_envelopes) <= 300
+    for name in modules_of_borel(envelopes):
+        assert name.startswith("borel.engine.certificates.checks.verifier")
+    assert lines_of_code(envelopes) <= 300
 
 
 def up(y, x):

@@ -14,8 +14,8 @@ import pytest
 from engine.test_check import lines_of_code, modules_of_borel
 
 import borel as bl
-from borel.composed_certificates import checked
-from borel.engine.divergences import check_excess
+from borel.engine.certificates.checks import events
+from borel.engine.certificates.checks.composition import checked
 
 pytestmark = pytest.mark.proofs
 
@@ -151,7 +151,7 @@ def joint(name):
 @pytest.fixture
 def few(monkeypatch):
     """Let the checker give up early: what is false is not proved with more boxes either."""
-    return lambda: monkeypatch.setattr(check_excess._Excess, "most_boxes", 600)
+    return lambda: monkeypatch.setattr(events._Excess, "most_boxes", 600)
 
 
 @pytest.mark.parametrize("figure", FIGURES)
@@ -330,10 +330,10 @@ def test_no_certificates_are_made_where_none_are_wanted():
 
 
 def test_the_checker_shares_nothing_with_the_engine():
-    for name in modules_of_borel(check_excess):
+    for name in modules_of_borel(events):
         parts = name.split(".")
         assert parts[-1].startswith("check") or "graphs" in parts or "balls" in parts
-    assert lines_of_code(check_excess) <= 300
+    assert lines_of_code(events) <= 300
 
 
 # -- single conditions, which nothing else makes good ----------------------------------------------

@@ -10,12 +10,12 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb, ctx, fmpq
 
 import borel as bl
-from borel.engine.continuous import check_fading as checker
-from borel.engine.continuous import check_means as check_means_code
-from borel.engine.continuous.check import BITS
-from borel.engine.continuous.check_fading import check_fading
-from borel.engine.continuous.check_means import check_means
-from borel.engine.continuous.check_rays import _Ray
+from borel.engine.certificates.checks import fading as checker
+from borel.engine.certificates.checks import means as check_means_code
+from borel.engine.certificates.checks.fading import check_fading
+from borel.engine.certificates.checks.means import check_means
+from borel.engine.certificates.checks.rays import _Ray
+from borel.engine.certificates.checks.verifier import BITS
 from borel.numerics.graphs.trace import trace
 
 pytestmark = pytest.mark.proofs
@@ -89,7 +89,9 @@ def test_a_finite_leakage_is_refused(certificate, kernel):
 
 def test_it_is_short_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 60
-    known = {f"borel.engine.continuous.check{part}" for part in ("", "_rays", "_in_logs")}
+    known = {
+        f"borel.engine.certificates.checks.verifier{part}" for part in ("", "_rays", "_in_logs")
+    }
     assert modules_of_borel(checker) == known
 
 
@@ -180,7 +182,7 @@ def test_signs_that_are_not_known():
 
 
 def test_binom_is_that_of_numbers():
-    from borel.engine.continuous.check_rays import FUNCTIONS, _ray
+    from borel.engine.certificates.checks.rays import FUNCTIONS, _ray
 
     for n, k in ((5, 0), (5, 2), (7, 7), (2.5, 1.25)):
         low, high = FUNCTIONS["binom"](_ray(n), _ray(k)).bounds()

@@ -13,11 +13,11 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb
 
 import borel as bl
-from borel.engine.continuous import check_far, check_means, check_tails
-from borel.engine.continuous.check_count_laws import check_count_laws as check_counts
-from borel.engine.continuous.check_far import Far, height, noise_of
-from borel.engine.continuous.check_means import check_means as check_densities
-from borel.engine.continuous.check_tails import in_y, tail
+from borel.engine.certificates.checks import far_means, means, tails
+from borel.engine.certificates.checks.count_laws import check_count_laws as check_counts
+from borel.engine.certificates.checks.far_means import Far, height, noise_of
+from borel.engine.certificates.checks.means import check_means as check_densities
+from borel.engine.certificates.checks.tails import in_y, tail
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
@@ -181,7 +181,7 @@ def altered(bound, **changes):
 @pytest.fixture
 def few(monkeypatch):
     """Let checkers give up soon: what is false is never proved."""
-    monkeypatch.setattr(check_means._Means, "most_boxes", 120)
+    monkeypatch.setattr(means._Means, "most_boxes", 120)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -205,7 +205,7 @@ def test_the_mean_of_a_normal_secret_under_gaussian_noise():
 
 
 def test_alterations_are_refused(monkeypatch):
-    monkeypatch.setattr(check_means._Means, "most_boxes", 24)  # not proved is refused
+    monkeypatch.setattr(means._Means, "most_boxes", 24)  # not proved is refused
     bound = figure("normal and gauss")
     cover = bound.certificate["claim"]["cover"]
     for change in (
@@ -220,7 +220,7 @@ def test_alterations_are_refused(monkeypatch):
 
 def test_a_prior_that_falls_too_slowly_is_refused(monkeypatch):
     """The certificate of a normal secret, with a Cauchy prior put in its place."""
-    monkeypatch.setattr(check_means._Means, "most_boxes", 24)
+    monkeypatch.setattr(means._Means, "most_boxes", 24)
     made = copy.deepcopy(figure("normal and gauss").certificate)
     assert check_densities({**made, "lower": 0.0, "upper": 1e300}).ok
     heavy = bl.cauchy() * kernel(gauss, secret=bl.Reals(), outcome=bl.Reals())
@@ -230,7 +230,7 @@ def test_a_prior_that_falls_too_slowly_is_refused(monkeypatch):
 
 
 def test_its_parts_have_few_lines_of_code_and_share_nothing_with_the_kernels():
-    for module, most in ((check_far, 100), (check_tails, 100)):
+    for module, most in ((far_means, 100), (tails, 100)):
         assert lines_of_code(module) <= most
         own = modules_of_borel(module)
         assert all("check" in name or name == "borel.numerics.graphs.trace" for name in own), own

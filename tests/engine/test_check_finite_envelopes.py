@@ -9,8 +9,8 @@ import pytest
 from engine.test_check import lines_of_code, modules_of_borel
 
 import borel as bl
-from borel.composed_certificates import checked
-from borel.engine.envelopes import check_finite_envelopes
+from borel.engine.certificates.checks import finite_envelopes
+from borel.engine.certificates.checks.composition import checked
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
@@ -173,8 +173,8 @@ def test_random_tables_hold_what_their_fractions_say():
 
 
 def test_it_is_short_and_shares_nothing_with_what_finds_them():
-    assert lines_of_code(check_finite_envelopes) <= 90
-    used = modules_of_borel(check_finite_envelopes)
+    assert lines_of_code(finite_envelopes) <= 90
+    used = modules_of_borel(finite_envelopes)
     assert not [name for name in used if "envelope_" in name or "certificates_of" in name]
 
 

@@ -15,14 +15,14 @@ from engine.test_check_poles import NEAR_0, TO_0, claim, shrinking
 from flint import arb
 
 import borel as bl
-from borel.composed_certificates import checked
-from borel.engine.continuous.certificates import without_infinities
-from borel.engine.continuous.check import check
-from borel.engine.continuous.check_counts import check_counts
-from borel.engine.continuous.check_dimensions import check_dimensions
-from borel.engine.continuous.check_in_logs import check_in_logs
-from borel.engine.continuous.check_poles import check_poles
-from borel.engine.continuous.check_rays import FUNCTIONS, _Ray, _ray
+from borel.engine.certificates.checks.composition import checked
+from borel.engine.certificates.checks.counts import check_counts
+from borel.engine.certificates.checks.in_logs import check_in_logs
+from borel.engine.certificates.checks.poles import check_poles
+from borel.engine.certificates.checks.rays import FUNCTIONS, _Ray, _ray
+from borel.engine.certificates.checks.several_points import check_dimensions
+from borel.engine.certificates.checks.verifier import check
+from borel.engine.certificates.encoding import without_infinities
 from borel.numerics.graphs.trace import Graph, trace
 from borel.plain import to_plain
 from borel.probability.bound import Bound, Ratio

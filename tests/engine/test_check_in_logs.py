@@ -11,11 +11,11 @@ from engine.test_check import altered, lines_of_code
 from flint import arb, ctx
 
 import borel as bl
-from borel.engine.continuous import check_in_logs as code
-from borel.engine.continuous.check import BITS, check
-from borel.engine.continuous.check_atoms import parsed
-from borel.engine.continuous.check_in_logs import _InLogs, check_in_logs
-from borel.engine.continuous.check_rays import _Ray
+from borel.engine.certificates.checks import in_logs as code
+from borel.engine.certificates.checks.in_logs import _InLogs, check_in_logs
+from borel.engine.certificates.checks.rays import _Ray
+from borel.engine.certificates.checks.reading import parsed
+from borel.engine.certificates.checks.verifier import BITS, check
 from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
@@ -106,7 +106,7 @@ def test_a_supremum_that_is_approached_far_out(one):
     ],
 )
 def test_an_altered_figure_is_refused(one, words, change, monkeypatch):
-    monkeypatch.setattr("borel.engine.continuous.check.BOXES", 100)
+    monkeypatch.setattr("borel.engine.certificates.checks.verifier.BOXES", 100)
     made = copy.deepcopy(one[1])
     change(made["claim"])
     assert not check_in_logs(made).ok, words

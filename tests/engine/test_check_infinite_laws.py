@@ -12,9 +12,9 @@ from engine.test_check import _window, altered, lines_of_code, modules_of_borel
 from engine.test_check_poles import ABOVE, claim, singular
 
 import borel as bl
-from borel.engine.continuous import check_infinite_laws as checker
-from borel.engine.continuous.check_count_laws import check_count_laws
-from borel.engine.continuous.check_infinite_laws import check_infinite_laws
+from borel.engine.certificates.checks import infinite_quantiles as checker
+from borel.engine.certificates.checks.count_laws import check_count_laws
+from borel.engine.certificates.checks.infinite_quantiles import check_infinite_laws
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
@@ -273,7 +273,9 @@ def test_poles_at_every_outcome():
 def test_it_is_small_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 80
     own = {"", "_models", "_outcomes", "_poles", "_rays"}
-    assert modules_of_borel(checker) == {f"borel.engine.continuous.check{name}" for name in own}
+    assert modules_of_borel(checker) == {
+        f"borel.engine.certificates.checks.verifier{name}" for name in own
+    }
 
 
 def test_bounded_noise_on_a_finite_secret():

@@ -16,9 +16,9 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb, ctx
 
 import borel as bl
-from borel.engine.continuous import check_informations as checker
-from borel.engine.continuous.check_atoms import parsed
-from borel.engine.continuous.check_informations import check_informations
+from borel.engine.certificates.checks import informations as checker
+from borel.engine.certificates.checks.informations import check_informations
+from borel.engine.certificates.checks.reading import parsed
 from borel.verification import verified, verify
 
 pytestmark = pytest.mark.proofs
@@ -362,7 +362,7 @@ def test_a_broken_checker_is_seen(monkeypatch, method, wrong, figure):
 def test_it_is_small_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 90
     used = modules_of_borel(checker)
-    assert all(name.startswith("borel.engine.continuous.check") for name in used)
+    assert all(name.startswith("borel.engine.certificates.checks.verifier") for name in used)
 
 
 @pytest.mark.parametrize("figure", ["total_variation", "squared_hellinger"])

@@ -15,9 +15,8 @@ from pathlib import Path
 import mpmath as mp
 import pytest
 
-from borel.composed_certificates import _CHECKERS, _RULES, checked, examined
-from borel.engine.continuous import check, check_laws, check_means, check_outcomes
-from borel.engine.envelopes import check_envelopes
+from borel.engine.certificates.checks import envelopes, laws, means, suprema, verifier
+from borel.engine.certificates.checks.composition import _CHECKERS, _RULES, checked, examined
 from borel.verification import verify
 
 FOLDER = Path(__file__).parent.parent / "data" / "certificates"
@@ -235,9 +234,9 @@ SLOW += "over-full-support", "several-sup"
 @pytest.fixture
 def few(monkeypatch):
     """Let the checkers give up early: what is false is not proved with more boxes either."""
-    for module, boxes in ((check, 60), (check_laws, 60), (check_outcomes, 40)):
+    for module, boxes in ((verifier, 60), (laws, 60), (suprema, 40)):
         monkeypatch.setattr(module, "BOXES", boxes)
-    for kind in (check_means._Means, check_envelopes._Envelope):
+    for kind in (means._Means, envelopes._Envelope):
         monkeypatch.setattr(kind, "most_boxes", 40)
 
 
@@ -406,7 +405,7 @@ def test_no_more_is_loaded_than_what_is_trusted():
     code = """
 import json, sys
 from pathlib import Path
-from borel.composed_certificates import checked
+from borel.engine.certificates.checks.composition import checked
 before = {*sys.modules}
 for path in map(Path, sys.argv[1:]):
     assert not checked(json.loads(path.read_text(encoding="utf-8"))).failures, path

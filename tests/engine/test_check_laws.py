@@ -14,11 +14,11 @@ from engine.test_check_outcomes import FINITE, UNIT, laplace, steps
 from flint import arb, ctx, fmpq
 
 import borel as bl
-from borel.engine.continuous import certificates
-from borel.engine.continuous import check_laws as checker
-from borel.engine.continuous.check_laws import check_laws
-from borel.engine.continuous.check_models import DEGREE, Model, axis, integral_to_u
-from borel.engine.continuous.check_priors import Weights
+from borel.engine.certificates import encoding
+from borel.engine.certificates.checks import laws as checker
+from borel.engine.certificates.checks.laws import check_laws
+from borel.engine.certificates.checks.prior_weights import Weights
+from borel.engine.certificates.checks.taylor_models import DEGREE, Model, axis, integral_to_u
 from borel.numerics.graphs.trace import Graph
 from borel.verification import verified
 
@@ -194,11 +194,11 @@ def test_the_larger_of_two_suprema():
 
 def test_it_is_small_and_shares_nothing_with_the_kernels():
     assert modules_of_borel(checker) == {
-        "borel.engine.continuous.check",
-        "borel.engine.continuous.check_atoms",
-        "borel.engine.continuous.check_models",
-        "borel.engine.continuous.check_outcomes",
-        "borel.engine.continuous.check_rays",
+        "borel.engine.certificates.checks.verifier",
+        "borel.engine.certificates.checks.reading",
+        "borel.engine.certificates.checks.taylor_models",
+        "borel.engine.certificates.checks.suprema",
+        "borel.engine.certificates.checks.rays",
     }
     assert lines_of_code(checker) <= 190
 
@@ -212,7 +212,7 @@ def test_laws_under_priors_with_a_density_too(prior):
 
 def test_a_checker_that_takes_too_long_ends_the_trial(monkeypatch):
     """Nothing is handed out then that a checker might not verify: the figure stays as it is."""
-    monkeypatch.setattr(certificates, "_PATIENCE", 0.0)
+    monkeypatch.setattr(encoding, "_PATIENCE", 0.0)
     with bl.options(budget=1e-3):
         bound = bl.pml(bl.uniform(UNIT) * kernel(laplace)).sup()
     assert bound.certificate is None

@@ -14,10 +14,10 @@ from engine.test_check_outcomes_attack import claim, tilted
 from flint import arb
 
 import borel as bl
-from borel.engine.continuous.check_laws import check_laws
-from borel.engine.continuous.check_means import check_means
-from borel.engine.continuous.check_models import ONE, Model, axis, integral, run
-from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.certificates.checks.laws import check_laws
+from borel.engine.certificates.checks.means import check_means
+from borel.engine.certificates.checks.suprema import check_outcomes
+from borel.engine.certificates.checks.taylor_models import ONE, Model, axis, integral, run
 from borel.numerics.graphs.trace import trace
 from borel.verification import verified, verify
 

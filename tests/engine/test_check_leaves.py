@@ -12,14 +12,14 @@ from flint import arb, ctx
 from scipy import special
 
 import borel as bl
-from borel.engine.continuous.certificates import without_infinities
-from borel.engine.continuous.check import BITS
-from borel.engine.continuous.check_boxes import Integral
-from borel.engine.continuous.check_counts import check_counts
-from borel.engine.continuous.check_dimensions import check_dimensions
-from borel.engine.continuous.check_discrete_laws import check_discrete_laws, ends_of
-from borel.engine.continuous.check_in_logs import check_in_logs
-from borel.engine.continuous.check_ranges import extremes, ranges, values
+from borel.engine.certificates.checks.box_integrals import Integral
+from borel.engine.certificates.checks.counts import check_counts
+from borel.engine.certificates.checks.discrete_laws import check_discrete_laws, ends_of
+from borel.engine.certificates.checks.in_logs import check_in_logs
+from borel.engine.certificates.checks.ranges import extremes, ranges, values
+from borel.engine.certificates.checks.several_points import check_dimensions
+from borel.engine.certificates.checks.verifier import BITS
+from borel.engine.certificates.encoding import without_infinities
 from borel.numerics.graphs.trace import trace
 
 pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]

@@ -14,11 +14,11 @@ from engine.test_check_outcomes import FINITE, UNIT, laplace
 from flint import ctx
 
 import borel as bl
-from borel.engine.continuous import check_means as checker
-from borel.engine.continuous.check import check
-from borel.engine.continuous.check_means import check_means
-from borel.engine.continuous.check_rays import _ray, _rays
-from borel.engine.continuous.check_tails import log_along
+from borel.engine.certificates.checks import means as checker
+from borel.engine.certificates.checks.means import check_means
+from borel.engine.certificates.checks.rays import _ray, _rays
+from borel.engine.certificates.checks.tails import log_along
+from borel.engine.certificates.checks.verifier import check
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
@@ -328,5 +328,7 @@ def test_the_least_and_the_largest_far_out_are_proved():
 
 def test_it_shares_nothing_with_the_kernels_but_the_graph():
     parts = ("", "_atoms", "_far", "_laws", "_models", "_outcomes", "_rays", "_tails")
-    assert modules_of_borel(checker) <= {f"borel.engine.continuous.check{part}" for part in parts}
+    assert modules_of_borel(checker) <= {
+        f"borel.engine.certificates.checks.verifier{part}" for part in parts
+    }
     assert lines_of_code(checker) <= 260

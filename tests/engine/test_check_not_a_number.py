@@ -13,11 +13,11 @@ from flint import arb, ctx
 from scipy import special
 
 import borel as bl
-from borel.engine.continuous import check as checker
-from borel.engine.continuous import check_outcomes as outcomes
-from borel.engine.continuous.check_dimensions import check_dimensions
-from borel.engine.continuous.check_models import INF, Model, axis, run
-from borel.engine.continuous.check_ranges import ranges
+from borel.engine.certificates.checks import suprema as outcomes
+from borel.engine.certificates.checks import verifier as checker
+from borel.engine.certificates.checks.ranges import ranges
+from borel.engine.certificates.checks.several_points import check_dimensions
+from borel.engine.certificates.checks.taylor_models import INF, Model, axis, run
 from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 

@@ -12,10 +12,10 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb
 
 import borel as bl
-from borel.engine.continuous import check_models
-from borel.engine.continuous import check_outcomes as checker
-from borel.engine.continuous.check import check
-from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.certificates.checks import suprema as checker
+from borel.engine.certificates.checks import taylor_models
+from borel.engine.certificates.checks.suprema import check_outcomes
+from borel.engine.certificates.checks.verifier import check
 
 pytestmark = pytest.mark.proofs
 
@@ -210,19 +210,19 @@ def test_altered_points_change_nothing():
 
 def test_it_shares_nothing_with_the_kernels_but_the_graph():
     assert modules_of_borel(checker) == {
-        "borel.engine.continuous.check",
-        "borel.engine.continuous.check_atoms",
-        "borel.engine.continuous.check_models",
-        "borel.engine.continuous.check_priors",
-        "borel.engine.continuous.check_rays",
-        "borel.engine.continuous.check_tails",
+        "borel.engine.certificates.checks.verifier",
+        "borel.engine.certificates.checks.reading",
+        "borel.engine.certificates.checks.taylor_models",
+        "borel.engine.certificates.checks.prior_weights",
+        "borel.engine.certificates.checks.rays",
+        "borel.engine.certificates.checks.tails",
         "borel.numerics.graphs.trace",
     }
-    assert modules_of_borel(check_models) == {"borel.engine.continuous.check_rays"}
+    assert modules_of_borel(taylor_models) == {"borel.engine.certificates.checks.rays"}
 
 
 def test_its_parts_have_few_lines_of_code():
-    assert lines_of_code(check_models) <= 285
+    assert lines_of_code(taylor_models) <= 285
     assert lines_of_code(checker) <= 265
 
 

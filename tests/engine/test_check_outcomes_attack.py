@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from flint import ctx
 
-from borel.engine.continuous.check import check
-from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.certificates.checks.suprema import check_outcomes
+from borel.engine.certificates.checks.verifier import check
 from borel.numerics.graphs.trace import trace
 
 pytestmark = pytest.mark.attacks

@@ -11,8 +11,8 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb, ctx
 
 import borel as bl
-from borel.engine.continuous import check_pairs as checker
-from borel.engine.continuous.check_pairs import check_pairs
+from borel.engine.certificates.checks import pairs as checker
+from borel.engine.certificates.checks.pairs import check_pairs
 from borel.verification import verify
 
 pytestmark = pytest.mark.proofs
@@ -221,13 +221,13 @@ def test_it_stands_for_no_leakage():
 
 def test_it_is_small_and_shares_nothing_with_the_kernels():
     allowed = {
-        "borel.engine.continuous.check",
-        "borel.engine.continuous.check_atoms",
-        "borel.engine.continuous.check_counts",
-        "borel.engine.continuous.check_dimensions",
-        "borel.engine.continuous.check_in_logs",
-        "borel.engine.continuous.check_rays",
-        "borel.engine.continuous.check_sums",
+        "borel.engine.certificates.checks.verifier",
+        "borel.engine.certificates.checks.reading",
+        "borel.engine.certificates.checks.counts",
+        "borel.engine.certificates.checks.several_points",
+        "borel.engine.certificates.checks.in_logs",
+        "borel.engine.certificates.checks.rays",
+        "borel.engine.certificates.checks.reduced_secrets",
     }
     assert modules_of_borel(checker) == allowed
     assert lines_of_code(checker) <= 60

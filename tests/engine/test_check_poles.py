@@ -11,11 +11,11 @@ from flint import arb, ctx
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.continuous import certificates
-from borel.engine.continuous import check_poles as checker
-from borel.engine.continuous.check import BITS
-from borel.engine.continuous.check_poles import check_poles
-from borel.engine.continuous.check_rays import _Ray, _ray
+from borel.engine.certificates import encoding
+from borel.engine.certificates.checks import poles as checker
+from borel.engine.certificates.checks.poles import check_poles
+from borel.engine.certificates.checks.rays import _Ray, _ray
+from borel.engine.certificates.checks.verifier import BITS
 from borel.engine.infinities.infinity import prove_at
 from borel.numerics.graphs.trace import trace
 from borel.verification import verified
@@ -43,12 +43,12 @@ def claim(density, y, x, exponent, *, prior=None, log=False, quantity="pml", **m
     """Claim that a kernel has a pole, as an attacker would: the kernel need not be a density."""
     prior = prior or bl.uniform(UNIT)
     flat = bl.Mechanism(plain, secret=prior.on, outcome=UNIT)
-    made = certificates.header(engine_for(prior * flat), quantity, math.inf, math.inf)
+    made = encoding.header(engine_for(prior * flat), quantity, math.inf, math.inf)
     made["kernel"] = {"graph": trace(density, ("y", "x"), ()).to_json(), "log": log}
     boxes = [[0.0, 0.25], [0.25, 0.5], [0.5, 1.0]]
     proof = {"t0": 2.0**-10, "y": y, "x": x, "exponent": exponent, "weight": -9.0, "boxes": boxes}
     made["claim"] = {"type": "pole", "proof": {**proof, **more}}
-    return certificates.without_infinities(made)
+    return encoding.without_infinities(made)
 
 
 def no_x(y, x):
@@ -256,6 +256,6 @@ def test_densities_beside_the_outcome_are_enclosed(name, sign):
 def test_it_is_small_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 90
     assert modules_of_borel(checker) == {
-        "borel.engine.continuous.check",
-        "borel.engine.continuous.check_rays",
+        "borel.engine.certificates.checks.verifier",
+        "borel.engine.certificates.checks.rays",
     }

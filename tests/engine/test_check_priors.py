@@ -11,9 +11,9 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb, ctx
 
 import borel as bl
-from borel.engine.continuous import check_priors as code
-from borel.engine.continuous.check_models import DEGREE, Model, axis, model
-from borel.engine.continuous.check_priors import Weight, Weights
+from borel.engine.certificates.checks import prior_weights as code
+from borel.engine.certificates.checks.prior_weights import Weight, Weights
+from borel.engine.certificates.checks.taylor_models import DEGREE, Model, axis, model
 from borel.numerics.graphs.trace import Graph, trace
 
 pytestmark = pytest.mark.proofs
@@ -200,7 +200,9 @@ def test_the_range_over_a_piece_is_that_of_the_density():
 
 def test_it_is_short_and_shares_nothing_with_the_kernels():
     assert lines_of_code(code) <= 90
-    known = {f"borel.engine.continuous.check{part}" for part in ("", "_models", "_rays")}
+    known = {
+        f"borel.engine.certificates.checks.verifier{part}" for part in ("", "_models", "_rays")
+    }
     assert modules_of_borel(code) == known
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpq
 
-from borel.engine.continuous.check_rays import ORDER, Z, _Ray
+from borel.engine.certificates.checks.rays import ORDER, Z, _Ray
 
 pytestmark = pytest.mark.proofs
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.composed_certificates import checked
-from borel.engine.prior_sets import check_set_means
+from borel.engine.certificates.checks import set_means
+from borel.engine.certificates.checks.composition import checked
 from borel.verification import verify
 
 pytestmark = pytest.mark.proofs
@@ -150,7 +150,7 @@ def test_learnt_sets_and_unwanted_certificates_have_none():
 
 
 def test_the_checker_is_short_and_knows_no_kernel():
-    lines = Path(check_set_means.__file__).read_text(encoding="utf-8")
+    lines = Path(set_means.__file__).read_text(encoding="utf-8")
     assert len(lines.splitlines()) <= 300
     assert "expectations import Least" not in lines and "intervals" not in lines
 

@@ -17,12 +17,11 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb, ctx, fmpq
 
 import borel as bl
-from borel import composed_certificates
-from borel.composed_certificates import checked
-from borel.engine.continuous.check_atoms import parsed
-from borel.engine.continuous.check_models import axis, exponential, model
-from borel.engine.prior_sets import check_combined, check_expectations, check_sets
-from borel.engine.prior_sets.check_expectations import Priors
+from borel.engine.certificates.checks import composition, prior_sets, set_expectations, set_rules
+from borel.engine.certificates.checks.composition import checked
+from borel.engine.certificates.checks.reading import parsed
+from borel.engine.certificates.checks.set_expectations import Priors
+from borel.engine.certificates.checks.taylor_models import axis, exponential, model
 from borel.verification import verified, verify
 
 pytestmark = pytest.mark.proofs
@@ -514,7 +513,7 @@ def certified_parts(monkeypatch):
     known = {}
 
     def remembered(kind):
-        check = composed_certificates._CHECKERS[kind]
+        check = composition._CHECKERS[kind]
 
         def of(part):
             key = json.dumps(part, sort_keys=True)
@@ -525,7 +524,7 @@ def certified_parts(monkeypatch):
         return of
 
     for kind in ("outcomes", "point"):
-        monkeypatch.setitem(composed_certificates._CHECKERS, kind, remembered(kind))
+        monkeypatch.setitem(composition._CHECKERS, kind, remembered(kind))
 
 
 def test_the_whole_of_a_certificate_by_single_priors_is_verified(on_lines):
@@ -733,12 +732,15 @@ def test_no_certificates_are_made_where_none_are_wanted():
 
 
 def test_it_shares_nothing_with_the_engine():
-    own = {"borel.engine.prior_sets.check_expectations", "borel.engine.prior_sets.check_combined"}
-    for module in (check_sets, check_expectations, check_combined):
+    own = {
+        "borel.engine.certificates.checks.set_expectations",
+        "borel.engine.certificates.checks.set_rules",
+    }
+    for module in (prior_sets, set_expectations, set_rules):
         for name in modules_of_borel(module) - own:
-            assert name.startswith("borel.engine.continuous.check")
+            assert name.startswith("borel.engine.certificates.checks.verifier")
 
 
 def test_each_part_has_at_most_300_lines_of_code():
-    for module in (check_sets, check_expectations, check_combined):
+    for module in (prior_sets, set_expectations, set_rules):
         assert lines_of_code(module) <= 300

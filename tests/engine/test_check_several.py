@@ -14,8 +14,8 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import acb, arb, ctx
 
 import borel as bl
-from borel.engine.continuous import check_several as checker
-from borel.engine.continuous.check_several import check_several
+from borel.engine.certificates.checks import several_laws as checker
+from borel.engine.certificates.checks.several_laws import check_several
 from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
@@ -355,10 +355,10 @@ def test_noise_with_a_kink_has_figures_as_before_and_no_certificate():
 
 
 def test_its_parts_are_small_and_share_nothing_with_the_kernels():
-    from borel.engine.continuous import check_panels
+    from borel.engine.certificates.checks import panels
 
     graphs = {"borel.numerics.graphs.dependence", "borel.numerics.graphs.trace"}
-    for module in (checker, check_panels):
+    for module in (checker, panels):
         used = modules_of_borel(module) - graphs
-        assert all(name.startswith("borel.engine.continuous.check") for name in used)
-    assert lines_of_code(checker) <= 260 and lines_of_code(check_panels) <= 130
+        assert all(name.startswith("borel.engine.certificates.checks.verifier") for name in used)
+    assert lines_of_code(checker) <= 260 and lines_of_code(panels) <= 130

@@ -14,11 +14,11 @@ from scipy.special import gammaln
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.continuous import certificates
-from borel.engine.continuous import check_slopes as checker
-from borel.engine.continuous.check import BITS
-from borel.engine.continuous.check_rays import FUNCTIONS, _Ray, _ray
-from borel.engine.continuous.check_slopes import SLOPES, check_slopes, slope_of_log
+from borel.engine.certificates import encoding
+from borel.engine.certificates.checks import slopes as checker
+from borel.engine.certificates.checks.rays import FUNCTIONS, _Ray, _ray
+from borel.engine.certificates.checks.slopes import SLOPES, check_slopes, slope_of_log
+from borel.engine.certificates.checks.verifier import BITS
 from borel.engine.infinities.slopes import _varying
 from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.order_bounds import Ray
@@ -94,9 +94,9 @@ def claim(joint, quantity, ends, *, sign=1, y=None, t0=2.0**-10, **more):
     """Claim an infinity by the slope between two secrets, as an attacker would."""
     y = y or {"base": 0.0, "sign": 1, "power": -1.0, "s": [1.0, 1.0]}
     engine = engine_for(joint)
-    made = certificates.header(engine, quantity, math.inf, math.inf)
+    made = encoding.header(engine, quantity, math.inf, math.inf)
     proof = {"kind": "slope", "t0": t0, "y": y, "x": [*ends], "sign": sign, **more}
-    return certificates.without_infinities({**made, "claim": {"type": "slope", "proof": proof}})
+    return encoding.without_infinities({**made, "claim": {"type": "slope", "proof": proof}})
 
 
 def test_the_claims_below_are_wrong_for_one_reason_each():

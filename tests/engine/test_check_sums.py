@@ -14,7 +14,7 @@ from engine.sum_truths import (
 )
 
 import borel as bl
-from borel.engine.continuous import check_sums
+from borel.engine.certificates.checks import reduced_secrets
 from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 
@@ -31,7 +31,7 @@ def certificate():
 def test_a_certificate_is_about_the_joint_that_was_given(certificate):
     assert certificate["kernel"]["graph"]["inputs"] == ["y", "x0", "x1"]
     assert certificate["prior"]["lower"] == [0.0, 0.0]
-    line = check_sums.on_a_line(certificate)
+    line = reduced_secrets.on_a_line(certificate)
     assert line["kernel"]["graph"]["inputs"] == ["y", "x"]
     assert (line["prior"]["lower"], line["prior"]["upper"]) == (0.0, 1.0)
 

@@ -9,10 +9,10 @@ from flint import arb, ctx, fmpq
 from scipy.special import gammaln
 
 import borel as bl
-from borel.engine.continuous import check_far
-from borel.engine.continuous.check_far import Far, height, noise_of
-from borel.engine.continuous.check_rays import INF, Z, _Ray
-from borel.engine.continuous.check_tails import _gammaln, beyond, in_y, tail
+from borel.engine.certificates.checks import far_means
+from borel.engine.certificates.checks.far_means import Far, height, noise_of
+from borel.engine.certificates.checks.rays import INF, Z, _Ray
+from borel.engine.certificates.checks.tails import _gammaln, beyond, in_y, tail
 from borel.numerics.graphs.trace import Graph, trace
 
 pytestmark = pytest.mark.proofs
@@ -132,7 +132,7 @@ def test_the_bound_of_gibbs(q, m, monkeypatch):
     """Of a density of at most 1, with a mass below q: the most that any of them can have."""
     far = Far(noise(laplace), (-math.inf, 0.0), {}, nothing)
     far.__dict__["noise"] = None, Z
-    monkeypatch.setattr(check_far, "tail", lambda *_: (arb(q), arb(m)))
+    monkeypatch.setattr(far_means, "tail", lambda *_: (arb(q), arb(m)))
     found = float(far.share(1.0, math.inf).upper())
     most = max(
         w * (math.log(m / q) - math.log(w)) + q for w in (q * k / 400 for k in range(1, 401))

@@ -15,9 +15,9 @@ from scipy import special
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.continuous.check_counts import check_counts
-from borel.engine.continuous.check_far import Far, noise_of
-from borel.engine.continuous.check_tails import in_y, tail
+from borel.engine.certificates.checks.counts import check_counts
+from borel.engine.certificates.checks.far_means import Far, noise_of
+from borel.engine.certificates.checks.tails import in_y, tail
 from borel.engine.continuous.far_entropy import FarEntropy, first_moment
 from borel.engine.continuous.surface import log_graph
 

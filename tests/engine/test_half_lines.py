@@ -15,9 +15,9 @@ import pytest
 from scipy import stats
 
 import borel as bl
+from borel.engine.certificates.checks.suprema import _Outcomes, check_outcomes
 from borel.engine.continuous import far, half_lines
 from borel.engine.continuous.certified_laws import CertifiedOutcomes
-from borel.engine.continuous.check_outcomes import _Outcomes, check_outcomes
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.trace import trace
 from borel.numerics.jets.interpreter import Program

@@ -8,7 +8,7 @@ import pytest
 from engine.certified_cases import kernel
 
 import borel as bl
-from borel.engine.continuous.check_squares import check_squares
+from borel.engine.certificates.checks.squares import check_squares
 from borel.verification import verified
 
 UNIT, HALF_LINE = bl.Interval(0, 1), bl.Interval(0, np.inf)

@@ -13,7 +13,7 @@ from engine.certified_cases import kernel
 from flint import arb, ctx, fmpq, fmpq_poly
 
 import borel as bl
-from borel.composed_certificates import checked
+from borel.engine.certificates.checks.composition import checked
 from borel.engine.continuous.sums import on_a_line
 from borel.numerics.graphs.trace import trace
 from borel.numerics.reduction import order_statistic_density

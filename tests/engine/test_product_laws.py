@@ -13,8 +13,8 @@ from flint import fmpq_poly
 from scipy import integrate, special
 
 import borel as bl
-from borel.engine.continuous.check_means import check_means
-from borel.engine.continuous.check_outcomes import check_outcomes
+from borel.engine.certificates.checks.means import check_means
+from borel.engine.certificates.checks.suprema import check_outcomes
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.trace import trace
 from borel.numerics.reduction import product_density, scalar_statistic

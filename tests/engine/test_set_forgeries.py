@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.composed_certificates import checked, of_set
+from borel.engine.certificates.checks.composition import checked, of_set
 
 BIT, UNIT = bl.Finite([0.0, 1.0]), bl.Interval(0, 1)
 EVEN = [[0.5, 0.5], [0.5, 0.5]]

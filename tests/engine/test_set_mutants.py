@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.composed_certificates import checked
+from borel.engine.certificates.checks.composition import checked
 
 BIT, UNIT = bl.Finite([0.0, 1.0]), bl.Interval(0, 1)
 

@@ -13,9 +13,9 @@ from scipy import stats
 
 import borel as bl
 from borel.engine.balls import masses
+from borel.engine.certificates.checks.in_logs import check_in_logs
 from borel.engine.continuous import normalised_priors
 from borel.engine.continuous.certified_laws import CertifiedOutcomes
-from borel.engine.continuous.check_in_logs import check_in_logs
 from borel.engine.continuous.normalised_priors import MISS, miss
 from borel.numerics.graphs.trace import trace
 

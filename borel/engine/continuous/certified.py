@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous import certificates_of_laws, gauss, sums
+from borel.engine.certificates import laws
+from borel.engine.continuous import gauss, sums
 from borel.engine.continuous.essential import Extremes, extremes
 from borel.engine.continuous.guesses import guess
 from borel.engine.continuous.normalised import statement
@@ -398,7 +399,7 @@ class CertifiedEngine(LawMeasures):
         if math.isinf(mean.upper):
             return self.bound(low, math.inf)
         high = max(enclose(lambda: ball(mean.upper).log())[1], 0.0)
-        made = mean.certificate and certificates_of_laws.logarithm(mean.certificate, (low, high))
+        made = mean.certificate and laws.logarithm(mean.certificate, (low, high))
         return self.bound(low, high, certificate=made)
 
     def _ldp(self) -> Bound:

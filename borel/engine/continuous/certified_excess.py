@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous.certificates_of_excess import event, psi
+from borel.engine.certificates.events import event, psi
 from borel.engine.continuous.surface import log_graph
 from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_line
 from borel.errors import BudgetSpent, NotEnclosed, NotYet

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous import certificates, certificates_of_laws, sums
+from borel.engine.certificates import encoding, laws
+from borel.engine.certificates.at_outcomes import at_outcome
+from borel.engine.continuous import sums
 from borel.engine.continuous.band_marginals import Marginal
 from borel.engine.continuous.bands import Bands
-from borel.engine.continuous.certificates_at_outcomes import at_outcome
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.certified_excess import Rows, figure
 from borel.engine.continuous.end_means import EndMeans
@@ -132,7 +133,7 @@ class CertifiedOutcomes(CertifiedEngine):
         bound = self.bound(*ends, assumptions=notes)
         if dead[0] or math.isinf(ends[1]):
             return bound
-        return certificates.attached(bound, at_outcome(self, kind, float(ys[0]), ends))
+        return encoding.attached(bound, at_outcome(self, kind, float(ys[0]), ends))
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
@@ -181,8 +182,8 @@ class CertifiedOutcomes(CertifiedEngine):
         about: dict[str, Any] = {"witness": part.witness()}
         if math.isfinite(high):  # some room, as the checker has to prove the same on other boxes
             wide = max(0.0, ends[0] - _ROOM * tol), ends[1] + _ROOM * tol
-            peak = certificates_of_laws.peak(self, part)
-            about["certificate"] = certificates_of_laws.outcomes(self, kind, wide, peak)
+            peak = laws.peak(self, part)
+            about["certificate"] = laws.outcomes(self, kind, wide, peak)
             ends = ends if about["certificate"] is None else wide
         return self.bound(*ends, **about)
 
@@ -211,7 +212,7 @@ class CertifiedOutcomes(CertifiedEngine):
                     return self.estimates.f_information(f)
             room = _ROOM * settings.current().tol
             wide = max(0.0, low - room), high + room
-            made = certificates_of_laws.information(self, f.name, wide)
+            made = laws.information(self, f.name, wide)
             low, high = (low, high) if made is None else wide
             return self.bound(low, high, units=f.units, certificate=made)
         except NotEnclosed as error:
@@ -278,7 +279,7 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def _of_law(self, kind, ends, wide, level, units: str, claim: dict) -> Bound:
         """Make a Bound of a figure of the law: a little wider if it has a certificate."""
-        made = certificates_of_laws.law(self, kind, wide, self.partition(kind), level, **claim)
+        made = laws.law(self, kind, wide, self.partition(kind), level, **claim)
         return self.bound(*(ends if made is None else wide), units=units, certificate=made)
 
     def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
@@ -303,7 +304,7 @@ class CertifiedOutcomes(CertifiedEngine):
         level = {"s": Fraction(s).as_integer_ratio(), "side": side}
         if math.isinf(low):
             boxes = part.infinite_boxes(1 - float(s) + _SPARE)
-            made = certificates_of_laws.infinite_quantile(self, kind, boxes, **level)
+            made = laws.infinite_quantile(self, kind, boxes, **level)
             found = self.infinite_bound(part.infinite) or self.bound(low, high)
             return found.about(certificate=made)
         if math.isinf(high):
@@ -342,7 +343,7 @@ class CertifiedOutcomes(CertifiedEngine):
         room = _SPACE * tol * (max(1.0, low) if what == "exp" else 1.0)
         wide = max(1.0 if what == "exp" else 0.0, low - room), high + room
         figure = {"mean": "mean", "exp": "exp_mean"}[what]
-        made = certificates_of_laws.mean(self, kind, wide, part, figure)
+        made = laws.mean(self, kind, wide, part, figure)
         return self.bound(*((low, high) if made is None else wide), units=units, certificate=made)
 
     def _divergence(self, kind: str, what: str, part: Partition) -> Bound | None:

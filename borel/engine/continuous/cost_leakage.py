@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous import certificates_of_laws
+from borel.engine.certificates import laws
 from borel.engine.continuous.band_marginals import ORDER, geometry
 from borel.engine.continuous.bands import _integral, side
 from borel.engine.discrete.law_measures import inverse_mean
@@ -72,7 +72,7 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
     if math.isinf(over) or engine.secret.rest:
         return engine.bound(*ends_of_bound)
     wide = max(0.0, under - _SPACE * tol), over + _SPACE * tol
-    made = certificates_of_laws.mean(engine, "pmc", wide, part, "maximal_cost_leakage")
+    made = laws.mean(engine, "pmc", wide, part, "maximal_cost_leakage")
     return engine.bound(*(ends_of_bound if made is None else wide), certificate=made)
 
 

@@ -16,7 +16,7 @@ from borel.numerics.intervals.batched import LARGEST
 from borel.probability.countable_law import Values
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.certificates_of_infinities import Proof
+    from borel.engine.certificates.infinities import Proof
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
 
 BANDS = 20_000

@@ -97,7 +97,7 @@ class DiscreteFigures:
         found = self._at(kind, y)
         if self.in_logs is None or found.status in ("exact", "estimate"):
             return found
-        from borel.engine.continuous import certificates, certificates_at_outcomes
+        from borel.engine.certificates import at_outcomes, encoding
 
         place = float(np.asarray(y, float).ravel()[0])
         if math.isinf(found.upper):
@@ -112,19 +112,17 @@ class DiscreteFigures:
         wide = min(found.lower, float(low[0])), max(found.upper, float(high[0]))
         fits = wide[1] - wide[0] <= found.width + settings.current().tol
         tried = [*(near if self.in_logs.secret.rest else ()), *([wide] if fits else ())]
-        made = (
-            certificates_at_outcomes.at_outcome(self.in_logs, kind, place, ends) for ends in tried
-        )
-        return certificates.attached(found, next((one for one in made if one is not None), None))
+        made = (at_outcomes.at_outcome(self.in_logs, kind, place, ends) for ends in tried)
+        return encoding.attached(found, next((one for one in made if one is not None), None))
 
     def with_pair(self, bound: Bound, x: Any, y: Any) -> Bound:
         """Return an information density with what proves it, if it is neither exact nor open."""
         if bound.status not in ("certified", "conditional"):
             return bound
-        from borel.engine.continuous import certificates, certificates_at_outcomes
+        from borel.engine.certificates import at_outcomes, encoding
 
-        made = certificates_at_outcomes.at_pair(self, x, y, (bound.lower, bound.upper))
-        return certificates.attached(bound, made)
+        made = at_outcomes.at_pair(self, x, y, (bound.lower, bound.upper))
+        return encoding.attached(bound, made)
 
     def _at(self, kind: str, y: Any) -> Bound:
         values = self.values_at(kind, y)
@@ -148,7 +146,7 @@ class DiscreteFigures:
         found = self._sup(kind)
         if self.in_logs is None or found.status in ("exact", "estimate"):
             return found
-        from borel.engine.continuous.certificates_at_outcomes import PARTS, over_outcomes
+        from borel.engine.certificates.at_outcomes import PARTS, over_outcomes
 
         ys, whole = self.head_of_outcomes()
         if math.isinf(found.upper):
@@ -168,7 +166,7 @@ class DiscreteFigures:
             found = self._by_sides(found.lower)
         if self.in_logs is None or found.status in ("exact", "estimate") or not found.proved:
             return found
-        from borel.engine.continuous.certificates_at_outcomes import PARTS, ldp_over_outcomes
+        from borel.engine.certificates.at_outcomes import PARTS, ldp_over_outcomes
 
         if found.lower == math.inf:  # it is at least PML and PMC
             larger = (self.sup(kind) for kind in ("pmc", "pml"))
@@ -325,7 +323,7 @@ class DiscreteFigures:
         """Add a certificate to a figure of the law, which may make it a little wider."""
         if bound.status not in ("certified", "conditional") or self.in_logs is None:
             return bound
-        from borel.engine.discrete.certificates_of_discrete_laws import certificate
+        from borel.engine.certificates.discrete_laws import certificate
 
         made = certificate(self, kind, (bound.lower, bound.upper), **claim)
         if made is None:

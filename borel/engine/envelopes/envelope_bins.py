@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.engine.certificates.envelopes import from_outcomes
 from borel.engine.continuous.surface import boxes
-from borel.engine.envelopes.certificates_from_outcomes import from_outcomes
 from borel.engine.envelopes.envelope_cells import mixture
 from borel.engine.envelopes.envelope_figures import OpenEnvelope, Threshold, nats, ratio_of
 from borel.engine.envelopes.envelope_programs import Programme

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from borel import settings
-from borel.engine.continuous.certificates import patience
+from borel.engine.certificates.encoding import patience
 from borel.engine.continuous.regions import Cells, Regions
 
 _ROUNDS, _CLOSE, _NEAR = 200, 2.0**-42, 2.0**-36

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous.certificates_of_laws import level_of_envelope
+from borel.engine.certificates.laws import level_of_envelope
 from borel.engine.envelopes.envelope_cells import Cells, cells_of
 from borel.engine.envelopes.envelope_columns import Columns
 from borel.engine.envelopes.envelope_figures import (

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from borel.engine.envelopes.certificates_of_tables import of_table, spread
+from borel.engine.certificates.envelope_tables import of_table, spread
 from borel.engine.envelopes.envelope_exact import ExactProgramme
 from borel.engine.envelopes.envelope_programs import Programme
 from borel.errors import NotYet

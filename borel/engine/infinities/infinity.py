@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous.certificates_of_infinities import Proof, infinite
+from borel.engine.certificates.infinities import Proof, infinite
 from borel.engine.infinities import marginal_orders as marginal
 from borel.engine.infinities.pairs import Pairs
 from borel.engine.infinities.rays import Rays

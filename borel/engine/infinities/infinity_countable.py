@@ -15,7 +15,7 @@ from borel.engine.continuous.surface import Secret, charged_along, log_graph, se
 from borel.engine.infinities.infinity import STARTS, Search
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.certificates_of_infinities import Proof
+    from borel.engine.certificates.infinities import Proof
 
 
 def prove_countable(engine: Any, kind: str) -> Proof | None:

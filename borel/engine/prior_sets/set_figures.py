@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
+from borel.engine.certificates.prior_sets import Certificates
 from borel.engine.prior_sets.attainment import Values
-from borel.engine.prior_sets.certificates_of_sets import Certificates
 from borel.engine.prior_sets.expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import (

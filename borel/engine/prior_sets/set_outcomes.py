@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.engine.certificates.prior_sets import Certificates
 from borel.engine.continuous.normalised import statement
 from borel.engine.continuous.surface import log_graph
 from borel.engine.prior_sets.attainment import Values
-from borel.engine.prior_sets.certificates_of_sets import Certificates
 from borel.errors import NotEnclosed, NotYet
 from borel.numerics.germs.tail_quotients import TailRatios
 from borel.numerics.intervals import batched

@@ -1,0 +1,1 @@
+"""Certificates: figures as data that another program can verify."""
