@@ -180,7 +180,7 @@ class _Job:
         mechanism, prior = self.joint.mechanism, self.joint.prior
         if is_random(self.joint) or is_set(self.joint):
             return str(mechanism.normalisation)
-        from borel.engine.continuous.normalised import statement
+        from borel.engine.problem.kernel_normalisation import statement
 
         return statement(mechanism, prior)
 

@@ -17,7 +17,7 @@ import numpy as np
 from borel import settings
 from borel.averages import maximal_leakage
 from borel.binary_envelopes import binary_envelope
-from borel.budgets import vouched
+from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput
 from borel.leakage import _require_joint, pml
 from borel.numerics.intervals.rounding import log_fraction

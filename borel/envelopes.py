@@ -75,9 +75,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.budgets import within_budget
 from borel.engine.envelopes.envelope_enclosures import envelope_of
 from borel.engine.envelopes.envelope_figures import Threshold
+from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _NAMES, _require_joint, pmc, pml
 from borel.mechanisms.parameter_arrays import JointFamily

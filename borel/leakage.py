@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.budgets import within_budget
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import LOST
+from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.parameter_arrays import JointFamily, LeakageFamily
 from borel.probability.alphabets import Finite, Product, exact_array

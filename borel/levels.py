@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel import settings
-from borel.budgets import within_budget
+from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint, pmc, pml
 from borel.measuring import figure

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from borel import settings
-from borel.budgets import within_budget
 from borel.engine import engine_for
+from borel.engine.problem.budget import within_budget
 from borel.errors import NotYet
 from borel.leakage import _require_joint
 from borel.mechanisms.parameter_arrays import JointFamily

@@ -74,7 +74,7 @@ def _members(prior_set: Any) -> list[Any]:
 def _prior(prior: Any) -> dict[str, Any] | None:
     """Return a prior as certificates name it; None where they have no name for it."""
     from borel.engine.certificates.encoding import prior_as_data
-    from borel.engine.continuous.surface import secret_of
+    from borel.engine.problem.secret_and_kernel import secret_of
 
     alone = prior.on.dim == 1 and prior.on.kind != "countable"
     try:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel.engine import engine_for
-from borel.engine.continuous.normalised import statement
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
+from borel.engine.problem.kernel_normalisation import statement
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.noise import GaussianForms, LaplaceForms
 from borel.probability.alphabets import Finite
@@ -119,7 +119,7 @@ def _secrets(of: Any) -> Any:
         if getattr(prior, "_probabilities", None) is not None:
             p = prior.at(prior.on)
             return [x for x, mass in zip(prior.on.labels, p, strict=True) if mass != 0]
-        from borel.engine.continuous.normalised_priors import FAMILIES
+        from borel.engine.problem.prior_normalisation import FAMILIES
 
         if (getattr(prior, "family", None) or ("",))[0] not in (*FAMILIES, "poisson", "geometric"):
             raise NotYet(

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.budgets import cut_short, vouched, within_budget
 from borel.engine import engine_for
 from borel.engine.discrete.discrete_figures import WIDE
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
+from borel.engine.problem.budget import cut_short, vouched, within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint
 from borel.measuring import figure

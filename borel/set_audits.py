@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel.budgets import vouched
+from borel.engine.problem.budget import vouched
 from borel.errors import NotYet
 from borel.plain import in_words
 from borel.priors.set_leakage import nominal_joint

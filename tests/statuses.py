@@ -1,6 +1,6 @@
 """What statuses mean to tests of the engine, which speak of what it proves."""
 
-from borel.budgets import ENGINE
+from borel.engine.problem.budget import ENGINE
 
 
 def certainly(found):

@@ -203,7 +203,7 @@ def test_a_users_f_is_enclosed_too(build, law):
 
 def test_generators_at_a_ball_around_one():
     """A ball whose midpoint is 1 exactly: its square is enclosed, not lost."""
-    from borel.engine.divergences.cells import fuzzy
+    from borel.engine.problem.discretised_pair import fuzzy
     from borel.probability.generators import NAMED
 
     with o.precision(128):

@@ -241,7 +241,7 @@ def test_falls_in_delta_and_stays_between_its_neighbours():
 
 def test_curves_of_many_levels_enclose_the_exact_shares():
     """Shares of every secret in float64 against Fractions of the same floats."""
-    from borel.engine.divergences.cells import share
+    from borel.engine.problem.discretised_pair import share
 
     rng = np.random.default_rng(6)
     levels = np.array([1e-12, 1e-3, 0.1, 0.5, 0.9, 1.0])

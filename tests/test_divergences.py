@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from statuses import certainly
 
 import borel as bl
-from borel.engine.divergences.renyi_forms import _FORMS
+from borel.engine.divergences.renyi_closed_forms import _FORMS
 
 HALF = F(1, 2)
 BUILDS = pytest.mark.parametrize("build", [lambda v: v, o.floats], ids=["fractions", "floats"])

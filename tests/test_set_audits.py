@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 import borel as bl
 from borel.audits import ResumeWarning
-from borel.budgets import vouched
 from borel.cli import app
 from borel.curves import leakage_curve
+from borel.engine.problem.budget import vouched
 from borel.fingerprint import study_key
 from borel.plots import blank_axes, plot_leakage
 from borel.probability.bound import Bound

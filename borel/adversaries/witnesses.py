@@ -27,7 +27,7 @@ from borel.adversaries.functions import kernel, nominal, require_few, shattering
 from borel.adversaries.regions import RegionWitness, region_witness
 from borel.adversaries.threats import Cost, Gain
 from borel.adversaries.vulnerabilities import cost_leakage, function_leakage, g_leakage
-from borel.budgets import vouched
+from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import pmc, pml
 from borel.probability.bound import Bound, Verdict, weakest

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.averages import maximal_leakage
-from borel.budgets import vouched
 from borel.engine import engine_for
+from borel.engine.problem.budget import vouched
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most, nats_around
 from borel.guarantees.levels import Level, larger, level_of, log_of
 from borel.leakage import pmc, pml

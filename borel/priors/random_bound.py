@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import _compat
-from borel.budgets import vouched
+from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import fraction_down
 from borel.priors.convergence import REMEDY, diagnose

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.budgets import within_budget
+from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 
 if TYPE_CHECKING:

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.budgets import vouched
 from borel.engine.certificates.prior_sets import of_mean
 from borel.engine.prior_sets import linear
 from borel.engine.prior_sets.expectations import Least
+from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Alphabet

@@ -70,7 +70,7 @@ def _mass(part: Measure) -> float:
 
     An estimate is good to 1e-9, say, and a law that misses 1 by that much is refused.
     """
-    from borel.engine.balls.masses import integral_of
+    from borel.engine.problem.prior_masses import integral_of
 
     assert part.density is not None
     integral = integral_of(part, rel_tol=4 * U) if part.on.dim == 1 else None

@@ -13,10 +13,10 @@ from scipy import integrate
 from scipy.optimize import elementwise
 
 import borel as bl
-from borel.engine.continuous import gauss
-from borel.engine.continuous.essential import extremes
-from borel.engine.continuous.rules import Outcomes
-from borel.engine.continuous.surface import Surface, secret_of
+from borel.engine.kernels import marginal_integral
+from borel.engine.kernels.essential_supremum import extremes
+from borel.engine.kernels.quadrature_rules import Outcomes
+from borel.engine.problem.secret_and_kernel import Surface, secret_of
 from borel.numerics.intervals import batched
 
 pytestmark = pytest.mark.benchmark
@@ -105,7 +105,7 @@ def test_the_marginal(name, target):
     at = Outcomes(ys, ys, ys, 0, top)
 
     def certified():
-        return gauss.marginal(surface, at, rtol=1e-9)
+        return marginal_integral.marginal(surface, at, rtol=1e-9)
 
     def loop():
         # a user knows where the kink is, and says so

@@ -22,7 +22,7 @@ def outcome(tmp_path):
 @pytest.fixture
 def no_sums(monkeypatch):
     """Keep all coordinates of secrets, also where the kernel depends on a sum of them."""
-    monkeypatch.setattr("borel.engine.continuous.sums.on_a_line", lambda joint: None)
+    monkeypatch.setattr("borel.engine.problem.reduced_joint.on_a_line", lambda joint: None)
 
 
 @pytest.fixture

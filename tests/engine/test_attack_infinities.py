@@ -10,7 +10,7 @@ import pytest
 
 import borel as bl
 from borel.engine.discrete.bernstein import supremum
-from borel.engine.infinities.slopes import _towards
+from borel.engine.infinite.slope_proof import _towards
 from borel.numerics.graphs.float64 import evaluate
 from borel.numerics.graphs.trace import trace
 

@@ -18,15 +18,23 @@ from scipy import stats
 
 import borel as bl
 from borel import settings
-from borel.budgets import within_budget
 from borel.engine import engine_for
 from borel.engine.certificates import trials
-from borel.engine.continuous import bands, essential, far, gauss, half_lines, partition, rules
+from borel.engine.continuous import partition
 from borel.engine.discrete import countable
 from borel.engine.estimates import curve
 from borel.engine.estimates.estimate import Pointwise
 from borel.engine.estimates.estimate_divergences import Quadrature
-from borel.engine.infinities import infinity
+from borel.engine.infinite import proofs
+from borel.engine.kernels import (
+    essential_supremum,
+    leakage_far_out,
+    leakage_on_boxes,
+    marginal_integral,
+    quadrature_rules,
+    unbounded_secrets,
+)
+from borel.engine.problem.budget import within_budget
 from borel.numerics.balls import integral
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.germs.interpreter import PowerProgram
@@ -120,9 +128,9 @@ def test_a_wide_figure_that_was_late_names_the_budget(clock, found, said):
 
 def test_a_search_stops_between_blocks_of_boxes(clock, monkeypatch):
     """The bounds of boxes that are not looked at are those of the boxes they were cut from."""
-    slices = essential._slices
-    monkeypatch.setattr(essential, "_slices", lambda count: slices(count, 64))
-    clock.takes(essential, "_bounds")
+    slices = essential_supremum._slices
+    monkeypatch.setattr(essential_supremum, "_slices", lambda count: slices(count, 64))
+    clock.takes(essential_supremum, "_bounds")
     engine = engine_for(fresh())
     ys = np.linspace(0.01, 0.99, 101)
     truth = np.log1p(np.abs(1 - 2 * ys) / 2)
@@ -130,7 +138,7 @@ def test_a_search_stops_between_blocks_of_boxes(clock, monkeypatch):
     for seconds in (3, 12, 40, 10_000):
         before = clock.counts["_bounds"]
         deadline = clock.now + seconds
-        found = essential.extremes(
+        found = essential_supremum.extremes(
             engine.surface, batched.point(ys), len(ys), sign=1.0, tol=1e-9, deadline=deadline
         )
         assert clock.counts["_bounds"] - before <= seconds + 1
@@ -145,8 +153,8 @@ def test_a_search_stops_between_blocks_of_boxes(clock, monkeypatch):
 
 @pytest.mark.parametrize("seconds", [0, 2, 9, 30])
 def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
-    monkeypatch.setattr(gauss, "_CELLS", 64 * rules.NODES[1])
-    clock.takes(gauss, "_cells")
+    monkeypatch.setattr(marginal_integral, "_CELLS", 64 * quadrature_rules.NODES[1])
+    clock.takes(marginal_integral, "_cells")
     joint = bl.uniform(UNIT) * kernel(lambda y, x: np.exp(-np.abs(y - x) / 0.01) / 0.02)
     surface = engine_for(joint).surface
     ys = np.linspace(-0.05, 1.05, 101)
@@ -155,8 +163,10 @@ def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
         0.01 * (2 - np.exp(-ys / 0.01) - np.exp(-(1 - ys) / 0.01)),
         0.01 * (np.exp(-np.minimum(np.abs(ys), np.abs(ys - 1)) / 0.01)) * -np.expm1(-100),
     )
-    at = rules.Outcomes(ys, ys, ys, 0, np.zeros(len(ys)))
-    low, high = gauss.marginal(surface, at, rtol=1e-9, deadline=clock.now + seconds)[0].total()
+    at = quadrature_rules.Outcomes(ys, ys, ys, 0, np.zeros(len(ys)))
+    low, high = marginal_integral.marginal(surface, at, rtol=1e-9, deadline=clock.now + seconds)[
+        0
+    ].total()
     assert clock.counts["_cells"] <= seconds + 1
     assert (low <= truth * (1 + 1e-12)).all() and (truth * (1 - 1e-12) <= high).all()
     assert np.isinf(high).any() == (seconds < 6)  # seven blocks cover the secrets
@@ -167,7 +177,7 @@ def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_a_law_stops_between_blocks_of_bands(clock, monkeypatch, kind, figure):
     monkeypatch.setattr(partition, "_BLOCK", 8)
-    clock.takes(bands.Bands, "evaluate")
+    clock.takes(leakage_on_boxes.Bands, "evaluate")
     arguments = {"tail": (0.2,), "quantile": (0.5,)}.get(figure, ())
     truths = {
         ("pml", "sup"): Tilt().pml_sup(),
@@ -199,8 +209,8 @@ def test_a_law_stops_between_blocks_of_bands(clock, monkeypatch, kind, figure):
 
 def test_a_later_figure_with_more_time_is_better(clock):
     """What a small budget left unknown is not remembered as all that can be known."""
-    clock.takes(essential, "_bounds")
-    clock.takes(gauss, "_cells")
+    clock.takes(essential_supremum, "_bounds")
+    clock.takes(marginal_integral, "_cells")
     joint = CASES["Clayton, a user's"].build()
     ys = np.linspace(0.05, 0.99, 400)
     with bl.options(budget=1):
@@ -215,7 +225,7 @@ def test_a_later_figure_with_more_time_is_better(clock):
 @pytest.mark.truths
 def test_far_bands_stop_one_by_one(clock):
     """A kernel that nothing bounds on any band: the slope argument is asked for each."""
-    clock.takes(far, "leakage")
+    clock.takes(leakage_far_out, "leakage")
     wedge = bl.Mechanism(
         lambda y, x: np.where(y < x, 2 * y / x, 2 * (1 - y) / (1 - x)), secret=UNIT, outcome=UNIT
     )
@@ -233,7 +243,7 @@ def test_proofs_of_infinities_end_with_the_budget(clock):
     for seconds in (1, 4, 10_000):
         before = clock.counts["run"]
         with bl.options(budget=seconds), settings.one_figure():
-            proof = infinity.prove(engine, "pml", [(0.0, 0.01)])
+            proof = proofs.prove(engine, "pml", [(0.0, 0.01)])
         counts.append(clock.counts["run"] - before)
         assert (proof is not None) == (seconds > 4)
     # a ray that is under way is tried to its end: some boxes of secrets, in two forms each
@@ -397,9 +407,9 @@ class Leap:
 
 
 PIECES_OF_WORK = (
-    (essential, "_bounds"),
-    (gauss, "_cells"),
-    (half_lines, "_cuts"),
+    (essential_supremum, "_bounds"),
+    (marginal_integral, "_cells"),
+    (unbounded_secrets, "_cuts"),
     (integral, "_core"),
     (PowerProgram, "run"),
     (trials, "check"),

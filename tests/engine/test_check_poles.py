@@ -16,7 +16,7 @@ from borel.engine.certificates.checks import poles as checker
 from borel.engine.certificates.checks.poles import check_poles
 from borel.engine.certificates.checks.rays import _Ray, _ray
 from borel.engine.certificates.checks.verifier import BITS
-from borel.engine.infinities.infinity import prove_at
+from borel.engine.infinite.proofs import prove_at
 from borel.numerics.graphs.trace import trace
 from borel.verification import verified
 

@@ -19,7 +19,7 @@ from borel.engine.certificates.checks import slopes as checker
 from borel.engine.certificates.checks.rays import FUNCTIONS, _Ray, _ray
 from borel.engine.certificates.checks.slopes import SLOPES, check_slopes, slope_of_log
 from borel.engine.certificates.checks.verifier import BITS
-from borel.engine.infinities.slopes import _varying
+from borel.engine.infinite.slope_proof import _varying
 from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.order_bounds import Ray
 from borel.numerics.graphs.trace import trace

@@ -10,9 +10,9 @@ from flint import arb, ctx
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.continuous.bands import side
-from borel.engine.continuous.surface import Surface, secret_of
-from borel.engine.discrete.heads import Head, trimmed
+from borel.engine.kernels.leakage_on_boxes import side
+from borel.engine.problem.secret_and_kernel import Surface, secret_of
+from borel.engine.problem.truncated_prior import Head, trimmed
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 

@@ -8,8 +8,8 @@ import pytest
 from engine.certified_cases import kernel
 
 import borel as bl
-from borel.engine.continuous.far_means import FarMeans
-from borel.engine.continuous.surface import Surface, secret_of
+from borel.engine.kernels.means_far_out import FarMeans
+from borel.engine.problem.secret_and_kernel import Surface, secret_of
 from borel.probability.density import Density
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")

@@ -16,8 +16,8 @@ from scipy import stats
 
 import borel as bl
 from borel.engine.certificates.checks.suprema import _Outcomes, check_outcomes
-from borel.engine.continuous import far, half_lines
 from borel.engine.continuous.certified_laws import CertifiedOutcomes
+from borel.engine.kernels import leakage_far_out, unbounded_secrets
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.trace import trace
 from borel.numerics.jets.interpreter import Program
@@ -89,7 +89,7 @@ def test_beyond_what_the_secrets_lead_to_the_leakage_is_known(name):
     truths = {"pml": most - mp.log(up), "pmc": mp.log(up) - least, "ldp": mp.mpf(most - least)}
     for kind, truth in truths.items():
         for ends in ((most, INF), (most + 2.0, INF), (most + 1.0, most + 9.0)):
-            low, high = far.leakage(surface, kind, *map(float, ends))
+            low, high = leakage_far_out.leakage(surface, kind, *map(float, ends))
             assert low <= truth <= high
             assert high - low <= 1e-8, (name, kind, high - low)
 
@@ -158,12 +158,14 @@ def test_the_checker_bounds_half_lines_of_outcomes_and_secrets(end):
 
 def test_a_jump_far_away_counts():
     """A value that no sample ever shows, on a set of positive mass: PMC sees it."""
-    found = far.leakage(
+    found = leakage_far_out.leakage(
         CertifiedOutcomes(joint(bl.normal(), rare)).surface, "pmc", 1.0, INF
     )  # fmt: skip
     truth = mp.log(UP["clip"][2]()) + 5
     assert found[0] <= truth <= found[1]
-    low, _ = far.leakage(CertifiedOutcomes(joint(bl.normal(), rare)).surface, "pml", 1.0, INF)
+    low, _ = leakage_far_out.leakage(
+        CertifiedOutcomes(joint(bl.normal(), rare)).surface, "pml", 1.0, INF
+    )
     assert low <= 1 - mp.log(UP["clip"][2]())
 
 
@@ -187,7 +189,7 @@ def program(density):
     ],
 )
 def test_what_is_not_known_beyond_the_cuts_is_infinite(density):
-    assert half_lines.reach(program(density), 9.0, INF, (1.0, INF)) == INF
+    assert unbounded_secrets.reach(program(density), 9.0, INF, (1.0, INF)) == INF
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,9 @@ def test_what_is_not_known_beyond_the_cuts_is_infinite(density):
 )
 def test_how_log_f_varies_beyond_a_cut(of, truth):
     for start in (1.0, 3.0, 9.0):
-        found = half_lines.reach(program(lambda y, x: -abs(y - of(x))), start, INF, (4.0, INF))
+        found = unbounded_secrets.reach(
+            program(lambda y, x: -abs(y - of(x))), start, INF, (4.0, INF)
+        )
         assert truth(start) <= found <= 3 * truth(start) + mp.mpf("1e-14")
 
 

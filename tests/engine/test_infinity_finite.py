@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.engine.continuous.surface import secret_of
-from borel.engine.infinities.pairs import Pairs
+from borel.engine.infinite.pair_proof import Pairs
+from borel.engine.problem.secret_and_kernel import secret_of
 from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.order_bounds import Ray
 from borel.probability.density import Density

@@ -9,7 +9,7 @@ from engine.blind_infinities import DECOYS
 from engine.near_misses import NEAR_MISSES
 
 import borel as bl
-from borel.engine.infinities.infinity import prove
+from borel.engine.infinite.proofs import prove
 from borel.engine.infinities.infinity_countable import prove_countable
 
 

@@ -2,7 +2,7 @@
 
 import math
 
-from borel.engine.divergences.line_divergences import cut_off
+from borel.engine.divergences.continuous import cut_off
 
 
 def test_what_is_cut_off_is_returned():

@@ -12,10 +12,10 @@ import pytest
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.balls import end_moments
-from borel.engine.balls.moments import moments_of
-from borel.engine.continuous import gauss, rules
-from borel.engine.continuous.rules import Outcomes
+from borel.engine.kernels import marginal_integral, quadrature_rules
+from borel.engine.kernels.quadrature_rules import Outcomes
+from borel.engine.problem import prior_singular_moments
+from borel.engine.problem.prior_moments import moments_of
 from borel.numerics.graphs.trace import trace
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
@@ -156,37 +156,39 @@ def test_a_density_with_a_taylor_series_needs_no_moments(density):
 def test_a_density_that_fades_slowly_towards_a_pole():
     # 1 / (x (1 - log x)^2): beyond 2^-400 there is still more than 1/300 of the mass
     graph = trace(lambda x: 1 / (x * (1 - np.log(x)) ** 2), ("x",), ())
-    found = end_moments.EndMoments(graph, log=False, ends=(0.0,))(0.0, 0.0, 0.5, 3)
+    found = prior_singular_moments.EndMoments(graph, log=False, ends=(0.0,))(0.0, 0.0, 0.5, 3)
     truth = 1 / (1 + mp.log(2))
     assert not found[0].is_finite() or found[0].lower() <= truth <= found[0].upper()
 
 
 def without_the_end(patch):
     patch.setattr(
-        end_moments.EndMoments, "_at_end", lambda *about: [end_moments.arb(0)] * about[-1]
+        prior_singular_moments.EndMoments,
+        "_at_end",
+        lambda *about: [prior_singular_moments.arb(0)] * about[-1],
     )
 
 
 def with_few_nodes(patch):
-    patch.setattr(end_moments, "_NODES", 3)
-    patch.setattr(end_moments, "arb", Small)
+    patch.setattr(prior_singular_moments, "_NODES", 3)
+    patch.setattr(prior_singular_moments, "arb", Small)
 
 
 class Small:
     """Balls whose radii are lost."""
 
     pos_inf, nan, legendre_p_root = (
-        end_moments.arb.pos_inf, end_moments.arb.nan, end_moments.arb.legendre_p_root
+        prior_singular_moments.arb.pos_inf, prior_singular_moments.arb.nan, prior_singular_moments.arb.legendre_p_root
     )  # fmt: skip
 
     def __new__(cls, value, radius=0):
-        return end_moments.acb(value, 0).real
+        return prior_singular_moments.acb(value, 0).real
 
 
 def mirrored(patch):
-    before = end_moments.EndMoments.__call__
+    before = prior_singular_moments.EndMoments.__call__
     patch.setattr(
-        end_moments.EndMoments,
+        prior_singular_moments.EndMoments,
         "__call__",
         lambda self, *about: [abs(v) for v in before(self, *about)],
     )
@@ -194,10 +196,10 @@ def mirrored(patch):
 
 @pytest.mark.parametrize("broken", [without_the_end, with_few_nodes, mirrored])
 def test_broken_moments_are_seen(broken, monkeypatch):
-    end_moments._rule.cache_clear()
+    prior_singular_moments._rule.cache_clear()
     broken(monkeypatch)
     found = [v for name in WRITTEN for v in errors_of_written(name, 0.625)]
-    end_moments._rule.cache_clear()
+    prior_singular_moments._rule.cache_clear()
     assert not all(inside for inside, *_ in found)
 
 
@@ -209,7 +211,7 @@ def test_f_y_under_a_prior_that_was_written(name, y, of):
     mechanism, f, _ = KERNELS[of]
     surface = engine_for(bl.Measure(density, on=UNIT) * mechanism).surface
     ys = np.array([y])
-    model, _ = gauss.marginal(surface, Outcomes(ys, ys, ys, 0, np.zeros(1)), rtol=1e-10)
+    model, _ = marginal_integral.marginal(surface, Outcomes(ys, ys, ys, 0, np.zeros(1)), rtol=1e-10)
     low, high = model.total()
     with mp.workdps(40):  # by t = u^2, and pieces towards the end
         place = mp.mpf(y) if end == 0 else 1 - mp.mpf(y)
@@ -231,7 +233,7 @@ def test_f_y_at_an_outcome(name, a, b, y):
     mechanism, f, cuts = KERNELS[name]
     surface = engine_for(bl.beta(alpha=a, beta=b) * mechanism).surface
     ys = np.array([y])
-    model, _ = gauss.marginal(surface, Outcomes(ys, ys, ys, 0, np.zeros(1)), rtol=1e-10)
+    model, _ = marginal_integral.marginal(surface, Outcomes(ys, ys, ys, 0, np.zeros(1)), rtol=1e-10)
     low, high = model.total()
     truth = beta_mean(lambda x: f(mp.mpf(y), x), a, b, [y if c == "y" else c for c in cuts])
     assert low[0] <= truth <= high[0]
@@ -260,16 +262,16 @@ def test_f_y_over_a_band(name, a, b, band):
 
 
 def without_errors(patch):
-    patch.setattr(rules, "_largest_product", lambda _: 0.0)
+    patch.setattr(quadrature_rules, "_largest_product", lambda _: 0.0)
 
 
 def wrong_weights(patch):
-    before = rules._lagrange
-    patch.setattr(rules, "_lagrange", lambda n: tuple(v[::-1] for v in before(n)))
+    before = quadrature_rules._lagrange
+    patch.setattr(quadrature_rules, "_lagrange", lambda n: tuple(v[::-1] for v in before(n)))
 
 
 def no_cover(patch):
-    from borel.engine.continuous.band_marginals import Marginal
+    from borel.engine.kernels.marginal_on_boxes import Marginal
 
     before = Marginal._beyond
     patch.setattr(Marginal, "_beyond", lambda self, u, v: tuple(w[:1] for w in before(self, u, v)))

@@ -29,7 +29,9 @@ from engine.certified_cases import (
 )
 
 import borel as bl
-from borel.engine.continuous import bands, essential, gauss, partition, surface
+from borel.engine.continuous import partition
+from borel.engine.kernels import essential_supremum, leakage_on_boxes, marginal_integral
+from borel.engine.problem import secret_and_kernel
 from borel.numerics.balls import integral, integrand
 from borel.numerics.intervals import batched
 from borel.numerics.jets import branches, interpreter
@@ -150,11 +152,11 @@ def finished_boxes_forgotten(patch):
         def at(self, *args):
             pass
 
-    patch.setattr(essential, "np", SimpleNamespace(**{**vars(np), "maximum": Maximum()}))
+    patch.setattr(essential_supremum, "np", SimpleNamespace(**{**vars(np), "maximum": Maximum()}))
 
 
 def half_of_a_box_forgotten(patch):
-    cut = essential.cut_boxes
+    cut = essential_supremum.cut_boxes
 
     def forgetful(index, a, b, *rest):
         pieces = cut(index, a, b, *rest)
@@ -162,7 +164,7 @@ def half_of_a_box_forgotten(patch):
         left[: len(index)] = True
         return tuple(v[left] for v in pieces)
 
-    patch.setattr(essential, "cut_boxes", forgetful)
+    patch.setattr(essential_supremum, "cut_boxes", forgetful)
 
 
 def equality_at_points(patch):
@@ -197,7 +199,7 @@ def forgotten_flag(patch):
 
 
 def lost_tail(patch):
-    known = surface.mass_function
+    known = secret_and_kernel.mass_function
 
     def lost(prior):
         mass = known(prior)
@@ -205,39 +207,41 @@ def lost_tail(patch):
             return None
         return lambda a, b: (0.0, 0.0) if np.isinf(a) or np.isinf(b) else mass(a, b)
 
-    patch.setattr(surface, "mass_function", lost)
+    patch.setattr(secret_and_kernel, "mass_function", lost)
 
 
 def no_remainder(patch):
-    rule = gauss.rule
-    patch.setattr(gauss, "rule", lambda n: (*rule(n)[:4], 0.0))
+    rule = marginal_integral.rule
+    patch.setattr(marginal_integral, "rule", lambda n: (*rule(n)[:4], 0.0))
 
 
 def everything_has_mass(patch):
     def charged(found, work, upper, lower):
         return upper, lower, np.ones(len(upper), bool)
 
-    patch.setattr(essential, "_within_support", charged)
+    patch.setattr(essential_supremum, "_within_support", charged)
 
 
 def mass_not_asked_for_lower_bounds(patch):
-    within = essential._within_support
+    within = essential_supremum._within_support
 
     def half(found, work, upper, lower):
         high, _, charged = within(found, work, upper, lower)
         return high, lower, charged
 
-    patch.setattr(essential, "_within_support", half)
+    patch.setattr(essential_supremum, "_within_support", half)
 
 
 def band_polynomials_without_their_last_term(patch):
-    ranged = bands._poly_range
-    patch.setattr(bands, "_poly_range", lambda inner, outer, half: ranged(inner, inner, half))
+    ranged = leakage_on_boxes._poly_range
+    patch.setattr(
+        leakage_on_boxes, "_poly_range", lambda inner, outer, half: ranged(inner, inner, half)
+    )
 
 
 def _changed_side(patch, change):
-    side = bands.side
-    patch.setattr(bands, "side", lambda *args: change(side(*args)))
+    side = leakage_on_boxes.side
+    patch.setattr(leakage_on_boxes, "side", lambda *args: change(side(*args)))
 
 
 def no_excess_over_a_path(patch):

@@ -7,9 +7,9 @@ import pytest
 from scipy import special
 
 import borel as bl
-from borel.engine.continuous import bands
-from borel.engine.continuous.band_marginals import Marginal
-from borel.engine.continuous.surface import Surface, secret_of
+from borel.engine.kernels import leakage_on_boxes
+from borel.engine.kernels.marginal_on_boxes import Marginal
+from borel.engine.problem.secret_and_kernel import Surface, secret_of
 from borel.numerics.jets.interpreter import Program
 from borel.probability.density import Density
 
@@ -77,7 +77,9 @@ def test_no_leakage_is_outside_its_band(name):
     assert density.graph is not None
     kernel = Surface(density, secret_of(bl.uniform(UNIT), ()))
     low, high = np.array([0.9]), np.array([0.95])
-    found = bands.Bands(Marginal(kernel)).evaluate("pml", low, high, 1e-9, time.monotonic() + 60)
+    found = leakage_on_boxes.Bands(Marginal(kernel)).evaluate(
+        "pml", low, high, 1e-9, time.monotonic() + 60
+    )
     x = (np.arange(100_000) + 0.5) / 100_000
     values = g(x)
     most, mean = values.max(), values.mean()

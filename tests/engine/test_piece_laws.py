@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpq, fmpq_poly
 
 import borel as bl
 from borel.engine.certificates.checks.composition import checked
-from borel.engine.continuous.sums import on_a_line
+from borel.engine.problem.reduced_joint import on_a_line
 from borel.numerics.graphs.trace import trace
 from borel.numerics.reduction import order_statistic_density
 from borel.numerics.reduction.order_statistic_density import PieceLaws, _at, extreme, turned

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.engine.continuous.positive import positive_on
-from borel.engine.continuous.surface import log_graph, secret_of
+from borel.engine.problem.prior_positivity import positive_on
+from borel.engine.problem.secret_and_kernel import log_graph, secret_of
 from borel.numerics.graphs.trace import trace
 
 UNIT, LINE = bl.Interval(0, 1), bl.Reals()

@@ -10,7 +10,7 @@ from flint import fmpq_poly
 from mpmath import mpf
 
 import borel as bl
-from borel.engine.continuous.sums import on_a_line
+from borel.engine.problem.reduced_joint import on_a_line
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.trace import trace
 from borel.numerics.intervals import interpreter

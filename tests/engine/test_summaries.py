@@ -10,7 +10,7 @@ from mpmath import mpf
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.continuous.summaries import summary
+from borel.engine.kernels.scalar_statistics import summary
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone", "no_sums")
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.engine.continuous import bands, tubes
-from borel.engine.continuous.band_marginals import geometry
-from borel.engine.continuous.surface import Surface, secret_of
+from borel.engine.kernels import leakage_on_boxes, maximiser_tubes
+from borel.engine.kernels.marginal_on_boxes import geometry
+from borel.engine.problem.secret_and_kernel import Surface, secret_of
 from borel.probability.density import Density
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
@@ -68,8 +68,12 @@ def found(name, width):
     low, high = c - c * width, c + c * width
     centre, half = geometry(low, high)
     at = centre, centre
-    seen = bands.extremes(kernel, at, len(c), sign=sign, tol=1e-9, deadline=time.monotonic() + 60)
-    return (low, high, centre), tubes.tubes(kernel, low, high, centre, half, seen.place[:, 0], sign)
+    seen = leakage_on_boxes.extremes(
+        kernel, at, len(c), sign=sign, tol=1e-9, deadline=time.monotonic() + 60
+    )
+    return (low, high, centre), maximiser_tubes.tubes(
+        kernel, low, high, centre, half, seen.place[:, 0], sign
+    )
 
 
 def violations(name, width):
@@ -127,14 +131,14 @@ def test_the_path_follows_the_mode():
 def test_a_broken_bound_is_caught(name, broken, monkeypatch):
     """The extreme bends: a path with less excess than it takes is exceeded."""
     attribute, change = broken
-    monkeypatch.setattr(tubes, attribute, change(getattr(tubes, attribute)))
+    monkeypatch.setattr(maximiser_tubes, attribute, change(getattr(maximiser_tubes, attribute)))
     assert violations(name, 1e-2)
 
 
 def followed(f, y, place, secret=UNIT, outcome=UNIT):
     kernel = Surface(Density(f, {"y": outcome, "x": secret}), secret_of(bl.uniform(secret), ()))
     low, high = np.array([y - 1e-3]), np.array([y + 1e-3])
-    return tubes.tubes(kernel, low, high, *geometry(low, high), np.array([place]), 1.0)
+    return maximiser_tubes.tubes(kernel, low, high, *geometry(low, high), np.array([place]), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -189,12 +193,15 @@ def test_a_change_of_branch_within_a_tube_is_seen(name, half):
     kernel = Surface(Density(f, {"y": UNIT, "x": UNIT}), secret_of(bl.uniform(UNIT), ()))
     low, high = np.array([0.5 - half]), np.array([0.5 + half])
     with np.errstate(all="ignore"):
-        found = bands.side(kernel, low, high, 1.0, 1e-9, time.monotonic() + 60)
+        found = leakage_on_boxes.side(kernel, low, high, 1.0, 1e-9, time.monotonic() + 60)
     xs, ys = np.linspace(0, 1, 4096 * 3 + 2)[1:-1], np.linspace(low[0], high[0], 65)[1:-1:2] + 1e-7
     truth = np.log(f(ys[:, None], xs[None])).max(axis=1)
     inner, outer = found.paths[0]
-    path = sum(inner[1][k][0] * (ys - 0.5) ** k for k in range(bands.ORDER))
-    path = path + np.maximum(outer[1][bands.ORDER][0], 0) * (ys - 0.5) ** bands.ORDER
+    path = sum(inner[1][k][0] * (ys - 0.5) ** k for k in range(leakage_on_boxes.ORDER))
+    path = (
+        path
+        + np.maximum(outer[1][leakage_on_boxes.ORDER][0], 0) * (ys - 0.5) ** leakage_on_boxes.ORDER
+    )
     path = np.where(np.isnan(path), np.inf, path) + found.excess[0]
     assert (truth <= np.minimum(path, found.direct[0]) + 1e-12).all()
 

@@ -12,11 +12,10 @@ import pytest
 from scipy import stats
 
 import borel as bl
-from borel.engine.balls import masses
 from borel.engine.certificates.checks.in_logs import check_in_logs
-from borel.engine.continuous import normalised_priors
 from borel.engine.continuous.certified_laws import CertifiedOutcomes
-from borel.engine.continuous.normalised_priors import MISS, miss
+from borel.engine.problem import prior_masses, prior_normalisation
+from borel.engine.problem.prior_normalisation import MISS, miss
 from borel.numerics.graphs.trace import trace
 
 UNIT, HALF, REALS = bl.Interval(0, 1), bl.Interval(0, None), bl.Reals()
@@ -144,7 +143,7 @@ def test_noise_on_a_prior_that_is_singular_at_an_end(name):
 )  # fmt: skip
 def test_masses_of_laws_without_a_family(law, cut):
     prior = bl.from_scipy(law)
-    mass = masses.mass_function(prior)
+    mass = prior_masses.mass_function(prior)
     ends = float(prior.on.lower), float(prior.on.upper)
     for a, b in ((ends[0], cut), (cut, ends[1]), (cut, cut + 0.5)):
         low, high = mass(a, b)
@@ -155,7 +154,7 @@ def test_masses_of_laws_without_a_family(law, cut):
 
 
 def test_masses_are_exact_integrals():
-    mass = masses.mass_function(bl.Measure(lambda x: -np.log(x), on=UNIT))
+    mass = prior_masses.mass_function(bl.Measure(lambda x: -np.log(x), on=UNIT))
     for a, b in ((0.0, 0.3), (0.25, 0.5), (0.0, 2.0**-40), (0.5, 1.0)):
         low, high = mass(a, b)
         with mp.workdps(30):
@@ -165,7 +164,7 @@ def test_masses_are_exact_integrals():
 
 def test_a_mass_of_what_is_a_law_but_for_rounding_is_at_most_1():
     prior = bl.Measure(lambda x: (2 + 2e-10) * x, on=UNIT)  # so near to 1 that it is let in
-    low, high = masses.mass_function(prior)(0.0, 1.0)
+    low, high = prior_masses.mass_function(prior)(0.0, 1.0)
     assert low == high == 1
 
 
@@ -215,7 +214,7 @@ def test_figures_cover_the_law_meant(sign, monkeypatch):
     """A density that is off by half of what is allowed: the law meant is that over its integral."""
     off = sign * MISS / 2
     written = bl.Measure(lambda x: 2 * x * (1 + off), on=UNIT)
-    monkeypatch.setattr(normalised_priors, "_by_integral", lambda prior: MISS)
+    monkeypatch.setattr(prior_normalisation, "_by_integral", lambda prior: MISS)
     engine = CertifiedOutcomes(written * laplace(UNIT))
     exact = CertifiedOutcomes(bl.Measure(lambda x: 2 * x, on=UNIT) * laplace(UNIT))
     with bl.options(tol=1e-12):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import borel as bl
 from borel import guarantees as g
-from borel.engine.divergences import cells
+from borel.engine.problem import discretised_pair
 from borel.guarantees import examples
 
 DELTAS = st.sampled_from([F(0), F(1, 100), F(1, 6), F(1, 3), F(1, 2), F(5, 6), F(1)])
@@ -143,7 +143,7 @@ def test_example_6_of_the_pml_paper():
     # h_x for the first two secrets is 6/5: without the others' outcomes
     p, K = example.prior, example.rows
     for x, h in ((0, F(6, 5)), (1, F(6, 5)), (2, F(12, 5)), (3, F(12, 5))):
-        assert cells.share(K[x], o.marginal(p, K), F(1, 6))[0] * 6 == h
+        assert discretised_pair.share(K[x], o.marginal(p, K), F(1, 6))[0] * 6 == h
     assert d.eml(p, K, F(1, 6)) == F(12, 5)
 
 

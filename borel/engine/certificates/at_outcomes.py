@@ -15,7 +15,7 @@ from borel.engine.certificates.checks.in_logs import _InLogs
 from borel.engine.certificates.checks.pairs import AT_OUTCOMES, _Pair
 from borel.engine.certificates.several_secrets import point_of_boxes
 from borel.engine.certificates.trials import followed
-from borel.engine.continuous.essential import over_rest
+from borel.engine.kernels.essential_supremum import over_rest
 from borel.numerics.graphs import float64
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import fraction_down, fraction_up

@@ -10,7 +10,7 @@ from borel import settings
 
 if TYPE_CHECKING:
     from borel.engine.continuous.certified import CertifiedEngine
-    from borel.engine.continuous.surface import Secret
+    from borel.engine.problem.secret_and_kernel import Secret
     from borel.probability.bound import Bound
     from borel.probability.measure import Measure
     from borel.probability.mechanism import Mechanism

@@ -18,7 +18,7 @@ from borel import settings
 from borel.engine.certificates.encoding import patience
 from borel.engine.certificates.laws import claimed
 from borel.engine.certificates.trials import Excess
-from borel.engine.continuous.regions import Cells, Regions, Score
+from borel.engine.kernels.outcome_regions import Cells, Regions, Score
 
 if TYPE_CHECKING:
     from fractions import Fraction

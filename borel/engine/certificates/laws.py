@@ -23,7 +23,7 @@ from borel.engine.certificates.trials import (
     followed,
     tried,
 )
-from borel.engine.continuous import far, half_lines
+from borel.engine.kernels import leakage_far_out, unbounded_secrets
 
 if TYPE_CHECKING:
     from borel.engine.certificates.infinities import Proof
@@ -94,8 +94,8 @@ def _made(
     if secret.rest:
         points, charged = secret.atoms[:, 0], secret.weight_low > 0
         head = points[charged][[0, -1]]
-        far = points[(points < head[0]) | (points > head[1])]
-        counted = {"head": head.tolist(), "far": far.tolist()}
+        leakage_far_out = points[(points < head[0]) | (points > head[1])]
+        counted = {"head": head.tolist(), "far": leakage_far_out.tolist()}
     about = {"format": 4 if counted else 3, **number(engine), "claim": {**claim, **counted}}
     return without_infinities({**header(engine, quantity, *ends), **about})
 
@@ -143,9 +143,9 @@ def _line(engine: CertifiedOutcomes, at: np.ndarray) -> dict[str, Any]:
         if math.isfinite(own[1] - own[0]):
             cells = [*np.linspace(*own, _CELLS + 1)]
         else:
-            cells = [*half_lines.cuts(secret)[::_CELLS]]
-            inner |= set(half_lines.limits(engine.surface.graph, secret))
-        cells += far.kinks(engine.surface, np.unique(cells), float(at[0]))
+            cells = [*unbounded_secrets.cuts(secret)[::_CELLS]]
+            inner |= set(unbounded_secrets.limits(engine.surface.graph, secret))
+        cells += leakage_far_out.kinks(engine.surface, np.unique(cells), float(at[0]))
         edges = sorted({*own, *secret.breaks, *map(float, cells)})
         inner |= set(own)
     inner = {float(v) for v in inner if line.lower < v < line.upper and math.isfinite(v)}

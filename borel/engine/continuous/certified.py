@@ -15,14 +15,15 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates import laws
-from borel.engine.continuous import gauss, sums
-from borel.engine.continuous.essential import Extremes, extremes
-from borel.engine.continuous.guesses import guess
-from borel.engine.continuous.normalised import statement
-from borel.engine.continuous.rules import Outcomes
-from borel.engine.continuous.surface import Secret, Surface, secret_of
 from borel.engine.discrete.countable_means import beyond
 from borel.engine.discrete.law_measures import LawMeasures
+from borel.engine.kernels import marginal_integral
+from borel.engine.kernels.essential_supremum import Extremes, extremes
+from borel.engine.kernels.quadrature_rules import Outcomes
+from borel.engine.kernels.starting_points import guess
+from borel.engine.problem import reduced_joint
+from borel.engine.problem.kernel_normalisation import statement
+from borel.engine.problem.secret_and_kernel import Secret, Surface, secret_of
 from borel.errors import NotEnclosed
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import Enclosure
@@ -32,8 +33,8 @@ from borel.probability.countable_law import Values
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.arb_points import ArbPoints
     from borel.engine.continuous.certified_laws import CertifiedOutcomes
+    from borel.engine.kernels.ball_figures import ArbPoints
     from borel.numerics.intervals.batched import Box
     from borel.probability.bound import Bound
     from borel.probability.density import Density
@@ -94,7 +95,10 @@ class CertifiedEngine(LawMeasures):
         if mechanism.density.graph is None:
             raise NotEnclosed(f"the kernel could not be traced ({mechanism.density.opaque})")
         normalised = statement(mechanism, joint.prior)
-        self.given, self.joint = joint, (sums.on_a_line(joint) if summed else None) or joint
+        self.given, self.joint = (
+            joint,
+            (reduced_joint.on_a_line(joint) if summed else None) or joint,
+        )
         mechanism = self.joint.mechanism
         self.secret = secret_of(self.joint.prior, tuple(mechanism.breaks))
         self.surface = Surface(mechanism.density, self.secret)
@@ -192,7 +196,7 @@ class CertifiedEngine(LawMeasures):
 
     def _arb(self, sheet: _Points) -> ArbPoints | None:
         """Return Arb's kernels for a sheet, if they are the better ones for its outcomes."""
-        from borel.engine.continuous.arb_points import FEW, ArbPoints
+        from borel.engine.kernels.ball_figures import FEW, ArbPoints
 
         if len(sheet.y) > FEW and settings.current().tol >= 1e-11:
             return None
@@ -250,7 +254,7 @@ class CertifiedEngine(LawMeasures):
                 at = Outcomes(sheet.y, sheet.y, sheet.y, 0, shift[sheet.where])
                 total = self._marginal_by_arb(sheet, at.shift)
                 if total is None:
-                    model, cells = gauss.marginal(
+                    model, cells = marginal_integral.marginal(
                         sheet.surface, at, rtol=self._tolerance(), deadline=self.deadline()
                     )
                     total = model.total()
@@ -280,7 +284,7 @@ class CertifiedEngine(LawMeasures):
 
     def infinite_at(self, kind: str, y: float) -> Bound | None:
         """Prove an infinite leakage at an outcome, if it can be."""
-        from borel.engine.infinities.infinity import prove_at
+        from borel.engine.infinite.proofs import prove_at
 
         return self.infinite_bound(prove_at(self, kind, y, y))
 
@@ -307,7 +311,7 @@ class CertifiedEngine(LawMeasures):
             rows += [[float(v) for v in row] for row in zip(*columns, strict=True)]
         rows.sort()
         at = Outcomes(ys, ys, ys, 0, shift)
-        low, high = gauss.atom_by_atom(sheet.surface, at)
+        low, high = marginal_integral.atom_by_atom(sheet.surface, at)
         places = self.secret.atoms[:, 0].tolist()
         atoms = zip(places, places, low.tolist(), high.tolist(), strict=True)
         return [*rows, *(list(atom) for atom in atoms)], float(shift[0])

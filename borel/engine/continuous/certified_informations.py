@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from flint import arb
 
 from borel import settings
-from borel.engine.continuous.surface import log_graph
-from borel.engine.divergences.line_divergences import cut_off
+from borel.engine.divergences.continuous import cut_off
+from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import ball, enclose, precision
 from borel.numerics.balls.interpreter import Prepared

@@ -13,17 +13,17 @@ import numpy as np
 from borel import settings
 from borel.engine.certificates import encoding, laws
 from borel.engine.certificates.at_outcomes import at_outcome
-from borel.engine.continuous import sums
-from borel.engine.continuous.band_marginals import Marginal
-from borel.engine.continuous.bands import Bands
 from borel.engine.continuous.certified import CertifiedEngine
 from borel.engine.continuous.certified_excess import Rows, figure
 from borel.engine.continuous.end_means import EndMeans
 from borel.engine.continuous.far_entropy import FarEntropy
-from borel.engine.continuous.far_means import FarMeans
 from borel.engine.continuous.partition import BANDS, Partition
-from borel.engine.continuous.regions import Regions
 from borel.engine.discrete.discrete_figures import OUTSIDE
+from borel.engine.kernels.leakage_on_boxes import Bands
+from borel.engine.kernels.marginal_on_boxes import Marginal
+from borel.engine.kernels.means_far_out import FarMeans
+from borel.engine.kernels.outcome_regions import Regions
+from borel.engine.problem import reduced_joint
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Interval, Mixed
@@ -101,7 +101,7 @@ class CertifiedOutcomes(CertifiedEngine):
         if found is None:
             return None
         secret = (found.cover if cover else found.inside).secret
-        made = type(self)(sums.on_a_number(self.joint, found.graph, secret))
+        made = type(self)(reduced_joint.on_a_number(self.joint, found.graph, secret))
         made.several = self
         return made
 
@@ -152,7 +152,7 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def sup(self, kind: str) -> Bound:
         """Enclose the essential supremum over the outcomes, or prove that it is infinite."""
-        from borel.engine.infinities.infinity import prove
+        from borel.engine.infinite.proofs import prove
 
         deadline, tol = self.deadline(), settings.current().tol
         part = self.partition(kind)
@@ -348,7 +348,7 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def _divergence(self, kind: str, what: str, part: Partition) -> Bound | None:
         """Prove that a mean is infinite."""
-        from borel.engine.infinities.infinity import prove, prove_mean
+        from borel.engine.infinite.proofs import prove, prove_mean
 
         ends = part.open_ends()
         proof = part.infinite or prove(self, kind, ends)

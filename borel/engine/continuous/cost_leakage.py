@@ -9,9 +9,9 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates import laws
-from borel.engine.continuous.band_marginals import ORDER, geometry
-from borel.engine.continuous.bands import _integral, side
 from borel.engine.discrete.law_measures import inverse_mean
+from borel.engine.kernels.leakage_on_boxes import _integral, side
+from borel.engine.kernels.marginal_on_boxes import ORDER, geometry
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals import batched
 from borel.numerics.jets import elementary

@@ -51,7 +51,7 @@ class EndMeans:
     """
 
     def __init__(self, engine: CertifiedOutcomes):
-        from borel.engine.infinities.infinity import Search
+        from borel.engine.infinite.proofs import Search
 
         self.line, secret = engine.line, engine.secret
         self.search = Search(engine, certify=False)

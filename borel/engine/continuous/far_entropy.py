@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel.engine.continuous.far_means import falling
-from borel.engine.continuous.normalised import noise_of
-from borel.engine.continuous.surface import log_graph
+from borel.engine.kernels.means_far_out import falling
+from borel.engine.problem.kernel_normalisation import noise_of
+from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
 from borel.numerics.graphs.trace import Graph, pruned
 from borel.numerics.intervals import batched, interpreter

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous import far, half_lines
-from borel.engine.continuous.bands import Band
-from borel.engine.continuous.essential import halves
+from borel.engine.kernels import leakage_far_out, unbounded_secrets
+from borel.engine.kernels.essential_supremum import halves
+from borel.engine.kernels.leakage_on_boxes import Band
 from borel.numerics.intervals.batched import LARGEST
 from borel.probability.countable_law import Values
 
@@ -40,7 +40,7 @@ class Partition:
         self.most = BANDS
         self.infinite: Proof | None = None  # on some of the bands
         self._fruitless = 0
-        self._limits = half_lines.limits(engine.surface.graph, engine.secret)
+        self._limits = unbounded_secrets.limits(engine.surface.graph, engine.secret)
         self._sides = self._beyond_limits()
         self.low, self.high = self._first()
         self.data = np.zeros((len(Band._fields) - 2, 0))
@@ -62,7 +62,9 @@ class Partition:
         if self._limits and len(self._limits) == 2:
             for side in ((line.lower, self._limits[0]), (self._limits[1], line.upper)):
                 if side[0] < side[1]:
-                    out.append((*side, *far.leakage(self.engine.surface, self.kind, *side)))
+                    out.append(
+                        (*side, *leakage_far_out.leakage(self.engine.surface, self.kind, *side))
+                    )
         return out
 
     def _first(self) -> tuple[np.ndarray, np.ndarray]:
@@ -146,9 +148,9 @@ class Partition:
         engine = self.engine
         one = None if engine.secret.dim == 1 else engine.over_one
         if one is None:
-            return far.leakage(engine.surface, self.kind, low, high)
+            return leakage_far_out.leakage(engine.surface, self.kind, low, high)
         # f_Y is between the extremes of f(y|x): no leakage is more than their ratio
-        return 0.0, far.leakage(one.surface, "ldp", low, high)[1]
+        return 0.0, leakage_far_out.leakage(one.surface, "ldp", low, high)[1]
 
     def _rests(self, low: float, high: float) -> list[Any]:
         """Return what bounds the means over a box at an end of the outcomes."""
@@ -162,7 +164,7 @@ class Partition:
 
     def _prove_infinite(self, low: np.ndarray, high: np.ndarray, out: np.ndarray) -> None:
         """Set the leakage to infinity on bands where it is infinite for almost every outcome."""
-        from borel.engine.infinities.infinity import prove_at
+        from borel.engine.infinite.proofs import prove_at
 
         open_ = np.isinf(out[1]) & np.isfinite(out[0]) & np.isfinite(low) & np.isfinite(high)
         rows = np.flatnonzero(open_)
@@ -183,7 +185,7 @@ class Partition:
 
         They are of at least some mass together, if that is possible soon.
         """
-        from borel.engine.infinities.infinity import prove_at
+        from borel.engine.infinite.proofs import prove_at
 
         sure = np.isinf(self.lower) & (self.data[2] > 0) & np.isfinite(self.low + self.high)
         todo: list[tuple[float, float]] = []

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.budgets import cut_short
 from borel.engine.discrete.countable_measures import CountableMeasures
 from borel.engine.discrete.discrete_figures import LOST
-from borel.engine.discrete.heads import Head, assumed, check_whole, head_of_prior
+from borel.engine.problem.budget import cut_short
+from borel.engine.problem.truncated_prior import Head, assumed, check_whole, head_of_prior
 from borel.errors import InvalidInput, NotEnclosed, NotYet
 from borel.numerics.intervals import interpreter, rounding
 from borel.numerics.intervals.rounding import (

@@ -36,7 +36,7 @@ from borel.numerics.graphs.shared_graph import JoinedGraphs
 from borel.probability.countable_law import VALUE_FIELDS, Values
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.surface import Secret
+    from borel.engine.problem.secret_and_kernel import Secret
     from borel.numerics.graphs.trace import Graph
 
 _PIECES = 32

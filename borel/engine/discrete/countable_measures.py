@@ -15,8 +15,8 @@ import numpy as np
 
 from borel import settings
 from borel.engine.discrete.law_measures import LawMeasures
-from borel.engine.divergences.cells import BITS, share
 from borel.engine.divergences.hockey_sticks import Ends, Threshold, finite_excess, probability_of
+from borel.engine.problem.discretised_pair import BITS, share
 from borel.errors import NotYet
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals.rounding import log_fraction, log_ratio_bounds, scaled

@@ -15,7 +15,7 @@ import numpy as np
 from borel.engine.discrete.complements import Complements, Ends, largest
 from borel.engine.discrete.discrete_figures import OUTSIDE, DiscreteFigures
 from borel.engine.discrete.event_curves import floats_of, largest_shares
-from borel.engine.divergences.cells import share
+from borel.engine.problem.discretised_pair import share
 from borel.numerics.intervals.rounding import (
     fraction_down,
     fraction_up,

@@ -16,7 +16,7 @@ import numpy as np
 
 from borel.engine.discrete.discrete_figures import OUTSIDE
 from borel.engine.discrete.finite_events import FiniteEvents
-from borel.engine.divergences.cells import (
+from borel.engine.problem.discretised_pair import (
     BITS,
     Cells,
     divergence,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.continuous.surface import POSITIVE_COUNTS
 from borel.engine.discrete.discrete_figures import OUTSIDE, DiscreteFigures
-from borel.engine.divergences.cells import spread
+from borel.engine.problem.discretised_pair import spread
+from borel.engine.problem.secret_and_kernel import POSITIVE_COUNTS
 from borel.errors import NotYet
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import TINY, fraction_down, fraction_up, log_fraction

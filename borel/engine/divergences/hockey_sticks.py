@@ -116,7 +116,7 @@ def figure_of_two(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bo
     what : {"excess", "beyond"}
         The hockey-stick divergence, or P{L > epsilon}.
     """
-    from borel.engine.divergences.two_measures import _finite
+    from borel.engine.divergences.dispatch import _finite
 
     laws = _finite(p, q)
     if laws is not None:
@@ -142,7 +142,7 @@ def figure_of_two(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bo
 
 def _countable(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bound:
     """Enclose a figure of two measures on integers: a head, and the mass of P beyond it."""
-    from borel.engine.divergences.countable_divergences import Heads
+    from borel.engine.divergences.countable import Heads
 
     heads = Heads(p, q)
     ends = []
@@ -156,7 +156,7 @@ def _countable(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bound
 
 def _on_line(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bound:
     """Enclose the excess of one density on an interval over another."""
-    from borel.engine.divergences.line_divergences import Line
+    from borel.engine.divergences.continuous import Line
 
     if what == "beyond":
         raise NotEnclosed("the probability of a privacy loss is not certified for these measures")
@@ -260,7 +260,7 @@ def excess_on_line(
     found, so that the relative width is about ``rel_tol``, or ``options(tol=...)`` if that is less.
     After the deadline the upper end is that of the last complete round, infinite in the first.
     """
-    from borel.engine.divergences.line_divergences import cut_off
+    from borel.engine.divergences.continuous import cut_off
 
     level, deadline = enclose(threshold.nats)[0], settings.deadline()
     rel = min(settings.current().tol, rel_tol) / 8
@@ -302,7 +302,7 @@ def _over(
     rel: float,
 ) -> tuple[float, float]:
     """Enclose the excess over a part on which the loss seems to be on one side of the level."""
-    from borel.engine.divergences.line_divergences import joined
+    from borel.engine.divergences.continuous import joined
 
     inputs = {**pair.inputs, "level": threshold.nats()}
 

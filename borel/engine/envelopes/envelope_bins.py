@@ -21,10 +21,10 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates.envelopes import from_outcomes
-from borel.engine.continuous.surface import boxes
 from borel.engine.envelopes.envelope_cells import mixture
 from borel.engine.envelopes.envelope_figures import OpenEnvelope, Threshold, nats, ratio_of
 from borel.engine.envelopes.envelope_programs import Programme
+from borel.engine.problem.secret_and_kernel import boxes
 from borel.errors import NotEnclosed
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import log_fraction, sum_outward

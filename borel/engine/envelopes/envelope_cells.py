@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.continuous.surface import log_graph
 from borel.engine.envelopes.envelope_programs import Programme, Spread
+from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
 from borel.numerics.intervals import batched, interpreter
 from borel.numerics.intervals.rounding import TINY, U, sum_outward

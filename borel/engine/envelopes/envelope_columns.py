@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 
 from borel import settings
 from borel.engine.certificates.encoding import patience
-from borel.engine.continuous.regions import Cells, Regions
+from borel.engine.kernels.outcome_regions import Cells, Regions
 
 _ROUNDS, _CLOSE, _NEAR = 200, 2.0**-42, 2.0**-36
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.continuous.surface import Secret, charged_along, log_graph, secret_of
-from borel.engine.infinities.infinity import STARTS, Search
+from borel.engine.infinite.proofs import STARTS, Search
+from borel.engine.problem.secret_and_kernel import Secret, charged_along, log_graph, secret_of
 
 if TYPE_CHECKING:
     from borel.engine.certificates.infinities import Proof

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.continuous.surface import boxes
+from borel.engine.problem.secret_and_kernel import boxes
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 

@@ -18,9 +18,9 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates.prior_sets import Certificates
-from borel.engine.continuous.normalised import statement
-from borel.engine.continuous.surface import log_graph
 from borel.engine.prior_sets.attainment import Values
+from borel.engine.problem.kernel_normalisation import statement
+from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed, NotYet
 from borel.numerics.germs.tail_quotients import TailRatios
 from borel.numerics.intervals import batched

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel.engine.continuous.surface import boxes
+from borel.engine.problem.secret_and_kernel import boxes
 from borel.numerics.germs.tail_quotients import TailRatios
 from borel.numerics.graphs.trace import Graph
 from borel.numerics.intervals import batched
@@ -27,7 +27,7 @@ from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.surface import Surface
+    from borel.engine.problem.secret_and_kernel import Surface
 
 _ATOMS = 32
 _PIECES = 64

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.continuous.certified import rounded
-from borel.engine.divergences.cells import BITS
+from borel.engine.problem.discretised_pair import BITS
 from borel.errors import NotEnclosed, NotYet
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals import interpreter, rounding

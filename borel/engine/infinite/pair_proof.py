@@ -22,7 +22,7 @@ from borel.numerics.graphs.shared_graph import JoinedGraphs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from borel.engine.continuous.surface import Secret
+    from borel.engine.problem.secret_and_kernel import Secret
     from borel.numerics.germs.order_bounds import Ray
     from borel.numerics.graphs.trace import Graph
     from borel.probability.density import Density

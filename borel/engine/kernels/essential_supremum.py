@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous.half_lines import JUMPS
-from borel.engine.continuous.surface import Surface, boxes, chosen, merged
+from borel.engine.kernels.unbounded_secrets import JUMPS
+from borel.engine.problem.secret_and_kernel import Surface, boxes, chosen, merged
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from borel.engine.continuous.tubes import Tubes
+    from borel.engine.kernels.maximiser_tubes import Tubes
     from borel.numerics.intervals.batched import Box
 
 _LANES = 400_000

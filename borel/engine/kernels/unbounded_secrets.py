@@ -23,7 +23,7 @@ from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.surface import Secret
+    from borel.engine.problem.secret_and_kernel import Secret
     from borel.numerics.graphs.trace import Graph
 
 JUMPS = _TRUTHS | set("where sign floor ceil trunc rint remainder floor_divide heaviside".split())

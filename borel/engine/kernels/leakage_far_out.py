@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from borel.engine.continuous import half_lines
-from borel.engine.continuous.bands import charged
-from borel.engine.continuous.surface import boxes
+from borel.engine.kernels import unbounded_secrets
+from borel.engine.kernels.leakage_on_boxes import charged
+from borel.engine.problem.secret_and_kernel import boxes
 from borel.numerics.graphs import rewrite
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.surface import Secret, Surface
+    from borel.engine.problem.secret_and_kernel import Secret, Surface
     from borel.numerics.intervals.batched import Box
 
 _ORDER = 6
@@ -43,7 +43,9 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
         return 0.0, np.inf
     if ((places < ends[0]) | (places > ends[1])).any():
         return 0.0, np.inf
-    if len(places) and half_lines.JUMPS & surface.graph.operations:  # an atom may be where f jumps
+    if (
+        len(places) and unbounded_secrets.JUMPS & surface.graph.operations
+    ):  # an atom may be where f jumps
         return 0.0, np.inf
     with np.errstate(all="ignore"):
         best = 0.0, np.inf
@@ -107,7 +109,7 @@ def _pieces(surface: Surface, log: Program, low: float, high: float) -> _Pieces 
     for end, inside in ((_ends(secret)[0], cuts[:2][::-1]), (_ends(secret)[1], cuts[-2:])):
         if np.isinf(end):  # until log f settles down
             cuts = np.union1d(
-                cuts, half_lines.settling(log, inside[0], inside[1], end, (low, high))
+                cuts, unbounded_secrets.settling(log, inside[0], inside[1], end, (low, high))
             )
     for turn in range(_KINKS):
         over, kinks = _run(surface, log, cuts, low, high)
@@ -236,7 +238,7 @@ def _cuts(secret: Secret) -> np.ndarray:
     """Return where to cut the secrets."""
     ends, places = _ends(secret), secret.atoms[:, 0]
     if not np.isfinite(ends).all():
-        return half_lines.cuts(secret)
+        return unbounded_secrets.cuts(secret)
     cuts = np.linspace(*ends, _PIECES + 1)
     inner = [c for c in secret.breaks if ends[0] < c < ends[1]]
     # towards the ends, where a prior may be singular, the pieces shrink geometrically
@@ -256,7 +258,7 @@ def _beyond(surface, log, y, cuts, at_left, at_right):
         if np.isfinite(far_end):
             continue
         # from inside the last piece on, so that it is known across the cut as well
-        wide = half_lines.reach(log, cut + (inside - cut) / 2, far_end, y)
+        wide = unbounded_secrets.reach(log, cut + (inside - cut) / 2, far_end, y)
         ends = sorted((float(cut), float(far_end)))
         mass = secret.mass(*ends) if secret.mass else (0.0, 1.0 - _mass_between(surface, cuts))
         out.append(((float(at[0]) - wide, float(at[1]) + wide), mass))

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel.engine.continuous.normalised_priors import MISS, require_one
-from borel.engine.continuous.positive import prover, require_nonnegative
-from borel.engine.continuous.surface import log_graph
+from borel.engine.problem.prior_normalisation import MISS, require_one
+from borel.engine.problem.prior_positivity import prover, require_nonnegative
+from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.dependence import through

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.balls.end_moments import EndMoments, singular_ends
+from borel.engine.problem.prior_singular_moments import EndMoments, singular_ends
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.graphs.rewrite import simplified

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous.essential import _slices, halves
-from borel.engine.continuous.rules import (
+from borel.engine.kernels.essential_supremum import _slices, halves
+from borel.engine.kernels.quadrature_rules import (
     NODES,
     Outcomes,
     at_nodes,
@@ -27,7 +27,7 @@ from borel.engine.continuous.rules import (
     rule,
     wide,
 )
-from borel.engine.continuous.surface import Surface, boxes, merged
+from borel.engine.problem.secret_and_kernel import Surface, boxes, merged
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 
@@ -159,7 +159,7 @@ def _summed(surface: Surface, ys: Outcomes, state: _Cells | None, n: int) -> Mod
 
 def _beyond_atoms(surface: Surface, ys: Outcomes, n: int) -> Box:
     """Enclose what the secrets beyond the head of a countable prior add to f_Y e^-shift."""
-    from borel.engine.continuous.essential import over_rest
+    from borel.engine.kernels.essential_supremum import over_rest
 
     top = over_rest(surface, (ys.low, ys.high), n, 1.0)
     with np.errstate(invalid="ignore"):
@@ -196,14 +196,14 @@ def _at_atoms(surface: Surface, ys: Outcomes, index: np.ndarray) -> Box:
 
 
 def _cover(secret, n: int):
-    from borel.engine.continuous.essential import _initial
+    from borel.engine.kernels.essential_supremum import _initial
 
     work = _initial(secret, n)
     return work.a, work.b, work.index
 
 
 def _divided(cells: _Cells):
-    from borel.engine.continuous.essential import cut_boxes
+    from borel.engine.kernels.essential_supremum import cut_boxes
 
     return cut_boxes(cells.index, cells.a, cells.b, cells.along, cells.split, cells.kinked)
 

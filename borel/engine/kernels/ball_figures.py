@@ -12,7 +12,7 @@ from borel.numerics.balls.integral import integrate
 from borel.numerics.balls.interpreter import Prepared
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.surface import Surface
+    from borel.engine.problem.secret_and_kernel import Surface
 
 FEW = 8
 """Up to this many outcomes Arb is the faster (notes on numerics: the crossover lies at 3 to 20)."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.balls.masses import mass_function
-from borel.engine.balls.moments import Moments, moments_of
-from borel.engine.continuous.normalised_priors import miss, positive
-from borel.engine.continuous.positive import positive_on, prover
-from borel.engine.discrete.heads import assumed, head_of_prior, trimmed
+from borel.engine.problem.prior_masses import mass_function
+from borel.engine.problem.prior_moments import Moments, moments_of
+from borel.engine.problem.prior_normalisation import miss, positive
+from borel.engine.problem.prior_positivity import positive_on, prover
+from borel.engine.problem.truncated_prior import assumed, head_of_prior, trimmed
 from borel.errors import NotEnclosed
 from borel.numerics.graphs import float64, rewrite
 from borel.numerics.intervals import interpreter

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous.bands import charged
+from borel.engine.kernels.leakage_on_boxes import charged
 from borel.numerics.germs.interpreter import range_of, ray, slack
 from borel.numerics.germs.order_bounds import Ray
 from borel.numerics.germs.subsequences import on_scale, scales, waves

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.continuous import gauss
-from borel.engine.continuous.rules import Outcomes
+from borel.engine.kernels import marginal_integral
+from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.surface import Surface
+    from borel.engine.problem.secret_and_kernel import Surface
     from borel.numerics.graphs.trace import Graph
     from borel.numerics.intervals.batched import Box
 
@@ -78,10 +78,12 @@ class Marginal:
         if len(by_wedge):
             pair = lefts[by_wedge], rights[by_wedge]
             at = self._outcomes(low, high, shift, by_wedge)
-            models = [gauss.marginal(self.surface, at, cover=self._beyond(*pair), **about)[0]]
+            models = [
+                marginal_integral.marginal(self.surface, at, cover=self._beyond(*pair), **about)[0]
+            ]
             for end in pair:
                 wedges = at._replace(end=end)
-                models.append(gauss.marginal(self.surface.wedge, wedges, **about)[0])
+                models.append(marginal_integral.marginal(self.surface.wedge, wedges, **about)[0])
             total, loose = models[0].polynomial, models[0].rest
             for more in models[1:]:
                 total, loose = batched.add(total, more.polynomial), batched.add(loose, more.rest)
@@ -90,7 +92,7 @@ class Marginal:
         lost = ~np.isfinite(poly).all(axis=(0, 1)) | ~np.isfinite(rest).all(axis=0)
         if lost.any():
             at = self._outcomes(low, high, shift, np.flatnonzero(lost))
-            model = gauss.marginal(self.surface, at, **about)[0]
+            model = marginal_integral.marginal(self.surface, at, **about)[0]
             poly[:, :, lost], rest[:, lost] = np.array(model.polynomial), np.array(model.rest)
         inner, outer = poly[:, :ORDER], poly[:, ORDER:]
         return (inner[0], inner[1]), (outer[0], outer[1]), (rest[0], rest[1])

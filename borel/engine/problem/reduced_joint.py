@@ -11,8 +11,8 @@ import math
 from copy import copy
 from typing import TYPE_CHECKING
 
-from borel.engine.balls.masses import SUM_OF_NORMALS
-from borel.engine.continuous.normalised_priors import SUM_IN_A_BOX, miss
+from borel.engine.problem.prior_masses import SUM_OF_NORMALS
+from borel.engine.problem.prior_normalisation import SUM_IN_A_BOX, miss
 from borel.numerics.graphs.trace import Graph
 from borel.numerics.reduction.normal_sum import NormalLaw
 from borel.numerics.reduction.scalar_statistic import reduced
@@ -25,7 +25,7 @@ MOST = 64
 """Secrets at most."""
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.surface import Secret
+    from borel.engine.problem.secret_and_kernel import Secret
     from borel.probability.mechanism import Mechanism
 
 

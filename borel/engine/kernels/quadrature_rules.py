@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.continuous.surface import Surface, boxes
+from borel.engine.problem.secret_and_kernel import Surface, boxes
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 

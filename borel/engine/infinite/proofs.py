@@ -46,10 +46,10 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates.infinities import Proof, infinite
-from borel.engine.infinities import marginal_orders as marginal
-from borel.engine.infinities.pairs import Pairs
-from borel.engine.infinities.rays import Rays
-from borel.engine.infinities.slopes import Slopes
+from borel.engine.infinite import marginal_order as marginal
+from borel.engine.infinite.pair_proof import Pairs
+from borel.engine.infinite.ray_candidates import Rays
+from borel.engine.infinite.slope_proof import Slopes
 from borel.numerics.germs.interpreter import PowerProgram, slack
 from borel.numerics.germs.order_bounds import Orders, Ray, better, gap, of_linear, of_log
 from borel.numerics.germs.subsequences import known_nodes
@@ -463,7 +463,7 @@ class Search(Rays):
         ends = y.data.get("box", [])
         if not ends:  # an outcome is a box as well, of which a figure there may be asked for
             return None
-        from borel.engine.continuous.surface import boxes
+        from borel.engine.problem.secret_and_kernel import boxes
         from borel.numerics.jets import arithmetic
 
         cuts = [p for p in self.boxes(y) if self.has_mass(*p)]

@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous.essential import extremes
-from borel.engine.continuous.guesses import guess
-from borel.engine.continuous.surface import Secret, Surface, boxes
+from borel.engine.kernels.essential_supremum import extremes
+from borel.engine.kernels.starting_points import guess
+from borel.engine.problem.secret_and_kernel import Secret, Surface, boxes
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.trace import Graph
 from borel.numerics.intervals import interpreter

@@ -14,7 +14,7 @@ from borel import settings
 from borel.numerics.graphs import float64
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.surface import Secret
+    from borel.engine.problem.secret_and_kernel import Secret
     from borel.numerics.graphs.trace import Graph
 
 _STARTS = 256

@@ -23,7 +23,7 @@ from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.surface import Surface
+    from borel.engine.problem.secret_and_kernel import Surface
     from borel.numerics.intervals.batched import Box
 
     Decisions = dict[int, tuple[np.ndarray, np.ndarray]]

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from borel.engine.continuous.band_marginals import ORDER, Marginal, full, geometry
-from borel.engine.continuous.essential import Around, extremes
-from borel.engine.continuous.half_lines import JUMPS
-from borel.engine.continuous.rules import power
-from borel.engine.continuous.summaries import summary
-from borel.engine.continuous.surface import boxes, merged
-from borel.engine.continuous.tubes import tubes
+from borel.engine.kernels.essential_supremum import Around, extremes
+from borel.engine.kernels.marginal_on_boxes import ORDER, Marginal, full, geometry
+from borel.engine.kernels.maximiser_tubes import tubes
+from borel.engine.kernels.quadrature_rules import power
+from borel.engine.kernels.scalar_statistics import summary
+from borel.engine.kernels.unbounded_secrets import JUMPS
+from borel.engine.problem.secret_and_kernel import boxes, merged
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.surface import Surface
+    from borel.engine.problem.secret_and_kernel import Surface
     from borel.numerics.intervals.batched import Box
 
 

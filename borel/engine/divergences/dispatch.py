@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.divergences.cells import (
+from borel.engine.problem.discretised_pair import (
     BITS,
     Cells,
     divergence,
@@ -48,7 +48,7 @@ def renyi_bound(p: Measure, q: Measure, order: Any) -> Bound:
     if parts is not None:
         return _sum([renyi_bound(a, b, order) for a, b in parts])
     if settings.current().closed_forms:
-        from borel.engine.divergences.renyi_forms import closed_form
+        from borel.engine.divergences.renyi_closed_forms import closed_form
 
         found = closed_form(p, q, order)
         if found is not None:
@@ -263,7 +263,7 @@ def _sum(bounds: list[Bound]) -> Bound:
 
 def _by_renyi(p: Measure, q: Measure, f: Generator) -> Bound | None:
     """Chi-square and squared Hellinger from closed forms of orders 2 and 1/2."""
-    from borel.engine.divergences.renyi_forms import closed_form
+    from borel.engine.divergences.renyi_closed_forms import closed_form
     from borel.numerics.balls.arithmetic import ball, enclose
 
     order = Fraction(2) if f.name == "chi_square" else Fraction(1, 2)
@@ -285,8 +285,8 @@ def _by_renyi(p: Measure, q: Measure, f: Generator) -> Bound | None:
 
 def _order_zero(p: Measure, q: Measure) -> Bound:
     """Return 0 for measures whose density is positive on one alphabet."""
-    from borel.engine.continuous.normalised_priors import FAMILIES
-    from borel.engine.continuous.surface import POSITIVE_COUNTS
+    from borel.engine.problem.prior_normalisation import FAMILIES
+    from borel.engine.problem.secret_and_kernel import POSITIVE_COUNTS
 
     if p.on == q.on and (p.family or ("",))[0] in FAMILIES | POSITIVE_COUNTS:
         return Bound.exact(0.0, 0.0)
@@ -304,7 +304,7 @@ def _general(p: Measure, q: Measure, figure: Callable[[Any], Bound]) -> Bound:
     if any(m.masses for m in (p, q)):
         raise NotYet("a divergence", missing="measures with atoms and a density")
     if p.on.kind == "countable" and p.on.dim == 1:
-        from borel.engine.divergences.countable_divergences import Heads
+        from borel.engine.divergences.countable import Heads
 
         return figure(Heads(p, q))
     why, found = "", None
@@ -313,7 +313,7 @@ def _general(p: Measure, q: Measure, figure: Callable[[Any], Bound]) -> Bound:
         try:
             if not (isinstance(p.on, Interval) and isinstance(q.on, Interval)):
                 raise NotEnclosed(f"a divergence on {p.on!r} is not certified in this version")
-            from borel.engine.divergences.line_divergences import Line
+            from borel.engine.divergences.continuous import Line
 
             found = figure(Line(p, q))
             if found.status != "undecided" or wanted == "certified":

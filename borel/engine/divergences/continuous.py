@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.engine.continuous import surface
 from borel.engine.continuous.certified import rounded
-from borel.engine.continuous.normalised_priors import FAMILIES
+from borel.engine.problem import secret_and_kernel
+from borel.engine.problem.prior_normalisation import FAMILIES
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.graphs.shared_graph import JoinedGraphs
@@ -42,7 +42,7 @@ class Line:
     """
 
     def __init__(self, p: Measure, q: Measure):
-        self.graphs = [surface.log_graph(m.density) for m in (p, q)]
+        self.graphs = [secret_and_kernel.log_graph(m.density) for m in (p, q)]
         self.p, self.q = p, q
         self.a, self.b = max(p.on.lower, q.on.lower), min(p.on.upper, q.on.upper)  # type: ignore[attr-defined]
         self.breaks = self._marks()

@@ -27,7 +27,7 @@ from borel.numerics.germs.order_bounds import NOTHING, Ray, of_log
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.engine.continuous.surface import Secret
+    from borel.engine.problem.secret_and_kernel import Secret
     from borel.numerics.germs.order_bounds import Orders
 
     Kernel = Callable[[Ray, Ray, float], Orders]

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from borel.engine.balls.masses import SUM_OF_NORMALS, integral_of
-from borel.engine.continuous.positive import ROUNDING, prover, require_nonnegative
+from borel.engine.problem.prior_masses import SUM_OF_NORMALS, integral_of
+from borel.engine.problem.prior_positivity import ROUNDING, prover, require_nonnegative
 from borel.errors import InvalidInput
 from borel.numerics.graphs.rewrite import simplified
 

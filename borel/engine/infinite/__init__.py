@@ -1,0 +1,1 @@
+"""Proofs that a figure is infinite."""

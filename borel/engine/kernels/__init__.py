@@ -1,0 +1,1 @@
+"""Enclosures over boxes of (y, x): leakage, marginals, essential suprema."""
