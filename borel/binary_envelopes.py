@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine import engine_for
-from borel.engine.discrete.discrete_figures import WIDE
+from borel.engine.finite.law_engine import WIDE
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint
 from borel.measuring import figure

@@ -75,8 +75,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.envelopes.envelope_enclosures import envelope_of
-from borel.engine.envelopes.envelope_figures import Threshold
+from borel.engine.envelopes.cell_enclosures import envelope_of
+from borel.engine.envelopes.figures import Threshold
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _NAMES, _require_joint, pmc, pml

@@ -9,7 +9,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine import engine_for
-from borel.engine.discrete.discrete_figures import LOST
+from borel.engine.finite.law_engine import LOST
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.parameter_arrays import JointFamily, LeakageFamily

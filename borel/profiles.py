@@ -14,8 +14,8 @@ import numpy as np
 
 from borel import settings
 from borel.engine import engine_for
-from borel.engine.discrete.discrete_figures import WIDE
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
+from borel.engine.finite.law_engine import WIDE
 from borel.engine.problem.budget import cut_short, vouched, within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.leakage import _require_joint

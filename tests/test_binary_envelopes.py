@@ -12,7 +12,7 @@ import pytest
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.discrete.event_curves import floats_of, largest_shares
+from borel.engine.finite.event_curves import floats_of, largest_shares
 
 HALF = F(1, 2)
 mpmath.mp.dps = 60
@@ -428,7 +428,7 @@ def test_what_is_not_there_yet():
 @pytest.mark.parametrize("wrong", [0.9, 1 + 2.0**-16, 1.001, 1.1])
 def test_a_wrong_guess_of_the_level_costs_width_only(monkeypatch, wrong):
     """G at three points bounds its minimum wherever they are, and halves at any probability."""
-    from borel.engine.continuous.certified_excess import Rows
+    from borel.engine.continuous.event_figures import Rows
 
     honest = Rows.ratios
 

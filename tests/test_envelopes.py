@@ -197,7 +197,7 @@ def test_an_infinite_cost_is_proved_in_floats_too():
 
 def test_a_basis_of_another_level_is_not_trusted():
     """Its weights may not be shares: then they are refused."""
-    from borel.engine.envelopes.envelope_exact import ExactProgramme
+    from borel.engine.envelopes.rational_programme import ExactProgramme
 
     p, K = EX2
     programme = ExactProgramme(1, K, o.marginal(p, K))

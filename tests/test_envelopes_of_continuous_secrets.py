@@ -9,8 +9,8 @@ from scipy import integrate
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.envelopes.envelope_bins import BinnedEnvelope
-from borel.engine.envelopes.envelope_figures import nats, ratio_of
+from borel.engine.envelopes.binned import BinnedEnvelope
+from borel.engine.envelopes.figures import nats, ratio_of
 
 UNIT = bl.Interval(0, 1)
 

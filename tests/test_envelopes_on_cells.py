@@ -181,12 +181,12 @@ def test_counting_queries_of_a_few_fair_bits(n):
 
 def test_a_solver_that_fails_leaves_the_cells(monkeypatch):
     """As much by cells alone: the level of mass 1/10 of Laplace noise on two secrets."""
-    from borel.engine.envelopes import envelope_columns
+    from borel.engine.envelopes import column_generation
 
     secret = bl.Finite([0, 1])
     joint = bl.uniform(secret) * bl.mechanisms.laplace(b=1, secret=secret)
     failed = type("Result", (), {"status": 4, "x": None, "fun": None})
-    monkeypatch.setattr(envelope_columns, "linprog", lambda *_, **__: failed)
+    monkeypatch.setattr(column_generation, "linprog", lambda *_, **__: failed)
     truth = mp.log(2 / (1 + mp.exp(-1)))
     with bl.options(budget=2):
         found = bl.envelope(joint)(0.1)

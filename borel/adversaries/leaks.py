@@ -14,7 +14,7 @@ import numpy as np
 
 from borel.adversaries.beliefs import Beliefs, Weights
 from borel.adversaries.threats import Gain, Number, Threat, Value
-from borel.engine.discrete.discrete_figures import OUTSIDE
+from borel.engine.finite.law_engine import OUTSIDE
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.probability.bound import Bound, Ratio

@@ -18,9 +18,9 @@ from borel.errors import NotYet
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.certified import CertifiedEngine
-    from borel.engine.discrete.countable import CountableEngine
-    from borel.engine.estimates.estimate import EstimateEngine
+    from borel.engine.continuous.engine import CertifiedEngine
+    from borel.engine.countable.engine import CountableEngine
+    from borel.engine.estimates.engine import EstimateEngine
 
 Ends = tuple[float, float]
 _PIECES = 16
@@ -65,9 +65,9 @@ class Region:
 
 def reader_of(engine: Any, y: Any) -> Any:
     """Return the reader for an engine."""
-    from borel.engine.continuous.certified import CertifiedEngine
-    from borel.engine.discrete.countable import CountableEngine
-    from borel.engine.estimates.estimate import EstimateEngine
+    from borel.engine.continuous.engine import CertifiedEngine
+    from borel.engine.countable.engine import CountableEngine
+    from borel.engine.estimates.engine import EstimateEngine
 
     if isinstance(engine, CertifiedEngine):
         whole = engine.of_secrets

@@ -25,7 +25,7 @@ from borel import settings
 from borel.adversaries.functions import require_few
 from borel.adversaries.region_search import Region, reader_of
 from borel.engine import engine_for
-from borel.engine.discrete.discrete_figures import OUTSIDE
+from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.problem.budget import cut_short, vouched
 from borel.errors import BudgetSpent, InvalidInput, NotYet
 from borel.leakage import VERSION, _is_single, _representable, pmc, pml

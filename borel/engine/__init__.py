@@ -30,12 +30,12 @@ def engine_for(joint: Joint) -> Any:
 
 def _choose(joint: Joint, wanted: str) -> Any:
     if joint.finite:
-        from borel.engine.discrete.exact import FiniteEngine
+        from borel.engine.finite.engine import FiniteEngine
 
         return FiniteEngine(joint)
     discrete = {joint.secret.kind, joint.outcome.kind} <= {"finite", "countable"}
     if discrete and joint.mechanism.density is not None and not joint.estimated:
-        from borel.engine.discrete.countable import CountableEngine
+        from borel.engine.countable.engine import CountableEngine
 
         return CountableEngine(joint)
     if wanted == "exact" and not joint.estimated:
@@ -47,7 +47,7 @@ def _choose(joint: Joint, wanted: str) -> Any:
         )
     why = joint.estimated
     if wanted != "estimate" and not why:
-        from borel.engine.continuous.certified import CertifiedEngine
+        from borel.engine.continuous.engine import CertifiedEngine
 
         try:
             return CertifiedEngine(joint)
@@ -59,6 +59,6 @@ def _choose(joint: Joint, wanted: str) -> Any:
             missing=f"a proof: {why}",
             instead='engine="auto" gives an estimate, marked so.',
         )
-    from borel.engine.estimates.estimate import EstimateEngine
+    from borel.engine.estimates.engine import EstimateEngine
 
     return EstimateEngine(joint, why)

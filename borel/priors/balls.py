@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from borel.engine.prior_sets import expectations as ex
-from borel.engine.prior_sets import linear
+from borel.engine.prior_sets import linear_programme
+from borel.engine.prior_sets import lower_expectations as ex
 from borel.engine.prior_sets.attainment import Values
-from borel.engine.prior_sets.expectations import Least
-from borel.engine.prior_sets.linear import Constraints, constraints
+from borel.engine.prior_sets.linear_programme import Constraints, constraints
+from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.batched import Box
@@ -96,7 +96,7 @@ class Around(PriorSet):
         """Return the set as data, for certificates: of no size, as a hull of its centre."""
         if self.size == 0:
             return {"kind": "hull", "corners": [self.intervals]}
-        [size] = linear.pairs([self.size])
+        [size] = linear_programme.pairs([self.size])
         return {"kind": self.kind, "centre": self.intervals, "size": size}
 
     @property

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from borel.engine.prior_sets import expectations as ex
-from borel.engine.prior_sets.expectations import Least
-from borel.engine.prior_sets.linear import Constraints, constraints, pairs
+from borel.engine.prior_sets import lower_expectations as ex
+from borel.engine.prior_sets.linear_programme import Constraints, constraints, pairs
+from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput
 from borel.numerics.intervals.batched import Box
 from borel.numerics.intervals.rounding import fraction_down, fraction_up

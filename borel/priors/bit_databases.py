@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.discrete.bernstein import Supremum, supremum
+from borel.engine.finite.polynomial_quotients import Supremum, supremum
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.closed_forms import proved
 from borel.mechanisms.counting import PAPER, CountingQuery, at_end, entries

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from borel.engine.prior_sets import linear
+from borel.engine.prior_sets import linear_programme
 from borel.engine.prior_sets.attainment import Values
-from borel.engine.prior_sets.expectations import Least
+from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.priors.emptiness import NOT_EMPTY, inhabited
 from borel.priors.polytopes import BINARY64
@@ -141,7 +141,9 @@ class Intersection(PriorSet):
         self.status = weakest(["certified", *(p.status for p in self.parts)])
         self.convex = all(p.convex for p in self.parts)
         rules = [p.rules for p in self.parts]
-        self._rules = None if any(r is None for r in rules) else reduce(linear.joined, rules)
+        self._rules = (
+            None if any(r is None for r in rules) else reduce(linear_programme.joined, rules)
+        )
         if not inhabited(self.parts, self._rules, "bl.priors: an intersection"):
             self.status = weakest(["conditional", self.status])
             self.assumptions = tuple(dict.fromkeys((*self.assumptions, NOT_EMPTY)))
@@ -149,7 +151,7 @@ class Intersection(PriorSet):
         if self._rules is not None:
             note = () if self.rational else (BINARY64,)
             self.assumptions = tuple(dict.fromkeys((*self.assumptions, *note)))
-            self._reach = linear.reach(self._rules)
+            self._reach = linear_programme.reach(self._rules)
 
     @property
     def closed(self) -> bool:  # type: ignore[override]
@@ -166,7 +168,11 @@ class Intersection(PriorSet):
 
     def described(self) -> dict[str, Any] | None:
         """Return the set as data, for certificates, if it is a polytope."""
-        return linear.described(self._rules) if self._rules is not None and self.closed else None
+        return (
+            linear_programme.described(self._rules)
+            if self._rules is not None and self.closed
+            else None
+        )
 
     @property
     def rules(self) -> Any:
@@ -184,7 +190,7 @@ class Intersection(PriorSet):
     def least(self, v: np.ndarray) -> Least:
         """Enclose the lower expectations: exactly for polytopes, else from below only."""
         if self._rules is not None:
-            return linear.least(v, self._rules)
+            return linear_programme.least(v, self._rules)
         each = [p.least(v) for p in self.parts]
         low = np.array([e.lower for e in each])
         best = low.argmax(axis=0)
@@ -196,7 +202,7 @@ class Intersection(PriorSet):
     def least_exactly(self, v: np.ndarray) -> Any:
         """Return lower expectations and priors as Fractions, for a rational polytope."""
         rules = self._rules if self.rational else None
-        return None if rules is None else linear.columns_exactly(v, rules)
+        return None if rules is None else linear_programme.columns_exactly(v, rules)
 
     def attains(self, v: Values) -> bool | None:
         """Return whether some minimiser charges a largest value; None if it is not known."""

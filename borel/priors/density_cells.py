@@ -9,7 +9,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine import engine_for
-from borel.engine.continuous.certified import CertifiedEngine
+from borel.engine.continuous.engine import CertifiedEngine
 from borel.engine.prior_sets.secret_cells import SecretCells
 from borel.errors import NotYet
 from borel.levels import ldp

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.prior_sets import expectations as ex
-from borel.engine.prior_sets import linear
-from borel.engine.prior_sets.expectations import Least
+from borel.engine.prior_sets import linear_programme
+from borel.engine.prior_sets import lower_expectations as ex
+from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput, NotEnclosed
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.priors.polytopes import limits
@@ -143,5 +143,5 @@ class DensityMoments(DensitySet):
             if np.isfinite(least):
                 rows.append(-large)
                 ends.append(-least)
-        rules = linear.constraints(len(low), np.array(rows), np.array(ends))
-        return linear.least(v, rules)
+        rules = linear_programme.constraints(len(low), np.array(rows), np.array(ends))
+        return linear_programme.least(v, rules)

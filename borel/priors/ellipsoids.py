@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from borel.engine.prior_sets.expectations import Least
+from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import U
 from borel.priors.sets import PriorSet

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.prior_sets import linear
+from borel.engine.prior_sets import linear_programme
 from borel.errors import InvalidInput, NotYet
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def inhabited(parts: list[PriorSet], rules: Any, what: str) -> bool:
         No prior is: proved.
     """
     if rules is not None:
-        member = linear.some_member(rules, what)
+        member = linear_programme.some_member(rules, what)
         if member is None:
             return False
         if all(part.closed for part in parts):
             return True
-        return _in_all(linear.middle_member(rules), parts)
+        return _in_all(linear_programme.middle_member(rules), parts)
     if parts[0].on.kind != "finite":
         return False
     if pair := _separated(parts):

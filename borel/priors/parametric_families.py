@@ -136,7 +136,7 @@ class Family(PriorSet):
 
     def least(self, v: np.ndarray) -> Any:
         """Enclose the lower expectations over the family."""
-        from borel.engine.prior_sets.family_search import least
+        from borel.engine.prior_sets.parametric_search import least
 
         if self._programs is None:
             raise NotYet(
@@ -148,7 +148,7 @@ class Family(PriorSet):
 
     @cached_property
     def _reach(self) -> tuple[np.ndarray, np.ndarray]:
-        from borel.engine.prior_sets.family_search import charged
+        from borel.engine.prior_sets.parametric_search import charged
 
         return charged(self)
 
@@ -159,7 +159,7 @@ class Family(PriorSet):
 
     def engine(self, joint: Joint) -> Any:
         """Return the engine of the family: branch and bound, or a search that proves nothing."""
-        from borel.engine.prior_sets.set_figures import FiniteSetEngine
+        from borel.engine.prior_sets.finite_figures import FiniteSetEngine
         from borel.priors.family_estimates import FamilyEstimate
 
         if self._programs is not None and joint.mechanism.finite:

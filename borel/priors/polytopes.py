@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from borel.engine.prior_sets import linear
-from borel.engine.prior_sets.expectations import Least
-from borel.engine.prior_sets.linear import Constraints
+from borel.engine.prior_sets import linear_programme
+from borel.engine.prior_sets.linear_programme import Constraints
+from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput
 from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet, _values
@@ -29,7 +29,7 @@ class Polytope(PriorSet):
         self.rational = rules.exact
         super().__init__(on, name, assumptions=() if self.rational else (BINARY64,))
         self._rules = rules
-        if linear.some_member(rules, f"bl.priors.{name}") is None:
+        if linear_programme.some_member(rules, f"bl.priors.{name}") is None:
             self.status = "conditional"
             self.assumptions = (*self.assumptions, NOT_EMPTY)
 
@@ -40,19 +40,19 @@ class Polytope(PriorSet):
 
     def least(self, v: np.ndarray) -> Least:
         """Enclose the lower expectations of columns of values: a program for each."""
-        return linear.least(v, self._rules)
+        return linear_programme.least(v, self._rules)
 
     def least_exactly(self, v: np.ndarray) -> Any:
         """Return lower expectations and priors as Fractions, for a rational set."""
-        return linear.columns_exactly(v, self._rules) if self.rational else None
+        return linear_programme.columns_exactly(v, self._rules) if self.rational else None
 
     def described(self) -> dict[str, Any]:
         """Return the set as data, for certificates."""
-        return linear.described(self._rules)
+        return linear_programme.described(self._rules)
 
     @cached_property
     def _reach(self) -> tuple[np.ndarray, np.ndarray]:
-        return linear.reach(self._rules)
+        return linear_programme.reach(self._rules)
 
     @property
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
@@ -63,15 +63,15 @@ class Polytope(PriorSet):
         """Return whether a prior is a member, up to a tolerance."""
         q, rules = np.asarray(prior.at(self.on), float), self._rules
         if rules.width > rules.n:
-            pinned = linear.joined(
+            pinned = linear_programme.joined(
                 rules,
-                linear.constraints(
+                linear_programme.constraints(
                     rules.n,
                     np.vstack([np.eye(rules.n), -np.eye(rules.n)]),
                     np.concatenate([q + tol, tol - q]),
                 ),
             )
-            return linear.feasible(pinned)
+            return linear_programme.feasible(pinned)
         rules = rules.floats
         below = rules.at_most @ q <= rules.limits + tol
         return bool(below.all() and (np.abs(rules.equal @ q - rules.values) <= tol).all())
@@ -133,4 +133,6 @@ def moment_rules(functions: Any, lower: Any, upper: Any, on: Alphabet, what: str
     ends = limits(lower, upper, len(table), what)
     low, high = (np.isfinite(end.astype(float)) for end in ends)
     rows = np.vstack([table[high], -table[low]])
-    return linear.constraints(on.size, rows, np.concatenate([ends[1][high], -ends[0][low]]))
+    return linear_programme.constraints(
+        on.size, rows, np.concatenate([ends[1][high], -ends[0][low]])
+    )

@@ -34,11 +34,11 @@ def engine_of(joint: Joint) -> Any:
         if own is not None:
             cache[wanted] = own(joint)
         elif joint.prior.on.kind == "finite" and joint.mechanism.finite:
-            from borel.engine.prior_sets.set_figures import FiniteSetEngine
+            from borel.engine.prior_sets.finite_figures import FiniteSetEngine
 
             cache[wanted] = FiniteSetEngine(joint)
         elif joint.prior.on.kind == "finite":
-            from borel.engine.prior_sets.set_outcomes import SetOutcomes
+            from borel.engine.prior_sets.outcome_figures import SetOutcomes
 
             cache[wanted] = SetOutcomes(joint)
         else:

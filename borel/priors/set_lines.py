@@ -87,7 +87,7 @@ class SetLines:
     @cached_property
     def cells(self) -> SecretCells | None:
         """The cells of a continuous secret of one dimension, for balls around its prior."""
-        from borel.engine.continuous.certified import CertifiedEngine
+        from borel.engine.continuous.engine import CertifiedEngine
         from borel.engine.prior_sets.secret_cells import SecretCells
 
         if self.kind not in ("TotalVariation", "DivergenceBall"):

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.certificates.prior_sets import of_mean
-from borel.engine.prior_sets import linear
-from borel.engine.prior_sets.expectations import Least
+from borel.engine.prior_sets import linear_programme
+from borel.engine.prior_sets.lower_expectations import Least
 from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
@@ -39,7 +39,7 @@ from borel.probability.measure import Measure, as_measure
 
 if TYPE_CHECKING:
     from borel.engine.prior_sets.attainment import Values
-    from borel.engine.prior_sets.linear import Constraints
+    from borel.engine.prior_sets.linear_programme import Constraints
     from borel.probability.joint import Joint
 
 
@@ -159,7 +159,7 @@ class PriorSet:
         rules = self.rules
         if rules is None or rules.width > rules.n or not self.closed:
             return False
-        return linear.satisfied(q, rules)
+        return linear_programme.satisfied(q, rules)
 
     # -- expectations -------------------------------------------------------------------------
 

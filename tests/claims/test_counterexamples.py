@@ -85,7 +85,7 @@ def test_the_engine_alone_refutes_both_theorems_too(countable):
 
 
 def test_where_the_engine_does_not_settle_it_nothing_is_refuted(monkeypatch):
-    from borel.engine.discrete.countable import CountableEngine
+    from borel.engine.countable.engine import CountableEngine
 
     monkeypatch.setattr(CountableEngine, "beyond_head", lambda self, kind: math.inf)
     with bl.options(closed_forms=False):

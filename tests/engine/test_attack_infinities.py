@@ -9,7 +9,7 @@ import oracles as o
 import pytest
 
 import borel as bl
-from borel.engine.discrete.bernstein import supremum
+from borel.engine.finite.polynomial_quotients import supremum
 from borel.engine.infinite.slope_proof import _towards
 from borel.numerics.graphs.float64 import evaluate
 from borel.numerics.graphs.trace import trace
@@ -142,7 +142,7 @@ def test_an_outcome_far_out_of_countable_secrets():
 
 def test_laws_keep_one_head_when_one_is_interrupted(monkeypatch):
     """A head that was not computed to its end is not the head of the laws that are known."""
-    from borel.engine.discrete.countable import CountableEngine
+    from borel.engine.countable.engine import CountableEngine
 
     mech = bl.Mechanism(lambda y, x: (1 - x) * x**y, secret=BITS, outcome=N0)
     engine = CountableEngine(bl.pmf([F(1, 4), F(3, 4)], on=BITS) * mech)

@@ -20,11 +20,11 @@ import borel as bl
 from borel import settings
 from borel.engine import engine_for
 from borel.engine.certificates import trials
-from borel.engine.continuous import partition
-from borel.engine.discrete import countable
-from borel.engine.estimates import curve
-from borel.engine.estimates.estimate import Pointwise
-from borel.engine.estimates.estimate_divergences import Quadrature
+from borel.engine.continuous import outcome_partition
+from borel.engine.countable import engine as countable
+from borel.engine.estimates import outcome_curve
+from borel.engine.estimates.divergences import Quadrature
+from borel.engine.estimates.engine import Pointwise
 from borel.engine.infinite import proofs
 from borel.engine.kernels import (
     essential_supremum,
@@ -176,7 +176,7 @@ def test_an_integral_stops_between_blocks_of_boxes(clock, monkeypatch, seconds):
 @pytest.mark.parametrize("figure", ["sup", "tail", "quantile", "mean", "exp_mean"])
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_a_law_stops_between_blocks_of_bands(clock, monkeypatch, kind, figure):
-    monkeypatch.setattr(partition, "_BLOCK", 8)
+    monkeypatch.setattr(outcome_partition, "_BLOCK", 8)
     clock.takes(leakage_on_boxes.Bands, "evaluate")
     arguments = {"tail": (0.2,), "quantile": (0.5,)}.get(figure, ())
     truths = {
@@ -356,7 +356,7 @@ def test_information_over_countable_outcomes_ends_in_time(clock, monkeypatch):
     truth = math.fsum((p * np.log(p / p.mean(axis=0)) / 2).ravel())
     whole = bl.mutual_information(joint)
     assert whole.width < 1e-8 and whole.lower - 1e-12 <= truth <= whole.upper + 1e-12
-    from borel.engine.discrete import countable_measures
+    from borel.engine.countable import measures as countable_measures
 
     clock.takes(countable_measures, "ball", 0.05)
     with bl.options(budget=2):
@@ -369,7 +369,7 @@ def test_information_over_countable_outcomes_ends_in_time(clock, monkeypatch):
 
 
 def test_an_estimated_curve_ends_in_time_and_is_refined_later(clock):
-    clock.takes(curve.Curve, "_sample")
+    clock.takes(outcome_curve.Curve, "_sample")
     joint = bl.uniform(UNIT) * logs(lambda y, x: -np.abs(y - x) / 0.1 - np.log(0.2))
     with bl.options(engine="estimate", budget=0.5):
         bl.pml(joint).mean()

@@ -9,7 +9,7 @@ import oracles as o
 import pytest
 
 import borel as bl
-from borel.engine.discrete.countable import CountableEngine
+from borel.engine.countable.engine import CountableEngine
 
 pytestmark = pytest.mark.usefixtures("enclosures_alone")
 

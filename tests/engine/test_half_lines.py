@@ -16,7 +16,7 @@ from scipy import stats
 
 import borel as bl
 from borel.engine.certificates.checks.suprema import _Outcomes, check_outcomes
-from borel.engine.continuous.certified_laws import CertifiedOutcomes
+from borel.engine.continuous.outcome_engine import CertifiedOutcomes
 from borel.engine.kernels import leakage_far_out, unbounded_secrets
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.trace import trace

@@ -9,8 +9,8 @@ from engine.blind_infinities import DECOYS
 from engine.near_misses import NEAR_MISSES
 
 import borel as bl
+from borel.engine.countable.infinity_proofs import prove_countable
 from borel.engine.infinite.proofs import prove
-from borel.engine.infinities.infinity_countable import prove_countable
 
 
 def named(cases):

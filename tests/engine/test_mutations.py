@@ -29,7 +29,7 @@ from engine.certified_cases import (
 )
 
 import borel as bl
-from borel.engine.continuous import partition
+from borel.engine.continuous import outcome_partition
 from borel.engine.kernels import essential_supremum, leakage_on_boxes, marginal_integral
 from borel.engine.problem import secret_and_kernel
 from borel.numerics.balls import integral, integrand
@@ -257,7 +257,7 @@ def paths_outside_of_the_secrets(patch):
 
 
 def a_band_forgotten(patch):
-    split = partition.Partition.split
+    split = outcome_partition.Partition.split
 
     def forgetful(self, *args):
         done = split(self, *args)
@@ -265,7 +265,7 @@ def a_band_forgotten(patch):
             self.low, self.high, self.data = self.low[:-1], self.high[:-1], self.data[:, :-1]
         return done
 
-    patch.setattr(partition.Partition, "split", forgetful)
+    patch.setattr(outcome_partition.Partition, "split", forgetful)
 
 
 # -- every bug is caught -------------------------------------------------------------------------

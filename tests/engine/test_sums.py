@@ -25,7 +25,7 @@ from mpmath import mpf
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.continuous.certified import CertifiedEngine
+from borel.engine.continuous.engine import CertifiedEngine
 from borel.engine.problem.reduced_joint import on_a_line
 from borel.verification import verified
 

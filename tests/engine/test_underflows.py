@@ -13,8 +13,8 @@ import xarray as xr
 from scipy import stats
 
 import borel as bl
-from borel.engine.estimates.curve import Curve
-from borel.engine.estimates.estimate import Pieces
+from borel.engine.estimates.engine import Pieces
+from borel.engine.estimates.outcome_curve import Curve
 from borel.numerics.float64.charts import Axis
 
 UNIT, LINE = bl.Interval(0, 1), bl.Reals()

@@ -13,7 +13,7 @@ from scipy import stats
 
 import borel as bl
 from borel.engine.certificates.checks.in_logs import check_in_logs
-from borel.engine.continuous.certified_laws import CertifiedOutcomes
+from borel.engine.continuous.outcome_engine import CertifiedOutcomes
 from borel.engine.problem import prior_masses, prior_normalisation
 from borel.engine.problem.prior_normalisation import MISS, miss
 from borel.numerics.graphs.trace import trace

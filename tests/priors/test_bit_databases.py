@@ -10,7 +10,7 @@ import pytest
 from statuses import certainly
 
 import borel as bl
-from borel.engine.discrete.bernstein import supremum
+from borel.engine.finite.polynomial_quotients import supremum
 
 CASES = [
     (5, 0.05, "fraction", F(1, 5), F(4, 5)),

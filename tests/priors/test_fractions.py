@@ -11,7 +11,7 @@ from vertices import vertices
 
 import borel as bl
 from borel.engine.certificates.checks.set_means import check_set_means
-from borel.engine.prior_sets import linear
+from borel.engine.prior_sets import linear_programme
 
 TENTH, THIRD, H, Q = F(1, 10), F(1, 3), F(1, 2), F(1, 4)
 TWO, THREE = bl.Finite(2), bl.Finite(3)
@@ -150,7 +150,9 @@ def test_a_probability_below_the_floats_is_not_0():
 def test_limits_of_moments_on_an_interval_are_rounded_to_the_safe_side(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        linear, "least", lambda v, rules: seen.append((rules.at_most, rules.limits.tolist()))
+        linear_programme,
+        "least",
+        lambda v, rules: seen.append((rules.at_most, rules.limits.tolist())),
     )
     on = bl.Interval(0, 1)
     prior_set = bl.priors.moment(lambda x: x, lower=TENTH, upper=THIRD, on=on)

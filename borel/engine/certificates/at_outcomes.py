@@ -21,7 +21,7 @@ from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.certified import CertifiedEngine
+    from borel.engine.continuous.engine import CertifiedEngine
 
 PARTS = 64
 """A supremum over up to this many outcomes carries the certificate of each."""

@@ -13,7 +13,7 @@ from borel.engine.certificates.encoding import header, without_infinities
 from borel.settings import current
 
 if TYPE_CHECKING:
-    from borel.engine.discrete.discrete_figures import DiscreteFigures
+    from borel.engine.finite.law_engine import DiscreteFigures
 
 _PARTS = 640
 _LITTLE = {"pml": 1e-14, "pmc": 1e-18}  # the bound beyond a head is cruder of PMC

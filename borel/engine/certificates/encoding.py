@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from borel import settings
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.certified import CertifiedEngine
+    from borel.engine.continuous.engine import CertifiedEngine
     from borel.engine.problem.secret_and_kernel import Secret
     from borel.probability.bound import Bound
     from borel.probability.measure import Measure

@@ -15,7 +15,7 @@ from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
 if TYPE_CHECKING:
-    from borel.engine.envelopes.envelope_figures import FiniteEnvelope
+    from borel.engine.envelopes.figures import FiniteEnvelope
 
 _ENTRIES = 4096
 _WHOLE = 2**52

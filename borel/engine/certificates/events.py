@@ -23,7 +23,7 @@ from borel.engine.kernels.outcome_regions import Cells, Regions, Score
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from borel.engine.continuous.certified_excess import Rows
+    from borel.engine.continuous.event_figures import Rows
     from borel.engine.divergences.hockey_sticks import Threshold
 
 _TIE = 2.0**-40

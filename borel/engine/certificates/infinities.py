@@ -22,7 +22,7 @@ from borel.engine.certificates.trials import followed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from borel.engine.continuous.certified import CertifiedEngine
+    from borel.engine.continuous.engine import CertifiedEngine
 
 _REACHES = (2.0, 1.0, 8.0)
 _WIDER = 2.0**-40

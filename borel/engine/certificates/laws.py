@@ -27,8 +27,8 @@ from borel.engine.kernels import leakage_far_out, unbounded_secrets
 
 if TYPE_CHECKING:
     from borel.engine.certificates.infinities import Proof
-    from borel.engine.continuous.certified_laws import CertifiedOutcomes
-    from borel.engine.continuous.partition import Partition
+    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.continuous.outcome_partition import Partition
 
 _CELLS = 8
 _HINTS = 16

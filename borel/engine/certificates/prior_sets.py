@@ -18,8 +18,8 @@ from borel.engine.certificates.checks.set_means import LEAVES, check_set_means
 from borel.engine.certificates.checks.set_rules import RULES
 from borel.engine.certificates.checks.verifier import check
 from borel.engine.certificates.encoding import _end, patience, without_infinities
-from borel.engine.prior_sets import linear
-from borel.engine.prior_sets.linear import pairs
+from borel.engine.prior_sets import linear_programme
+from borel.engine.prior_sets.linear_programme import pairs
 from borel.probability.measure import Measure
 
 if TYPE_CHECKING:
@@ -57,7 +57,11 @@ def member(
         return _mixture(about["corners"], v, x)
     if kind == "linear":
         rules = prior_set.rules
-        found = linear.corner(v, rules, x) if v.any() or x else linear.near(prior, rules)
+        found = (
+            linear_programme.corner(v, rules, x)
+            if v.any() or x
+            else linear_programme.near(prior, rules)
+        )
         return found and pairs(found)
     weights = [Fraction(float(p)) for p in np.maximum(prior, 0.0)]
     n, whole = len(weights), sum(weights)

@@ -14,7 +14,7 @@ from borel.engine.certificates.trials import followed
 from borel.numerics.graphs import float64
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.certified import CertifiedEngine
+    from borel.engine.continuous.engine import CertifiedEngine
     from borel.numerics.graphs.trace import Graph
 
 _WORK = 6_000_000

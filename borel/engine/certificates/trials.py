@@ -25,7 +25,7 @@ from borel.engine.certificates.checks.verifier import check
 from borel.engine.certificates.encoding import patience
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.certified_laws import CertifiedOutcomes
+    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
 
 _KNOWN_MASS = 1e-9
 

@@ -333,7 +333,7 @@ def _general(p: Measure, q: Measure, figure: Callable[[Any], Bound]) -> Bound:
             missing=f"a closed form for {p!r} and {q!r}",
             instead='engine="auto" certifies what it can, and estimates the rest.',
         )
-    from borel.engine.estimates.estimate_divergences import Quadrature
+    from borel.engine.estimates.divergences import Quadrature
 
     try:
         return figure(Quadrature(p, q, why))

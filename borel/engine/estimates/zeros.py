@@ -16,7 +16,7 @@ from borel.errors import NotEnclosed
 from borel.numerics.intervals import interpreter
 
 if TYPE_CHECKING:
-    from borel.engine.estimates.estimate import Pointwise
+    from borel.engine.estimates.engine import Pointwise
     from borel.probability.density import Density
 
 FAR = -200.0
@@ -31,7 +31,7 @@ def zero_everywhere(point: Pointwise, ys: Any) -> np.ndarray:
     Examples
     --------
     >>> import borel as bl
-    >>> from borel.engine.estimates.estimate import Pointwise
+    >>> from borel.engine.estimates.engine import Pointwise
     >>> unit = bl.Interval(0, 1)
     >>> box = bl.Mechanism(
     ...     lambda y, x: np.where(abs(y - x) < 1, 0.5, 0.0), secret=unit, outcome=bl.Reals()

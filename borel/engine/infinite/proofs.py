@@ -58,7 +58,7 @@ from borel.numerics.graphs import float64, rewrite
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.engine.continuous.certified_laws import CertifiedOutcomes
+    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
     from borel.numerics.graphs.trace import Graph
 
 STARTS = (2.0**-10, 2.0**-30)

@@ -23,7 +23,7 @@ from borel.numerics.germs.subsequences import on_scale, scales, waves
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from borel.engine.continuous.certified_laws import CertifiedOutcomes
+    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
 
 _SPREADS = ((0.25, 0.75), (1.125, 1.5), (1.0078125, 1.0625), (0.9375, 0.9921875))
 _MOST_PLACES = 8

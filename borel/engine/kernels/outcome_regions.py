@@ -16,7 +16,7 @@ from borel import settings
 from borel.errors import BudgetSpent
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.certified_excess import Rows
+    from borel.engine.continuous.event_figures import Rows
 
 Score = Callable[[np.ndarray], np.ndarray]
 Cells = list[tuple[float, float]]

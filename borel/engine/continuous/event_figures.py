@@ -1,0 +1,307 @@
+r"""What rows exceed the marginal by, on an interval of outcomes: psi_1, psi_2, and events.
+
+With finitely many secrets the marginal is a sum of kernels, and the excess of a row over a
+multiple of it one integral (`hockey_sticks`). The largest :math:`K_x(a)` over fuzzy events of
+probability delta is :math:`H_x(\delta) = \min_\tau G(\tau)`, :math:`G(\tau) = \tau \delta +
+\int (k_x - \tau f_Y)^+`: G is convex, so that its values at three points bound the minimum.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.engine.certificates.events import event, psi
+from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_line
+from borel.engine.problem.secret_and_kernel import log_graph
+from borel.errors import BudgetSpent, NotEnclosed, NotYet
+from borel.numerics.balls.arithmetic import ball
+from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.intervals.rounding import log_fraction
+
+if TYPE_CHECKING:
+    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.probability.bound import Bound
+
+_MOST = 12
+_GRID = 20_001
+_STEP = Fraction(1, 2**15)
+_ROOM = 0.01
+
+
+class Rows:
+    """The kernels of a finite secret and the marginal, as graphs of the outcome.
+
+    Parameters
+    ----------
+    engine : CertifiedOutcomes
+        Of a joint with outcomes on an interval.
+
+    Raises
+    ------
+    NotEnclosed
+        Another secret, or outcomes with atoms.
+    """
+
+    def __init__(self, engine: CertifiedOutcomes):
+        secret, mechanism = engine.secret, engine.joint.mechanism
+        if secret.continuous or secret.rest or secret.dim > 1 or len(secret.atoms) > _MOST:
+            raise NotEnclosed(f"this figure is certified for secrets of at most {_MOST} values")
+        if len(engine.atoms):
+            raise NotEnclosed("this figure is not certified for outcomes with atoms")
+        graph = log_graph(mechanism.density)
+        self.engine, self.line = engine, (float(engine.line.lower), float(engine.line.upper))
+        self.points = [float(a) for a in secret.atoms[:, 0]]
+        self.graphs = [graph.bind({"x": x}) if "x" in graph.inputs else graph for x in self.points]
+        pairs = zip(secret.weight_low, secret.weight_high, strict=True)
+        self.weights = [ball(float(a)).union(ball(float(b))) for a, b in pairs]
+        self.least = Fraction(float(secret.weight_low.min()))
+        self.marks = [m for m in mechanism.breaks if self.line[0] < m < self.line[1]]
+        self.marks = sorted(
+            {*self.marks, *(x for x in self.points if self.line[0] < x < self.line[1])}
+        )
+        self.inputs = {f"w{i}": w.log() for i, w in enumerate(self.weights)}
+        self._deadline = settings.search_deadline()
+
+    def late(self) -> bool:
+        """Return whether the figure should be ready: what is left gets its simplest bounds."""
+        return settings.late(self._deadline)
+
+    def logs(self, y: np.ndarray) -> np.ndarray:
+        """Return log k_x(y) for every secret (first axis), in float64."""
+        mechanism = self.engine.joint.mechanism
+        return np.array([np.broadcast_to(mechanism._logpdf(y, x), y.shape) for x in self.points])
+
+    def log_law(self, logs: np.ndarray) -> np.ndarray:
+        """Return log f_Y from `logs`, in float64."""
+        weights = np.log([float(w.mid()) for w in self.weights])
+        return np.logaddexp.reduce(logs + weights[:, None], axis=0)
+
+    def _law(self, together: JoinedGraphs) -> int:
+        add = together.add
+        mixed = [add("add", add("input", f"w{i}"), at) for i, at in enumerate(together.roots)]
+        law = mixed[0]
+        for more in mixed[1:]:
+            law = add("logaddexp", law, more)
+        return law
+
+    def excess(self, x: int, level: Threshold, rel_tol: float = 1e-9) -> tuple[float, float]:
+        """Enclose the integral of (k_x - e^level f_Y)^+."""
+        together = JoinedGraphs(self.graphs)
+        law = together.rooted(self._law(together))
+
+        def gap(y: np.ndarray) -> np.ndarray:
+            logs = self.logs(y)
+            return logs[x] - self.log_law(logs)
+
+        pair = Pair(self.graphs[x], law, self.inputs, "y", gap)
+        return excess_on_line(pair, self.line, self.marks, level, rel_tol)
+
+    def distance(self, x: int, other: int) -> tuple[float, float]:
+        """Enclose the total variation distance of two rows."""
+
+        def gap(y: np.ndarray) -> np.ndarray:
+            logs = self.logs(y)
+            return logs[x] - logs[other]
+
+        pair = Pair(self.graphs[x], self.graphs[other], {}, "y", gap)
+        return excess_on_line(pair, self.line, self.marks, Threshold(Fraction(0)))
+
+    def penalty(self, level: Threshold) -> tuple[float, float]:
+        """Enclose the integral of f_Y (1 - e^(level - PML))^+."""
+        together = JoinedGraphs(self.graphs)
+        add, law = together.add, self._law(together)
+        top = together.roots[0]
+        for more in together.roots[1:]:
+            top = add("maximum", top, more)
+        less = together.rooted(add("subtract", add("add", law, law), top))
+
+        def gap(y: np.ndarray) -> np.ndarray:
+            logs = self.logs(y)
+            return logs.max(axis=0) - self.log_law(logs)
+
+        covers = tuple(self.graphs)
+        pair = Pair(together.rooted(law), less, self.inputs, "y", gap, covers)
+        return excess_on_line(pair, self.line, self.marks, level)
+
+    # -- events -----------------------------------------------------------------------------------
+
+    def grid(self) -> np.ndarray:
+        """Return outcomes, of an unbounded line more of them where the kernels are."""
+        low, high = (min(max(end, -1e4), 1e4) for end in self.line)
+        if (low, high) == self.line:
+            return np.linspace(low, high, _GRID)
+        t = np.linspace(-1, 1, _GRID)
+        centre, span = float(np.mean(self.points)), 1.0 + float(np.ptp(self.points))
+        return np.unique(np.clip(centre + span * np.sinh(12 * t) / 20, low, high))
+
+    def ratios(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return k_x / f_Y and the mass of f_Y on a grid, in float64: only to choose tau."""
+        y = self.grid()
+        middle, width = (y[1:] + y[:-1]) / 2, np.diff(y)
+        with np.errstate(all="ignore"):
+            logs = self.logs(middle)
+            law = self.log_law(logs)
+            ratio, mass = np.exp(logs - law), np.exp(law) * width
+        return np.nan_to_num(ratio), np.nan_to_num(mass)
+
+    def share(self, x: int, delta: Fraction, grid: Any) -> tuple[Fraction, Fraction]:
+        r"""Enclose :math:`H_x(\delta)` from G at three points around its guessed minimum.
+
+        With values G1, G2, G3 at equal distances h, convexity gives G >= 2 G2 - max(G1, G3) between
+        the first and the last, and beyond them at least the end's value less what the slope of
+        the chord next to it may be.
+        """
+        most = 1 / self.least  # no ratio is above it
+        if self.late():
+            return delta, min(most * delta, Fraction(1))
+        ratio, mass = grid[0][x], grid[1]
+        order = np.argsort(-ratio)
+        total = np.cumsum(mass[order])
+        guess = np.interp(float(delta) * total[-1], total - mass[order] / 2, ratio[order])
+        middle = min(max(Fraction(float(guess)), Fraction(1, 2**20)), most)
+        step = middle * _STEP
+        low, high = [], []
+        for tau in (middle - step, middle, middle + step):
+            found = self._excess_at(x, tau)
+            low.append(tau * delta + found[0])
+            high.append(tau * delta + found[1])
+        least = min(
+            2 * low[1] - max(high[0], high[2]),
+            low[0] - max(Fraction(0), (high[1] - low[0]) / step) * (middle - step),
+            low[2] - max(Fraction(0), (high[1] - low[2]) / step) * max(most - middle, Fraction(0)),
+        )
+        return max(least, delta), max(min(*high, most * delta, Fraction(1)), least, delta)
+
+    def _excess_at(self, x: int, tau: Fraction) -> tuple[Fraction, Fraction]:
+        low, high = self.excess(x, Threshold(ratio=tau), 1e-12)
+        if high == math.inf and not self.late():
+            raise NotEnclosed("Arb does not bound an excess over the line")
+        # (k - tau f)^+ is at least k - tau f, whose integral is 1 - tau
+        return max(Fraction(low), 1 - tau, Fraction(0)), Fraction(min(high, 1.0))
+
+    def event(self, delta: Fraction) -> tuple[Fraction, Fraction]:
+        """Enclose e^leakage of the worst event of probability delta."""
+        grid = self.ratios()
+        shares = [self.share(x, delta, grid) for x in range(len(self.points))]
+        return max(s[0] for s in shares) / delta, max(s[1] for s in shares) / delta
+
+    def halves(self) -> tuple[Fraction, Fraction]:
+        r"""Enclose the largest e^leakage that an event and its complement both have.
+
+        Of two secrets k_x / f_Y is a falling function of the other one, so that the best events
+        are complements of each other: at every p the smaller of H_1(p) / p and
+        H_2(1 - p) / (1 - p) is a lower end, and the larger an upper one. Of more secrets it is at
+        most 1 + TV of two rows.
+        """
+        size = len(self.points)
+        if size < 2:
+            return Fraction(1), Fraction(1)
+        pairs = [(a, b) for a in range(size) for b in range(a + 1, size)]
+        tops = [
+            Fraction(2) if self.late() else 1 + Fraction(min(self.distance(*pair)[1], 1.0))
+            for pair in pairs
+        ]
+        if size > 2:
+            return Fraction(1), max(tops)
+        grid = self.ratios()
+        sums = []
+        for x in (0, 1):
+            order = np.argsort(-grid[0][x])
+            mass = np.cumsum(grid[1][order])
+            gain = np.cumsum((grid[0][x] * grid[1])[order])
+            sums.append((mass, gain))
+        p = np.linspace(0.001, 0.999, 9981)
+        one = np.interp(p, *sums[0]) / p
+        two = np.interp(1 - p, *sums[1]) / (1 - p)
+        best = Fraction(float(p[int(np.argmin(np.abs(one - two)))]))
+        first = [v / best for v in self.share(0, best, grid)]
+        second = [v / (1 - best) for v in self.share(1, 1 - best, grid)]
+        return min(first[0], second[0]), min(max(first[1], second[1]), *tops)
+
+
+def figure(engine: CertifiedOutcomes, name: str, *arguments: Any) -> Bound:
+    """Compute a figure of this file as a Bound, or say that it is not certified."""
+    try:
+        return _FIGURES[name](engine, Rows(engine), *arguments)
+    except NotEnclosed as error:
+        raise NotYet(f"bl.{name}", missing=f"a proof: {error}") from None
+
+
+def _psi_1(engine: Any, rows: Rows, level: Threshold) -> Bound:
+    return _of_psi(engine, rows, "psi_1", level, rows.penalty)
+
+
+def _psi_2(engine: Any, rows: Rows, level: Threshold) -> Bound:
+    if len(rows.points) == 1:
+        return engine.bound(0.0, 0.0, units="probability")
+
+    def largest(level: Threshold) -> tuple[float, ...]:
+        found = [rows.excess(x, level) for x in range(len(rows.points))]
+        return tuple(max(f[k] for f in found) for k in (0, 1))
+
+    return _of_psi(engine, rows, "psi_2", level, largest)
+
+
+def _proved(prove: Any) -> Any:
+    """Return what has a certificate, if certificates are wanted, within half of the time left."""
+    if settings.current().certificates:
+        with suppress(BudgetSpent), settings.part(2):
+            return prove(_ROOM * settings.current().tol)
+    return None
+
+
+def _of_psi(engine: Any, rows: Rows, quantity: str, level: Threshold, otherwise: Any) -> Bound:
+    found = _proved(lambda room: psi(rows, quantity, level, room))
+    if found is not None:
+        return engine.bound(*found[:2], units="probability", certificate=found[2])
+    return engine.bound(*(min(v, 1.0) for v in otherwise(level)), units="probability")
+
+
+def _event(engine: Any, rows: Rows, delta: Fraction) -> Bound:
+    if delta == 0:
+        return engine.sup("pml")
+    if len(rows.points) == 1:
+        return engine.bound(0.0, 0.0)
+    return _of_event(engine, rows, "event_maximal_leakage", delta)
+
+
+def _envelope(engine: Any, rows: Rows, delta: Fraction) -> Bound:
+    if len(rows.points) == 1:
+        return engine.bound(0.0, 0.0)
+    return _of_event(engine, rows, "binary_envelope", delta)
+
+
+def _halves(engine: Any, rows: Rows) -> Bound:
+    if len(rows.points) == 1:
+        return engine.bound(0.0, 0.0)
+    return _of_event(engine, rows, "both_halves", Fraction(1, 2))
+
+
+def _of_event(engine: Any, rows: Rows, quantity: str, delta: Fraction) -> Bound:
+    found = _proved(lambda room: event(rows, quantity, delta, room))
+    if found is not None:
+        return engine.bound(*found[:2], certificate=found[2])
+    ends = rows.halves() if quantity == "both_halves" else rows.event(delta)
+    if quantity == "binary_envelope" and 2 * delta > 1:
+        ends = tuple(map(max, ends, rows.halves()))
+    return _of_ratio(engine, *ends)
+
+
+def _of_ratio(engine: Any, low: Fraction, high: Fraction) -> Bound:
+    low, high = max(low, Fraction(1)), max(high, Fraction(1))
+    return engine.bound(log_fraction(low)[0], log_fraction(high)[1])
+
+
+_FIGURES: dict[str, Any] = {
+    "psi_1": _psi_1,
+    "psi_2": _psi_2,
+    "event_maximal_leakage": _event,
+    "binary_envelope": _envelope,
+    "both_halves": _halves,
+}

@@ -1,0 +1,369 @@
+"""Certified suprema and laws over continuous outcomes: bands of outcomes, refined where needed."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.engine.certificates import encoding, laws
+from borel.engine.certificates.at_outcomes import at_outcome
+from borel.engine.continuous.endpoint_means import EndMeans
+from borel.engine.continuous.engine import CertifiedEngine
+from borel.engine.continuous.event_figures import Rows, figure
+from borel.engine.continuous.outcome_partition import BANDS, Partition
+from borel.engine.continuous.tail_entropy import FarEntropy
+from borel.engine.finite.law_engine import OUTSIDE
+from borel.engine.kernels.leakage_on_boxes import Bands
+from borel.engine.kernels.marginal_on_boxes import Marginal
+from borel.engine.kernels.means_far_out import FarMeans
+from borel.engine.kernels.outcome_regions import Regions
+from borel.engine.problem import reduced_joint
+from borel.errors import BudgetSpent, NotEnclosed, NotYet
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
+from borel.probability.alphabets import Interval, Mixed
+from borel.probability.bound import Bound
+from borel.probability.countable_law import Values, check_level
+from borel.probability.generators import NAMED
+
+if TYPE_CHECKING:
+    from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.probability.generators import Generator
+    from borel.probability.joint import Joint
+
+_OPEN = (
+    "no bound from above was found within the budget, nor a proof that it is infinite; "
+    'options(engine="estimate") gives a value that proves nothing'
+)
+_ROOM = 0.01
+_SPACE = 0.05
+_SPARE = 1e-3
+
+
+class CertifiedOutcomes(CertifiedEngine):
+    """Figures of a joint whose outcome has a density, and perhaps atoms."""
+
+    def __init__(self, joint: Joint, *, summed: bool = True):
+        super().__init__(joint, summed=summed)
+        outcome = joint.outcome
+        line = outcome.interval if isinstance(outcome, Mixed) else outcome
+        if not isinstance(line, Interval):
+            raise NotEnclosed(f"certified figures for outcomes on {outcome!r} are not there")
+        self.line = line
+        self.atoms = np.array(outcome.atoms if isinstance(outcome, Mixed) else (), float)
+        forms = self.joint.mechanism.closed_forms
+        known = None if forms is None else forms.log_marginal(self.joint)
+        self.theorem = () if known is None else (known[1],)
+        self.log_marginal_graph = None if known is None else known[0]
+        self.bands = Bands(Marginal(self.surface, self.log_marginal_graph))
+        spread = self.surface.spread
+        far = None if spread is None else Marginal(spread, self.log_marginal_graph)
+        self.far_bands = None if far is None else Bands(far)
+        self._partitions: dict[str, Partition] = {}
+
+    @cached_property
+    def regions(self) -> Regions:
+        """What outcomes tell of a finite secret, in float64."""
+        return Regions(Rows(self))
+
+    @cached_property
+    def far_means(self) -> list[FarMeans]:
+        """Bounds for outcomes far out, of means of a leakage that is not bounded there."""
+        forms = [bands.cover for bands in (self.bands, self.far_bands) if bands is not None]
+        return [FarMeans(form, self.log_marginal_graph) for form in forms]
+
+    @cached_property
+    def far_entropy(self) -> FarEntropy:
+        """Bounds of the mean of PML over outcomes far out, by their mass."""
+        return FarEntropy(self)
+
+    @cached_property
+    def of_one(self) -> CertifiedOutcomes | None:
+        """The engine of the one number that the kernel reads of several secrets, if it reads one.
+
+        Every part of its values has mass. What it knows of the kernel holds; its prior is no more
+        than that: f_Y is another one.
+        """
+        return self._of_one(False)
+
+    @cached_property
+    def over_one(self) -> CertifiedOutcomes | None:
+        """The same, with perhaps a few more values, so that they are all."""
+        return self._of_one(True)
+
+    def _of_one(self, cover: bool) -> CertifiedOutcomes | None:
+        found = self.bands.summary
+        if found is None:
+            return None
+        secret = (found.cover if cover else found.inside).secret
+        made = type(self)(reduced_joint.on_a_number(self.joint, found.graph, secret))
+        made.several = self
+        return made
+
+    @cached_property
+    def end_means(self) -> EndMeans:
+        """Bounds for outcomes beside an end of their alphabet, where the kernel is singular."""
+        return EndMeans(self)
+
+    def bound(self, low: float, high: float, **about: Any) -> Bound:
+        """Make a Bound; figures over outcomes also rest on the theorem for f_Y, if one is used."""
+        about = {"assumptions": (*self.assumptions, *self.theorem), **about}
+        if math.isinf(high) and not math.isinf(low):
+            about.pop("certificate", None)
+            return Bound.undecided(low, high, reason=_OPEN, **about)
+        return super().bound(low, high, **about)
+
+    # -- at outcomes ------------------------------------------------------------------------
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Enclose the leakage at one outcome."""
+        ys = np.atleast_1d(np.asarray(y, float))
+        (low, high), dead = self.enclosed(kind, ys)
+        notes = self.assumptions + ((OUTSIDE,) if dead[0] else ())
+        if math.isinf(high[0]) and float(ys[0]) not in self.at_atoms:
+            found = self.infinite_at(kind, float(ys[0]))
+            if found is not None:
+                return found
+        ends = float(low[0]), float(high[0])
+        bound = self.bound(*ends, assumptions=notes)
+        if dead[0] or math.isinf(ends[1]):
+            return bound
+        return encoding.attached(bound, at_outcome(self, kind, float(ys[0]), ends))
+
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower ends, upper ends and the status at many outcomes."""
+        (low, high), _ = self.enclosed(kind, np.atleast_1d(np.asarray(y, float)).ravel())
+        return low, high, self.statuses(low, high)
+
+    # -- over outcomes ----------------------------------------------------------------------
+
+    def partition(self, kind: str) -> Partition:
+        """Return the bands of outcomes of a leakage, shared by all figures of its law."""
+        if kind not in self._partitions:
+            self._partitions[kind] = Partition(self, kind)
+        part = self._partitions[kind]
+        part.most = len(part.low) + BANDS  # each figure may cut as many more
+        return part
+
+    def sup(self, kind: str) -> Bound:
+        """Enclose the essential supremum over the outcomes, or prove that it is infinite."""
+        from borel.engine.infinite.proofs import prove
+
+        deadline, tol = self.deadline(), settings.current().tol
+        part = self.partition(kind)
+        asked = 0
+        for turn in range(60):
+            best = max(part.lower.max(initial=0.0), part.at_atoms.lower.max(initial=0.0))
+            high = max(part.upper.max(initial=0.0), part.at_atoms.upper.max(initial=0.0), best)
+            if high <= best + (1 - 2 * _ROOM) * tol or settings.late(deadline):
+                break
+            if math.isinf(high) and (turn == 1 or (turn >= 4 and asked < 2)):
+                asked = turn
+                proved = self.infinite_bound(prove(self, kind, part.open_ends()))
+                if proved is not None:
+                    return proved
+            if turn >= 12 and math.isinf(high) and part.stuck():
+                break
+            if not part.split(part.upper > best + (1 - 2 * _ROOM) * tol, deadline):
+                break
+        if math.isinf(best):
+            found = self.infinite_bound(prove(self, kind, part.open_ends()))
+            return found or self.bound(math.inf, math.inf, attained=True)
+        if math.isinf(high) and not asked:  # the first bands took all of the time
+            proved = self.infinite_bound(prove(self, kind, part.open_ends()))
+            if proved is not None:
+                return proved
+        ends = float(best), float(high)
+        about: dict[str, Any] = {"witness": part.witness()}
+        if math.isfinite(high):  # some room, as the checker has to prove the same on other boxes
+            wide = max(0.0, ends[0] - _ROOM * tol), ends[1] + _ROOM * tol
+            peak = laws.peak(self, part)
+            about["certificate"] = laws.outcomes(self, kind, wide, peak)
+            ends = ends if about["certificate"] is None else wide
+        return self.bound(*ends, **about)
+
+    def ldp(self) -> Bound:
+        """Enclose the local differential privacy level on the support of the prior."""
+        return self.sup("ldp")
+
+    def maximal_cost_leakage(self) -> Bound:
+        """Enclose -log of the integral of ess inf_x f(y|x)."""
+        from borel.engine.continuous.maximal_cost_leakage import maximal_cost_leakage
+
+        return maximal_cost_leakage(self)
+
+    def mutual_information(self) -> Bound:
+        """Enclose, or estimate, the f-information of t log t."""
+        return self.f_information(NAMED["kl"])
+
+    def f_information(self, f: Generator) -> Bound:
+        """Enclose the f-information of a finite secret; else estimate it, if that is allowed."""
+        from borel.engine.continuous.f_information import f_information
+
+        try:
+            low, high = f_information(self, f)
+            if high - low > 1e-3 * max(1.0, high) and settings.current().engine == "auto":
+                with suppress(BudgetSpent):
+                    return self.estimates.f_information(f)
+            room = _ROOM * settings.current().tol
+            wide = max(0.0, low - room), high + room
+            made = laws.information(self, f.name, wide)
+            low, high = (low, high) if made is None else wide
+            return self.bound(low, high, units=f.units, certificate=made)
+        except NotEnclosed as error:
+            if settings.current().engine == "auto":
+                return self.estimates.f_information(f)
+            raise NotYet("bl.f_information", missing=f"a proof: {error}") from None
+
+    def psi_1(self, level: Threshold) -> Bound:
+        """Enclose the mean penalty of outcomes whose leakage exceeds a level."""
+        return figure(self, "psi_1", level)
+
+    def psi_2(self, level: Threshold) -> Bound:
+        """Enclose the largest excess of a row over a multiple of the marginal."""
+        return figure(self, "psi_2", level)
+
+    def event_maximal_leakage(self, delta: Fraction) -> Bound:
+        """Enclose the largest leakage of an event of a probability."""
+        return figure(self, "event_maximal_leakage", delta)
+
+    def binary_envelope(self, delta: Fraction) -> Bound:
+        """Enclose the binary envelope at a level."""
+        return figure(self, "binary_envelope", delta)
+
+    def both_halves(self) -> Bound:
+        """Enclose the largest leakage that an event and its complement both have."""
+        return figure(self, "both_halves")
+
+    def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the binary envelope at many levels."""
+        found = [self.binary_envelope(d) for d in levels]
+        return np.array([b.lower for b in found]), np.array([b.upper for b in found])
+
+    def _whole(self, kind: str) -> Values:
+        return self.partition(kind).values()
+
+    def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
+        """Enclose P{leakage > t}, or P{leakage >= t} if closed."""
+        if float(t) != t:  # what lies between two floats, P{leakage >= the upper} to P{> the lower}
+            low = self.tails(kind, [fraction_up(t)], closed=True)[0][0]
+            high = self.tails(kind, [fraction_down(t)], closed=False)[1][0]
+            return self.bound(low, high, units="probability")
+        t, tol = float(t), settings.current().tol
+        low, high, _ = (values[0] for values in self.tails(kind, [t], closed=closed))
+        wide = max(0.0, low - _ROOM * tol), min(1.0, high + _ROOM * tol)
+        claim = {"figure": "tail", "t": t, "closed": bool(closed)}
+        return self._of_law(kind, (low, high), wide, (t, t), "probability", claim)
+
+    def tails(self, kind: str, ts: Any, *, closed: bool) -> tuple[np.ndarray, ...]:
+        """Return lower ends, upper ends and the status of the tail at many levels."""
+        deadline, tol = self.deadline(), settings.current().tol
+        part, ts = self.partition(kind), np.asarray(ts, float)
+        low, high = np.zeros(len(ts)), np.ones(len(ts))
+        for _ in range(200):
+            values = part.values()
+            now = np.array([values.tail(t, closed=closed) for t in ts])
+            low, high = np.maximum(low, now[:, 0]), np.minimum(high, now[:, 1])
+            open_ = np.sort(ts[high - low > tol])
+            if not len(open_) or settings.late(deadline):
+                break
+            across = open_.searchsorted(part.lower) < open_.searchsorted(part.upper, "right")
+            if not part.sharpen(across, tol, deadline):
+                break
+        return low, high, self.statuses(low, high)
+
+    def _of_law(self, kind, ends, wide, level, units: str, claim: dict) -> Bound:
+        """Make a Bound of a figure of the law: a little wider if it has a certificate."""
+        made = laws.law(self, kind, wide, self.partition(kind), level, **claim)
+        return self.bound(*(ends if made is None else wide), units=units, certificate=made)
+
+    def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
+        """Enclose the quantile of the leakage at level s."""
+        check_level(s, side)
+        if s == 1:
+            return self.sup(kind)
+        deadline, tol = self.deadline(), settings.current().tol
+        part = self.partition(kind)
+        low, high = 0.0, math.inf
+        for _ in range(200):
+            now = part.values().quantile(s, side=side)
+            low, high = max(low, now[0]), min(high, now[1])
+            if math.isinf(low) or high - low <= tol or settings.late(deadline):
+                break
+            # a tie within the tolerance is as good as decided
+            with np.errstate(invalid="ignore"):
+                wide_ = part.upper - part.lower > tol / 4
+            open_ = (part.lower < high) & (part.upper > low) & wide_
+            if not part.sharpen(open_, 0.1 * tol, deadline):
+                break
+        level = {"s": Fraction(s).as_integer_ratio(), "side": side}
+        if math.isinf(low):
+            boxes = part.infinite_boxes(1 - float(s) + _SPARE)
+            made = laws.infinite_quantile(self, kind, boxes, **level)
+            found = self.infinite_bound(part.infinite) or self.bound(low, high)
+            return found.about(certificate=made)
+        if math.isinf(high):
+            return self.bound(low, high)
+        wide = max(0.0, low - _ROOM * tol), high + _ROOM * tol
+        claim = {"figure": "quantile", **level}
+        return self._of_law(kind, (low, high), wide, wide, "nats", claim)
+
+    def _expectation(self, kind: str, what: str, units: str) -> Bound:
+        deadline, tol = self.deadline(), settings.current().tol
+        part = self.partition(kind)
+        low, high = 0.0, math.inf
+        for turn in range(200):
+            now, gaps = part.expectation(what)
+            low, high = max(low, now[0]), min(high, now[1])
+            with np.errstate(over="ignore"):
+                known = float(gaps[np.isfinite(gaps)].sum())
+            if math.isinf(high) and (turn in (2, 8) or math.isinf(low)):
+                proof = self._divergence(kind, what, part)
+                if proof is not None:
+                    return proof.about(units=units)
+            if math.isinf(high) and turn > 8 and known <= 1e-4 * max(1.0, low):
+                break  # it is unbounded far out: more bands do not change that
+            if high - low <= (1 - 2 * _SPACE) * tol * (max(1.0, low) if what == "exp" else 1.0):
+                break
+            if settings.late(deadline):
+                break
+            finite = gaps[np.isfinite(gaps)]
+            worst = float(finite.max(initial=0.0))
+            limit = max(1e-3 * worst, 0.1 * tol / len(gaps))
+            if not part.split((gaps >= limit) & (gaps > 0), deadline):
+                break
+        if math.isinf(high):
+            return self.bound(low, high, units=units)
+        # as the checker has to prove the same on other boxes
+        room = _SPACE * tol * (max(1.0, low) if what == "exp" else 1.0)
+        wide = max(1.0 if what == "exp" else 0.0, low - room), high + room
+        figure = {"mean": "mean", "exp": "exp_mean"}[what]
+        made = laws.mean(self, kind, wide, part, figure)
+        return self.bound(*((low, high) if made is None else wide), units=units, certificate=made)
+
+    def _divergence(self, kind: str, what: str, part: Partition) -> Bound | None:
+        """Prove that a mean is infinite."""
+        from borel.engine.infinite.proofs import prove, prove_mean
+
+        ends = part.open_ends()
+        proof = part.infinite or prove(self, kind, ends)
+        if what == "exp" and kind == "pmc" and proof is not None and not proof.diverges:
+            proof = prove_mean(self, ends)
+        if proof is None or not (proof.attained or (what == "exp" and proof.diverges)):
+            return None
+        if proof.certificate is None:  # some of these outcomes are enough
+            proof = next(iter(part.infinite_boxes(_SPARE)), proof)
+        return self.infinite_bound(proof)
+
+    def mean(self, kind: str) -> Bound:
+        """Enclose the mean of the leakage."""
+        return self._expectation(kind, "mean", "nats")
+
+    def exp_mean(self, kind: str) -> Bound:
+        """Enclose the mean of e^leakage."""
+        return self._expectation(kind, "exp", "ratio")

@@ -1,0 +1,218 @@
+r"""The mean of PML over outcomes far out, bounded by their mass and their mean distance.
+
+Let f(y|x) <= s. Then PML(y) <= log s / f_Y(y), and over a half-line of mass q that starts at a,
+with :math:`m \ge E[|Y - a|; \text{half-line}]`,
+
+.. math:: \int f_Y \log(s / f_Y) \le q (1 + \log s + \log m - 2 \log q):
+
+by Gibbs' inequality the integral of :math:`-f_Y \log f_Y` is at most that of
+:math:`-f_Y \log (q g)` for every density g on the half-line; that of the exponential law of mean
+m / q gives the bound. On a box of width w, with a constant g, it is
+:math:`q (\log s + \log w - \log q)`. For integers a + 1, a + 2, ... the geometric law of mean m / q
+gives the same bound, and s = 1.
+
+The mean distance is finite for Y = g(X) + U if those of g(X) and U are: where the logarithm of
+their densities falls at least at a rate, and g has a bounded slope. So nothing has to be known of
+f_Y far out: secrets may be unbounded, or counts. For a mixture of such kernels the sum will do.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from borel.engine.kernels.means_far_out import falling
+from borel.engine.problem.kernel_normalisation import noise_of
+from borel.engine.problem.secret_and_kernel import log_graph
+from borel.errors import NotEnclosed
+from borel.numerics.graphs.trace import Graph, pruned
+from borel.numerics.intervals import batched, interpreter
+from borel.numerics.jets import arithmetic
+from borel.numerics.jets.interpreter import Program
+from borel.probability.alphabets import Interval
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from borel.engine.continuous.engine import CertifiedEngine
+    from borel.probability.measure import Measure
+
+_REACHES = 2.0 ** np.arange(-4, 13)
+_UP = 1 + 2.0**-40
+_X = ("input", ("x",))
+
+
+class FarEntropy:
+    """Bounds on the mean of PML over half-lines of outcomes, for noise on a function of the secret.
+
+    Parameters
+    ----------
+    engine : CertifiedEngine
+        The joint, with log-densities that are traced.
+    counts : bool
+        Whether the outcomes are integers: then points count, and otherwise null sets do not.
+    """
+
+    def __init__(self, engine: CertifiedEngine, *, counts: bool = False):
+        self.engine, self.counts = engine, counts
+
+    @cached_property
+    def _noises(self) -> list[tuple[Graph, Graph | None]]:
+        """Return log f(u + g(x)|x) as a function of u, and g, for the parts of a mixture.
+
+        None for g = 0; no parts where one is of another form.
+        """
+        engine = self.engine
+        if engine.secret.dim > 1 or not (self.counts or isinstance(engine.joint.outcome, Interval)):
+            return []
+        line, parts = Interval(None, None) if self.counts else engine.joint.outcome, []
+        for term in _summands(engine.surface.graph):
+            found = noise_of(term, line) if _X in term.nodes else (term, None)
+            if found is None:
+                return []
+            noise, g = found
+            parts.append((noise if g is None else noise.bind({"x": 0.0}), g))
+        return parts
+
+    @cached_property
+    def height(self) -> float:
+        """Bound log f from above."""
+        if not self._noises:
+            return math.inf
+        if self.counts:
+            return 0.0  # a mass is at most 1
+        cuts, top = np.concatenate([[-math.inf], np.linspace(-32, 32, 129), [math.inf]]), -math.inf
+        for noise, _ in self._noises:
+            with np.errstate(all="ignore"):
+                u = (cuts[None, :-1], cuts[None, 1:])
+                value = batched.settled(arithmetic.entry(Program(noise).run({"y": u}, 0).jet, 0))
+            own = float(np.max(value[1]))
+            top = max(top, math.inf if math.isnan(own) else own)
+        return top + math.log(len(self._noises)) * _UP
+
+    @cached_property
+    def distance(self) -> float:
+        """Bound E|Y| from above."""
+        total = 0.0 if self._noises else math.inf
+        for noise, g in self._noises:
+            ends = (-math.inf, math.inf) if g is not None else self._ends
+            total += first_moment(noise, "y", *ends, points=self.counts)
+            if g is not None and math.isfinite(total):
+                total += self._of_secret(g)
+        return total * _UP
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """Return those of the outcomes."""
+        low, high = self.engine.joint.outcome.lower, self.engine.joint.outcome.upper
+        return -math.inf if low is None else low, math.inf if high is None else high
+
+    def _of_secret(self, g: Graph) -> float:
+        """Bound E|g(X)| from above."""
+        secret, prior = self.engine.secret, self.engine.joint.prior
+        if secret.continuous:
+            ends = float(secret.lower[0]), float(secret.upper[0])
+        else:
+            places = [*secret.atoms[:, 0].tolist(), *(v for box in secret.rest for v in box)]
+            ends = min(places), max(places)
+        one, points = next(filter(math.isfinite, ends), 0.0), not secret.continuous
+        try:
+            most, start = _largest(g, *ends), _largest(g, one, one)
+        except NotEnclosed:
+            return math.inf
+        if math.isfinite(most):
+            return most
+        if not (math.isfinite(start) and _plain(prior)):
+            return math.inf
+        assert prior.density is not None
+        x = arithmetic.variable(np.array([ends[0]]), np.array([ends[1]]), 1)
+        with np.errstate(all="ignore"):
+            found = arithmetic.entry(Program(g).run({"x": x}, 1, everywhere=points).jet, 1)
+        slope = float(np.max(np.abs(batched.settled(found))))
+        if not math.isfinite(slope):
+            return math.inf
+        away = first_moment(log_graph(prior.density), "x", *ends, points=points)
+        return (start + slope * (away + abs(one))) * _UP
+
+    def mean(
+        self,
+        low: npt.NDArray[np.float64],
+        high: npt.NDArray[np.float64],
+        mass: npt.NDArray[np.float64],
+    ) -> npt.NDArray[np.float64]:
+        """Bound the integral of PML over boxes of outcomes of some mass.
+
+        Parameters
+        ----------
+        low, high : ndarray (n,)
+            The ends of the boxes.
+        mass : ndarray (n,)
+            Their masses, at most.
+        """
+        out = np.full(len(low), math.inf)
+        if not math.isfinite(self.height):
+            return out
+        with np.errstate(all="ignore"):
+            edge = np.where(np.isinf(high), np.abs(low), np.abs(high))
+            far = np.isinf(low) | np.isinf(high)
+            size = np.where(far, 1 + np.log((self.distance + edge) * _UP), np.log(high - low))
+            size, times = self.height + size, np.where(far, 2.0, 1.0)
+            # q (size - times log q) rises with q up to there
+            log_q = np.minimum(np.log(mass), size / times - 1)
+            bound = np.exp(log_q) * (size - times * log_q) * _UP + 2.0**-1000
+            slack = np.exp(log_q) * (np.abs(size) + np.abs(log_q) + 1) * 2.0**-40
+        bound = np.where(mass > 0, bound + slack, 0.0)
+        both = np.isinf(low) & np.isinf(high)
+        return np.where(both | ~np.isfinite(size) | np.isnan(bound), math.inf, bound)
+
+
+def _summands(log_kernel: Graph) -> list[Graph]:
+    """Return the logarithms of the terms of a sum."""
+    op, args = log_kernel.nodes[-1]
+    if op != "logaddexp":
+        return [log_kernel]
+    parts = (Graph(pruned(list(log_kernel.nodes), k), log_kernel.inputs) for k in args)
+    return [term for part in parts for term in _summands(part)]
+
+
+def _largest(g: Graph, low: float, high: float) -> float:
+    """Bound the absolute value of a function of x."""
+    ends = interpreter.evaluate(g, {"x": (np.array(low), np.array(high))})
+    found = max(abs(float(end)) for end in ends)
+    return found if all(math.isfinite(float(end)) for end in ends) else math.inf
+
+
+def _plain(prior: Measure) -> bool:
+    """Return whether a prior is a density, or masses of integers, and nothing else."""
+    return prior.on.dim == 1 and not prior.masses and prior.density is not None
+
+
+def first_moment(
+    log_density: Graph, name: str, lower: float, upper: float, *, points: bool = False
+) -> float:
+    r"""Bound the mean of |X| from above, for a density on a line or masses of integers.
+
+    Beyond R, where :math:`\log p(x) \le c - r (|x| - R)` with r > 0, it is at most
+    :math:`e^c (R / (1 - e^{-r}) + 1 / (1 - e^{-r})^2)`, for a sum and for an integral. Infinite
+    where no such rate is found. For masses, what is said has to hold at single ``points`` too.
+    """
+    log, total = Program(log_density), 0.0
+    for end in (lower, upper):
+        sign = -1.0 if end < 0 else 1.0
+        if math.isfinite(end):
+            total += abs(end)
+            continue
+        best = math.inf
+        for reach in _REACHES:
+            ends = sorted((sign * float(reach), sign * math.inf))
+            with np.errstate(all="ignore"):
+                start, rate = falling(log, *ends, name=name, everywhere=points)
+            if rate > 0 and start < 700:
+                left = -math.expm1(-rate) * (1 - 2.0**-40)
+                tail = math.exp(start) * (reach / left + 1 / left**2)
+                best = min(best, (float(reach) + tail) * _UP)
+        total += best
+    return total * _UP

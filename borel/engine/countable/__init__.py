@@ -1,0 +1,1 @@
+"""Figures of secrets or outcomes on the integers."""

@@ -1,0 +1,416 @@
+"""The exact engine for countable alphabets: a head point by point, a box for all the rest.
+
+The marginal is a head sum plus the tail mass of the prior times the range of the kernel over the
+tail box; suprema over the secret take the head and that box. Every step is rounded outwards.
+Without a graph that the interval interpreter knows, the same sums in float64 are an estimate.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.engine.countable.measures import CountableMeasures
+from borel.engine.finite.law_engine import LOST
+from borel.engine.problem.budget import cut_short
+from borel.engine.problem.truncated_prior import Head, assumed, check_whole, head_of_prior
+from borel.errors import InvalidInput, NotEnclosed, NotYet
+from borel.numerics.intervals import interpreter, rounding
+from borel.numerics.intervals.rounding import (
+    NORMAL,
+    Enclosure,
+    Scaled,
+    log_ratio_bounds,
+    ratio_bounds,
+)
+from borel.probability.alphabets import Finite, Integers
+from borel.probability.arrays import as_floats
+from borel.probability.countable_law import Values
+from borel.probability.normalisation import head_of
+
+if TYPE_CHECKING:
+    from borel.probability.bound import Bound
+    from borel.probability.density import Density
+    from borel.probability.joint import Joint
+
+_LARGEST_HEAD = 1 << 15
+_CELLS = 1_000_000
+_LEAST = 1e-290
+"""Densities below this have few digits, or none."""
+
+
+class CountableEngine(CountableMeasures):
+    """Figures of a joint whose secret and outcome are finite or countable, one not finite.
+
+    Parameters
+    ----------
+    joint : Joint
+        With densities on integers, or on a finite numeric alphabet.
+    """
+
+    def __init__(self, joint: Joint):
+        self.joint = joint
+        self.mechanism, self.prior = joint.mechanism, joint.prior
+        for alphabet in (joint.secret, joint.outcome):
+            if alphabet.dim > 1 or not isinstance(alphabet, (Integers, Finite)):
+                raise NotYet("the countable engine", missing=f"the alphabet {alphabet!r}")
+        self._count = 256
+        self._hurried = 0.0  # the largest budget that ended before a law had its head
+        self._laws: dict[str, Values] = {}
+        self.reason = self._why_not_enclosed()
+        self._proved = not self.reason
+        assumptions: list[str] = []
+        if not self.mechanism.normalisation.startswith("proved"):
+            assumptions.append(f"kernel >= 0 and normalised: {self.mechanism.normalisation}")
+        assumptions += assumed(self.prior)
+        self.assumptions = tuple(assumptions)
+        self.status = "estimate" if not self._proved else "conditional" if assumptions else "exact"
+
+    def _why_not_enclosed(self) -> str:
+        for what, density in (("kernel", self.mechanism.density), ("prior", self.prior.density)):
+            if density is None:
+                continue
+            if density.graph is None:
+                return f"the {what} could not be traced: {density.opaque}"
+            unknown = density.graph.operations - set(interpreter.TABLE)
+            if unknown:
+                return (
+                    f"the {what} uses {', '.join(sorted(unknown))}, which the interval arithmetic "
+                    "of this version does not know"
+                )
+        return ""
+
+    # -- evaluating -------------------------------------------------------------------------
+
+    def _evaluate(self, density: Density, boxes: dict[str, tuple]) -> Enclosure:
+        """Enclose a density on boxes; in float64 at points when it cannot be enclosed."""
+        if self._proved:
+            assert density.graph is not None
+            try:
+                low, high = interpreter.evaluate(density.graph, boxes)
+            except NotEnclosed as error:
+                self._fall(str(error))
+            else:
+                if density.log:
+                    low, high = interpreter.exponential((low, high))
+                if (high < 0).any():
+                    raise InvalidInput(
+                        "a density",
+                        expected="values >= 0",
+                        got=f"a value below {float(np.min(high)):.6g}, proved",
+                        where=_where(boxes, high),
+                        mend="correct the function there.",
+                    )
+                return Enclosure(np.maximum(low, 0.0), high)
+        points = [boxes[name][0] for name in density.alphabets]
+        values = density.linear(*points)
+        error = values * 1e-13
+        # no float holds it; a logarithm of -inf is meant
+        small = values < NORMAL
+        if small.any() and density.log:
+            small = small & (density.logarithm(*points) > -np.inf)
+        return Enclosure(
+            np.where(small, 0.0, np.maximum(values - error, 0.0)),
+            np.where(small, NORMAL, values + error),
+        )
+
+    def _fall(self, reason: str) -> None:
+        self.reason, self._proved, self.status = reason, False, "estimate"
+
+    @cached_property
+    def _finite_prior(self) -> Head | None:
+        """The prior on a finite alphabet of secrets."""
+        if self.prior.on.kind != "finite":
+            return None
+        points = np.asarray(self.prior.on.array, float)
+        p = as_floats(self.prior.probabilities, "a prior of Fractions on a countable outcome")
+        error = np.maximum(self.prior.rounding, rounding.rounding_of(p, rounding.U)) * 1.0001
+        low = np.maximum(p * (1 - error) - rounding.TINY * (p > 0), 0.0)
+        return Head(
+            points, low, p * (1 + error) + rounding.TINY * (p > 0), 0.0, (np.zeros(0), np.zeros(0))
+        )
+
+    def _head(self, count: int) -> Head:
+        if self._finite_prior is not None:
+            return self._finite_prior
+        return head_of_prior(self.prior, count, self._evaluate)
+
+    def column(
+        self, ys: np.ndarray, *, hurry: bool = False
+    ) -> tuple[Enclosure, Enclosure, Enclosure]:
+        """Enclose f_Y(y), sup_x f(y|x) and inf_x f(y|x) over the support, for outcomes ys.
+
+        Raises
+        ------
+        TimeoutError
+            With ``hurry``: the deadline came before the last block of outcomes.
+        """
+        check_whole(ys, "y")
+        deadline, parts = settings.search_deadline(), []
+        for part in np.array_split(ys, max(1, len(ys) // 256)):
+            if hurry and settings.late(deadline):
+                raise TimeoutError
+            parts.append(self._block(part, deadline))
+        return tuple(  # type: ignore[return-value]
+            Enclosure(*(np.concatenate([part[i][end] for part in parts]) for end in (0, 1)))
+            for i in range(3)
+        )
+
+    def _hurry(self) -> None:
+        """Note that a budget ended before all was done that could be: a larger one may do it."""
+        self._hurried = max(self._hurried, settings.current().budget)
+
+    def _block(self, ys: np.ndarray, deadline: float) -> tuple[Enclosure, Enclosure, Enclosure]:
+        y = ys.astype(float)[:, None]
+        span = int(np.max(np.abs(ys), initial=0)) + 64
+        # of an outcome far out no head reaches the secrets beside it: a box holds them
+        count = 64 if self._finite_prior is not None else 1 << max(6, min(span.bit_length(), 20))
+        while True:
+            start = settings.now()
+            head = self._head(count)
+            low, high = self._evaluate(
+                self.mechanism.density, {"y": (y, y), "x": (head.points, head.points)}
+            )
+            sure, possible = head.low > 0, head.high > 0
+            with np.errstate(under="ignore", invalid="ignore"):
+                a = np.where(sure, head.low * low, 0.0)
+                b = np.where(possible, head.high * high, 0.0)
+            # each product rounds once; an underflow loses at most 2**-1074
+            a = np.maximum(a * (1 - 2.0**-52) - rounding.TINY * (a > 0), 0.0)
+            b = b * (1 + 2.0**-52) + rounding.TINY * (possible & (high > 0))
+            total = Enclosure(*rounding.sum_outward(a, b, axis=1))
+            top = Enclosure(
+                np.where(sure, low, 0.0).max(axis=1), np.where(possible, high, 0.0).max(axis=1)
+            )
+            bottom = Enclosure(
+                np.where(possible, low, np.inf).min(axis=1),
+                np.where(sure, high, np.inf).min(axis=1),
+            )
+            rest = self._beyond(y, head)
+            if rest is None:
+                return total, top, bottom
+            extra = rest.upper * head.tail
+            done = (extra <= 2.0**-56 * total.lower).all()
+            # a head twice as long takes at least twice as long
+            if not done and 3 * settings.now() - 2 * start > deadline:
+                self._hurry()
+                done = True
+            if done or 2 * count * len(ys) > _CELLS * 4 or count >= _LARGEST_HEAD:
+                marginal = Enclosure(
+                    total.lower, np.nextafter(total.upper + np.nextafter(extra, np.inf), np.inf)
+                )
+                # the tail may lie outside the support: it can only widen the two extremes
+                return (
+                    marginal,
+                    Enclosure(top.lower, np.maximum(top.upper, rest.upper)),
+                    Enclosure(np.minimum(bottom.lower, rest.lower), bottom.upper),
+                )
+            count *= 2
+
+    def _beyond(self, y: np.ndarray, head: Head) -> Enclosure | None:
+        """Enclose the kernel over every secret beyond the head; None if there is none."""
+        if not len(head.boxes[0]):
+            return None  # the alphabet ends: only it can say so, never a mass of 0
+        if not self._proved:
+            last = np.where(np.isfinite(head.boxes[0]), head.boxes[0], head.boxes[1])
+            values = self.mechanism.density.linear(y, last)  # type: ignore[union-attr]
+            return Enclosure(values.min(axis=1), values.max(axis=1))
+        low, high = self._evaluate(self.mechanism.density, {"y": (y, y), "x": head.boxes})
+        # a mass of one outcome is at most 1
+        return Enclosure(low.min(axis=1), np.minimum(high.max(axis=1), 1.0))
+
+    # -- figures ----------------------------------------------------------------------------
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Return the leakage at one outcome."""
+        found = super().at(kind, y)
+        if self._proved or found.status != "undecided" or self.values_at(kind, y).mass_upper[0] > 0:
+            return found
+        return found.about(reason=LOST.format(where=f"at y = {y!r} for every secret"))
+
+    def bound(self, low: float, high: float, **about: Any) -> Bound:
+        """Make a Bound; one of a head that is short for lack of time says so."""
+        found = super().bound(low, high, **about)
+        return cut_short(found) if self._hurried else found
+
+    def values_at(self, kind: str, y: Any, *, hurry: bool = False) -> Values:
+        """Enclose PML or PMC at outcomes y, with their masses."""
+        ys = np.atleast_1d(np.asarray(y))
+        marginal, top, bottom = self.column(ys, hurry=hurry)
+        # what float64 alone evaluates to 0 may be an underflow
+        outside = (top.upper == 0) & self._proved
+        lost = (top.lower == 0) & (not self._proved)
+        num, den = (top, marginal) if kind == "pml" else (marginal, bottom)
+        log, ratio = _quotient(num, den)
+        # an outcome not proved to have positive density may be outside the support: 0
+        possible = top.lower == 0
+
+        def settle(ends: Enclosure, least: float) -> tuple[np.ndarray, np.ndarray]:
+            low = np.where(outside | possible, least, np.maximum(ends.lower, least))
+            high = np.where(lost, np.inf, np.maximum(ends.upper, least))
+            return low, np.where(outside, least, high)
+
+        masses = (
+            np.where(outside, 0.0, marginal.lower),
+            np.where(outside | lost, 0.0, np.minimum(marginal.upper, 1.0)),
+        )
+        found = Values(*settle(log, 0.0), *settle(ratio, 1.0), *masses, outside)
+        if self._finite_prior is None:
+            return found
+        if kind == "pml" and self._proved:
+            most = self._largest_ratio()
+            np.minimum(found.upper, most[0], out=found.upper)
+            np.minimum(found.ratio_upper, most[1], out=found.ratio_upper)
+        low = top.lower if kind == "pml" else bottom.lower
+        self._resolve(kind, ys, found, ~outside & (low < _LEAST))
+        return found
+
+    def _resolve(self, kind: str, ys: np.ndarray, found: Values, lost: np.ndarray) -> None:
+        """Narrow the values at outcomes where densities underflow, by their logarithms."""
+        if not lost.any() or not self._proved or self.in_logs is None:
+            return
+        finer = self.in_logs.values_at(kind, ys[lost])
+        for name in ("lower", "ratio_lower", "mass_lower"):
+            old, new = getattr(found, name), getattr(finer, name)
+            old[lost] = np.maximum(old[lost], new)
+        for name in ("upper", "ratio_upper", "mass_upper"):
+            old, new = getattr(found, name), getattr(finer, name)
+            old[lost] = np.minimum(old[lost], new)
+
+    @cached_property
+    def in_logs(self) -> Any:
+        """The engine that computes with logarithms of densities, or None."""
+        from borel.engine.continuous.engine import CertifiedEngine
+
+        try:
+            return CertifiedEngine(self.joint)
+        except NotEnclosed:
+            return None
+
+    def head_of_outcomes(self) -> tuple[np.ndarray, bool]:
+        """Return the outcomes that the law was computed on, and whether they are all."""
+        outcome = self.joint.outcome
+        if outcome.kind == "finite":
+            return np.asarray(outcome.array), True
+        return head_of(outcome, self._count), False
+
+    def settled_head(self) -> np.ndarray:
+        """Return a head of outcomes with nearly all of the mass."""
+        self.law("pml")
+        return np.asarray(self.head_of_outcomes()[0])
+
+    def law(self, kind: str) -> Values:
+        """Enclose the law of PML(Y) or PMC(Y): a head of outcomes, and the mass left over."""
+        cache = self._laws
+        if settings.current().budget > self._hurried > 0:
+            cache.clear()
+            self._hurried = 0.0
+        if kind not in cache:
+            deadline, start = settings.search_deadline(), settings.now()
+            ys, whole = self.head_of_outcomes()
+            values = self.with_infinities(kind, ys, self.values_at(kind, ys))
+            while not whole:
+                low, _ = rounding.sum_outward(values.mass_lower, values.mass_upper)
+                leftover = max(0.0, 1.0 - float(low) + 2.0**-50)
+                enough = leftover <= settings.current().tol * 1e-3 or self._count >= 4096
+                longer = None if enough else self._longer(kind, deadline, start)
+                if longer is None:
+                    ceiling = self._ceiling() if kind == "pml" else np.inf
+                    values = Values(**{**values.__dict__, "leftover": leftover, "ceiling": ceiling})
+                    break
+                cache.clear()  # every law of a joint has the same head
+                values, start = longer
+            cache[kind] = values
+            if settings.spent():  # what lies beyond the head, say, was not looked at
+                self._hurry()
+        return cache[kind]
+
+    def _longer(self, kind: str, deadline: float, start: float) -> tuple[Values, float] | None:
+        """Take a head four times as long, if there is time: at least four times that since start.
+
+        Returns the values, and when they were begun.
+        """
+        now = settings.now()
+        if now + 4 * (now - start) <= deadline:
+            self._count *= 4
+            try:
+                ys = self.head_of_outcomes()[0]
+                return self.with_infinities(kind, ys, self.values_at(kind, ys, hurry=True)), now
+            except BaseException as stopped:
+                self._count //= 4  # laws that are known have this head
+                if not isinstance(stopped, TimeoutError):
+                    raise
+        self._hurry()
+        return None
+
+    def beyond_head(self, kind: str) -> float:
+        """Bound the leakage at every outcome beyond the head; infinite where nothing does."""
+        from borel.engine.countable.tail_bounds import beyond
+
+        return beyond(self, kind, float(np.max(self.head_of_outcomes()[0])))
+
+    def _ceiling(self) -> float:
+        """Bound PML by log 1 / p_min for a finite secret; nothing bounds it for a countable one."""
+        return np.inf if self._finite_prior is None else self._largest_ratio()[0]
+
+    def _largest_ratio(self) -> tuple[float, float]:
+        """Bound log 1 / p_min and 1 / p_min for a finite secret."""
+        head = self._finite_prior
+        assert head is not None
+        least = head.low[head.high > 0].min()
+        ends = _quotient(Enclosure(np.ones(1), np.ones(1)), Enclosure(least[None], np.ones(1)))
+        return float(ends[0].upper[0]), float(ends[1].upper[0])
+
+    def log_marginal(self, y: Any) -> np.ndarray:
+        """Return log f_Y(y) in float64, for plots and posteriors."""
+        ys = np.atleast_1d(np.asarray(y))
+        low, high = self.column(ys.ravel())[0]
+        with np.errstate(divide="ignore"):
+            return np.log((low + high) / 2).reshape(np.shape(y))
+
+    def information_density_at(self, x: Any, y: Any) -> Enclosure:
+        """Enclose log f(y|x) / f_Y(y) at labels."""
+        x, y = np.broadcast_arrays(np.asarray(x), np.asarray(y))
+        ys, inverse = np.unique(y, return_inverse=True)
+        marginal = self.column(ys)[0]
+        xf, yf = np.asarray(x, float), np.asarray(y, float)
+        check_whole(x, "x")
+        entry = self._evaluate(self.mechanism.density, {"y": (yf, yf), "x": (xf, xf)})
+        den = Enclosure(*(end[inverse].reshape(np.shape(y)) for end in marginal))
+        return _quotient(entry, den)[0]
+
+
+def _where(boxes: dict[str, tuple], high: np.ndarray) -> str:
+    """Say where an enclosure is negative."""
+    place = tuple(np.argwhere(high < 0)[0])
+    shown = {n: float(np.broadcast_to(low, high.shape)[place]) for n, (low, _) in boxes.items()}
+    return ", ".join(f"{n} = {v:g}" for n, v in shown.items())
+
+
+def _quotient(num: Enclosure, den: Enclosure) -> tuple[Enclosure, Enclosure]:
+    """Enclose log(num / den) and num / den for non-negative enclosures."""
+
+    def scaled(values: np.ndarray) -> Scaled:
+        return rounding.scaled(np.where((values > 0) & np.isfinite(values), values, 1.0))
+
+    low_log = log_ratio_bounds(scaled(num.lower), scaled(den.upper)).lower
+    high_log = log_ratio_bounds(scaled(num.upper), scaled(den.lower)).upper
+    low_ratio = ratio_bounds(scaled(num.lower), scaled(den.upper)).lower
+    high_ratio = ratio_bounds(scaled(num.upper), scaled(den.lower)).upper
+    none = (num.lower == 0) | np.isinf(den.upper)
+    forever = (den.lower == 0) | np.isinf(num.upper)
+    # a denominator that is exactly 0 under a positive numerator: a proved infinity
+    infinite = (den.upper == 0) & (num.lower > 0)
+    zero = (num.upper == 0) & (den.lower > 0)
+    log = Enclosure(
+        np.where(infinite, np.inf, np.where(none, -np.inf, low_log)),
+        np.where(zero, -np.inf, np.where(forever, np.inf, high_log)),
+    )
+    ratio = Enclosure(
+        np.where(infinite, np.inf, np.where(none, 0.0, low_ratio)),
+        np.where(zero, 0.0, np.where(forever, np.inf, high_ratio)),
+    )
+    return log, ratio

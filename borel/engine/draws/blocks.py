@@ -1,0 +1,251 @@
+"""Leakage over many priors at once: blocks of draws against one kernel, never (draw, x, y).
+
+Finite alphabets give an enclosure for each draw (a BLAS product with its rounding bound); integrals
+over continuous priors are quadrature sums, estimates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from borel.engine.draws.laws import DrawLaws
+from borel.engine.draws.measures import DrawMeasures
+from borel.errors import InvalidInput, NotYet
+from borel.numerics.intervals import rounding
+from borel.numerics.intervals.rounding import Scaled, U, compounded, log_ratio_bounds
+from borel.probability.arrays import as_floats, rounding_allowed, row_miss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.probability.joint import Joint
+
+
+_CACHED = 128
+
+
+class PerDraw(NamedTuple):
+    """Enclosures of a figure, one for each draw, and what they are.
+
+    ``status`` and ``reason`` are those of the engine if empty; no value lies below ``least`` or
+    above ``most``.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    units: str = "nats"
+    least: float = 0.0
+    most: float = np.inf
+    status: str = ""
+    reason: str = ""
+
+
+def draws_engine(joint: Joint) -> Any:
+    """Return the engine for a joint with a random prior."""
+    if joint.mechanism.finite and joint.prior.on.kind == "finite":
+        return FiniteDraws(joint)
+    from borel.engine.draws.estimates import EstimateDraws
+
+    if joint.prior.on.dim > 1 or joint.outcome.dim > 1:
+        raise NotYet("learnt * mech", missing="products of alphabets that are not finite")
+    return EstimateDraws(joint)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Draws of one support against the rows of the kernel that they charge.
+
+    Attributes
+    ----------
+    p : ndarray (draws, n)
+        Probabilities, all positive.
+    kernel : ndarray (n, m)
+        Rows of the support.
+    top, bottom : ndarray (m,)
+        Largest and smallest entry of each column.
+    prior_error, kernel_error : float
+        Relative errors of the probabilities, and of the entries.
+    error : float
+        Relative error of ``p @ kernel``, its own rounding included.
+    """
+
+    p: np.ndarray
+    kernel: np.ndarray
+    top: np.ndarray
+    bottom: np.ndarray
+    prior_error: float
+    kernel_error: float
+    error: float
+
+    @property
+    def live(self) -> np.ndarray:
+        """The outcomes of positive probability."""
+        return self.top > 0
+
+    @property
+    def marginal(self) -> np.ndarray:
+        """The law of the outcome under every draw."""
+        return self.p @ self.kernel
+
+    def chunks(self, size: int) -> list[np.ndarray]:
+        """Return positions of draws, few enough that an array (draws, n, m) stays small."""
+        n, m = self.kernel.shape
+        return np.array_split(np.arange(len(self.p)), max(1, len(self.p) * n * m // size))
+
+
+class FiniteDraws(DrawMeasures, DrawLaws):
+    """Enclosures of leakages and other measures for every draw of a finite prior."""
+
+    def __init__(self, joint: Joint):
+        self.joint = joint
+        self.reason = joint.mechanism.unproved
+        self.status = "estimate" if self.reason else "exact"
+        self.matrix = np.ascontiguousarray(
+            as_floats(joint.mechanism.matrix, "a matrix of Fractions under random priors")
+        )
+        # Fractions were rounded to floats just now
+        self.rounding = max(joint.mechanism.rounding, U)
+        self.assumptions = ("floats mean the normalised laws within their rounding",)
+
+    @cached_property
+    def _whole(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.matrix, self.matrix.max(axis=0), self.matrix.min(axis=0)
+
+    # -- draws, block by block, support by support ------------------------------------------------
+
+    def over_draws(self, compute: Callable[[Part], tuple], kernel: np.ndarray | None = None) -> Any:
+        """Return what ``compute`` gives of every `Part`, in the order of the draws.
+
+        ``compute`` returns arrays whose first axis is the draws of the part.
+        """
+        whole = self._whole if kernel is None else (kernel, kernel.max(axis=0), kernel.min(axis=0))
+        found: list[tuple] = []
+        for _, prior in self.joint.prior.blocks():
+            p = np.asarray(prior.at(self.joint.mechanism.secret), float)
+            with np.errstate(all="ignore"):  # what was lost to float64 is told apart by its size
+                found.append(self._block(compute, p, prior._rounding, whole))
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+
+    def _block(self, compute: Callable, p: np.ndarray, prior_rounding: float, whole: tuple):
+        if p.min() > 0:
+            return compute(self._part(p, *whole, prior_rounding))  # type: ignore[call-arg]
+        # the extremes run over the support of each draw: one pass per support that occurs
+        support, which = np.unique(p > 0, axis=0, return_inverse=True)
+        which = np.ravel(which)
+        out: Any = None
+        for i, rows in enumerate(support):
+            mine = which == i
+            kernel = whole[0][rows]
+            part = self._part(
+                p[mine][:, rows], kernel, kernel.max(axis=0), kernel.min(axis=0), prior_rounding
+            )
+            arrays = compute(part)
+            if out is None:
+                out = tuple(np.empty((len(p), *a.shape[1:]), a.dtype) for a in arrays)
+            for mine_out, new in zip(out, arrays, strict=True):
+                mine_out[mine] = new
+        return out
+
+    def _part(self, p, kernel, top, bottom, prior_rounding: float) -> Part:
+        n = p.shape[1]
+        miss = float(row_miss(p, exactly=False).max())
+        # the prior's rounding, the kernel's, and that of a product of n terms in any order
+        if not miss <= 4 * (rounding_allowed(n) + prior_rounding):
+            raise InvalidInput(
+                "learnt * mech",
+                expected="priors that sum to 1 to their rounding",
+                got=f"a sum that misses 1 by {miss:.3g}",
+                mend="divide each draw by its own sum.",
+            )
+        own = max(miss, prior_rounding)
+        error = compounded(own, self.rounding, (n + 4) * U)
+        return Part(p, kernel, top, bottom, own, self.rounding, error)
+
+    # -- PML and PMC ------------------------------------------------------------------------------
+
+    def sup(self, kind: str) -> PerDraw:
+        """Enclose the supremum over outcomes for every draw."""
+        return PerDraw(*self.over_draws(lambda part: self._largest(part, kind)))
+
+    def at(self, kind: str, y: Any) -> PerDraw:
+        """Enclose the leakage at one outcome for every draw."""
+        column = int(self.joint.outcome.positions(y))
+        kernel = np.ascontiguousarray(self.matrix[:, column : column + 1])
+        return PerDraw(*self.over_draws(lambda part: self._largest(part, kind), kernel))
+
+    def at_many(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the leakage at outcomes for every draw, shape (draws, outcomes) each."""
+        columns = self.joint.outcome.positions(ys if ys.dtype != object else list(ys))
+        kernel = np.ascontiguousarray(self.matrix[:, np.asarray(columns)])
+        low, high = self.over_draws(lambda part: self.leakages(part, kind)[:2], kernel)
+        return low, high
+
+    def event_leakage(self, columns: np.ndarray) -> PerDraw:
+        """Enclose log max_x P(E|x) / P(E) for an event of outcomes."""
+        kernel = self.matrix[:, columns].sum(axis=1, keepdims=True)
+
+        def compute(part: Part) -> tuple:
+            return self._largest(part, "pml", more=2 * (len(columns) + 1) * U)
+
+        return PerDraw(*self.over_draws(compute, kernel))
+
+    def _largest(self, part: Part, kind: str, more: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the largest leakage; ``more`` is a further relative error of the kernel."""
+        extreme = part.top if kind == "pml" else part.bottom
+        if extreme.min() > 2.0**-900:
+            # the usual case, without masks: the largest ratio, widened by the largest error
+            ratio = _largest_ratios(kind, part.p, part.kernel, extreme)
+            # a PML ratio below this bound means that no marginal was lost to underflow; that of
+            # PMC is never below the smallest entry of its column
+            if ratio.max() < 2.0**900 * (extreme.min() if kind == "pml" else 1.0):
+                own = rounding.rounding_of(extreme, self.rounding).max()
+                error = own + part.error + 2 * U + 2 * more
+                return logs_of(ratio, np.full(len(ratio), error), least=0.0)
+        low, high, _ = self.leakages(part, kind, more)
+        return low.max(axis=1), high.max(axis=1)
+
+    def leakages(self, part: Part, kind: str, more: float = 0.0) -> tuple[np.ndarray, ...]:
+        """Enclose the leakage at every outcome, (draws, m) each; the marginal comes third."""
+        extreme = part.top if kind == "pml" else part.bottom
+        own = rounding.rounding_of(extreme, self.rounding)
+        marginal = part.marginal
+        live = part.live
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratio = extreme / marginal if kind == "pml" else marginal / extreme
+        ratio = np.where(live, ratio, 1.0)
+        # float64 lost the marginal, or the quotient: nothing is claimed for these
+        lost = live & (marginal < 2.0**-960) | live & ~(ratio >= 2.0**-900) & (extreme > 0)
+        infinite = live & (extreme == 0)
+        error = own + part.error + 2 * U + 2 * more
+        relative = np.broadcast_to(np.where(live, error, 0.0), ratio.shape)
+        settled = np.where(lost | infinite | ~np.isfinite(ratio), 1.0, ratio)
+        low, high = logs_of(settled, relative, least=0.0)
+        over = ~np.isfinite(ratio) & ~infinite
+        low = np.where(infinite, np.inf, np.where(lost | over, 0.0, low))
+        high = np.where(infinite | lost | over, np.inf, high)
+        return low, high, marginal
+
+
+def _largest_ratios(kind: str, p: np.ndarray, kernel: np.ndarray, extreme: np.ndarray):
+    """Return the largest e^leakage of every draw, a few draws at a time, in the cache."""
+    out = np.empty(len(p))
+    with np.errstate(divide="ignore", over="ignore"):
+        for start in range(0, len(p), _CACHED):
+            ratio = p[start : start + _CACHED] @ kernel
+            if kind == "pml":
+                np.divide(extreme, ratio, out=ratio)
+            else:
+                ratio /= extreme
+            ratio.max(axis=1, out=out[start : start + _CACHED])
+    return out
+
+
+def logs_of(ratio: np.ndarray, error: Any, *, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose the logarithms of positive numbers known to a relative error."""
+    one = Scaled(np.ones(1), np.zeros(1), np.zeros(1, int), np.zeros(1))
+    low, high = log_ratio_bounds(rounding.scaled(ratio, error), one)
+    return np.maximum(low, least), np.maximum(high, least)

@@ -1,0 +1,241 @@
+"""The figures of an envelope over cells of outcomes: enclosures that close in as cells are cut."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.engine.certificates.laws import level_of_envelope
+from borel.engine.envelopes.column_generation import Columns
+from borel.engine.envelopes.figures import (
+    FiniteEnvelope,
+    OpenEnvelope,
+    Threshold,
+    nats,
+    ratio_of,
+)
+from borel.engine.envelopes.linear_programme import Level, Programme
+from borel.engine.envelopes.outcome_cells import Cells, cells_of
+from borel.errors import BudgetSpent, NotEnclosed, NotYet
+from borel.probability.bound import Bound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_ROUNDS = 40
+_ROOM, _GRAINS, _PART = 2.0**-38, 2.0**44, 0.01
+"""What certificates leave between what is claimed and what is proved."""
+
+
+class CellEnvelope(OpenEnvelope):
+    """The envelope of PML or PMC of a finite secret with countable or continuous outcomes."""
+
+    unbounded = (
+        "nothing bounds it from above within the budget; options(budget=...) gives more time, and "
+        "finite outcomes are exact"
+    )
+
+    def __init__(self, engine: Any, kind: str):
+        if engine.status == "estimate":
+            raise NotYet("bl.envelope", missing=f"an enclosure of the kernel: {engine.reason}")
+        self.engine, self.kind, self.sign = engine, kind, 1 if kind == "pml" else -1
+        self.cells: Cells = cells_of(engine)
+        theorem = getattr(engine, "theorem", ())
+        self.assumptions = tuple(a for a in engine.assumptions if a not in theorem)
+
+    @cached_property
+    def columns(self) -> Columns | None:
+        """Solutions to the digits of float64, of which a checker proves that they are."""
+        if not settings.current().certificates or not hasattr(self.engine, "line"):
+            return None
+        try:
+            return Columns(self.engine.regions, self.sign)
+        except NotEnclosed:
+            return None
+
+    def epsilon(self, delta: Fraction) -> Bound:
+        """Enclose epsilon_c(delta) for 0 < delta <= 1."""
+        if delta < 1:
+            proved = self._by_columns(lambda columns: self._level_by_columns(columns, delta))
+            if proved is not None:
+                return proved
+        tol, deadline = settings.current().tol, self._deadline()
+        low, high, gap = 0.0, math.inf, 1e-4
+        for _ in range(_ROUNDS):
+            programme, places = self.cells.programme(self.sign), self.cells.places()
+            found = programme.level(delta, max(0.1 * min(gap, 1.0), 1e-12))
+            low = max(low, nats(ratio_of(self.sign, found.lower), 0))
+            high = min(high, nats(ratio_of(self.sign, found.upper), 1))
+            gap = high - low
+            if gap <= tol or settings.late(deadline):
+                break
+            if not self.cells.cut(programme.looseness(found.price, found.upper)):
+                break
+        proved = self._level(programme, places, found, delta)
+        if proved is not None and proved.width <= 2 * max(high - low, tol):
+            return proved
+        if high - low > 1e-3:
+            known = self.engine.sup(self.kind)
+            if known.proved and known.upper < high:
+                high = max(known.upper, low)
+                return self._bound(low, high, known.assumptions)
+        return self._bound(low, high)
+
+    def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
+        """Enclose delta_c at a level."""
+        about: dict[str, Any] = {"units": "probability"}
+        if threshold.upper < self.sign or (closed and threshold.exact == self.sign):
+            return self._bound(1.0, 1.0, **about)
+        if threshold.infinite and (self.sign > 0 or not closed):
+            return self._bound(0.0, 0.0, **about)
+        if closed and threshold.t is not None:
+            proved = self._by_columns(lambda columns: self._mass_by_columns(columns, threshold))
+            if proved is not None:
+                return proved
+        tol, deadline = settings.current().tol, self._deadline()
+        low, high = 0.0, 1.0
+        for _ in range(_ROUNDS):
+            programme, places = self.cells.programme(self.sign), self.cells.places()
+            least, most, _, price = programme.value(threshold.lower, threshold.upper, closed=closed)
+            low, high = max(low, least), min(high, most)
+            if high - low <= tol or settings.late(deadline):
+                break
+            if not self.cells.cut(programme.looseness(price, threshold.lower)):
+                break
+        if closed and threshold.t is not None:
+            proved = self._mass(programme, places, price, threshold)
+            if proved is not None and proved.width <= 2 * max(high - low, tol):
+                return proved
+        return self._bound(low, high, **about)
+
+    def _by_columns(self, prove: Callable[[Columns], Bound | None]) -> Bound | None:
+        """Return what columns prove, within half of the time left: the rest is for cells."""
+        with suppress(BudgetSpent), settings.part(2):
+            return None if self.columns is None else prove(self.columns)
+        return None
+
+    def _level_by_columns(self, columns: Columns, delta: Fraction) -> Bound | None:
+        found = columns.level(float(delta))
+        if found is None or not self.sign * found.theta > 0:
+            return None
+        t, room = self.sign * math.log(abs(found.theta)), _PART * settings.current().tol
+        claim = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
+        return self._certified((max(t - room, 0.0), t + room), found.cells, found.prices, **claim)
+
+    def _mass_by_columns(self, columns: Columns, threshold: Threshold) -> Bound | None:
+        theta = self.sign * math.exp(self.sign * (threshold.t or 0.0))
+        found, room = columns.mass(theta), _PART * settings.current().tol
+        if found is None:
+            return None
+        ends = max(found.mass - room, 0.0), min(found.mass + room, 1.0)
+        claim = {"figure": "delta", "t": threshold.t}
+        return self._certified(ends, found.cells, found.prices, units="probability", **claim)
+
+    # -- certificates -----------------------------------------------------------------------------
+
+    def _level(
+        self, programme: Programme, places: list, found: Level, delta: Fraction
+    ) -> Bound | None:
+        """Return the ends that a programme proves of the level of delta, with a certificate."""
+        below = programme.level_below(found.weights, delta * (1 + Fraction(_ROOM)))
+        if not places or delta == 1 or below is None:
+            return None
+        low, high = (
+            nats(ratio_of(self.sign, theta), k) for k, theta in ((0, below[0]), (1, found.upper))
+        )
+        ends = max(low - _ROOM * max(1.0, low), 0.0), high + _ROOM * max(1.0, high)
+        prices = programme.stretched(found.price, found.upper)
+        claim = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
+        return self._certified(ends, _shares(places, below[1]), prices, **claim)
+
+    def _mass(
+        self, programme: Programme, places: list, price: np.ndarray, threshold: Threshold
+    ) -> Bound | None:
+        """Return the ends that a programme proves of the mass at a level, with a certificate."""
+        if not places:
+            return None
+        upper = threshold.upper + _ROOM * abs(threshold.upper)
+        low, _, weights, _ = programme.value(threshold.lower, upper)
+        high = programme.upper_end(programme.stretched(price, threshold.lower), threshold.lower)
+        ends = max(low - _ROOM, 0.0), min(high + _ROOM, 1.0)
+        claim = {"figure": "delta", "t": threshold.t}
+        prices = programme.stretched(price, threshold.lower)
+        return self._certified(ends, _shares(places, weights), prices, units="probability", **claim)
+
+    def _certified(
+        self, ends: tuple, shares: list, prices: np.ndarray, units: str = "nats", **claim: Any
+    ) -> Bound | None:
+        if not all(map(math.isfinite, ends)) or not np.isfinite(prices).all():
+            return None
+        about = {"cells": shares, "prices": prices.tolist(), **claim}
+        made = level_of_envelope(self.engine, f"{self.kind}_envelope", ends, **about)
+        return None if made is None else self._bound(*ends, units=units, certificate=made)
+
+    def _deadline(self) -> float:
+        return settings.search_deadline()
+
+
+class CertainEnvelope(OpenEnvelope):
+    """The envelope of a secret that has one value: no outcome tells anything."""
+
+    def __init__(self, engine: Any, kind: str):
+        self.engine, self.sign, self.assumptions = engine, 1 if kind == "pml" else -1, ()
+
+    def epsilon(self, delta: Fraction) -> Bound:
+        """Return 0."""
+        return Bound.exact(0.0, 0.0)
+
+    def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
+        """Return the mass of all outcomes, or of none."""
+        below = threshold.upper < self.sign or (threshold.number or 0) < 0
+        mass = 1.0 if below or (closed and threshold.exact == self.sign) else 0.0
+        return Bound.exact(mass, mass, units="probability")
+
+
+def _shares(places: list, weights: np.ndarray) -> list:
+    """Return cells of outcomes with shares, at most 1 in sum; equal neighbours are one cell."""
+    total = np.maximum(weights.sum(axis=0), 1.0)
+    rows = np.floor(weights / total * (1 - 2.0**-48) * _GRAINS) / _GRAINS
+    cells: list = []
+    for (a, b), w in sorted(zip(places, rows.T.tolist(), strict=True)):
+        if cells and a < b and cells[-1][0] < cells[-1][1] == a and cells[-1][2] == w:
+            cells[-1][1] = b
+        elif any(w):
+            cells.append([a, b, w])
+    return cells
+
+
+def envelope_of(joint: Any, kind: str) -> Any:
+    """Return the figures of the envelope of a joint.
+
+    Raises
+    ------
+    NotYet
+        A secret that is not finite, or a kernel that cannot be enclosed over cells.
+    """
+    from borel.engine import engine_for
+
+    if joint.finite:
+        return FiniteEnvelope(engine_for(joint), kind)
+    try:
+        if joint.secret.kind == "finite":
+            certain = np.count_nonzero(joint.prior.probabilities) == 1
+            return (CertainEnvelope if certain else CellEnvelope)(engine_for(joint), kind)
+        engine = engine_for(joint)
+        if joint.secret.kind == "continuous" and hasattr(engine, "bands"):
+            from borel.engine.envelopes.binned import BinnedEnvelope
+
+            return BinnedEnvelope(engine, kind)
+    except NotEnclosed as error:
+        raise NotYet("bl.envelope", missing=str(error), instead="finite outcomes.") from None
+    raise NotYet(
+        "bl.envelope",
+        missing=f"secrets on {joint.secret!r} with outcomes on {joint.outcome!r}",
+        instead="a finite secret; its largest value is bl.pml(joint).sup().",
+    )

@@ -1,0 +1,370 @@
+"""What the exact engines share: figures of a leakage with countably many values, as Bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
+from borel.probability.bound import Bound, Ratio
+
+if TYPE_CHECKING:
+    from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.probability.countable_law import Values
+
+WIDE = 1e-9
+TRIED = 64
+"""At so many outcomes that are open above a proof is searched for that they are infinite."""
+
+OUTSIDE = "outside the support: density 0, leakage 0 by convention"
+LOST = (
+    "float64 loses the density {where}: it is 0 or below 2.2e-308 there, and nothing proves that "
+    "it is 0; return its logarithm (log=True), kept finite by sums of logarithms and np.logaddexp"
+)
+""".format(where=...): of a function that returns a density, or that nothing but float64 reads."""
+
+
+class DiscreteFigures:
+    """Figures from an engine that encloses values outcome by outcome.
+
+    An engine gives ``status``, ``reason``, ``assumptions``, ``law(kind)``, ``values_at(kind, y)``
+    and ``head_of_outcomes()``.
+    """
+
+    status: str
+    reason: str
+    assumptions: tuple[str, ...]
+
+    def law(self, kind: str) -> Values:
+        """Enclose the leakage at every outcome of a head, and the mass left over."""
+        raise NotImplementedError
+
+    def values_at(self, kind: str, y: Any) -> Values:
+        """Enclose the leakage at some outcomes."""
+        raise NotImplementedError
+
+    def head_of_outcomes(self) -> tuple[Any, bool]:
+        """Return the outcomes of the head, and whether they are all."""
+        raise NotImplementedError
+
+    def witness(self, kind: str, column: int) -> dict:
+        """Return where the value at an outcome of the head comes from."""
+        outcome = self.head_of_outcomes()[0][column]
+        return {"y": outcome.item() if isinstance(outcome, np.generic) else outcome}
+
+    def bound(self, low: float, high: float, **about: Any) -> Bound:
+        """Make a Bound with the status of this engine."""
+        about = {"assumptions": self.assumptions, **about}
+        if self.status == "estimate":
+            about.pop("exact_ratio", None)
+            if math.isinf(high):
+                about["reason"] = f"it looks infinite, which float64 cannot prove; {self.reason}"
+                return Bound.undecided(**about)
+            middle = low if low == high else (low + high) / 2
+            return Bound.estimate(
+                middle, 0.0 if low == high else (high - low) / 2, reason=self.reason, **about
+            )
+        if math.isinf(high) and not math.isinf(low):
+            # upper == inf alone is ignorance: true, but it settles nothing
+            about.pop("exact_ratio", None)
+            return Bound.undecided(
+                low,
+                high,
+                reason="the enclosure is open above: float64 or the head of the "
+                "alphabet does not resolve the densities there",
+                **about,
+            )
+        make = {
+            "exact": Bound.exact,
+            "certified": Bound.certified,
+            "conditional": Bound.conditional,
+        }[self.status]
+        return make(low, high, **about)
+
+    def settled(self, bound: Bound) -> Bound:
+        """Call an exact figure certified if its enclosure is wider than rounding."""
+        if bound.status != "exact" or not bound.width > WIDE:
+            return bound
+        return replace(bound, status="certified", exact_ratio=None, attained=None)
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Return the leakage at one outcome."""
+        found = self._at(kind, y)
+        if self.in_logs is None or found.status in ("exact", "estimate"):
+            return found
+        from borel.engine.certificates import at_outcomes, encoding
+
+        place = float(np.asarray(y, float).ravel()[0])
+        if math.isinf(found.upper):
+            return self.in_logs.infinite_at(kind, place) or found
+        if not (found.proved and found.upper > 0):
+            return found
+        # a certificate is about the enclosure that it comes from, unless a checker is asked
+        scale = 1 + found.upper
+        rooms = (2.0**-48 * scale, 2.0**-44 * scale, 1e-2 * settings.current().tol)
+        near = [(max(0.0, found.lower - room), found.upper + room) for room in rooms]
+        (low, high), _ = self.in_logs.enclosed(kind, np.array([place]))
+        wide = min(found.lower, float(low[0])), max(found.upper, float(high[0]))
+        fits = wide[1] - wide[0] <= found.width + settings.current().tol
+        tried = [*(near if self.in_logs.secret.rest else ()), *([wide] if fits else ())]
+        made = (at_outcomes.at_outcome(self.in_logs, kind, place, ends) for ends in tried)
+        return encoding.attached(found, next((one for one in made if one is not None), None))
+
+    def with_pair(self, bound: Bound, x: Any, y: Any) -> Bound:
+        """Return an information density with what proves it, if it is neither exact nor open."""
+        if bound.status not in ("certified", "conditional"):
+            return bound
+        from borel.engine.certificates import at_outcomes, encoding
+
+        made = at_outcomes.at_pair(self, x, y, (bound.lower, bound.upper))
+        return encoding.attached(bound, made)
+
+    def _at(self, kind: str, y: Any) -> Bound:
+        values = self.values_at(kind, y)
+        notes = self.assumptions + ((OUTSIDE,) if values.outside[0] else ())
+        ratio = Ratio(values.ratio_lower[0], values.ratio_upper[0])
+        return self.bound(
+            float(values.lower[0]), float(values.upper[0]), assumptions=notes, exact_ratio=ratio
+        )
+
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower ends, upper ends and the status at many outcomes."""
+        values = self.values_at(kind, y)
+        return values.lower, values.upper, self.statuses(values.lower, values.upper)
+
+    def statuses(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Return the status of each enclosure: one that is open above settles nothing."""
+        return np.where(np.isinf(upper) & ~np.isinf(lower), "undecided", self.status)
+
+    def sup(self, kind: str) -> Bound:
+        """Return the essential supremum over the outcomes."""
+        found = self._sup(kind)
+        if self.in_logs is None or found.status in ("exact", "estimate"):
+            return found
+        from borel.engine.certificates.at_outcomes import PARTS, over_outcomes
+
+        ys, whole = self.head_of_outcomes()
+        if math.isinf(found.upper):
+            if found.certificate is not None:
+                return found
+            open_above = _open(self.law(kind))
+            proofs = (self.in_logs.infinite_at(kind, float(ys[k])) for k in open_above)
+            return next((proof for proof in proofs if proof is not None), found)
+        if not (whole and found.proved and found.upper > 0 and len(ys) <= PARTS):
+            return found
+        return _proved_by(found, over_outcomes(self.in_logs, kind, np.asarray(ys, float)))
+
+    def ldp(self) -> Bound:
+        """Return the LDP level, the essential supremum of PML + PMC over the outcomes."""
+        found = self._ldp()
+        if found.status == "undecided":
+            found = self._by_sides(found.lower)
+        if self.in_logs is None or found.status in ("exact", "estimate") or not found.proved:
+            return found
+        from borel.engine.certificates.at_outcomes import PARTS, ldp_over_outcomes
+
+        if found.lower == math.inf:  # it is at least PML and PMC
+            larger = (self.sup(kind) for kind in ("pmc", "pml"))
+            proofs = (b.certificate for b in larger if b.lower == math.inf and b.certificate)
+            return found.about(certificate=next(proofs, None))
+        ys, whole = self.head_of_outcomes()
+        if not (whole and found.upper > 0 and len(ys) <= PARTS):
+            return found
+        return _proved_by(found, ldp_over_outcomes(self.in_logs, np.asarray(ys, float)))
+
+    def _ldp(self) -> Bound:
+        """Enclose the LDP level by the outcomes of a head: open above where there are others."""
+        raise NotImplementedError
+
+    def _by_sides(self, low: float) -> Bound:
+        """Enclose the LDP level by the suprema of PML and PMC, beside what is known from below."""
+        # epsilon-LDP gives epsilon-PML and epsilon-PMC, and they give it with their sum
+        sides = self.sup("pml"), self.sup("pmc")
+        known = [s for s in sides if s.status != "estimate"]
+        low = max([low, *(s.lower for s in known)])
+        high = sides[0].upper + sides[1].upper if len(known) == 2 else math.inf
+        rests = tuple(dict.fromkeys(a for s in sides for a in s.assumptions))
+        return self.bound(low, max(low, high), assumptions=rests or self.assumptions)
+
+    def with_infinities(self, kind: str, ys: Any, values: Values) -> Values:
+        """Improve what is known at outcomes: what is open above may be proved to be infinite."""
+        if self.in_logs is not None:
+            tried = [k for k in _open(values) if not np.isinf(values.lower[k])]
+            proofs = {k: self.in_logs.infinite_at(kind, float(ys[k])) for k in tried}
+            proved = [k for k, proof in proofs.items() if proof is not None]
+            for ends in (values.lower, values.ratio_lower):
+                ends[proved] = np.inf
+        return values
+
+    def _sup(self, kind: str) -> Bound:
+        values = self.law(kind)
+        whole = self.head_of_outcomes()[1]
+        if values.exact:
+            best = max(range(len(values.lower)), key=lambda j: values.ratio_lower[j])
+            low, high = float(values.lower[best]), float(values.upper[best])
+            ratio = Ratio(values.ratio_lower[best], values.ratio_upper[best])
+        else:
+            best = int(np.argmax(values.lower))
+            low, high = float(values.lower.max()), float(values.upper.max())
+            ratio = Ratio(float(np.max(values.ratio_lower)), float(np.max(values.ratio_upper)))
+        if whole or low == math.inf:
+            return self.bound(
+                low, high, exact_ratio=ratio, attained=True, witness=self.witness(kind, best)
+            )
+        ceiling = values.ceiling  # beyond the head nothing is above log 1 / p_min
+        if high < math.inf and self.status != "estimate":
+            ceiling = min(ceiling, self.beyond_head(kind))
+        if ceiling < math.inf:
+            found = self.bound(low, max(high, ceiling), witness=self.witness(kind, best))
+            return self.settled(found)
+        proved = self.proved_infinite(kind)
+        if proved is not None:
+            return proved
+        return Bound.undecided(
+            low if self.status != "estimate" else 0.0,
+            math.inf,
+            reason=f"the outcomes beyond the first {len(values.lower)} (mass at most "
+            f"{values.leftover:.2g}) are not enclosed, and no proof of an infinity was found",
+            assumptions=self.assumptions,
+            witness=self.witness(kind, best),
+        )
+
+    def beyond_head(self, kind: str) -> float:
+        """Bound the leakage at every outcome beyond the head; infinite where nothing does."""
+        return math.inf
+
+    def proved_infinite(self, kind: str) -> Bound | None:
+        """Prove that a supremum over countable outcomes is infinite, if that can be done."""
+        if self.status == "estimate" or settings.spent():
+            return None
+        from borel.engine.countable.infinity_proofs import prove_countable
+
+        return self.infinite_bound(prove_countable(self, kind))
+
+    def infinite_bound(self, proof: Any) -> Bound | None:
+        """Make the Bound of a proved infinity."""
+        if proof is None:
+            return None
+        make = Bound.conditional if self.status == "conditional" else Bound.certified
+        return make(
+            math.inf,
+            math.inf,
+            attained=proof.attained,
+            witness=proof.witness,
+            certificate=proof.certificate,
+            assumptions=(*self.assumptions, proof.statement),
+        )
+
+    def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
+        """Return P{leakage > t}, or P{leakage >= t} if closed."""
+        low, high = self.law(kind).tail(t, closed=closed)
+        about = {"figure": "tail", "t": t, "closed": closed}
+        return self._checked(kind, self.bound(low, high, units="probability"), about)
+
+    def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
+        """Return the quantile of the leakage at level s."""
+        low, high = self.law(kind).quantile(s, side=side)
+        about = {"figure": "quantile", "s": Fraction(s).as_integer_ratio(), "side": side}
+        return self._checked(kind, self.bound(low, high), about)
+
+    in_logs: Any = None
+    """An engine with ``surface``, ``secret`` and ``extreme``, which knows log-densities."""
+
+    def law_of_mean(self, kind: str, what: str) -> Values:
+        """Enclose the law, with what is beyond its head bounded for a mean: "mean" or "exp"."""
+        values = self.law(kind)
+        if self.status == "estimate" or values.exact or self.head_of_outcomes()[1]:
+            return values
+        from borel.engine.continuous.integer_secret_means import with_rest
+
+        return with_rest(self, kind, what, values)
+
+    def infinite_mean(self, kind: str, what: str, high: Any) -> Bound | None:
+        """Prove that a mean without an upper end is infinite, if that can be done."""
+        if self.status == "estimate" or not high == math.inf:
+            return None
+        ys, whole = self.head_of_outcomes()
+        values = self.law(kind)
+        if self.in_logs is not None:  # one outcome of positive mass is enough
+            charged = np.isinf(values.lower) & (values.mass_lower > 0)
+            for k in np.flatnonzero(charged)[:1]:
+                return self.in_logs.infinite_at(kind, float(ys[k]))
+        if whole:
+            return None
+        from borel.engine.countable.infinity_proofs import prove_countable
+
+        proof = prove_countable(self, kind)
+        enough = proof is not None and (proof.attained or (what == "exp" and proof.diverges))
+        return self.infinite_bound(proof) if enough else None
+
+    def mean(self, kind: str) -> Bound:
+        """Return the mean of the leakage."""
+        low, high = self.law_of_mean(kind, "mean").mean()
+        proved = self.infinite_mean(kind, "mean", high)
+        return proved or self._checked(kind, self.bound(low, high), {"figure": "mean"})
+
+    def exp_mean(self, kind: str) -> Bound:
+        """Return the mean of e^leakage."""
+        low, high = self.law_of_mean(kind, "exp").exp_mean()
+        proved = self.infinite_mean(kind, "exp", high)
+        if proved is not None:
+            return proved.about(units="ratio")
+        if isinstance(low, Fraction):
+            return self.bound(fraction_down(low), fraction_up(high), units="ratio")
+        bound = self.bound(float(low), float(high), units="ratio")
+        return self._checked(kind, bound, {"figure": "exp_mean"})
+
+    def _checked(self, kind: str, bound: Bound, claim: dict[str, Any]) -> Bound:
+        """Add a certificate to a figure of the law, which may make it a little wider."""
+        if bound.status not in ("certified", "conditional") or self.in_logs is None:
+            return bound
+        from borel.engine.certificates.discrete_laws import certificate
+
+        made = certificate(self, kind, (bound.lower, bound.upper), **claim)
+        if made is None:
+            return bound
+        low, high = float(made["lower"]), float(made["upper"])
+        return self.bound(low, high, units=bound.units, certificate=made)
+
+    def psi_1(self, level: Threshold) -> Bound:
+        """Enclose the mean of (1 - e^(epsilon - PML))^+; what is beyond the head adds its mass."""
+        values = self.law("pml")
+        least, most = level.ends()
+        low = high = Fraction(0)
+        columns = (values.mass_lower, values.mass_upper, values.ratio_lower, values.ratio_upper)
+        for mass_low, mass_high, low_ratio, high_ratio in zip(*columns, strict=True):
+            low += _penalty(Fraction(mass_low), low_ratio, most)
+            high += _penalty(Fraction(mass_high), high_ratio, least)
+        high = min(high + Fraction(values.leftover), Fraction(1))
+        return self.bound(fraction_down(low), fraction_up(max(high, low)), units="probability")
+
+
+def _proved_by(found: Bound, proof: dict[str, Any] | None) -> Bound:
+    """Return a figure with a certificate of parts that were enclosed one by one: ulps wider."""
+    if proof is None:
+        return found
+    lower, upper = min(found.lower, proof["lower"]), max(found.upper, proof["upper"])
+    if not upper - lower <= found.width + 1e-3 * settings.current().tol:
+        return found
+    return replace(found, lower=lower, upper=upper, certificate=proof)
+
+
+def _open(values: Values) -> np.ndarray:
+    """Return the outcomes of a head at which nothing bounds the leakage, the likely ones first."""
+    where = np.flatnonzero(np.isinf(np.asarray(values.upper, float)))
+    masses = np.asarray(values.mass_lower, float)[where]
+    return where[np.argsort(-masses, kind="stable")][:TRIED]
+
+
+def _penalty(mass: Fraction, ratio: Any, factor: Fraction | None) -> Fraction:
+    """Return mass (1 - factor / ratio)^+; a factor None is beyond every finite ratio."""
+    if ratio == math.inf:
+        return mass
+    if factor is None or not ratio > factor:
+        return Fraction(0)
+    return mass * (1 - factor / Fraction(ratio))

@@ -1,0 +1,165 @@
+r"""The largest mutual information over a convex set of priors: capacity over the set, with its gap.
+
+For any law Q of the outcome and any prior P
+
+.. math:: I(P; K) = \sum_x P(x) D(K_x \| Q) - D(P K \| Q) \le \sum_x P(x) D(K_x \| Q),
+
+so that the upper expectation of x -> D(K_x || Q) bounds the supremum, for whatever Q was found;
+members bound it from below. The search is Frank and Wolfe's: the corner that the bound asks for
+joins the others, and scipy finds their weights.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.errors import BudgetSpent, NotYet
+from borel.numerics.intervals import batched
+from borel.numerics.jets import elementary
+from borel.probability.measure import as_measure
+
+if TYPE_CHECKING:
+    from borel.engine.prior_sets.finite_figures import FiniteSetEngine
+    from borel.probability.bound import Bound
+
+_ROUNDS = 200
+_GAP = 1e-9
+_PATIENCE = 6
+_MEMBERS = 1e-10
+"""What the rounding of a member's probabilities may change of its mutual information, at most."""
+
+
+def mutual_information(engine: FiniteSetEngine) -> Bound:
+    """Enclose the supremum of I(X;Y) over a convex set of priors on a finite alphabet.
+
+    Raises
+    ------
+    NotYet
+        A set that is not convex, or whose members are not known.
+    """
+    prior_set = engine.set
+    if not prior_set.convex or not engine.sure.any():
+        raise NotYet(
+            "bl.mutual_information over a set of priors",
+            missing="sets that are not convex",
+            instead="convex sets, or one prior at a time.",
+        )
+    kernel = np.asarray(engine.matrix, float)
+    p, q, inside = _search(prior_set, kernel)
+    error = 2.0**-52 if engine.rational else float(engine.error)
+    tops = _divergences(kernel, q, error)
+    upper = float(-prior_set.least(-tops[1][:, None]).lower[0])
+    lower = _member(engine, p) - _MEMBERS if inside else 0.0
+    prior = as_measure(p, prior_set.on, "the prior of the largest mutual information found")
+    bound = engine.make(
+        max(lower, 0.0),
+        max(upper, lower, 0.0),
+        status="certified" if engine.status == "exact" else engine.status,
+        assumptions=engine.assumptions,
+        witness={"prior": prior},
+    )
+    law = [[*Fraction(float(v)).as_integer_ratio()] for v in _positive(q)]
+    member = engine.certificates.member(p, np.zeros(len(p)), [])
+    claim = {"law": law, "peak": {"prior": member}}
+    return engine.certificates.attached(bound, "mutual_information", claim)
+
+
+def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return a prior near the best one, its law of the outcome, and whether it is a member."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropies = -np.where(kernel > 0, kernel * np.log(kernel), 0.0).sum(axis=1)
+    eye = np.eye(len(kernel))
+    first = prior_set.least(np.hstack([eye, -eye]))
+    inside = bool(first.members.any())  # mixtures of members are members
+    corners = list(first.prior.T[first.members] if inside else first.prior.T)
+    weights = np.full(len(corners), 1 / len(corners))
+    deadline = settings.search_deadline()
+    best, late = np.inf, 0
+    for _ in range(_ROUNDS):
+        table = np.array(corners)
+        weights = _weighted(weights, table @ kernel, table @ entropies, deadline)
+        p = weights @ table
+        q = p @ kernel
+        divergence = _plain(kernel, q)
+        found = prior_set.least(-divergence[:, None])
+        corner = found.prior[:, 0]
+        gap = float(corner @ divergence - p @ divergence)
+        late = 0 if gap < best / 2 else late + 1
+        best = min(best, gap)
+        if inside and not found.members[0]:
+            break
+        if gap <= _GAP or late > _PATIENCE or settings.late(deadline):
+            break
+        kept = weights > 1e-13
+        corners = [c for c, k in zip(corners, kept, strict=True) if k] + [corner]
+        weights = np.append(weights[kept], 0.0)
+        weights /= weights.sum()
+    return p, q, inside
+
+
+def _weighted(
+    weights: np.ndarray, rows: np.ndarray, own: np.ndarray, deadline: float
+) -> np.ndarray:
+    """Return weights of corners that make H(sum w rows) - sum w own large."""
+    from scipy.optimize import minimize
+
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        if settings.late(deadline):
+            raise BudgetSpent("the weights of corners were not found")
+        logs = np.log(np.maximum(w @ rows, 1e-300))
+        return float((w @ rows) @ logs + w @ own), rows @ (logs + 1) + own
+
+    start = np.maximum(weights, 1e-6)
+    with suppress(BudgetSpent):
+        found = minimize(
+            loss,
+            start / start.sum(),
+            jac=True,
+            method="SLSQP",
+            bounds=[(0.0, 1.0)] * len(weights),
+            constraints=[{"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like}],
+            options={"maxiter": 200, "ftol": 1e-15},
+        )
+        best = np.maximum(found.x, 0.0)
+        best = best / best.sum()
+        return best if loss(best)[0] <= loss(weights)[0] else weights
+    return weights
+
+
+def _plain(kernel: np.ndarray, q: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = kernel * (np.log(kernel) - np.log(np.maximum(q, 1e-320)))
+    return np.where(kernel > 0, terms, 0.0).sum(axis=1)
+
+
+def _positive(q: np.ndarray) -> np.ndarray:
+    """Return a law near q, mixed with the uniform one, that sums to at most 1."""
+    mixed = q * (1 - 1e-13) + 1e-13 / len(q)
+    return mixed / mixed.sum() * (1 - len(q) * batched.EPS)
+
+
+def _divergences(kernel: np.ndarray, q: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose D(K_x || Q) for the kernels within a relative error, and a positive Q."""
+    mixed = _positive(q)
+    spread = 1.001 * error + batched.EPS
+    k = kernel * (1 - spread), kernel * (1 + spread)
+    live = kernel > 0
+    safe = np.where(live, k[0], 1.0), np.where(live, k[1], 1.0)
+    ratio = batched.divide(safe, batched.point(np.broadcast_to(mixed, kernel.shape)))
+    logs = elementary.logarithm((ratio[0][None], ratio[1][None]), 0)
+    terms = batched.multiply(safe, (logs[0][0], logs[1][0]))
+    terms = np.where(live, terms[0], 0.0), np.where(live, terms[1], 0.0)
+    return batched.total(terms, axis=1)
+
+
+def _member(engine: FiniteSetEngine, p: np.ndarray) -> float:
+    from borel.engine.finite.engine import FiniteEngine
+    from borel.probability.joint import Joint
+
+    joint = Joint(as_measure(p, engine.set.on, "a member"), engine.joint.mechanism)
+    return FiniteEngine(joint).mutual_information().lower

@@ -1,0 +1,385 @@
+r"""Figures of a finite mechanism over a set of priors: suprema of PML, PMC, LDP and the rest.
+
+Columns of the kernel are divided by their largest entry, so that no underflow is near: with
+v = f(y|.) / max f(y|.), e^PML is 1 / (lower expectation of v), and e^PMC is (upper expectation of
+v) / min v. A relative error e of the kernel moves an expectation by the same relative error.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from borel import settings
+from borel.engine.certificates.prior_sets import Certificates
+from borel.engine.prior_sets.attainment import Values
+from borel.engine.prior_sets.lower_expectations import Least
+from borel.errors import InvalidInput, NotYet
+from borel.numerics.intervals.rounding import (
+    U,
+    fraction_down,
+    fraction_up,
+    log_fraction,
+    log_ratio_bounds,
+    rounding_of,
+    scaled,
+)
+from borel.probability.arrays import carried
+from borel.probability.bound import Bound, Ratio, attained_by_some
+from borel.probability.measure import as_measure
+
+if TYPE_CHECKING:
+    from borel.probability.joint import Joint
+
+OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
+_ENTRIES = 4096
+FLOATS = "floats mean the normalised laws within their rounding"
+
+
+class Columns(NamedTuple):
+    """The suprema of one leakage over the set, outcome by outcome.
+
+    Attributes
+    ----------
+    lower, upper : ndarray (m,)
+        In nats.
+    ratio : ndarray (m,) of Fraction or None
+        e^leakage, if everything is rational; infinite where the leakage is.
+    prior : ndarray (n, m)
+        Priors that attain or approach them.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    ratio: np.ndarray | None
+    prior: np.ndarray
+
+
+class FiniteSetEngine:
+    """Suprema over a set of priors on a finite alphabet, of a mechanism with a matrix.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior_set * mech``.
+    """
+
+    def __init__(self, joint: Joint):
+        self.joint, self.set = joint, joint.prior
+        mechanism = joint.mechanism
+        rows = np.asarray(mechanism.secret.positions(list(self.set.on.labels), "x"))
+        self.rational = bool(mechanism.rational)
+        self.matrix = mechanism.matrix[rows]
+        self.sure, self.possible = self.set.reach
+        self.reason = carried(mechanism)
+        self.status = "estimate" if self.reason else self.set.status
+        self.assumptions: tuple[str, ...] = ()
+        if not self.rational:
+            self.floats = np.asarray(self.matrix, float)
+            self.error = max(mechanism.rounding, U)
+            self.assumptions = (FLOATS,)
+
+    # -- certificates -------------------------------------------------------------------------
+
+    @cached_property
+    def certificates(self) -> Certificates:
+        """What makes certificates; of large tables none are made."""
+        small = self.matrix.size <= _ENTRIES
+        table = self._table() if small else []
+        places = [float(k) for k in range(len(self.matrix))]
+        return Certificates(self.set, self.joint.outcome, {"table": table}, places, wanted=small)
+
+    def _table(self) -> list:
+        """Return the kernel as intervals of floats."""
+        if self.rational:
+            rows = self.matrix.tolist()
+            ends = [[[f(v) for v in row] for row in rows] for f in (fraction_down, fraction_up)]
+        else:
+            ends = self._entries(self.floats)
+        return np.moveaxis(np.clip(np.array(ends, float), 0.0, 1.0), 0, -1).tolist()
+
+    def _entries(self, floats: np.ndarray) -> list[np.ndarray]:
+        """Return the ends of the entries that floats of the kernel mean."""
+        slack = floats * rounding_of(floats, self.error) * 1.0001
+        return [np.where(floats > 0, end, 0.0) for end in (floats - slack, floats + slack)]
+
+    # -- columns ------------------------------------------------------------------------------
+
+    def _extremes(self, matrix: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the largest entries on the sure and possible reach, then the smallest ones."""
+        empty = np.zeros(matrix.shape[1], matrix.dtype)
+        sure, possible = matrix[self.sure], matrix[self.possible]
+        top = sure.max(axis=0) if len(sure) else empty
+        bottom = sure.min(axis=0) if len(sure) else possible.max(axis=0)
+        return top, possible.max(axis=0), bottom, possible.min(axis=0)
+
+    @cached_property
+    def dead(self) -> np.ndarray:
+        """Outcomes that no member allows."""
+        matrix = self.matrix if self.rational else self.floats
+        return np.asarray(matrix[self.possible].max(axis=0) == 0, bool)
+
+    def columns(self, kind: str) -> Columns:
+        """Enclose the suprema of PML, PMC or the LDP ratio at every outcome."""
+        cache = self.__dict__.setdefault("_columns", {})
+        if kind not in cache:
+            found = self._exactly(kind) if self.rational else None
+            cache[kind] = self._enclosed(kind) if found is None else found
+        return cache[kind]
+
+    def _scaled(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the columns divided by their largest entry, in float64, and their errors."""
+        matrix = self.matrix if self.rational else self.floats
+        top = matrix[self.possible].max(axis=0)
+        safe = np.where(np.asarray(top == 0, bool), 1, top)
+        if self.rational:
+            charged = np.where(self.possible[:, None], matrix, 0)  # the others are no part of it
+            v = (charged / safe).astype(float)
+            if ((v == 0) & np.asarray(charged > 0, bool)).any():
+                raise InvalidInput(
+                    "prior_set * mech",
+                    expected="entries that float64 can hold, or a set given in Fractions",
+                    got="a Fraction below 5e-324 beside floats",
+                    mend="give the set in Fractions too.",
+                )
+            return np.where(self.possible[:, None], v, 1.0), np.full(len(top), 2 * U)
+        own = rounding_of(matrix, self.error).max(axis=0, initial=0.0, where=matrix > 0)
+        v = matrix / safe  # the largest entry is at most 1: no quotient underflows
+        # entry and largest entry are each within `own`: |change of log v| <= 2 atanh(own)
+        return np.where(self.possible[:, None], v, 1.0), 2.0001 * own / (1 - own) + 2 * U
+
+    def _enclosed(self, kind: str) -> Columns:
+        v, error = self._scaled()
+        _, _, sure_bottom, bottom = self._extremes(v)
+        sure_top = v[self.sure].max(axis=0) if self.sure.any() else np.zeros(v.shape[1])
+        tiny = np.full(v.shape[1], 5e-324)
+        with np.errstate(over="ignore"):  # where a denominator may be 0 the end is infinite below
+            return self._of(kind, v, error, bottom, sure_bottom, sure_top, tiny)
+
+    def _of(self, kind, v, error, bottom, sure_bottom, sure_top, tiny) -> Columns:
+        if kind == "ldp":
+            least = Least(bottom, sure_bottom, np.zeros_like(v))
+            low = sure_top / np.maximum(sure_bottom, tiny), 1 / np.maximum(bottom, tiny)
+            ends = _logs(low[0], low[1], 2 * error + 4 * U)
+            infinite, prior = (sure_bottom == 0) & (sure_top > 0), least.prior
+            open_ = bottom == 0
+        elif kind == "pml":
+            least = self.set.least(v)
+            low = np.where(self.sure.any(), sure_top, 0.0) / np.maximum(least.upper, tiny)
+            high = 1 / np.maximum(least.lower, tiny)
+            ends = _logs(low, high, error + 4 * U)
+            infinite, prior = (least.upper <= 0) & (sure_top > 0), least.prior
+            open_ = least.lower <= 0
+        else:
+            least = self.set.least(-v)
+            low = np.maximum(-least.upper, 0.0) / np.maximum(sure_bottom, tiny)
+            high = np.minimum(-least.lower, 1.0) / np.maximum(bottom, tiny)
+            ends = _logs(low, high, 2 * error + 4 * U)
+            infinite, prior = (sure_bottom == 0) & (-least.upper > 0), least.prior
+            open_ = bottom == 0
+        low, high = np.maximum(ends[0], 0.0), np.maximum(ends[1], 0.0)
+        high = np.where(open_, np.inf, high)
+        low = np.where(infinite, np.inf, low)
+        low, high = np.where(self.dead, 0.0, low), np.where(self.dead, 0.0, high)
+        return Columns(low, np.maximum(high, low), None, prior)
+
+    def _exactly(self, kind: str) -> Columns | None:
+        if not (self.sure == self.possible).all():
+            return None
+        matrix = self.matrix
+        top, bottom = matrix[self.sure].max(axis=0), matrix[self.sure].min(axis=0)
+        if kind == "ldp":
+            num, den, priors = top, bottom, np.zeros(matrix.shape)
+        else:
+            # a secret that no member charges has no say: its value is out of the way
+            away = np.where(self.sure[:, None], matrix, top if kind == "pml" else bottom)
+            found = self.set.least_exactly(away if kind == "pml" else -away)
+            if found is None:
+                return None
+            num, den = (top, found[0]) if kind == "pml" else (-found[0], bottom)
+            priors = found[1]
+        m = matrix.shape[1]
+        ratio, ends = np.empty(m, dtype=object), np.zeros((2, m))
+        for j in range(m):
+            if self.dead[j]:
+                ratio[j] = Fraction(1)
+            elif den[j] == 0:
+                ratio[j], ends[:, j] = math.inf, math.inf
+            else:
+                ratio[j] = Fraction(num[j]) / den[j]
+                ends[:, j] = log_fraction(ratio[j])
+        return Columns(ends[0], ends[1], ratio, priors)
+
+    # -- figures ------------------------------------------------------------------------------
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Enclose the supremum over the set at one outcome."""
+        column = int(self.joint.outcome.positions(y))
+        return self._bound(kind, column)
+
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower ends, upper ends and the status at many outcomes."""
+        chosen = np.asarray(self.joint.outcome.positions(y))
+        found = self.columns(kind)
+        low, high = found.lower[chosen], found.upper[chosen]
+        sure = self.set.confidence is not None and self.status != "estimate"
+        status = "statistical" if sure else self._status(found)
+        return low, high, np.where(np.isinf(high) & ~np.isinf(low), "undecided", status)
+
+    def _status(self, found: Columns) -> str:
+        """Return the status of suprema: exact if they are rational, whatever the set."""
+        known = found.ratio is not None and self.status == self.set.status
+        return self.set.exactly if known else self.status
+
+    def sup(self, kind: str) -> Bound:
+        """Enclose the supremum over the set and over all outcomes."""
+        found = self.columns(kind)
+        ratio, low = found.ratio, found.lower.max()
+        if ratio is not None:
+            best = max(range(len(ratio)), key=lambda j: ratio[j])
+            rivals = [j for j in range(len(ratio)) if ratio[j] == ratio[best]]
+        else:
+            best = int(np.argmax(found.lower))
+            rivals = np.flatnonzero(found.upper >= low).tolist()
+        tied = ratio is not None or low == math.inf or len(rivals) == 1
+        known: list[bool | None] = []
+        for column in rivals if kind != "ldp" else ():
+            known.append(self._attained(kind, column))
+            if known[-1] is (True if tied else None):  # which settles it
+                best = column if tied else best
+                break
+        attained = attained_by_some(known, tied) if known else None
+        return self._bound(kind, best, (low, found.upper.max()), attained)
+
+    def _bound(
+        self, kind: str, column: int, ends: Any = None, attained: bool | None = None
+    ) -> Bound:
+        found = self.columns(kind)
+        low, high = (found.lower[column], found.upper[column]) if ends is None else ends
+        about: dict[str, Any] = {"assumptions": self.assumptions}
+        if self.dead[column]:
+            about["assumptions"] += (OUTSIDE,)
+        elif kind != "ldp":
+            known = self._attained(kind, column) if ends is None else attained
+            about |= {"witness": self._worst(kind, column), "attained": known}
+        if found.ratio is not None and math.isfinite(high):
+            about["exact_ratio"] = Ratio(found.ratio[column], found.ratio[column])
+        about["status"] = self._status(found)
+        bound = self.make(float(low), float(high), **about)
+        if bound.status not in ("certified", "conditional"):  # exact ones are their own proof
+            return bound
+        y, count = float(column), len(found.lower)
+        claim = {"y": y, "cover": [y]} if ends is None else {"cover": [*map(float, range(count))]}
+        peak = self._peak(kind, column)
+        return self.certificates.attached(bound, kind, {**claim, "peak": {"y": [y, y], **peak}})
+
+    def _peak(self, kind: str, column: int) -> dict[str, Any]:
+        """Return the secrets and the member that show a leakage at an outcome."""
+        v = self._scaled()[0][:, column]
+        rows = np.flatnonzero(self.sure if self.sure.any() else self.possible)
+        top, bottom = (int(rows[pick(v[rows])]) for pick in (np.argmax, np.argmin))
+        places = {"pml": [top], "pmc": [bottom], "ldp": [top, bottom]}[kind]
+        values = {"pml": v, "pmc": -v}.get(kind, np.zeros(len(v)))
+        prior = self.set.least(values[:, None]).prior[:, 0]
+        return {"x": places, "prior": self.certificates.member(prior, values, places)}
+
+    def make(self, low: float, high: float, status: str = "", **about: Any) -> Bound:
+        """Make a Bound with the status of the set and of the mechanism, unless it is another."""
+        if math.isinf(high) and not math.isinf(low):
+            about.pop("exact_ratio", None)
+            notes = (*self.set.assumptions, *about.pop("assumptions", ()))
+            if self.status == "estimate":  # what float64 alone knows bounds nothing
+                return Bound.undecided(reason=self.reason or notes[0], assumptions=notes, **about)
+            if self.set.confidence is not None:
+                return Bound.statistical(
+                    low, high, confidence=self.set.confidence, assumptions=notes, **about
+                )
+            return Bound.undecided(
+                low,
+                high,
+                reason="the lower expectation of the kernel may be 0: float64 does not resolve it",
+                assumptions=notes,
+                **about,
+            )
+        if self.status == "estimate":
+            about["reason"] = self.reason or self.set.assumptions[0]
+            about.pop("exact_ratio", None)
+            if math.isinf(high):
+                return Bound.undecided(**about)
+        return self.set.bound(low, high, status=status or self.status, **about)
+
+    def _worst(self, kind: str, column: int) -> dict[str, Any]:
+        """Return the worst prior, and the secret that it tells most about."""
+        found, labels = self.columns(kind), self.set.on.labels
+        values = (self.matrix if self.rational else self.floats)[:, column]
+        rows = np.flatnonzero(self.sure if self.sure.any() else self.possible)
+        sign = 1 if kind == "pml" else -1
+        # of secrets that it tells as much about, one that it charges
+        row = max(rows, key=lambda k: (sign * values[k], found.prior[k, column] > 0))
+        outcome = self.joint.outcome.labels[column]
+        prior = as_measure(found.prior[:, column], self.set.on, f"the worst prior at {outcome!r}")
+        return {"y": outcome, "x": labels[row], "prior": prior}
+
+    def _attained(self, kind: str, column: int) -> bool | None:
+        """Return whether the supremum at an outcome is attained; None if it is not known."""
+        if not (self.sure == self.possible).all() or self.dead[column]:
+            return None
+        if kind == "pmc" and self.columns(kind).lower[column] == math.inf:
+            # by a member that charges an x with f(y|x) = 0, mixed with one that allows y
+            return True if self.set.convex else None
+        entries = self.matrix[:, column]
+        low, high = (entries, entries) if self.rational else self._entries(self.floats[:, column])
+        ends = (low, high) if kind == "pml" else (-high, -low)
+        return self.set.attains(Values(*ends, self.sure))
+
+    def ldp(self) -> Bound:
+        """Enclose the LDP level on the union of the supports."""
+        return self.sup("ldp")
+
+    def lip(self) -> Bound:
+        """Enclose the larger of the suprema of PML and PMC."""
+        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))
+
+    def mutual_information(self) -> Bound:
+        """Enclose the largest mutual information over the members."""
+        from borel.engine.prior_sets.capacity import mutual_information
+
+        return mutual_information(self)
+
+    def maximal_leakage(self) -> Bound:
+        """Enclose maximal leakage under a prior that charges the union of the supports."""
+        from borel.engine.finite.engine import FiniteEngine
+        from borel.probability.joint import Joint
+        from borel.probability.measure import Measure
+
+        if not (self.sure == self.possible).all():
+            raise NotYet("bl.maximal_leakage", missing="the supports of this set of priors")
+        p = [Fraction(int(k), int(self.sure.sum())) for k in self.sure]
+        values = np.array(p, dtype=object)
+        joint = Joint(Measure(values, self.set.on, _check=False), self.joint.mechanism)
+        found = FiniteEngine(joint).maximal_leakage()
+        bound = self.make(
+            found.lower,
+            found.upper,
+            assumptions=found.assumptions,
+            exact_ratio=found.exact_ratio,
+        )
+        everyone, nothing = np.flatnonzero(self.sure).tolist(), np.zeros(len(self.sure))
+        prior = self.set.least(nothing[:, None]).prior[:, 0]
+        member = self.certificates.member(prior, nothing, everyone)
+        return self.certificates.attached(bound, "maximal_leakage", {"peak": {"prior": member}})
+
+
+def _logs(low: np.ndarray, high: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose the logarithms of ratios that were rounded once, with a relative error."""
+    one = scaled(np.ones(len(low)))
+    with np.errstate(divide="ignore", over="ignore"):
+        top = np.where(np.isfinite(high) & (high > 0), high, 1.0)
+        base = np.where(low > 0, np.minimum(low, np.finfo(float).max), 1.0)
+        first = log_ratio_bounds(scaled(base, error), one).lower
+        second = log_ratio_bounds(scaled(top, error), one).upper
+    return np.where(low > 0, first, 0.0), np.where(np.isfinite(high), second, np.inf)

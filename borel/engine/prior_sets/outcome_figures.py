@@ -1,0 +1,446 @@
+"""Suprema over sets of priors on finitely many secrets, for outcomes that are not finite.
+
+At one outcome the kernel is a vector of numbers, one for each secret. Over a box of outcomes its
+ratios f(y|x) / f(y|x') are enclosed, by ranges and by mean values, or, where the box is unbounded,
+by `borel.numerics.germs.tail_quotients`; then for each x' that may have the largest density
+
+    sup over P of PML <= -log (lower expectation of the least ratios),
+
+and by the greatest ratios it is bounded from below. Boxes are cut until the two are close.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.engine.certificates.prior_sets import Certificates
+from borel.engine.prior_sets.attainment import Values
+from borel.engine.problem.kernel_normalisation import statement
+from borel.engine.problem.secret_and_kernel import log_graph
+from borel.errors import NotEnclosed, NotYet
+from borel.numerics.germs.tail_quotients import TailRatios
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic, elementary
+from borel.numerics.jets.interpreter import Program
+from borel.probability.bound import Bound
+from borel.probability.measure import as_measure
+
+if TYPE_CHECKING:
+    from borel.engine.prior_sets.lower_expectations import Least
+    from borel.numerics.intervals.batched import Box
+    from borel.probability.joint import Joint
+
+_MOST_SECRETS = 16
+_BOXES = 4000
+_TURNS = 60
+OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
+
+
+class SetOutcomes:
+    """Figures of a traced kernel over a set of priors on a finite numeric alphabet.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior_set * mech``.
+
+    Raises
+    ------
+    NotYet
+        A kernel that cannot be traced, atoms, or too many secrets.
+    """
+
+    def __init__(self, joint: Joint):
+        self.joint, self.set = joint, joint.prior
+        mechanism, outcome = joint.mechanism, joint.outcome
+        missing = ""
+        if not self.set.on.numeric or self.set.on.dim > 1 or outcome.dim > 1:
+            missing = f"secrets on {self.set.on!r} with outcomes on {outcome!r}"
+        elif self.set.on.size > _MOST_SECRETS:
+            missing = f"more than {_MOST_SECRETS} secrets"
+        elif mechanism.density is None or mechanism.density.graph is None:
+            missing = "a kernel that could not be traced"
+        elif mechanism.masses:
+            missing = "outcomes with atoms"
+        if missing:
+            raise NotYet("prior_set * mech", missing=missing, instead="one prior at a time.")
+        try:
+            density: Any = mechanism.density
+            graph = log_graph(density)
+            xs = [float(a) for a in self.set.on.labels]
+            self.graphs = [graph.bind({"x": x}) if "x" in graph.inputs else graph for x in xs]
+            self.programs = [Program(g) for g in self.graphs]
+        except NotEnclosed as error:
+            raise NotYet("prior_set * mech", missing=f"an enclosure: {error}") from None
+        self.sure, self.possible = self.set.reach
+        self.rows = np.flatnonzero(self.possible)
+        self.tails = TailRatios(self.graphs)
+        line = joint.outcome
+        ends = -math.inf if line.lower is None else line.lower, line.upper
+        self.positive = self.tails.finite(float(ends[0]), math.inf if ends[1] is None else ends[1])
+        self._pairs: dict[tuple[int, int], Any] = {}
+        kernel = {"graph": density.graph.to_json(), "log": density.log}
+        self.certificates = Certificates(self.set, outcome, kernel, xs, wanted=True)
+        starts, stops = self._first()
+        self.certificates.cover = [*starts.tolist(), float(stops[-1])]
+        uniform = _uniform(self.set.on)
+        normalised = statement(mechanism, uniform)
+        self.assumptions: tuple[str, ...] = ()
+        self.status = "certified" if self.set.status == "exact" else self.set.status
+        if not normalised.startswith("proved"):
+            self.assumptions = (f"kernel normalised: {normalised}",)
+            self.status = "conditional" if self.status == "certified" else self.status
+
+    # -- the kernel ---------------------------------------------------------------------------
+
+    def _logs(self, low: np.ndarray, high: np.ndarray) -> Box:
+        """Enclose log f(y|x) over boxes of outcomes, (n, boxes)."""
+        named = {"y": (low[None], high[None])}
+        found = []
+        for program in self.programs:
+            value = batched.settled(arithmetic.entry(program.run(named, 0).jet, 0))
+            found.append([np.broadcast_to(v, len(low)) for v in value])
+        return tuple(np.array([f[e] for f in found]) for e in (0, 1))  # type: ignore[return-value]
+
+    def _difference(self, i: int, k: int, low: np.ndarray, high: np.ndarray) -> Box:
+        """Enclose log f(y|x_i) - log f(y|x_k) over boxes, where both are finite."""
+        if i == k:
+            return batched.point(np.zeros(len(low)))
+        if (i, k) not in self._pairs:
+            together = self.tails.joined
+            root = together.add("subtract", together.roots[i], together.roots[k])
+            self._pairs[i, k] = Program(together.rooted(root))
+        program = self._pairs[i, k]
+        out = np.full(len(low), -np.inf), np.full(len(low), np.inf)
+        closed = np.isfinite(low) & np.isfinite(high)
+        if closed.any():
+            found = self._by_range(program, low[closed], high[closed])
+            out[0][closed], out[1][closed] = found
+        for j in np.flatnonzero(~closed):
+            if math.isfinite(low[j]) or math.isfinite(high[j]):
+                found = self.tails.difference(i, k, float(low[j]), float(high[j]))
+                out[0][j], out[1][j] = found
+        return out
+
+    def _by_range(self, program: Any, a: np.ndarray, b: np.ndarray) -> Box:
+        """Enclose a difference on bounded boxes, by its range and its mean value."""
+        plain = batched.settled(arithmetic.entry(program.run({"y": (a[None], b[None])}, 0).jet, 0))
+        least, most = (np.broadcast_to(v, len(a)) for v in plain)
+        if self.joint.outcome.kind == "countable" or (a == b).all():
+            return least, most  # derivatives say nothing of single outcomes
+        around = program.run({"y": arithmetic.variable(a, b, 1)}, 1)
+        centre = a + (b - a) / 2
+        at = program.run({"y": (centre[None], centre[None])}, 0, decisions=around.decisions)
+        start = batched.settled(arithmetic.entry(at.jet, 0))
+        slope = batched.settled(arithmetic.entry(around.jet, 1))
+        reach = (
+            batched.subtract(batched.point(a), batched.point(centre))[0],
+            batched.subtract(batched.point(b), batched.point(centre))[1],
+        )
+        moved = batched.settled(batched.add(start, batched.multiply(slope, reach)))
+        sharp = np.broadcast_to(np.isfinite(slope[0]) & np.isfinite(slope[1]), len(a)) & (a < b)
+        return (
+            np.where(sharp, np.maximum(least, moved[0]), least),
+            np.where(sharp, np.minimum(most, moved[1]), most),
+        )
+
+    def _ceiling(self) -> float:
+        """Bound PML by log 1 / (lower probability of a secret), the least of the set's."""
+        eye = np.eye(self.set.on.size)[:, self.rows]
+        low = self.set.least(eye).lower
+        if not low.min() > 0:
+            return math.inf
+        return -math.log(float(low.min())) * (1 + 1e-14) + 1e-15
+
+    def _boxes(self, kind: str, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the leakage for almost every outcome of positive density of boxes."""
+        with np.errstate(all="ignore"):
+            return self._enclosed(kind, low, high)
+
+    def _enclosed(self, kind: str, low: Any, high: Any) -> tuple[np.ndarray, np.ndarray]:
+        logs = self._logs(low, high)
+        best, worst = np.zeros(len(low)), np.zeros(len(low))
+        for k in self.rows:
+            never = np.isneginf(logs[1][k])  # f(y|x_k) is 0 on the whole box
+            ends = [self._difference(i, int(k), low, high) for i in range(len(self.programs))]
+            zero = np.isneginf(logs[1])  # and so may the others be
+            least = np.array([np.where(z, -np.inf, e[0]) for e, z in zip(ends, zero, strict=True)])
+            most = np.array([np.where(z, -np.inf, e[1]) for e, z in zip(ends, zero, strict=True)])
+            if not self.positive:  # where f(y|x_i) may be 0 the ratio may be
+                maybe = np.isneginf(logs[0]) & (np.arange(len(least)) != k)[:, None]
+                least = np.where(maybe, -np.inf, least)
+            if kind == "pml":
+                v = _ratios(np.minimum(least, 700.0), 0), _ratios(np.minimum(most, 700.0), 1)
+                found = self.set.least(v[0]).lower
+                top = _minus_log(found, -1)
+                # a lower bound: every x' counts, so that the largest of them is a bound
+                bottom = self.set.least(v[1])
+                floor = _minus_log(bottom.upper, 1)
+                floor = np.where((most > 700).any(axis=0), 0.0, floor)
+                sure = bool(self.sure[k])
+            else:
+                v = (
+                    _ratios(np.clip(least, -745.0, 700.0), 0),
+                    _ratios(np.minimum(most, 700.0), 1),
+                )
+                open_ = np.isposinf(most[self.possible]).any(axis=0) | (
+                    most[self.possible].max(axis=0) > 700
+                )
+                top = _log(-self.set.least(-v[1]).lower, 1)
+                top = np.where(open_, np.inf, top)
+                floor = _log(-self.set.least(-v[0]).upper, -1)
+                sure = bool(self.sure[k])
+            if kind == "pml":
+                worst = np.maximum(worst, np.where(never, 0.0, top))
+            else:
+                worst = np.maximum(worst, np.where(never, np.inf, top))
+            alive = logs[0][k] > -np.inf
+            if kind == "pmc" and self.sure[k]:  # impossible under one secret, not under another
+                others = (logs[0][self.sure] > -np.inf).any(axis=0)
+                best = np.where(never & others, np.inf, best)
+            if sure:
+                best = np.maximum(best, np.where(alive & np.isfinite(floor), floor, 0.0))
+        dead = np.isneginf(logs[1][self.rows]).all(axis=0)
+        worst = np.where(dead, 0.0, worst)
+        return np.where(dead, 0.0, np.minimum(best, worst)), worst
+
+    # -- figures ------------------------------------------------------------------------------
+
+    def _make(self, low: float, high: float, **about: Any) -> Bound:
+        about["assumptions"] = (*self.assumptions, *about.get("assumptions", ()))
+        if math.isinf(high) and not math.isinf(low):
+            notes = (*self.set.assumptions, *about.pop("assumptions"))
+            if self.status == "estimate":
+                return Bound.undecided(reason=notes[0], assumptions=notes, **about)
+            if self.set.confidence is not None:
+                sure = self.set.confidence
+                return Bound.statistical(low, high, confidence=sure, assumptions=notes, **about)
+            return Bound.undecided(
+                low,
+                high,
+                reason="no bound from above was found within the budget, nor a proof that it is "
+                "infinite",
+                assumptions=notes,
+                **about,
+            )
+        return self.set.bound(low, high, status=self.status, **about)
+
+    def at(self, kind: str, y: Any) -> Bound:
+        """Enclose the supremum over the set at one outcome."""
+        point = np.array([float(y)])
+        low, high = self._boxes(kind, point, point)
+        logs = self._logs(point, point)
+        if np.isneginf(logs[1][self.rows]).all():
+            return self._make(0.0, 0.0, assumptions=(OUTSIDE,))
+        if kind == "pmc" and np.isneginf(logs[1][self.sure]).any():
+            if (logs[0][self.sure] > -np.inf).any():
+                return self._make(math.inf, math.inf)
+        row, v, found = self._worst(kind, float(y))
+        prior = as_measure(found.prior[:, 0], self.set.on, f"the worst prior at {y!r}")
+        witness = {"y": y, "x": self.set.on.labels[row], "prior": prior}
+        attained = self._attained(kind, logs)
+        bound = self._make(float(low[0]), float(high[0]), witness=witness, attained=attained)
+        return self.certificates.at(bound, kind, float(y), row, found.prior[:, 0], v)
+
+    def _attained(self, kind: str, logs: Box) -> bool | None:
+        """Return whether the supremum at one outcome is attained; None if it is not known."""
+        most = logs[1][self.rows].max()
+        if not ((self.sure == self.possible).all() and math.isfinite(most)):
+            return None
+        unit = batched.point(np.array(most))
+        low, high = batched.exp(batched.subtract((logs[0][:, 0], logs[1][:, 0]), unit))
+        ends = (low, high) if kind == "pml" else (-high, -low)
+        return self.set.attains(Values(*ends, self.sure))
+
+    def _worst(self, kind: str, y: float) -> tuple[int, np.ndarray, Least]:
+        """Return the secret that an outcome tells most about, values, and their least mean."""
+        logs = self._logs(np.array([y]), np.array([y]))
+        middle = np.where(np.isfinite(logs[0]), logs[0], logs[1])[:, 0]
+        pick = np.nanargmax if kind == "pml" else np.nanargmin
+        row = int(self.rows[int(pick(middle[self.rows]))])
+        with np.errstate(under="ignore"):
+            v = np.exp(middle - middle[self.rows].max())
+        v = v if kind == "pml" else -v
+        return row, v, self.set.least(v[:, None])
+
+    def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return lower ends, upper ends and the status at many outcomes."""
+        points = np.asarray(y, float)
+        low, high = self._boxes(kind, points, points)
+        sure = self.set.confidence is not None and self.status != "estimate"
+        status = "statistical" if sure else self.status
+        return low, high, np.where(np.isinf(high) & ~np.isinf(low), "undecided", status)
+
+    def _rare(self) -> list[int]:
+        """Return secrets that some members charge, with as little mass as one likes."""
+        if not self.set.convex:
+            return []
+        none = self.set.least(np.eye(self.set.on.size)).upper <= 0
+        return [int(k) for k in np.flatnonzero(self.sure & none)]
+
+    def _infinite(self, kind: str) -> Bound | None:
+        """Prove an infinite supremum: the ratio of two kernels grows without bound far out."""
+        if not self.positive:
+            return None
+        everyone = self.set.name == "full_support"
+        rare = self._rare() if kind == "pml" and not everyone else []
+        line = self.joint.outcome
+        far = max(abs(float(a)) for a in self.set.on.labels) + 1.0
+        ends = []
+        if line.upper is None or math.isinf(line.upper):
+            ends.append((far, math.inf))
+        if line.lower is None or math.isinf(line.lower):
+            ends.append((-math.inf, -far))
+        rows = np.flatnonzero(self.sure)
+        for low, high in ends:
+            for i in rare:
+                others = [int(k) for k in self.rows if k != i]
+                if others and all(self.tails.grows(i, k, low, high) for k in others):
+                    words = (
+                        f"members charge {self.set.on.labels[i]!r} with as little mass as one "
+                        f"likes, and all but that secret are ruled out as y -> "
+                        f"{high if high > 0 else low}"
+                    )
+                    return self._make(math.inf, math.inf, assumptions=(words,), attained=False)
+            for i in rows if kind == "pmc" or everyone else ():
+                for k in rows:
+                    if i != k and self.tails.grows(int(i), int(k), low, high):
+                        labels = self.set.on.labels
+                        words = (
+                            f"log f(y|{labels[i]!r}) - log f(y|{labels[k]!r}) is a polynomial of y "
+                            f"that tends to infinity as y -> {high if high > 0 else low}"
+                        )
+                        found = self._make(math.inf, math.inf, assumptions=(words,), attained=False)
+                        return self.certificates.by_member(found, kind, self.joint.mechanism)
+        return None
+
+    def sup(self, kind: str) -> Bound:
+        """Enclose the supremum over the set and the outcomes."""
+        found = self._infinite(kind)
+        if found is not None:
+            return found
+        tol = settings.current().tol
+        deadline = settings.search_deadline()
+        low, high = self._first()
+        best, worst = self._evaluate(kind, low, high)
+        for _ in range(_TURNS):
+            level = float(best.max())
+            open_ = worst > level + tol
+            if not open_.any() or len(low) > _BOXES or settings.late(deadline):
+                break
+            a, b = low[open_], high[open_]
+            middle = self._middles(a, b)
+            inner = (middle > a) & (middle < b)
+            if not inner.any():
+                break
+            new_low = np.concatenate([a[inner], middle[inner]])
+            new_high = np.concatenate([middle[inner], b[inner]])
+            if self.joint.outcome.kind == "countable":
+                new_low[inner.sum() :] += 1.0
+            fresh = self._evaluate(kind, new_low, new_high)
+            stay = np.ones(len(low), bool)
+            stay[np.flatnonzero(open_)[inner]] = False
+            low, high = np.concatenate([low[stay], new_low]), np.concatenate([high[stay], new_high])
+            best = np.concatenate([best[stay], fresh[0]])
+            worst = np.concatenate([worst[stay], fresh[1]])
+        at = int(best.argmax())
+        y = low[at] if math.isfinite(low[at]) else high[at]
+        if math.isfinite(low[at]) and math.isfinite(high[at]):
+            y = low[at] + (high[at] - low[at]) / 2
+        found = self.at(kind, float(y))
+        bound = self._make(
+            float(best.max()), float(worst.max()), witness=found.witness, attained=None
+        )
+        row, v, least = self._worst(kind, float(y))
+        box = self.certificates.beside(float(y))
+        return self.certificates.over(
+            bound, kind, self.certificates.peak(box, row, least.prior[:, 0], v)
+        )
+
+    def _evaluate(self, kind: str, low: np.ndarray, high: np.ndarray) -> tuple[Any, Any]:
+        best, worst = self._boxes(kind, low, high)
+        if self.joint.outcome.kind == "countable":
+            # a box of reals is more than its integers: only single ones prove from below
+            best = np.where(low == high, best, 0.0)
+        elif (low == high).any():
+            best = np.where(low == high, 0.0, best)  # a single outcome is a null set
+        if kind == "pml":
+            worst = np.minimum(worst, self._ceiling())
+        return np.minimum(best, worst), worst
+
+    def _middles(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return where to cut boxes; unbounded ones twice as far out."""
+        with np.errstate(invalid="ignore"):
+            middle = low + (high - low) / 2
+        middle = np.where(np.isposinf(high), np.maximum(2 * np.abs(low), 1.0), middle)
+        middle = np.where(np.isneginf(low), np.minimum(-2 * np.abs(high), -1.0), middle)
+        middle = np.where(np.isneginf(low) & np.isposinf(high), 0.0, middle)
+        middle = np.where(np.abs(middle) > 1e12, np.nan, middle)
+        middle = np.where(np.isnan(middle), low, middle)
+        return np.floor(middle) if self.joint.outcome.kind == "countable" else middle
+
+    def _first(self) -> tuple[np.ndarray, np.ndarray]:
+        outcome = self.joint.outcome
+        low = -math.inf if outcome.lower is None else float(outcome.lower)
+        high = math.inf if outcome.upper is None else float(outcome.upper)
+        xs = [float(a) for a in self.set.on.labels]
+        if outcome.kind == "countable":
+            marks = [m for m in sorted({math.floor(x) for x in xs}) if low < m < high]
+            starts = [low, *(m + 1.0 for m in marks)]
+            return np.array(starts), np.array([*(float(m) for m in marks), high])
+        marks = sorted({m for m in (*self.joint.mechanism.breaks, *xs) if low < m < high})
+        edges = [low, *marks, high]
+        return np.array(edges[:-1], float), np.array(edges[1:], float)
+
+    def ldp(self) -> Bound:
+        """Enclose the LDP level on the union of the supports: PML under full support there."""
+        from borel.probability.joint import Joint
+
+        if not (self.sure == self.possible).all() or not self.sure.all():
+            raise NotYet("bl.ldp", missing="sets of priors that leave secrets out")
+        found = SetOutcomes(Joint(self.set.all_priors(), self.joint.mechanism)).sup("pml")
+        notes = (*self.set.assumptions, *found.assumptions)
+        if self.set.confidence is not None and found.proved:
+            sure = self.set.confidence
+            return Bound.statistical(found.lower, found.upper, confidence=sure, assumptions=notes)
+        made = found.certificate if found.lower == math.inf else None
+        bound = found.about(assumptions=notes, witness=None, attained=None, certificate=made)
+        if not found.certificate or made:
+            return bound
+        y = found.certificate["claim"]["peak"]["y"]
+        pair = [self._worst(kind, float(y[0]))[0] for kind in ("pml", "pmc")]
+        nothing = np.zeros(self.set.on.size)
+        prior = self.set.least(nothing[:, None]).prior[:, 0]
+        peak = {"y": y, "x": pair, "prior": self.certificates.member(prior, nothing, pair)}
+        return self.certificates.over(bound, "ldp", peak)
+
+    def lip(self) -> Bound:
+        """Enclose the larger of the suprema of PML and PMC."""
+        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))
+
+
+def _uniform(on: Any) -> Any:
+    from borel.probability.measure import pmf
+
+    return pmf(np.full(on.size, 1 / on.size), on=on)
+
+
+def _ratios(logs: np.ndarray, end: int) -> np.ndarray:
+    """Return one end of an enclosure of e^logs."""
+    return batched.exp((logs, logs))[end]
+
+
+def _minus_log(value: np.ndarray, side: int) -> np.ndarray:
+    """Return -log of a positive number, rounded up for side -1, else down."""
+    return -_log(value, side)
+
+
+def _log(value: np.ndarray, side: int) -> np.ndarray:
+    safe = np.where((value > 0) & np.isfinite(value), value, 1.0)
+    found = elementary.logarithm((safe[None], safe[None]), 0)
+    out = found[1][0] if side > 0 else found[0][0]
+    return np.where(value > 0, np.where(np.isfinite(value), out, np.inf), -np.inf)

@@ -1,0 +1,147 @@
+"""Lower expectations over parametric families of priors: branch and bound over theta.
+
+For a finite secret E_theta v = sum_x p_x(theta) v_x. Every theta counts, also one by itself. On a
+box of theta it is enclosed by the ranges of the p_x, by its value at the centre and its slopes,
+and, where it is monotone in theta, by its value at an end; boxes that cannot hold the least value
+of any column are dropped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.engine.prior_sets.lower_expectations import Least
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic
+
+if TYPE_CHECKING:
+    from borel.priors.parametric_families import Family
+
+_TURNS = 80
+_BOXES = 60_000
+
+
+def least(v: np.ndarray, family: Family) -> Least:
+    """Enclose the least expectation of each column of values over the family."""
+    tol = min(settings.current().tol / 8, 1e-10)
+    deadline = settings.deadline()
+    low, high = family.low[None].copy(), family.high[None].copy()
+    m = v.shape[1]
+    best, dropped = np.full(m, np.inf), np.full(m, np.inf)
+    place = np.repeat(((family.low + family.high) / 2)[:, None], m, axis=1)
+    for _ in range(_TURNS):
+        bottom, values, spots = _evaluate(v, family, low, high)
+        for box_values, box_spots in zip(values, spots, strict=True):
+            k = box_values.argmin(axis=1)
+            found = box_values[np.arange(m), k]
+            place = np.where(found < best, box_spots[k].T, place)
+            best = np.minimum(best, found)
+        gap = tol * np.maximum(np.abs(best), 1e-300)
+        keep = (bottom < (best - gap)[:, None]).any(axis=0)
+        # a box that is dropped keeps its say in the bound from below
+        dropped = np.minimum(dropped, bottom[:, ~keep].min(axis=1, initial=np.inf))
+        floor = np.minimum(dropped, bottom[:, keep].min(axis=1, initial=np.inf))
+        if not keep.any() or settings.late(deadline) or keep.sum() * 2 > _BOXES:
+            break
+        low, high = _halved(low[keep], high[keep])
+    prior = np.array([family.member(place[:, j]).at(family.on) for j in range(m)], float).T
+    floor = np.maximum(np.minimum(floor, best), v.min(axis=0))
+    return Least(floor, np.minimum(best, v.max(axis=0)), prior)
+
+
+def charged(family: Family) -> tuple[np.ndarray, np.ndarray]:
+    """Return which secrets every theta certainly charges, and which some theta may charge.
+
+    A figure's lower end counts the first only, as the theta that it comes from charges them; its
+    upper end counts all of the second.
+    """
+    low, high = family.low[None].copy(), family.high[None].copy()
+    for _ in range(6 * len(family.low)):
+        low, high = _halved(low, high)
+    p = _probabilities(family, low, high, None)[0]
+    return np.all(p[0] > 0, axis=1), np.any(p[1] > 0, axis=1)
+
+
+def _halved(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cut every box in two across its widest side."""
+    side = (high - low).argmax(axis=1)
+    rows = np.arange(len(low))
+    middle = low[rows, side] + (high[rows, side] - low[rows, side]) / 2
+    first_high, second_low = high.copy(), low.copy()
+    first_high[rows, side] = middle
+    second_low[rows, side] = middle
+    return np.concatenate([low, second_low]), np.concatenate([first_high, high])
+
+
+def _probabilities(family: Family, low: np.ndarray, high: np.ndarray, direction: int | None):
+    """Enclose p_x(theta) (n, boxes) over boxes, and the slopes in one direction."""
+    order = 0 if direction is None else 1
+    named = {}
+    for k, name in enumerate(family.names):
+        a, b = low[:, k], high[:, k]
+        varies = k == direction
+        named[name] = arithmetic.variable(a, b, 1) if varies else arithmetic.constant(a, b)
+    programs = family.programs or []
+    found = [program.run(named, order, everywhere=True).jet for program in programs]
+    shape = len(low)
+    values = [batched.settled(arithmetic.entry(f, 0)) for f in found]
+    ranges = tuple(np.array([np.broadcast_to(f[e], shape) for f in values]) for e in (0, 1))
+    ranges = np.clip(ranges[0], 0.0, 1.0), np.clip(ranges[1], 0.0, 1.0)
+    if direction is None:
+        return ranges, None
+    values = [batched.settled(arithmetic.entry(f, 1)) for f in found]
+    slopes = tuple(np.array([np.broadcast_to(f[e], shape) for f in values]) for e in (0, 1))
+    return ranges, slopes
+
+
+def _mean(v: np.ndarray, p: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose the products v' p (m, boxes) for point values and enclosed p."""
+    positive, negative = np.maximum(v, 0.0).T, np.minimum(v, 0.0).T
+    with np.errstate(invalid="ignore"):
+        low = positive @ p[0] + negative @ p[1]
+        high = positive @ p[1] + negative @ p[0]
+        size = np.abs(v).T @ np.maximum(np.abs(p[0]), np.abs(p[1]))
+    slack = size * (2 * len(v) + 4) * batched.EPS + 1e-300
+    return batched.settled((low - slack, high + slack))
+
+
+def _evaluate(v: np.ndarray, family: Family, low: np.ndarray, high: np.ndarray):
+    """Bound E v from below on boxes (m, boxes), and from above at points of them."""
+    d = low.shape[1]
+    centre = low + (high - low) / 2
+    at_centre = _mean(v, _probabilities(family, centre, centre, None)[0])
+    bottom = np.full((v.shape[1], len(low)), -np.inf)
+    reach = np.zeros_like(bottom)
+    left, right = low.copy(), high.copy()
+    corner = low.copy()
+    monotone = np.ones_like(bottom, bool)
+    rising = np.zeros_like(bottom, bool)
+    for k in range(d):
+        ranges, slopes = _probabilities(family, low, high, k)
+        bottom = np.maximum(bottom, _mean(v, ranges)[0])
+        slope = _mean(v, slopes)
+        half = np.maximum(centre[:, k] - low[:, k], high[:, k] - centre[:, k]) * (1 + 2.0**-50)
+        with np.errstate(invalid="ignore"):
+            step = np.maximum(np.abs(slope[0]), np.abs(slope[1])) * half * (1 + 2.0**-50)
+        reach = reach + np.where(np.isnan(step), np.inf, step)
+        monotone &= (slope[0] >= 0) | (slope[1] <= 0)
+        if d == 1:
+            rising = slope[0] >= 0
+    with np.errstate(invalid="ignore"):
+        centred = at_centre[0] - reach * (1 + 2.0**-50)
+    bottom = np.maximum(bottom, np.where(np.isnan(centred), -np.inf, centred))
+    values, spots = [at_centre[1]], [centre]
+    if d == 1:
+        for ends, here in ((left, rising), (right, monotone & ~rising)):
+            found = _mean(v, _probabilities(family, ends, ends, None)[0])
+            bottom = np.where(here, np.maximum(bottom, found[0]), bottom)
+            values.append(found[1])
+            spots.append(ends)
+    else:
+        for ends in (corner, high):
+            values.append(_mean(v, _probabilities(family, ends, ends, None)[0])[1])
+            spots.append(ends)
+    return bottom, values, spots
