@@ -44,36 +44,36 @@ _WHERE = {
     "free_lunch_privacy": "neighbours",
     "iid": "databases",
     "options": "settings",
-    "information_density": "leakage",
-    "pmc": "leakage",
-    "pml": "leakage",
-    "alip": "levels",
-    "ldi": "levels",
-    "ldp": "levels",
-    "leakage_capacity": "levels",
-    "lip": "levels",
-    "f_information": "averages",
-    "maximal_cost_leakage": "averages",
-    "maximal_guesswork_leakage": "averages",
-    "maximal_leakage": "averages",
-    "min_entropy_leakage": "averages",
-    "mutual_information": "averages",
-    "total_variation": "averages",
-    "dynamic_min_entropy_leakage": "worst_cases",
-    "event_maximal_leakage": "worst_cases",
-    "max_information": "worst_cases",
-    "maximal_realizable_cost": "worst_cases",
-    "maximal_realizable_leakage": "worst_cases",
-    "pointwise_maximal_guesswork_leakage": "worst_cases",
-    "envelope": "envelopes",
-    "binary_envelope": "binary_envelopes",
-    "hockey_stick": "profiles",
-    "privacy_profile": "profiles",
-    "psi_1": "profiles",
-    "psi_2": "profiles",
-    "f_divergence": "divergences",
-    "max_divergence": "divergences",
-    "renyi": "divergences",
+    "information_density": "figures.leakage",
+    "pmc": "figures.leakage",
+    "pml": "figures.leakage",
+    "alip": "figures.levels",
+    "ldi": "figures.levels",
+    "ldp": "figures.levels",
+    "leakage_capacity": "figures.levels",
+    "lip": "figures.levels",
+    "f_information": "figures.averages",
+    "maximal_cost_leakage": "figures.averages",
+    "maximal_guesswork_leakage": "figures.averages",
+    "maximal_leakage": "figures.averages",
+    "min_entropy_leakage": "figures.averages",
+    "mutual_information": "figures.averages",
+    "total_variation": "figures.averages",
+    "dynamic_min_entropy_leakage": "figures.worst_cases",
+    "event_maximal_leakage": "figures.worst_cases",
+    "max_information": "figures.worst_cases",
+    "maximal_realizable_cost": "figures.worst_cases",
+    "maximal_realizable_leakage": "figures.worst_cases",
+    "pointwise_maximal_guesswork_leakage": "figures.worst_cases",
+    "envelope": "figures.envelopes",
+    "binary_envelope": "figures.binary_envelopes",
+    "hockey_stick": "figures.profiles",
+    "privacy_profile": "figures.profiles",
+    "psi_1": "figures.profiles",
+    "psi_2": "figures.profiles",
+    "f_divergence": "figures.divergences",
+    "max_divergence": "figures.divergences",
+    "renyi": "figures.divergences",
     "const": "constants",
     "pi": "constants",
     "RandomBound": "priors.random_bound",
@@ -125,18 +125,14 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from borel import (
-        adversaries,
-        envelope_bounds,
-        errors,
-        guarantees,
-        mechanisms,
-        models,
-        priors,
-        testing,
-    )
+    from borel import adversaries, errors, guarantees, mechanisms, models, priors, testing
     from borel.audits import audit, load
-    from borel.averages import (
+    from borel.constants import const, pi
+    from borel.databases import entry, iid
+    from borel.envelope_plots import plot_envelope
+    from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
+    from borel.figures import envelope_bounds
+    from borel.figures.averages import (
         f_information,
         maximal_cost_leakage,
         maximal_guesswork_leakage,
@@ -145,15 +141,20 @@ if TYPE_CHECKING:
         mutual_information,
         total_variation,
     )
-    from borel.binary_envelopes import binary_envelope
-    from borel.constants import const, pi
-    from borel.databases import entry, iid
-    from borel.divergences import f_divergence, max_divergence, renyi
-    from borel.envelope_plots import plot_envelope
-    from borel.envelopes import envelope
-    from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
-    from borel.leakage import information_density, pmc, pml
-    from borel.levels import alip, ldi, ldp, leakage_capacity, lip
+    from borel.figures.binary_envelopes import binary_envelope
+    from borel.figures.divergences import f_divergence, max_divergence, renyi
+    from borel.figures.envelopes import envelope
+    from borel.figures.leakage import information_density, pmc, pml
+    from borel.figures.levels import alip, ldi, ldp, leakage_capacity, lip
+    from borel.figures.profiles import hockey_stick, privacy_profile, psi_1, psi_2
+    from borel.figures.worst_cases import (
+        dynamic_min_entropy_leakage,
+        event_maximal_leakage,
+        max_information,
+        maximal_realizable_cost,
+        maximal_realizable_leakage,
+        pointwise_maximal_guesswork_leakage,
+    )
     from borel.neighbours import differential_privacy, free_lunch_privacy
     from borel.plots import plot_epsilon, plot_law, plot_leakage
     from borel.posterior_curves import frontier
@@ -193,14 +194,5 @@ if TYPE_CHECKING:
     from borel.probability.measure import Measure, Tail, pmf
     from borel.probability.measure_operations import mixture
     from borel.probability.mechanism import Mechanism
-    from borel.profiles import hockey_stick, privacy_profile, psi_1, psi_2
     from borel.settings import options
     from borel.study import Study
-    from borel.worst_cases import (
-        dynamic_min_entropy_leakage,
-        event_maximal_leakage,
-        max_information,
-        maximal_realizable_cost,
-        maximal_realizable_leakage,
-        pointwise_maximal_guesswork_leakage,
-    )

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.envelopes import LeakageEnvelope, envelope
 from borel.errors import InvalidInput, NotYet
-from borel.leakage import pmc
+from borel.figures.envelopes import LeakageEnvelope, envelope
+from borel.figures.leakage import pmc
+from borel.figures.profiles import privacy_profile
 from borel.probability.arrays import probability
 from borel.probability.bound import weakest
-from borel.profiles import privacy_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -167,7 +167,7 @@ def spread(levels: list[Fraction]) -> list[Fraction]:
 def _bounds(joint: Joint, of: str) -> dict[str, Callable[[Fraction], Bound | None]]:
     if of == "pmc":
         return {"quantile": lambda d: pmc(joint).quantile(1 - d, side="right")}
-    from borel.envelope_bounds import bound_columns
+    from borel.figures.envelope_bounds import bound_columns
 
     made = bound_columns(joint)
     if "theorem_5_lower" in made and min(joint.prior.at(joint.mechanism.secret)) <= 0:

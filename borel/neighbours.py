@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
-from borel.levels import leakage_capacity
+from borel.figures.levels import leakage_capacity
 from borel.mechanisms.closed_forms import proved
 from borel.mechanisms.counting import PAPER, CountingQuery
 from borel.numerics.intervals import rounding

@@ -117,7 +117,7 @@ def frontier(
     """
     import xarray as xr
 
-    from borel.leakage import pml
+    from borel.figures.leakage import pml
 
     members, dim = _members(mechanisms)
     columns: dict[str, list[float]] = {}

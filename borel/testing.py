@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from borel.errors import InvalidInput, OutsideAlphabet
-from borel.leakage import pmc, pml
+from borel.figures.leakage import pmc, pml
 from borel.probability import kernel_operations
 from borel.probability.alphabets import Alphabet, Interval, Mixed, exact_array
 from borel.probability.arrays import validated

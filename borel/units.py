@@ -9,12 +9,12 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel import averages, levels
 from borel.curves import law_curve, leakage_curve
 from borel.envelope_curves import envelope_curve
-from borel.envelopes import envelope
 from borel.errors import NotYet
-from borel.leakage import pmc, pml
+from borel.figures import averages, levels
+from borel.figures.envelopes import envelope
+from borel.figures.leakage import pmc, pml
 from borel.priors.posteriors import PosteriorPriors
 from borel.probability.bound import Bound
 from borel.set_audits import OVER, beside, is_set

@@ -275,7 +275,7 @@ def test_a_failing_figure_keeps_the_others(tmp_path, monkeypatch):
     def broken(joint):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("borel.levels.lip", broken)
+    monkeypatch.setattr("borel.figures.levels.lip", broken)
     with pytest.raises(ZeroDivisionError):
         bl.audit(PRIOR * MECH, output=tmp_path)
     assert set(bl.load(tmp_path)) == {"pml", "pmc", "ldp"}

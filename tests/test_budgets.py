@@ -7,8 +7,8 @@ import pytest
 
 import borel as bl
 from borel import adversaries as adv
-from borel import envelope_bounds
 from borel.engine.problem.budget import ENGINE, vouched
+from borel.figures import envelope_bounds
 from borel.probability.bound import Bound
 from borel.set_audits import cost
 

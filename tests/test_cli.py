@@ -129,12 +129,12 @@ study = bl.Study(
 )
 
 if not os.path.exists("second"):
-    import borel.levels
+    import borel.figures.levels
     def interrupted(joint):
         open("second", "w").close()
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(5)
-    borel.levels.lip = interrupted
+    borel.figures.levels.lip = interrupted
 """
 
 
@@ -261,7 +261,7 @@ def test_errors_of_borel_itself_are_told_apart(study, monkeypatch):
     def broken(joint):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("borel.levels.lip", broken)
+    monkeypatch.setattr("borel.figures.levels.lip", broken)
     done = run("audit", study)
     assert done.exit_code == 1
     assert "ZeroDivisionError: a bug. What was computed is kept" in done.stderr

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from statuses import certainly
 
 import borel as bl
-from borel import envelope_bounds as eb
+from borel.figures import envelope_bounds as eb
 
 mp.mp.dps = 60
 HALF = F(1, 2)

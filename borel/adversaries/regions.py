@@ -28,7 +28,7 @@ from borel.engine import engine_for
 from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.problem.budget import cut_short, vouched
 from borel.errors import BudgetSpent, InvalidInput, NotYet
-from borel.leakage import VERSION, _is_single, _representable, pmc, pml
+from borel.figures.leakage import VERSION, _is_single, _representable, pmc, pml
 from borel.probability.alphabets import Finite
 from borel.probability.bound import Bound, Verdict
 from borel.probability.joint import Joint

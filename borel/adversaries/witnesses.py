@@ -29,7 +29,7 @@ from borel.adversaries.threats import Cost, Gain
 from borel.adversaries.vulnerabilities import cost_leakage, function_leakage, g_leakage
 from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput, NotYet
-from borel.leakage import pmc, pml
+from borel.figures.leakage import pmc, pml
 from borel.probability.bound import Bound, Verdict, weakest
 from borel.probability.joint import Joint
 from borel.probability.mechanism import Mechanism

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import borel as bl
 from borel.claims import Claim, agreement
+from borel.figures.response_bounds import PAPER
 from borel.numerics.intervals.rounding import log_fraction
 from borel.probability.bound import Bound
-from borel.response_bounds import PAPER
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint

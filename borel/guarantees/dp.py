@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.engine import engine_for
 from borel.engine.divergences.hockey_sticks import Threshold
+from borel.figures.profiles import privacy_profile
 from borel.guarantees.base import Tail
 from borel.probability.bound import Verdict
-from borel.profiles import privacy_profile
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint

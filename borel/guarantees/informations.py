@@ -6,16 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from borel.averages import f_information, mutual_information
 from borel.engine import engine_for
 from borel.errors import InvalidInput
+from borel.figures.averages import f_information, mutual_information
+from borel.figures.worst_cases import max_information
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most
 from borel.guarantees.kinds import PML
 from borel.guarantees.levels import Level, level_of, shown
 from borel.probability.bound import Verdict
 from borel.probability.generators import NAMED
 from borel.reals import exactly
-from borel.worst_cases import max_information
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint

@@ -7,17 +7,17 @@ from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from borel.averages import maximal_leakage
 from borel.engine import engine_for
 from borel.engine.problem.budget import vouched
+from borel.figures.averages import maximal_leakage
+from borel.figures.leakage import pmc, pml
+from borel.figures.levels import alip, ldi, ldp, lip
+from borel.figures.worst_cases import event_maximal_leakage
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most, nats_around
 from borel.guarantees.levels import Level, larger, level_of, log_of
-from borel.leakage import pmc, pml
-from borel.levels import alip, ldi, ldp, lip
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import Bound, Ratio, Verdict
-from borel.worst_cases import event_maximal_leakage
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint

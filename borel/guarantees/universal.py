@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from borel.figures.levels import ldp
 from borel.guarantees.base import OneLevel, at_most
-from borel.levels import ldp
 from borel.probability.bound import Verdict
 
 if TYPE_CHECKING:

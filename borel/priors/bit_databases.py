@@ -496,7 +496,7 @@ class FiniteBits(_Bits):
     def ldp(self) -> Bound:
         """Return the largest LDP level of an entry's kernel, or that of the mechanism."""
         if self.joint.i is None:
-            from borel.levels import leakage_capacity
+            from borel.figures.levels import leakage_capacity
 
             return leakage_capacity(self.joint.mechanism)
         return self._maximum("ldp", np.arange(self.kernel.shape[-1]))

@@ -12,7 +12,7 @@ from borel.engine import engine_for
 from borel.engine.continuous.engine import CertifiedEngine
 from borel.engine.prior_sets.secret_cells import SecretCells
 from borel.errors import NotYet
-from borel.levels import ldp
+from borel.figures.levels import ldp
 from borel.probability.bound import Bound
 from borel.probability.families import uniform
 

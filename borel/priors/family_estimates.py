@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.averages import maximal_leakage, mutual_information
 from borel.errors import BudgetSpent
-from borel.leakage import pmc, pml
-from borel.levels import ldp, lip
+from borel.figures.averages import maximal_leakage, mutual_information
+from borel.figures.leakage import pmc, pml
+from borel.figures.levels import ldp, lip
 from borel.probability.bound import Bound
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ def sensitivity(
     """
     import xarray as xr
 
-    from borel.leakage import pml
+    from borel.figures.leakage import pml
 
     if not isinstance(posteriors, Mapping) or not posteriors:
         raise InvalidInput(

@@ -86,7 +86,7 @@ class PosteriorLeakage(Remade):
         InvalidInput
             Several outcomes: see `curve`.
         """
-        from borel.leakage import _is_single, _representable
+        from borel.figures.leakage import _is_single, _representable
 
         if not _is_single(self.joint.outcome, y):
             raise InvalidInput(
@@ -123,7 +123,7 @@ class PosteriorLeakage(Remade):
         """
         import xarray as xr
 
-        from borel.leakage import _coordinate, _flat, _representable
+        from borel.figures.leakage import _coordinate, _flat, _representable
 
         points = _flat(self.joint.outcome, ys)
         self.joint.outcome.check(points)

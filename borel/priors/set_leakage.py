@@ -122,7 +122,7 @@ class SetLeakage:
         """
         import xarray as xr
 
-        from borel.leakage import _coordinate, _flat, _is_single, _representable
+        from borel.figures.leakage import _coordinate, _flat, _is_single, _representable
 
         outcome = self.joint.outcome
         if _is_single(outcome, y):
@@ -156,7 +156,7 @@ class SetLeakage:
     @property
     def nominal(self) -> Any:
         """The leakage under the nominal prior of the set, a `LeakageVariable`; None without one."""
-        from borel.leakage import LeakageVariable
+        from borel.figures.leakage import LeakageVariable
 
         joint = nominal_joint(self.joint)
         return None if joint is None else LeakageVariable(joint, self.kind)

@@ -126,7 +126,7 @@ class SetLines:
 
     def at(self, kind: str, y: Any) -> Bound:
         """Enclose the supremum over the set at one outcome."""
-        from borel.leakage import pmc, pml
+        from borel.figures.leakage import pmc, pml
 
         of = pml if kind == "pml" else pmc
         each = [of(j)(y) for j in self.joints]
@@ -165,7 +165,7 @@ class SetLines:
 
     def _ratio_at(self, y: Any) -> Bound:
         """Enclose the LDP ratio at one outcome: PML and PMC of one prior, added."""
-        from borel.leakage import pmc, pml
+        from borel.figures.leakage import pmc, pml
 
         first, second = pml(self.joints[0])(y), pmc(self.joints[0])(y)
         status = weakest([first.status, second.status])
@@ -176,7 +176,7 @@ class SetLines:
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
-        from borel.leakage import pmc, pml
+        from borel.figures.leakage import pmc, pml
 
         of = pml if kind == "pml" else pmc
         tables = [of(j)(y) for j in self.joints]
@@ -206,8 +206,8 @@ class SetLines:
 
     def sup(self, kind: str) -> Bound:
         """Enclose the supremum over the set and the outcomes."""
-        from borel.leakage import pmc, pml
-        from borel.levels import ldp
+        from borel.figures.leakage import pmc, pml
+        from borel.figures.levels import ldp
 
         of = pml if kind == "pml" else pmc
         if self.kind == "FullSupport":
@@ -291,7 +291,7 @@ class SetLines:
 
     def ldp(self) -> Bound:
         """Enclose the LDP level, of any prior that charges every secret."""
-        from borel.levels import ldp
+        from borel.figures.levels import ldp
 
         found = ldp(self.joints[0])
         if len(self.notes) == len(self.set.assumptions):
@@ -307,7 +307,7 @@ class SetLines:
 
 def _reference(joint: Joint) -> Measure:
     """Return some prior that charges every set of secrets of positive measure."""
-    from borel.levels import full_support_prior
+    from borel.figures.levels import full_support_prior
 
     # of the set's own secrets: a mechanism may have more
     return full_support_prior(joint.prior.on)

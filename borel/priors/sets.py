@@ -283,7 +283,7 @@ class PriorSet:
 
     def example(self) -> Measure:
         """Return some prior on the alphabet, to see where outcomes lie; it proves nothing."""
-        from borel.levels import full_support_prior
+        from borel.figures.levels import full_support_prior
 
         return full_support_prior(self.on) if self.nominal is None else self.nominal
 

@@ -4,7 +4,7 @@ With q the masses of the outcomes, g_x = K_x and theta = e^t for PML, g_x = -K_x
 for PMC, shares w of the outcomes make bad outcomes of leakage t and of a mass
 :math:`1 - \sum_y (1 - \sum_x w_x) q`, if for each x :math:`\sum_y w_x (g_x - \theta q) \ge 0`; and
 prices :math:`\lambda_x \ge 0` prove that no post-processing makes more than
-:math:`\sum_y \max(0, \max_x (1 - \lambda_x \theta) q + \lambda_x g_x)` (`borel.envelopes`).
+:math:`\sum_y \max(0, \max_x (1 - \lambda_x \theta) q + \lambda_x g_x)` (`borel.figures.envelopes`).
 
 Entries of the table and of the prior are intervals: the claim is proved of all laws within them.
 Taken on trust: Arb, and that the rows are laws.

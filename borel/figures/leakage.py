@@ -490,7 +490,7 @@ def _leakage(joint: Any, kind: str, given: Any = None) -> Any:
 
 
 def _conditional(joint: Any, kind: str, given: Any) -> Any:
-    from borel.conditional import ConditionalLeakage
+    from borel.figures.conditional import ConditionalLeakage
 
     if isinstance(joint, JointFamily) or hasattr(getattr(joint, "prior", None), "leakage_of"):
         raise NotYet(

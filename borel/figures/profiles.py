@@ -18,15 +18,15 @@ from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
 from borel.engine.finite.law_engine import WIDE
 from borel.engine.problem.budget import cut_short, vouched, within_budget
 from borel.errors import InvalidInput, NotYet
-from borel.leakage import _require_joint
-from borel.measuring import figure
+from borel.figures.dispatch import figure
+from borel.figures.leakage import _require_joint
+from borel.figures.profile_sources import finite, pure_level, source_of, two_measures
 from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 from borel.probability.bound import Bound, weakest
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
 from borel.probability.pickling import Remade
-from borel.profile_sources import finite, pure_level, source_of, two_measures
 from borel.reals import exactly, real
 
 if TYPE_CHECKING:

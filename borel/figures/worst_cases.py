@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
-from borel.leakage import _require_joint, pmc, pml
-from borel.measuring import figure
+from borel.figures.dispatch import figure
+from borel.figures.leakage import _require_joint, pmc, pml
 from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 

@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.averages import maximal_leakage
-from borel.binary_envelopes import binary_envelope
 from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput
-from borel.leakage import _require_joint, pml
-from borel.numerics.intervals.rounding import log_fraction
-from borel.probability.arrays import probability
-from borel.probability.bound import Bound, Ratio, weakest
-from borel.probability.mechanism import Mechanism
-from borel.profiles import threshold
-from borel.response_bounds import (
+from borel.figures.averages import maximal_leakage
+from borel.figures.binary_envelopes import binary_envelope
+from borel.figures.leakage import _require_joint, pml
+from borel.figures.profiles import threshold
+from borel.figures.response_bounds import (
     PAPER,
     ResponseBounds,
     delta_of,
     four_level_prior,
     randomized_response_bounds,
 )
+from borel.numerics.intervals.rounding import log_fraction
+from borel.probability.arrays import probability
+from borel.probability.bound import Bound, Ratio, weakest
+from borel.probability.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from borel import settings
 from borel.engine import engine_for
 from borel.engine.problem.budget import within_budget
 from borel.errors import NotYet
-from borel.leakage import _require_joint
+from borel.figures.leakage import _require_joint
 from borel.mechanisms.parameter_arrays import JointFamily
 
 

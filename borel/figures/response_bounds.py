@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.errors import InvalidInput
-from borel.leakage import _require_joint
+from borel.figures.leakage import _require_joint
 from borel.numerics.intervals.rounding import log_fraction
 from borel.probability.arrays import probability
 from borel.probability.bound import Bound, Ratio

@@ -99,7 +99,7 @@ def _normalised(found: Bound, note: str) -> Bound:
 
 def pure_level(of: Any) -> float:
     """Return an epsilon of pure LDP that is proved, for finite alphabets; else infinity."""
-    from borel.levels import ldp
+    from borel.figures.levels import ldp
 
     if isinstance(of, tuple) or not finite(of):
         return math.inf

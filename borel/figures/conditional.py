@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
-from borel.leakage import LeakageVariable
+from borel.figures.leakage import LeakageVariable
 from borel.probability.alphabets import Finite, Product
 from borel.probability.bound import largest
 from borel.probability.joint import Joint

@@ -79,7 +79,7 @@ from borel.engine.envelopes.cell_enclosures import envelope_of
 from borel.engine.envelopes.figures import Threshold
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
-from borel.leakage import _NAMES, _require_joint, pmc, pml
+from borel.figures.leakage import _NAMES, _require_joint, pmc, pml
 from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 from borel.probability.bound import weakest
@@ -324,7 +324,7 @@ def envelope(joint: Any, of: str = "pml") -> Any:
 
     Notes
     -----
-    The envelope is a linear programme; the module `borel.envelopes` has the proof. The programme
+    The envelope is a linear programme; the module `borel.figures.envelopes` has the proof. The programme
     is solved by HiGHS, and nothing that it returns is trusted: its primal solution, made feasible,
     proves one end of the figure and its dual solution the other, in Fractions for a rational joint
     and else with outward rounding over all that the floats of the joint may mean. Countable and

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from borel import settings
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
-from borel.leakage import _require_joint, pmc, pml
-from borel.measuring import figure
+from borel.figures.dispatch import figure
+from borel.figures.leakage import _require_joint, pmc, pml
 from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.alphabets import Alphabet, Finite, Interval
 from borel.probability.bound import Bound, largest, with_sides

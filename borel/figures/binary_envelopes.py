@@ -13,8 +13,8 @@ import numpy as np
 from borel.engine import engine_for
 from borel.engine.finite.law_engine import WIDE
 from borel.errors import InvalidInput, NotYet
-from borel.leakage import _require_joint
-from borel.measuring import figure
+from borel.figures.dispatch import figure
+from borel.figures.leakage import _require_joint
 from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from borel.measuring import figure
+from borel.figures.dispatch import figure
 from borel.probability.generators import generator
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Figures of joints, as Bounds: leakage, averages, levels, profiles, envelopes."""
