@@ -39,10 +39,10 @@ _WHERE = {
     "Joint": "probability.joint",
     "Bound": "probability.bound",
     "Verdict": "probability.bound",
-    "differential_privacy": "neighbours",
-    "entry": "databases",
-    "free_lunch_privacy": "neighbours",
-    "iid": "databases",
+    "differential_privacy": "databases.neighbours",
+    "entry": "databases.iid",
+    "free_lunch_privacy": "databases.neighbours",
+    "iid": "databases.iid",
     "options": "settings",
     "information_density": "figures.leakage",
     "pmc": "figures.leakage",
@@ -128,7 +128,8 @@ if TYPE_CHECKING:
     from borel import adversaries, errors, guarantees, mechanisms, models, priors, testing
     from borel.audits import audit, load
     from borel.constants import const, pi
-    from borel.databases import entry, iid
+    from borel.databases.iid import entry, iid
+    from borel.databases.neighbours import differential_privacy, free_lunch_privacy
     from borel.envelope_plots import plot_envelope
     from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
     from borel.figures import envelope_bounds
@@ -155,7 +156,6 @@ if TYPE_CHECKING:
         maximal_realizable_leakage,
         pointwise_maximal_guesswork_leakage,
     )
-    from borel.neighbours import differential_privacy, free_lunch_privacy
     from borel.plots import plot_epsilon, plot_law, plot_leakage
     from borel.posterior_curves import frontier
     from borel.posterior_plots import (

@@ -125,7 +125,7 @@ _DERIVED = ("_reach", "_programs")
 
 def _prior_data(value: Any) -> str:
     """Return the digest of a prior, of a set of priors, or of what such a set is made of."""
-    from borel.priors.bit_databases import BitDatabase
+    from borel.databases.bits import BitDatabase
     from borel.priors.sets import PriorSet
     from borel.probability.alphabets import Alphabet
     from borel.probability.density import Density

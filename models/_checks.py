@@ -190,7 +190,7 @@ def tally(values, name, letters=None, *, at_least=1):
     `letters` are the labels that the caller asked for. Without them a list of codes that looks like
     the answers themselves is refused, and so is a column of a table in any case.
     """
-    from borel.tally import flattened, require_counted
+    from borel.priors.tally import flattened, require_counted
 
     if isinstance(values, dict):
         return counts(values, name)  # which says what to pass

@@ -16,11 +16,11 @@ from borel.priors.balls import (
     TotalVariation,
     number,
 )
-from borel.priors.bands import Band, Bernoulli
-from borel.priors.combinations import Intersection, ProductSet, Union
 from borel.priors.counted_sets import set_from_counts
 from borel.priors.parametric_families import family_of
 from borel.priors.polytopes import Polytope, moment_rules, polytope_rules
+from borel.priors.probability_intervals import Band, Bernoulli
+from borel.priors.set_operations import Intersection, ProductSet, Union
 from borel.probability.arrays import in_order_of, is_labelled, labels_of, own_labels, with_labels
 from borel.probability.measure import Measure, pmf
 

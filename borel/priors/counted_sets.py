@@ -27,12 +27,12 @@ from borel.errors import InvalidInput
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.rounding import fraction_down
 from borel.priors.balls import DivergenceBall, TotalVariation, number
-from borel.priors.bands import Band
+from borel.priors.probability_intervals import Band
 from borel.priors.sets import PriorSet
+from borel.priors.tally import COUNT_THEM, flattened, require_counted
 from borel.probability.alphabets import Alphabet
 from borel.probability.arrays import as_numbers, own_labels, shown
 from borel.probability.measure import pmf
-from borel.tally import COUNT_THEM, flattened, require_counted
 
 _WORDS = {
     "l1": "L1 ball of Weissman et al. (2003)",

@@ -57,7 +57,7 @@ class DensitySet(PriorSet):
 
     def engine(self, joint: Joint) -> Any:
         """Return the engine of the set, by cells of the secret."""
-        from borel.priors.density_cells import CellEngine
+        from borel.priors.density_figures import CellEngine
 
         return CellEngine(joint)
 

@@ -15,7 +15,7 @@ import numpy as np
 from borel.errors import InvalidInput, NotEnclosed, NotTraceable, NotYet
 from borel.numerics.graphs.trace import trace
 from borel.priors.balls import Hull
-from borel.priors.combinations import Union
+from borel.priors.set_operations import Union
 from borel.priors.sets import PriorSet
 from borel.probability.alphabets import Finite, Interval, Product
 from borel.probability.measure import Measure, TracedLaw
@@ -160,7 +160,7 @@ class Family(PriorSet):
     def engine(self, joint: Joint) -> Any:
         """Return the engine of the family: branch and bound, or a search that proves nothing."""
         from borel.engine.prior_sets.finite_figures import FiniteSetEngine
-        from borel.priors.family_estimates import FamilyEstimate
+        from borel.priors.family_figures import FamilyEstimate
 
         if self._programs is not None and joint.mechanism.finite:
             return FiniteSetEngine(joint)

@@ -9,7 +9,7 @@ import numpy as np
 
 from borel import _compat, settings
 from borel.errors import BudgetSpent, InvalidInput, NotYet
-from borel.priors.intervals import levels_for
+from borel.priors.confidence_intervals import levels_for
 from borel.priors.random_bound import RandomBound
 from borel.probability.bound import Bound
 from borel.probability.pickling import Remade

@@ -18,7 +18,7 @@ from borel.calls import explained
 from borel.errors import BorelError, InvalidInput, NotYet
 from borel.numerics.intervals.rounding import U, compounded
 from borel.priors.chains import Chains
-from borel.priors.convergence import trouble_of
+from borel.priors.diagnostics import trouble_of
 from borel.priors.posterior_leakage import PosteriorLeakage, random_figure
 from borel.probability.alphabets import how_to_match
 from borel.probability.arrays import labels_of
@@ -444,7 +444,7 @@ class PosteriorPriors(Remade):
         >>> bl.pml(region * mech).sup().status
         'statistical'
         """
-        from borel.priors.regions import region_of
+        from borel.priors.credible_regions import region_of
 
         return region_of(self, kind, prob, confidence, var_names, build)
 

@@ -17,8 +17,8 @@ from borel import _compat
 from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import fraction_down
-from borel.priors.convergence import REMEDY, diagnose
-from borel.priors.intervals import binomial, bounded_mean
+from borel.priors.confidence_intervals import binomial, bounded_mean
+from borel.priors.diagnostics import REMEDY, diagnose
 from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import Bound, weakest
 from borel.reals import inside, real

@@ -42,7 +42,7 @@ def engine_of(joint: Joint) -> Any:
 
             cache[wanted] = SetOutcomes(joint)
         else:
-            from borel.priors.set_lines import SetLines
+            from borel.priors.line_figures import SetLines
 
             cache[wanted] = SetLines(joint)
     return cache[wanted]

@@ -259,13 +259,13 @@ class PriorSet:
 
     def __or__(self, other: Any) -> Any:
         """Return the union of two sets."""
-        from borel.priors.combinations import Union
+        from borel.priors.set_operations import Union
 
         return Union([self, other]) if isinstance(other, PriorSet) else NotImplemented
 
     def __and__(self, other: Any) -> Any:
         """Return the intersection of two sets."""
-        from borel.priors.combinations import Intersection
+        from borel.priors.set_operations import Intersection
 
         return Intersection([self, other]) if isinstance(other, PriorSet) else NotImplemented
 

@@ -12,7 +12,7 @@ from scipy import integrate, optimize, stats
 import borel as bl
 from borel.errors import InvalidInput, NotYet
 from borel.guarantees.base import at_most
-from borel.priors.intervals import bounded_mean, kl_lower, kl_upper, levels_for
+from borel.priors.confidence_intervals import bounded_mean, kl_lower, kl_upper, levels_for
 
 MECHANISM = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 

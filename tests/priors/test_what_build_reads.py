@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 import borel as bl
-from borel.priors import convergence
-from borel.priors.convergence import diagnose
+from borel.priors import diagnostics
+from borel.priors.diagnostics import diagnose
 
 RNG = np.random.default_rng(0)
 P = RNG.dirichlet([6, 3, 1], size=(4, 500))
@@ -37,7 +37,7 @@ def test_what_build_does_not_read_plays_no_part(monkeypatch):
         seen.append((name, part.size))
         return diagnose(part, name)
 
-    monkeypatch.setattr(convergence, "diagnose", counted)
+    monkeypatch.setattr(diagnostics, "diagnose", counted)
     prior = learnt(walk=WALK, large=np.broadcast_to(WALK[..., None], (4, 500, 20_000)))
     assert prior.trouble == ""
     assert seen == [("p", P.size)]

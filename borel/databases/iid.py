@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from borel.entry_kernels import count_kernel, counting_kernel, finite_kernel, mixture_kernel
+from borel.databases.entry_kernels import (
+    count_kernel,
+    counting_kernel,
+    finite_kernel,
+    mixture_kernel,
+)
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.counting import CountingQuery, entries
 from borel.mechanisms.independent_entries import binomial_law, chance, product_law
@@ -58,11 +63,11 @@ def iid(prior: Any, n: int) -> Any:
     >>> database.law.probabilities.tolist()
     [Fraction(4, 9), Fraction(2, 9), Fraction(2, 9), Fraction(1, 9)]
     """
-    from borel.priors.bands import Bernoulli
+    from borel.priors.probability_intervals import Bernoulli
     from borel.priors.sets import PriorSet
 
     if isinstance(prior, Bernoulli):
-        from borel.priors.bit_databases import BitDatabase
+        from borel.databases.bits import BitDatabase
 
         return BitDatabase(prior, n)
     if isinstance(prior, PriorSet):

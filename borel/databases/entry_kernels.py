@@ -17,7 +17,7 @@ from borel.probability.density import Density
 from borel.probability.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    from borel.databases import Database
+    from borel.databases.iid import Database
     from borel.mechanisms.counting import CountingQuery
 
 _TRACED = 50

@@ -16,9 +16,9 @@ import numpy as np
 
 from borel import _compat
 from borel.errors import InvalidInput, NotYet, Undecided
-from borel.priors.bands import Band
 from borel.priors.ellipsoids import Ellipsoid, ellipsoid_distance
 from borel.priors.parametric_families import family_of
+from borel.priors.probability_intervals import Band
 from borel.priors.random_bound import ASYMPTOTIC, EXACT_DRAWS
 from borel.probability.alphabets import Interval
 from borel.reals import inside

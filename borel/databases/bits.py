@@ -36,7 +36,7 @@ from borel.probability.bound import Bound, largest
 from borel.probability.joint import Joint
 
 if TYPE_CHECKING:
-    from borel.priors.bands import Bernoulli
+    from borel.priors.probability_intervals import Bernoulli
     from borel.probability.mechanism import Mechanism
 
 PROP = f"{PAPER}, Proposition 4.6"

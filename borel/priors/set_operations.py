@@ -81,7 +81,7 @@ class Union(PriorSet):
 
     def engine(self, joint: Any) -> Any:
         """Return the engine of a union: a figure of each part."""
-        from borel.priors.set_unions import UnionEngine
+        from borel.priors.union_figures import UnionEngine
 
         return UnionEngine(joint)
 

@@ -1,0 +1,1 @@
+"""Databases: i.i.d. entries, what is released of one of them, and neighbours."""
