@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from borel.adversaries import costs as cost
 from borel.adversaries import gains as gain
-from borel.adversaries.functions import function_of_cost, function_of_gain, shattering
-from borel.adversaries.regions import RegionWitness
+from borel.adversaries.randomised_functions import function_of_cost, function_of_gain, shattering
+from borel.adversaries.region_witnesses import RegionWitness
 from borel.adversaries.threats import Cost, Gain
 from borel.adversaries.vulnerabilities import (
     cost_leakage,

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from borel.adversaries.beliefs import Secrets
-from borel.adversaries.enclosures import rational_ends
+from borel.adversaries.distance_costs import RealDistance, power
+from borel.adversaries.function_tables import about_function, kernel_rows
 from borel.adversaries.gains import gap
-from borel.adversaries.guesses import about_function, kernel_rows
-from borel.adversaries.real_line import RealDistance, power
+from borel.adversaries.rational_enclosures import rational_ends
 from borel.adversaries.reciprocals import Reciprocal
 from borel.adversaries.threats import (
     Cost,

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from borel.adversaries.beliefs import Secrets
-from borel.adversaries.combinations import Membership, Tries
-from borel.adversaries.enclosures import rational_ends
-from borel.adversaries.guesses import about_function, kernel_rows
+from borel.adversaries.combinatorial_gains import Membership, Tries
+from borel.adversaries.function_tables import about_function, kernel_rows
+from borel.adversaries.rational_enclosures import rational_ends
 from borel.adversaries.reciprocals import Reciprocal
 from borel.adversaries.threats import (
     Gain,

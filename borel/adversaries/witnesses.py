@@ -23,8 +23,8 @@ import numpy as np
 from borel import settings
 from borel.adversaries import costs, gains
 from borel.adversaries.beliefs import Beliefs, require_joint
-from borel.adversaries.functions import kernel, nominal, require_few, shattering
-from borel.adversaries.regions import RegionWitness, region_witness
+from borel.adversaries.randomised_functions import kernel, nominal, require_few, shattering
+from borel.adversaries.region_witnesses import RegionWitness, region_witness
 from borel.adversaries.threats import Cost, Gain
 from borel.adversaries.vulnerabilities import cost_leakage, function_leakage, g_leakage
 from borel.engine.problem.budget import vouched

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.errors import InvalidInput
-from borel.guarantees.levels import Level, level_of, shown
+from borel.guarantees.rounded_levels import Level, level_of, shown
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.probability.bound import Bound, Verdict
 from borel.reals import real

@@ -12,7 +12,7 @@ from borel.figures.averages import f_information, mutual_information
 from borel.figures.worst_cases import max_information
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most
 from borel.guarantees.kinds import PML
-from borel.guarantees.levels import Level, level_of, shown
+from borel.guarantees.rounded_levels import Level, level_of, shown
 from borel.probability.bound import Verdict
 from borel.probability.generators import NAMED
 from borel.reals import exactly

@@ -14,7 +14,7 @@ from borel.figures.leakage import pmc, pml
 from borel.figures.levels import alip, ldi, ldp, lip
 from borel.figures.worst_cases import event_maximal_leakage
 from borel.guarantees.base import Figure, Guarantee, Tail, at_most, nats_around
-from borel.guarantees.levels import Level, larger, level_of, log_of
+from borel.guarantees.rounded_levels import Level, larger, level_of, log_of
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import Bound, Ratio, Verdict

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from borel.errors import InvalidInput
-from borel.guarantees import examples as ex
+from borel.guarantees import extremal_examples as ex
 from borel.guarantees.base import Guarantee
 from borel.guarantees.calculus import Implication, Implied, closure, implied, theorems
 from borel.guarantees.dp import ApproximateDP, ProbabilisticDP
-from borel.guarantees.examples import Counterexample
+from borel.guarantees.extremal_examples import Counterexample
 from borel.guarantees.facts import Facts
 from borel.guarantees.informations import (
     FInformation,

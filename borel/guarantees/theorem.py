@@ -10,7 +10,7 @@ from borel.guarantees.base import Guarantee
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.guarantees.examples import Counterexample, Example
+    from borel.guarantees.extremal_examples import Counterexample, Example
     from borel.guarantees.facts import Facts
 
 PMC_PAPER = "Information Density Bounds for Privacy"

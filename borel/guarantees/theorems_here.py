@@ -9,12 +9,12 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from borel.guarantees import examples as ex
+from borel.guarantees import extremal_examples as ex
 from borel.guarantees.base import probability_up
 from borel.guarantees.facts import Facts
 from borel.guarantees.informations import FInformation, TotalVariation
 from borel.guarantees.kinds import EML, LDI, LDP, PMC, PML, AveragePML
-from borel.guarantees.levels import log_of, nats_of, times
+from borel.guarantees.rounded_levels import log_of, nats_of, times
 from borel.guarantees.theorem import Theorem, needs
 
 SPREAD = needs("finite", "p_min", "p_max")

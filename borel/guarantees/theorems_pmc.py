@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from borel.guarantees import examples as ex
+from borel.guarantees import extremal_examples as ex
 from borel.guarantees.facts import Facts
 from borel.guarantees.kinds import (
     ALIP,
@@ -21,7 +21,7 @@ from borel.guarantees.kinds import (
     PML,
     lip_of,
 )
-from borel.guarantees.levels import Level, log_of, times
+from borel.guarantees.rounded_levels import Level, log_of, times
 from borel.guarantees.theorem import PMC_PAPER, PML_PAPER, Theorem, needs
 from borel.guarantees.universal import UniversalPMC, UniversalPML
 

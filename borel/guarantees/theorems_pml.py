@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from borel.guarantees import examples as ex
+from borel.guarantees import extremal_examples as ex
 from borel.guarantees.facts import Facts
 from borel.guarantees.informations import (
     DIVERGENCES,
@@ -20,7 +20,7 @@ from borel.guarantees.informations import (
     TotalVariation,
 )
 from borel.guarantees.kinds import EML, LDI, PMC, PML, AveragePML
-from borel.guarantees.levels import log_of, nats_of
+from borel.guarantees.rounded_levels import log_of, nats_of
 from borel.guarantees.theorem import PML_PAPER, Theorem, needs
 from borel.probability.generators import NAMED
 

@@ -16,7 +16,7 @@ import borel as bl
 from borel import guarantees as g
 from borel.guarantees.calculus import closure, kind_of
 from borel.guarantees.facts import Facts
-from borel.guarantees.levels import Level, exp_up, larger, log_of, nats_of, shown
+from borel.guarantees.rounded_levels import Level, exp_up, larger, log_of, nats_of, shown
 
 PREMISES = (g.PML, g.PMC, g.LDP, g.LIP, g.ALIP, g.LDI, g.EML, g.AveragePML, g.UniversalPML)
 

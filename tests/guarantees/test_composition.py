@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import borel as bl
 from borel import guarantees as g
-from borel.guarantees import composition, examples
+from borel.guarantees import composition, extremal_examples
 from borel.guarantees.facts import Facts
 
 
@@ -289,7 +289,7 @@ def test_sliced_eml():
     assert (found.levels[0].ratio, found.delta, found.slice_delta) == (3, F(1, 4), F(1, 8))
     assert found.implies_same_kind(g.SlicedEML(ratio=3, delta=F(1, 4), slice_delta=F(1, 4)))
     assert not found.implies_same_kind(g.SlicedEML(ratio=3, delta=F(1, 4), slice_delta=F(1, 9)))
-    example, _ = examples.example_5()
+    example, _ = extremal_examples.example_5()
     joint = example.joint()
     assert joint.satisfies(g.SlicedEML(ratio=F(12, 5), delta=F(1, 6))).holds is True
     verdict = joint.satisfies(g.SlicedEML(ratio=2, delta=F(1, 6), slice_delta=0.5))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import borel as bl
 from borel import guarantees as g
-from borel.guarantees import examples
+from borel.guarantees import extremal_examples
 
 KINDS = [g.PML, g.PMC, g.LDP, g.LIP, g.LDI, g.EML, g.AveragePML, g.UniversalPML, g.UniversalPMC]
 
@@ -76,7 +76,7 @@ def test_floats_never_claim_what_is_false(kind):
 
 
 def test_witnesses_name_outcomes():
-    example, _ = examples.example_5()
+    example, _ = extremal_examples.example_5()
     joint = example.joint()
     assert joint.satisfies(g.PML(1.0)).witness["y"] in (0, 1)
     assert joint.satisfies(g.PML(ratio=F(6, 5), delta=F(1, 9))).bound.witness == {"y": [0, 1]}

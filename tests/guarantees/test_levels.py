@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import borel as bl
 from borel import guarantees as g
 from borel.engine.problem import discretised_pair
-from borel.guarantees import examples
+from borel.guarantees import extremal_examples
 
 DELTAS = st.sampled_from([F(0), F(1, 100), F(1, 6), F(1, 3), F(1, 2), F(5, 6), F(1)])
 
@@ -131,14 +131,14 @@ def test_the_whole_space_tells_nothing_whatever_is_rounded():
 
 
 def test_example_6_of_the_pml_paper():
-    example, post = examples.example_5()
+    example, post = extremal_examples.example_5()
     joint = example.joint()
     bound = event(joint, F(1, 6))
     assert bound.ratio == (F(12, 5), F(12, 5))
     assert bound.witness["event"] == [(1, 1.0), (2, 0.2)] and bound.witness["x"] == 2
     assert joint.satisfies(g.EML(ratio=F(12, 5), delta=F(1, 6))).holds is True
     assert joint.satisfies(g.EML(ratio=F(2399, 1000), delta=F(1, 6))).holds is False
-    after = examples.post_processed(example, post).joint()
+    after = extremal_examples.post_processed(example, post).joint()
     assert event(after, F(1, 6)).ratio.upper == F(4, 3)
     # h_x for the first two secrets is 6/5: without the others' outcomes
     p, K = example.prior, example.rows

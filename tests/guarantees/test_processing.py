@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import borel as bl
 from borel import guarantees as g
-from borel.guarantees import examples, processing
+from borel.guarantees import extremal_examples, processing
 
 KINDS = {line.kind for line in processing.CLOSEDNESS}
 CLOSED = [line for line in processing.CLOSEDNESS if line.closed]
@@ -79,7 +79,7 @@ def test_what_is_not_closed_has_a_counterexample(line):
 
 
 def test_example_5_the_original_has_what_the_processed_loses():
-    example, post = examples.example_5()
+    example, post = extremal_examples.example_5()
     lost = g.PML(ratio=F(6, 5), delta=F(1, 6))
     joint = example.joint()
     released = bl.Mechanism.from_matrix(post) @ joint.mechanism
@@ -119,8 +119,8 @@ def test_what_is_left_after_post_processing():
     assert left.best(g.PML) == g.PML(ratio=4), "only what always holds"
     average = F(5, 6) * F(6, 5) + F(1, 6) * 4
     assert left.best(g.AveragePML) == g.AveragePML(ratio=average)
-    example, post = examples.example_5()
-    after = examples.post_processed(example, post)
+    example, post = extremal_examples.example_5()
+    after = extremal_examples.post_processed(example, post)
     for implication in left.implications:
         assert d.satisfies(implication.guarantee, after.prior, after.rows), implication
     assert not left.proves(tail)
@@ -162,7 +162,7 @@ def test_a_composition_can_be_processed():
 
 
 def test_example_6_the_reduced_mechanism():
-    example, _ = examples.example_5()
+    example, _ = extremal_examples.example_5()
     joint = example.joint()
     assert g.similar_outcomes(joint) == [[0], [1], [2, 3]]
     third = F(1, 3)

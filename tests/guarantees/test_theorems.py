@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import borel as bl
 from borel import guarantees as g
-from borel.guarantees import composition, examples
+from borel.guarantees import composition, extremal_examples
 from borel.guarantees.facts import Facts, facts_of
 from borel.guarantees.theorems_pmc import HIGH_PRIVACY
 
@@ -143,11 +143,12 @@ def test_the_conclusion_cannot_be_improved(theorem):
     attained = 0
     for prior in PRIORS:
         for ratio in RATIOS:
-            if (theorem.attained_by is examples.pml_extremal and ratio * (1 - min(prior)) >= 1) or (
-                theorem.attained_by is examples.uniform_response and ratio > len(prior)
-            ):
+            if (
+                theorem.attained_by is extremal_examples.pml_extremal
+                and ratio * (1 - min(prior)) >= 1
+            ) or (theorem.attained_by is extremal_examples.uniform_response and ratio > len(prior)):
                 continue  # outside the regime of the theorem, or of the example
-            if theorem.attained_by is examples.uniform_identity and ratio not in (1, 2, 3):
+            if theorem.attained_by is extremal_examples.uniform_identity and ratio not in (1, 2, 3):
                 continue
             example = theorem.attained_by(prior, ratio)
             p, K = example.prior, example.rows
@@ -191,7 +192,7 @@ def test_alip_to_ldp_is_attained_for_a_prior_of_its_own(ratios):
 @pytest.mark.parametrize("delta", [F(1, 10), F(1, 2), F(99, 100)])
 @pytest.mark.parametrize("n", [2, 5])
 def test_the_sharpened_forms_are_attained_by_an_erasure_channel(n, delta):
-    example = examples.erasure(n, delta)
+    example = extremal_examples.erasure(n, delta)
     p, K = example.prior, example.rows
     known = g.PML(ratio=1, delta=delta)
     assert d.satisfies(known, p, K)
@@ -221,7 +222,7 @@ def test_counterexamples_to_converses(make):
     assert joint.satisfies(found.holds).holds is True
     assert joint.satisfies(found.fails).holds is False
     assert len(found.claim) > 20
-    if isinstance(found.example, examples.Example):
+    if isinstance(found.example, extremal_examples.Example):
         p, K = found.example.prior, found.example.rows
         assert d.satisfies(found.holds, p, K) and not d.satisfies(found.fails, p, K)
 
@@ -257,7 +258,7 @@ def test_corollary_5_alip_is_pml_where_the_lower_side_is_idle():
         found = g.implied(g.PML(ratio=r), prior=bl.pmf(prior))
         assert found.proves(g.ALIP(ratio_l=star, ratio_u=r))
         assert not found.proves(g.ALIP(ratio_l=star * F(999, 1000), ratio_u=r))
-        example = examples.pml_extremal(prior, r)
+        example = extremal_examples.pml_extremal(prior, r)
         assert d.satisfies(g.ALIP(ratio_l=star, ratio_u=r), example.prior, example.rows)
         assert g.implied(g.ALIP(ratio_l=star * 2, ratio_u=r)).proves(g.PML(ratio=r))
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from borel import settings
-from borel.adversaries.functions import require_few
+from borel.adversaries.randomised_functions import require_few
 from borel.adversaries.region_search import Region, reader_of
 from borel.engine import engine_for
 from borel.engine.finite.law_engine import OUTSIDE

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from borel.adversaries.beliefs import Secrets
-from borel.adversaries.enclosures import BITS, rational_ends
+from borel.adversaries.rational_enclosures import BITS, rational_ends
 from borel.adversaries.threats import Cost, Value, exact_label
 
 _STEPS = 4096
