@@ -77,19 +77,19 @@ _WHERE = {
     "const": "constants",
     "pi": "constants",
     "RandomBound": "priors.random_bound",
-    "Study": "study",
-    "audit": "audits",
-    "load": "audits",
-    "frontier": "posterior_curves",
-    "leakage_tree": "posterior_plots",
-    "plot_alpha": "posterior_plots",
-    "plot_frontier": "posterior_plots",
-    "plot_posterior": "posterior_plots",
-    "plot_worst_prior": "posterior_plots",
-    "plot_envelope": "envelope_plots",
-    "plot_epsilon": "plots",
-    "plot_law": "plots",
-    "plot_leakage": "plots",
+    "Study": "audits.study",
+    "audit": "audits.audit",
+    "load": "audits.audit",
+    "frontier": "audits.plots.posterior_curves",
+    "leakage_tree": "audits.plots.posterior_plots",
+    "plot_alpha": "audits.plots.posterior_plots",
+    "plot_frontier": "audits.plots.posterior_plots",
+    "plot_posterior": "audits.plots.posterior_plots",
+    "plot_worst_prior": "audits.plots.posterior_plots",
+    "plot_envelope": "audits.plots.envelope_plots",
+    "plot_epsilon": "audits.plots.leakage_plots",
+    "plot_law": "audits.plots.leakage_plots",
+    "plot_leakage": "audits.plots.leakage_plots",
     "BorelError": "errors",
     "InvalidInput": "errors",
     "NotYet": "errors",
@@ -126,11 +126,21 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from borel import adversaries, errors, guarantees, mechanisms, models, priors, testing
-    from borel.audits import audit, load
+    from borel.audits.audit import audit, load
+    from borel.audits.plots.envelope_plots import plot_envelope
+    from borel.audits.plots.leakage_plots import plot_epsilon, plot_law, plot_leakage
+    from borel.audits.plots.posterior_curves import frontier
+    from borel.audits.plots.posterior_plots import (
+        leakage_tree,
+        plot_alpha,
+        plot_frontier,
+        plot_posterior,
+        plot_worst_prior,
+    )
+    from borel.audits.study import Study
     from borel.constants import const, pi
     from borel.databases.iid import entry, iid
     from borel.databases.neighbours import differential_privacy, free_lunch_privacy
-    from borel.envelope_plots import plot_envelope
     from borel.errors import BorelError, InvalidInput, NotYet, OutsideAlphabet, Undecided
     from borel.figures import envelope_bounds
     from borel.figures.averages import (
@@ -155,15 +165,6 @@ if TYPE_CHECKING:
         maximal_realizable_cost,
         maximal_realizable_leakage,
         pointwise_maximal_guesswork_leakage,
-    )
-    from borel.plots import plot_epsilon, plot_law, plot_leakage
-    from borel.posterior_curves import frontier
-    from borel.posterior_plots import (
-        leakage_tree,
-        plot_alpha,
-        plot_frontier,
-        plot_posterior,
-        plot_worst_prior,
     )
     from borel.priors.random_bound import RandomBound
     from borel.probability.alphabets import (
@@ -195,4 +196,3 @@ if TYPE_CHECKING:
     from borel.probability.measure_operations import mixture
     from borel.probability.mechanism import Mechanism
     from borel.settings import options
-    from borel.study import Study

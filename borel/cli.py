@@ -20,7 +20,7 @@ import typer
 from borel.errors import BorelError
 
 if TYPE_CHECKING:
-    from borel.tables import Row
+    from borel.audits.table import Row
 
 app = typer.Typer(
     help="How much does a privacy mechanism leak?",
@@ -128,7 +128,7 @@ def check(
         from rich.table import Table
         from rich.text import Text
 
-        from borel.verification import verify
+        from borel.audits.verification import verify
 
         found = verify(result, None)
         table = Table("figure", "bound", "certificate", "what came of it", show_lines=True)
@@ -147,8 +147,8 @@ def check(
 
 def _studies(path: Path, output: Path | None) -> Iterator[tuple[str, Any, Path]]:
     """Yield the studies of a file with their folders; those are checked before anything runs."""
-    from borel.store import writable
-    from borel.study import StudyError, load_study
+    from borel.audits.store import writable
+    from borel.audits.study import StudyError, load_study
 
     if not path.is_file():
         why = "it is not a file" if path.exists() else "no such file"
@@ -169,10 +169,10 @@ def _studies(path: Path, output: Path | None) -> Iterator[tuple[str, Any, Path]]
 def _audit(study: Any, folder: Path, *, resume: bool, quiet: bool, name: str) -> None:
     from rich.console import Console
 
-    from borel.audits import ResumeWarning
-    from borel.audits import audit as run
-    from borel.store import load
-    from borel.tables import rows
+    from borel.audits.audit import ResumeWarning
+    from borel.audits.audit import audit as run
+    from borel.audits.store import load
+    from borel.audits.table import rows
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", ResumeWarning)
@@ -192,7 +192,7 @@ def _audit(study: Any, folder: Path, *, resume: bool, quiet: bool, name: str) ->
 
 def _show(before: Callable[..., Any]) -> Callable[..., Any]:
     """Show a warning of ours as one line, and any other as before."""
-    from borel.audits import ResumeWarning
+    from borel.audits.audit import ResumeWarning
 
     def show(message: Any, category: Any, *args: Any, **kwargs: Any) -> None:
         if issubclass(category, ResumeWarning):

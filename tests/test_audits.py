@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel import units
-from borel.audits import Interrupted, ResumeWarning
+from borel.audits.audit import Interrupted, ResumeWarning, items
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 PRIOR = bl.pmf([0.25, 0.75])
@@ -43,19 +42,19 @@ def figures(tree):
 
 def interrupt_at(monkeypatch, name):
     """Raise a KeyboardInterrupt when the unit of that name is computed."""
-    made = units.units
+    made = items.units
 
     def interrupted(*args):
         for unit in made(*args):
             if unit.name == name:
-                yield units.Unit(name, raising)
+                yield items.Unit(name, raising)
             else:
                 yield unit
 
     def raising():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("borel.audits.units", interrupted)
+    monkeypatch.setattr("borel.audits.audit.units", interrupted)
 
 
 # -- what is computed -----------------------------------------------------------------------
@@ -249,13 +248,13 @@ def test_resume_after_an_interrupt_samples_nothing_again(tmp_path, monkeypatch):
     assert prior.calls == 1
 
     computed = []
-    made = units.units
+    made = items.units
 
     def noting(*args):
         for unit in made(*args):
-            yield units.Unit(unit.name, lambda u=unit: computed.append(u.name) or u.compute())
+            yield items.Unit(unit.name, lambda u=unit: computed.append(u.name) or u.compute())
 
-    monkeypatch.setattr("borel.audits.units", noting)
+    monkeypatch.setattr("borel.audits.audit.units", noting)
     tree = bl.audit(study, output=tmp_path, resume=True)
     assert prior.calls == 1
     assert not {"pml", "pmc", "ldp"} & set(computed)
@@ -371,7 +370,7 @@ def test_the_folder_is_checked_before_the_prior_runs(tmp_path):
 
 
 def test_keys_see_code_and_captured_data_but_not_names():
-    from borel.fingerprint import function_key
+    from borel.audits.study_key import function_key
 
     def make(value):
         return lambda seed: value
@@ -396,7 +395,7 @@ def test_keys_see_code_and_captured_data_but_not_names():
 
 
 def test_keys_of_mechanisms_see_density_and_labels():
-    from borel.fingerprint import study_key
+    from borel.audits.study_key import study_key
 
     def key(mechanism, prior):
         study = bl.Study(title="T", mechanism=mechanism, prior=prior)
@@ -424,7 +423,7 @@ def test_keys_of_mechanisms_see_density_and_labels():
 
 
 def test_keys_of_what_cannot_be_traced_see_the_function():
-    from borel.fingerprint import study_key
+    from borel.audits.study_key import study_key
 
     def noise(scale):
         def density(y, x):
@@ -446,7 +445,7 @@ def test_keys_of_functions_of_every_sort():
 
     import pandas as pd
 
-    from borel.fingerprint import function_key
+    from borel.audits.study_key import function_key
 
     def sample(seed, data=None, n=1):
         return data

@@ -17,10 +17,10 @@ import xarray as xr
 from typer.testing import CliRunner
 
 import borel as bl
+from borel.audits.plots.leakage_plots import blank_axes, draw_curve
+from borel.audits.serialisation import from_plain, to_plain
+from borel.audits.store import read, write
 from borel.cli import app
-from borel.plain import from_plain, to_plain
-from borel.plots import blank_axes, draw_curve
-from borel.store import read, write
 
 ROOT = Path(__file__).parents[1]
 
@@ -89,7 +89,7 @@ def test_members_of_an_enum_come_back_as_text(tmp_path):
 
 def test_labels_that_no_file_can_hold_are_refused_before_any_work(monkeypatch):
     joint = release([object(), object()])
-    monkeypatch.setattr("borel.audits.units", None)
+    monkeypatch.setattr("borel.audits.audit.units", None)
     with pytest.raises(bl.InvalidInput, match=r"plain data, got object.*str\(label\)"):
         bl.audit(joint)
 
@@ -119,7 +119,7 @@ def test_a_plot_that_fails_does_not_lose_the_report(tmp_path, monkeypatch):
     def broken(curve, ax):
         raise RuntimeError("no ink")
 
-    monkeypatch.setattr("borel.report.draw_law", broken)
+    monkeypatch.setattr("borel.audits.report.draw_law", broken)
     audit = bl.load(bl.audit(release(["a", "b"])))
     text = audit.report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "could not be drawn (RuntimeError: no ink)" in text
@@ -261,7 +261,7 @@ def test_the_table_is_shown_though_the_report_cannot_be_written(tmp_path, monkey
     def full(audit, path):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("borel.report.write_report", full)
+    monkeypatch.setattr("borel.audits.report.write_report", full)
     (tmp_path / "one.py").write_text(STUDY.format(title="T"))
     done = run("audit", tmp_path / "one.py")
     assert done.exit_code == 1 and "the disk is full" in done.stderr

@@ -7,10 +7,10 @@ import pytest
 
 import borel as bl
 from borel import adversaries as adv
+from borel.audits.set_audit import cost
 from borel.engine.problem.budget import ENGINE, vouched
 from borel.figures import envelope_bounds
 from borel.probability.bound import Bound
-from borel.set_audits import cost
 
 UNIT, REALS, BIT = bl.Interval(0, 1), bl.Reals(), bl.Finite([0.0, 1.0])
 

@@ -170,7 +170,7 @@ def test_a_bar_appears_after_a_second_in_a_terminal(seconds, shown):
     import pty
 
     code = (
-        "import time, borel as bl; from borel.progress import bar\n"
+        "import time, borel as bl; from borel.audits.progress import bar\n"
         "with bar(3, None) as tick:\n"
         f"    tick(1, 'a slow figure'); time.sleep({seconds})\n"
     )

@@ -525,7 +525,7 @@ def test_bad_questions():
 
 
 def test_the_witness_of_a_bound_is_plain_data(tmp_path):
-    from borel.store import to_plain
+    from borel.audits.store import to_plain
 
     found = bl.envelope(joint(*EX2))(F(1, 5))
     assert to_plain(found.witness)

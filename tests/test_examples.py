@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import borel as bl
-from borel.study import load_study
+from borel.audits.study import load_study
 
 pytest.importorskip("statsmodels")
 

@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 import borel as bl
-from borel import store
-from borel.verification import verify
+from borel.audits.audit import store
+from borel.audits.verification import verify
 
 BIT = bl.Finite([0.0, 1.0])
 PRIOR = bl.pmf([0.5, 0.5], on=BIT)
@@ -81,7 +81,7 @@ def test_a_set_of_priors_names_its_mechanism_and_the_set():
         named = json.loads(bl.audit(joint).attrs["joint"])
         narrow = bl.pml(bl.priors.tv_ball(PRIOR, 0.0625) * noise(1.0).mechanism).sup()
         own = bl.pml(joint).sup()
-    from borel.named_joints import foreign
+    from borel.audits.named_joints import foreign
 
     assert foreign(own.certificate, named) == ""
     assert foreign(narrow.certificate, named).endswith("another set of priors")

@@ -6,8 +6,8 @@ import pytest
 import xarray as xr
 
 import borel as bl
+from borel.audits.plots.posterior_curves import alpha_curve, prior_curve
 from borel.errors import InvalidInput
-from borel.posterior_curves import alpha_curve, prior_curve
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 

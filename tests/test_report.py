@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.report import plots, render
+from borel.audits.report import plots, render
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 

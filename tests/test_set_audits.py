@@ -11,18 +11,18 @@ import pytest
 from typer.testing import CliRunner
 
 import borel as bl
-from borel.audits import ResumeWarning
+from borel.audits.audit import ResumeWarning
+from borel.audits.plots.leakage_curves import leakage_curve
+from borel.audits.plots.leakage_plots import blank_axes, plot_leakage
+from borel.audits.report import render
+from borel.audits.set_audit import cost, prior_in_words, worst_case
+from borel.audits.study import as_study
+from borel.audits.study_key import study_key
+from borel.audits.table import sentence
+from borel.audits.verification import verified
 from borel.cli import app
-from borel.curves import leakage_curve
 from borel.engine.problem.budget import vouched
-from borel.fingerprint import study_key
-from borel.plots import blank_axes, plot_leakage
 from borel.probability.bound import Bound
-from borel.report import render
-from borel.set_audits import cost, prior_in_words, worst_case
-from borel.study import as_study
-from borel.tables import sentence
-from borel.verification import verified
 
 ALL = ("pml", "pmc", "ldp", "lip", "mutual_information", "maximal_leakage")
 ANSWERS = bl.Finite(["none", "some", "many"])
@@ -202,7 +202,7 @@ def lines():
 )
 def test_sets_with_densities_are_audited(name, tmp_path, monkeypatch):
     prior_set, mech = lines()[name]
-    monkeypatch.setattr("borel.curves.POINTS", 5)
+    monkeypatch.setattr("borel.audits.plots.leakage_curves.POINTS", 5)
     options = {"budget": 1, "engine": "estimate" if "family" in name else "auto"}
     asked = study(mechanism=mech, prior=prior_set, report=["pml", "ldp"], options=options)
     found = bl.load(bl.audit(asked, output=tmp_path))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import borel as bl
+from borel.audits.store import from_plain, load, pack, read, to_plain, unpack, writable, write
 from borel.probability.bound import Bound, Ratio
-from borel.store import from_plain, load, pack, read, to_plain, unpack, writable, write
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 RATIOS = st.one_of(
@@ -150,7 +150,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
     def denied(**kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("borel.store.tempfile.NamedTemporaryFile", denied)
+    monkeypatch.setattr("borel.audits.store.tempfile.NamedTemporaryFile", denied)
     with pytest.raises(bl.InvalidInput, match=r"out \(Permission denied\).*--output"):
         writable(tmp_path / "out")
 

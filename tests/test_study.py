@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import borel as bl
-from borel.study import StudyError, as_study, load_study
+from borel.audits.study import StudyError, as_study, load_study
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 PRIOR = bl.pmf([0.5, 0.5])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from borel.audits.table import CLAIMS, Row, html_table, sentence, short
 from borel.probability.bound import Bound, Ratio
-from borel.tables import CLAIMS, Row, html_table, sentence, short
 
 LEVELS = st.floats(0, 2000)
 CONTEXTS = st.sampled_from(

@@ -11,6 +11,7 @@ import xarray as xr
 
 import borel as bl
 from borel import _compat
+from borel.audits.store import write
 from borel.models import (
     binned_beta,
     dirichlet_multinomial,
@@ -18,7 +19,6 @@ from borel.models import (
     k_ary_response,
     privatised_multinomial,
 )
-from borel.store import write
 
 SEEN = pd.DataFrame(
     {"sex": list("fffmmmmm"), "party": list("ddrrrrdd"), "age": [3, 3, 1] + [2] * 5}

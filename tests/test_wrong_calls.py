@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 import borel as bl
 from borel import cli
+from borel.audits.study import StudyError, load_study
 from borel.errors import WrongCall
-from borel.study import StudyError, load_study
 
 S = bl.Interval(0, 1)
 NORMAL = stats.gaussian_kde([0.0, 1.0, 3.0])

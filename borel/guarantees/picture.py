@@ -65,7 +65,7 @@ def plot_implications(found: Implied, *, ax: Axes | None = None) -> Axes:
         raise InvalidInput(
             "plot_implications", expected="bl.guarantees.implied(...)", got=type(found).__name__
         )
-    from borel.plots import BLUE, GREY
+    from borel.audits.plots.leakage_plots import BLUE, GREY
 
     if ax is None:
         import matplotlib.pyplot as plt

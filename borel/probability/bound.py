@@ -79,7 +79,7 @@ class Bound:
     -----
     There is no ``__float__``: a Bound is not a number. ``bound <= t`` is a `Verdict`.
     ``==`` compares Bounds as data, the measures of a witness by their law: a Bound equals itself
-    after pickling and after saving (see `borel.plain` for the measures a file cannot hold).
+    after pickling and after saving (see `borel.audits.serialisation` for the measures a file cannot hold).
 
     Examples
     --------

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from engine.sum_truths import DIGITS
 
-from borel.verification import verify
+from borel.audits.verification import verify
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import rays, reading, reduced_secrets
 from borel.engine.certificates.checks import verifier as checker
 from borel.engine.certificates.checks.verifier import check
 from borel.numerics.reduction import scalar_statistic
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 
@@ -487,7 +487,7 @@ def test_borel_check_verifies_a_result_and_refuses_an_altered_one(tmp_path):
     import xarray as xr
     from typer.testing import CliRunner
 
-    from borel import store
+    from borel.audits.audit import store
     from borel.cli import app
 
     study = bl.Study(
@@ -552,7 +552,7 @@ def test_a_certificate_as_json(tmp_path):
 def test_a_supremum_over_finitely_many_outcomes_has_a_part_for_each():
     from dataclasses import replace
 
-    from borel.verification import verified
+    from borel.audits.verification import verified
 
     bits = bl.Mechanism(
         lambda y, x: np.where(y > 0, 0.25 + 0.5 * x, 0.75 - 0.5 * x),

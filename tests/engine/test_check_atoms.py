@@ -15,12 +15,12 @@ from engine.test_check_outcomes_attack import arcsine, claim
 from flint import arb, ctx
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import rays, reading, taylor_models, verifier
 from borel.engine.certificates.checks.laws import _Law, check_laws
 from borel.engine.certificates.checks.means import check_means
 from borel.engine.certificates.checks.suprema import check_outcomes
 from borel.numerics.graphs.trace import trace
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

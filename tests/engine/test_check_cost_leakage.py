@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import means as checker
 from borel.engine.certificates.checks.means import check_means
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

@@ -12,6 +12,7 @@ from engine.test_check_counts import graph
 from engine.test_counts import UNIT, noisy, settling
 
 import borel as bl
+from borel.audits.verification import verified, verify
 from borel.engine.certificates.checks import count_laws as code
 from borel.engine.certificates.checks import laws as check_laws_code
 from borel.engine.certificates.checks import suprema as check_outcomes_code
@@ -19,7 +20,6 @@ from borel.engine.certificates.checks.count_laws import check_count_laws
 from borel.engine.certificates.checks.laws import check_laws
 from borel.engine.certificates.checks.means import check_means
 from borel.engine.certificates.checks.suprema import check_outcomes
-from borel.verification import verified, verify
 
 pytestmark = pytest.mark.proofs
 

@@ -9,6 +9,7 @@ import pytest
 from engine.test_check import lines_of_code, modules_of_borel
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import counts as checker
 from borel.engine.certificates.checks.counts import check_counts
 from borel.engine.certificates.checks.laws import check_laws
@@ -19,7 +20,6 @@ from borel.engine.certificates.checks.suprema import check_outcomes
 from borel.engine.certificates.checks.verifier import check
 from borel.engine.certificates.encoding import header, without_infinities
 from borel.numerics.graphs.trace import trace
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

@@ -13,6 +13,7 @@ from flint import arb, ctx
 from scipy.special import ndtr
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import box_integrals
 from borel.engine.certificates.checks import ranges as check_ranges
 from borel.engine.certificates.checks import several_points as checker
@@ -25,7 +26,6 @@ from borel.engine.certificates.checks.several_points import check_dimensions
 from borel.engine.certificates.checks.suprema import check_outcomes
 from borel.engine.certificates.checks.verifier import check
 from borel.numerics.graphs.trace import trace
-from borel.verification import verified
 
 pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]
 

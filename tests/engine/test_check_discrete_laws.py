@@ -14,12 +14,12 @@ from flint import arb, ctx
 from scipy.special import gammaln
 
 import borel as bl
+from borel.audits.verification import _wanted, verified, verify
 from borel.engine.certificates.checks import discrete_laws as code
 from borel.engine.certificates.checks.discrete_laws import check_discrete_laws
 from borel.engine.certificates.checks.rays import INF
 from borel.engine.certificates.checks.reading import parsed
 from borel.numerics.graphs.trace import trace
-from borel.verification import _wanted, verified, verify
 
 pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]
 

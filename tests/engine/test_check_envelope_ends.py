@@ -8,8 +8,8 @@ import mpmath
 import pytest
 
 import borel as bl
+from borel.audits.verification import verify
 from borel.engine.certificates.checks.composition import checked
-from borel.verification import verify
 
 pytestmark = pytest.mark.proofs
 

@@ -14,10 +14,10 @@ import pytest
 from engine.test_check import lines_of_code, modules_of_borel
 
 import borel as bl
+from borel.audits.store import write
+from borel.audits.verification import verified, verify
 from borel.engine.certificates.checks import envelopes
 from borel.engine.certificates.checks.composition import checked
-from borel.store import write
-from borel.verification import verified, verify
 
 pytestmark = pytest.mark.proofs
 

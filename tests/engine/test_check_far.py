@@ -13,12 +13,12 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import far_means, means, tails
 from borel.engine.certificates.checks.count_laws import check_count_laws as check_counts
 from borel.engine.certificates.checks.far_means import Far, height, noise_of
 from borel.engine.certificates.checks.means import check_means as check_densities
 from borel.engine.certificates.checks.tails import in_y, tail
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

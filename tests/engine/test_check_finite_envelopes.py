@@ -9,9 +9,9 @@ import pytest
 from engine.test_check import lines_of_code, modules_of_borel
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import finite_envelopes
 from borel.engine.certificates.checks.composition import checked
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

@@ -15,6 +15,9 @@ from engine.test_check_poles import NEAR_0, TO_0, claim, shrinking
 from flint import arb
 
 import borel as bl
+from borel.audits.serialisation import to_plain
+from borel.audits.store import pack, write
+from borel.audits.verification import verified, verify
 from borel.engine.certificates.checks.composition import checked
 from borel.engine.certificates.checks.counts import check_counts
 from borel.engine.certificates.checks.in_logs import check_in_logs
@@ -24,10 +27,7 @@ from borel.engine.certificates.checks.several_points import check_dimensions
 from borel.engine.certificates.checks.verifier import check
 from borel.engine.certificates.encoding import without_infinities
 from borel.numerics.graphs.trace import Graph, trace
-from borel.plain import to_plain
 from borel.probability.bound import Bound, Ratio
-from borel.store import pack, write
-from borel.verification import verified, verify
 
 pytestmark = [pytest.mark.attacks, pytest.mark.usefixtures("no_sums")]
 

@@ -11,13 +11,13 @@ from engine.test_check import altered, lines_of_code
 from flint import arb, ctx
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import in_logs as code
 from borel.engine.certificates.checks.in_logs import _InLogs, check_in_logs
 from borel.engine.certificates.checks.rays import _Ray
 from borel.engine.certificates.checks.reading import parsed
 from borel.engine.certificates.checks.verifier import BITS, check
 from borel.numerics.graphs.trace import trace
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

@@ -12,10 +12,10 @@ from engine.test_check import _window, altered, lines_of_code, modules_of_borel
 from engine.test_check_poles import ABOVE, claim, singular
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import infinite_quantiles as checker
 from borel.engine.certificates.checks.count_laws import check_count_laws
 from borel.engine.certificates.checks.infinite_quantiles import check_infinite_laws
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

@@ -16,10 +16,10 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb, ctx
 
 import borel as bl
+from borel.audits.verification import verified, verify
 from borel.engine.certificates.checks import informations as checker
 from borel.engine.certificates.checks.informations import check_informations
 from borel.engine.certificates.checks.reading import parsed
-from borel.verification import verified, verify
 
 pytestmark = pytest.mark.proofs
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import mpmath as mp
 import pytest
 
+from borel.audits.verification import verify
 from borel.engine.certificates.checks import envelopes, laws, means, suprema, verifier
 from borel.engine.certificates.checks.composition import _CHECKERS, _RULES, checked, examined
-from borel.verification import verify
 
 FOLDER = Path(__file__).parent.parent / "data" / "certificates"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))

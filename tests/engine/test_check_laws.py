@@ -14,13 +14,13 @@ from engine.test_check_outcomes import FINITE, UNIT, laplace, steps
 from flint import arb, ctx, fmpq
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates import encoding
 from borel.engine.certificates.checks import laws as checker
 from borel.engine.certificates.checks.laws import check_laws
 from borel.engine.certificates.checks.prior_weights import Weights
 from borel.engine.certificates.checks.taylor_models import DEGREE, Model, axis, integral_to_u
 from borel.numerics.graphs.trace import Graph
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 
@@ -163,7 +163,7 @@ def test_a_name_belongs_to_what_is_certified():
 
 
 def test_it_goes_through_json(tmp_path):
-    from borel.verification import verify
+    from borel.audits.verification import verify
 
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(bl.pml(POLYNOMIAL).quantile(0.5).certificate))

@@ -14,12 +14,12 @@ from engine.test_check_outcomes_attack import claim, tilted
 from flint import arb
 
 import borel as bl
+from borel.audits.verification import verified, verify
 from borel.engine.certificates.checks.laws import check_laws
 from borel.engine.certificates.checks.means import check_means
 from borel.engine.certificates.checks.suprema import check_outcomes
 from borel.engine.certificates.checks.taylor_models import ONE, Model, axis, integral, run
 from borel.numerics.graphs.trace import trace
-from borel.verification import verified, verify
 
 pytestmark = pytest.mark.attacks
 

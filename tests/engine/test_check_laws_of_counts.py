@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import borel as bl
+from borel.audits.verification import verified, verify
 from borel.engine.certificates.checks.counts import check_counts
 from borel.engine.certificates.checks.discrete_laws import check_discrete_laws
-from borel.verification import verified, verify
 
 pytestmark = pytest.mark.proofs
 

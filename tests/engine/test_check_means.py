@@ -14,12 +14,12 @@ from engine.test_check_outcomes import FINITE, UNIT, laplace
 from flint import ctx
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import means as checker
 from borel.engine.certificates.checks.means import check_means
 from borel.engine.certificates.checks.rays import _ray, _rays
 from borel.engine.certificates.checks.tails import log_along
 from borel.engine.certificates.checks.verifier import check
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

@@ -13,13 +13,13 @@ from flint import arb, ctx
 from scipy import special
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import suprema as outcomes
 from borel.engine.certificates.checks import verifier as checker
 from borel.engine.certificates.checks.ranges import ranges
 from borel.engine.certificates.checks.several_points import check_dimensions
 from borel.engine.certificates.checks.taylor_models import INF, Model, axis, run
 from borel.numerics.graphs.trace import trace
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

@@ -11,9 +11,9 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb, ctx
 
 import borel as bl
+from borel.audits.verification import verify
 from borel.engine.certificates.checks import pairs as checker
 from borel.engine.certificates.checks.pairs import check_pairs
-from borel.verification import verify
 
 pytestmark = pytest.mark.proofs
 
@@ -209,7 +209,7 @@ def test_borel_check_verifies_one_as_a_file(tmp_path):
 
 def test_it_stands_for_no_leakage():
     """A leakage is no information density, even where the numbers would do."""
-    from borel.verification import verified
+    from borel.audits.verification import verified
 
     pair, leakage = density_of(NORMAL, 0.25, 0.125), bl.pml(NORMAL)(0.125)
     given = copy.deepcopy(pair.certificate)

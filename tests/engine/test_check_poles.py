@@ -10,6 +10,7 @@ from engine.test_check import altered, lines_of_code, modules_of_borel
 from flint import arb, ctx
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine import engine_for
 from borel.engine.certificates import encoding
 from borel.engine.certificates.checks import poles as checker
@@ -18,7 +19,6 @@ from borel.engine.certificates.checks.rays import _Ray, _ray
 from borel.engine.certificates.checks.verifier import BITS
 from borel.engine.infinite.proofs import prove_at
 from borel.numerics.graphs.trace import trace
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import borel as bl
+from borel.audits.verification import verify
 from borel.engine.certificates.checks import set_means
 from borel.engine.certificates.checks.composition import checked
-from borel.verification import verify
 
 pytestmark = pytest.mark.proofs
 

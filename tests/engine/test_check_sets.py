@@ -17,12 +17,12 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import arb, ctx, fmpq
 
 import borel as bl
+from borel.audits.verification import verified, verify
 from borel.engine.certificates.checks import composition, prior_sets, set_expectations, set_rules
 from borel.engine.certificates.checks.composition import checked
 from borel.engine.certificates.checks.reading import parsed
 from borel.engine.certificates.checks.set_expectations import Priors
 from borel.engine.certificates.checks.taylor_models import axis, exponential, model
-from borel.verification import verified, verify
 
 pytestmark = pytest.mark.proofs
 

@@ -14,9 +14,9 @@ from engine.test_check import lines_of_code, modules_of_borel
 from flint import acb, arb, ctx
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import several_laws as checker
 from borel.engine.certificates.checks.several_laws import check_several
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

@@ -13,6 +13,7 @@ from flint import arb, ctx
 from scipy.special import gammaln
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine import engine_for
 from borel.engine.certificates import encoding
 from borel.engine.certificates.checks import slopes as checker
@@ -23,7 +24,6 @@ from borel.engine.infinite.slope_proof import _varying
 from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.order_bounds import Ray
 from borel.numerics.graphs.trace import trace
-from borel.verification import verified
 
 pytestmark = pytest.mark.proofs
 

@@ -14,9 +14,9 @@ from engine.sum_truths import (
 )
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks import reduced_secrets
 from borel.numerics.graphs.trace import trace
-from borel.verification import verified
 
 pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("digits")]
 

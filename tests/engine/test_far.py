@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 import borel as bl
-from borel.verification import verified
+from borel.audits.verification import verified
 
 
 def laplace(secrets, b=1.0):

@@ -8,8 +8,8 @@ import pytest
 from engine.certified_cases import kernel
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine.certificates.checks.squares import check_squares
-from borel.verification import verified
 
 UNIT, HALF_LINE = bl.Interval(0, 1), bl.Interval(0, np.inf)
 TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))

@@ -12,7 +12,7 @@ from engine.blind_infinities import DECOYS, INFINITIES
 from engine.near_misses import NEAR_MISSES
 
 import borel as bl
-from borel.verification import verified
+from borel.audits.verification import verified
 
 INF = np.inf
 

@@ -24,10 +24,10 @@ from flint import fmpq_poly
 from mpmath import mpf
 
 import borel as bl
+from borel.audits.verification import verified
 from borel.engine import engine_for
 from borel.engine.continuous.engine import CertifiedEngine
 from borel.engine.problem.reduced_joint import on_a_line
-from borel.verification import verified
 
 pytestmark = pytest.mark.usefixtures("digits")
 

@@ -1,7 +1,7 @@
 """Plots of posterior studies in ArviZ's manner: each returns an ``arviz_plots.PlotCollection``.
 
 Facets, aesthetics and the backend are ArviZ's: pass ``plot_collection``, ``backend`` and what
-``PlotCollection.wrap`` takes. What is drawn is data of `borel.posterior_curves`.
+``PlotCollection.wrap`` takes. What is drawn is data of `borel.audits.plots.posterior_curves`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.audits.plots.posterior_curves import ALPHAS, alpha_curve, named, prior_curve
 from borel.errors import InvalidInput
-from borel.posterior_curves import ALPHAS, alpha_curve, named, prior_curve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -304,7 +304,7 @@ def _literal(text: str, backend: str | None) -> str:
 
 def draw_alpha(curve: xr.Dataset, ax: Any) -> Any:
     """Draw what `alpha_curve` returned on Axes of one's own, for the report."""
-    from borel.plots import finished, mark_infinite
+    from borel.audits.plots.leakage_plots import finished, mark_infinite
 
     low, high = curve["lower"].values, curve["upper"].values
     alpha, finite = curve["alpha"].values, np.isfinite(high)

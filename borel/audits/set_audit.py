@@ -6,15 +6,15 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from borel.audits.serialisation import in_words
+from borel.audits.store import pack
+from borel.audits.table import short
 from borel.engine.problem.budget import vouched
 from borel.errors import NotYet
-from borel.plain import in_words
 from borel.priors.set_leakage import nominal_joint
 from borel.priors.sets import PriorSet
 from borel.probability.bound import Bound, weakest
 from borel.probability.measure import Measure
-from borel.store import pack
-from borel.tables import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable

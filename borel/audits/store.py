@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.audits.serialisation import from_plain, in_words, to_plain
 from borel.errors import InvalidInput
-from borel.plain import from_plain, in_words, to_plain
 from borel.probability.bound import Bound, Ratio
 
 if TYPE_CHECKING:
@@ -341,7 +341,7 @@ class Audit(Mapping):
         """Return the table of the report: bound, status and a sentence for each figure."""
         import pandas as pd
 
-        from borel.tables import rows
+        from borel.audits.table import rows
 
         found = rows(self)
         return pd.DataFrame(
@@ -355,20 +355,20 @@ class Audit(Mapping):
 
     def report(self, path: str | os.PathLike) -> Path:
         """Write the report, one self-contained HTML file, and return its path."""
-        from borel.report import write_report
+        from borel.audits.report import write_report
 
         return write_report(self, path)
 
     def __repr__(self) -> str:
         """Show the table as text."""
-        from borel.tables import rows
+        from borel.audits.table import rows
 
         lines = [f"Audit: {self.tree.attrs['title']} (weakest status: {self.tree.attrs['status']})"]
         lines += [f"  {r.label}: {r.figure} ({r.status})" for r in rows(self)]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from borel.tables import html_table, rows
+        from borel.audits.table import html_table, rows
 
         return html_table(rows(self))
 

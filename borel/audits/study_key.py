@@ -15,10 +15,10 @@ from borel.probability.alphabets import Finite
 if TYPE_CHECKING:
     import xarray as xr
 
+    from borel.audits.study import Study
     from borel.probability.density import Density
     from borel.probability.measure import Measure
     from borel.probability.mechanism import Mechanism
-    from borel.study import Study
 
 PARTS = {
     "mechanism": "the mechanism (its matrix or graph, and its alphabets)",

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
+from borel.audits.items import Nodes, Unit, is_random, units
+from borel.audits.named_joints import as_data
+from borel.audits.progress import bar
+from borel.audits.serialisation import to_plain
+from borel.audits.set_audit import is_set, prior_in_words
+from borel.audits.store import RESULT, Audit, load, read, writable, write
+from borel.audits.study import Study, as_study
+from borel.audits.study_key import changed, prior_key, study_key
 from borel.errors import InvalidInput
-from borel.fingerprint import changed, prior_key, study_key
-from borel.named_joints import as_data
-from borel.plain import to_plain
 from borel.probability.alphabets import Finite
 from borel.probability.bound import weakest
-from borel.progress import bar
-from borel.set_audits import is_set, prior_in_words
-from borel.store import RESULT, Audit, load, read, writable, write
-from borel.study import Study, as_study
-from borel.units import Nodes, Unit, is_random, units
 
 if TYPE_CHECKING:
     import xarray as xr

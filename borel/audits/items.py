@@ -9,25 +9,25 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel.curves import law_curve, leakage_curve
-from borel.envelope_curves import envelope_curve
+from borel.audits.plots.envelope_curves import envelope_curve
+from borel.audits.plots.leakage_curves import law_curve, leakage_curve
+from borel.audits.set_audit import OVER, beside, is_set
+from borel.audits.store import pack, pack_random
+from borel.audits.table import CLAIMS, DELTA
 from borel.errors import NotYet
 from borel.figures import averages, levels
 from borel.figures.envelopes import envelope
 from borel.figures.leakage import pmc, pml
 from borel.priors.posteriors import PosteriorPriors
 from borel.probability.bound import Bound
-from borel.set_audits import OVER, beside, is_set
-from borel.store import pack, pack_random
-from borel.tables import CLAIMS, DELTA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import xarray as xr
 
+    from borel.audits.study import Study
     from borel.probability.joint import Joint
-    from borel.study import Study
 
 LEVEL = 0.95
 """The posterior quantile of epsilon that a report gives, and the mass of its credible interval."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
-    from borel.store import Audit
+    from borel.audits.store import Audit
 
 STATUS_WORDS = {
     "exact": "a closed form or exact arithmetic; the enclosure covers all rounding",

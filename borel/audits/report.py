@@ -15,22 +15,22 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from borel.envelope_plots import draw_envelope
+from borel.audits.items import ENVELOPE_LEVELS
+from borel.audits.plots.envelope_plots import draw_envelope
+from borel.audits.plots.leakage_plots import blank_axes, draw_curve, draw_epsilon, draw_law
+from borel.audits.plots.posterior_curves import alpha_curve
+from borel.audits.plots.posterior_plots import draw_alpha
+from borel.audits.set_audit import worst_case
+from borel.audits.study_key import PARTS
+from borel.audits.table import CLAIMS, STATUS_WORDS, rows, short
 from borel.errors import InvalidInput
-from borel.fingerprint import PARTS
-from borel.plots import blank_axes, draw_curve, draw_epsilon, draw_law
-from borel.posterior_curves import alpha_curve
-from borel.posterior_plots import draw_alpha
-from borel.set_audits import worst_case
-from borel.tables import CLAIMS, STATUS_WORDS, rows, short
-from borel.units import ENVELOPE_LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from borel.audits.store import Audit
+    from borel.audits.table import Row
     from borel.probability.bound import Bound
-    from borel.store import Audit
-    from borel.tables import Row
 
 _TEMPLATE = "report.html.j2"
 _DPI = 160

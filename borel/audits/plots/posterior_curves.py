@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.curves import names_of
+from borel.audits.plots.leakage_curves import names_of
 from borel.errors import InvalidInput
 from borel.probability.bound import Bound, weakest
 from borel.probability.measure import Measure

@@ -9,13 +9,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from borel import named_joints
+from borel.audits.audit import named_joints
+from borel.audits.progress import bar
+from borel.audits.store import Audit, load
+from borel.audits.table import DELTA
 from borel.engine.certificates.checks.composition import SUPREMUM, examined, of_set
 from borel.errors import InvalidInput
 from borel.probability.bound import Bound, Ratio
-from borel.progress import bar
-from borel.store import Audit, load
-from borel.tables import DELTA
 
 if TYPE_CHECKING:
     from collections.abc import Callable

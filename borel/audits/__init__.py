@@ -1,0 +1,1 @@
+"""Studies, their audits, and what is kept, tabulated, plotted and verified of them."""
