@@ -34,7 +34,7 @@ REPORT = "report.html"
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from borel import __version__
+        from borel._version import __version__
 
         print(f"borel {__version__}")
         raise typer.Exit()

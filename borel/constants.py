@@ -1,9 +1,15 @@
-"""Exact constants: ``bl.const("0.1")`` is 1/10, not the float nearest to it."""
+"""Exact numbers: constants written as text, and numbers that a user gives, none of them rounded.
+
+``bl.const("0.1")`` is 1/10, not the float nearest to it; a threshold that is rounded is another one.
+"""
 
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any
 
 from borel.errors import InvalidInput
 
@@ -40,3 +46,71 @@ def const(text: str | int | Fraction) -> Fraction:
         return Fraction(text)
     except (ValueError, TypeError, ZeroDivisionError):
         raise InvalidInput("bl.const", expected='a string such as "0.1"', got=repr(text)) from None
+
+
+def exactly(value: Any) -> Fraction:
+    """Return a finite number, of NumPy too, as the Fraction that it is.
+
+    Examples
+    --------
+    >>> exactly(0.25), exactly(Decimal("0.1"))
+    (Fraction(1, 4), Fraction(1, 10))
+    """
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return Fraction(*value.as_integer_ratio())
+
+
+def real(what: str, value: Any, expected: str = "a number") -> Any:
+    """Return a real number as an int, a float or a Fraction that equals it.
+
+    NumPy's numbers (float16, float32, longdouble, integers) and Decimals do not compare or add up
+    exactly with floats and Fractions: everything behind this function sees none of them.
+
+    Raises
+    ------
+    InvalidInput
+        NaN, or something that is no real number or does not say which one exactly.
+
+    Examples
+    --------
+    >>> real("a threshold", Decimal("0.5")), real("a threshold", Decimal("0.1"))
+    (0.5, Fraction(1, 10))
+    """
+    try:
+        if isinstance(value, float):
+            number: Any = float(value)  # np.float64 is one, too
+        elif isinstance(value, int | Fraction):
+            number = value
+        elif isinstance(value, Rational):
+            number = exactly(value)
+            number = number.numerator if number.denominator == 1 else number
+        elif isinstance(value, Real | Decimal):
+            number = _as_float_or_fraction(value)
+        else:
+            raise TypeError
+    except (AttributeError, TypeError, ValueError):
+        number = math.nan
+    if number != number:
+        raise InvalidInput(what, expected=expected, got=repr(value))
+    return number
+
+
+def inside(what: str, name: str, value: Any) -> float:
+    """Return a level strictly between 0 and 1 as a float."""
+    expected = f"0 < {name} < 1"
+    level = float(real(what, value, expected))
+    if not 0 < level < 1:
+        raise InvalidInput(what, expected=expected, got=repr(value))
+    return level
+
+
+def _as_float_or_fraction(value: Any) -> float | Fraction:
+    try:
+        number = exactly(value)
+    except OverflowError:  # what an infinity says
+        return math.copysign(math.inf, value)
+    try:
+        return float(number) if Fraction(float(number)) == number else number
+    except OverflowError:  # beyond float64
+        return number

@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
+from borel.constants import real
 from borel.errors import InvalidInput
-from borel.reals import real
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

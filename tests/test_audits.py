@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.audits.audit import Interrupted, ResumeWarning, items
+from borel.audits import items
+from borel.audits.audit import Interrupted, ResumeWarning
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 PRIOR = bl.pmf([0.25, 0.75])

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import borel as bl
-from borel.audits.audit import store
+from borel.audits import store
 from borel.audits.verification import verify
 
 BIT = bl.Finite([0.0, 1.0])

@@ -10,9 +10,9 @@ import pytest
 
 import borel as bl
 from borel import guarantees as g
+from borel.constants import exactly, real
 from borel.errors import InvalidInput
 from borel.guarantees.facts import facts_of
-from borel.reals import exactly, real
 
 HALF = F(1, 2)
 BIT = bl.pmf([HALF, HALF])

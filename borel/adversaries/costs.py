@@ -29,9 +29,9 @@ from borel.adversaries.threats import (
     given_table,
     table_of,
 )
+from borel.constants import real
 from borel.errors import InvalidInput
 from borel.probability.measure import Measure
-from borel.reals import real
 
 __all__ = ["alpha_loss", "distance", "guessing", "reciprocal", "table", "zero_one"]
 

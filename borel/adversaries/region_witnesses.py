@@ -24,6 +24,7 @@ import numpy as np
 from borel import settings
 from borel.adversaries.randomised_functions import require_few
 from borel.adversaries.region_search import Region, reader_of
+from borel.constants import real
 from borel.engine import engine_for
 from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.problem.budget import cut_short, vouched
@@ -33,7 +34,6 @@ from borel.probability.alphabets import Finite
 from borel.probability.bound import Bound, Verdict
 from borel.probability.joint import Joint
 from borel.probability.mechanism import Mechanism
-from borel.reals import real
 
 LEVEL = 10.0
 

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel.adversaries.beliefs import Secrets, Weights, product
+from borel.constants import exactly, real
 from borel.errors import InvalidInput, NotYet
 from borel.probability.arrays import is_labelled, labels_of, oriented, shown
-from borel.reals import exactly, real
 
 BINARY64 = "gains and costs given as floats mean their binary64 values"
 

@@ -190,7 +190,7 @@ class _Job:
         return "{}" if is_random(self.joint) else json.dumps(as_data(self.joint))
 
     def _attrs(self, kept: Nodes) -> dict[str, Any]:
-        from borel import __version__
+        from borel._version import __version__
 
         study = self.study
         statuses = [

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from borel.calls import explained
 from borel.errors import BorelError, InvalidInput
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

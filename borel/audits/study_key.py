@@ -46,7 +46,8 @@ def study_key(study: Study, draws: xr.DataTree | None) -> dict[str, str]:
         A digest for each of `PARTS`. The list of figures asked for is not among them: a figure
         that is there already stays good when another is asked for.
     """
-    from borel import __version__, settings
+    from borel import settings
+    from borel._version import __version__
 
     return {
         "mechanism": _mechanism(study.mechanism),

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from borel.audits.audit import named_joints
+from borel.audits import named_joints
 from borel.audits.progress import bar
 from borel.audits.store import Audit, load
 from borel.audits.table import DELTA

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from borel.constants import exactly, real
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.probability.arrays import probability
 from borel.probability.generators import generator
 from borel.probability.measure import Measure
-from borel.reals import exactly, real
 
 if TYPE_CHECKING:
     from borel.probability.bound import Bound

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.constants import real
 from borel.engine import engine_for
 from borel.engine.finite.law_engine import LOST
 from borel.engine.problem.budget import within_budget
@@ -17,7 +18,6 @@ from borel.probability.alphabets import Finite, Product, exact_array
 from borel.probability.bound import Bound
 from borel.probability.joint import Joint
 from borel.probability.pickling import Remade
-from borel.reals import real
 
 if TYPE_CHECKING:
     import xarray as xr

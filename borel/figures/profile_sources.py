@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from borel.constants import exactly
 from borel.engine import engine_for
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
 from borel.engine.problem.kernel_normalisation import statement
@@ -16,7 +17,6 @@ from borel.probability.bound import Bound, weakest
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure, pmf
 from borel.probability.mechanism import Mechanism
-from borel.reals import exactly
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.constants import exactly, real
 from borel.engine import engine_for
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
 from borel.engine.finite.law_engine import WIDE
@@ -27,7 +28,6 @@ from borel.probability.bound import Bound, weakest
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
 from borel.probability.pickling import Remade
-from borel.reals import exactly, real
 
 if TYPE_CHECKING:
     from collections.abc import Callable

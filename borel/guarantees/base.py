@@ -7,11 +7,11 @@ from dataclasses import InitVar, dataclass, field, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from borel.constants import real
 from borel.errors import InvalidInput
 from borel.guarantees.rounded_levels import Level, level_of, shown
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.probability.bound import Bound, Verdict
-from borel.reals import real
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint

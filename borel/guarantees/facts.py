@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from borel.constants import exactly
 from borel.errors import InvalidInput
 from borel.probability.alphabets import Alphabet
 from borel.probability.measure import Measure
-from borel.reals import exactly
 
 KINDS = ("finite", "countable", "general")
 

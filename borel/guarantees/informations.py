@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from borel.constants import exactly
 from borel.engine import engine_for
 from borel.errors import InvalidInput
 from borel.figures.averages import f_information, mutual_information
@@ -15,7 +16,6 @@ from borel.guarantees.kinds import PML
 from borel.guarantees.rounded_levels import Level, level_of, shown
 from borel.probability.bound import Verdict
 from borel.probability.generators import NAMED
-from borel.reals import exactly
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint

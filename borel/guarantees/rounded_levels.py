@@ -15,9 +15,9 @@ from functools import lru_cache
 from numbers import Rational
 from typing import Any
 
+from borel.constants import exactly, real
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import fraction_up, log_fraction
-from borel.reals import exactly, real
 
 _BITS = 192
 _LONG = 4096

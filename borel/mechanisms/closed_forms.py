@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from borel.constants import real
 from borel.errors import InvalidInput
 from borel.probability.bound import Bound
-from borel.reals import real
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.calls import explained
 from borel.errors import InvalidInput
 from borel.mechanisms.closed_forms import (
     JOURNAL,
@@ -23,6 +22,7 @@ from borel.mechanisms.parameter_arrays import over_arrays
 from borel.numerics.graphs.trace import Graph
 from borel.probability.alphabets import Interval
 from borel.probability.families import uniform
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from borel.probability.bound import Bound

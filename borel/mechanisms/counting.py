@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.calls import explained
 from borel.errors import InvalidInput
 from borel.mechanisms.closed_forms import ClosedForms, figure, positive, proved
 from borel.mechanisms.noisy_count import Ends, NoisyCount
@@ -18,6 +17,7 @@ from borel.mechanisms.parameter_arrays import over_arrays
 from borel.probability.alphabets import Integers, Reals
 from borel.probability.density import Density
 from borel.probability.mechanism import Mechanism
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable

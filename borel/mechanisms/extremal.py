@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.calls import explained
+from borel.constants import real
 from borel.errors import InvalidInput
 from borel.probability.mechanism import Mechanism
-from borel.reals import real
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from borel.probability.measure import Measure

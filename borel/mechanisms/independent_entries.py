@@ -8,12 +8,12 @@ from functools import reduce
 
 import numpy as np
 
+from borel.constants import exactly
 from borel.mechanisms.noisy_count import Ends, NoisyCount
 from borel.numerics.intervals.rounding import NORMAL, U, compounded, rounding_of
 from borel.probability.alphabets import Alphabet
 from borel.probability.arrays import require_no_underflow
 from borel.probability.measure import Measure
-from borel.reals import exactly
 
 _BITS = 20_000
 

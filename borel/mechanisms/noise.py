@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.calls import explained
 from borel.errors import InvalidInput
 from borel.mechanisms.closed_forms import (
     JOURNAL,
@@ -25,6 +24,7 @@ from borel.mechanisms.closed_forms import (
 from borel.mechanisms.parameter_arrays import over_arrays
 from borel.probability.alphabets import Alphabet, Interval, Reals
 from borel.probability.density import Density
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable

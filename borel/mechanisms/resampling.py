@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.calls import explained
 from borel.mechanisms.closed_forms import JOURNAL, ClosedForms, family_of, figure, infinite
 from borel.numerics.intervals.rounding import fraction_up
 from borel.probability.alphabets import Integers
 from borel.probability.bound import Bound, Ratio
 from borel.probability.measure import Measure, Tail
 from borel.probability.mechanism import Mechanism
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint

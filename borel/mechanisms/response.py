@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.calls import explained
 from borel.errors import InvalidInput
 from borel.mechanisms.closed_forms import JOURNAL, ClosedForms, number, proved
 from borel.mechanisms.parameter_arrays import over_arrays
@@ -18,6 +17,7 @@ from borel.probability.alphabets import Alphabet, Finite
 from borel.probability.bound import Bound, Ratio
 from borel.probability.measure import Measure
 from borel.probability.mechanism import Mechanism
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint

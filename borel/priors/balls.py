@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from borel.constants import real
 from borel.engine.prior_sets import linear_programme
 from borel.engine.prior_sets import lower_expectations as ex
 from borel.engine.prior_sets.attainment import Values
@@ -25,7 +26,6 @@ from borel.probability.alphabets import Alphabet, Finite
 from borel.probability.arrays import shown
 from borel.probability.bound import attained_by_some
 from borel.probability.measure import Measure
-from borel.reals import real
 
 
 def number(what: str, name: str, value: Any, low: Any = 0, high: Any = None) -> Fraction:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel.calls import explained
 from borel.errors import InvalidInput
 from borel.priors.balls import (
     Contamination,
@@ -23,6 +22,7 @@ from borel.priors.probability_intervals import Band, Bernoulli
 from borel.priors.set_operations import Intersection, ProductSet, Union
 from borel.probability.arrays import in_order_of, is_labelled, labels_of, own_labels, with_labels
 from borel.probability.measure import Measure, pmf
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from borel.priors.sets import PriorSet

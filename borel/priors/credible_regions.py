@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat
+from borel.constants import inside
 from borel.errors import InvalidInput, NotYet, Undecided
 from borel.priors.ellipsoids import Ellipsoid, ellipsoid_distance
 from borel.priors.parametric_families import family_of
 from borel.priors.probability_intervals import Band
 from borel.priors.random_bound import ASYMPTOTIC, EXACT_DRAWS
 from borel.probability.alphabets import Interval
-from borel.reals import inside
 
 if TYPE_CHECKING:
     from borel.priors.posteriors import PosteriorPriors

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat, settings
+from borel.constants import inside, real
 from borel.errors import BudgetSpent, InvalidInput, NotYet
 from borel.priors.confidence_intervals import levels_for
 from borel.priors.random_bound import RandomBound
 from borel.probability.bound import Bound
 from borel.probability.pickling import Remade
-from borel.reals import inside, real
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat, settings
-from borel.calls import explained
 from borel.errors import BorelError, InvalidInput, NotYet
 from borel.numerics.intervals.rounding import U, compounded
 from borel.priors.chains import Chains
@@ -25,6 +24,7 @@ from borel.probability.arrays import labels_of
 from borel.probability.measure import Measure, covers
 from borel.probability.measure_operations import mixture
 from borel.probability.pickling import Remade
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import _compat
+from borel.constants import inside, real
 from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import fraction_down
@@ -21,7 +22,6 @@ from borel.priors.confidence_intervals import binomial, bounded_mean
 from borel.priors.diagnostics import REMEDY, diagnose
 from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import Bound, weakest
-from borel.reals import inside, real
 
 if TYPE_CHECKING:
     from collections.abc import Callable

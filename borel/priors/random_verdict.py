@@ -6,8 +6,8 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from borel.constants import inside
 from borel.probability.bound import STATUSES, Verdict
-from borel.reals import inside
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from borel.calls import explained
+from borel.constants import real
 from borel.errors import InvalidInput, NotYet, OutsideAlphabet
-from borel.reals import real
+from borel.probability.wrong_calls import explained
 
 
 class Alphabet:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from borel.constants import exactly, real
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import NORMAL, U
 from borel.probability.alphabets import Alphabet, Finite
-from borel.reals import exactly, real
 
 DOUBLE: Any = np.finfo(float)
 NORMALISED = (

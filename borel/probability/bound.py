@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from borel.constants import inside, real
 from borel.errors import InvalidInput, Undecided
-from borel.reals import inside, real
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,7 +79,8 @@ class Bound:
     -----
     There is no ``__float__``: a Bound is not a number. ``bound <= t`` is a `Verdict`.
     ``==`` compares Bounds as data, the measures of a witness by their law: a Bound equals itself
-    after pickling and after saving (see `borel.audits.serialisation` for the measures a file cannot hold).
+    after pickling and after saving (see `borel.audits.serialisation` for the
+    measures a file cannot hold).
 
     Examples
     --------

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.calls import explained
 from borel.errors import InvalidInput
 from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Product, Reals
 from borel.probability.density import A_KDE
 from borel.probability.measure import Measure, Tail, as_reals, pmf
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -326,9 +326,9 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
 
     Notes
     -----
-    A distribution that `borel.numerics.graphs.scipy_densities` knows by name gives a graph. Another one is
-    opaque, and its figures on a continuous alphabet are estimates. One that is exactly a family of
-    this module, ``stats.norm(0, 2)`` say, is recognised by closed forms.
+    A distribution that `borel.numerics.graphs.scipy_densities` knows by name gives a graph. Another
+    one is opaque, and its figures on a continuous alphabet are estimates. One that is exactly a
+    family of this module, ``stats.norm(0, 2)`` say, is recognised by closed forms.
 
     Examples
     --------

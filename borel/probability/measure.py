@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.calls import explained
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.graphs.trace import Tracer
 from borel.numerics.intervals.rounding import U
@@ -38,6 +37,7 @@ from borel.probability.arrays import (
 )
 from borel.probability.density import Density, breaks_of
 from borel.probability.normalisation import check_total
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.calls import explained
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import U, compounded, rounding_of
 from borel.probability.arrays import (
@@ -23,6 +22,7 @@ from borel.probability.arrays import (
 )
 from borel.probability.measure import Measure
 from borel.probability.normalisation import total_mass
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

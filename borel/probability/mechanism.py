@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.calls import explained
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import Split, U, split
 from borel.probability import kernel_operations
@@ -25,6 +24,7 @@ from borel.probability.arrays import (
 )
 from borel.probability.density import Density, breaks_of
 from borel.probability.measure import Measure
+from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -264,9 +264,9 @@ class Mechanism:
 
         Notes
         -----
-        A distribution that `borel.numerics.graphs.scipy_densities` knows by name gives a graph, as if its
-        density had been written with NumPy: the family is called once with a traced x. Another
-        one stays opaque, and its figures are estimates.
+        A distribution that `borel.numerics.graphs.scipy_densities` knows by name gives a graph, as
+        if its density had been written with NumPy: the family is called once with a traced x.
+        Another one stays opaque, and its figures are estimates.
 
         Examples
         --------

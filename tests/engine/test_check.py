@@ -433,8 +433,12 @@ def test_it_shares_nothing_with_the_kernels_but_the_graph():
         "borel.numerics.reduction.polynomial_factors",
         "borel.numerics.reduction.scalar_statistic",
     }
-    laws = "affine conditions factors normal_law one_number piece_laws product_laws sum_law through"
-    own = {f"borel.engine.graphs.{name}" for name in laws.split()}
+    laws = (
+        "linear_forms normal_sum order_statistic_density polynomial_factors product_density "
+        "scalar_statistic single_argument sum_density"
+    )
+    own = {f"borel.numerics.reduction.{name}" for name in laws.split()}
+    own |= {"borel.numerics.graphs.nan_conditions", "borel.numerics.graphs.dependence"}
     for module in (scalar_statistic, *map(import_module, own)):  # graphs alone
         assert modules_of_borel(module) <= own | {"borel.numerics.graphs.trace"}
     assert modules_of_borel(reading) == {"borel.numerics.graphs.trace"}
@@ -487,7 +491,7 @@ def test_borel_check_verifies_a_result_and_refuses_an_altered_one(tmp_path):
     import xarray as xr
     from typer.testing import CliRunner
 
-    from borel.audits.audit import store
+    from borel.audits import store
     from borel.cli import app
 
     study = bl.Study(

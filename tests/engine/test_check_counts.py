@@ -282,6 +282,6 @@ def test_it_takes_no_certificate_of_another_kind():
 def test_it_is_short_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 190
     allowed = {
-        f"borel.engine.certificates.checks.verifier{part}" for part in ("", "_atoms", "_rays")
+        f"borel.engine.certificates.checks.{part}" for part in ("verifier", "reading", "rays")
     }
     assert modules_of_borel(checker) <= {*allowed, "borel.numerics.graphs.trace"}

@@ -547,10 +547,10 @@ def test_it_is_short_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 150
     assert lines_of_code(box_integrals) <= 210
     assert lines_of_code(check_ranges) <= 210
-    name = "borel.engine.continuous."
+    name = "borel.engine.certificates.checks."
     assert modules_of_borel(check_ranges) == set()
-    assert modules_of_borel(box_integrals) == {name + "check_ranges"}
-    used = ("check", "check_atoms", "check_boxes", "check_ranges", "check_rays")
+    assert modules_of_borel(box_integrals) == {name + "ranges"}
+    used = ("verifier", "reading", "box_integrals", "ranges", "rays")
     of_checkers = {name + other for other in used}
     assert modules_of_borel(checker) == of_checkers
 

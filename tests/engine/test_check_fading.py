@@ -89,9 +89,7 @@ def test_a_finite_leakage_is_refused(certificate, kernel):
 
 def test_it_is_short_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 60
-    known = {
-        f"borel.engine.certificates.checks.verifier{part}" for part in ("", "_rays", "_in_logs")
-    }
+    known = {f"borel.engine.certificates.checks.{part}" for part in ("verifier", "rays", "in_logs")}
     assert modules_of_borel(checker) == known
 
 

@@ -382,18 +382,18 @@ def test_a_prior_of_mass_2_at_an_outcome_is_refused():
 
 LONG = "counts-mean", "discrete-of-counts", "envelope-level", *SLOW
 TRUSTED = {
-    "": "composed_certificates errors reals settings engine",
-    "engine": "continuous divergences envelopes graphs prior_sets",
-    "engine.continuous": "check check_atoms check_boxes check_count_laws check_counts "
-    "check_dimensions check_discrete_laws check_fading check_far check_in_logs check_infinite_laws "
-    "check_informations check_laws check_masses check_means check_models check_outcomes "
-    "check_pairs check_panels check_poles check_priors check_ranges check_rays check_several "
-    "check_slopes check_squares check_sums check_tails",
-    "engine.divergences": "check_excess",
-    "engine.envelopes": "check_envelope_ends check_envelopes check_finite_envelopes",
-    "engine.graphs": "affine conditions factors normal_law one_number piece_laws product_laws "
-    "reduced sum_law through trace",
-    "engine.prior_sets": "check_combined check_expectations check_set_means check_sets",
+    "": "constants errors settings engine numerics",
+    "engine": "certificates",
+    "engine.certificates": "checks",
+    "engine.certificates.checks": "box_integrals composition count_laws counts discrete_laws "
+    "envelope_ends envelopes events fading far_means finite_envelopes in_logs "
+    "infinite_quantiles informations laws masses means pairs panels poles prior_sets "
+    "prior_weights ranges rays reading reduced_secrets set_expectations set_means set_rules "
+    "several_laws several_points slopes squares suprema tails taylor_models verifier",
+    "numerics": "graphs reduction",
+    "numerics.graphs": "dependence nan_conditions trace",
+    "numerics.reduction": "linear_forms normal_sum order_statistic_density polynomial_factors "
+    "product_density scalar_statistic single_argument sum_density",
 }
 """All of borel that is loaded to verify a certificate. Of this `graphs` is the engine's as well:
 densities as data (`trace`), and what `check_masses` says is on trust."""

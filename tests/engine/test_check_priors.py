@@ -201,7 +201,7 @@ def test_the_range_over_a_piece_is_that_of_the_density():
 def test_it_is_short_and_shares_nothing_with_the_kernels():
     assert lines_of_code(code) <= 90
     known = {
-        f"borel.engine.certificates.checks.verifier{part}" for part in ("", "_models", "_rays")
+        f"borel.engine.certificates.checks.{part}" for part in ("verifier", "taylor_models", "rays")
     }
     assert modules_of_borel(code) == known
 

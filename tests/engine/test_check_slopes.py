@@ -327,5 +327,5 @@ def test_rules_of_special_functions(name):
 
 def test_it_is_small_and_shares_nothing_with_the_kernels():
     assert lines_of_code(checker) <= 130
-    name = "borel.engine.continuous."
-    assert modules_of_borel(checker) == {name + "check", name + "check_rays", name + "check_tails"}
+    name = "borel.engine.certificates.checks."
+    assert modules_of_borel(checker) == {name + "verifier", name + "rays", name + "tails"}

@@ -178,8 +178,10 @@ class Small:
     """Balls whose radii are lost."""
 
     pos_inf, nan, legendre_p_root = (
-        prior_singular_moments.arb.pos_inf, prior_singular_moments.arb.nan, prior_singular_moments.arb.legendre_p_root
-    )  # fmt: skip
+        prior_singular_moments.arb.pos_inf,
+        prior_singular_moments.arb.nan,
+        prior_singular_moments.arb.legendre_p_root,
+    )
 
     def __new__(cls, value, radius=0):
         return prior_singular_moments.acb(value, 0).real

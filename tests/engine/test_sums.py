@@ -240,20 +240,20 @@ def test_laplace_noise_on_normal_secrets():
 
 
 MUTATIONS = {
-    "a start forgotten": ("sum_law._line", lambda value: fmpq_poly([0, 1])),
-    "one convolution": ("sum_law._convolved", lambda pieces, other: pieces),
-    "a wrong scale": ("sum_law._integral", lambda piece: 2),
+    "a start forgotten": ("sum_density._line", lambda value: fmpq_poly([0, 1])),
+    "one convolution": ("sum_density._convolved", lambda pieces, other: pieces),
+    "a wrong scale": ("sum_density._integral", lambda piece: 2),
     "a term forgotten": (
-        "sum_law.polynomial",
+        "sum_density.polynomial",
         lambda made, base, terms: made.number(F(int(terms[0].p), int(terms[0].q))),
     ),
-    "weights without their size": ("affine._times", lambda form, number: form),
+    "weights without their size": ("linear_forms._times", lambda form, number: form),
 }
 
 
 @pytest.mark.parametrize("where, wrong", MUTATIONS.values(), ids=MUTATIONS)
 def test_a_broken_reduction_is_caught(where, wrong, monkeypatch):
-    monkeypatch.setattr(f"borel.engine.graphs.{where}", wrong)
+    monkeypatch.setattr(f"borel.numerics.reduction.{where}", wrong)
     truth, case = laplace_on(Sum([mpf(1) / 2] * 3)), joint(laplace, [0.5, 0.5, 0.5])
     with pytest.raises((AssertionError, ValueError, TypeError, bl.errors.BorelError)):
         holds(bl.pml(case)(0.25), truth.pml(mpf(1) / 4))

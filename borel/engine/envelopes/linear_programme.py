@@ -6,8 +6,8 @@ Outcomes are cells y with a mass q(y) = P_Y(y) and gains g_x(y), which are P(y|x
 .. math:: D(\theta) = \max_{w \ge 0} \sum_{x,y} w_x(y) q(y) \quad\text{s.t.}\quad
           \sum_y w_x(y) (g_x(y) - \theta q(y)) \ge 0, \quad \sum_x w_x(y) \le 1
 
-(`borel.figures.envelopes` proves that it is the envelope). Nothing that the solver returns is trusted:
-any w, made feasible, proves a lower end and any :math:`\lambda \ge 0` an upper one,
+(`borel.figures.envelopes` proves that it is the envelope). Nothing that the solver returns is
+trusted: any w, made feasible, proves a lower end and any :math:`\lambda \ge 0` an upper one,
 
 .. math:: D(\theta) \le U_\lambda(\theta) = \sum_y \max\bigl(0,
           \max_x (1 - \lambda_x \theta) q(y) + \lambda_x g_x(y)\bigr),

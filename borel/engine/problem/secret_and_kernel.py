@@ -436,4 +436,4 @@ def finite(a: Box) -> np.ndarray:
     return np.isfinite(a[0]) & np.isfinite(a[1])
 
 
-__all__ = ["Secret", "Surface", "boxes", "chosen", "finite", "lanes", "merged", "secret_of"]
+__all__ = ["Secret", "Surface", "boxes", "chosen", "finite", "merged", "secret_of"]

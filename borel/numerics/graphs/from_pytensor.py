@@ -104,7 +104,9 @@ def graph_of(distribution: Any, names: Names, whole: tuple[str, ...] = ()) -> Gr
 
 
 def law_of(variable: Any) -> tuple[str, dict[str, Fraction]] | None:
-    """Return the family of `borel.probability.families` that a PyMC distribution is exactly, and its numbers.
+    """Return the family that a PyMC distribution is exactly, and its numbers.
+
+    The family is one of `borel.probability.families`.
 
     None if it is another distribution, or if a parameter is not a number known exactly.
     """

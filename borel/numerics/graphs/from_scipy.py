@@ -95,7 +95,9 @@ def _with_numbers(family: Callable, names: Names, whole: tuple[str, ...]) -> Gra
 
 
 def law_of(distribution: Any) -> tuple[str, dict[str, Fraction]] | None:
-    """Return the family of `borel.probability.families` that a distribution is exactly, and its numbers.
+    """Return the family that a distribution is exactly, and its numbers.
+
+    The family is one of `borel.probability.families`.
 
     None if it is another distribution, or if a parameter is not one number.
     """

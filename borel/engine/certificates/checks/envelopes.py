@@ -7,7 +7,8 @@ probability above
 .. math:: \int \max(0, \max_x (1 - \lambda_x \theta) q + \lambda_x g_x) \, dy,
 
 and shares w_x of the outcomes that one has it with :math:`\int \sum_x w_x q`, if for each x they
-have :math:`\int w_x (g_x - \theta q) \ge 0` (`borel.figures.envelopes`: the dual, and the post-processing).
+have :math:`\int w_x (g_x - \theta q) \ge 0` (`borel.figures.envelopes`: the dual, and the
+post-processing).
 Shares are given on cells of outcomes. The densities are Taylor models (`check_informations`), and
 boxes are halved until the claim is proved. Taken on trust: the same as for suprema.
 """

@@ -1,0 +1,11 @@
+# The public names, each written once: see the stub of borel.
+# No module bears a public name, or a lazy name would turn into the module.
+
+from .copula import clayton as clayton
+from .counting import counting_query as counting_query
+from .extremal import pml_extremal as pml_extremal
+from .noise import gaussian as gaussian
+from .noise import laplace as laplace
+from .parameter_arrays import MechanismFamily as MechanismFamily
+from .resampling import countable as countable
+from .response import randomized_response as randomized_response

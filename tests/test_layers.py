@@ -1,0 +1,218 @@
+"""Who may import whom: data goes one way through the folders of borel.
+
+Every import counts: at the top, for types only, inside a function, ``import borel`` and
+``import_module`` with a name written out.
+"""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import borel as bl
+
+PACKAGE = Path(bl.__file__).parent
+
+ORDER = """
+errors _version constants settings colours _compat
+numerics
+probability
+mechanisms
+engine.problem engine.kernels engine.divergences engine.certificates.checks engine.certificates
+engine.infinite engine.finite engine.countable engine.continuous engine.estimates engine.envelopes
+engine.prior_sets engine.draws engine
+figures envelope_bounds
+priors
+databases guarantees adversaries
+audits.plots audits
+names claims models testing cli
+""".split()
+"""Folders and files in the order of flow: each imports from itself and from those before it.
+
+``names`` are the public names of the package, as ``import borel`` gives them.
+"""
+
+
+@cache
+def sources():
+    files = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if parts[0] != "_models" and parts != ("__init__",):
+            files[".".join(parts).removesuffix(".__init__")] = path
+    return files
+
+
+def named(node, of):
+    """Yield the modules of borel, without ``borel.``, that an import statement names."""
+    if isinstance(node, ast.ImportFrom):
+        assert not node.level, f"{of}: a relative import"
+        base = node.module or ""
+        if base.partition(".")[0] == "borel":
+            for alias in node.names:
+                yield f"{base}.{alias.name}"
+    elif isinstance(node, ast.Import):
+        yield from (a.name for a in node.names if a.name.partition(".")[0] == "borel")
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        text = node.args[0]
+        if isinstance(text, ast.Constant):
+            yield str(text.value)
+        elif isinstance(text, ast.JoinedStr):  # the part that is written out
+            yield str(getattr(text.values[0], "value", "")).rstrip(".")
+
+
+@cache
+def imports():
+    """Return the pairs (importing module, imported module), both without ``borel.``."""
+    found = set()
+    for of, path in sources().items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for name in named(node, of):
+                parts = name.split(".")[1:]
+                while parts and ".".join(parts) not in sources():
+                    parts = parts[:-1]
+                to = ".".join(parts) or "names"
+                if to != of:
+                    found.add((of, to))
+    return found
+
+
+def room(module):
+    """Return the entry of `ORDER` that a module belongs to, the longest one."""
+    fits = [r for r in ORDER if f"{module}.".startswith(f"{r}.")]
+    assert fits, f"{module} has no place in ORDER"
+    return max(fits, key=len)
+
+
+def backward(pair):
+    of, to = pair
+    return ORDER.index(room(to)) > ORDER.index(room(of))
+
+
+def circles(pairs):
+    """Return the sets of modules that import each other in a circle."""
+    files = {name for pair in pairs for name in pair}
+    reach = {name: {to for of, to in pairs if of == name} for name in files}
+    grown = True
+    while grown:
+        grown = False
+        for name in files:
+            more = set().union(*(reach[to] for to in reach[name])) - reach[name]
+            grown |= bool(more)
+            reach[name] |= more
+    return {
+        frozenset(other for other in reach[name] if name in reach[other])
+        for name in files
+        if name in reach[name]
+    }
+
+
+# -- what is allowed, with its reason -------------------------------------------------------------
+
+ALLOWED = {
+    (
+        "audits.study_template",
+        "names",
+    ): "a user's file: `borel init` writes it, and no module reads it",
+}
+
+WAITING = """
+audits.plots.leakage_curves -> audits.serialisation
+engine.certificates.at_outcomes -> engine.continuous.engine
+engine.certificates.discrete_laws -> engine.finite.law_engine
+engine.certificates.encoding -> engine.continuous.engine
+engine.certificates.envelope_tables -> engine.envelopes.figures
+engine.certificates.events -> engine.continuous.event_figures
+engine.certificates.infinities -> engine.continuous.engine
+engine.certificates.laws -> engine.continuous.outcome_engine
+engine.certificates.laws -> engine.continuous.outcome_partition
+engine.certificates.prior_sets -> engine
+engine.certificates.prior_sets -> engine.prior_sets.linear_programme
+engine.certificates.several_secrets -> engine.continuous.engine
+engine.certificates.trials -> engine.continuous.outcome_engine
+engine.continuous.engine -> engine.estimates.engine
+engine.countable.engine -> engine.continuous.engine
+engine.divergences.continuous -> engine.continuous.engine
+engine.divergences.countable -> engine.continuous.engine
+engine.divergences.dispatch -> engine.estimates.divergences
+engine.draws.estimates -> engine
+engine.draws.measures -> engine
+engine.envelopes.cell_enclosures -> engine
+engine.finite.law_engine -> engine.continuous.integer_secret_means
+engine.finite.law_engine -> engine.countable.infinity_proofs
+engine.infinite.proofs -> engine.continuous.outcome_engine
+engine.infinite.ray_candidates -> engine.continuous.outcome_engine
+engine.kernels.outcome_regions -> engine.continuous.event_figures
+engine.prior_sets.parametric_search -> priors.parametric_families
+figures.leakage -> audits.plots.leakage_plots
+guarantees.extremal_examples -> names
+guarantees.picture -> audits.plots.leakage_plots
+numerics.graphs.foreign_density -> probability.alphabets
+priors.posterior_leakage -> audits.plots.leakage_plots
+priors.set_leakage -> audits.plots.leakage_plots
+probability.joint -> engine
+probability.measure_operations -> engine.problem.prior_masses
+probability.mechanism -> mechanisms.parameter_arrays
+""".strip().splitlines()
+"""Imports against the flow that are still there: this list may only get shorter."""
+
+CIRCLES = """
+adversaries.region_witnesses adversaries.witnesses
+audits.items audits.report audits.set_audit audits.store audits.table
+databases.entry_kernels databases.iid
+engine.continuous.endpoint_means engine.continuous.engine engine.continuous.event_figures
+    engine.continuous.f_information engine.continuous.integer_secret_means
+    engine.continuous.maximal_cost_leakage engine.continuous.outcome_engine
+    engine.continuous.outcome_partition engine.continuous.tail_entropy
+engine.divergences.hockey_sticks engine.divergences.loss_events
+engine.draws.blocks engine.draws.estimates engine.draws.laws engine.draws.measures
+engine.estimates.engine engine.estimates.outcome_engine engine.estimates.zeros
+engine.prior_sets.capacity engine.prior_sets.finite_figures
+figures.conditional figures.leakage
+guarantees.calculus guarantees.picture
+numerics.graphs.constant_folding numerics.graphs.folding_rules
+priors.balls priors.emptiness priors.polytopes priors.set_operations priors.sets
+priors.credible_regions priors.posterior_leakage priors.posteriors
+probability.families probability.joint probability.kernel_operations probability.measure
+    probability.measure_operations probability.mechanism probability.normalisation
+""".strip()
+"""Circles of files, WAITING apart, that are still there: this list may only get shorter."""
+
+
+def test_every_module_has_a_place():
+    assert {room(name) for name in sources()} <= {*ORDER}
+
+
+def test_data_goes_one_way():
+    against = {f"{of} -> {to}" for of, to in imports() if backward((of, to))}
+    allowed = {f"{of} -> {to}" for of, to in ALLOWED}
+    assert sorted(against - allowed) == sorted(WAITING)
+    assert allowed <= against, "an exception that nothing needs"
+
+
+def test_no_files_import_each_other_in_a_circle():
+    forward = {pair for pair in imports() if not backward(pair)}
+    assert sorted(map(sorted, circles(forward))) == sorted(
+        c.split() for c in re.split(r"\n(?! )", CIRCLES)
+    )
+
+
+def test_these_tests_see_imports_of_every_kind():
+    """One of each kind, found in the package as it is."""
+    code = """
+if TYPE_CHECKING:
+    from borel.errors import InvalidInput
+def f():
+    import borel.engine.finite
+    import_module("borel.priors")
+    import_module(f"borel.claims.{name}")
+    import borel as bl
+"""
+    seen = [name for node in ast.walk(ast.parse(code)) for name in named(node, "here")]
+    assert sorted(seen) == [
+        "borel",
+        "borel.claims",
+        "borel.engine.finite",
+        "borel.errors.InvalidInput",
+        "borel.priors",
+    ]
