@@ -1,6 +1,7 @@
 """Exact numbers: constants written as text, and numbers that a user gives, none of them rounded.
 
-``bl.const("0.1")`` is 1/10, not the float nearest to it; a threshold that is rounded is another one.
+``bl.const("0.1")`` is 1/10, not the float nearest to it; a threshold that is rounded is another
+one.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def test_from_borel_import_star():
 
 def test_an_unknown_name_is_an_attribute_error():
     for module in (bl, bl.mechanisms, bl.priors):
-        with pytest.raises(AttributeError, match="attribute '?leek"):
+        with pytest.raises(AttributeError, match=r"attribute '?leek"):
             _ = module.leek
 
 

@@ -326,13 +326,13 @@ def envelope(joint: Any, of: str = "pml") -> Any:
     -----
     The envelope is a linear programme; the module `borel.figures.envelopes` has the proof. The
     programme is solved by HiGHS, and nothing that it returns is trusted: its primal solution,
-    made feasible, proves one end of the figure and its dual solution the other, in Fractions for a
-    rational joint and else with outward rounding over all that the floats of the joint may mean.
-    Countable and continuous outcomes are cut into cells: the bins prove the lower end, the dual,
-    enclosed cell by cell, the upper one. ``options(tol=, budget=)`` say when cutting stops; a figure that is not
-    settled then is wide, and true. A continuous secret is cut into sets of positive mass, as single
-    secrets witness nothing: bins and the law of the leakage prove a lower end, the supremum and
-    Theorem 3 an upper one.
+    made feasible, proves one end of the figure and its dual solution the other, in Fractions
+    for a rational joint and else with outward rounding over all that the floats of the joint
+    may mean. Countable and continuous outcomes are cut into cells: the bins prove the lower
+    end, the dual, enclosed cell by cell, the upper one. ``options(tol=, budget=)`` say when
+    cutting stops; a figure that is not settled then is wide, and true. A continuous secret is
+    cut into sets of positive mass, as single secrets witness nothing: bins and the law of the
+    leakage prove a lower end, the supremum and Theorem 3 an upper one.
 
     References
     ----------
