@@ -28,7 +28,7 @@ def gauss(y, v):
 
 
 def joint(noise, weights, box=None, outcome=LINE, prior=None):
-    secret = bl.alphabets.Product(tuple(box)) if box else UNIT ** len(weights)
+    secret = bl.Product(tuple(box)) if box else UNIT ** len(weights)
 
     def kernel(y, x):
         return noise(y, sum(w * v for w, v in zip(weights, x, strict=True)))

@@ -397,7 +397,7 @@ TRUSTED = {
 }
 """All of borel that is loaded to verify a certificate. Of this `graphs` is the engine's as well:
 densities as data (`trace`), and what `check_masses` says is on trust."""
-LIBRARIES = {"flint", "numpy", "scipy"}
+LIBRARIES = {"flint", "lazy_loader", "numpy", "scipy"}
 
 
 def test_no_more_is_loaded_than_what_is_trusted():
