@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pickle import PicklingError
+
 
 class BorelError(Exception):
     """Base class of every error that borel raises on purpose."""
@@ -30,6 +32,10 @@ class InvalidInput(BorelError, ValueError):
 
 class WrongCall(InvalidInput, TypeError):
     """Arguments that a function does not take, or one that it needs and did not get."""
+
+
+class NotPicklable(InvalidInput, PicklingError):
+    """Something with a function that no pickle can hold, such as a lambda."""
 
 
 class OutsideAlphabet(InvalidInput):

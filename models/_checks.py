@@ -17,6 +17,7 @@ __all__ = [
     "counts",
     "draw_shape",
     "exact_draws",
+    "first",
     "interval",
     "labelled",
     "mean_and_deviation",
@@ -138,7 +139,7 @@ def coords(**labels):
     return labels
 
 
-def counts(values, name, *, at_least=1, scalar=False):
+def counts(values, name, *, at_least=1, scalar=False, tallied=True):
     """Check counts: whole numbers, not negative, in one dimension.
 
     Parameters
@@ -151,6 +152,8 @@ def counts(values, name, *, at_least=1, scalar=False):
         The smallest n allowed.
     scalar : bool
         Whether a single number is welcome too.
+    tallied : bool
+        Whether they say how often each answer came; else each is a number of its own.
 
     Returns
     -------
@@ -161,11 +164,13 @@ def counts(values, name, *, at_least=1, scalar=False):
     """
     array, own = labelled(values, name)
     if array.dtype == bool or not np.issubdtype(array.dtype, np.number) or np.iscomplexobj(array):
-        raise TypeError(
-            f"{name} must be counts, got values of type {array.dtype}; "
-            f"count the answers first, for example with pandas.Series(answers).value_counts() "
-            f"or np.unique(answers, return_counts=True)"
+        mend = (
+            "count the answers first, for example with pandas.Series(answers).value_counts() "
+            "or np.unique(answers, return_counts=True)"
+            if tallied
+            else "pass one whole number for each observation"
         )
+        raise TypeError(f"{name} must be counts, got values of type {array.dtype}; {mend}")
     if array.ndim > 1 or (array.ndim == 0 and not scalar):
         raise ValueError(
             f"{name} must have one dimension, got shape {array.shape}; pass one count a category"
@@ -177,10 +182,12 @@ def counts(values, name, *, at_least=1, scalar=False):
     own = own[0] if own else None
     bad = ~np.isfinite(array) | (array < 0) | (array != np.round(array))
     if bad.any():
-        raise ValueError(
-            f"{name} must be whole numbers >= 0, got {_first(array, bad, own)}; "
-            f"pass counts, not proportions, and drop what is missing before you count"
+        mend = (
+            "pass counts, not proportions, and drop what is missing before you count"
+            if tallied
+            else "drop what is missing"
         )
+        raise ValueError(f"{name} must be whole numbers >= 0, got {first(array, bad, own)}; {mend}")
     return array.astype(np.int64), own
 
 
@@ -240,7 +247,7 @@ def concentration(values, size, name):
     bad = ~np.isfinite(array) | (array <= 0)
     if bad.any():
         raise ValueError(
-            f"{name} must be positive and finite, got {_first(array, bad)}; 1 is the uniform prior"
+            f"{name} must be positive and finite, got {first(array, bad)}; 1 is the uniform prior"
         )
     return array.copy()
 
@@ -329,7 +336,7 @@ def reals(values, name):
     bad = ~np.isfinite(array)
     if bad.any():
         raise ValueError(
-            f"{name} must be finite, got {_first(array, bad, own[0])}; drop missing values"
+            f"{name} must be finite, got {first(array, bad, own[0])}; drop missing values"
         )
     return array, list(range(len(array))) if own[0] is None else own[0]
 
@@ -459,9 +466,11 @@ def _coordinate(name, labels):
     return xr.Coordinates.from_pandas_multiindex(index, name)
 
 
-def _first(array, bad, own=None):
+def first(array, bad, own=None):
     """Say the first bad entry and where it stands."""
     if array.ndim == 0:
         return f"{array.item()}"
     i = int(np.argmax(bad))
-    return f"{array[i].item()} at position {i}" + ("" if own is None else f" (label {own[i]!r})")
+    return f"{array.tolist()[i]!r} at position {i}" + (
+        "" if own is None else f" (label {own[i]!r})"
+    )

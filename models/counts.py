@@ -216,5 +216,5 @@ def negative_binomial_prior(draw):
 
 
 def _data(values):
-    x, own = _checks.counts(values, "values")
+    x, own = _checks.counts(values, "values", tallied=False)
     return _checks.aligned(x, own, None, "values", "values")

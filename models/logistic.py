@@ -131,16 +131,30 @@ def _point(at, beta, size):
 
 
 def _yes_or_no(secret):
+    from borel.probability.alphabets import is_missing
+
     array, own = _checks.labelled(secret, "secret")
-    if array.dtype == bool:
-        array = array.astype(int)
-    z, _ = _checks.counts(array, "secret")
-    if (z > 1).any():
+    if array.ndim != 1 or not len(array):
         raise ValueError(
-            f"secret must be 0 or 1, got {z.max()}; "
-            f"for more labels, split them into yes-or-no questions"
+            f"secret must have one dimension and a value for each person, got shape {array.shape}"
         )
-    return z, list(range(len(z))) if own[0] is None else own[0]
+    bad = np.array([not (_is_number(v) and v in (0, 1)) for v in array.tolist()])
+    if bad.any():
+        got = array[np.argmax(bad)]
+        kind, mend = ValueError, "for more labels, split them into yes-or-no questions"
+        if got is None or is_missing(got):
+            mend = "drop the people whose secret is missing, and their covariates"
+        elif not _is_number(got):
+            kind, mend = (
+                TypeError,
+                f"write secret == {str(got)!r}, if that is the answer 1 stands for",
+            )
+        raise kind(f"secret must be 0 or 1, got {_checks.first(array, bad, own[0])}; {mend}")
+    return array.astype(int), list(range(len(array))) if own[0] is None else own[0]
+
+
+def _is_number(value):
+    return isinstance(value, (bool, int, float, np.number, np.bool_))
 
 
 def _matrix(covariates, size, names):

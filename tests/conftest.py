@@ -14,6 +14,8 @@ import borel as bl
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # so that tests may import `oracles`
 
+from tiers import TIERS  # noqa: E402
+
 settings.register_profile(
     "suite",
     max_examples=30,  # for each build, Fractions and floats
@@ -25,9 +27,6 @@ settings.register_profile(
 settings.register_profile("many", parent=settings.get_profile("suite"), max_examples=300)
 settings.register_profile("search", parent=settings.get_profile("many"), derandomize=False)
 settings.load_profile("suite")
-
-# what a plain run leaves out; pyproject.toml says what is in each
-TIERS = ("attacks", "mutations", "proofs", "truths", "slow", "fuzz", "benchmark")
 
 
 @pytest.fixture(scope="module")

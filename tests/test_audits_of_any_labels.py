@@ -1,5 +1,6 @@
 """Audits end with a result and a report, whatever the labels, the file and the terminal."""
 
+import dataclasses
 import datetime
 import enum
 import math
@@ -30,6 +31,26 @@ class Colour(enum.Enum):
     BLUE = 2
 
 
+class Shade(enum.IntEnum):
+    LIGHT = 1
+    DARK = 2
+
+
+class Rights(enum.Flag):
+    READ = 1
+    WRITE = 2
+
+
+class Answer(enum.StrEnum):
+    YES = "y"
+    NO = "n"
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    row: int
+
+
 ZONE = "Europe/Paris"
 LABELS = {
     "intervals": [pd.Interval(0, 1), pd.Interval(1, 2.5, closed="left")],
@@ -48,6 +69,11 @@ LABELS = {
     "tuples": [(datetime.date(2020, 1, 1), "a"), (datetime.date(2020, 1, 2), b"b")],
     "dollars": ["$100_$", "$25k^"],
     "markup": ["<b>", "[red]"],
+    "members of an Enum": list(Colour),
+    "members of an IntEnum": [Shade.LIGHT, Shade.DARK],
+    "Flags": [Rights.READ, Rights.READ | Rights.WRITE],
+    "members of a StrEnum": list(Answer),
+    "frozensets": [frozenset({1}), frozenset({Colour.RED})],
 }
 
 
@@ -82,9 +108,41 @@ def test_an_audit_has_its_result_and_its_report(labels, tmp_path):
     assert "could not be drawn" not in text and text.count("<img") == 2
 
 
-def test_members_of_an_enum_come_back_as_text(tmp_path):
+@pytest.mark.parametrize("kind", [Colour, Shade, Answer])
+def test_the_worst_prior_over_members_of_an_enum_comes_back(kind, tmp_path):
+    labels = list(kind)
+    mech = release(labels).mechanism
+    centre = bl.pmf([F(1, 2), F(1, 2)], on=bl.Finite(labels))
+    bound = bl.pml(bl.priors.tv_ball(centre, F(1, 4)) * mech).sup()
+    bl.audit(bl.priors.tv_ball(centre, F(1, 4)) * mech, output=tmp_path)
+    back = bl.load(tmp_path)["pml"]
+    assert back == bound
+    worst = back.witness["prior"].on.labels
+    assert list(worst) == labels and [type(a) for a in worst] == [kind, kind]
+
+
+@pytest.mark.parametrize("kind", [Colour, Answer])
+def test_coordinates_of_members_of_an_enum_come_back(kind, tmp_path):
+    names = np.empty(2, dtype=object)
+    names[:] = list(kind)
+    write(xr.DataTree(xr.Dataset({"p": ("x", [0.5, 0.5])}, {"x": names})), tmp_path / "a.nc")
+    assert [type(a) for a in read(tmp_path / "a.nc")["x"].values] == [kind, kind]
+
+
+def test_members_of_an_enum_that_is_not_imported_come_back_as_text(tmp_path, monkeypatch):
     bl.audit(release(list(Colour)), output=tmp_path)
-    assert bl.load(tmp_path)["pml"].witness["y"] == "Colour.BLUE"
+    monkeypatch.delitem(sys.modules, __name__)
+    with pytest.warns(UserWarning, match=f"import {__name__} before the file is read"):
+        assert bl.load(tmp_path)["pml"].witness["y"] == f"{__name__}.Colour.BLUE"
+
+
+def test_it_is_said_that_labels_will_come_back_as_text(tmp_path):
+    joint = release([(Cell(1), "a"), (Cell(2), "a")])
+    with pytest.warns(UserWarning, match="come back from an audit as their text: take text"):
+        bl.audit(joint, output=tmp_path)
+    assert bl.load(tmp_path)["pml"].witness["y"] == ("Cell(row=2)", "a")
+    plain = to_plain(joint.prior)
+    assert plain == repr(joint.prior)  # no law on other labels
 
 
 def test_labels_that_no_file_can_hold_are_refused_before_any_work(monkeypatch):

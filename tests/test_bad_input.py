@@ -184,6 +184,70 @@ CASES = {
         ["masses in [0, 1]", "got -0.5", "atom 0"],
     ),
     # rows and probabilities
+    "wide floats whose sum a float shows as 1": (
+        lambda: bl.pmf(np.array([np.longdouble(0.5), np.longdouble(0.5) + 2**-53, 2**-54])),
+        ["pmf", "got a sum of 1 + 1.7e-16", SILENT],
+    ),
+    "a row of wide floats whose sum a float shows as 1": (
+        lambda: from_matrix([np.array([0.5, 0.5 - 2**-54], np.longdouble)]),
+        ["rows that sum to 1", "got a sum of 1 - 5.6e-17", SILENT],
+    ),
+    "lower limits that are a little above 1 in sum": (
+        lambda: bl.priors.box([0.5, 0.5 + 1e-9], 1),
+        ["at most 1 in sum", "got 1.000000001 and 2"],
+    ),
+    "upper limits that are a little below 1 in sum": (
+        lambda: bl.priors.box(0, [0.5, 0.5 - 1e-9], on=bl.Finite(2)),
+        ["at least 1", "got 0.0 and 0.99999999"],
+    ),
+    "a count that does not end": (
+        lambda: bl.Finite(2**20000),
+        ["Finite", "at most 10**8 labels", "got about 2**20000", "bl.Integers(0, None)"],
+    ),
+    "a range that does not end": (
+        lambda: bl.Finite(range(-3, 2**2000, 2)),
+        ["at most 10**8", "about 2**1999"],
+    ),
+    "a response of labels that do not end": (
+        lambda: bl.mechanisms.randomized_response(k=10**9, epsilon=1.0),
+        ["at most 10**8 labels", "got 1000000000"],
+    ),
+    "integers that do not end": (
+        lambda: bl.priors.box(0, 1, on=bl.Integers(0, 2**70)),
+        ["bl.priors.box", "at most 10**8 labels", "got about 2**70"],
+    ),
+    "points of a product that do not end": (
+        lambda: (bl.Finite(2) ** 64).labels,
+        ["at most 10**8 labels", "got about 2**64"],
+    ),
+    "an interior of labels that do not end": (
+        lambda: bl.priors.interior(0, bl.Integers(0, 2**70)),
+        ["bl.priors.interior", "at most 10**8 labels"],
+    ),
+    "an upper probability above 1": (
+        lambda: bl.priors.box(0, 5, on=AB),
+        ["bl.priors.box", "0 <= lower <= upper <= 1", "got [0, 5]", "'a'"],
+    ),
+    "an upper probability a little above 1": (
+        lambda: bl.priors.box([0, 0], [1, 1 + 2**-52], on=AB),
+        ["upper <= 1", "[0, 1.0000000000000002]", "'b'"],
+    ),
+    "a lower probability below 0": (
+        lambda: bl.priors.box(F(-1, 10), 1, on=AB),
+        ["0 <= lower", "[-1/10, 1]", "'a'"],
+    ),
+    "a table of one column as probabilities": (
+        lambda: bl.pmf(_column("p")),
+        ["pmf", "a DataFrame of one column of 2", "frame['p']"],
+    ),
+    "a table of one column as limits": (
+        lambda: bl.priors.box(_column("lo"), [1, 1]),
+        ["bl.priors.box", "a DataFrame of one column of 2", "frame['lo']"],
+    ),
+    "a table of one column as values": (
+        lambda: bl.priors.full_support(bl.Finite(2)).lower(_column("f")),
+        ["PriorSet.lower", "a DataFrame of one column of 2", "frame['f']"],
+    ),
     "floats beyond their rounding": (
         lambda: from_matrix([HALVES, [0.5, 0.4]], secret=AB),
         ["rows that sum to 1", "got a sum of 0.9", "at secret 'b'", SILENT],
@@ -489,6 +553,12 @@ CASES = {
 def _options(**changes):
     with bl.options(**changes):
         pass
+
+
+def _column(name):
+    import pandas as pd
+
+    return pd.DataFrame({name: HALVES})
 
 
 def _dataarray(values, labels):

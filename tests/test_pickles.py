@@ -7,9 +7,11 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction as F
 
+import cloudpickle
 import mpmath
 import numpy as np
 import pytest
+import xarray as xr
 
 import borel as bl
 
@@ -152,6 +154,78 @@ def test_a_figure_that_is_random_needs_nothing_of_its_build():
     learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
     epsilon = bl.pml(learnt * bl.mechanisms.randomized_response(k=2, epsilon=1.0)).sup()
     assert through_pickle(epsilon).cdf(0.5) == epsilon.cdf(0.5)
+
+
+def learnt_by(function):
+    return bl.priors.from_posterior(
+        bl.models.dirichlet_posterior([30, 70], draws=100, random_seed=1), function
+    )
+
+
+def of_yes(draw):
+    return bl.pmf({0: 1 - draw["p"], 1: draw["p"]})
+
+
+def bits(p):
+    return bl.pmf([1 - p, p])
+
+
+def half(n):
+    return 0.5 ** (n + 1)
+
+
+def kernel(y, x):
+    return untraced(y, x)
+
+
+HOLD_A_FUNCTION = {
+    "learnt": (learnt_by, "build of PosteriorPriors", build),
+    "a family": (lambda f: bl.priors.family(f, bl.Interval(0.25, 0.5)), "build of Family", bits),
+    "a kernel": (
+        lambda f: bl.Mechanism(f, secret=UNIT, outcome=bl.Reals()),
+        "function of Density",
+        kernel,
+    ),
+    "a tail": (
+        lambda f: bl.Measure(lambda k: 0.5 ** (k + 1), on=bl.Integers(0, None), tail=f),
+        "bound of Tail",
+        half,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOLD_A_FUNCTION)
+def test_a_function_that_no_pickle_holds_is_named(name):
+    make, role, function = HOLD_A_FUNCTION[name]
+    made, same = make(lambda *points: function(*points)), make(function)
+    expected = f"{role}, a function.*got <function .*lambda.*def at the top"
+    with pytest.raises(pickle.PicklingError, match=expected):
+        pickle.dumps(made)
+    if name in ("learnt", "a family"):
+        joint = made * bl.mechanisms.randomized_response(k=2, epsilon=1.0)
+        for held in (joint, bl.pml(joint)):
+            with pytest.raises(bl.InvalidInput, match=expected):
+                pickle.dumps(held)
+    assert type(copy.copy(made)) is type(copy.deepcopy(made)) is type(made)  # the function shared
+    assert type(pickle.loads(cloudpickle.dumps(made))) is type(made)  # by value
+    assert type(through_pickle(same)) is type(made)
+
+
+def test_a_region_goes_with_the_function_that_built_it():
+    p = np.random.default_rng(1).beta(3, 5, size=(2, 500))
+    draws = xr.Dataset({"p": (("chain", "draw"), p)}, attrs={"borel_draws": "exact"})
+    learnt = bl.priors.from_posterior(draws, of_yes)
+    region = learnt.region("hdi", prob=0.5, var_names="p")
+    again = through_pickle(region)
+    assert (again.confidence, again.assumptions) == (region.confidence, region.assumptions)
+    assert again.member(0.25) == bl.pmf([0.75, 0.25])
+    for own in (lambda p: bits(p), bits):
+        region = learnt.region("hdi", prob=0.5, var_names="p", build=own)
+        if own is bits:
+            assert through_pickle(region).member(0.25) == bl.pmf([0.75, 0.25])
+            continue
+        with pytest.raises(bl.InvalidInput, match="build of _PriorOf"):
+            pickle.dumps(region)
 
 
 def test_there_and_back_from_another_process():

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import dataclass
 from fractions import Fraction as F
 
 import numpy as np
@@ -87,6 +88,11 @@ def test_measures_of_other_laws_are_not_equal():
     assert bl.pmf(draws) == bl.pmf(draws.copy()) != bl.pmf(draws[::-1].copy())
 
 
+@dataclass(frozen=True)
+class Odd:
+    label: str
+
+
 def untraced(x):
     return 2.0 * float(x) if np.ndim(x) == 0 else np.array([2.0 * float(v) for v in x])
 
@@ -97,7 +103,7 @@ def test_an_untraced_density_is_equal_by_identity_and_kept_as_words():
     assert one == same == pickle.loads(pickle.dumps(one)) and one != other
     assert through_json(one) == repr(one)
     assert through_json(bl.pmf([[0.5, 0.5], [0.25, 0.75]])).startswith("Measure(probabilities on")
-    odd = bl.pmf([0.5, 0.5], on=bl.Finite([frozenset("a"), "b"]))
+    odd = bl.pmf([0.5, 0.5], on=bl.Finite([Odd("a"), "b"]))
     assert through_json(odd) == repr(odd)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+# what a plain run leaves out; pyproject.toml says what is in each
 TIERS = ("attacks", "mutations", "proofs", "truths", "slow", "fuzz", "benchmark")
 DEFAULT = "default"
 

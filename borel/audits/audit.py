@@ -7,7 +7,6 @@ an interrupted audit loses one unit at most and goes on from there.
 from __future__ import annotations
 
 import json
-import time
 import warnings
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ from borel import settings
 from borel.audits.items import Nodes, Unit, is_random, units
 from borel.audits.named_joints import as_data
 from borel.audits.progress import bar
-from borel.audits.serialisation import to_plain
+from borel.audits.serialisation import holds_text, to_plain
 from borel.audits.set_audit import is_set, prior_in_words
 from borel.audits.store import RESULT, Audit, load, read, writable, write
 from borel.audits.study import Study, as_study
@@ -107,8 +106,13 @@ def audit(
     folder = None if output is None else writable(output)
     before = None if folder is None else _previous(folder, resume)
     for alphabet in (*study.mechanism.secret.factors, *study.mechanism.outcome.factors):
-        if isinstance(alphabet, Finite):
-            to_plain(alphabet.labels)  # refused before any work, not after it
+        # refused before any work, not after it
+        if isinstance(alphabet, Finite) and holds_text(to_plain(alphabet.labels)):
+            warnings.warn(
+                f"the labels of {alphabet!r} come back from an audit as their text: take text, "
+                "numbers, tuples of them or members of an Enum to get them as they were",
+                stacklevel=2,
+            )
     with settings.options(**study.settings):
         draws = _draws(study, folder, resume) if study.sampled else None
         key = study_key(study, draws)
@@ -124,7 +128,6 @@ class _Job:
     def __init__(self, study: Study, joint: Joint, folder: Path | None, key: dict, nodes: Nodes):
         self.study, self.joint, self.folder, self.key, self.nodes = study, joint, folder, key, nodes
         self.units = list(units(study, joint))
-        self.begun = time.monotonic()
         self.saved = 0.0
 
     @property
@@ -139,7 +142,7 @@ class _Job:
                 for unit in self.left:
                     tick(len(self.units) - len(self.left), unit.name)
                     self.nodes.update(unit.compute())
-                    if time.monotonic() - self.saved > 1.0:
+                    if settings.now() - self.saved > 1.0:
                         self.save()
         except KeyboardInterrupt:
             raise Interrupted(self._how_to_go_on(), self.tree()) from None
@@ -159,7 +162,7 @@ class _Job:
         """Write what there is, in one step."""
         if self.folder is not None:
             write(self.tree(), self.folder / RESULT)
-            self.saved = time.monotonic()
+            self.saved = settings.now()
 
     def tree(self) -> xr.DataTree:
         """Return what there is as a DataTree."""

@@ -11,7 +11,9 @@ import datetime
 import enum
 import math
 import re
+import sys
 import uuid
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -37,8 +39,10 @@ def to_plain(value: Any) -> Any:
         and its family's closed forms. One whose density could not be traced, that is a batch, or
         whose labels are no plain data, becomes its repr, a string. What labels may be beside these,
         bytes, Decimals, complex numbers, dates and times, those of pandas and its Intervals among
-        them, comes back as it was; members of an Enum and dataclasses, which only their own program
-        can make again, and frozensets come back as their text.
+        them, frozensets, comes back as it was. Members of an Enum do where the module that defines
+        it is imported already, for reading imports nothing; elsewhere they come back as their
+        text, and a warning says so. Dataclasses, which only their own program can make again, come
+        back as their text.
 
     Raises
     ------
@@ -49,6 +53,8 @@ def to_plain(value: Any) -> Any:
         return {"__array__": [to_plain(v) for v in value.tolist()]}
     if isinstance(value, np.generic):
         return to_plain(value.item())
+    if isinstance(value, enum.Enum):  # before the numbers and strings that it may be too
+        return _member_to_plain(value)
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
@@ -90,6 +96,10 @@ def from_plain(data: Any) -> Any:
         return np.array(from_plain(inner))
     if tag == "__measure__":
         return _measure_from_plain(inner)
+    if tag == "__frozenset__":
+        return frozenset(from_plain(v) for v in inner)
+    if tag == "__enum__":
+        return _member_from_plain(*inner)
     if tag == "__text__":
         return inner
     if tag in _LABELS:
@@ -123,16 +133,48 @@ _LABELS: dict[str, tuple[type, Any, Any]] = {
 
 
 def _label_to_plain(value: Any) -> Any:
-    if isinstance(value, enum.Enum):
-        return {"__text__": f"{type(value).__name__}.{value.name}"}
     if type(value).__module__.partition(".")[0] == "pandas":
         return _pandas_to_plain(value)
     for tag, (kind, to, _) in _LABELS.items():
         if isinstance(value, kind):
             return {tag: to(value)}
-    if isinstance(value, frozenset) or dataclasses.is_dataclass(value):
+    if isinstance(value, frozenset):
+        return {"__frozenset__": [to_plain(v) for v in sorted(value, key=repr)]}
+    if dataclasses.is_dataclass(value):
         return {"__text__": repr(value)}
     return None
+
+
+def holds_text(plain: Any) -> bool:
+    """Return whether some part of what `to_plain` returned comes back as its text."""
+    if isinstance(plain, list):
+        return any(holds_text(part) for part in plain)
+    return isinstance(plain, dict) and ("__text__" in plain or holds_text(list(plain.values())))
+
+
+def _member_to_plain(member: enum.Enum) -> dict[str, Any]:
+    """Return a member of an Enum by the name of its class and its own; a Flag by its bits."""
+    kind = type(member)
+    key = member.value if isinstance(member, enum.Flag) else member.name
+    return {"__enum__": [kind.__module__, kind.__qualname__, key]}
+
+
+def _member_from_plain(module: str, qualname: str, key: Any) -> Any:
+    """Return a member of an Enum that this program has imported, or else its text."""
+    kind: Any = sys.modules.get(module)
+    for part in qualname.split("."):
+        kind = getattr(kind, "__dict__", {}).get(part)  # getattr may import
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        try:
+            return kind(key) if issubclass(kind, enum.Flag) else kind[key]
+        except (KeyError, ValueError):  # a member that is there no more
+            pass
+    warnings.warn(
+        f"members of the Enum {module}.{qualname} come back as their text: "
+        f"import {module} before the file is read to get them as they were",
+        stacklevel=2,
+    )
+    return f"{module}.{qualname}.{key}"
 
 
 def _pandas_to_plain(value: Any) -> Any:
@@ -228,7 +270,7 @@ def _alphabet_to_plain(on: Alphabet) -> dict[str, Any]:
         return {"integers": [on.lower, on.upper]}
     if isinstance(on, Finite):
         labels = [to_plain(a) for a in on.labels]
-        if not any(isinstance(a, dict) and "__text__" in a for a in labels):  # not as they were
+        if not holds_text(labels):
             return {"labels": labels}
     raise InvalidInput("saving a measure", expected="labels that are plain data", got=repr(on))
 

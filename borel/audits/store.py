@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import os
 import tempfile
@@ -123,7 +124,8 @@ def _holds(variable: xr.Variable) -> bool:
     if not isinstance(variable.dtype, np.dtype) or variable.dtype.kind == "c":
         return False
     return variable.dtype.kind not in "UO" or all(
-        isinstance(v, str) and in_words(v) == v for v in np.ravel(variable.values)
+        isinstance(v, str) and not isinstance(v, enum.Enum) and in_words(v) == v
+        for v in np.ravel(variable.values)
     )
 
 

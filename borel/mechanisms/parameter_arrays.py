@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
+from borel.probability.arrays import is_labelled
 from borel.probability.bound import Bound, weakest
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
@@ -20,17 +21,12 @@ if TYPE_CHECKING:
     from borel.probability.mechanism import Mechanism
 
 
-def is_labelled(value: Any) -> bool:
-    """Return whether a parameter is a DataArray with dimensions (xarray is not imported)."""
-    return hasattr(value, "dims") and hasattr(value, "coords") and value.ndim > 0
-
-
 def over_arrays(factory: Callable[..., Mechanism]) -> Callable[..., Any]:
     """Let a factory of mechanisms take DataArrays: then it makes a `MechanismFamily`."""
 
     @wraps(factory)
     def make(*args: Any, **given: Any) -> Any:
-        arrays = {name: value for name, value in given.items() if is_labelled(value)}
+        arrays = {name: value for name, value in given.items() if is_labelled(value) and value.ndim}
         if args or not arrays:
             return factory(*args, **given)
         fixed = {name: value for name, value in given.items() if name not in arrays}

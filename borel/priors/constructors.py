@@ -20,7 +20,15 @@ from borel.priors.parametric_families import family_of
 from borel.priors.polytopes import Polytope, moment_rules, polytope_rules
 from borel.priors.probability_intervals import Band, Bernoulli
 from borel.priors.set_operations import Intersection, ProductSet, Union
-from borel.probability.arrays import in_order_of, is_labelled, labels_of, own_labels, with_labels
+from borel.probability.alphabets import require_listable
+from borel.probability.arrays import (
+    in_order_of,
+    is_labelled,
+    labels_of,
+    own_labels,
+    require_no_column,
+    with_labels,
+)
 from borel.probability.measure import Measure, pmf
 from borel.probability.wrong_calls import explained
 
@@ -202,6 +210,7 @@ def interior(c: float, on: Alphabet) -> PriorSet:
     """
     if getattr(on, "kind", "") != "finite":
         raise InvalidInput("bl.priors.interior", expected="a finite alphabet", got=repr(on))
+    require_listable(on.size, "bl.priors.interior")
     size = number("bl.priors.interior", "c", c, 0, Fraction(1, on.size))
     centre = pmf([Fraction(1, on.size)] * on.size, on=on)
     return Contamination(centre, 1 - on.size * size, "interior")
@@ -214,15 +223,16 @@ def box(lower: Any, upper: Any, on: Alphabet | None = None) -> PriorSet:
     Parameters
     ----------
     lower, upper : sequence, dict or number
-        The ends, one for each label or one for all; Fractions are exact. On an interval two
-        functions of x, between which the densities lie.
+        The ends, in [0, 1], one for each label or one for all; Fractions are exact, and an upper
+        end of infinity is no limit. On an interval two functions of x, between which the densities
+        lie.
     on : Alphabet, optional
         A finite alphabet, or a bounded interval; 0, ..., n - 1 if not given.
 
     Raises
     ------
     InvalidInput
-        Ends that are out of order, or that no prior fits.
+        Ends out of order, probabilities that are not in [0, 1], or ends that no prior fits.
 
     Examples
     --------
@@ -248,6 +258,7 @@ def _names(ends: Any) -> list | None:
     """Return the labels that a dict, a DataArray or a Series brings."""
     if isinstance(ends, dict):
         return list(ends)
+    require_no_column(ends, "bl.priors.box")
     table = with_labels(ends)
     return labels_of(table)[-1] if is_labelled(table) and table.ndim else None
 
@@ -337,6 +348,12 @@ def moment(functions: Any, *, lower: Any = None, upper: Any = None, on: Alphabet
         `polytope`.
     on : Alphabet
         A finite alphabet, or a bounded interval: figures are then enclosed on cells of it.
+
+    Raises
+    ------
+    InvalidInput
+        Limits that are out of order, or that no prior meets; on an interval where cells of it prove
+        that.
 
     Examples
     --------

@@ -22,6 +22,7 @@ from borel.priors.parametric_families import family_of
 from borel.priors.probability_intervals import Band
 from borel.priors.random_bound import ASYMPTOTIC, EXACT_DRAWS
 from borel.probability.alphabets import Interval
+from borel.probability.pickling import HoldsFunctions
 
 if TYPE_CHECKING:
     from borel.priors.posteriors import PosteriorPriors
@@ -90,21 +91,28 @@ def _of_probabilities(learnt: PosteriorPriors, kind: str) -> tuple[Any, np.ndarr
             got=f"{n} secrets",
             mend='kind="box" or kind="ellipsoid".',
         )
-    p = np.concatenate([np.asarray(prior.probabilities, float) for _, prior in learnt.blocks()])
-    draws = p.reshape(*learnt.shape, n)
+    rounding, parts = 0.0, []
+    for _, prior in learnt.blocks():
+        rounding = max(rounding, prior.rounding)
+        parts.append(np.asarray(prior.probabilities, float))
+    draws = np.concatenate(parts).reshape(*learnt.shape, n)
     on = learnt.on
     if kind == "ellipsoid":
-        return lambda first, prob: _ellipsoid(first, on), draws, "ellipsoid of the probabilities"
+        words = "ellipsoid of the probabilities"
+        return lambda first, prob: _ellipsoid(first, on, rounding), draws, words
     if kind == "box":
         return (
-            lambda first, prob: _box(first, lambda low, high: _band(low, high, on)),
+            lambda first, prob: _box(
+                first, lambda low, high: Band(*_outward(low, high, rounding), on)
+            ),
             draws,
             ("box of the probabilities"),
         )
 
     def interval(first: np.ndarray, prob: float) -> tuple[Any, Any]:
         def make(low: np.ndarray, high: np.ndarray) -> Band:
-            return _band(np.append(1 - high, low), np.append(1 - low, high), on)
+            low, high = _outward(low, high, rounding)
+            return Band(*_outward(np.append(1 - high, low), np.append(1 - low, high), 0.0), on)
 
         return _hdi(first, prob, make)
 
@@ -138,10 +146,7 @@ def _of_parameters(
     _claimable(learnt._trouble_of(names))  # build may read others
     draws = np.stack([variables[name].values.astype(float) for name in names], axis=-1)
 
-    def prior(theta: Any) -> Any:
-        values = theta if len(names) > 1 else (theta,)
-        given = dict(zip(names, values, strict=True))
-        return build(**given) if build is not None else learnt.build(_Named(given))
+    prior = _PriorOf(names, learnt.build, build)
 
     def make(low: np.ndarray, high: np.ndarray) -> PriorSet:
         slack = _SLACK * np.maximum(np.abs(low), np.abs(high))
@@ -155,6 +160,22 @@ def _of_parameters(
     if kind == "hdi":
         return lambda first, prob: _hdi(first, prob, make), draws, words
     return lambda first, prob: _box(first, make), draws, words
+
+
+class _PriorOf(HoldsFunctions):
+    """The prior of given parameters, by the build of a posterior or one of named parameters."""
+
+    _functions = ("of_draw", "build")
+
+    def __init__(self, names: list[str], of_draw: Any, build: Any):
+        self.names, self.of_draw, self.build = names, of_draw, build
+
+    def __call__(self, theta: Any) -> Any:
+        values = theta if len(self.names) > 1 else (theta,)
+        given = dict(zip(self.names, values, strict=True))
+        if self.build is not None:
+            return self.build(**given)
+        return self.of_draw(_Named(given))
 
 
 class _Named(dict):
@@ -221,22 +242,27 @@ def _hdi(p: np.ndarray, prob: float, made: Any) -> tuple[Any, Any]:
     return make, lambda q: np.abs(q[:, 0] - centre) / half
 
 
-def _band(low: np.ndarray, high: np.ndarray, on: Alphabet) -> Band:
-    """Return a box, its ends rounded outwards past the rounding of the draws."""
-    low = np.clip(low * (1 - _SLACK) - 1e-15, 0.0, 1.0)
-    return Band(low, np.clip(high * (1 + _SLACK) + 1e-15, 0.0, 1.0), on)
+def _outward(low: np.ndarray, high: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of a box, moved outwards past the rounding of the draws, a relative one."""
+    slack = _SLACK + rounding
+    low = np.clip(low * (1 - slack) - 1e-15, 0.0, 1.0)
+    return low, np.clip(high * (1 + slack) + 1e-15, 0.0, 1.0)
 
 
-def _ellipsoid(p: np.ndarray, on: Alphabet) -> tuple[Any, Any]:
-    """Return an ellipsoid around the mean, in the shape of the covariance."""
+def _ellipsoid(p: np.ndarray, on: Alphabet, rounding: float) -> tuple[Any, Any]:
+    """Return an ellipsoid around the mean, in the shape of the covariance.
+
+    Its radius grows by as far as the rounding of the draws, a relative one, moves probabilities.
+    """
     centre = p.mean(axis=0)
     centre = centre / centre.sum()
     spread = np.atleast_2d(np.cov(p[:, :-1], rowvar=False))
     # a floor far below the spread keeps the scores accurate
     floor = 1e-10 * max(float(np.trace(spread)), 1e-12)
     shape = np.linalg.cholesky(spread + floor * np.eye(len(spread)))
+    moved = 1.01 * rounding * float(np.linalg.norm(np.abs(np.linalg.inv(shape)).sum(axis=1)))
 
     def make(radius: float) -> Ellipsoid:
-        return Ellipsoid(centre, shape, radius, on)
+        return Ellipsoid(centre, shape, radius + moved, on)
 
     return make, lambda q: ellipsoid_distance(q, centre, shape)

@@ -23,8 +23,12 @@ from borel.probability.alphabets import Interval
 from borel.probability.density import Density
 
 if TYPE_CHECKING:
+    from borel.engine.prior_sets.linear_programme import Constraints
     from borel.numerics.intervals.batched import Box
     from borel.probability.joint import Joint
+
+
+_CELLS = 64
 
 
 def _traced(function: Any, on: Interval, what: str) -> Density:
@@ -60,6 +64,16 @@ class DensitySet(PriorSet):
         from borel.priors.density_figures import CellEngine
 
         return CellEngine(joint)
+
+    def _cells(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the cells on which emptiness is looked for; None if they enclose nothing."""
+        assert isinstance(self.on, Interval)
+        edges = np.linspace(self.on.lower, self.on.upper, _CELLS + 1)
+        try:
+            self.ranges(edges[:-1], edges[1:])
+        except InvalidInput:  # finer cells may do
+            return None
+        return edges[:-1], edges[1:]
 
     def ranges(self, low: np.ndarray, high: np.ndarray) -> list[Box]:
         """Enclose the functions over cells."""
@@ -101,22 +115,47 @@ class DensityBand(DensitySet):
 
     def __init__(self, lower: Any, upper: Any, on: Interval):
         super().__init__(on, [lower, upper], "box")
+        if (cells := self._cells()) is not None:
+            least, most = self._masses(*cells)
+            self._require(
+                least[0].sum() <= 1 + linear_programme.ROUNDING
+                and most[1].sum() >= 1 - linear_programme.ROUNDING,
+                least[0],
+                most[1],
+            )
+            if (least[0] > most[1]).any():
+                k = int(np.argmax(least[0] > most[1]))
+                raise InvalidInput(
+                    "bl.priors.box",
+                    expected="a lower density below the upper one",
+                    got="one above it",
+                    where=f"x in [{cells[0][k]:g}, {cells[1][k]:g}]",
+                )
 
-    def solved(self, v: np.ndarray, low: np.ndarray, high: np.ndarray, *, below: bool) -> Least:
-        """Solve the band of the cells' masses, which are enclosed."""
+    def _masses(self, low: np.ndarray, high: np.ndarray) -> tuple[Box, Box]:
+        """Enclose the masses of the ends on cells."""
         from borel.numerics.intervals import batched
 
         width = batched.subtract(batched.point(high), batched.point(low))
         least, most = (batched.multiply(r, width) for r in self.ranges(low, high))
-        least = np.maximum(least[0], 0.0), np.maximum(least[1], 0.0)
-        if least[1].sum() > 1 + 1e-3 or most[1].sum() < 1:
+        return (np.maximum(least[0], 0.0), np.maximum(least[1], 0.0)), most
+
+    def solved(self, v: np.ndarray, low: np.ndarray, high: np.ndarray, *, below: bool) -> Least:
+        """Solve the band of the cells' masses, which are enclosed."""
+        least, most = self._masses(low, high)
+        fits = least[1].sum() <= 1 + 1e-3 and most[1].sum() >= 1
+        self._require(fits, least[1], most[1])
+        return ex.band(v, least, (np.minimum(most[0], 1.0), np.minimum(most[1], 1.0)))
+
+    def _require(self, fits: bool, least: np.ndarray, most: np.ndarray) -> None:
+        """Raise unless masses of the ends, on cells, leave room for a density."""
+        if not fits:
             raise InvalidInput(
                 "bl.priors.box",
                 expected="a lower density of mass at most 1, an upper one of mass at least 1",
-                got=f"about {least[1].sum():.6g} and {most[1].sum():.6g}",
+                got=f"about {least.sum():.6g} and {most.sum():.6g}",
                 mend="no prior fits: widen the band.",
             )
-        return ex.band(v, least, (np.minimum(most[0], 1.0), np.minimum(most[1], 1.0)))
 
 
 class DensityMoments(DensitySet):
@@ -125,9 +164,14 @@ class DensityMoments(DensitySet):
     def __init__(self, functions: list[Any], lower: Any, upper: Any, on: Interval):
         super().__init__(on, functions, "moment")
         self.limits = limits(lower, upper, len(functions), "bl.priors.moment")
+        if (cells := self._cells()) is not None:  # what every member satisfies, somebody has to
+            linear_programme.some_member(self._rules_on(*cells, below=True), "bl.priors.moment")
 
     def solved(self, v: np.ndarray, low: np.ndarray, high: np.ndarray, *, below: bool) -> Least:
         """Solve the program that every member satisfies, or one of members alone."""
+        return linear_programme.least(v, self._rules_on(low, high, below=below))
+
+    def _rules_on(self, low: np.ndarray, high: np.ndarray, *, below: bool) -> Constraints:
         rows, ends = [], []
         # Fractions are rounded so that all members, or only members, satisfy them
         up, down = (fraction_up, fraction_down) if below else (fraction_down, fraction_up)
@@ -143,5 +187,4 @@ class DensityMoments(DensitySet):
             if np.isfinite(least):
                 rows.append(-large)
                 ends.append(-least)
-        rules = linear_programme.constraints(len(low), np.array(rows), np.array(ends))
-        return linear_programme.least(v, rules)
+        return linear_programme.constraints(len(low), np.array(rows), np.array(ends))

@@ -19,6 +19,7 @@ from borel.priors.set_operations import Union
 from borel.priors.sets import PriorSet
 from borel.probability.alphabets import Finite, Interval, Product
 from borel.probability.measure import Measure, TracedLaw
+from borel.probability.pickling import HoldsFunctions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,9 +56,10 @@ def _member(build: Callable[[Any], Measure], theta: Any) -> Measure:
     return found
 
 
-class Family(PriorSet):
+class Family(HoldsFunctions, PriorSet):
     """The priors ``build(theta)`` for theta in a bounded box."""
 
+    _functions = ("build",)
     convex = False
     status = "conditional"
 

@@ -19,7 +19,7 @@ from borel.numerics.intervals.rounding import U, compounded
 from borel.priors.chains import Chains
 from borel.priors.diagnostics import trouble_of
 from borel.priors.posterior_leakage import PosteriorLeakage, random_figure
-from borel.probability.alphabets import how_to_match
+from borel.probability.alphabets import no_match
 from borel.probability.arrays import labels_of
 from borel.probability.measure import Measure, covers
 from borel.probability.measure_operations import mixture
@@ -227,6 +227,7 @@ class PosteriorPriors(Remade):
 
     __array_ufunc__ = None
     _made_of = ("posterior", "build")
+    _functions = ("build",)
 
     def __init__(self, posterior: xr.Dataset, build: Callable[[Any], Measure]):
         if not callable(build):
@@ -496,12 +497,7 @@ class PosteriorPriors(Remade):
         if not isinstance(mechanism, Mechanism):
             return NotImplemented
         if self._template is not None and not covers(mechanism.secret, self._template):
-            raise InvalidInput(
-                "learnt * mech",
-                expected=f"priors within the secrets {mechanism.secret!r}",
-                got=f"priors on {self.on!r}",
-                mend=how_to_match(mechanism.secret, self.on),
-            )
+            raise no_match("learnt * mech", mechanism.secret, self.on)
         return Joint(self, mechanism)
 
     def __matmul__(self, other: Any) -> Any:

@@ -16,8 +16,8 @@ from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.priors.balls import number
 from borel.priors.emptiness import NOT_EMPTY
 from borel.priors.sets import PriorSet
-from borel.probability.alphabets import Alphabet, Finite
-from borel.probability.arrays import as_fractions, in_order_of, limited, shown
+from borel.probability.alphabets import Alphabet, Finite, require_listable
+from borel.probability.arrays import as_fractions, in_order_of, limited, shown, sum_shown
 from borel.probability.measure import Measure
 
 
@@ -31,15 +31,18 @@ class Band(PriorSet):
     ):
         super().__init__(on, name)
         self.open = open
-        self.ends = _ends(lower, on, name, "lower"), _ends(upper, on, name, "upper")
-        low, high = self.ends
+        low, high = _ends(lower, on, name, "lower"), _ends(upper, on, name, "upper")
+        high = np.array(high)
+        high[high == np.inf] = Fraction(1)  # no limit
+        self.ends = low, high
         rational = low.dtype == object and high.dtype == object
         self.rational = rational
-        if (low > high).any() or (low < 0).any():
-            k = int(np.argmax((low > high) | (low < 0)))
+        wrong = (low > high) | (low < 0) | (high > 1)
+        if wrong.any():
+            k = int(np.argmax(wrong))
             raise InvalidInput(
                 f"bl.priors.{name}",
-                expected="0 <= lower <= upper",
+                expected="probabilities 0 <= lower <= upper <= 1",
                 got=f"[{low[k]}, {high[k]}]",
                 where=f"x = {on.labels[k]!r}",
             )
@@ -47,10 +50,10 @@ class Band(PriorSet):
             raise InvalidInput(
                 f"bl.priors.{name}",
                 expected="lower probabilities of at most 1 in sum, upper ones of at least 1",
-                got=f"{float(low.sum()):.6g} and {float(high.sum()):.6g}",
+                got=f"{sum_shown(low)} and {sum_shown(high)}",
                 mend="no prior fits: widen the band (floats mean their binary64 values).",
             )
-        sums = sum(map(Fraction, low)), sum(Fraction(min(v, 1)) for v in high)
+        sums = sum(map(Fraction, low)), sum(map(Fraction, high))
         if not sums[0] <= 1 <= sums[1]:  # floats whose sum only rounds to 1
             self.status, self.assumptions = "conditional", (NOT_EMPTY,)
 
@@ -66,7 +69,7 @@ class Band(PriorSet):
 
     def described(self) -> dict[str, Any]:
         """Return the set as data, for certificates."""
-        low, high = (pairs(end) for end in (self.ends[0], np.minimum(self.ends[1], 1)))
+        low, high = (pairs(end) for end in self.ends)
         return {"kind": "band", "lower": low, "upper": high, "open": self.open}
 
     def _boxes(self) -> tuple[Box, Box]:
@@ -75,7 +78,7 @@ class Band(PriorSet):
                 return a, a
             return np.array([fraction_down(v) for v in a]), np.array([fraction_up(v) for v in a])
 
-        return box(self.ends[0]), box(np.minimum(self.ends[1], 1))
+        return box(self.ends[0]), box(self.ends[1])
 
     def least(self, v: np.ndarray) -> Least:
         """Enclose the lower expectations of columns of values."""
@@ -154,6 +157,7 @@ def _ends(given: Any, on: Alphabet, name: str, which: str) -> np.ndarray:
             got=repr(on),
             mend="around a density: bl.priors.tv_ball, kl_ball, contamination.",
         )
+    require_listable(on.size, f"bl.priors.{name}")
     if isinstance(given, dict):
         missing = set(on.labels) - set(given)
         if missing or set(given) - set(on.labels):

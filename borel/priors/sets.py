@@ -238,19 +238,14 @@ class PriorSet:
 
     def __mul__(self, mechanism: Any) -> Joint:
         """Return the joints of all members with a mechanism: ``prior_set * mech``."""
-        from borel.probability.alphabets import how_to_match, includes
+        from borel.probability.alphabets import includes, no_match
         from borel.probability.joint import Joint
         from borel.probability.mechanism import Mechanism
 
         if not isinstance(mechanism, Mechanism):
             return NotImplemented
         if not includes(mechanism.secret, self.on):
-            raise InvalidInput(
-                "prior_set * mech",
-                expected=f"priors within the secrets of the mechanism, {mechanism.secret!r}",
-                got=f"priors on {self.on!r}",
-                mend=how_to_match(mechanism.secret, self.on),
-            )
+            raise no_match("prior_set * mech", mechanism.secret, self.on)
         return Joint(self, mechanism)
 
     def __matmul__(self, other: Any) -> Any:

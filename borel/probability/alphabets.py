@@ -112,6 +112,20 @@ def _reals(points: Any) -> np.ndarray | None:
         return None
 
 
+_LISTED = 10**8
+
+
+def require_listable(count: int, what: str) -> None:
+    """Raise for more labels than can be listed one by one."""
+    if count > _LISTED:
+        raise InvalidInput(
+            what,
+            expected="at most 10**8 labels",
+            got=str(count) if count < 10**15 else f"about 2**{count.bit_length() - 1}",
+            mend="join labels, or take bl.Integers(0, None): figures look at a head of it.",
+        )
+
+
 def exact_array(values: Any) -> np.ndarray:
     """Return values as an array that holds each of them: of one NumPy type, or of objects.
 
@@ -221,13 +235,14 @@ class Finite(Alphabet):
         return made
 
     def __init__(self, labels: Any):
-        if hasattr(labels, "dims"):  # a DataArray
-            labels = labels.values
+        labels = _as_given(labels)
         if isinstance(labels, (int, np.integer)) and not isinstance(labels, bool):
             if labels < 1:
                 raise InvalidInput("Finite", expected="at least one label", got=repr(labels))
             labels = range(int(labels))
-        elif (
+        if isinstance(labels, range):
+            require_listable(-((labels.start - labels.stop) // labels.step), "Finite")
+        if (
             isinstance(labels, (str, bytes))
             or not hasattr(labels, "__iter__")
             or getattr(labels, "ndim", 1) != 1
@@ -431,11 +446,13 @@ class Integers(Alphabet):
     @property
     def labels(self) -> tuple[int, ...]:
         """The points, when both ends are given."""
+        require_listable(self.size, "Integers.labels")
         return tuple(range(self.lower, self.lower + self.size))  # type: ignore[operator]
 
     @property
     def array(self) -> np.ndarray:
         """The points as an array, when both ends are given."""
+        require_listable(self.size, "Integers.array")
         return np.arange(self.lower, self.lower + self.size)  # type: ignore[operator]
 
     def positions(self, points: Any, name: str = "y") -> np.ndarray:
@@ -628,6 +645,7 @@ class Product(Alphabet):
     @property
     def labels(self) -> tuple[tuple, ...]:
         """The points of a product of finite alphabets: tuples, the last factor fastest."""
+        require_listable(self.size, "the labels of a product")
         return tuple(cartesian(*(a.labels for a in self.parts)))
 
     @property
@@ -745,11 +763,18 @@ def includes(outer: Alphabet, inner: Alphabet) -> bool:
     return False
 
 
-def how_to_match(secret: Alphabet, prior: Alphabet) -> str:
-    """Say how to mend a prior on points that a mechanism does not know."""
+def no_match(what: str, secret: Alphabet, prior: Alphabet, *, many: bool = True) -> InvalidInput:
+    """Return the error for priors, or one, on points that a mechanism does not know."""
+    mend = f"make the mechanism with secret=bl.{prior!r}, or a prior on bl.{secret!r}."
     if secret.kind == prior.kind == "finite":
-        return how_to_label(prior)
-    return f"make the mechanism with secret=bl.{prior!r}, or a prior on bl.{secret!r}."
+        mend = how_to_label(prior)
+    return InvalidInput(
+        what,
+        expected=f"{'priors' if many else 'a prior'} within the secrets of the mechanism, "
+        f"{secret!r}",
+        got=f"{'priors' if many else 'one'} on {prior!r}",
+        mend=mend,
+    )
 
 
 def points_of(alphabet: Alphabet, what: str) -> tuple:

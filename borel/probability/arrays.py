@@ -77,11 +77,26 @@ def validated(
         raise InvalidInput(
             what,
             expected="probabilities that sum to 1 (to the rounding of floats)",
-            got=f"a sum of {sum(values[where].tolist())!r}",
+            got=f"a sum of {sum_shown(values[where])}",
             where=f"draw {tuple(int(i) for i in where)}" if where else "",
             mend=NORMALISED,
         )
     return values
+
+
+def sum_shown(values: np.ndarray) -> str:
+    """Show what numbers sum to; where a float shows 1, how far it is from it.
+
+    Examples
+    --------
+    >>> sum_shown(np.array([0.5, 0.5 + 2**-53, 2**-54])), sum_shown(np.array([0.5, 0.25]))
+    ('1 + 1.7e-16', '0.75')
+    """
+    total = sum(values.tolist())
+    if total != 1:
+        return repr(float(total))
+    miss = sum(map(Fraction, values.tolist())) - 1
+    return f"1 {'-' if miss < 0 else '+'} {abs(float(miss)):.2g}"
 
 
 def row_miss(rows: np.ndarray, *, exactly: bool = True) -> np.ndarray:
@@ -169,6 +184,18 @@ def with_labels(values: Any) -> Any:
     return xr.DataArray(values)
 
 
+def require_no_column(values: Any, what: str) -> None:
+    """Raise for a DataFrame of one column where its column, a Series, is meant."""
+    frame = type(values).__module__.partition(".")[0] == "pandas" and values.ndim == 2
+    if frame and values.shape[1] == 1 and values.shape[0] > 1:
+        raise InvalidInput(
+            what,
+            expected="a number for each label, in a row or a Series",
+            got=f"a DataFrame of one column of {values.shape[0]}",
+            mend=f"take the column: frame[{values.columns[0]!r}].",
+        )
+
+
 NAMES = {
     "secret": ("x", "X", "secret"),
     "outcome": ("y", "Y", "outcome"),
@@ -240,6 +267,7 @@ def in_order_of(values: Any, on: Alphabet, what: str) -> Any:
 
     Others come back as they are: they are in that order.
     """
+    require_no_column(values, what)
     table = with_labels(values)
     if not is_labelled(table) or not table.ndim:
         return values

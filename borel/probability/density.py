@@ -13,6 +13,7 @@ from borel.numerics.graphs.branch_points import between, branch_points
 from borel.numerics.graphs.trace import Graph, Tracer, replay, trace
 from borel.numerics.intervals.rounding import NORMAL, U
 from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
+from borel.probability.pickling import HoldsFunctions
 
 _GOLDEN = 0.6180339887498949
 _WHOLE = 1 << 53
@@ -42,7 +43,7 @@ A_KDE = (
 )
 
 
-class Density:
+class Density(HoldsFunctions):
     """A density f(y|x), or p(x), as every engine sees it.
 
     Parameters
@@ -66,6 +67,8 @@ class Density:
     opaque : str
         Why not, naming the operation; empty for a traced density.
     """
+
+    _functions = ("function",)
 
     def __init__(
         self,
@@ -113,7 +116,7 @@ class Density:
 
     def __getstate__(self) -> dict:
         """Serialise the graph; only an opaque density needs its function."""
-        state = dict(self.__dict__)
+        state = super().__getstate__()
         if self.graph is not None:
             state["function"] = None
         return state

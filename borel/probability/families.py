@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.errors import InvalidInput
-from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Product, Reals
+from borel.errors import InvalidInput, NotYet
+from borel.probability.alphabets import (
+    Alphabet,
+    Finite,
+    Integers,
+    Interval,
+    Product,
+    Reals,
+    require_listable,
+)
 from borel.probability.density import A_KDE
 from borel.probability.measure import Measure, Tail, as_reals, pmf
 from borel.probability.wrong_calls import explained
@@ -69,8 +77,7 @@ def uniform(alphabet: Alphabet) -> Measure:
         raise InvalidInput("uniform", expected="an alphabet", got=repr(alphabet))
     if alphabet.kind == "finite":
         n = alphabet.size
-        if n > 10**8:
-            raise InvalidInput("uniform", expected="at most 10**8 labels", got=str(n))
+        require_listable(n, "uniform")
         out = Measure(np.full(n, 1.0 / n), alphabet, name="uniform")
         out.family = ("uniform", {})
         return out
@@ -442,7 +449,7 @@ def is_discrete(distribution: Any) -> bool:
     return isinstance(distribution, DiscreteDistribution)
 
 
-def require_kind(what: str, role: str, on: Alphabet, discrete: bool) -> None:
+def require_kind(what: str, role: str, on: Alphabet | None, discrete: bool) -> None:
     """Refuse a law with a density on an alphabet that is counted, and masses on one that is not."""
     if isinstance(on, Alphabet) and discrete != (on.kind in ("finite", "countable")):
         has, takes = ("probabilities", "a density")[:: 1 if discrete else -1]
@@ -453,6 +460,26 @@ def require_kind(what: str, role: str, on: Alphabet, discrete: bool) -> None:
             mend=f"{role}=bl.{'Integers(0, None)' if discrete else 'Reals()'}, or the part of it "
             "that has all of the mass.",
         )
+
+
+def require_pymc_law(what: str, role: str, on: Alphabet | None, variable: Any) -> None:
+    """Refuse a PyMC law whose kind is not the alphabet's, or one that has atoms among floats."""
+    from borel.numerics.graphs.from_pytensor import atoms_of
+
+    discrete = str(variable.dtype).startswith(("int", "uint", "bool"))
+    if not discrete and (atoms := atoms_of(variable)):
+        made, mass = "bl.Measure", "its probability"
+        if role == "outcome":
+            made, mass = "bl.Mechanism", "lambda x: its probability"
+        raise NotYet(
+            what,
+            missing=f"a law with atoms, at {', '.join(atoms)}",
+            instead=f"{made}(density, {role}=bl.Mixed(interval, atoms=[...]), masses={{atom: {mass}"
+            "}, ...) with the density beside the atoms; a law of atoms alone by its probabilities, "
+            "on bl.Finite(...) or bl.Integers(); a clipped normal law is a mechanism, "
+            "bl.mechanisms.gaussian(sigma=...).clip(lower, upper).",
+        )
+    require_kind(what, role, on, discrete)
 
 
 @explained
@@ -473,6 +500,13 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
     density is opaque: it is compiled by PyTensor, and its figures on a continuous alphabet are
     estimates. A law that is exactly a family of this module, ``pm.Normal.dist(0, 2)`` say, is
     recognised by closed forms.
+
+    Raises
+    ------
+    InvalidInput
+        No distribution, or one of another kind than the alphabet.
+    NotYet
+        A law with atoms among floats: a censored, a hurdle or a rounded one.
     """
     from borel._compat import compile_logp
     from borel.numerics.graphs import from_pytensor
@@ -485,9 +519,9 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
             expected="a PyMC distribution, pm.Beta.dist(2, 5)",
             got=type(variable).__name__,
         )
+    require_pymc_law("from_pymc", "on", on, variable)
     if on is None:
         on = support(variable)
-    require_kind("from_pymc", "on", on, str(variable.dtype).startswith(("int", "uint", "bool")))
     density = either(
         lambda names, whole: from_pytensor.graph_of(variable, names, whole),
         compile_logp(variable, discrete=on.kind in ("finite", "countable")),

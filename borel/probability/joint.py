@@ -10,7 +10,7 @@ import numpy as np
 from borel import settings
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import U, compounded
-from borel.probability.alphabets import how_to_match
+from borel.probability.alphabets import no_match
 from borel.probability.arrays import as_floats, carried, require_no_underflow
 from borel.probability.density import check_labels
 from borel.probability.measure import Measure, covers
@@ -56,12 +56,7 @@ class Joint(Remade):
                 mend="write bl.pmf([...], on=alphabet) * mech.",
             )
         if isinstance(prior, Measure) and not covers(mechanism.secret, prior):
-            raise InvalidInput(
-                "prior * mech",
-                expected=f"a prior within the secrets of the mechanism, {mechanism.secret!r}",
-                got=f"one on {prior.on!r}",
-                mend=how_to_match(mechanism.secret, prior.on),
-            )
+            raise no_match("prior * mech", mechanism.secret, prior.on, many=False)
         if isinstance(prior, Measure) and prior.batch:
             raise InvalidInput(
                 "prior * mech",

@@ -23,6 +23,7 @@ from borel.probability.arrays import (
     require_no_underflow,
     rounding_allowed,
     row_miss,
+    sum_shown,
 )
 from borel.probability.density import Density, Table, probe
 from borel.probability.normalisation import sum_of_counts
@@ -99,7 +100,7 @@ def check_rows(
         raise InvalidInput(
             what,
             expected="rows that sum to 1 (to the rounding of floats)",
-            got=f"a sum of {sum(matrix[i].tolist())!r}",
+            got=f"a sum of {sum_shown(matrix[i])}",
             where=f"secret {labels[i]!r}",
             mend=NORMALISED,
         )

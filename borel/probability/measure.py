@@ -30,6 +30,7 @@ from borel.probability.arrays import (
     is_labelled,
     own_labels,
     own_rounding,
+    require_no_column,
     row_miss,
     shown,
     validated,
@@ -37,6 +38,7 @@ from borel.probability.arrays import (
 )
 from borel.probability.density import Density, breaks_of
 from borel.probability.normalisation import check_total
+from borel.probability.pickling import HoldsFunctions
 from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Tail:
+class Tail(HoldsFunctions):
     """An upper bound on the mass that a countable measure has beyond a head.
 
     Parameters
@@ -55,12 +57,14 @@ class Tail:
         The theorem that proves it; empty when the user declared it.
     """
 
+    _functions = ("bound",)
+
     bound: Callable[[int], float]
     proof: str = ""
 
 
 @explained
-class Measure:
+class Measure(HoldsFunctions):
     """A probability measure given by a density with respect to the base measure of its alphabet.
 
     Parameters
@@ -97,6 +101,7 @@ class Measure:
     """
 
     __array_ufunc__ = None
+    _functions = ("envelope",)
 
     def __init__(
         self,
@@ -466,6 +471,7 @@ def pmf(probabilities: Any, on: Alphabet | None = None) -> Measure:
 
 def _secret_last(probabilities: Any) -> Any:
     """Return a DataArray with the dimension of the secret last, if its name says which it is."""
+    require_no_column(probabilities, "pmf")
     table = with_labels(probabilities)
     if not is_labelled(table) or table.ndim < 2:
         return table

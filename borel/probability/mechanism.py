@@ -324,12 +324,31 @@ class Mechanism:
         What ``pm.logp`` returns is read as a graph, and PyMC's checks of parameters with it. If
         an operation in it has no counterpart, the density is opaque: it is compiled by PyTensor,
         and its figures are estimates.
+
+        Raises
+        ------
+        NotYet
+            A law with atoms among floats: a censored, a hurdle or a rounded one.
         """
+        import pytensor.tensor as pt
+
         from borel._compat import compile_logp
         from borel.numerics.graphs import from_pytensor
         from borel.numerics.graphs.foreign_density import either
+        from borel.probability.families import require_pymc_law
 
         _require_alphabets(secret=secret, outcome=outcome)
+        points = [pt.dscalar() for _ in secret.factors]
+        point = tuple(points) if secret.dim > 1 else points[0]
+        probe = family(point) if callable(family) else family
+        if not callable(family) or getattr(probe, "owner", None) is None:
+            raise InvalidInput(
+                "Mechanism.from_pymc",
+                expected="a function of x that returns a PyMC distribution",
+                got=type(family if not callable(family) else probe).__name__,
+                mend="write lambda x: pm.Normal.dist(x, 1).",
+            )
+        require_pymc_law("Mechanism.from_pymc", "outcome", outcome, probe)
         density = either(
             lambda names, whole: from_pytensor.graph_of(family, names, whole),
             compile_logp(family, discrete=outcome.kind in ("finite", "countable")),

@@ -178,3 +178,17 @@ def test_all_decoys_are_finite_and_their_truths_are_inside(case):
 @pytest.mark.parametrize("case", named(INFINITIES))
 def test_all_infinities_are_proved_or_left_open(case):
     check_infinity(case)
+
+
+def test_counts_of_two_secrets_have_a_supremum():
+    """A mixture of 2^-(y+1) and 2 3^-(y+1), of weight x0 x1 and mean weight 1/4: PML -> log 4."""
+    unit = bl.Interval(0, 1)
+    joint = (bl.uniform(unit) * bl.uniform(unit)) * bl.Mechanism(
+        lambda y, x: x[0] * x[1] * 0.5 ** (y + 1) + (1 - x[0] * x[1]) * 2 * 3.0 ** -(y + 1),
+        secret=unit * unit,
+        outcome=bl.Integers(0, None),
+    )
+    found = bl.pml(joint).sup()
+    assert found.lower <= np.log(4) <= found.upper
+    assert found.lower > np.log(4) - 1e-6
+    assert bl.pmc(joint).sup().upper == np.inf  # (3/2)^y / 4 is below E f / f at x0 x1 = 0

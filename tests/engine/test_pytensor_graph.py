@@ -13,7 +13,7 @@ from scipy import stats
 
 import borel as bl
 from borel import _compat
-from borel.errors import InvalidInput, NotTraceable
+from borel.errors import InvalidInput, NotTraceable, NotYet
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.from_pytensor import graph_of, law_of
 from borel.numerics.graphs.trace import Graph
@@ -138,6 +138,67 @@ def test_intervals_enclose(name):
     values = values_of(graph, ys, xs)
     good = np.isnan(values) | (low - 1e-12 <= values) & (values <= high + 1e-12)
     assert good.all()
+
+
+# -- laws with atoms, and laws of another kind than the alphabet ----------------------------------
+
+LAW = pm.Normal.dist(0, 1)
+ATOMS = {
+    "censored": (lambda x: pm.Censored.dist(pm.Normal.dist(x, 1), lower=-1, upper=1.5), "-1, 1.5"),
+    "censored below": (
+        lambda x: pm.Censored.dist(pm.Normal.dist(x, 1), lower=-1, upper=None),
+        "-1",
+    ),
+    "censored at x": (
+        lambda x: pm.Censored.dist(LAW, lower=x, upper=None),
+        "points that are computed",
+    ),
+    "a hurdle": (lambda x: pm.HurdleGamma.dist(psi=0.5, alpha=1 + x, beta=1), "0"),
+    "inflated at 2": (
+        lambda x: pm.Mixture.dist(
+            w=[0.5, 0.5], comp_dists=[pm.DiracDelta.dist(2.0), pm.Normal.dist(x, 1)]
+        ),
+        "2",
+    ),
+    "a point": (lambda x: pm.DiracDelta.dist(x), "points that are computed"),
+    "clipped": (lambda x: pm.math.clip(pm.Normal.dist(x, 1), 0, 3), "0, 3"),
+    "twice a clipped one": (lambda x: 2 * pm.math.clip(pm.Normal.dist(x, 1), 0, 3), "0, 3"),
+    "rounded": (lambda x: pm.math.round(pm.Normal.dist(x, 1)), "whole numbers"),
+    "floor": (lambda x: pm.math.floor(pm.Normal.dist(x, 1)), "whole numbers"),
+}
+
+
+@pytest.mark.parametrize("name", ATOMS)
+def test_a_law_with_atoms_is_refused_as_such(name):
+    make, points = ATOMS[name]
+    expected = rf"\(a law with atoms, at {points}\)\. Today: bl\.{{}}.*bl\.Mixed.*masses="
+    for outcome in (LINE, bl.Interval(-1, 1), bl.Mixed(UNIT, atoms=[0]), COUNTS):
+        with pytest.raises(NotYet, match=expected.format("Mechanism")):
+            bl.Mechanism.from_pymc(make, secret=UNIT, outcome=outcome)
+    for on in (None, LINE):
+        with pytest.raises(NotYet, match=expected.format("Measure")):
+            bl.from_pymc(make(pt.dscalar()), on=on)
+
+
+def test_numbers_that_are_clipped_on_the_way_are_no_atoms():
+    mech = bl.Mechanism.from_pymc(
+        lambda x: pm.Normal.dist(pm.math.clip(pm.math.round(x), 0, 1), 1), secret=UNIT, outcome=LINE
+    )
+    assert mech.pdf(1.0, 0.9) == pytest.approx(stats.norm(1, 1).pdf(1.0))
+
+
+def test_the_kind_of_a_law_is_the_outcomes():
+    for make, outcome, word in (
+        (lambda x: pm.Poisson.dist(1 + x), LINE, "probabilities"),
+        (lambda x: pm.Poisson.dist(1 + x), UNIT, "probabilities"),
+        (lambda x: pm.Normal.dist(x, 1), COUNTS, "a density"),
+        (lambda x: pm.Normal.dist(x, 1), bl.Finite(3), "a density"),
+    ):
+        with pytest.raises(InvalidInput, match=rf"Mechanism\.from_pymc: .*got one with {word}"):
+            bl.Mechanism.from_pymc(make, secret=UNIT, outcome=outcome)
+    for wrong in (LAW, lambda x: 2 * 1.0):
+        with pytest.raises(InvalidInput, match=r"a function of x that returns a PyMC distribution"):
+            bl.Mechanism.from_pymc(wrong, secret=UNIT, outcome=LINE)
 
 
 # -- obligations ---------------------------------------------------------------------------------

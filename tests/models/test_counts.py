@@ -25,9 +25,9 @@ VALUES = [0, 3, 1, 7, 2]
     [
         ([1, -1], {}, ValueError, "values must be whole numbers >= 0, got -1 at position 1"),
         ([1, 0.5], {}, ValueError, "got 0.5 at position 1"),
-        ([1, np.nan], {}, ValueError, "got nan"),
+        ([1, np.nan], {}, ValueError, "got nan at position 1; drop what is missing$"),
         ([], {}, ValueError, "at least 1 counts"),
-        (["a"], {}, TypeError, "must be counts"),
+        (["a"], {}, TypeError, "must be counts, .*; pass one whole number for each"),
         ([1], {"mu_prior": (0, 1)}, ValueError, "mu_prior must be two positive finite"),
     ],
 )

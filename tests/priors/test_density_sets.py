@@ -75,3 +75,29 @@ def test_over_all_outcomes_ldp_bounds_it():
 def test_nonsense_is_refused(make):
     with pytest.raises(bl.InvalidInput, match="expected"):
         make()
+
+
+EMPTY = {
+    "a mean beyond the interval": lambda: bl.priors.moment(lambda x: x, lower=1.5, on=UNIT),
+    # E x^2 >= (E x)^2 = 0.64
+    "a variance below 0": lambda: bl.priors.moment(
+        [lambda x: x, lambda x: x * x], lower=[0.8, 0], upper=[1, 0.5], on=UNIT
+    ),
+    "a band above 1": lambda: bl.priors.box(lambda x: 1 + x, lambda x: 3 + x, on=UNIT),
+    "a band below 1": lambda: bl.priors.box(lambda x: x / 2, lambda x: x, on=UNIT),
+    # of masses 0.5 and 1.1
+    "ends out of order": lambda: bl.priors.box(lambda x: x, lambda x: 1.6 - x, on=UNIT),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_limits_that_no_density_meets_are_refused_at_once(name):
+    with pytest.raises(bl.InvalidInput, match=r"bl\.priors\.(moment|box): expected"):
+        EMPTY[name]()
+
+
+def test_limits_that_a_density_just_meets_are_not_refused():
+    uniform = bl.priors.box(lambda x: 1 + 0 * x, lambda x: 1 + 0 * x, on=UNIT)
+    assert bl.pml(uniform * NOISE)(0.0).lower <= np.log(1 / (1 - np.exp(-1)))
+    bl.priors.moment([lambda x: x, lambda x: x * x], lower=[0.5, 0], upper=[0.5, 0.2501], on=UNIT)
+    bl.priors.box(lambda x: x, lambda x: x + 0.5, on=UNIT)

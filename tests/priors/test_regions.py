@@ -42,6 +42,18 @@ def test_the_mass_of_the_region_is_reached_as_often_as_stated(kind):
     assert np.median(masses) < 0.96  # it does not buy its confidence with a huge region
 
 
+@pytest.mark.parametrize("kind", [*KINDS, "hdi"])
+def test_a_region_of_narrow_floats_holds_what_they_were_rounded_from(kind):
+    """As many laws as its order statistic says: of the half of the draws that gives the size."""
+    rank = int(stats.binom.ppf(0.95, 200, 0.8)) + 1
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        p = rng.dirichlet([60, 1] if kind == "hdi" else [30, 1, 5], size=(2, 200))
+        region = learn(p.astype(np.float32)).region(kind, prob=0.8, confidence=0.95)
+        second = p[:, 100:].reshape(200, -1)
+        assert inside(region, second).sum() >= rank
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("leakage", [bl.pml, bl.pmc])
 def test_the_smallest_level_is_below_the_supremum_over_any_region(kind, leakage):

@@ -28,6 +28,8 @@ def prove_countable(engine: Any, kind: str) -> Proof | None:
     secret = getattr(engine, "secret", None)
     if secret is None:  # a countable secret: a few points of positive mass, and x = y + k
         secret = _countable_secret(engine.joint.prior)
+    if secret.dim > 1:  # its rays are of one secret
+        return None
     surface = getattr(engine, "surface", None)
     if surface is None:
         graph = log_graph(density)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel.numerics.graphs.float64 import _function
+from borel.numerics.graphs.float64 import function_of
 
 if TYPE_CHECKING:
     from borel.numerics.graphs.trace import Graph
@@ -97,7 +97,7 @@ class _Nodes:
             value = known.get(args[0])
             line = (1.0, 0.0) if args[0] == name else None
         elif all(self.number[a] is not None for a in args):
-            value = float(_function(op)(*(self.number[a] for a in args)))
+            value = float(function_of(op)(*(self.number[a] for a in args)))
         elif op in _LINES:
             parts = [self.line[a] for a in args]
             line = _LINES[op](*parts) if None not in parts else None

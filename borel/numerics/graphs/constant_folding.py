@@ -128,7 +128,7 @@ class Fold:
         if known is None:
             return None, 0.0
         with np.errstate(all="ignore"):
-            return known, float(float64._function(op)(*(self._rounded[a] for a in args)))
+            return known, float(float64.function_of(op)(*(self._rounded[a] for a in args)))
 
     def affine(self, k: int) -> tuple[dict[int, int], Fraction]:
         """Return a node as a sum of others, each with its sign or count, and a constant."""

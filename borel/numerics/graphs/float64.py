@@ -55,7 +55,7 @@ def _values(graph: Graph, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
                 values.append(np.asarray(args[0], float))
             else:
                 # as float64: truth values are numbers to what reads them
-                values.append(np.asarray(_function(op)(*(values[a] for a in args)), float))
+                values.append(np.asarray(function_of(op)(*(values[a] for a in args)), float))
     return values
 
 
@@ -95,7 +95,8 @@ _LOG_RULES = {
 }
 
 
-def _function(name: str):
+def function_of(name: str):
+    """Return the function of NumPy or SciPy that an operation of a graph is."""
     if name == "where":
         return np.where
     if name.startswith("special."):

@@ -127,6 +127,73 @@ def law_of(variable: Any) -> tuple[str, dict[str, Fraction]] | None:
         return None
 
 
+def atoms_of(variable: Any) -> list[str]:
+    """Return, in words, where a PyMC distribution of floats has atoms; nothing if it has a density.
+
+    PyTensor's type says of neither: censored, hurdle and rounded laws are of float64, too.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> atoms_of(pm.Censored.dist(pm.Normal.dist(0, 1), lower=-1, upper=None))
+    ['-1']
+    >>> atoms_of(pm.Normal.dist(0, 1))
+    []
+    """
+    node = variable.owner
+    if node is None:
+        return []
+    scalar = type(getattr(node.op, "scalar_op", None)).__name__
+    kind = type(node.op).__name__.removesuffix("RV")
+    found: list[str] = []
+    if scalar == "NoneType" and "float" not in variable.type.dtype:
+        found = [f"the values of {kind}"] if _is_random(variable) else []
+    elif kind == "DiracDelta":
+        found = _points(node.inputs[-1:])
+    elif kind == "Censored":
+        found = atoms_of(node.inputs[0]) + _points(node.inputs[1:3])
+    elif kind == "Truncated":
+        found = atoms_of(node.inputs[0])
+    elif kind in ("Mixture", "_Hurdle"):
+        found = [atom for part in node.inputs[2:] for atom in atoms_of(part)]
+    elif not type(node.op).__name__.endswith("RV"):
+        inputs = {True: [], False: []}
+        for part in node.inputs:
+            inputs[_is_random(part)].append(part)
+        found = [atom for part in inputs[True] for atom in atoms_of(part)]
+        if inputs[True] and scalar in _STEPS:
+            found = ["whole numbers"]
+        elif inputs[True] and scalar in ("Clip", "Maximum", "Minimum"):
+            found += _points(inputs[False])
+    return list(dict.fromkeys(found))
+
+
+_STEPS = frozenset("RoundHalfToEven RoundHalfAwayFromZero Floor Ceil Trunc Sign".split())
+
+
+def _is_random(variable: Any) -> bool:
+    node = variable.owner
+    return node is not None and (
+        type(node.op).__name__.endswith("RV") or any(map(_is_random, node.inputs))
+    )
+
+
+def _points(variables: list[Any]) -> list[str]:
+    """Return numbers in words, infinite ones left out."""
+    found = []
+    for variable in variables:
+        if hasattr(variable, "data"):
+            numbers = np.ravel(variable.data).astype(float)
+            found += [f"{v:g}" for v in numbers if math.isfinite(v)]
+            continue
+        try:
+            number = _number(variable)
+        except NotTraceable:
+            number = None
+        found.append("points that are computed" if number is None else f"{float(number):g}")
+    return found
+
+
 def _number(parameter: Any) -> Fraction | None:
     if parameter.type.ndim:
         return None
