@@ -31,9 +31,9 @@ import borel as bl
 HERE = Path(__file__).parent
 ACCEPTED = HERE / "data" / "figures_changes.txt"
 
-BUDGET = 3.0
+BUDGET = 2.0
 """Seconds that a figure may take: the list is long."""
-SHARE = 0.2
+SHARE = 0.25
 """The part of a budget after which a figure may have been cut short: parts of figures share one."""
 PATIENCE = 20
 """Budgets after which a figure is given up."""
