@@ -139,7 +139,7 @@ def computed(name, *, budget=BUDGET, seconds=None):
             text = " ".join(str(error).split())[:160]
             lines = {name: ["", "", f"error: {type(error).__name__}: {text}", "text"]}
     took = time.monotonic() - start
-    if took > SHARE * budget * len(lines):
+    if took > SHARE * budget:
         lines = {key: [*line, "cut"] for key, line in lines.items()}
     truth = figure.truth and figure.truth()
     return lines, {name: [end.hex() for end in truth]} if truth else {}, took
