@@ -34,7 +34,10 @@ ACCEPTED = HERE / "data" / "figures_changes.txt"
 BUDGET = 2.0
 """Seconds that a figure may take: the list is long."""
 SHARE = 0.25
-"""The part of a budget after which a figure may have been cut short: parts of figures share one."""
+"""The part of a budget after which a figure may have been cut short: parts of figures share one.
+
+Infinite where no figure depends on the clock.
+"""
 PATIENCE = 20
 """Budgets after which a figure is given up."""
 WIDER = 1.01
@@ -227,10 +230,11 @@ def changes_of(old, new):
         ulp = math.ulp(max((abs(e) for e in (low, high) if math.isfinite(e)), default=0.0))
         if not (cut or new_cut) and not now <= WIDER * width + ulp:
             yield "wider"
-    cut = "cut" in old[4:] + new[4:]
+    both = bool(old[0] and new[0])
+    cut = both and "cut" in old[4:] + new[4:]
     if sort_of(old) != sort_of(new) and not cut:
         yield "status"
-    if old[3] != new[3] and not cut:
+    if both and old[3] != new[3] and not cut:
         yield "units"
 
 

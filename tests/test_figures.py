@@ -178,7 +178,8 @@ def line(low, high, *rest):
         (line(0.76, 0.8, "certified", "nats", "cut"), [figures.FALSE]),
         (line(0.5, 0.75, "exact", "nats"), ["status"]),
         (line(0.5, 0.75, "certified", "ratio"), ["units"]),
-        (["", "", "error: NotYet: gone", "text"], ["status", "units"]),
+        (["", "", "error: NotYet: gone", "text"], ["status"]),
+        (["", "", "error: TimeoutError: late", "text", "cut"], ["status"]),
         (None, ["gone"]),
     ],
 )
