@@ -19,7 +19,6 @@ from engine.truths import ball, enclosed
 from flint import arb
 
 import borel as bl
-from borel.engine import engine_for
 
 UNIT, HALF_LINE, REALS = bl.Interval(0, 1), bl.Interval(0, None), bl.Reals()
 
@@ -76,6 +75,8 @@ def band_violations(joint, case, kind, *, reach=1e6):
     Leakages here are continuous in y, so that what holds almost everywhere on a band holds at its
     ends and at its middle.
     """
+    from borel.engine import engine_for  # here, so that the cases need public names only
+
     part = engine_for(joint).partition(kind)
     for _ in range(2):
         part.split(np.ones(len(part.low), bool), time.monotonic() + 10)
