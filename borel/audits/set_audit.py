@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from borel.audits.serialisation import in_words
 from borel.audits.store import pack
 from borel.audits.table import short
-from borel.engine.problem.budget import vouched
 from borel.errors import NotYet
 from borel.priors.set_leakage import nominal_joint
 from borel.priors.sets import PriorSet
@@ -106,7 +105,7 @@ def cost(over: Bound, nominal: Bound) -> Bound | None:
         return Bound.undecided(max(low, 0), max(high, 0), reason=reason, **about)
     if status == "statistical":
         about["confidence"] = over.confidence
-    return vouched(getattr(Bound, status)(max(low, 0), max(high, 0), **about))
+    return getattr(Bound, status)(max(low, 0), max(high, 0), **about)
 
 
 def _difference(a: float, b: float) -> Any:

@@ -29,7 +29,6 @@ import numpy as np
 from borel.engine.certificates.prior_sets import of_mean
 from borel.engine.prior_sets import linear_programme
 from borel.engine.prior_sets.lower_expectations import Least
-from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Alphabet
@@ -210,7 +209,7 @@ class PriorSet:
         about["witness"] = {"prior": as_measure(prior, self.on, "the attaining prior")}
         bound = self.bound(low, high, **about)
         figure = "lower" if sign > 0 else "upper"
-        return vouched(of_mean(bound, self, figure, values[:, 0], prior))
+        return of_mean(bound, self, figure, values[:, 0], prior)
 
     def largest(self, figures: list[Bound]) -> Bound:
         """Return the largest of several figures over the set, with the confidence of the set.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.engine.certificates import wanted
 from borel.engine.certificates.events import event, psi
 from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_line
 from borel.engine.problem.secret_and_kernel import log_graph
@@ -249,10 +250,13 @@ def _psi_2(engine: Any, rows: Rows, level: Threshold) -> Bound:
 
 
 def _proved(prove: Any) -> Any:
-    """Return what has a certificate, if certificates are wanted, within half of the time left."""
-    if settings.current().certificates:
-        with suppress(BudgetSpent), settings.part(2):
-            return prove(_ROOM * settings.current().tol)
+    """Return the ends that a checker proves, within half of the time left, and the certificate.
+
+    The checker's proof is the engine's own here; its certificate is handed on if it is wanted.
+    """
+    with suppress(BudgetSpent), settings.part(2):
+        found = prove(_ROOM * settings.current().tol)
+        return found if found is None or wanted() else (*found[:2], None)
     return None
 
 
