@@ -32,7 +32,11 @@ def is_set(joint: Joint) -> bool:
 
 
 def beside(
-    name: str, over: Bound, figure: Callable[[Joint], Bound], joint: Joint
+    name: str,
+    over: Bound,
+    figure: Callable[[Joint], Bound],
+    joint: Joint,
+    packed: Callable[..., xr.Dataset] = pack,
 ) -> dict[str, xr.Dataset]:
     """Return the nodes of a figure under the nominal prior, and of what the set costs.
 
@@ -46,6 +50,8 @@ def beside(
         The measure, of a joint.
     joint : Joint
         ``prior_set * mech``.
+    packed : callable
+        How a Bound is packed.
 
     Returns
     -------
@@ -63,8 +69,8 @@ def beside(
     except NotYet as error:
         return {f"{name}/nominal": xr.Dataset(attrs={"not_yet": str(error)})}
     price = cost(over, one)
-    nodes = {f"{name}/nominal": pack(one)}
-    return nodes if price is None else {**nodes, f"{name}/cost": pack(price)}
+    nodes = {f"{name}/nominal": packed(one)}
+    return nodes if price is None else {**nodes, f"{name}/cost": packed(price)}
 
 
 def cost(over: Bound, nominal: Bound) -> Bound | None:

@@ -75,6 +75,12 @@ class Question:
     options: Options
     again: Callable[[], Bound]
 
+    def __repr__(self) -> str:
+        """Show the figure as a call, and what it is of."""
+        prior, outcome = (getattr(self.joint, n, None) for n in ("prior", "outcome"))
+        of = repr(self.joint) if prior is None else f"{prior!r} with outcomes on {outcome!r}"
+        return f"{self.figure}({', '.join(map(str, self.arguments))}) of {of}"
+
     def certified(self, bound: Bound) -> Bound:
         """Return the figure with its certificate."""
         return certificate_of(self, bound)
@@ -111,10 +117,9 @@ def certificate_of(question: Question, bound: Bound) -> Bound:
             found = question.again()
         if found.certificate is not None:
             return found.answering(question)
-        call = f"{question.figure}({', '.join(map(str, question.arguments))})"
         missing = (
-            f"a rule by which a checker verifies {call} of {question.joint!r} within the budget "
-            f"of {question.options.budget:g} s"
+            f"a rule by which a checker verifies {question!r} within the budget of "
+            f"{question.options.budget:g} s"
         )
     raise NotYet(
         "bound.certify()",
