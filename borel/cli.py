@@ -139,7 +139,8 @@ def check(
         for row in verdicts(result):
             counts[row.outcome] += 1
             outcome = "no certificate" if row.outcome == "none" else row.outcome
-            print(f"{row.name}  {row.bound}\n    {outcome}: {row.words}", flush=True)
+            said = row.words if row.words.startswith(outcome) else f"{outcome}: {row.words}"
+            print(f"{row.name}  {row.bound}\n    {said}", flush=True)
         print("{verified} verified, {refused} refused, {none} without one".format(**counts))
         if counts["verified"] == counts["refused"] == 0:
             print(HOW_TO_CERTIFY)

@@ -12,6 +12,8 @@ from borel.engine import engine_for
 from borel.engine.envelopes.binned import BinnedEnvelope
 from borel.engine.envelopes.figures import nats, ratio_of
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 UNIT = bl.Interval(0, 1)
 
 

@@ -31,6 +31,8 @@ from engine.certified_cases import (
 import borel as bl
 from borel.errors import NotYet
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 INF = math.inf
 PROVED = {"certified", "conditional"}
 KINDS = ("pml", "pmc")

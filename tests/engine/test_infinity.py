@@ -14,6 +14,8 @@ from engine.near_misses import NEAR_MISSES
 import borel as bl
 from borel.audits.verification import verified
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 INF = np.inf
 
 PROVED = {

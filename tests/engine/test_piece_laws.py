@@ -20,6 +20,8 @@ from borel.numerics.reduction import order_statistic_density
 from borel.numerics.reduction.order_statistic_density import PieceLaws, _at, extreme, turned
 from borel.numerics.reduction.sum_density import MOST
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 UNIT = bl.Interval(0, 1)
 FLAT, RISING = fmpq_poly([1]), fmpq_poly([0, 1])
 BETA = fmpq_poly([0, 1]) * fmpq_poly([1, -1]) ** 2  # Beta(2, 3), but for its scale

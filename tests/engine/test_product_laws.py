@@ -21,6 +21,8 @@ from borel.numerics.reduction import product_density, scalar_statistic
 from borel.numerics.reduction.product_density import product_law
 from borel.numerics.reduction.single_argument import through_one_number
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 UNIT = bl.Interval(0, 1)
 ONE, LINE = [1], [0, 1]
 # a number of secrets, their ends, the coefficients of their densities but for scale

@@ -29,7 +29,7 @@ from borel.engine import engine_for
 from borel.engine.continuous.engine import CertifiedEngine
 from borel.engine.problem.reduced_joint import on_a_line
 
-pytestmark = pytest.mark.usefixtures("digits")
+pytestmark = pytest.mark.usefixtures("with_certificates", "digits")
 
 
 @pytest.mark.truths

@@ -18,6 +18,8 @@ from borel.engine.problem import prior_masses, prior_normalisation
 from borel.engine.problem.prior_normalisation import MISS, miss
 from borel.numerics.graphs.trace import trace
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 UNIT, HALF, REALS = bl.Interval(0, 1), bl.Interval(0, None), bl.Reals()
 
 
