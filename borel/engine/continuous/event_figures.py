@@ -17,7 +17,6 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates import wanted
-from borel.engine.certificates.events import event, psi
 from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_line
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
@@ -261,6 +260,8 @@ def _proved(prove: Any) -> Any:
 
 
 def _of_psi(engine: Any, rows: Rows, quantity: str, level: Threshold, otherwise: Any) -> Bound:
+    from borel.engine.certificates.events import psi
+
     found = _proved(lambda room: psi(rows, quantity, level, room))
     if found is not None:
         return engine.bound(*found[:2], units="probability", certificate=found[2])
@@ -288,6 +289,8 @@ def _halves(engine: Any, rows: Rows) -> Bound:
 
 
 def _of_event(engine: Any, rows: Rows, quantity: str, delta: Fraction) -> Bound:
+    from borel.engine.certificates.events import event
+
     found = _proved(lambda room: event(rows, quantity, delta, room))
     if found is not None:
         return engine.bound(*found[:2], certificate=found[2])
