@@ -20,8 +20,6 @@ from borel.numerics.reduction import order_statistic_density
 from borel.numerics.reduction.order_statistic_density import PieceLaws, _at, extreme, turned
 from borel.numerics.reduction.sum_density import MOST
 
-pytestmark = pytest.mark.usefixtures("with_certificates")
-
 UNIT = bl.Interval(0, 1)
 FLAT, RISING = fmpq_poly([1]), fmpq_poly([0, 1])
 BETA = fmpq_poly([0, 1]) * fmpq_poly([1, -1]) ** 2  # Beta(2, 3), but for its scale
@@ -186,6 +184,7 @@ def test_kernels_of_one_are_on_a_line():
 
 
 def certified(bound):
+    bound = bound.certify()
     assert bound.status == "certified" and bound.certificate is not None
     assert not checked(bound.certificate).failures
     return bound
