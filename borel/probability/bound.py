@@ -218,8 +218,9 @@ class Bound:
         Returns
         -------
         Bound
-            The figure, computed again under the options that it was asked under, perhaps a little
-            wider; its ``certificate`` is data: ``json.dump(bound.certificate, file)``.
+            The figure, computed again under the options that it was asked under (with the budget of
+            now, if that is larger), perhaps a little wider. Its ``certificate`` is data:
+            ``json.dump(bound.certificate, file)``.
 
         Raises
         ------

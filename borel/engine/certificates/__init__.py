@@ -113,13 +113,13 @@ def certificate_of(question: Question, bound: Bound) -> Bound:
     """
     missing = _NO_RULE.get(bound.status)
     if missing is None:
-        with settings.options(**vars(question.options)), making():
+        budget = max(question.options.budget, settings.current().budget)
+        with settings.options(**{**vars(question.options), "budget": budget}), making():
             found = question.again()
         if found.certificate is not None:
             return found.answering(question)
         missing = (
-            f"a rule by which a checker verifies {question!r} within the budget of "
-            f"{question.options.budget:g} s"
+            f"a rule by which a checker verifies {question!r} within the budget of {budget:g} s"
         )
     raise NotYet(
         "bound.certify()",
