@@ -12,10 +12,19 @@ import borel as bl
 from borel import adversaries as adv
 from borel.audits.set_audit import cost
 from borel.audits.store import pack, unpack
-from borel.engine.certificates import at_outcomes, encoding, infinities, laws, several_secrets
+from borel.engine.certificates import (
+    Question,
+    at_outcomes,
+    encoding,
+    infinities,
+    laws,
+    several_secrets,
+    wanted,
+)
 from borel.engine.certificates.checks.composition import examined
 from borel.figures import envelope_bounds
 from borel.probability.bound import Bound
+from borel.settings import current
 
 UNIT, REALS, BIT = bl.Interval(0, 1), bl.Reals(), bl.Finite([0.0, 1.0])
 
@@ -31,6 +40,7 @@ NOISY = bl.uniform(UNIT) * bl.mechanisms.gaussian(sigma=0.5)
 COUNTED = bl.poisson(mu=3) * bl.Mechanism(laplace, secret=bl.Integers(0, None), outcome=REALS)
 BALL = bl.priors.tv_ball(bl.uniform(UNIT), 0.1)
 ON_UNIT = bl.Mechanism(laplace, secret=UNIT, outcome=REALS)
+DIVERGENCE = bl.priors.kl_ball(bl.pmf([0.25, 0.75]), 0.1, direction="to_centre")
 FAMILY = bl.priors.family(lambda t: bl.beta(alpha=2.0, beta=t), bl.Interval(2, 3))
 P, Q = bl.beta(alpha=2, beta=5), bl.beta(alpha=2.5, beta=5)
 
@@ -49,6 +59,7 @@ WITH = {
     "a mass of that": lambda: bl.envelope(CONTINUOUS).delta(0.3),
     "an event": lambda: bl.event_maximal_leakage(ON_A_LINE, delta=F(1, 5)),
     "an infinite quantile": lambda: bl.pmc(COUNTED).quantile(0.5),
+    "a set on a table": lambda: bl.pml(DIVERGENCE * TABLE.mechanism).sup(),
     "a set": lambda: bl.pml(BALL * ON_UNIT).sup(),
 }
 FIGURES = {
@@ -152,7 +163,24 @@ def test_what_is_missing_is_named():
         undecided.certify()
 
 
-def test_the_options_of_a_figure_are_those_of_its_certificate():
+def test_a_certificate_is_computed_under_the_options_of_its_figure():
+    """But for the budget: the larger one."""
+    seen = []
+
+    def again():
+        seen.append((current(), wanted()))
+        return Bound.certified(0.25, 0.5, certificate={"claim": {}})
+
+    with bl.options(tol=1e-4, seed=3, budget=5) as asked:
+        question = Question(TABLE, "sup", ("pml",), asked, again)
+    for budget, larger in ((2, 5), (120, 120)):
+        with bl.options(budget=budget):
+            made = Bound.certified(0.25, 0.5).answering(question).certify()
+        assert seen.pop() == (replace(asked, budget=larger), True) and not wanted()
+        assert made.certificate is not None and made.question is question
+
+
+def test_a_certified_figure_knows_what_was_asked():
     with bl.options(tol=1e-4):
         found = bl.pml(joints())(0.25)
     with bl.options(tol=1e-8, budget=120):  # more time than the figure had
