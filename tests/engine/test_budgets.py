@@ -277,7 +277,9 @@ def on_a_grid(size, delta):
 
 
 @pytest.mark.parametrize("delta", [F(1, 4), F(3, 4)])
-def test_binary_envelopes_end_in_time(clock, delta):
+def test_binary_envelopes_end_in_time(clock, monkeypatch, delta):
+    """By integrals, as where no checker proves what float64 finds."""
+    monkeypatch.setattr("borel.engine.continuous.event_figures._proved", lambda prove: None)
     event, halves = on_a_grid(3, delta)
     least, most = math.log(event), math.log(event if delta < F(1, 2) else max(event, halves))
     clock.takes(integral, "_core")
