@@ -64,11 +64,15 @@ def audit(
     quiet: Annotated[
         bool, typer.Option("--quiet", help="No progress bar, no table; errors only.")
     ] = False,
+    certificates: Annotated[
+        bool,
+        typer.Option("--certificates", help="Make certificates, which `borel check` verifies."),
+    ] = False,
 ) -> None:
     """Audit a study: a table, result.nc with every figure, and report.html."""
     with _errors():
-        for name, one, place in _studies(study, output):
-            _audit(one, place, resume=resume, quiet=quiet, name=name)
+        for one, place in _studies(study, output):
+            _audit(one, place, quiet=quiet, resume=resume, certificates=certificates)
 
 
 @app.command()
@@ -128,20 +132,18 @@ def check(
 ) -> None:
     """Verify the certificates of a result again, and say what they take on trust."""
     with _errors():
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
+        from borel.audits.table import HOW_TO_CERTIFY
+        from borel.audits.verification import verdicts
 
-        from borel.audits.verification import verify
-
-        found = verify(result, None)
-        table = Table("figure", "bound", "certificate", "what came of it", show_lines=True)
-        for row in found:
-            table.add_row(*map(Text, (row.name, row.bound, row.outcome, row.words)))
-        _console(Console).print(table)
-        counts = {kind: sum(r.outcome == kind for r in found) for kind in ("verified", "refused")}
-        none = len(found) - sum(counts.values())
-        print(f"{counts['verified']} verified, {counts['refused']} refused, {none} without one")
+        counts: dict[str, int] = dict.fromkeys(("verified", "refused", "none"), 0)
+        for row in verdicts(result):
+            counts[row.outcome] += 1
+            outcome = "no certificate" if row.outcome == "none" else row.outcome
+            said = row.words if row.words.startswith(outcome) else f"{outcome}: {row.words}"
+            print(f"{row.name}  {row.bound}\n    {said}", flush=True)
+        print("{verified} verified, {refused} refused, {none} without one".format(**counts))
+        if counts["verified"] == counts["refused"] == 0:
+            print(HOW_TO_CERTIFY)
         if counts["refused"]:
             raise typer.Exit(1)
 
@@ -149,7 +151,7 @@ def check(
 # -- the steps of an audit ------------------------------------------------------------------
 
 
-def _studies(path: Path, output: Path | None) -> Iterator[tuple[str, Any, Path]]:
+def _studies(path: Path, output: Path | None) -> Iterator[tuple[Any, Path]]:
     """Yield the studies of a file with their folders; those are checked before anything runs."""
     from borel.audits.store import writable
     from borel.audits.study import StudyError, load_study
@@ -167,27 +169,30 @@ def _studies(path: Path, output: Path | None) -> Iterator[tuple[str, Any, Path]]
             folder.rmdir()
         raise
     for name, one in found.items():
-        yield name, one, folder if len(found) == 1 else writable(folder / name)
+        yield one, folder if len(found) == 1 else writable(folder / name)
 
 
-def _audit(study: Any, folder: Path, *, resume: bool, quiet: bool, name: str) -> None:
+def _audit(study: Any, folder: Path, *, quiet: bool, **how: bool) -> None:
     from rich.console import Console
+    from rich.text import Text
 
     from borel.audits.audit import ResumeWarning
     from borel.audits.audit import audit as run
     from borel.audits.store import load
-    from borel.audits.table import rows
+    from borel.audits.table import about_certificates, rows
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", ResumeWarning)
         warnings.showwarning = _show(warnings.showwarning)
-        tree = run(study, output=folder, resume=resume, progress=False if quiet else None)
+        tree = run(study, output=folder, progress=False if quiet else None, **how)
     result = load(tree)
     if not quiet:
         console = _console(Console)
         console.print(
             _table(f"{study.title} (weakest status: {tree.attrs['status']})", rows(result))
         )
+        for line in about_certificates(result):
+            console.print(Text(line))
         print(f"figures: {folder / 'result.nc'}", flush=True)
     report = result.report(folder / REPORT)
     if not quiet:

@@ -65,6 +65,7 @@ class NotYet(BorelError, NotImplementedError):
 
     def __init__(self, what: str, *, missing: str, instead: str = ""):
         advice = f" Today: {instead}" if instead else ""
+        self.missing = missing
         super().__init__(f"{what}: not yet in this version ({missing}).{advice}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
@@ -35,12 +36,6 @@ class Options:
         Seed of every random choice (quasi-random starting points).
     closed_forms : bool
         Whether a mechanism's closed forms are used; switched off, the engine computes alone.
-    certificates : bool
-        Whether certified figures carry certificates. One is handed out only if a checker was seen
-        to follow it (of laws, part of it; at an outcome, where none was seen to fail, the like of
-        it), which may take longer than the figure: switch it off to search for a design.
-        What the engine proves without a certificate is ``conditional`` on the engine; with this
-        option off it is ``certified``, on its word.
     """
 
     tol: float = 1e-8
@@ -48,7 +43,6 @@ class Options:
     engine: str = "auto"
     seed: int = 0
     closed_forms: bool = True
-    certificates: bool = True
 
     def __post_init__(self):
         for name, unit in (("tol", "nats"), ("budget", "seconds")):
@@ -61,12 +55,12 @@ class Options:
             raise InvalidInput(
                 "options", expected="seed, an integer >= 0", got=f"seed={self.seed!r}"
             )
-        for name in ("closed_forms", "certificates"):
-            value = getattr(self, name)
-            if not isinstance(value, bool):
-                raise InvalidInput(
-                    "options", expected=f"{name}, True or False", got=f"{name}={value!r}"
-                )
+        if not isinstance(self.closed_forms, bool):
+            raise InvalidInput(
+                "options",
+                expected="closed_forms, True or False",
+                got=f"closed_forms={self.closed_forms!r}",
+            )
         if self.engine not in ENGINES:
             raise InvalidInput(
                 "options", expected=f"engine in {ENGINES}", got=f"engine={self.engine!r}"
@@ -155,6 +149,12 @@ def each(compute: Callable[[Any], Any], of: Sequence[Any]) -> list[Any]:
     return found
 
 
+_CERTIFICATES = (
+    "options(certificates=...) does nothing any more: no figure makes a certificate unless it is "
+    "asked for, by bound.certify() or `borel audit --certificates`; leave the option out"
+)
+
+
 @contextmanager
 def options(**changes) -> Iterator[Options]:
     """Set options for the block that follows.
@@ -162,8 +162,7 @@ def options(**changes) -> Iterator[Options]:
     Parameters
     ----------
     **changes
-        Fields of `Options`: ``tol``, ``budget``, ``engine``, ``seed``, ``closed_forms``,
-        ``certificates``.
+        Fields of `Options`: ``tol``, ``budget``, ``engine``, ``seed``, ``closed_forms``.
 
     Raises
     ------
@@ -177,6 +176,8 @@ def options(**changes) -> Iterator[Options]:
     ...     chosen.tol
     1e-06
     """
+    if changes.pop("certificates", None) is not None:
+        warnings.warn(_CERTIFICATES, DeprecationWarning, stacklevel=3)
     known = {field.name for field in fields(Options)}
     if unknown := sorted(set(changes) - known):
         raise InvalidInput("options", expected=f"one of {sorted(known)}", got=", ".join(unknown))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import borel as bl
+from borel.engine.certificates import making
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # so that tests may import `oracles`
@@ -37,9 +38,9 @@ def estimates():
 
 
 @pytest.fixture(scope="module")
-def enclosures_alone():
-    """Leave out certificates, of which these tests do not speak: trying one takes its time."""
-    with bl.options(certificates=False):
+def with_certificates():
+    """Let figures carry their certificates, as `Bound.certify` makes them."""
+    with making():
         yield
 
 

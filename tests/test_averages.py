@@ -12,8 +12,6 @@ from hypothesis import given
 
 import borel as bl
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 HALF = F(1, 2)
 BUILDS = pytest.mark.parametrize("build", [lambda v: v, o.floats], ids=["fractions", "floats"])
 P = [[F(1), F(0), F(0)], [HALF, HALF, F(0)], [F(0), HALF, HALF]]

@@ -225,6 +225,90 @@ def test_check_says_which_figures_carry_a_certificate(study):
     assert "exact: a closed form or rational arithmetic" in done.output
 
 
+NOISY = """
+import numpy as np
+import borel as bl
+unit = bl.Interval(0, 1)
+study = bl.Study(
+    title="Noisy",
+    mechanism=bl.Mechanism(
+        lambda y, x: np.where(y > 0.5, 0.5 + 0.25 * x, 0.5 - 0.25 * x),
+        secret=unit,
+        outcome=bl.Finite([0, 1]),
+    ),
+    prior=bl.uniform(unit),
+    report=["pml", "mutual_information"],
+    guarantees=[bl.guarantees.PML(0.5)],
+)
+"""
+HOW = "`borel audit --certificates` makes them"
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory):
+    """A study, audited without certificates and with them, and what was said."""
+    path = tmp_path_factory.mktemp("noisy") / "noisy.py"
+    path.write_text(NOISY)
+    plain = run("audit", path)
+    assert plain.exit_code == 0 and HOW in " ".join(plain.output.split())
+    folder = path.with_name("noisy-audit")
+    before = bl.load(folder)
+    assert all(bound.certificate is None for bound in before.values())
+    assert HOW in (folder / "report.html").read_text()
+    checked = run("check", folder)
+    assert checked.exit_code == 0 and HOW in checked.output
+    assert "0 verified, 0 refused, 7 without one" in checked.output
+    with_them = run("audit", path, "--certificates", "--resume")
+    return before, folder, with_them
+
+
+def test_an_audit_makes_certificates_where_it_is_asked_to(noisy):
+    before, folder, done = noisy
+    assert done.exit_code == 0, done.output
+    assert "whether certificates are made changed" in done.stderr  # so that none is missing
+    after = bl.load(folder)
+    said, report = " ".join(done.output.split()), (folder / "report.html").read_text()
+    for text in (said, report):
+        assert "borel check` verifies, of pml, guarantees/PML-epsilon-0.5" in text
+        assert "No certificate of mutual_information; missing: anything to verify" in text
+        assert HOW not in text
+    assert list(after) == list(before)
+    for name, bound in after.items():
+        assert bound.status == before[name].status
+        assert bound.lower <= before[name].upper and before[name].lower <= bound.upper
+        assert (bound.certificate is None) == (name in after.without_certificate)
+    assert list(after.without_certificate) == ["mutual_information"]
+
+
+def test_check_verifies_what_an_audit_certified(noisy):
+    _, folder, _ = noisy
+    done = run("check", folder)
+    assert done.exit_code == 0
+    assert "6 verified, 0 refused, 1 without one" in done.output
+    lines = done.output.splitlines()
+    assert lines[0].startswith("pml  Bound(") and lines[1].startswith("    verified, given")
+    (at,) = (k for k, line in enumerate(lines) if line.startswith("mutual_information  "))
+    assert lines[at + 1].startswith("    no certificate: none; missing: anything to verify")
+    assert HOW not in done.output
+
+
+def test_check_says_each_verdict_as_it_comes(monkeypatch, capsys, study):
+    from borel import cli
+    from borel.audits import verification
+
+    def rows(_):
+        yield verification.Verified("first", "Bound(1)", "verified", "3 leaves hold")
+        assert capsys.readouterr().out == "first  Bound(1)\n    verified: 3 leaves hold\n"
+        yield verification.Verified("second", "Bound(2)", "refused", "another kernel")
+
+    monkeypatch.setattr(verification, "verdicts", rows)
+    with pytest.raises(cli.typer.Exit) as ended:
+        cli.check(study)
+    assert ended.value.exit_code == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[1:] == ["    refused: another kernel", "1 verified, 1 refused, 0 without one"]
+
+
 def test_check_needs_a_result():
     done = run("check", "no such file.nc")
     assert done.exit_code == 2

@@ -10,6 +10,8 @@ import borel as bl
 from borel.audits import store
 from borel.audits.verification import verify
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 BIT = bl.Finite([0.0, 1.0])
 PRIOR = bl.pmf([0.5, 0.5], on=BIT)
 

@@ -39,7 +39,7 @@ def at_zero():
 
 
 @pytest.mark.parametrize("move", MOVES)
-def test_a_continuous_joint_after_figures(move, enclosures_alone):
+def test_a_continuous_joint_after_figures(move):
     joint = bl.uniform(UNIT) * bl.Mechanism(
         lambda y, x: np.exp(-abs(y - x)) / 2, secret=UNIT, outcome=bl.Reals()
     )
@@ -67,7 +67,7 @@ def test_curves_over_levels(move):
         assert one(0.5).lower <= truth <= one(0.5).upper
 
 
-def test_a_pickle_holds_no_engine(enclosures_alone):
+def test_a_pickle_holds_no_engine():
     joint = bl.uniform(UNIT) * bl.mechanisms.laplace(b=1.0, secret=UNIT)
     before = len(pickle.dumps(joint))
     with bl.options(closed_forms=False):

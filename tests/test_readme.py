@@ -38,6 +38,37 @@ def test_the_programs_print_what_the_readme_shows(tmp_path, part):
     assert run.stdout == block("output" + part)
 
 
+@pytest.mark.proofs
+@pytest.mark.parametrize(("part", "least"), [("", 2), (": measures", 1)])
+def test_certificates_of_its_figures_are_verified(monkeypatch, capsys, part, least):
+    """Of every figure that a program asks for: where there is a rule, the checker follows it."""
+    from borel.engine.certificates.checks.composition import examined
+    from borel.errors import NotYet
+    from borel.probability.bound import Bound
+
+    asked, answering = [], Bound.answering
+
+    def recorded(bound, question):
+        found = answering(bound, question)
+        asked.append(found)
+        return found
+
+    with monkeypatch.context() as recording:
+        recording.setattr(Bound, "answering", recorded)
+        exec(compile(block("program" + part), "README", "exec"), {})
+    made = []
+    for found in {id(bound): bound for bound in asked}.values():
+        try:
+            made.append(found.certify())
+        except NotYet as error:
+            assert found.status == "exact" or "a rule by which" in error.missing
+    for bound in made:
+        assert bound.status in ("certified", "conditional")
+        assert examined(bound.certificate)[0] == []
+    assert len(made) >= least
+    capsys.readouterr()
+
+
 def _environment():
     import os
 

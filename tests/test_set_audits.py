@@ -21,7 +21,6 @@ from borel.audits.study_key import study_key
 from borel.audits.table import sentence
 from borel.audits.verification import verified
 from borel.cli import app
-from borel.engine.problem.budget import vouched
 from borel.probability.bound import Bound
 
 ALL = ("pml", "pmc", "ldp", "lip", "mutual_information", "maximal_leakage")
@@ -95,13 +94,12 @@ def test_the_cost_encloses_the_difference():
 def test_the_cost_is_as_weak_as_what_it_is_made_of():
     one, inf = Bound.exact(1.0, 1.0), Bound.certified(math.inf, math.inf)
     assert cost(Bound.exact(1.5, 1.75), one) == Bound.exact(0.5, 0.75)
-    # a difference has no certificate
-    assert cost(Bound.certified(0.9, 1.5), one) == vouched(Bound.certified(0.0, 0.5))
+    assert cost(Bound.certified(0.9, 1.5), one) == Bound.certified(0.0, 0.5)
     held = cost(Bound.statistical(1.5, 1.75, confidence=0.9, assumptions=("a",)), one)
     assert (held.lower, held.upper, held.confidence, held.assumptions) == (0.5, 0.75, 0.9, ("a",))
     assert cost(Bound.estimate(1.5, 0.125, reason="why"), one).status == "estimate"
     assert cost(one, Bound.estimate(1.5, 0.125)).lower == -0.625  # an estimate may be anything
-    assert cost(inf, one) == vouched(Bound.certified(math.inf, math.inf))
+    assert cost(inf, one) == Bound.certified(math.inf, math.inf)
     assert cost(inf, inf) is None
     assert cost(Bound.undecided(1.0, reason="why"), Bound.undecided(0.5, reason="why")) is None
     open_ = cost(Bound.undecided(1.5, reason="why"), one)
@@ -413,13 +411,15 @@ def test_nominal_figures_carry_their_certificates(tmp_path):
         secret=UNIT,
         outcome=bl.Finite([0, 1]),
     )
-    bl.audit(study(prior=prior_set, mechanism=mech, report=["pml"]), output=tmp_path)
+    bl.audit(
+        study(prior=prior_set, mechanism=mech, report=["pml"]), output=tmp_path, certificates=True
+    )
     found = bl.load(tmp_path)
     assert found["pml/nominal"].certificate is not None
     checked = CliRunner().invoke(app, ["check", str(tmp_path)])
     assert checked.exit_code == 0, checked.output
     assert "1 verified, 0 refused" in checked.output
-    at_one = bl.pml(prior_set.nominal * mech)(0)
+    at_one = bl.pml(prior_set.nominal * mech)(0).certify()
     assert verified("pml/one outcome", at_one).outcome == "verified"
     assert "one outcome only" in verified("pml/nominal", at_one).words
 

@@ -10,18 +10,15 @@ from borel.settings import ENGINES, Options, current
 
 
 def test_the_defaults():
-    assert current() == Options(
-        tol=1e-8, budget=60.0, engine="auto", seed=0, closed_forms=True, certificates=True
-    )
+    assert current() == Options(tol=1e-8, budget=60.0, engine="auto", seed=0, closed_forms=True)
 
 
-def test_figures_without_certificates_are_as_good():
+def test_figures_without_certificates_are_as_good_as_those_with_them():
     joint = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0)
     with bl.options(closed_forms=False):
         for figure in (lambda: bl.pml(joint)(0.25), lambda: bl.pml(joint).sup()):
-            with bl.options(certificates=False):
-                bare = figure()
-            told = figure()  # nothing is remembered without its certificate
+            bare = figure()
+            told = bare.certify()
             assert bare.certificate is None and told.certificate is not None
             assert bare.status == told.status == "certified"
             assert told.lower <= bare.lower <= bare.upper <= told.upper and told.width <= 1e-8
@@ -69,7 +66,7 @@ def test_every_engine_may_be_asked_for(engine):
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"certificates": 1}, "expected certificates, True or False, got certificates=1"),
+        ({"closed_forms": 1}, "expected closed_forms, True or False, got closed_forms=1"),
         ({"tol": 0}, r"expected tol > 0 \(nats\), got tol=0"),
         ({"tol": -1e-9}, "tol > 0"),
         ({"tol": math.nan}, "tol > 0"),

@@ -27,7 +27,7 @@ from borel.adversaries.region_search import Region, reader_of
 from borel.constants import real
 from borel.engine import engine_for
 from borel.engine.finite.law_engine import OUTSIDE
-from borel.engine.problem.budget import cut_short, vouched
+from borel.engine.problem.budget import cut_short
 from borel.errors import BudgetSpent, InvalidInput, NotYet
 from borel.figures.leakage import VERSION, _is_single, _representable, pmc, pml
 from borel.probability.alphabets import Finite
@@ -213,7 +213,7 @@ class _Frame:
             middle = low if low == high else low + (high - low) / 2
             half = 0.0 if low == high else (high - low) / 2
             return Bound.estimate(middle, half, reason=self.engine.reason, assumptions=about)
-        return vouched(Bound(low, high, status, assumptions=about))
+        return Bound(low, high, status, assumptions=about)
 
     def mass(self, region: Region) -> Bound:
         """Enclose P_X(A)."""
@@ -223,7 +223,7 @@ class _Frame:
             half = (high - low) / 2
             return Bound.estimate(low + half, half, units="probability", reason=self.engine.reason)
         about: dict[str, Any] = {"assumptions": self.engine.assumptions, "units": "probability"}
-        return vouched(Bound(low, high, self.engine.status, **about))
+        return Bound(low, high, self.engine.status, **about)
 
     def find(self, epsilon: float, level: float | None) -> tuple[Region, float | None]:
         """Return an event within epsilon, or above the level where the leakage is infinite."""

@@ -27,7 +27,6 @@ from borel.adversaries.randomised_functions import kernel, nominal, require_few,
 from borel.adversaries.region_witnesses import RegionWitness, region_witness
 from borel.adversaries.threats import Cost, Gain
 from borel.adversaries.vulnerabilities import cost_leakage, function_leakage, g_leakage
-from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput, NotYet
 from borel.figures.leakage import pmc, pml
 from borel.probability.bound import Bound, Verdict, weakest
@@ -126,7 +125,7 @@ def compare(target: Bound, found: Bound, tolerance: float) -> Verdict:
         reason = weak.reason or "one of the two leakages is not proved"
         gap = Bound.undecided(low, high, reason=reason, **about)
         return Verdict(None, gap, found.witness, reason)
-    gap = vouched(Bound(low, high, status, **about))
+    gap = Bound(low, high, status, **about)
     if high < -tolerance:
         raise AssertionError(f"a leakage of {found!r} above its supremum {target!r}")
     return gap <= tolerance

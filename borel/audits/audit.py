@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.audits.items import Nodes, Unit, is_random, units
+from borel.audits.items import Nodes, Unit, is_random, units, with_certificate
 from borel.audits.named_joints import as_data
 from borel.audits.progress import bar
 from borel.audits.serialisation import holds_text, to_plain
 from borel.audits.set_audit import is_set, prior_in_words
-from borel.audits.store import RESULT, Audit, load, read, writable, write
+from borel.audits.store import RESULT, Audit, load, pack, read, writable, write
 from borel.audits.study import Study, as_study
 from borel.audits.study_key import changed, prior_key, study_key
 from borel.errors import InvalidInput
@@ -48,7 +48,12 @@ class Interrupted(KeyboardInterrupt):
 
 
 def audit(
-    subject: Any, *, output: Any = None, resume: bool = False, progress: bool | None = None
+    subject: Any,
+    *,
+    output: Any = None,
+    resume: bool = False,
+    progress: bool | None = None,
+    certificates: bool = False,
 ) -> xr.DataTree:
     """Compute every figure of a study, or of a joint.
 
@@ -64,6 +69,9 @@ def audit(
         are there are kept. What has changed since is named in a warning and computed again.
     progress : bool, optional
         Whether to show a bar when it takes more than a second; default: in a terminal.
+    certificates : bool
+        Whether to make certificates, which ``borel check`` verifies; a figure without one says why
+        in its attribute ``no_certificate``. It may take a budget for each figure.
 
     Returns
     -------
@@ -115,7 +123,7 @@ def audit(
             )
     with settings.options(**study.settings):
         draws = _draws(study, folder, resume) if study.sampled else None
-        key = study_key(study, draws)
+        key = study_key(study, draws, certificates=certificates)
         nodes = _kept(before, key)
         job = _Job(study, study.joint(draws), folder, key, nodes)
         job.run(progress)
@@ -127,7 +135,9 @@ class _Job:
 
     def __init__(self, study: Study, joint: Joint, folder: Path | None, key: dict, nodes: Nodes):
         self.study, self.joint, self.folder, self.key, self.nodes = study, joint, folder, key, nodes
-        self.units = list(units(study, joint))
+        self.certificates = "certificates" in key
+        packed = with_certificate if self.certificates else pack
+        self.units = list(units(study, joint, packed))
         self.saved = 0.0
 
     @property
@@ -219,6 +229,7 @@ class _Job:
             "order": json.dumps([unit.name for unit in self.units]),
             "key": json.dumps(self.key),
             "joint": self._named,
+            "certificates": int(self.certificates),
             "creation_library": "borel",
             "creation_library_version": __version__,
         }

@@ -14,7 +14,7 @@ from borel.audits.plots.leakage_curves import law_curve, leakage_curve
 from borel.audits.set_audit import OVER, beside, is_set
 from borel.audits.store import pack, pack_random
 from borel.audits.table import CLAIMS, DELTA
-from borel.errors import NotYet
+from borel.errors import BorelError, NotYet
 from borel.figures import averages, levels
 from borel.figures.envelopes import envelope
 from borel.figures.leakage import pmc, pml
@@ -56,8 +56,27 @@ class Unit:
     compute: Callable[[], Nodes]
 
 
-def units(study: Study, joint: Joint) -> Iterator[Unit]:
-    """Yield the units of a study: figures first, then guarantees, then laws and curves."""
+def with_certificate(bound: Bound, **attrs: Any) -> xr.Dataset:
+    """Pack a figure with its certificate, or with the reason why it has none."""
+    try:
+        return pack(bound.certify(), **attrs)
+    except BorelError as error:
+        why = "it is computed from posterior draws, or from other figures"
+        if bound.question is not None:
+            why = getattr(error, "missing", str(error))
+        return pack(bound, no_certificate=why, **attrs)
+
+
+def units(study: Study, joint: Joint, packed: Callable[..., xr.Dataset] = pack) -> Iterator[Unit]:
+    """Yield the units of a study: figures first, then guarantees, then laws and curves.
+
+    Parameters
+    ----------
+    study, joint
+        The study, and its joint.
+    packed : callable
+        How a Bound is packed: `pack`, or `with_certificate`.
+    """
     variables = {kind: leakage(joint) for kind, leakage in _LEAKAGES.items()}
 
     def supremum(kind: str) -> Callable[[Joint], Any]:
@@ -69,12 +88,12 @@ def units(study: Study, joint: Joint) -> Iterator[Unit]:
         "envelope": lambda joint: envelope(joint)(DELTA),
     }
     for name in study.report:
-        yield _figure(name, figures[name], joint)
+        yield _figure(name, figures[name], joint, packed)
     for guarantee in study.guarantees:
-        yield _guarantee(guarantee, joint)
+        yield _guarantee(guarantee, joint, packed)
     for kind, variable in variables.items():
         if kind in study.report:
-            yield _law(variable)
+            yield _law(variable, packed)
             yield _curve(variable)
     if "envelope" in study.report:
         yield _envelope(joint)
@@ -101,9 +120,9 @@ def _guard(name: str, compute: Callable[[], Nodes], label: str = "") -> Unit:
     return Unit(name, guarded)
 
 
-def _node(bound: Bound, label: str, name: str = "", **context: Any) -> xr.Dataset:
-    """Return the Dataset of a Bound that stands in the table."""
-    return pack(bound, context=json.dumps(context), label=label, long_name=name, in_table=1)
+def _row(label: str, name: str = "", **context: Any) -> dict[str, Any]:
+    """Return the attributes of a Bound that stands in the table."""
+    return {"context": json.dumps(context), "label": label, "long_name": name, "in_table": 1}
 
 
 def _curve(variable: Any) -> Unit:
@@ -131,31 +150,33 @@ def _envelope(joint: Joint) -> Unit:
     return _guard(name, compute)
 
 
-def _law(variable: Any) -> Unit:
+def _law(variable: Any, packed: Callable[..., xr.Dataset]) -> Unit:
     kind = variable.kind
 
     def compute() -> Nodes:
         if is_set(variable.joint):
             variable.cdf(0.0)  # says why there is none
         if not is_random(variable.joint):
-            return _law_nodes(variable, "")
+            return _law_nodes(variable, "", packed)
         if variable.joint.prior.trouble:
             raise _Refused(variable.joint.prior.trouble)
-        return _law_nodes(variable, _BOTH)
+        return _law_nodes(variable, _BOTH, packed)
 
     return _guard(f"{kind}/law", compute)
 
 
-def _figure(name: str, figure: Callable[[Joint], Any], joint: Joint) -> Unit:
+def _figure(
+    name: str, figure: Callable[[Joint], Any], joint: Joint, packed: Callable[..., xr.Dataset]
+) -> Unit:
     claim = CLAIMS[name]
 
     def compute() -> Nodes:
         found = figure(joint)
         if is_random(joint):
-            return _random_nodes(name, found)
+            return _random_nodes(name, found, packed)
         about = _over(joint)
-        nodes = {name: _node(found, claim.label, claim.name, **about)}
-        return nodes | beside(name, found, figure, joint) if about else nodes
+        nodes = {name: packed(found, **_row(claim.label, claim.name, **about))}
+        return nodes | beside(name, found, figure, joint, packed) if about else nodes
 
     return _guard(name, compute, claim.label)
 
@@ -168,43 +189,44 @@ def _over(joint: Joint) -> dict[str, str]:
     return {"under": OVER, "over": "set", **sample}
 
 
-def _random_nodes(kind: str, epsilon: Any) -> Nodes:
+def _random_nodes(kind: str, epsilon: Any, packed: Callable[..., xr.Dataset]) -> Nodes:
     """Return the posterior of epsilon: its draws, a quantile for the table, and its HDI."""
     claim, region = CLAIMS[kind], epsilon.hdi(LEVEL)
     label = f"{claim.label}, {100 * LEVEL:g} % posterior quantile"
     return {
-        kind: _node(epsilon.quantile(LEVEL), label, claim.name, quantile=LEVEL),
+        kind: packed(epsilon.quantile(LEVEL), **_row(label, claim.name, quantile=LEVEL)),
         f"{kind}/draws": pack_random(epsilon),
-        f"{kind}/median": pack(epsilon.quantile(0.5)),
-        f"{kind}/hdi-lower": pack(region.lower),
-        f"{kind}/hdi-upper": pack(region.upper),
+        f"{kind}/median": packed(epsilon.quantile(0.5)),
+        f"{kind}/hdi-lower": packed(region.lower),
+        f"{kind}/hdi-upper": packed(region.upper),
     }
 
 
-def _law_nodes(variable: Any, under: str) -> Nodes:
+def _law_nodes(variable: Any, under: str, packed: Callable[..., xr.Dataset]) -> Nodes:
     """Return the cdf of a leakage, and its quantiles."""
     name = f"{variable.kind}/law"
     nodes = {name: law_curve(variable).assign_attrs(under=under)}
     for level in _QUANTILES:
         exact = not under and variable.joint.rational
         s = Fraction(level) if exact else float(level)
-        nodes[f"{name}/quantile-{level}"] = pack(variable.quantile(s))
+        nodes[f"{name}/quantile-{level}"] = packed(variable.quantile(s))
     return nodes
 
 
-def _guarantee(guarantee: Any, joint: Joint) -> Unit:
+def _guarantee(guarantee: Any, joint: Joint, packed: Callable[..., xr.Dataset]) -> Unit:
     label = _said(guarantee)
     name = "guarantees/" + re.sub(r"[^A-Za-z0-9.]+", "-", repr(guarantee)).strip("-")
 
     def compute() -> Nodes:
         if is_random(joint):
             share = joint.satisfies(guarantee).bound
-            return {name: _node(share, f"P({label} holds)", probability_of=label)}
+            return {name: packed(share, **_row(f"P({label} holds)", probability_of=label))}
         verdict = joint.satisfies(guarantee)
         if (own := verdict.bound.confidence) is not None:
             verdict = verdict.at(confidence=own)
         holds = {True: "yes", False: "no", None: "undecided"}[verdict.holds]
-        return {name: _node(verdict.bound, label, guarantee=label, holds=holds, **_over(joint))}
+        about = {"guarantee": label, "holds": holds, **_over(joint)}
+        return {name: packed(verdict.bound, **_row(label, **about))}
 
     return _guard(name, compute, label)
 

@@ -22,7 +22,7 @@ from borel.audits.plots.posterior_curves import alpha_curve
 from borel.audits.plots.posterior_plots import draw_alpha
 from borel.audits.set_audit import worst_case
 from borel.audits.study_key import PARTS
-from borel.audits.table import CLAIMS, STATUS_WORDS, rows, short
+from borel.audits.table import CLAIMS, STATUS_WORDS, about_certificates, rows, short
 from borel.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ def render(audit: Audit) -> str:
         legend=[(s, words) for s, words in STATUS_WORDS.items() if s in statuses],
         assumptions=_notes(audit, lambda b: b.assumptions),
         reasons=_notes(audit, lambda b: (b.reason,) if b.reason else ()),
+        certificates=about_certificates(audit),
         key=_key(audit),
     )
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from borel.audits.serialisation import in_words
 from borel.audits.store import pack
 from borel.audits.table import short
-from borel.engine.problem.budget import vouched
 from borel.errors import NotYet
 from borel.priors.set_leakage import nominal_joint
 from borel.priors.sets import PriorSet
@@ -33,7 +32,11 @@ def is_set(joint: Joint) -> bool:
 
 
 def beside(
-    name: str, over: Bound, figure: Callable[[Joint], Bound], joint: Joint
+    name: str,
+    over: Bound,
+    figure: Callable[[Joint], Bound],
+    joint: Joint,
+    packed: Callable[..., xr.Dataset] = pack,
 ) -> dict[str, xr.Dataset]:
     """Return the nodes of a figure under the nominal prior, and of what the set costs.
 
@@ -47,6 +50,8 @@ def beside(
         The measure, of a joint.
     joint : Joint
         ``prior_set * mech``.
+    packed : callable
+        How a Bound is packed.
 
     Returns
     -------
@@ -64,8 +69,8 @@ def beside(
     except NotYet as error:
         return {f"{name}/nominal": xr.Dataset(attrs={"not_yet": str(error)})}
     price = cost(over, one)
-    nodes = {f"{name}/nominal": pack(one)}
-    return nodes if price is None else {**nodes, f"{name}/cost": pack(price)}
+    nodes = {f"{name}/nominal": packed(one)}
+    return nodes if price is None else {**nodes, f"{name}/cost": packed(price)}
 
 
 def cost(over: Bound, nominal: Bound) -> Bound | None:
@@ -106,7 +111,7 @@ def cost(over: Bound, nominal: Bound) -> Bound | None:
         return Bound.undecided(max(low, 0), max(high, 0), reason=reason, **about)
     if status == "statistical":
         about["confidence"] = over.confidence
-    return vouched(getattr(Bound, status)(max(low, 0), max(high, 0), **about))
+    return getattr(Bound, status)(max(low, 0), max(high, 0), **about)
 
 
 def _difference(a: float, b: float) -> Any:

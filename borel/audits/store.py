@@ -319,6 +319,14 @@ class Audit(Mapping):
         nodes = {node.path.strip("/"): node.attrs.get("not_yet") for node in self.tree.subtree}
         return {name: str(why) for name, why in nodes.items() if why}
 
+    @property
+    def without_certificate(self) -> dict[str, str]:
+        """The figures without a certificate, and why; empty where none was asked for."""
+        if not self.tree.attrs.get("certificates"):
+            return {}
+        none = [name for name, bound in self.items() if bound.certificate is None]
+        return {name: str(self.tree[name].attrs.get("no_certificate", "none")) for name in none}
+
     def random(self, name: str) -> RandomBound:
         """Return the figure over posterior draws: ``random("pml").cdf(0.5)``.
 

@@ -25,12 +25,15 @@ PARTS = {
     "prior": "the prior",
     "draws": "the posterior draws",
     "options": "the options or the seed",
+    "certificates": "whether certificates are made",
     "version": "the version of borel or of Python",
 }
 """The parts of a key, and what to call them in a message."""
 
 
-def study_key(study: Study, draws: xr.DataTree | None) -> dict[str, str]:
+def study_key(
+    study: Study, draws: xr.DataTree | None, *, certificates: bool = False
+) -> dict[str, str]:
     """Return the digests of all that the figures of a study depend on.
 
     Parameters
@@ -39,6 +42,8 @@ def study_key(study: Study, draws: xr.DataTree | None) -> dict[str, str]:
         The study.
     draws : DataTree or None
         What its prior function returned, if its prior is a function.
+    certificates : bool
+        Whether figures carry certificates.
 
     Returns
     -------
@@ -54,6 +59,7 @@ def study_key(study: Study, draws: xr.DataTree | None) -> dict[str, str]:
         "prior": prior_key(study),
         "draws": "" if draws is None else _dataset(draws["posterior"].to_dataset()),
         "options": digest(repr(settings.current())),
+        **({"certificates": "made where a rule exists"} if certificates else {}),
         "version": f"borel {__version__}, Python {platform.python_version()}",
     }
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 STATUS_WORDS = {
     "exact": "a closed form or exact arithmetic; the enclosure covers all rounding",
-    "certified": "every step of the enclosure is proved; `borel check` verifies its certificate "
-    "again",
+    "certified": "every step of the enclosure is proved",
     "conditional": "proved if the assumptions that are listed hold",
     "statistical": "holds with the confidence that is stated, over the randomness of the draws, or "
     "of the sample that a set of priors was learnt from",
@@ -175,6 +174,27 @@ def rows(audit: Audit) -> list[Row]:
             found.append(Row(name, attrs["label"], bound, said))
     order = {name: i for i, name in enumerate(json.loads(audit.tree.attrs["order"]))}
     return sorted(found, key=lambda row: order.get(row.name, len(order)))
+
+
+HOW_TO_CERTIFY = (
+    "No certificates were made; `borel audit --certificates` makes them, and `borel check` "
+    "verifies them with other code."
+)
+
+
+def about_certificates(audit: Audit) -> list[str]:
+    """Say which figures carry a certificate, and of each of the others why it does not."""
+    if not audit.tree.attrs.get("certificates"):
+        return [HOW_TO_CERTIFY]
+    none = audit.without_certificate
+    made = [name for name in audit if name not in none]
+    said = f"Certificates, which `borel check` verifies, of {', '.join(made)}." if made else ""
+    reasons: dict[str, list[str]] = {}
+    for name, why in none.items():
+        reasons.setdefault(why, []).append(name)
+    lacking = (f"No certificate of {', '.join(names)}; missing: {why}."
+               for why, names in reasons.items())  # fmt: skip
+    return [*filter(None, [said]), *lacking]
 
 
 def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.audits import named_joints
-from borel.audits.progress import bar
 from borel.audits.store import Audit, load
 from borel.audits.table import DELTA
 from borel.engine.certificates.checks.composition import SUPREMUM, examined, of_set
@@ -18,7 +17,7 @@ from borel.errors import InvalidInput
 from borel.probability.bound import Bound, Ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _MEANS = ("mean", "exp_mean", "maximal_leakage", "maximal_cost_leakage")
 _ROUNDING, _SET = 2.0**-30, "over a set of priors"
@@ -49,21 +48,24 @@ class Verified(NamedTuple):
     words: str
 
 
-def verify(path: Path, progress: bool | None = False) -> list[Verified]:
-    """Verify every certificate of a file; nothing of the study runs.
+def verify(path: Path) -> list[Verified]:
+    """Verify every certificate of a file; see `verdicts`."""
+    return [*verdicts(path)]
+
+
+def verdicts(path: Path) -> Iterator[Verified]:
+    """Verify every certificate of a file, one by one; nothing of the study runs.
 
     Parameters
     ----------
     path : Path
         A ``result.nc``, its folder, or one certificate as JSON
         (``json.dump(bound.certificate, file)``).
-    progress : bool, optional
-        Whether a bar on the error stream shows what is verified; None: in a terminal.
 
-    Returns
-    -------
-    list of Verified
-        One for each figure.
+    Yields
+    ------
+    Verified
+        One for each figure, as soon as it is known.
 
     Raises
     ------
@@ -73,14 +75,12 @@ def verify(path: Path, progress: bool | None = False) -> list[Verified]:
     if path.suffix == ".json":
         certificate = _from_json(path)
         ends = f"[{certificate.get('lower')}, {certificate.get('upper')}]"
-        return [_safely(_alone, str(certificate.get("quantity")), ends, certificate)]
-    bounds, found = load(path), []
+        yield _safely(_alone, str(certificate.get("quantity")), ends, certificate)
+        return
+    bounds = load(path)
     foreign = _foreign(bounds)
-    with bar(len(bounds), progress) as tick:
-        for name, bound in bounds.items():
-            tick(len(found), name)
-            found.append(_safely(_in_audit, name, repr(bound), bound, bounds, foreign))
-    return found
+    for name, bound in bounds.items():
+        yield _safely(_in_audit, name, repr(bound), bound, bounds, foreign)
 
 
 def _in_audit(
@@ -89,7 +89,11 @@ def _in_audit(
     """Verify a figure, if its certificate is about what is said where the figure is."""
     certificate = bound.certificate
     wrong = certificate and (_misplaced(audit, name, certificate) or foreign(name, certificate))
-    return Verified(name, shown, "refused", str(wrong)) if wrong else verified(name, bound)
+    if wrong:
+        return Verified(name, shown, "refused", str(wrong))
+    why = audit.without_certificate.get(name) if bound.status != "exact" else None
+    found = verified(name, bound)
+    return found if why is None else found._replace(words=f"none; missing: {why}")
 
 
 def _foreign(audit: Audit) -> Callable[[str, dict], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
+from borel.engine.certificates import kept
 from borel.errors import NotEnclosed, NotYet
 
 if TYPE_CHECKING:
@@ -20,12 +21,10 @@ def engine_for(joint: Joint) -> Any:
         ``options(engine="exact")`` on alphabets that are neither finite nor countable, or
         ``options(engine="certified")`` where something cannot be enclosed; the message says what.
     """
-    chosen = settings.current()
-    cache = joint.__dict__.setdefault("_engines", {})
-    key = chosen.engine, chosen.certificates  # what is remembered has a certificate or has none
-    if key not in cache:
-        cache[key] = _choose(joint, chosen.engine)
-    return cache[key]
+    wanted, cache = settings.current().engine, kept(joint, "_engines")
+    if wanted not in cache:
+        cache[wanted] = _choose(joint, wanted)
+    return cache[wanted]
 
 
 def _choose(joint: Joint, wanted: str) -> Any:

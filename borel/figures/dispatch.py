@@ -6,8 +6,8 @@ from typing import Any
 
 from borel import settings
 from borel.engine import engine_for
-from borel.engine.problem.budget import within_budget
 from borel.errors import NotYet
+from borel.figures.asking import asked
 from borel.figures.leakage import _require_joint
 from borel.mechanisms.parameter_arrays import JointFamily
 
@@ -24,16 +24,17 @@ def figure(joint: Any, name: str, *arguments: Any) -> Any:
         return joint.each(lambda one: figure(one, name, *arguments), name)
     _require_joint(joint, name)
     if getattr(joint.prior, "figure_of", None) is not None:
-        return within_budget(lambda: joint.prior.figure_of(joint, name, *arguments))
+        of_prior = joint.prior.figure_of
+        return asked(joint, name, arguments, lambda: of_prior(joint, name, *arguments))
     closed = getattr(joint.mechanism.closed_forms, name, None)
     if closed is not None and settings.current().closed_forms:
-        known = within_budget(lambda: closed(joint, *arguments))
+        known = asked(joint, name, arguments, lambda: closed(joint, *arguments))
         if known is not None:
             return known
-    found = getattr(engine_for(joint), name, None)
-    if found is not None:
+    if getattr(engine_for(joint), name, None) is not None:
         units = getattr(arguments[0], "units", "nats") if arguments else "nats"
-        return within_budget(lambda: found(*arguments), units)
+        compute = lambda: getattr(engine_for(joint), name)(*arguments)  # noqa: E731
+        return asked(joint, name, arguments, compute, units)
     raise NotYet(
         f"bl.{name}",
         missing=f"this measure on {joint.secret!r} and {joint.outcome!r}",

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from borel.constants import exactly, real
-from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
+from borel.figures.asking import asked
 from borel.probability.arrays import probability
 from borel.probability.generators import generator
 from borel.probability.measure import Measure
@@ -69,7 +69,7 @@ def renyi(p: Measure, q: Measure, order: Any) -> Bound:
     from borel.engine.divergences.dispatch import renyi_bound
 
     level = math.inf if number == math.inf else exactly(number)
-    return within_budget(lambda: renyi_bound(p, q, level))
+    return asked((p, q), "renyi", (level,), lambda: renyi_bound(p, q, level))
 
 
 def max_divergence(p: Measure, q: Measure, delta: Any = 0) -> Bound:
@@ -113,7 +113,7 @@ def max_divergence(p: Measure, q: Measure, delta: Any = 0) -> Bound:
     from borel.engine.divergences.dispatch import max_divergence_bound
 
     level = probability("bl.max_divergence", "delta", delta)
-    return within_budget(lambda: max_divergence_bound(p, q, level))
+    return asked((p, q), "max_divergence", (level,), lambda: max_divergence_bound(p, q, level))
 
 
 def f_divergence(p: Measure, q: Measure, f: Any, *, at_zero: Any = None) -> Bound:
@@ -148,7 +148,9 @@ def f_divergence(p: Measure, q: Measure, f: Any, *, at_zero: Any = None) -> Boun
     from borel.engine.divergences.dispatch import f_divergence_bound
 
     made = generator(f, at_zero)
-    return within_budget(lambda: f_divergence_bound(p, q, made), made.units)
+    return asked(
+        (p, q), "f_divergence", (made,), lambda: f_divergence_bound(p, q, made), made.units
+    )
 
 
 def _two_measures(what: str, p: Any, q: Any) -> None:

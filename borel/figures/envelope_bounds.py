@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput
 from borel.figures.averages import maximal_leakage
 from borel.figures.binary_envelopes import binary_envelope
@@ -220,7 +219,7 @@ def _figure(low: float, high: float, of: list[Bound], number: str, ratio: Any) -
         return Bound.estimate((low + high) / 2, (high - low) / 2, reason=reason, **about)
     if status == "undecided":
         return Bound.undecided(low, high, reason=reason, **about)
-    return vouched(getattr(Bound, status)(low, high, exact_ratio=ratio, **about))
+    return getattr(Bound, status)(low, high, exact_ratio=ratio, **about)
 
 
 # -- Theorem 2: the construction ------------------------------------------------------------------

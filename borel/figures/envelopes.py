@@ -76,10 +76,11 @@ import numpy as np
 
 from borel import settings
 from borel.constants import exactly, real
+from borel.engine.certificates import kept
 from borel.engine.envelopes.cell_enclosures import envelope_of
 from borel.engine.envelopes.figures import Threshold
-from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
+from borel.figures.asking import asked
 from borel.figures.leakage import _NAMES, _require_joint, pmc, pml
 from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
@@ -115,10 +116,10 @@ class LeakageEnvelope(Remade):
         self._figures: dict[Any, Any] = {}
 
     def _engine(self) -> Any:
-        key = settings.current()
-        if key not in self._figures:
-            self._figures[key] = envelope_of(self.joint, self.kind)
-        return self._figures[key]
+        key, cache = settings.current(), kept(self, "_figures")
+        if key not in cache:
+            cache[key] = envelope_of(self.joint, self.kind)
+        return cache[key]
 
     def __call__(self, delta: Any) -> Bound:
         """Return epsilon_c(delta): what some post-processing leaks with probability delta.
@@ -146,7 +147,8 @@ class LeakageEnvelope(Remade):
         level = probability("bl.envelope(joint)", "delta", delta)
         if level == 0:
             return _LEAKAGES[self.kind](self.joint).sup()
-        return within_budget(lambda: self._engine().epsilon(level))
+        about = self.kind, level
+        return asked(self.joint, "envelope", about, lambda: self._engine().epsilon(level))
 
     def delta(self, t: Any = None, *, ratio: Any = None, closed: bool = True) -> Bound:
         """Return delta_c(t), the largest P{leakage >= t} of any post-processing.
@@ -170,7 +172,12 @@ class LeakageEnvelope(Remade):
             values on both sides of the jump: both are true.
         """
         level = self._threshold(t, ratio)
-        return within_budget(lambda: self._engine().delta(level, closed=closed))
+        return asked(
+            self.joint,
+            "envelope_delta",
+            (self.kind, level, closed),
+            lambda: self._engine().delta(level, closed=closed),
+        )
 
     def witness(self, t: Any = None, *, ratio: Any = None, delta: Any = None) -> Mechanism:
         """Return the adversary's best post-processing: ``witness @ joint.mechanism`` releases Z.

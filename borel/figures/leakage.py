@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,11 @@ import numpy as np
 from borel import settings
 from borel.constants import real
 from borel.engine import engine_for
+from borel.engine.certificates import kept
 from borel.engine.finite.law_engine import LOST
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
+from borel.figures.asking import asked
 from borel.mechanisms.parameter_arrays import JointFamily, LeakageFamily
 from borel.probability.alphabets import Finite, Product, exact_array
 from borel.probability.bound import Bound
@@ -60,11 +63,12 @@ class LeakageVariable(Remade):
         form = getattr(forms, what, None)  # laws are optional: what is missing is computed
         return None if form is None else form(self.kind, self.joint, *arguments, **options)
 
-    def _cached(self, key: Any, compute: Any, units: str = "nats") -> Any:
-        key = (key, settings.current())
-        if key not in self._cache:
-            self._cache[key] = within_budget(compute, units)
-        return self._cache[key]
+    def _asked(self, what: str, compute: Any, *arguments: Any, units: str = "nats") -> Any:
+        """Compute a figure once for each choice of options."""
+        key, cache = (what, arguments, settings.current()), kept(self, "_cache")
+        if key not in cache:
+            cache[key] = asked(self.joint, what, (self.kind, *arguments), compute, units)
+        return cache[key]
 
     def __call__(self, y: Any) -> Bound | xr.Dataset:
         """Return the leakage at one outcome, a Bound, or at many, a Dataset.
@@ -87,19 +91,20 @@ class LeakageVariable(Remade):
         Notes
         -----
         An outcome of density 0 inside the alphabet has leakage 0, marked "outside the support".
-        The statuses of many outcomes are what the engine proves; the Bound of one of them is
-        ``certified`` with a certificate only.
         On a continuous alphabet a figure at one y is about the version of the density given.
         """
         outcome = self.joint.outcome
         if _is_single(outcome, y):
             outcome.check(y)
             _representable(outcome, y)
-            found = within_budget(lambda: self._closed("at", y) or self._engine().at(self.kind, y))
-            if outcome.kind in ("continuous", "mixed"):
-                found = found.about(assumptions=(*found.assumptions, VERSION))
-            return found
+            return asked(self.joint, "at", (self.kind, y), lambda: self._at(y))
         return self._dataset(y)
+
+    def _at(self, y: Any) -> Bound:
+        found = self._closed("at", y) or self._engine().at(self.kind, y)
+        if self.joint.outcome.kind in ("continuous", "mixed"):
+            found = found.about(assumptions=(*found.assumptions, VERSION))
+        return found
 
     def _dataset(self, y: Any) -> xr.Dataset:
         import xarray as xr
@@ -150,7 +155,7 @@ class LeakageVariable(Remade):
         Bound
             In nats, with the witness outcome where it is known.
         """
-        return self._cached("sup", lambda: self._closed("sup") or self._engine().sup(self.kind))
+        return self._asked("sup", lambda: self._closed("sup") or self._engine().sup(self.kind))
 
     def tail(self, t: float, *, closed: bool = False) -> Bound:
         """Return P{leakage > t} under P_Y; with ``closed=True``, P{leakage >= t}.
@@ -168,23 +173,26 @@ class LeakageVariable(Remade):
             A probability. With Fractions in, ties at atoms are decided exactly.
         """
         t = real("leakage.tail", t, "a number t (nats)")
-        return self._cached(
-            ("tail", t, closed),
+        return self._asked(
+            "tail",
             lambda: (
                 self._closed("tail", t, closed=closed)
                 or self._engine().tail(self.kind, t, closed=closed)
             ),
-            "probability",
+            t,
+            closed,
+            units="probability",
         )
 
     def cdf(self, t: float) -> Bound:
         """Return P{leakage <= t} under P_Y."""
+        return self._asked("cdf", lambda: self._cdf(t), t, units="probability")
+
+    def _cdf(self, t: float) -> Bound:
         above = self.tail(t)
         low, high = 1.0 - above.upper, 1.0 - above.lower
         if above.proved:
             low, high = (float(end) for end in _complement(above.lower, above.upper))
-        from dataclasses import replace
-
         made = above.certificate
         if made is not None:  # one of the tail proves the complement
             made = {**made, "lower": low, "upper": high}
@@ -224,24 +232,26 @@ class LeakageVariable(Remade):
         (Bound(0.05129329439, exact), Bound(0.6931471806, exact))
         """
         s = real("leakage.quantile", s, "a number s in [0, 1]")
-        return self._cached(
-            ("quantile", s, side),
+        return self._asked(
+            "quantile",
             lambda: (
                 self._closed("quantile", s, side=side)
                 or self._engine().quantile(self.kind, s, side=side)
             ),
+            s,
+            side,
         )
 
     def mean(self) -> Bound:
         """Return the mean of the leakage under P_Y, in nats."""
-        return self._cached("mean", lambda: self._closed("mean") or self._engine().mean(self.kind))
+        return self._asked("mean", lambda: self._closed("mean") or self._engine().mean(self.kind))
 
     def exp_mean(self) -> Bound:
         """Return E e^leakage under P_Y; for PML its logarithm is maximal leakage."""
-        return self._cached(
+        return self._asked(
             "exp_mean",
             lambda: self._closed("exp_mean") or self._engine().exp_mean(self.kind),
-            "ratio",
+            units="ratio",
         )
 
     def plot(self, **kwargs: Any) -> Any:
@@ -280,15 +290,16 @@ class InformationDensity:
         for alphabet, points, name in ((joint.mechanism.secret, x, "x"), (joint.outcome, y, "y")):
             alphabet.check(points, name)
             _representable(alphabet, points, name)
-        engine = engine_for(joint)
         if all(single):
 
             def at_pair() -> Bound:
+                engine = engine_for(joint)
                 low, high = engine.information_density_at(x, y)
                 low, high = float(np.ravel(low)[0]), float(np.ravel(high)[0])
                 return engine.with_pair(_signed_bound(engine, low, high), x, y)
 
-            return within_budget(at_pair, least=-math.inf)
+            about = "information_density", (x, y)
+            return asked(joint, *about, at_pair, least=-math.inf)
         if isinstance(x, tuple) or isinstance(y, tuple):
             raise InvalidInput(
                 "information_density", expected="one point of a product at a time", got="arrays"
@@ -296,6 +307,7 @@ class InformationDensity:
         xs = _flat(joint.mechanism.secret, [x] if single[0] else x)
         ys = _flat(joint.outcome, [y] if single[1] else y)
         grid = np.meshgrid(np.arange(len(xs)), np.arange(len(ys)), indexing="ij")
+        engine = engine_for(joint)
         low, high = engine.information_density_at(xs[grid[0]], ys[grid[1]])
         open_ = (low != high) & (np.isinf(low) | np.isinf(high))
         status = np.where(open_, "undecided", engine.status)

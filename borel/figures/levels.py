@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel import settings
-from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
+from borel.figures.asking import asked
 from borel.figures.dispatch import figure
 from borel.figures.leakage import _require_joint, pmc, pml
 from borel.mechanisms.parameter_arrays import JointFamily
@@ -125,7 +125,7 @@ def lip(joint: Joint) -> Bound:
         sides = alip(joint)
         return with_sides(largest(sides), sides)
 
-    return within_budget(of_sides)
+    return asked(joint, "lip", (), of_sides)
 
 
 def ldi(joint: Joint) -> Bound:

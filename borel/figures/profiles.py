@@ -17,8 +17,9 @@ from borel.constants import exactly, real
 from borel.engine import engine_for
 from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
 from borel.engine.finite.law_engine import WIDE
-from borel.engine.problem.budget import cut_short, vouched, within_budget
+from borel.engine.problem.budget import cut_short
 from borel.errors import InvalidInput, NotYet
+from borel.figures.asking import asked
 from borel.figures.dispatch import figure
 from borel.figures.leakage import _require_joint
 from borel.figures.profile_sources import finite, pure_level, source_of, two_measures
@@ -88,7 +89,7 @@ def hockey_stick(p: Measure, q: Measure, epsilon: Any = None, *, ratio: Any = No
     """
     two_measures("bl.hockey_stick", p, q)
     level = threshold("bl.hockey_stick", epsilon, ratio)
-    return within_budget(lambda: figure_of_two(p, q, level, "excess"))
+    return asked((p, q), "hockey_stick", (level,), lambda: figure_of_two(p, q, level, "excess"))
 
 
 def privacy_profile(of: Any) -> PrivacyProfile:
@@ -231,7 +232,7 @@ class PrivacyProfile(Remade):
 
         notes: list[Bound] = []
         if decide(0.0) is True:
-            return vouched(_nats(0.0, 0.0, notes))
+            return _nats(0.0, 0.0, notes)
         top = 1.0
         while decide(top) is not True and top < 700:
             top *= 2
@@ -240,7 +241,7 @@ class PrivacyProfile(Remade):
             if finite(self.of):  # the mass that is possible under one row only
                 limit = self._figure(Threshold(math.inf), "excess")
                 if limit.proved and (limit > level).holds:
-                    return vouched(_nats(math.inf, math.inf, [limit]))
+                    return _nats(math.inf, math.inf, [limit])
             why = f"the profile stays above delta up to {top:g} nats"
             if settings.spent():
                 why = f"{settings.current().budget:g} s were not enough to follow the profile; "
@@ -251,7 +252,7 @@ class PrivacyProfile(Remade):
             )
         ends = _edge(decide, top, False, tol), _edge(decide, top, True, tol)
         found = _nats(*ends, notes)
-        return vouched(cut_short(found) if settings.spent() else found)
+        return cut_short(found) if settings.spent() else found
 
     def _kept(self, e: float) -> Bound:
         """Return the profile at a float, once: bisections at many deltas meet the same ones."""
@@ -271,7 +272,7 @@ class PrivacyProfile(Remade):
         values = getattr(epsilon, "values", epsilon)
         if epsilon is None or np.ndim(values) == 0:
             level = threshold("bl.privacy_profile", epsilon, ratio)
-            return within_budget(lambda: self._figure(level, what))
+            return asked(self.of, f"profile_{what}", (level,), lambda: self._figure(level, what))
         import xarray as xr
 
         points = np.ravel(np.asarray(values, dtype=object)).tolist()

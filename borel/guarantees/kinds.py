@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.engine import engine_for
-from borel.engine.problem.budget import vouched
 from borel.figures.averages import maximal_leakage
 from borel.figures.leakage import pmc, pml
 from borel.figures.levels import alip, ldi, ldp, lip
@@ -181,7 +180,7 @@ class EML(Tail):
         if always != math.inf and level.up >= always:
             ceiling = log_fraction(Fraction(always))[1]  # P(E|x) / P(E) <= 1 / delta
             found = Bound.certified(0.0, ceiling, exact_ratio=Ratio(1, always))
-            return at_most(vouched(found), log_of(level.up))
+            return at_most(found, log_of(level.up))
         answer = PML.at(level).holds_for(joint)
         if answer.holds is True or self.delta == 0:
             return answer

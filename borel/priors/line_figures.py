@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine import engine_for
+from borel.engine import certificates, engine_for
 from borel.engine.certificates import laws
 from borel.errors import NotYet
 from borel.probability.bound import Bound, weakest
@@ -152,7 +152,7 @@ class SetLines:
         names = {"FullSupport": "full_support", "Hull": "hull", "Contamination": "contamination",
                  "TotalVariation": "tv"}  # fmt: skip
         known = self.kind in names or kind == "ldp"
-        if not known or not settings.current().certificates:
+        if not known or not certificates.wanted():
             return bound
         over: dict[str, Any] = {"kind": "full_support" if kind == "ldp" else names[self.kind]}
         if over["kind"] in ("contamination", "tv"):

@@ -15,7 +15,6 @@ import numpy as np
 
 from borel import _compat
 from borel.constants import inside, real
-from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput
 from borel.numerics.intervals.rounding import fraction_down
 from borel.priors.confidence_intervals import binomial, bounded_mean
@@ -323,7 +322,7 @@ class RandomBound:
             why = "the figure of some draw has no finite upper bound"
             return Bound.undecided(*ends, reason=why, **about)
         make = {"exact": Bound.exact, "certified": Bound.certified}[self.status]
-        return vouched(make(*ends, **about))
+        return make(*ends, **about)
 
     def cdf(self, t: float, *, confidence: float = 0.95) -> Bound:
         """Return the posterior probability that the figure is at most t: P(guarantee holds).

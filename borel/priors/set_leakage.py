@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.engine.certificates import kept
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
+from borel.figures.asking import asked
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -28,7 +30,7 @@ def engine_of(joint: Joint) -> Any:
         Alphabets on which the set is not covered; the message says what to do.
     """
     wanted = settings.current()
-    cache = joint.__dict__.setdefault("_set_engines", {})
+    cache = kept(joint, "_set_engines")
     if wanted not in cache:
         own = getattr(joint.prior, "engine", None)
         if own is not None:
@@ -113,7 +115,7 @@ class SetLeakage:
         Bound or Dataset
             In nats. ``witness`` holds the outcome, the secret and the worst ``prior``, a Measure;
             ``attained`` says whether it attains the supremum or is only approached. The statuses of
-            many outcomes are what the engine proves, without certificates.
+            many outcomes are what the engine proves.
 
         Raises
         ------
@@ -128,7 +130,8 @@ class SetLeakage:
         if _is_single(outcome, y):
             outcome.check(y)
             _representable(outcome, y)
-            return within_budget(lambda: engine_of(self.joint).at(self.kind, y))
+            about = self.kind, y
+            return asked(self.joint, "at", about, lambda: engine_of(self.joint).at(*about))
         points = _flat(outcome, y)
         outcome.check(points)
         _representable(outcome, points)
@@ -147,10 +150,12 @@ class SetLeakage:
 
     def sup(self) -> Bound:
         """Return the supremum over the set and the outcomes: the epsilon of (epsilon, P)-PML."""
-        cache = self.joint.__dict__.setdefault("_set_suprema", {})
+        cache = kept(self.joint, "_set_suprema")
         key = self.kind, settings.current()
         if key not in cache:
-            cache[key] = within_budget(lambda: engine_of(self.joint).sup(self.kind))
+            cache[key] = asked(
+                self.joint, "sup", (self.kind,), lambda: engine_of(self.joint).sup(self.kind)
+            )
         return cache[key]
 
     @property

@@ -20,8 +20,10 @@ mass elsewhere is no member; where f(y|x) is continuous in x it would change not
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,8 +31,8 @@ import numpy as np
 from borel.engine.certificates.prior_sets import of_mean
 from borel.engine.prior_sets import linear_programme
 from borel.engine.prior_sets.lower_expectations import Least
-from borel.engine.problem.budget import vouched
 from borel.errors import InvalidInput, NotYet
+from borel.figures.asking import asked
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Alphabet
 from borel.probability.arrays import as_fractions, as_numbers, in_order_of
@@ -194,7 +196,11 @@ class PriorSet:
         return self._expectation(f, -1)
 
     def _expectation(self, f: Any, sign: int) -> Bound:
-        values = _values(f, self.on)[:, None]
+        values, figure = _values(f, self.on), "lower" if sign > 0 else "upper"
+        compute = partial(self._expectation_of, values[:, None], sign, figure)
+        return asked(self, figure, (values,), compute, "number", least=-math.inf)
+
+    def _expectation_of(self, values: np.ndarray, sign: int, figure: str) -> Bound:
         about: dict[str, Any] = {"units": "number"}
         exact = self.least_exactly(sign * values) if values.dtype == object else None
         if exact is not None:
@@ -209,8 +215,7 @@ class PriorSet:
             prior = found.prior[:, 0]
         about["witness"] = {"prior": as_measure(prior, self.on, "the attaining prior")}
         bound = self.bound(low, high, **about)
-        figure = "lower" if sign > 0 else "upper"
-        return vouched(of_mean(bound, self, figure, values[:, 0], prior))
+        return of_mean(bound, self, figure, values[:, 0], prior)
 
     def largest(self, figures: list[Bound]) -> Bound:
         """Return the largest of several figures over the set, with the confidence of the set.

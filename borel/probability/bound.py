@@ -6,8 +6,9 @@ fixed by the constructor that made it, and nothing but those constructors makes 
 
 from __future__ import annotations
 
+import copy
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -66,8 +67,7 @@ class Bound:
     attained : bool or None
         Whether the supremum is attained, or only approached; None if not known.
     certificate : dict or None
-        What an independent checker verifies again. Figures that are ``certified`` have one, unless
-        ``options(certificates=False)`` was asked for.
+        What an independent checker verifies again; made when it is asked for, by `certify`.
     units : str
         ``"nats"``, ``"probability"``, ``"ratio"`` (e^value), or ``"number"`` (an f-divergence).
     reason : str
@@ -102,6 +102,8 @@ class Bound:
     reason: str = ""
     confidence: float | None = None
     exact_ratio: Ratio | None = None
+    # what was asked, for `certify`: of this Bound alone, not of one that is made from it
+    question: Any = field(default=None, init=False, repr=False, compare=False)
 
     __array_ufunc__ = None
     ends: ClassVar[Ratio]
@@ -207,6 +209,56 @@ class Bound:
                 "Bound.about", expected="the assumptions kept, others added", got="some dropped"
             )
         return replace(self, **changes)
+
+    # -- certificates -----------------------------------------------------------------------
+
+    def certify(self) -> Bound:
+        """Return this figure with a certificate, which ``borel check`` verifies.
+
+        Returns
+        -------
+        Bound
+            The figure, computed again under the options that it was asked under (with the budget of
+            now, if that is larger), perhaps a little wider. Its ``certificate`` is data:
+            ``json.dump(bound.certificate, file)``.
+
+        Raises
+        ------
+        NotYet
+            No checker has a rule for the figure, or none followed its proof within the budget. The
+            status does not depend on it.
+        InvalidInput
+            A Bound that was loaded, made by hand or made from others: what was asked is not known.
+
+        Examples
+        --------
+        >>> import numpy as np, borel as bl
+        >>> noise = bl.Mechanism(lambda y, x: np.exp(-abs(y - x)) / 2, secret=bl.Interval(0, 1),
+        ...                      outcome=bl.Reals())
+        >>> found = bl.pml(bl.uniform(bl.Interval(0, 1)) * noise)(0.25)
+        >>> found.certificate is None, found.certify().certificate["quantity"]
+        (True, 'pml')
+        """
+        if self.certificate is not None:
+            return self
+        if self.question is None:
+            raise InvalidInput(
+                "bound.certify",
+                expected="a figure as it was computed",
+                got="a Bound that was loaded, made by hand or made from others",
+                mend="ask the figure of the joint again: bl.pml(prior * mech).sup().certify().",
+            )
+        return self.question.certified(self)
+
+    def answering(self, question: Any) -> Bound:
+        """Return the same figure, which knows what was asked."""
+        found = copy.copy(self)
+        object.__setattr__(found, "question", question)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave what was asked out of pickles and copies: it holds a joint and its engines."""
+        return {name: value for name, value in self.__dict__.items() if name != "question"}
 
     # -- comparing --------------------------------------------------------------------------
 

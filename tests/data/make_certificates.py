@@ -282,7 +282,7 @@ def main(names):
     FOLDER.mkdir(exist_ok=True)
     for name in names or FIGURES:
         with bl.options(closed_forms=False, tol=TOLERANCES.get(name, 1e-6), budget=20):
-            made = FIGURES[name]().certificate
+            made = FIGURES[name]().certify().certificate
         if made is None:
             raise SystemExit(f"{name}: the engine made no certificate")
         text = json.dumps(made, separators=(",", ":"))

@@ -7,6 +7,8 @@ import pytest
 import borel as bl
 from borel.engine.certificates.checks.composition import checked
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 UNIT, REALS = bl.Interval(0, 1), bl.Reals()
 LAWS = {
     "-log x": (lambda x: -np.log(x), lambda x: -mp.log(x)),

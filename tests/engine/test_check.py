@@ -20,7 +20,7 @@ from borel.engine.certificates.checks import verifier as checker
 from borel.engine.certificates.checks.verifier import check
 from borel.numerics.reduction import scalar_statistic
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 UNIT = bl.Interval(0, 1)
 SUPREMUM = "the supremum over the outcomes"

@@ -22,7 +22,7 @@ from borel.engine.certificates.checks.means import check_means
 from borel.engine.certificates.checks.suprema import check_outcomes
 from borel.numerics.graphs.trace import trace
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 BIT = bl.pmf([0.5, 0.5], on=bl.Finite([0.0, 1.0]))
 CHECKERS = {"outcomes": check_outcomes, "law": check_laws, "mean": check_means}

@@ -11,7 +11,7 @@ from borel.audits.verification import verified
 from borel.engine.certificates.checks import means as checker
 from borel.engine.certificates.checks.means import check_means
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 UNIT, TWO = bl.Interval(0, 1), bl.Finite([0.0, 1.0])
 MEAN = (0.75**3 + 0.25**3) / 3

@@ -21,7 +21,7 @@ from borel.engine.certificates.checks.laws import check_laws
 from borel.engine.certificates.checks.means import check_means
 from borel.engine.certificates.checks.suprema import check_outcomes
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 FIGURES = {
     "laplace tail": lambda: bl.pml(noisy("laplace")).tail(1.0),

@@ -21,7 +21,7 @@ from borel.engine.certificates.checks.verifier import check
 from borel.engine.certificates.encoding import header, without_infinities
 from borel.numerics.graphs.trace import trace
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 LINE, UNIT, COUNTS = bl.Reals(), bl.Interval(0, 1), bl.Integers(0, None)
 ROOT = 2.5066282746310002

@@ -27,7 +27,7 @@ from borel.engine.certificates.checks.suprema import check_outcomes
 from borel.engine.certificates.checks.verifier import check
 from borel.numerics.graphs.trace import trace
 
-pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates", "no_sums")]
 
 UNIT, LINE = bl.Interval(0, 1), bl.Reals()
 ROOT = 2.5066282746310002

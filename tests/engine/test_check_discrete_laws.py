@@ -21,7 +21,7 @@ from borel.engine.certificates.checks.rays import INF
 from borel.engine.certificates.checks.reading import parsed
 from borel.numerics.graphs.trace import trace
 
-pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates", "no_sums")]
 
 MP = mpmath.mp.clone()
 MP.dps = 40

@@ -11,7 +11,7 @@ import borel as bl
 from borel.audits.verification import verify
 from borel.engine.certificates.checks.composition import checked
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 UNIT = bl.Interval(0, 1)
 
@@ -68,7 +68,7 @@ def test_certificates_are_verified_from_json(level, mass, tmp_path):
         assert not checked(json.loads(text)).failures
         path = tmp_path / "one.json"
         path.write_text(text)
-        assert verify(path, progress=False)[0].outcome == "verified"
+        assert verify(path)[0].outcome == "verified"
 
 
 def larger(c):

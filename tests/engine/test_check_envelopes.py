@@ -16,10 +16,11 @@ from engine.test_check import lines_of_code, modules_of_borel
 import borel as bl
 from borel.audits.store import write
 from borel.audits.verification import verified, verify
+from borel.engine.certificates import making
 from borel.engine.certificates.checks import envelopes
 from borel.engine.certificates.checks.composition import checked
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 REALS, UNIT = bl.Reals(), bl.Interval(0, 1)
 BIT, X = bl.Finite([0.0, 1.0]), bl.Finite([0.0, 1.0, 3.0])
@@ -274,7 +275,7 @@ def test_borel_check_knows_that_of_an_audit(tmp_path):
 
 
 def test_no_certificates_are_made_where_none_are_wanted():
-    with bl.options(certificates=False):
+    with making(False):
         assert bl.envelope(joint("laplace")).delta(0.35).certificate is None
 
 

@@ -14,10 +14,11 @@ import pytest
 from engine.test_check import lines_of_code, modules_of_borel
 
 import borel as bl
+from borel.engine.certificates import making
 from borel.engine.certificates.checks import events
 from borel.engine.certificates.checks.composition import checked
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 REALS, UNIT, HALF = bl.Reals(), bl.Interval(0, 1), bl.Interval(0, None)
 BIT = bl.Finite([0.0, 1.0])
@@ -323,7 +324,7 @@ def test_forgeries_are_refused(made, kind, change, few):
 
 
 def test_no_certificates_are_made_where_none_are_wanted():
-    with bl.options(certificates=False):
+    with making(False):
         for of, _ in FIGURES.values():
             bound = of(joint("power"))
             assert bound.certificate is None and bound.proved

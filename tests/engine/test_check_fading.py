@@ -18,7 +18,7 @@ from borel.engine.certificates.checks.rays import _Ray
 from borel.engine.certificates.checks.verifier import BITS
 from borel.numerics.graphs.trace import trace
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 UNIT = bl.Interval(0, 1)
 

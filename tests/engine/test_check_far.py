@@ -20,7 +20,7 @@ from borel.engine.certificates.checks.far_means import Far, height, noise_of
 from borel.engine.certificates.checks.means import check_means as check_densities
 from borel.engine.certificates.checks.tails import in_y, tail
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 MP = mpmath.mp.clone()
 MP.dps = 30

@@ -13,7 +13,7 @@ from borel.audits.verification import verified
 from borel.engine.certificates.checks import finite_envelopes
 from borel.engine.certificates.checks.composition import checked
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 ROWS = [[F(1, 8), F(1, 8), F(1, 4), F(1, 2)], [F(1, 2), F(1, 4), F(1, 8), F(1, 8)]]
 ROWS += [[F(1, 4), F(1, 2), F(1, 4), 0]]

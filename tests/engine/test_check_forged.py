@@ -29,7 +29,7 @@ from borel.engine.certificates.encoding import without_infinities
 from borel.numerics.graphs.trace import Graph, trace
 from borel.probability.bound import Bound, Ratio
 
-pytestmark = [pytest.mark.attacks, pytest.mark.usefixtures("no_sums")]
+pytestmark = [pytest.mark.attacks, pytest.mark.usefixtures("with_certificates", "no_sums")]
 
 INF, UNIT = math.inf, bl.Interval(0, 1)
 INFINITE = ("pml", "pmc", "lip", "maximal_leakage", "pml/law/mean", "pml/law/exp_mean")

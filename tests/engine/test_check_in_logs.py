@@ -19,7 +19,7 @@ from borel.engine.certificates.checks.reading import parsed
 from borel.engine.certificates.checks.verifier import BITS, check
 from borel.numerics.graphs.trace import trace
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 MP = mpmath.mp.clone()
 MP.dps = 60

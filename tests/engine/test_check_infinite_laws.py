@@ -17,7 +17,7 @@ from borel.engine.certificates.checks import infinite_quantiles as checker
 from borel.engine.certificates.checks.count_laws import check_count_laws
 from borel.engine.certificates.checks.infinite_quantiles import check_infinite_laws
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 UNIT = bl.Interval(0, 1)
 

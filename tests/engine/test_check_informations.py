@@ -21,7 +21,7 @@ from borel.engine.certificates.checks import informations as checker
 from borel.engine.certificates.checks.informations import check_informations
 from borel.engine.certificates.checks.reading import parsed
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 SECRETS, MASSES = (-0.5, 0.0, 2.0), (0.25, 0.25, 0.5)
 PRIOR = bl.pmf(MASSES, on=bl.Finite(list(SECRETS)))

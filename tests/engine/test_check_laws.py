@@ -22,7 +22,7 @@ from borel.engine.certificates.checks.prior_weights import Weights
 from borel.engine.certificates.checks.taylor_models import DEGREE, Model, axis, integral_to_u
 from borel.numerics.graphs.trace import Graph
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 POLYNOMIAL = FINITE * kernel(lambda y, x: 1 + (x - 1) * (y - 0.5), secret=FINITE.on, outcome=UNIT)
 STEPS = bl.uniform(UNIT) * kernel(steps, outcome=UNIT, breaks=[0.25, 0.5])

@@ -21,7 +21,7 @@ from borel.engine.certificates.checks.suprema import check_outcomes
 from borel.engine.certificates.checks.taylor_models import ONE, Model, axis, integral, run
 from borel.numerics.graphs.trace import trace
 
-pytestmark = pytest.mark.attacks
+pytestmark = [pytest.mark.attacks, pytest.mark.usefixtures("with_certificates")]
 
 LAW = bl.pml(POLYNOMIAL)  # log(1 + |y - 1/2|)
 

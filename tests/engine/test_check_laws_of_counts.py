@@ -15,7 +15,7 @@ from borel.audits.verification import verified, verify
 from borel.engine.certificates.checks.counts import check_counts
 from borel.engine.certificates.checks.discrete_laws import check_discrete_laws
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 MP = mpmath.mp.clone()
 MP.dps = 40

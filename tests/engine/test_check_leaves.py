@@ -22,7 +22,7 @@ from borel.engine.certificates.checks.verifier import BITS
 from borel.engine.certificates.encoding import without_infinities
 from borel.numerics.graphs.trace import trace
 
-pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("no_sums")]
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates", "no_sums")]
 
 INF = math.inf
 NEXT = {"base": "y", "sign": 1, "power": 0.0, "s": [-0.5, 0.5]}

@@ -21,7 +21,7 @@ from borel.engine.certificates.checks.rays import _ray, _rays
 from borel.engine.certificates.checks.tails import log_along
 from borel.engine.certificates.checks.verifier import check
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 POLYNOMIAL = FINITE * kernel(lambda y, x: 1 + (x - 1) * (y - 0.5), secret=FINITE.on, outcome=UNIT)
 LAPLACE = FINITE * kernel(laplace, secret=FINITE.on)

@@ -21,7 +21,7 @@ from borel.engine.certificates.checks.several_points import check_dimensions
 from borel.engine.certificates.checks.taylor_models import INF, Model, axis, run
 from borel.numerics.graphs.trace import trace
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 UNIT = bl.Interval(0, 1)
 NOT_NUMBERS = {

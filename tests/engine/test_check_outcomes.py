@@ -17,7 +17,7 @@ from borel.engine.certificates.checks import taylor_models
 from borel.engine.certificates.checks.suprema import check_outcomes
 from borel.engine.certificates.checks.verifier import check
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 UNIT, HALF_LINE = bl.Interval(0, 1), bl.Interval(0, None)
 FINITE = bl.pmf([0.25, 0.5, 0.25], on=bl.Finite([0.0, 1.0, 2.0]))

@@ -12,10 +12,11 @@ from flint import arb, ctx
 
 import borel as bl
 from borel.audits.verification import verify
+from borel.engine.certificates import making
 from borel.engine.certificates.checks import pairs as checker
 from borel.engine.certificates.checks.pairs import check_pairs
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 UNIT, REALS = bl.Interval(0, 1), bl.Reals()
 NORMAL = bl.normal(mu=0, sigma=1) * bl.mechanisms.gaussian(sigma=1.0)
@@ -130,7 +131,7 @@ def test_a_pair_on_a_jump_is_of_the_kernel_given():
 
 
 def test_none_is_made_where_none_is_wanted():
-    with bl.options(certificates=False):
+    with making(False):
         bound = bl.information_density(NORMAL)(0.25, 0.125)
     assert bound.status == "certified" and bound.certificate is None
 

@@ -20,7 +20,7 @@ from borel.engine.certificates.checks.verifier import BITS
 from borel.engine.infinite.proofs import prove_at
 from borel.numerics.graphs.trace import trace
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 UNIT = bl.Interval(0, 1)
 SUPREMUM = "the supremum over the outcomes"

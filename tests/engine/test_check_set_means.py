@@ -10,10 +10,11 @@ import pytest
 
 import borel as bl
 from borel.audits.verification import verify
+from borel.engine.certificates import making
 from borel.engine.certificates.checks import set_means
 from borel.engine.certificates.checks.composition import checked
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 N = 4
 P = bl.pmf([F(1, 8), F(3, 8), F(1, 4), F(1, 4)])
@@ -137,14 +138,14 @@ def test_borel_check_reads_one(tmp_path):
     found = SETS["chi from"]().lower(VALUES["floats"])
     path = tmp_path / "one.json"
     path.write_text(json.dumps(found.certificate))
-    [line] = verify(path, progress=False)
+    [line] = verify(path)
     assert line.outcome == "verified" and "the lower expectation" in line.words
     path.write_text(json.dumps({**found.certificate, "lower": found.upper + 1}))
-    assert verify(path, progress=False)[0].outcome == "refused"
+    assert verify(path)[0].outcome == "refused"
 
 
 def test_learnt_sets_and_unwanted_certificates_have_none():
-    with bl.options(certificates=False):
+    with making(False):
         found = SETS["kl to"]().lower(VALUES["floats"])
     assert found.status == "certified" and found.certificate is None
 
@@ -209,7 +210,7 @@ def test_extreme_values_have_an_enclosure(name, v):
     prior_set = SETS[name]()
     for figure in ("lower", "upper"):
         found = getattr(prior_set, figure)(v)
-        with bl.options(certificates=False):
+        with making(False):
             bare = getattr(prior_set, figure)(v)
         assert found.lower <= bare.lower <= bare.upper <= found.upper
         # a certificate costs next to nothing

@@ -18,13 +18,14 @@ from flint import arb, ctx, fmpq
 
 import borel as bl
 from borel.audits.verification import verified, verify
+from borel.engine.certificates import making
 from borel.engine.certificates.checks import composition, prior_sets, set_expectations, set_rules
 from borel.engine.certificates.checks.composition import checked
 from borel.engine.certificates.checks.reading import parsed
 from borel.engine.certificates.checks.set_expectations import Priors
 from borel.engine.certificates.checks.taylor_models import axis, exponential, model
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 REALS, UNIT = bl.Reals(), bl.Interval(0, 1)
 X = bl.Finite([0.0, 1.0, 3.0])
@@ -722,7 +723,7 @@ def test_json_keeps_all_of_it(tmp_path):
 
 
 def test_no_certificates_are_made_where_none_are_wanted():
-    with bl.options(certificates=False):
+    with making(False):
         for name in ("tv", "moment"):
             assert bl.pml(SETS[name] * laplace(X)).sup().certificate is None
         assert bl.pml(ON_LINES["contamination"]() * laplace(UNIT)).sup().certificate is None

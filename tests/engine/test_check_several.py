@@ -15,10 +15,11 @@ from flint import acb, arb, ctx
 
 import borel as bl
 from borel.audits.verification import verified
+from borel.engine.certificates import making
 from borel.engine.certificates.checks import several_laws as checker
 from borel.engine.certificates.checks.several_laws import check_several
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 UNIT, REALS = bl.Interval(0, 1), bl.Reals()
 SQUARE = UNIT * UNIT
@@ -329,7 +330,7 @@ def test_an_infinity_that_rests_on_a_checker_needs_no_certificate_to_be_wanted()
         return np.exp(-0.5 * (y - distance) ** 2) / np.sqrt(2 * np.pi)
 
     joint = bl.uniform(SQUARE) * kernel(around, secret=SQUARE)
-    with bl.options(certificates=False):
+    with making(False):
         bound = bl.pml(joint).sup()
     assert bound.lower == math.inf and bound.certificate is None
     assert certified(bl.pml(joint).sup()).lower == math.inf

@@ -25,7 +25,7 @@ from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.order_bounds import Ray
 from borel.numerics.graphs.trace import trace
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 UNIT, HALF_LINE, RATES = bl.Interval(0, 1), bl.Interval(0, np.inf), bl.Interval(1, 2)
 TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))

@@ -8,7 +8,7 @@ from engine.test_check_outcomes import UNIT
 
 import borel as bl
 
-pytestmark = pytest.mark.proofs
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 
 
 def answer(y, x):

@@ -18,7 +18,7 @@ from borel.audits.verification import verified
 from borel.engine.certificates.checks import reduced_secrets
 from borel.numerics.graphs.trace import trace
 
-pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("digits")]
+pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates", "digits")]
 
 
 @pytest.fixture(scope="module")

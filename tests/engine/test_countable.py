@@ -11,8 +11,6 @@ import pytest
 import borel as bl
 from borel.engine.countable.engine import CountableEngine
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 N0, N1 = bl.Integers(0, None), bl.Integers(1, None)
 BIT = bl.Finite(2)
 

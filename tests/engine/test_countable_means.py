@@ -22,8 +22,6 @@ from borel.numerics.germs.values import Undecided
 from borel.numerics.graphs.trace import trace
 from borel.numerics.intervals import interpreter
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 N0, N1, Z = bl.Integers(0, None), bl.Integers(1, None), bl.Integers()
 LOG2 = math.log(2)
 FIGURES = [(kind, what) for kind in ("pml", "pmc") for what in ("mean", "exp")]

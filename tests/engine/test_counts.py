@@ -14,8 +14,6 @@ from borel.engine.kernels.leakage_on_boxes import side
 from borel.engine.problem.secret_and_kernel import Surface, secret_of
 from borel.engine.problem.truncated_prior import Head, trimmed
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 MP = mpmath.mp.clone()
 MP.dps = 40
 INF, LINE, UNIT = math.inf, bl.Reals(), bl.Interval(0, 1)

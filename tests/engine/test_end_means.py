@@ -12,8 +12,6 @@ from borel.engine import engine_for
 from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.order_bounds import Ray
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 UNIT = bl.Interval(0, 1)
 TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))
 

@@ -10,8 +10,6 @@ import pytest
 
 import borel as bl
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 PRIORS = ("plain", "zeros", "ties", "onehot", "uniform", "fine", "skewed")
 COUNT = 32  # mechanisms for each pair of a style of mechanism and a style of prior
 

@@ -21,6 +21,8 @@ from borel.engine.certificates.checks.tails import in_y, tail
 from borel.engine.continuous.tail_entropy import FarEntropy, first_moment
 from borel.engine.problem.secret_and_kernel import log_graph
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 MP = mpmath.mp.clone()
 MP.dps = 40
 N, Z = bl.Integers(0), bl.Integers()

@@ -11,8 +11,6 @@ from borel.engine import engine_for
 from borel.engine.continuous.tail_entropy import first_moment
 from borel.engine.problem.secret_and_kernel import log_graph
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 MP = mpmath.mp.clone()
 MP.dps = 30
 INF, LINE, ROOT = math.inf, bl.Reals(), 2.5066282746310002

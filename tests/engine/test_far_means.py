@@ -12,8 +12,6 @@ from borel.engine.kernels.means_far_out import FarMeans
 from borel.engine.problem.secret_and_kernel import Surface, secret_of
 from borel.probability.density import Density
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 UNIT, HALF_LINE = bl.Interval(0, 1), bl.Interval(0, np.inf)
 TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))
 NEAR = bl.pmf([0.25] * 4, on=bl.Finite([0.0, 0.49, 0.51, 1.0]))

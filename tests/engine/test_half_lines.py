@@ -22,6 +22,8 @@ from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.trace import trace
 from borel.numerics.jets.interpreter import Program
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 mp.mp.dps = 25
 INF = np.inf
 

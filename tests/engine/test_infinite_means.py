@@ -11,6 +11,8 @@ import borel as bl
 from borel.audits.verification import verified
 from borel.engine.certificates.checks.squares import check_squares
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 UNIT, HALF_LINE = bl.Interval(0, 1), bl.Interval(0, np.inf)
 TWO = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))
 NORMAL = bl.normal(mu=0, sigma=1) * bl.mechanisms.gaussian(sigma=1.0)

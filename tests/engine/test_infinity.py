@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from engine.blind_infinities import DECOYS, INFINITIES
 from engine.near_misses import NEAR_MISSES
+from statuses import proof_of
 
 import borel as bl
 from borel.audits.verification import verified
@@ -117,8 +118,8 @@ def check_decoy(case):
     assert found.lower < INF, found.assumptions
     if found.status != "estimate":  # an estimate says nothing about where the truth is
         assert found.lower <= case.truth[1] and case.truth[0] <= found.upper
-    if found.certificate is not None:
-        json.dumps(found.certificate, allow_nan=False)
+    if (proof := proof_of(found)) is not None:
+        json.dumps(proof, allow_nan=False)
 
 
 def check_infinity(case):
@@ -126,14 +127,15 @@ def check_infinity(case):
     assert found.upper == INF
     if case.name in PROVED:
         assert found.lower == INF and found.proved
-        assert (found.certificate is None) == (case.name in WITHOUT_CERTIFICATE)
+        assert (proof_of(found) is None) == (case.name in WITHOUT_CERTIFICATE)
     else:
         assert case.name in MISSED
         assert found.lower < INF, "it is proved now: say so in PROVED"
         assert found.status == "undecided"
-    if found.certificate is not None:
-        text = json.dumps(found.certificate, allow_nan=False)
-        assert json.loads(text) == found.certificate
+    if (proof := proof_of(found)) is not None:
+        found = found.certify()
+        text = json.dumps(proof, allow_nan=False)
+        assert json.loads(text) == proof
         row = verified(case.kind + ("" if case.at is None else "/one outcome"), found)
         assert row.outcome == "verified", row
 

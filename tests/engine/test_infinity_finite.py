@@ -17,8 +17,6 @@ from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.order_bounds import Ray
 from borel.probability.density import Density
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 INF = math.inf
 LINE, HALF, COUNTS = bl.Reals(), bl.Interval(0, None), bl.Integers(0, None)
 BITS = bl.pmf([0.25, 0.75], on=bl.Finite([0.0, 1.0]))

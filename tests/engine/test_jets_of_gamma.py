@@ -9,8 +9,6 @@ from borel.numerics.graphs.trace import trace
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 ORDER = 8
 CASES = {
     "gammaln": (

@@ -18,8 +18,6 @@ from borel.engine.problem import prior_singular_moments
 from borel.engine.problem.prior_moments import moments_of
 from borel.numerics.graphs.trace import trace
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 UNIT, HALF, REALS = bl.Interval(0, 1), bl.Interval(0, None), bl.Reals()
 SHAPES = [(0.5, 0.5), (0.25, 3.0), (1.5, 0.75), (2.0, 5.0), (0.1, 0.1)]
 

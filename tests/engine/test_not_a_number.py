@@ -13,8 +13,6 @@ from borel.engine.problem.secret_and_kernel import Surface, secret_of
 from borel.numerics.jets.interpreter import Program
 from borel.probability.density import Density
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 UNIT = bl.Interval(0, 1)
 # true, or false, for NaN: below x = 1/5
 CONDITIONS = {

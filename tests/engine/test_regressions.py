@@ -11,8 +11,6 @@ from scipy import integrate
 
 import borel as bl
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 UNIT = bl.Interval(0, 1)
 BIT = bl.pmf([0.5, 0.5], on=bl.Finite([0.0, 1.0]))
 

@@ -10,6 +10,8 @@ import pytest
 import borel as bl
 from borel.engine.certificates.checks.composition import checked, of_set
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 BIT, UNIT = bl.Finite([0.0, 1.0]), bl.Interval(0, 1)
 EVEN = [[0.5, 0.5], [0.5, 0.5]]
 TV = {"kind": "tv", "centre": EVEN, "size": [1, 8]}

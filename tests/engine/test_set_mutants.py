@@ -9,6 +9,8 @@ import pytest
 import borel as bl
 from borel.engine.certificates.checks.composition import checked
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 BIT, UNIT = bl.Finite([0.0, 1.0]), bl.Interval(0, 1)
 
 

@@ -12,7 +12,7 @@ import borel as bl
 from borel.engine import engine_for
 from borel.engine.kernels.scalar_statistics import summary
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone", "no_sums")
+pytestmark = pytest.mark.usefixtures("no_sums")
 
 UNIT = bl.Interval(0, 1)
 INF = math.inf

@@ -12,8 +12,6 @@ from borel.engine.kernels.marginal_on_boxes import geometry
 from borel.engine.problem.secret_and_kernel import Surface, secret_of
 from borel.probability.density import Density
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 MP = mpmath.mp.clone()
 MP.dps = 50
 UNIT, LONG = bl.Interval(0, 1), bl.Interval(0.5, 4)

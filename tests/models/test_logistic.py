@@ -10,8 +10,6 @@ from scipy import stats
 import borel as bl
 from borel.models import logistic_prior, logistic_regression
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 COVARIATES = np.array([[-1.0, 0.5], [0.25, 0.5], [1.0, -2.0], [0.0, 0.0]])
 SECRET = [0, 1, 1, 0]
 

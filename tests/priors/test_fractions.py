@@ -13,6 +13,8 @@ import borel as bl
 from borel.engine.certificates.checks.set_means import check_set_means
 from borel.engine.prior_sets import linear_programme
 
+pytestmark = pytest.mark.usefixtures("with_certificates")
+
 TENTH, THIRD, H, Q = F(1, 10), F(1, 3), F(1, 2), F(1, 4)
 TWO, THREE = bl.Finite(2), bl.Finite(3)
 

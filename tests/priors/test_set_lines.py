@@ -209,9 +209,7 @@ def test_a_curve_has_the_status_of_its_points():
         bl.priors.full_support(unit),
     ):
         ell = bl.pml(prior_set * mech)
-        # a curve has no certificates: its statuses are the engine's
-        with bl.options(certificates=False):
-            alone = [ell(y).status for y in (0.25, 0.75)]
+        alone = [ell(y).status for y in (0.25, 0.75)]
         assert [str(s) for s in ell([0.25, 0.75])["status"].values] == alone
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates import encoding
+from borel.engine.certificates import encoding, wanted
 from borel.engine.certificates.checks.counts import MOST, _Counts
 from borel.engine.certificates.checks.in_logs import _InLogs
 from borel.engine.certificates.checks.pairs import AT_OUTCOMES, _Pair
@@ -57,9 +57,9 @@ def at_outcome(
     Returns
     -------
     dict or None
-        None for what the checkers do not cover.
+        None for what the checkers do not cover, and where none is wanted.
     """
-    if not settings.current().certificates:
+    if not wanted():
         return None
     if engine.secret.dim > 1:
         return point_of_boxes(engine, kind, np.array([y]), ends)
@@ -126,7 +126,7 @@ def at_pair(engine: Any, x: Any, y: Any, ends: tuple[float, float]) -> dict[str,
     dict or None
         None where no checker verifies it: where no leakage at the outcome has a certificate.
     """
-    if not settings.current().certificates or ends[1] == math.inf:
+    if not wanted() or ends[1] == math.inf:
         return None
     place = [float(v) for v in (x if isinstance(x, tuple) else (x,))]
     for kind in ("pml", "pmc"):

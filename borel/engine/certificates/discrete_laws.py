@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.engine.certificates import wanted
 from borel.engine.certificates.at_outcomes import at_outcome, infinite_at_outcome
 from borel.engine.certificates.checks.discrete_laws import ends_of
 from borel.engine.certificates.encoding import header, without_infinities
@@ -43,7 +44,7 @@ def certificate(
         None for what the checker does not cover, and for many outcomes.
     """
     logs = engine.in_logs
-    if logs is None or not current().certificates:
+    if logs is None or not wanted():
         return None
     if not (math.isfinite(ends[1]) or ends[0] == math.inf):
         return None

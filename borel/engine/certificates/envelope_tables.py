@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import settings
+from borel.engine.certificates import wanted
 from borel.engine.certificates.checks.finite_envelopes import check_finite_envelopes
 from borel.engine.certificates.encoding import without_infinities
 from borel.numerics.intervals import rounding
@@ -48,10 +48,10 @@ def of_table(
     **claim
         What it is about.
     """
-    table, law = _table(envelope), _law(envelope)
     small = shares[0].size <= _ENTRIES and np.isfinite(prices).all()
-    if not (settings.current().certificates and small):
+    if not (wanted() and small):
         return None
+    table, law = _table(envelope), _law(envelope)
     about: dict[str, Any] = {"type": "finite_envelope", **claim, "prices": prices.tolist()}
     tables = [{"of": _WHOLE, "parts": _parts(weights)} for weights in shares]
     header = {

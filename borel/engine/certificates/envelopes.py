@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from borel import settings
+from borel.engine.certificates import wanted
 from borel.engine.certificates.checks.envelope_ends import ends
 from borel.engine.certificates.checks.set_rules import SUPREMUM
 from borel.engine.certificates.encoding import without_infinities
@@ -32,8 +32,8 @@ def from_outcomes(bound: Bound, kind: str, about: dict[str, Any] | None, of: lis
         Suprema, means and figures of the law of the leakage of the outcomes.
     """
     made = [one.certificate for one in of if one.certificate is not None]
-    wanted = settings.current().certificates and bound.status in ("certified", "conditional")
-    if not (wanted and made and about):
+    proved = wanted() and bound.status in ("certified", "conditional")
+    if not (proved and made and about):
         return bound
     whole = {"format": 12, "quantity": f"{kind}_envelope", "envelope": about}
     with suppress(ValueError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from borel import settings
+from borel.engine.certificates import wanted
 from borel.engine.certificates.checks.count_laws import CountLaw, CountMean, CountSupremum
 from borel.engine.certificates.checks.taylor_models import FUNCTIONS
 from borel.engine.certificates.encoding import header, number, without_infinities
@@ -120,10 +120,14 @@ def _on_a_line(engine: CertifiedOutcomes) -> CertifiedOutcomes | None:
 
     None if no certificate is wanted, or the checkers of suprema and laws do not follow it.
     """
+    return _followed_on_a_line(engine) if wanted() else None
+
+
+def _followed_on_a_line(engine: CertifiedOutcomes) -> CertifiedOutcomes | None:
     line = engine
     if engine.secret.dim > 1:
         line = None if engine.at_atoms else engine.of_one
-    if line is None or not settings.current().certificates:
+    if line is None:
         return None
     mechanism = line.joint.mechanism
     masses = (mass.graph for mass in mechanism.masses.values())
@@ -323,8 +327,11 @@ def level_of_envelope(
 def claimed(
     engine: CertifiedOutcomes, quantity: str, ends: tuple[float, float], trial: type, **claim: Any
 ) -> dict[str, Any] | None:
-    """Return the certificate of a claim about a finite secret; None if it is not verified soon."""
-    if _on_a_line(engine) is None:
+    """Return the certificate of a claim about a finite secret; None if it is not verified soon.
+
+    It is made of every figure: that the claim is verified is what proves the figure.
+    """
+    if _followed_on_a_line(engine) is None:
         return None
     about = {**_line(engine, np.zeros(1)), "marginal": None, "places": []}
     made = _made(engine, quantity, ends, {**about, **claim})

@@ -12,6 +12,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine import engine_for
+from borel.engine.certificates import wanted
 from borel.engine.certificates.checks.prior_sets import _Sets
 from borel.engine.certificates.checks.set_expectations import Priors, fraction
 from borel.engine.certificates.checks.set_means import LEAVES, check_set_means
@@ -129,9 +130,9 @@ def of_mean(
     prior : ndarray (n,)
         A prior near one that attains the figure, or that is approached.
     """
-    wanted = settings.current().certificates and prior_set.confidence is None
-    wanted &= bound.status in ("certified", "conditional")
-    about = prior_set.described() if wanted and prior_set.status != "estimate" else None
+    made = wanted() and prior_set.confidence is None
+    made &= bound.status in ("certified", "conditional")
+    about = prior_set.described() if made and prior_set.status != "estimate" else None
     v = values.astype(float) * (1 if figure == "lower" else -1)
     if about is None or not (np.isfinite(prior).all() and prior.sum() > 0):
         return bound
@@ -209,8 +210,8 @@ class Certificates:
         The kernel: a graph, or a table of intervals.
     secrets : list of float
         What the kernel is about: labels that are numbers, or positions.
-    wanted : bool
-        Whether any are wanted.
+    small : bool
+        Whether the kernel is small enough.
 
     Attributes
     ----------
@@ -219,12 +220,18 @@ class Certificates:
     """
 
     def __init__(
-        self, prior_set: Any, outcome: Any, kernel: dict, secrets: list[float], *, wanted: bool
+        self,
+        prior_set: Any,
+        outcome: Any,
+        kernel: dict,
+        secrets: list[float],
+        *,
+        small: bool = True,
     ):
         self.set = prior_set
         self.cover: list[float] = []
-        wanted &= settings.current().certificates and prior_set.confidence is None
-        self.about = prior_set.described() if wanted and prior_set.status != "estimate" else None
+        small &= wanted() and prior_set.confidence is None
+        self.about = prior_set.described() if small and prior_set.status != "estimate" else None
         line, points = getattr(outcome, "interval", outcome), None
         if outcome.kind == "finite":
             table = "table" in kernel

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates import laws
 from borel.engine.continuous.integer_secret_means import beyond
 from borel.engine.finite.law_measures import LawMeasures
 from borel.engine.kernels import marginal_integral
@@ -403,7 +402,11 @@ class CertifiedEngine(LawMeasures):
         if math.isinf(mean.upper):
             return self.bound(low, math.inf)
         high = max(enclose(lambda: ball(mean.upper).log())[1], 0.0)
-        made = mean.certificate and laws.logarithm(mean.certificate, (low, high))
+        made = None
+        if mean.certificate is not None:
+            from borel.engine.certificates.laws import logarithm
+
+            made = logarithm(mean.certificate, (low, high))
         return self.bound(low, high, certificate=made)
 
     def _ldp(self) -> Bound:

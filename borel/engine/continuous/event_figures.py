@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates.events import event, psi
+from borel.engine.certificates import wanted
 from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_line
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
@@ -249,14 +249,19 @@ def _psi_2(engine: Any, rows: Rows, level: Threshold) -> Bound:
 
 
 def _proved(prove: Any) -> Any:
-    """Return what has a certificate, if certificates are wanted, within half of the time left."""
-    if settings.current().certificates:
-        with suppress(BudgetSpent), settings.part(2):
-            return prove(_ROOM * settings.current().tol)
+    """Return the ends that a checker proves, within half of the time left, and the certificate.
+
+    The checker's proof is the engine's own here; its certificate is handed on if it is wanted.
+    """
+    with suppress(BudgetSpent), settings.part(2):
+        found = prove(_ROOM * settings.current().tol)
+        return found if found is None or wanted() else (*found[:2], None)
     return None
 
 
 def _of_psi(engine: Any, rows: Rows, quantity: str, level: Threshold, otherwise: Any) -> Bound:
+    from borel.engine.certificates.events import psi
+
     found = _proved(lambda room: psi(rows, quantity, level, room))
     if found is not None:
         return engine.bound(*found[:2], units="probability", certificate=found[2])
@@ -284,6 +289,8 @@ def _halves(engine: Any, rows: Rows) -> Bound:
 
 
 def _of_event(engine: Any, rows: Rows, quantity: str, delta: Fraction) -> Bound:
+    from borel.engine.certificates.events import event
+
     found = _proved(lambda room: event(rows, quantity, delta, room))
     if found is not None:
         return engine.bound(*found[:2], certificate=found[2])

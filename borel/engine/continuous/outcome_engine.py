@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates import encoding, laws
-from borel.engine.certificates.at_outcomes import at_outcome
+from borel.engine.certificates import encoding, wanted
 from borel.engine.continuous.endpoint_means import EndMeans
 from borel.engine.continuous.engine import CertifiedEngine
 from borel.engine.continuous.event_figures import Rows, figure
@@ -43,6 +42,13 @@ _OPEN = (
 _ROOM = 0.01
 _SPACE = 0.05
 _SPARE = 1e-3
+
+
+def _laws() -> Any:
+    """Return the module that makes certificates: it brings the checkers, which takes its time."""
+    from borel.engine.certificates import laws
+
+    return laws
 
 
 class CertifiedOutcomes(CertifiedEngine):
@@ -131,8 +137,10 @@ class CertifiedOutcomes(CertifiedEngine):
                 return found
         ends = float(low[0]), float(high[0])
         bound = self.bound(*ends, assumptions=notes)
-        if dead[0] or math.isinf(ends[1]):
+        if dead[0] or math.isinf(ends[1]) or not wanted():
             return bound
+        from borel.engine.certificates.at_outcomes import at_outcome
+
         return encoding.attached(bound, at_outcome(self, kind, float(ys[0]), ends))
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -180,12 +188,12 @@ class CertifiedOutcomes(CertifiedEngine):
                 return proved
         ends = float(best), float(high)
         about: dict[str, Any] = {"witness": part.witness()}
-        if math.isfinite(high):  # some room, as the checker has to prove the same on other boxes
+        wide, made = ends, None
+        if math.isfinite(high) and wanted():
+            # some room, as the checker has to prove the same on other boxes
             wide = max(0.0, ends[0] - _ROOM * tol), ends[1] + _ROOM * tol
-            peak = laws.peak(self, part)
-            about["certificate"] = laws.outcomes(self, kind, wide, peak)
-            ends = ends if about["certificate"] is None else wide
-        return self.bound(*ends, **about)
+            made = _laws().outcomes(self, kind, wide, _laws().peak(self, part))
+        return self.bound(*(ends if made is None else wide), certificate=made, **about)
 
     def ldp(self) -> Bound:
         """Enclose the local differential privacy level on the support of the prior."""
@@ -212,7 +220,7 @@ class CertifiedOutcomes(CertifiedEngine):
                     return self.estimates.f_information(f)
             room = _ROOM * settings.current().tol
             wide = max(0.0, low - room), high + room
-            made = laws.information(self, f.name, wide)
+            made = _laws().information(self, f.name, wide) if wanted() else None
             low, high = (low, high) if made is None else wide
             return self.bound(low, high, units=f.units, certificate=made)
         except NotEnclosed as error:
@@ -279,7 +287,9 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def _of_law(self, kind, ends, wide, level, units: str, claim: dict) -> Bound:
         """Make a Bound of a figure of the law: a little wider if it has a certificate."""
-        made = laws.law(self, kind, wide, self.partition(kind), level, **claim)
+        made = None
+        if wanted():
+            made = _laws().law(self, kind, wide, self.partition(kind), level, **claim)
         return self.bound(*(ends if made is None else wide), units=units, certificate=made)
 
     def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
@@ -303,10 +313,11 @@ class CertifiedOutcomes(CertifiedEngine):
                 break
         level = {"s": Fraction(s).as_integer_ratio(), "side": side}
         if math.isinf(low):
-            boxes = part.infinite_boxes(1 - float(s) + _SPARE)
-            made = laws.infinite_quantile(self, kind, boxes, **level)
             found = self.infinite_bound(part.infinite) or self.bound(low, high)
-            return found.about(certificate=made)
+            if not wanted():
+                return found.about(certificate=None)
+            boxes = part.infinite_boxes(1 - float(s) + _SPARE)
+            return found.about(certificate=_laws().infinite_quantile(self, kind, boxes, **level))
         if math.isinf(high):
             return self.bound(low, high)
         wide = max(0.0, low - _ROOM * tol), high + _ROOM * tol
@@ -343,7 +354,7 @@ class CertifiedOutcomes(CertifiedEngine):
         room = _SPACE * tol * (max(1.0, low) if what == "exp" else 1.0)
         wide = max(1.0 if what == "exp" else 0.0, low - room), high + room
         figure = {"mean": "mean", "exp": "exp_mean"}[what]
-        made = laws.mean(self, kind, wide, part, figure)
+        made = _laws().mean(self, kind, wide, part, figure) if wanted() else None
         return self.bound(*((low, high) if made is None else wide), units=units, certificate=made)
 
     def _divergence(self, kind: str, what: str, part: Partition) -> Bound | None:
@@ -356,7 +367,7 @@ class CertifiedOutcomes(CertifiedEngine):
             proof = prove_mean(self, ends)
         if proof is None or not (proof.attained or (what == "exp" and proof.diverges)):
             return None
-        if proof.certificate is None:  # some of these outcomes are enough
+        if wanted() and proof.certificate is None:  # some of these outcomes are enough
             proof = next(iter(part.infinite_boxes(_SPARE)), proof)
         return self.infinite_bound(proof)
 

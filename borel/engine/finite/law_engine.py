@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.engine.certificates import wanted
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.bound import Bound, Ratio
 
@@ -102,7 +103,7 @@ class DiscreteFigures:
         place = float(np.asarray(y, float).ravel()[0])
         if math.isinf(found.upper):
             return self.in_logs.infinite_at(kind, place) or found
-        if not (found.proved and found.upper > 0):
+        if not (wanted() and found.proved and found.upper > 0):
             return found
         # a certificate is about the enclosure that it comes from, unless a checker is asked
         scale = 1 + found.upper
@@ -155,7 +156,7 @@ class DiscreteFigures:
             open_above = _open(self.law(kind))
             proofs = (self.in_logs.infinite_at(kind, float(ys[k])) for k in open_above)
             return next((proof for proof in proofs if proof is not None), found)
-        if not (whole and found.proved and found.upper > 0 and len(ys) <= PARTS):
+        if not (wanted() and whole and found.proved and found.upper > 0 and len(ys) <= PARTS):
             return found
         return _proved_by(found, over_outcomes(self.in_logs, kind, np.asarray(ys, float)))
 
@@ -164,7 +165,7 @@ class DiscreteFigures:
         found = self._ldp()
         if found.status == "undecided":
             found = self._by_sides(found.lower)
-        if self.in_logs is None or found.status in ("exact", "estimate") or not found.proved:
+        if not wanted() or self.in_logs is None or found.status == "exact" or not found.proved:
             return found
         from borel.engine.certificates.at_outcomes import PARTS, ldp_over_outcomes
 

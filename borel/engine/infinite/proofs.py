@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.engine.certificates import wanted
 from borel.engine.certificates.infinities import Proof, infinite
 from borel.engine.infinite import marginal_order as marginal
 from borel.engine.infinite.pair_proof import Pairs
@@ -318,12 +319,11 @@ class Search(Rays):
     ) -> Proof | None:
         """Make a proof; none without a certificate, if it has to have one."""
         where = {"y": y.words, **({} if x is None else {"x": x.words})}
-        wanted = settings.current().certificates
-        made = self.certify and (wanted or self.strict)
+        made = self.certify and (wanted() or self.strict)
         certificate = infinite(self.engine, kind, argument) if made else None
         if self.strict and certificate is None:
             return None
-        certificate = certificate if wanted else None
+        certificate = certificate if wanted() else None
         diverges = bool(attained) or argument["kind"] in ("mass", "square")
         return Proof(words + self.note, where, certificate, attained, diverges)
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import elementwise
 
 from borel import settings
 from borel.errors import BudgetSpent
@@ -136,6 +135,8 @@ class Regions:
         out = edges[np.minimum((k + 2) // 3, len(edges) - 1)]
         inner = (k > 0) & (k < len(places)) & (k % 3 != 0)
         if inner.any():
+            from scipy.optimize import elementwise
+
             brackets = places[k[inner] - 1], places[k[inner]]
             out[inner] = elementwise.find_root(lambda y: self._scored(y, score), brackets).x
         return out

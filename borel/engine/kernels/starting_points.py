@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from borel import settings
 from borel.numerics.graphs import float64
@@ -46,4 +45,6 @@ def guess(graph: Graph, secret: Secret, sign: float, **others: float) -> np.ndar
 
     first = starts[int(np.argmin(depth(starts)))]
     bounds = list(zip(secret.lower, secret.upper, strict=True))
+    from scipy.optimize import minimize
+
     return minimize(depth, first, method="L-BFGS-B", bounds=bounds).x

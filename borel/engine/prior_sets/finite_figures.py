@@ -91,7 +91,7 @@ class FiniteSetEngine:
         small = self.matrix.size <= _ENTRIES
         table = self._table() if small else []
         places = [float(k) for k in range(len(self.matrix))]
-        return Certificates(self.set, self.joint.outcome, {"table": table}, places, wanted=small)
+        return Certificates(self.set, self.joint.outcome, {"table": table}, places, small=small)
 
     def _table(self) -> list:
         """Return the kernel as intervals of floats."""

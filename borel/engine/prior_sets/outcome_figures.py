@@ -84,7 +84,7 @@ class SetOutcomes:
         self.positive = self.tails.finite(float(ends[0]), math.inf if ends[1] is None else ends[1])
         self._pairs: dict[tuple[int, int], Any] = {}
         kernel = {"graph": density.graph.to_json(), "log": density.log}
-        self.certificates = Certificates(self.set, outcome, kernel, xs, wanted=True)
+        self.certificates = Certificates(self.set, outcome, kernel, xs)
         starts, stops = self._first()
         self.certificates.cover = [*starts.tolist(), float(stops[-1])]
         uniform = _uniform(self.set.on)

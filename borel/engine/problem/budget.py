@@ -1,4 +1,4 @@
-"""One budget for one figure, a word on figures that it cut short, and what certified asks for."""
+"""One budget for one figure, and a word on figures that it cut short."""
 
 from __future__ import annotations
 
@@ -14,15 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-ENGINE = "the engine's own proof: there is no certificate by which others could verify it"
-"""What a figure rests on that is proved, but has no certificate."""
-
-
 def within_budget(compute: Callable[[], Any], units: str = "nats", *, least: float = 0.0) -> Any:
     """Compute a figure, all of it in one budget, as a user is to see it.
 
-    A wide Bound that ran out of time says so, and a certified one has a certificate (`vouched`).
-    Of one of which nothing is known in time no more is said than that it is at least ``least``.
+    A wide Bound that ran out of time says so. Of one of which nothing is known in time no more is
+    said than that it is at least ``least``.
     """
     with settings.one_figure():
         try:
@@ -33,19 +29,7 @@ def within_budget(compute: Callable[[], Any], units: str = "nats", *, least: flo
         late = settings.late(settings.search_deadline())
     if not isinstance(found, Bound):
         return found
-    return vouched(cut_short(found) if late else found)
-
-
-def vouched(found: Bound) -> Bound:
-    """Return a figure as ``certified`` only if there is a certificate of it.
-
-    What the engine has proved, and nothing else can verify, is ``conditional`` on the engine.
-    Where no certificates are made (``options(certificates=False)``) the status is the engine's.
-    """
-    wanted = found.status == "certified" and settings.current().certificates
-    if not wanted or found.certificate is not None:
-        return found
-    return replace(found, status="conditional", assumptions=(*found.assumptions, ENGINE))
+    return cut_short(found) if late else found
 
 
 def cut_short(found: Bound) -> Bound:
