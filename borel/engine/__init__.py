@@ -23,9 +23,11 @@ def engine_for(joint: Joint) -> Any:
     chosen = settings.current()
     cache = joint.__dict__.setdefault("_engines", {})
     key = chosen.engine, chosen.certificates  # what is remembered has a certificate or has none
-    if key not in cache:
-        cache[key] = _choose(joint, chosen.engine)
-    return cache[key]
+    if joint.finite:  # nothing that it keeps depends on a budget
+        if key not in cache:
+            cache[key] = _choose(joint, chosen.engine)
+        return cache[key]
+    return settings.once(cache, key, lambda: _choose(joint, chosen.engine))
 
 
 def _choose(joint: Joint, wanted: str) -> Any:

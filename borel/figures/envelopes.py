@@ -115,10 +115,8 @@ class LeakageEnvelope(Remade):
         self._figures: dict[Any, Any] = {}
 
     def _engine(self) -> Any:
-        key = settings.current()
-        if key not in self._figures:
-            self._figures[key] = envelope_of(self.joint, self.kind)
-        return self._figures[key]
+        make = lambda: envelope_of(self.joint, self.kind)  # noqa: E731
+        return settings.once(self._figures, settings.current(), make)
 
     def __call__(self, delta: Any) -> Bound:
         """Return epsilon_c(delta): what some post-processing leaks with probability delta.

@@ -61,10 +61,9 @@ class LeakageVariable(Remade):
         return None if form is None else form(self.kind, self.joint, *arguments, **options)
 
     def _cached(self, key: Any, compute: Any, units: str = "nats") -> Any:
-        key = (key, settings.current())
-        if key not in self._cache:
-            self._cache[key] = within_budget(compute, units)
-        return self._cache[key]
+        within = settings.within_figure()  # there it has less time than by itself
+        key = (key, settings.current(), within)
+        return settings.once(self._cache, key, lambda: within_budget(compute, units))
 
     def __call__(self, y: Any) -> Bound | xr.Dataset:
         """Return the leakage at one outcome, a Bound, or at many, a Dataset.
@@ -193,11 +192,15 @@ class LeakageVariable(Remade):
 
     def _cdfs(self, ts: list[float]) -> tuple[np.ndarray, ...] | None:
         """Return lower ends, upper ends and statuses of the cdf, if all take the time of a few."""
-        tails = getattr(self._engine(), "tails", None)
-        if tails is None or self._closed("tail", ts[0], closed=False) is not None:
+        if self._closed("tail", ts[0], closed=False) is not None:
             return None
-        low, high, statuses = within_budget(lambda: tails(self.kind, ts, closed=False))
-        return *_complement(low, high), statuses
+
+        def tails() -> Any:
+            of_engine = getattr(self._engine(), "tails", None)
+            return of_engine and of_engine(self.kind, ts, closed=False)
+
+        found = within_budget(tails)
+        return found and (*_complement(*found[:2]), found[2])
 
     def quantile(self, s: Any, *, side: str = "left") -> Bound:
         """Return inf{t : P{leakage <= t} >= s}; with ``side="right"``, sup{t : ... <= s}.

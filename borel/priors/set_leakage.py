@@ -29,23 +29,24 @@ def engine_of(joint: Joint) -> Any:
     """
     wanted = settings.current()
     cache = joint.__dict__.setdefault("_set_engines", {})
-    if wanted not in cache:
-        own = getattr(joint.prior, "engine", None)
-        if own is not None:
-            cache[wanted] = own(joint)
-        elif joint.prior.on.kind == "finite" and joint.mechanism.finite:
-            from borel.engine.prior_sets.finite_figures import FiniteSetEngine
+    return settings.once(cache, wanted, lambda: _choose(joint))
 
-            cache[wanted] = FiniteSetEngine(joint)
-        elif joint.prior.on.kind == "finite":
-            from borel.engine.prior_sets.outcome_figures import SetOutcomes
 
-            cache[wanted] = SetOutcomes(joint)
-        else:
-            from borel.priors.line_figures import SetLines
+def _choose(joint: Joint) -> Any:
+    own = getattr(joint.prior, "engine", None)
+    if own is not None:
+        return own(joint)
+    if joint.prior.on.kind == "finite" and joint.mechanism.finite:
+        from borel.engine.prior_sets.finite_figures import FiniteSetEngine
 
-            cache[wanted] = SetLines(joint)
-    return cache[wanted]
+        return FiniteSetEngine(joint)
+    if joint.prior.on.kind == "finite":
+        from borel.engine.prior_sets.outcome_figures import SetOutcomes
+
+        return SetOutcomes(joint)
+    from borel.priors.line_figures import SetLines
+
+    return SetLines(joint)
 
 
 def figure(joint: Joint, name: str) -> Bound:
@@ -132,8 +133,9 @@ class SetLeakage:
         points = _flat(outcome, y)
         outcome.check(points)
         _representable(outcome, points)
-        curve = engine_of(self.joint).curve
-        low, high, status = within_budget(lambda: curve(self.kind, points))
+        low, high, status = within_budget(
+            lambda: engine_of(self.joint).curve(self.kind, points)
+        )
         statuses = np.broadcast_to(np.asarray(status), np.shape(low))
         return xr.Dataset(
             {
@@ -148,10 +150,10 @@ class SetLeakage:
     def sup(self) -> Bound:
         """Return the supremum over the set and the outcomes: the epsilon of (epsilon, P)-PML."""
         cache = self.joint.__dict__.setdefault("_set_suprema", {})
-        key = self.kind, settings.current()
-        if key not in cache:
-            cache[key] = within_budget(lambda: engine_of(self.joint).sup(self.kind))
-        return cache[key]
+        key = self.kind, settings.current(), settings.within_figure()
+        return settings.once(
+            cache, key, lambda: within_budget(lambda: engine_of(self.joint).sup(self.kind))
+        )
 
     @property
     def nominal(self) -> Any:
