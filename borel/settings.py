@@ -81,11 +81,17 @@ _CURRENT: ContextVar[Options] = ContextVar("borel_options", default=Options())  
 
 WORK: dict[str, tuple[float, float]] = {
     "look": (2e-5, 0.0),
-    "float64": (3e-6, 4e-9),
-    "jets": (3e-5, 1e-8),
-    "balls": (2e-6, 0.0),
+    "float64": (4e-6, 7e-9),
+    "intervals": (5e-5, 5e-8),
+    "batched": (2.5e-5, 2e-8),
+    "special": (8e-6, 0.0),
+    "balls": (5e-7, 0.0),
     "germs": (2e-5, 0.0),
-    "opaque": (1e-6, 1e-6),
+    "masses": (1e-4, 5e-2),
+    "opaque": (1e-5, 2e-7),
+    "programmes": (2e-3, 1e-6),
+    "pivots": (1e-5, 5e-8),
+    "dense": (1e-5, 1e-7),
 }
 """What work costs: seconds of the reference machine by step, and by step and number."""
 

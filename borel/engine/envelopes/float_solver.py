@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from borel import settings
 from borel.numerics.float64.programmes import linprog
 from borel.numerics.intervals.rounding import TINY, U
 
@@ -228,6 +229,7 @@ def solved(matrix: np.ndarray, target: np.ndarray) -> np.ndarray | None:
     from scipy.sparse.linalg import splu
 
     system = csc_array(matrix)
+    settings.work("programmes", 1, matrix.size)
     rows, columns = matrix.shape
     if rows == columns:
         try:

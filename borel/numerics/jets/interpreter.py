@@ -73,7 +73,7 @@ class Program:
                         value = interpreter.TABLE[op](*(self.constants[a] for a in args))
                     self.constants[k] = batched.settled(value)
         self._last = last
-        self._steps = sum(op != "input" for op, _ in graph.nodes) - len(self.constants)
+        self._steps = len(graph.nodes) - len(self.constants)
         own = {k for k, (op, args) in enumerate(graph.nodes) if op == "input" and args[0] in varies}
         self._thresholds = {
             k
@@ -134,7 +134,7 @@ class Program:
         heads = [low for low, _ in inputs.values()]
         ndim = heads[0].ndim
         lanes = math.prod(np.broadcast_shapes(*(head.shape[1:] for head in heads)))
-        settings.work("jets", self._steps * (1 + order), lanes)
+        settings.work("batched", self._steps * (1 + order), lanes)
         values: dict[int, Box] = {}
         doubts: dict[int, np.ndarray] = {}
         with np.errstate(all="ignore"):
