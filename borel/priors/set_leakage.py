@@ -133,9 +133,7 @@ class SetLeakage:
         points = _flat(outcome, y)
         outcome.check(points)
         _representable(outcome, points)
-        low, high, status = within_budget(
-            lambda: engine_of(self.joint).curve(self.kind, points)
-        )
+        low, high, status = within_budget(lambda: engine_of(self.joint).curve(self.kind, points))
         statuses = np.broadcast_to(np.asarray(status), np.shape(low))
         return xr.Dataset(
             {
