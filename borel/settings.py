@@ -30,8 +30,8 @@ class Options:
     budget : float
         Seconds that one figure may take on the reference machine. They are counted as work done
         (`work`), not read from a clock, so that a figure is the same on a fast and on a busy
-        machine. Only where five times as many seconds have passed is it stopped by the clock: it
-        is ``undecided`` then.
+        machine. Only where five times as many seconds have passed, and half a minute, is it
+        stopped by the clock: it is ``undecided`` then.
     engine : {"auto", "exact", "certified", "estimate"}
         ``auto`` takes the exact engine, else the certified one, else the estimate.
     seed : int
@@ -95,12 +95,13 @@ WORK: dict[str, tuple[float, float]] = {
 }
 """What work costs: seconds of the reference machine by step, and by step and number."""
 
-_STOP = 5.0
-"""After how many budgets on the clock of the wall a figure is stopped, however little was done."""
+_STOP, _SOONEST = 5.0, 30.0
+"""After how many budgets on the clock of the wall, and how many seconds at least, a figure is
+stopped however little was done: imports and tracing, which do not count, may take some seconds."""
 _SEARCH = 0.75
 """The part of a budget for the search; the rest is for proofs and trials that follow it."""
 STOPPED = "stopped by the clock"
-"""The reason of a figure that took `_STOP` budgets on the clock of the wall."""
+"""The reason of a figure that the clock of the wall stopped."""
 
 
 class _Meter:
@@ -219,7 +220,7 @@ def apart() -> Iterator[_Meter]:
     depend on which figure needed them first, nor does that one pay for them.
     """
     budget = current().budget
-    meter = _Meter(time.monotonic() + _STOP * budget)
+    meter = _Meter(time.monotonic() + max(_STOP * budget, _SOONEST))
     meters, figures = _METER.set(meter), _FIGURE.set((budget, budget))
     try:
         yield meter

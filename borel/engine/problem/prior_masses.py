@@ -51,7 +51,7 @@ def mass_function(prior: Measure) -> Callable[[float, float], Ends] | None:
 
         balls = {key: ball(v) for key, v in values.items()}
         # the incomplete beta function takes long where the prior is narrow
-        narrow = name == "beta" and max(values["alpha"], values["beta"]) > _NARROW_BETA
+        narrow = name == "beta" and balls["alpha"].max(balls["beta"]) > _NARROW_BETA
         settings.work("masses", 1, narrow)
 
         def part(tail: Any, end: float, at_inf: int, at_minus: int) -> Any:
