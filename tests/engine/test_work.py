@@ -104,6 +104,10 @@ def opaque():
     return on(UNIT, bl.uniform(UNIT), one_by_one)
 
 
+def vectorised():
+    return on(UNIT, bl.uniform(UNIT), lambda y, x: stats.laplace.pdf(np.array(y - x)))
+
+
 def counted():
     return on(COUNTS, bl.poisson(mu=3))
 
@@ -125,8 +129,9 @@ def ball():
     return on(UNIT, bl.priors.tv_ball(bl.uniform(UNIT), 0.1))
 
 
-def family():
-    return on(UNIT, bl.priors.family(lambda t: bl.beta(alpha=2.0, beta=t), bl.Interval(2, 3)))
+def divergence_ball():
+    prior = bl.pmf([0.5, 0.3, 0.2], on=THREE)
+    return on(THREE, bl.priors.kl_ball(prior, 0.1, direction="to_centre"))
 
 
 def ends(found):
@@ -136,21 +141,15 @@ def ends(found):
 # -- a slow machine -------------------------------------------------------------------------------
 
 CUT_SHORT = {
-    "a supremum": (written, lambda j: bl.pml(j).sup(), 0.02),
-    "a mean": (continuous, lambda j: bl.pmc(j).mean(), 0.1),
-    "a quantile of counts": (thinned, lambda j: bl.pml(j).quantile(0.9), 0.1),
-    "an estimated supremum": (opaque, lambda j: bl.pml(j).sup(), 0.2),
-    "an estimated mean": (
-        lambda: on(UNIT, bl.uniform(UNIT), lambda y, x: stats.laplace.pdf(np.array(y - x))),
-        lambda j: bl.pml(j).mean(),
-        0.3,
-    ),
-    "a set of priors": (ball, lambda j: bl.pml(j).sup(), 0.05),
-    "a family of priors": (family, lambda j: bl.pml(j).sup(), 0.5),
-    "an envelope": (three, lambda j: bl.envelope(j)(F(1, 5)), 0.3),
-    "a binary envelope": (three, lambda j: bl.binary_envelope(j)(F(1, 5)), 0.1),
+    "a supremum": (written, lambda j: bl.pml(j).sup(), 0.1),
+    "another one": (continuous, lambda j: bl.pmc(j).sup(), 0.4),
+    "a mean": (continuous, lambda j: bl.pmc(j).mean(), 0.5),
+    "a mean of noise on counts": (counted, lambda j: bl.pml(j).mean(), 0.2),
+    "an estimated mean": (vectorised, lambda j: bl.pml(j).mean(), 1.2),
+    "a set of priors": (divergence_ball, lambda j: bl.pml(j).sup(), 0.4),
+    "an envelope": (continuous, lambda j: bl.envelope(j)(F(1, 5)), 0.8),
 }
-"""Figures, with budgets that end before they are as good as they are asked to be."""
+"""Figures, with budgets that cut them short: a quarter of each gives another answer."""
 
 
 @pytest.mark.parametrize("name", CUT_SHORT)
@@ -164,7 +163,7 @@ def test_a_slow_machine_gives_the_same_figure(name, monkeypatch):
             assert (wall.now > 1000.0 + budget) == (slowness > 0)
     assert ends(found[0]) == ends(found[1])
     assert settings.STOPPED not in found[0].reason
-    assert f"{budget:g} s were not enough" in found[0].reason or found[0].status == "undecided"
+    assert found[0].status == "estimate" or f"{budget:g} s were not enough" in found[0].reason
 
 
 def test_more_budget_is_more_work():
