@@ -79,19 +79,22 @@ class Options:
 _CURRENT: ContextVar[Options] = ContextVar("borel_options", default=Options())  # noqa: B039
 
 
+# Measured by tests/benchmarks/test_work.py and test_budgets.py in the processor's time of one core
+# of a server of 2025, and rounded so that whole figures, with all that is not counted, take about
+# as long as their budget: at most three times as long, or a third.
 WORK: dict[str, tuple[float, float]] = {
-    "look": (2e-5, 0.0),
-    "float64": (4e-6, 7e-9),
-    "intervals": (5e-5, 5e-8),
-    "batched": (2.5e-5, 2e-8),
-    "special": (8e-6, 0.0),
-    "balls": (5e-7, 0.0),
-    "germs": (2e-5, 0.0),
-    "masses": (1e-4, 5e-2),
-    "opaque": (1e-5, 2e-7),
-    "programmes": (2e-3, 1e-6),
-    "pivots": (1e-5, 5e-8),
-    "dense": (1e-5, 1e-7),
+    "look": (2e-5, 0.0),  # at the budget, with what a loop does between two of them
+    "float64": (4e-6, 6e-9),  # an operation of a graph, on arrays
+    "opaque": (1e-5, 2e-7),  # a call of a density that could not be traced
+    "intervals": (5e-5, 5e-8),  # an operation of a graph, rounded by error-free transformations
+    "batched": (5e-5, 3e-8),  # an operation on jets; one of order k is 1 + k / 3 of them
+    "special": (8e-6, 0.0),  # a value of a special function, by Arb
+    "balls": (5e-7, 0.0),  # an operation of a graph on one ball
+    "germs": (1.5e-5, 0.0),  # an operation of a graph along a ray
+    "masses": (5e-5, 5e-2),  # a probability under a prior; the second one if it is narrow
+    "programmes": (2e-3, 1e-6),  # a linear programme, and its rows and columns
+    "pivots": (2e-5, 1e-7),  # a step of the simplex method, and its rows
+    "dense": (1e-5, 1.5e-7),  # a step with a dense matrix, and the cube of its size
 }
 """What work costs: seconds of the reference machine by step, and by step and number."""
 

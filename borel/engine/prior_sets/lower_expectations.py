@@ -230,7 +230,7 @@ def _solved(
     a, b = np.log(low - start), np.log(high - start)
     for _ in range(_STEPS):
         middle = a + (b - a) / 2
-        settings.work("batched", 20, v.size)
+        settings.work("batched", 8, v.size)
         slope = dual(start + np.exp(middle))[1]
         falls = slope[1] <= 0
         a, b = np.where(falls, a, middle), np.where(falls, middle, b)

@@ -134,7 +134,7 @@ class Program:
         heads = [low for low, _ in inputs.values()]
         ndim = heads[0].ndim
         lanes = math.prod(np.broadcast_shapes(*(head.shape[1:] for head in heads)))
-        settings.work("batched", self._steps * (1 + order), lanes)
+        settings.work("batched", self._steps * (1 + order / 3), lanes)
         values: dict[int, Box] = {}
         doubts: dict[int, np.ndarray] = {}
         with np.errstate(all="ignore"):
