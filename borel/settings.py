@@ -29,7 +29,10 @@ class Options:
     tol : float
         Width, in nats, at which an enclosure or an estimate is good enough.
     budget : float
-        Seconds that one figure may take.
+        Seconds that one figure may take on the reference machine. They are counted as work done
+        (`work`), not read from a clock, so that a figure is the same on a fast and on a busy
+        machine. Only where five times as many seconds have passed, and half a minute, is it
+        stopped by the clock: it is ``undecided`` then.
     engine : {"auto", "exact", "certified", "estimate"}
         ``auto`` takes the exact engine, else the certified one, else the estimate.
     seed : int
@@ -70,11 +73,51 @@ class Options:
 _CURRENT: ContextVar[Options] = ContextVar("borel_options", default=Options())  # noqa: B039
 
 
-_FIGURE: ContextVar[tuple[float, float]] = ContextVar("borel_figure", default=(math.inf, math.inf))
-"""When the figure that is computed here must be ready, and how much time it had."""
+# Measured by tests/benchmarks/test_work.py and test_budgets.py in the processor's time of one core
+# of a server of 2025, and rounded so that whole figures, with all that is not counted, take about
+# as long as their budget: at most three times as long, or a third.
+WORK: dict[str, tuple[float, float]] = {
+    "look": (2e-5, 0.0),  # at the budget, with what a loop does between two of them
+    "float64": (4e-6, 6e-9),  # an operation of a graph, on arrays
+    "opaque": (1e-5, 2e-7),  # a call of a density that could not be traced
+    "intervals": (5e-5, 5e-8),  # an operation of a graph, rounded by error-free transformations
+    "batched": (5e-5, 3e-8),  # an operation on jets; one of order k is 1 + k / 3 of them
+    "special": (8e-6, 0.0),  # a value of a special function, by Arb
+    "balls": (5e-7, 0.0),  # an operation of a graph on one ball
+    "germs": (1.5e-5, 0.0),  # an operation of a graph along a ray
+    "masses": (5e-5, 5e-2),  # a probability under a prior; the second one if it is narrow
+    "programmes": (2e-3, 1e-6),  # a linear programme, and its rows and columns
+    "pivots": (2e-5, 1e-7),  # a step of the simplex method, and its rows
+    "dense": (1e-5, 1.5e-7),  # a step with a dense matrix, and the cube of its size
+}
+"""What work costs: seconds of the reference machine by step, and by step and number."""
 
+_STOP, _SOONEST = 5.0, 30.0
+"""After how many budgets on the clock of the wall, and how many seconds at least, a figure is
+stopped however little was done: imports and tracing, which do not count, may take some seconds."""
 _SEARCH = 0.75
 """The part of a budget for the search; the rest is for proofs and trials that follow it."""
+STOPPED = "stopped by the clock"
+"""The reason of a figure that the clock of the wall stopped."""
+
+
+class _Meter:
+    """The work that was done for a figure, in nanoseconds of the reference machine.
+
+    Whole numbers: their sum is the same in any order.
+    """
+
+    __slots__ = ("done", "end", "stopped")
+
+    def __init__(self, end: float = math.inf):
+        self.done = 0
+        self.end = end  # by the clock of the wall
+        self.stopped = False
+
+
+_METER: ContextVar[_Meter] = ContextVar("borel_meter", default=_Meter())  # noqa: B039
+_FIGURE: ContextVar[tuple[float, float] | None] = ContextVar("borel_figure", default=None)
+"""When the figure that is computed here must be ready, and how much time it had."""
 
 
 def current() -> Options:
@@ -82,14 +125,43 @@ def current() -> Options:
     return _CURRENT.get()
 
 
+def work(kind: str, steps: float = 1, numbers: float = 0) -> None:
+    """Count work that was done, or is about to be: some steps, on some numbers each.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `WORK`.
+    steps : float
+        How many, such as operations of a graph.
+    numbers : float
+        How many each of them computes.
+    """
+    each, more = WORK[kind]
+    _METER.get().done += int(1e9 * steps * (each + more * numbers))
+
+
 def now() -> float:
-    """Return the time, in seconds, on the one clock that budgets are measured by."""
-    return time.monotonic()
+    """Return how much work was done, in seconds of the reference machine: budgets' own clock."""
+    return _METER.get().done / 1e9
 
 
 def late(until: float) -> bool:
-    """Say if a time has passed."""
-    return now() > until
+    """Say if a time has passed, by `now`, or if the clock of the wall stops the figure.
+
+    Each look counts as work: a loop that looks ends, whatever else it does.
+    """
+    work("look")
+    meter = _METER.get()
+    if now() > until:
+        return True
+    meter.stopped = meter.stopped or time.monotonic() > meter.end
+    return meter.stopped
+
+
+def stopped() -> bool:
+    """Say if the clock of the wall stopped the figure that is computed here."""
+    return _METER.get().stopped
 
 
 def deadline(share: float = 1.0) -> float:
@@ -98,19 +170,24 @@ def deadline(share: float = 1.0) -> float:
     That is a budget from now; within `one_figure` no later than the figure itself. With a share
     of the budget, it is earlier by the rest of it.
     """
-    until, length = _FIGURE.get()
+    until, length = _FIGURE.get() or (math.inf, math.inf)
     budget = current().budget
     return min(until, now() + budget) - (1.0 - share) * min(length, budget)
 
 
 def spent() -> bool:
     """Say if the budget of the figure that is computed here is spent."""
-    return late(_FIGURE.get()[0])
+    return late((_FIGURE.get() or (math.inf,))[0])
 
 
 def search_deadline() -> float:
     """Return when a search must end that proofs, or the trial of a certificate, are to follow."""
     return deadline(_SEARCH)
+
+
+def within_figure() -> bool:
+    """Say if a figure is computed here."""
+    return _FIGURE.get() is not None
 
 
 @contextmanager
@@ -119,12 +196,36 @@ def one_figure() -> Iterator[None]:
 
     Within another such block that one's goes on, and `deadline` stays where it was.
     """
-    until = deadline()
-    token = _FIGURE.set((until, min(_FIGURE.get()[1], current().budget)))
+    if (outer := _FIGURE.get()) is None:
+        meter = _METER.get()
+        with apart() as own:
+            yield
+        meter.done += own.done
+        return
+    token = _FIGURE.set((deadline(), min(outer[1], current().budget)))
     try:
         yield
     finally:
         _FIGURE.reset(token)
+
+
+@contextmanager
+def apart() -> Iterator[_Meter]:
+    """Let what is computed in the block be a figure of its own, also within another.
+
+    That is for facts that outlive a figure, such as the normalisation of a prior: neither do they
+    depend on which figure needed them first, nor does that one pay for them.
+    """
+    budget = current().budget
+    meter = _Meter(time.monotonic() + max(_STOP * budget, _SOONEST))
+    meters, figures = _METER.set(meter), _FIGURE.set((budget, budget))
+    try:
+        yield meter
+    finally:
+        _FIGURE.reset(figures)
+        _METER.reset(meters)
+        if _FIGURE.get() is not None:
+            _METER.get().stopped |= meter.stopped
 
 
 @contextmanager
@@ -147,6 +248,26 @@ def each(compute: Callable[[Any], Any], of: Sequence[Any]) -> list[Any]:
             with part(len(of) - k):
                 found.append(compute(one))
     return found
+
+
+def once(kept: dict[Any, tuple[Any, Any]], key: Any, compute: Callable[[], Any]) -> Any:
+    """Return what is computed once in a figure, or once for all where no figure is computed.
+
+    What another figure left is not taken: how far it came depends on what that one asked for.
+
+    Parameters
+    ----------
+    kept : dict
+        Where it is kept, with the figure that it is of.
+    key : hashable
+        What it is.
+    compute : callable
+        Computes it.
+    """
+    figure = _METER.get() if within_figure() else None
+    if key not in kept or kept[key][0] is not figure:
+        kept[key] = figure, compute()
+    return kept[key][1]
 
 
 _CERTIFICATES = (

@@ -22,9 +22,11 @@ def engine_for(joint: Joint) -> Any:
         ``options(engine="certified")`` where something cannot be enclosed; the message says what.
     """
     wanted, cache = settings.current().engine, kept(joint, "_engines")
-    if wanted not in cache:
-        cache[wanted] = _choose(joint, wanted)
-    return cache[wanted]
+    if joint.finite:  # nothing that it keeps depends on a budget
+        if wanted not in cache:
+            cache[wanted] = _choose(joint, wanted)
+        return cache[wanted]
+    return settings.once(cache, wanted, lambda: _choose(joint, wanted))
 
 
 def _choose(joint: Joint, wanted: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from borel import settings
 from borel.engine import engine_for
@@ -10,6 +10,9 @@ from borel.errors import NotYet
 from borel.figures.asking import asked
 from borel.figures.leakage import _require_joint
 from borel.mechanisms.parameter_arrays import JointFamily
+
+if TYPE_CHECKING:
+    from borel.probability.joint import Joint
 
 
 def figure(joint: Any, name: str, *arguments: Any) -> Any:
@@ -31,12 +34,16 @@ def figure(joint: Any, name: str, *arguments: Any) -> Any:
         known = asked(joint, name, arguments, lambda: closed(joint, *arguments))
         if known is not None:
             return known
-    if getattr(engine_for(joint), name, None) is not None:
-        units = getattr(arguments[0], "units", "nats") if arguments else "nats"
-        compute = lambda: getattr(engine_for(joint), name)(*arguments)  # noqa: E731
-        return asked(joint, name, arguments, compute, units)
-    raise NotYet(
-        f"bl.{name}",
-        missing=f"this measure on {joint.secret!r} and {joint.outcome!r}",
-        instead="finite alphabets are exact.",
-    )
+    units = getattr(arguments[0], "units", "nats") if arguments else "nats"
+    return asked(joint, name, arguments, lambda: _by_engine(joint, name, *arguments), units)
+
+
+def _by_engine(joint: Joint, name: str, *arguments: Any) -> Any:
+    found = getattr(engine_for(joint), name, None)
+    if found is None:
+        raise NotYet(
+            f"bl.{name}",
+            missing=f"this measure on {joint.secret!r} and {joint.outcome!r}",
+            instead="finite alphabets are exact.",
+        )
+    return found(*arguments)

@@ -116,10 +116,8 @@ class LeakageEnvelope(Remade):
         self._figures: dict[Any, Any] = {}
 
     def _engine(self) -> Any:
-        key, cache = settings.current(), kept(self, "_figures")
-        if key not in cache:
-            cache[key] = envelope_of(self.joint, self.kind)
-        return cache[key]
+        make = lambda: envelope_of(self.joint, self.kind)  # noqa: E731
+        return settings.once(kept(self, "_figures"), settings.current(), make)
 
     def __call__(self, delta: Any) -> Bound:
         """Return epsilon_c(delta): what some post-processing leaks with probability delta.

@@ -65,10 +65,10 @@ class LeakageVariable(Remade):
 
     def _asked(self, what: str, compute: Any, *arguments: Any, units: str = "nats") -> Any:
         """Compute a figure once for each choice of options."""
-        key, cache = (what, arguments, settings.current()), kept(self, "_cache")
-        if key not in cache:
-            cache[key] = asked(self.joint, what, (self.kind, *arguments), compute, units)
-        return cache[key]
+        within = settings.within_figure()  # there it has less time than by itself
+        key = what, arguments, settings.current(), within
+        make = lambda: asked(self.joint, what, (self.kind, *arguments), compute, units)  # noqa: E731
+        return settings.once(kept(self, "_cache"), key, make)
 
     def __call__(self, y: Any) -> Bound | xr.Dataset:
         """Return the leakage at one outcome, a Bound, or at many, a Dataset.
@@ -201,11 +201,15 @@ class LeakageVariable(Remade):
 
     def _cdfs(self, ts: list[float]) -> tuple[np.ndarray, ...] | None:
         """Return lower ends, upper ends and statuses of the cdf, if all take the time of a few."""
-        tails = getattr(self._engine(), "tails", None)
-        if tails is None or self._closed("tail", ts[0], closed=False) is not None:
+        if self._closed("tail", ts[0], closed=False) is not None:
             return None
-        low, high, statuses = within_budget(lambda: tails(self.kind, ts, closed=False))
-        return *_complement(low, high), statuses
+
+        def tails() -> Any:
+            of_engine = getattr(self._engine(), "tails", None)
+            return of_engine and of_engine(self.kind, ts, closed=False)
+
+        found = within_budget(tails)
+        return found and (*_complement(*found[:2]), found[2])
 
     def quantile(self, s: Any, *, side: str = "left") -> Bound:
         """Return inf{t : P{leakage <= t} >= s}; with ``side="right"``, sup{t : ... <= s}.

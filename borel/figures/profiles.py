@@ -149,8 +149,7 @@ class PrivacyProfile(Remade):
     def __init__(self, of: Any):
         self.of = of
         self._figure = source_of(of)
-        self._at_floats: dict[Any, Bound] = {}
-        self._pure: float | None = None
+        self._at_floats: dict[Any, Any] = {}
 
     def __call__(self, epsilon: Any = None, *, ratio: Any = None) -> Bound | xr.Dataset:
         """Return delta at one epsilon, a Bound, or at many, a Dataset.
@@ -256,17 +255,14 @@ class PrivacyProfile(Remade):
 
     def _kept(self, e: float) -> Bound:
         """Return the profile at a float, once: bisections at many deltas meet the same ones."""
-        key = (settings.current(), e)
-        if key not in self._at_floats:
-            if self._pure is None:
-                self._pure = pure_level(self.of)
+
+        def compute() -> Bound:
             # from the level of pure LDP on the profile is 0, of all pairs: no need to go over them
-            self._at_floats[key] = (
-                Bound.exact(0.0, 0.0, units="probability")
-                if e >= self._pure
-                else self._figure(Threshold(Fraction(e)), "excess")
-            )
-        return self._at_floats[key]
+            if e >= settings.once(self._at_floats, "pure", lambda: pure_level(self.of)):
+                return Bound.exact(0.0, 0.0, units="probability")
+            return self._figure(Threshold(Fraction(e)), "excess")
+
+        return settings.once(self._at_floats, (settings.current(), e), compute)
 
     def _at(self, epsilon: Any, ratio: Any, what: str, quantity: str) -> Any:
         values = getattr(epsilon, "values", epsilon)

@@ -30,24 +30,24 @@ def engine_of(joint: Joint) -> Any:
         Alphabets on which the set is not covered; the message says what to do.
     """
     wanted = settings.current()
-    cache = kept(joint, "_set_engines")
-    if wanted not in cache:
-        own = getattr(joint.prior, "engine", None)
-        if own is not None:
-            cache[wanted] = own(joint)
-        elif joint.prior.on.kind == "finite" and joint.mechanism.finite:
-            from borel.engine.prior_sets.finite_figures import FiniteSetEngine
+    return settings.once(kept(joint, "_set_engines"), wanted, lambda: _choose(joint))
 
-            cache[wanted] = FiniteSetEngine(joint)
-        elif joint.prior.on.kind == "finite":
-            from borel.engine.prior_sets.outcome_figures import SetOutcomes
 
-            cache[wanted] = SetOutcomes(joint)
-        else:
-            from borel.priors.line_figures import SetLines
+def _choose(joint: Joint) -> Any:
+    own = getattr(joint.prior, "engine", None)
+    if own is not None:
+        return own(joint)
+    if joint.prior.on.kind == "finite" and joint.mechanism.finite:
+        from borel.engine.prior_sets.finite_figures import FiniteSetEngine
 
-            cache[wanted] = SetLines(joint)
-    return cache[wanted]
+        return FiniteSetEngine(joint)
+    if joint.prior.on.kind == "finite":
+        from borel.engine.prior_sets.outcome_figures import SetOutcomes
+
+        return SetOutcomes(joint)
+    from borel.priors.line_figures import SetLines
+
+    return SetLines(joint)
 
 
 def figure(joint: Joint, name: str) -> Bound:
@@ -135,8 +135,7 @@ class SetLeakage:
         points = _flat(outcome, y)
         outcome.check(points)
         _representable(outcome, points)
-        curve = engine_of(self.joint).curve
-        low, high, status = within_budget(lambda: curve(self.kind, points))
+        low, high, status = within_budget(lambda: engine_of(self.joint).curve(self.kind, points))
         statuses = np.broadcast_to(np.asarray(status), np.shape(low))
         return xr.Dataset(
             {
@@ -150,13 +149,10 @@ class SetLeakage:
 
     def sup(self) -> Bound:
         """Return the supremum over the set and the outcomes: the epsilon of (epsilon, P)-PML."""
-        cache = kept(self.joint, "_set_suprema")
-        key = self.kind, settings.current()
-        if key not in cache:
-            cache[key] = asked(
-                self.joint, "sup", (self.kind,), lambda: engine_of(self.joint).sup(self.kind)
-            )
-        return cache[key]
+        compute = lambda: engine_of(self.joint).sup(self.kind)  # noqa: E731
+        key = self.kind, settings.current(), settings.within_figure()
+        make = lambda: asked(self.joint, "sup", (self.kind,), compute)  # noqa: E731
+        return settings.once(kept(self.joint, "_set_suprema"), key, make)
 
     @property
     def nominal(self) -> Any:

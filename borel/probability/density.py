@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from borel import settings
 from borel.errors import BorelError, InvalidInput, NotEnclosed, NotTraceable
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.branch_points import between, branch_points
@@ -147,13 +149,14 @@ class Density(HoldsFunctions):
             return float64.evaluate(self.graph, inputs | self._batch(points))
         self._check_captured()
         arrays = [_as_arrays(p) for p in points]
-        with np.errstate(all="ignore"):
-            parameters = self.parameters | self._batch(points)
-            result = np.asarray(self._call(arrays, parameters))
+        parameters = self.parameters | self._batch(points)
         shape = np.broadcast_shapes(
             *(np.shape(a) for p in arrays for a in (p if isinstance(p, tuple) else (p,))),
             *(np.shape(v) for v in parameters.values()),
         )
+        settings.work("opaque", 1, math.prod(shape))
+        with np.errstate(all="ignore"):
+            result = np.asarray(self._call(arrays, parameters))
         if result.dtype.kind not in "biuf" or result.shape not in (shape, ()):
             raise InvalidInput(
                 "a density",

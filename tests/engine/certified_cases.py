@@ -6,7 +6,6 @@ constant factor of a kernel (a rounded sqrt(2 pi), a binomial coefficient) cance
 
 import copy
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction as F
@@ -19,6 +18,7 @@ from engine.truths import ball, enclosed
 from flint import arb
 
 import borel as bl
+from borel import settings
 
 UNIT, HALF_LINE, REALS = bl.Interval(0, 1), bl.Interval(0, None), bl.Reals()
 
@@ -79,7 +79,7 @@ def band_violations(joint, case, kind, *, reach=1e6):
 
     part = engine_for(joint).partition(kind)
     for _ in range(2):
-        part.split(np.ones(len(part.low), bool), time.monotonic() + 10)
+        part.split(np.ones(len(part.low), bool), settings.now() + 10)
     rows = [v[np.argsort(part.low)] for v in (part.low, part.high, part.lower, part.upper)]
     out = []
     for a, b, low, high in zip(*(row.tolist() for row in rows), strict=True):

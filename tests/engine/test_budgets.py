@@ -1,12 +1,11 @@
-"""Budgets on a clock that only the engine's own batches move: what is left out stays true.
+"""Budgets of which only the engine's own batches take something: what is left out stays true.
 
-Every batch (a block of boxes, an integral, a step of a search) takes some seconds of a fake clock.
-So the number of batches within a budget is known, on any machine; and whatever was left out, the
-figure encloses the truth.
+Every batch (a block of boxes, an integral, a step of a search) counts as some seconds of work, and
+nothing else does. So the number of batches within a budget is known; and whatever was left out,
+the figure encloses the truth.
 """
 
 import math
-import time
 from fractions import Fraction as F
 from itertools import pairwise
 
@@ -43,14 +42,23 @@ from borel.probability.bound import Bound
 
 
 class Clock:
-    """Seconds that pass only in batches that are told to take some."""
+    """Seconds of work that only batches take that are told to."""
 
     def __init__(self, patch):
-        self.now, self.counts, self.patch = 1000.0, {}, patch
-        patch.setattr(time, "monotonic", lambda: self.now)
+        self.counts, self.patch = {}, patch
+        free = dict.fromkeys(settings.WORK, (0.0, 0.0))
+        patch.setattr(settings, "WORK", free | {"batch": (1.0, 0.0)})
+
+    @property
+    def now(self):
+        return settings.now()
+
+    @now.setter
+    def now(self, seconds):
+        settings.work("batch", seconds - settings.now())
 
     def takes(self, owner, name, seconds=1.0):
-        """Let a function take some seconds, and count its calls."""
+        """Let a function take some seconds of work, and count its calls."""
         function = getattr(owner, name)
         self.counts[name] = 0
 
@@ -384,15 +392,15 @@ def test_an_estimated_curve_ends_in_time_and_is_refined_later(clock):
 
 
 class Leap:
-    """A clock that stands still, and leaps at one of the looks at it while a figure is made."""
+    """Work that is not counted, until it leaps at one of the looks while a figure is made."""
 
     def __init__(self, patch, looks):
         self.left, self.begun, self.patch = looks, [], patch
         patch.setattr(settings, "now", self)
 
     def __call__(self):
-        self.left -= settings._FIGURE.get()[0] < math.inf
-        return 1000.0 if self.left > 0 else 1e6
+        self.left -= settings.within_figure()
+        return 0.0 if self.left > 0 else 1e6
 
     def watches(self, owner, name):
         """Note each piece of work that is begun after the leap."""

@@ -1,12 +1,11 @@
 """What NumPy answers for NaN: conditions on roots and logarithms of what may be negative."""
 
-import time
-
 import numpy as np
 import pytest
 from scipy import special
 
 import borel as bl
+from borel import settings
 from borel.engine.kernels import leakage_on_boxes
 from borel.engine.kernels.marginal_on_boxes import Marginal
 from borel.engine.problem.secret_and_kernel import Surface, secret_of
@@ -76,7 +75,7 @@ def test_no_leakage_is_outside_its_band(name):
     kernel = Surface(density, secret_of(bl.uniform(UNIT), ()))
     low, high = np.array([0.9]), np.array([0.95])
     found = leakage_on_boxes.Bands(Marginal(kernel)).evaluate(
-        "pml", low, high, 1e-9, time.monotonic() + 60
+        "pml", low, high, 1e-9, settings.now() + 60
     )
     x = (np.arange(100_000) + 0.5) / 100_000
     values = g(x)

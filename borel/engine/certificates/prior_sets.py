@@ -192,6 +192,7 @@ class _Hurried(_Sets):
 
     def densities(self, a: float, b: float) -> Any:
         """Return the densities, if there is time."""
+        settings.work("balls", 1000)
         if settings.late(self.until):
             raise TimeoutError("the trial takes too long")
         return super().densities(a, b)

@@ -52,6 +52,7 @@ class Hurried:
     until: float
 
     def _watch(self) -> None:
+        settings.work("balls", 1000)
         if settings.late(self.until):
             raise TimeoutError("the trial takes too long")
 

@@ -153,17 +153,10 @@ class CertifiedEngine(LawMeasures):
         return out
 
     def _remembered(self, key: tuple, compute: Any) -> Any:
-        chosen = settings.current()
-        key = (*key, chosen.tol)
-        # what a smaller budget cut short is computed again
-        known, hurried = self._kept.get(key, (None, 0.0))
-        if key not in self._kept or chosen.budget > hurried > 0:
-            if len(self._kept) > 64:
-                self._kept.clear()
-            deadline, known = self.deadline(), compute()
-            late = settings.late(deadline)
-            self._kept[key] = known, chosen.budget if late else 0.0
-        return known
+        key = (*key, settings.current().tol)
+        if len(self._kept) > 64 and key not in self._kept:
+            self._kept.clear()
+        return settings.once(self._kept, key, compute)
 
     def extreme(self, ys: np.ndarray, sign: float) -> Extremes:
         """Enclose ess sup (or inf) of log f(y|x) over the secret at outcomes."""

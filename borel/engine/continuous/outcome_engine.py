@@ -15,7 +15,7 @@ from borel.engine.certificates import encoding, wanted
 from borel.engine.continuous.endpoint_means import EndMeans
 from borel.engine.continuous.engine import CertifiedEngine
 from borel.engine.continuous.event_figures import Rows, figure
-from borel.engine.continuous.outcome_partition import BANDS, Partition
+from borel.engine.continuous.outcome_partition import Partition
 from borel.engine.continuous.tail_entropy import FarEntropy
 from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.kernels.leakage_on_boxes import Bands
@@ -70,7 +70,7 @@ class CertifiedOutcomes(CertifiedEngine):
         spread = self.surface.spread
         far = None if spread is None else Marginal(spread, self.log_marginal_graph)
         self.far_bands = None if far is None else Bands(far)
-        self._partitions: dict[str, Partition] = {}
+        self._partitions: dict[str, Any] = {}
 
     @cached_property
     def regions(self) -> Regions:
@@ -151,12 +151,8 @@ class CertifiedOutcomes(CertifiedEngine):
     # -- over outcomes ----------------------------------------------------------------------
 
     def partition(self, kind: str) -> Partition:
-        """Return the bands of outcomes of a leakage, shared by all figures of its law."""
-        if kind not in self._partitions:
-            self._partitions[kind] = Partition(self, kind)
-        part = self._partitions[kind]
-        part.most = len(part.low) + BANDS  # each figure may cut as many more
-        return part
+        """Return the bands of outcomes of a leakage, cut by one figure."""
+        return settings.once(self._partitions, kind, lambda: Partition(self, kind))
 
     def sup(self, kind: str) -> Bound:
         """Enclose the essential supremum over the outcomes, or prove that it is infinite."""

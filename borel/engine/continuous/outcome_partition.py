@@ -37,12 +37,12 @@ class Partition:
     def __init__(self, engine: CertifiedOutcomes, kind: str):
         self.engine, self.kind = engine, kind
         self._tol = min(settings.current().tol / 8, 1e-9)
-        self.most = BANDS
         self.infinite: Proof | None = None  # on some of the bands
         self._fruitless = 0
         self._limits = unbounded_secrets.limits(engine.surface.graph, engine.secret)
         self._sides = self._beyond_limits()
         self.low, self.high = self._first()
+        self.most = len(self.low) + BANDS
         self.data = np.zeros((len(Band._fields) - 2, 0))
         self.data = self._evaluate(self.low, self.high, engine.deadline())
         if len(engine.atoms):

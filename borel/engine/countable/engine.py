@@ -58,7 +58,7 @@ class CountableEngine(CountableMeasures):
             if alphabet.dim > 1 or not isinstance(alphabet, (Integers, Finite)):
                 raise NotYet("the countable engine", missing=f"the alphabet {alphabet!r}")
         self._count = 256
-        self._hurried = 0.0  # the largest budget that ended before a law had its head
+        self._hurried = False
         self._laws: dict[str, Values] = {}
         self.reason = self._why_not_enclosed()
         self._proved = not self.reason
@@ -159,10 +159,6 @@ class CountableEngine(CountableMeasures):
             for i in range(3)
         )
 
-    def _hurry(self) -> None:
-        """Note that a budget ended before all was done that could be: a larger one may do it."""
-        self._hurried = max(self._hurried, settings.current().budget)
-
     def _block(self, ys: np.ndarray, deadline: float) -> tuple[Enclosure, Enclosure, Enclosure]:
         y = ys.astype(float)[:, None]
         span = int(np.max(np.abs(ys), initial=0)) + 64
@@ -195,9 +191,8 @@ class CountableEngine(CountableMeasures):
             extra = rest.upper * head.tail
             done = (extra <= 2.0**-56 * total.lower).all()
             # a head twice as long takes at least twice as long
-            if not done and 3 * settings.now() - 2 * start > deadline:
-                self._hurry()
-                done = True
+            if not done and settings.late(deadline - 2 * (settings.now() - start)):
+                self._hurried = done = True
             if done or 2 * count * len(ys) > _CELLS * 4 or count >= _LARGEST_HEAD:
                 marginal = Enclosure(
                     total.lower, np.nextafter(total.upper + np.nextafter(extra, np.inf), np.inf)
@@ -305,9 +300,6 @@ class CountableEngine(CountableMeasures):
     def law(self, kind: str) -> Values:
         """Enclose the law of PML(Y) or PMC(Y): a head of outcomes, and the mass left over."""
         cache = self._laws
-        if settings.current().budget > self._hurried > 0:
-            cache.clear()
-            self._hurried = 0.0
         if kind not in cache:
             deadline, start = settings.search_deadline(), settings.now()
             ys, whole = self.head_of_outcomes()
@@ -325,7 +317,7 @@ class CountableEngine(CountableMeasures):
                 values, start = longer
             cache[kind] = values
             if settings.spent():  # what lies beyond the head, say, was not looked at
-                self._hurry()
+                self._hurried = True
         return cache[kind]
 
     def _longer(self, kind: str, deadline: float, start: float) -> tuple[Values, float] | None:
@@ -334,7 +326,7 @@ class CountableEngine(CountableMeasures):
         Returns the values, and when they were begun.
         """
         now = settings.now()
-        if now + 4 * (now - start) <= deadline:
+        if not settings.late(deadline - 4 * (now - start)):
             self._count *= 4
             try:
                 ys = self.head_of_outcomes()[0]
@@ -343,7 +335,7 @@ class CountableEngine(CountableMeasures):
                 self._count //= 4  # laws that are known have this head
                 if not isinstance(stopped, TimeoutError):
                     raise
-        self._hurry()
+        self._hurried = True
         return None
 
     def beyond_head(self, kind: str) -> float:

@@ -75,6 +75,7 @@ class CountableMeasures(LawMeasures):
         for j in range(len(marginal.lower)):
             if settings.late(deadline):
                 return low, high, seen, paired, False
+            settings.work("balls", 20 * len(head.points))
             q = ball(float(marginal.lower[j])), ball(float(marginal.upper[j]))
             if not q[1] > 0:
                 continue

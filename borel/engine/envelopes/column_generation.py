@@ -14,11 +14,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linprog
 
 from borel import settings
 from borel.engine.certificates.encoding import patience
 from borel.engine.kernels.outcome_regions import Cells, Regions
+from borel.numerics.float64.programmes import linprog
 
 _ROUNDS, _CLOSE, _NEAR = 200, 2.0**-42, 2.0**-36
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}

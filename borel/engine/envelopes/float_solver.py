@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from borel import settings
+from borel.numerics.float64.programmes import linprog
 from borel.numerics.intervals.rounding import TINY, U
 
 NEAR = 1e-12
@@ -227,6 +229,7 @@ def solved(matrix: np.ndarray, target: np.ndarray) -> np.ndarray | None:
     from scipy.sparse.linalg import splu
 
     system = csc_array(matrix)
+    settings.work("programmes", 1, matrix.size)
     rows, columns = matrix.shape
     if rows == columns:
         try:
@@ -252,7 +255,6 @@ def _linear_programme(
     gain: np.ndarray, worth: np.ndarray, x: np.ndarray, y: np.ndarray, shape: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Solve max worth.w, gains >= 0 for each x, at most 1 for each y: w and the dual prices."""
-    from scipy.optimize import linprog
     from scipy.sparse import csc_array
 
     n, m = shape

@@ -94,7 +94,7 @@ def _blocks(n: int, dim: int) -> Iterator[slice]:
     deadline, start, size = settings.deadline(), 0, _BLOCKS[dim]
     while start < max(n, 1):
         begun = settings.now()
-        if start and begun > deadline:
+        if start and settings.late(deadline):
             return
         yield slice(start, min(start + size, n))
         start += size

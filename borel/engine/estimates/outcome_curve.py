@@ -76,7 +76,6 @@ class Curve:
         self.start, self.stop = np.concatenate(starts), np.concatenate(stops)
         self.piece = np.concatenate(piece)
         self.values = self._sample(self.piece, self.start, self.stop)
-        self.hurried = 0.0  # the budget that ended before every panel was narrow enough
         self._refine()
         order = np.lexsort((self.start, self.piece))
         self.piece, self.start, self.stop = (a[order] for a in (self.piece, self.start, self.stop))
@@ -133,7 +132,6 @@ class Curve:
         deadline = settings.deadline()
         for _ in range(_DEPTH):
             if settings.late(deadline):
-                self.hurried = settings.current().budget
                 return
             half = (self.stop - self.start) / 2
             bad = self._misfit(self.values, half) > _TOL

@@ -62,14 +62,8 @@ class ContinuousOutcomes(EstimateEngine):
 
     @property
     def _curve(self) -> Curve:
-        """The leakage over the line of outcomes, computed once for all figures.
-
-        One that a smaller budget cut short is computed again.
-        """
-        known: Curve | None = self.__dict__.get("_known_curve")
-        if known is None or settings.current().budget > known.hurried > 0:
-            known = self.__dict__["_known_curve"] = self._new_curve()
-        return known
+        """The leakage over the line of outcomes."""
+        return settings.once(self.__dict__.setdefault("_curves", {}), "", self._new_curve)
 
     def _new_curve(self) -> Curve:
         axis = self._line("the law of the leakage")

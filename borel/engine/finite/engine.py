@@ -69,6 +69,7 @@ class FiniteEngine(FiniteMeasures):
         self.reason = carried(joint.prior, joint.mechanism)
         self.status = "estimate" if self.reason else "exact"
         self.assumptions: tuple[str, ...] = ()
+        self._searched: dict[str, Any] = {}
         self._log_cache: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         p = joint.probabilities
         self.support = np.flatnonzero(np.asarray(p != 0, bool))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.engine.finite.complementary_events import Complements, Ends, largest
 from borel.engine.finite.event_curves import floats_of, largest_shares
 from borel.engine.finite.law_engine import OUTSIDE, DiscreteFigures
@@ -42,6 +43,7 @@ class FiniteEvents(DiscreteFigures):
     support: np.ndarray
     _live: np.ndarray
     _single: bool
+    _searched: dict[str, Any]
     _masses: tuple[np.ndarray, np.ndarray]
     _marginal_ends: tuple[list[Fraction], list[Fraction]]
 
@@ -178,9 +180,12 @@ class FiniteEvents(DiscreteFigures):
             np.maximum(log_ratio_bounds(scaled(most), one).upper, 0.0),
         )
 
-    @cached_property
+    @property
     def complements(self) -> Complements:
         """The largest e^leakage that an event and its complement both have, enclosed."""
+        return settings.once(self._searched, "complements", self._complements)
+
+    def _complements(self) -> Complements:
         if self._single:
             return Complements(Fraction(1), Fraction(1), (0, 0), [Fraction(1)] * len(self._live))
         ends = Ends(cache(self._row_ends), *self._law_ends, self.joint.rational)

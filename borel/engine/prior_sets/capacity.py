@@ -111,6 +111,7 @@ def _weighted(
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
         if settings.late(deadline):
             raise BudgetSpent("the weights of corners were not found")
+        settings.work("dense", 1, len(w) ** 3)
         logs = np.log(np.maximum(w @ rows, 1e-300))
         return float((w @ rows) @ logs + w @ own), rows @ (logs + 1) + own
 

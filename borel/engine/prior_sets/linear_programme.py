@@ -20,6 +20,7 @@ import numpy as np
 
 from borel.engine.prior_sets.lower_expectations import Least, exactly
 from borel.errors import InvalidInput
+from borel.numerics.float64.programmes import linprog
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.numerics.rational_systems import solution
@@ -115,8 +116,6 @@ def joined(first: Constraints, second: Constraints) -> Constraints:
 
 
 def _solve(c: np.ndarray, rules: Constraints) -> Any:
-    from scipy.optimize import linprog
-
     rules = rules.floats
     ones = np.zeros((1, rules.width))
     ones[0, : rules.n] = 1.0

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from borel import settings
 from borel.numerics.intervals import batched
 from borel.numerics.jets import elementary
 
@@ -229,6 +230,7 @@ def _solved(
     a, b = np.log(low - start), np.log(high - start)
     for _ in range(_STEPS):
         middle = a + (b - a) / 2
+        settings.work("batched", 8, v.size)
         slope = dual(start + np.exp(middle))[1]
         falls = slope[1] <= 0
         a, b = np.where(falls, a, middle), np.where(falls, middle, b)

@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from borel import settings
 from borel.errors import BudgetSpent
 from borel.probability.bound import Bound
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 def within_budget(compute: Callable[[], Any], units: str = "nats", *, least: float = 0.0) -> Any:
     """Compute a figure, all of it in one budget, as a user is to see it.
 
-    A wide Bound that ran out of time says so. Of one of which nothing is known in time no more is
+    A wide Bound that ran out of work says so. Of one of which nothing is known in time no more is
     said than that it is at least ``least``.
     """
     with settings.one_figure():
@@ -26,10 +28,31 @@ def within_budget(compute: Callable[[], Any], units: str = "nats", *, least: flo
         except BudgetSpent as error:
             most = 1.0 if units == "probability" else math.inf
             found = Bound.undecided(least, most, reason=str(error), units=units)
-        late = settings.late(settings.search_deadline())
+        late, stopped = settings.now() > settings.search_deadline(), settings.stopped()
+    if stopped:
+        return stopped_by_clock(found, units, least)
     if not isinstance(found, Bound):
         return found
     return cut_short(found) if late else found
+
+
+def stopped_by_clock(found: Any, units: str = "nats", least: float = 0.0) -> Any:
+    """Return a figure, or ends and statuses of many, that the clock of the wall stopped.
+
+    Nothing is settled by it, as another run may get further; what is proved stays true.
+    """
+    if isinstance(found, Bound):
+        most = 1.0 if units == "probability" else math.inf
+        low, high = (least, most) if found.status == "estimate" else (found.lower, found.upper)
+        why = "; ".join(filter(None, (found.reason, settings.STOPPED)))
+        about = {"assumptions": found.assumptions, "units": found.units, "reason": why}
+        return Bound.undecided(low, high, **about)
+    if isinstance(found, tuple) and len(found) == 3:
+        low, high, status = found
+        guess = np.broadcast_to(np.asarray(status), np.shape(low)) == "estimate"
+        low, high = np.where(guess, least, low), np.where(guess, math.inf, high)
+        return low, high, np.full(np.shape(low), "undecided")
+    return found
 
 
 def cut_short(found: Bound) -> Bound:

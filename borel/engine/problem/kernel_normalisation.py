@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from borel import settings
 from borel.engine.problem.prior_normalisation import MISS, require_one
 from borel.engine.problem.prior_positivity import prover, require_nonnegative
 from borel.engine.problem.secret_and_kernel import log_graph
@@ -54,7 +55,8 @@ def statement(mechanism: Mechanism, prior: Measure) -> str:
         return known
     found = _proved(mechanism, prior)
     if not found and "_tried" not in mechanism.__dict__:
-        _require_law(mechanism)
+        with settings.apart():
+            _require_law(mechanism)
         mechanism.__dict__["_tried"] = True
     return found or known
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from borel import settings
 from borel.errors import NotEnclosed
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 Ends = tuple[float, float]
 _NARROW, _BITS = 1e-13, 80
+_NARROW_BETA = 200
 SUM_OF_NORMALS = "sum of normals"
 """The family of a weighted sum of normal numbers: its variance is a Fraction."""
 
@@ -48,6 +50,9 @@ def mass_function(prior: Measure) -> Callable[[float, float], Ends] | None:
         from borel.numerics.balls.arithmetic import ball, enclose
 
         balls = {key: ball(v) for key, v in values.items()}
+        # the incomplete beta function takes long where the prior is narrow
+        narrow = name == "beta" and balls["alpha"].max(balls["beta"]) > _NARROW_BETA
+        settings.work("masses", 1, narrow)
 
         def part(tail: Any, end: float, at_inf: int, at_minus: int) -> Any:
             if math.isinf(end):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from borel import settings
 from borel.engine.problem.prior_masses import SUM_OF_NORMALS, integral_of
 from borel.engine.problem.prior_positivity import ROUNDING, prover, require_nonnegative
 from borel.errors import InvalidInput
@@ -63,9 +64,13 @@ def _miss_of_one(prior: Measure) -> float | None:
     if name in FAMILIES:
         return 0.0
     known = prior.__dict__
-    if "_miss" not in known:
-        known["_miss"] = _by_integral(prior)
-    return known["_miss"]
+    if "_miss" in known:
+        return known["_miss"]
+    with settings.apart():
+        found = _by_integral(prior)
+        if not settings.stopped():
+            known["_miss"] = found
+    return found
 
 
 def _by_integral(prior: Measure) -> float | None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -73,6 +75,7 @@ def enclose(formula: Callable[[], Any], *, bits: int = 128) -> tuple[float, floa
     """
     lower, upper = -math.inf, math.inf
     for _ in range(4):
+        settings.work("balls", 8)
         with precision(bits):
             low, high = ends(formula())
         before = lower, upper

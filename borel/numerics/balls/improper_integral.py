@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
+from borel import settings
 from borel.numerics.balls.ranges import (
     ENTIRE,
     ONE,
@@ -106,6 +107,7 @@ def log_slopes(
         (p[0], ZERO_BALL) if isinstance(p, tuple) and p[0] == p[1] else None for p in v
     ]
     x = f.variable
+    settings.work("balls", 4 * len(f.order))
     if side is None:
         slopes[x], lines[x] = ONE, None
     else:

@@ -12,6 +12,7 @@ from typing import Any
 
 from flint import acb, arb
 
+from borel import settings
 from borel.numerics.balls.ranges import (
     LOGIC,
     ONE_BALL,
@@ -256,6 +257,7 @@ class Branch:
 
     def _evaluate(self, steps: list[tuple], v: list, z: Any) -> Any:
         v[self._variable] = z
+        settings.work("balls", len(steps) + 1)
         for k, function, i, j in steps:
             if j is None:
                 v[k] = function(v[i])

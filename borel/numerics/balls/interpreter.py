@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
+from borel import settings
 from borel.numerics.balls.arithmetic import ball
 from borel.numerics.balls.expansion import Builder
 from borel.numerics.balls.integrand import Branch
@@ -186,6 +187,7 @@ class Prepared:
     def at(self, inputs: Mapping[str, Any]) -> Slice:
         """Fix the other inputs: floats, ints, Fractions or balls; extra names are ignored."""
         values: list[Any] = [None] * len(self.nodes)
+        settings.work("balls", len(self.nodes))
         for k in self.fixed:
             op, args = self.nodes[k]
             if op in ("input", "const"):
@@ -264,7 +266,9 @@ class Slice:
         if frozen is not None:
             for k in self._frozen_numbers:
                 d[k] = ZERO if v[k][0] == v[k][1] else ENTIRE
-        for k, value, rule, i, j in self._steps[frozen is not None, slope]:
+        steps = self._steps[frozen is not None, slope]
+        settings.work("balls", len(steps) + 1)
+        for k, value, rule, i, j in steps:
             if rule is None:
                 value(v, d, k, *i)
             elif j is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
+from borel import settings
 from borel.numerics.balls.ranges import (
     ENTIRE,
     ONE,
@@ -35,6 +36,7 @@ def curvature(f: Slice, v: list, d: list) -> Any:
     """Return the range of f'' on a box, from what ``f.run`` returned there; `ENTIRE` at kinks."""
     second: list[Any] = [None] * len(v)
     second[f.variable] = ZERO
+    settings.work("balls", 2 * len(f.order))
     for k in f.order:
         op, args = f.nodes[k]
         if op == "where" and v[args[0]] is not None:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb
 
+from borel import settings
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.germs.arithmetic import Rules
 from borel.numerics.germs.functions import FUNCTIONS, PARTIALS, PICKS, RULES
@@ -140,6 +141,7 @@ class PowerProgram:
     ) -> tuple[list[Value], list[Value]]:
         values: list[Value] = []
         slopes: list[Value] = []
+        settings.work("germs", len(self.graph.nodes))
         with precision(BITS):
             rules = Rules(t0, almost=almost)
             for node, (op, args) in enumerate(self.graph.nodes):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from borel import settings
 
 if TYPE_CHECKING:
     from borel.numerics.graphs.trace import Graph
@@ -47,6 +50,8 @@ def evaluate_log(graph: Graph, inputs: dict[str, np.ndarray], *, least: float = 
 def _values(graph: Graph, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
     """Return the value of every node."""
     values: list[np.ndarray] = []
+    count = math.prod(np.broadcast_shapes(*(np.shape(v) for v in inputs.values())))
+    settings.work("float64", len(graph.nodes), count)
     with np.errstate(all="ignore"):
         for op, args in graph.nodes:
             if op == "input":

@@ -12,12 +12,14 @@ answers those for NaN too.
 
 from __future__ import annotations
 
+import math
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from borel import settings
 from borel.errors import NotEnclosed
 from borel.numerics.intervals import arithmetic, composed, elementary, special
 from borel.numerics.intervals.arithmetic import Box, both_ends
@@ -36,6 +38,8 @@ def evaluate(graph: Graph, inputs: dict[str, Box]) -> Box:
     """
     values: list[Box] = []
     doubts: list[np.ndarray] = []
+    count = math.prod(np.broadcast_shapes(*(np.shape(low) for low, _ in inputs.values())))
+    settings.work("intervals", len(graph.nodes), count)
     with np.errstate(all="ignore"):
         for op, args in graph.nodes:
             if op == "input":

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from borel import settings
+
 U = 2.0**-53
 TINY = 2.0**-1074
 NORMAL = 2.0**-1022
@@ -216,6 +218,7 @@ def sum_outward(low: np.ndarray, high: np.ndarray, axis: int = -1) -> tuple[np.n
 
     Infinite upper ends give an infinite sum; terms must not be -inf.
     """
+    settings.work("intervals", 1, np.size(high))
     finite = np.where(np.isinf(high), 0.0, high)
     infinite = np.isinf(high).any(axis=axis)
     lower = _sum_dd(np.moveaxis(np.asarray(low, float), axis, 0), floor_sum)

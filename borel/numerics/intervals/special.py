@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals.arithmetic import (
     ANYTHING,
@@ -56,6 +57,7 @@ def _through_arb(formula, *arguments, within=ANYTHING) -> Box:
     """
     columns = np.broadcast_arrays(*(np.asarray(a, float) for a in arguments))
     distinct, back = _distinct([np.ravel(c) for c in columns])
+    settings.work("special", len(distinct))
     found = [_enclose(formula, point, within) for point in distinct.tolist()]
     low, high = np.array(found).reshape(-1, 2)[back].T
     return low.reshape(columns[0].shape), high.reshape(columns[0].shape)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from borel import settings
 from borel.errors import NotEnclosed
 from borel.numerics.intervals import batched, interpreter
 from borel.numerics.jets.branches import BRANCHING, COMPARISONS, Branches
@@ -71,6 +73,7 @@ class Program:
                         value = interpreter.TABLE[op](*(self.constants[a] for a in args))
                     self.constants[k] = batched.settled(value)
         self._last = last
+        self._steps = len(graph.nodes) - len(self.constants)
         own = {k for k, (op, args) in enumerate(graph.nodes) if op == "input" and args[0] in varies}
         self._thresholds = {
             k
@@ -128,7 +131,10 @@ class Program:
             The jet of the last node, of length at most ``order + 1``.
         """
         work = Branches(order, decisions, start, everywhere)
-        ndim = next(iter(inputs.values()))[0].ndim
+        heads = [low for low, _ in inputs.values()]
+        ndim = heads[0].ndim
+        lanes = math.prod(np.broadcast_shapes(*(head.shape[1:] for head in heads)))
+        settings.work("batched", self._steps * (1 + order / 3), lanes)
         values: dict[int, Box] = {}
         doubts: dict[int, np.ndarray] = {}
         with np.errstate(all="ignore"):

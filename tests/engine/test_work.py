@@ -1,0 +1,368 @@
+"""Work is counted, not seconds: a figure is the same on a slow machine, and after other figures.
+
+The only clock is the safety stop, after five budgets on the wall.
+"""
+
+import math
+import time
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import borel as bl
+from borel import settings
+from borel.engine.problem.budget import within_budget
+from borel.guarantees import PML
+from borel.numerics.balls.interpreter import Slice
+from borel.numerics.float64 import programmes
+from borel.numerics.germs.interpreter import PowerProgram
+from borel.numerics.graphs import float64
+from borel.numerics.intervals import interpreter
+from borel.numerics.jets.interpreter import Program
+from borel.probability.bound import Bound
+
+pytestmark = pytest.mark.usefixtures("enclosures_alone")
+
+UNIT, REALS, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)
+THREE = bl.Finite([0.0, 1.0, 3.0])
+PRIMITIVES = (
+    (Program, "run"),
+    (Slice, "run"),
+    (PowerProgram, "run"),
+    (interpreter, "evaluate"),
+    (float64, "_values"),
+    (programmes, "linprog"),
+)
+
+
+class Wall:
+    """A clock of the wall on which work takes so many times the seconds that it is counted as."""
+
+    def __init__(self, patch, slowness):
+        self.now = 1000.0
+        patch.setattr(time, "monotonic", lambda: self.now)
+        count = settings.work
+
+        def work(*args):
+            begun = settings.now()
+            count(*args)
+            self.now += slowness * (settings.now() - begun)
+
+        patch.setattr(settings, "work", work)
+        for owner, name in PRIMITIVES if slowness else ():
+            patch.setattr(owner, name, slow(getattr(owner, name)))
+
+
+def slow(primitive):
+    """Let a primitive take longer than it does."""
+
+    def slowed(*args, **kwargs):
+        time.sleep(1e-5)
+        return primitive(*args, **kwargs)
+
+    return slowed
+
+
+@pytest.fixture
+def wall(monkeypatch):
+    """Stop the clock of the wall."""
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    return now
+
+
+def laplace(y, x):
+    return np.exp(-abs(y - x)) / 2
+
+
+def on(secret, prior, density=laplace, outcome=REALS):
+    return prior * bl.Mechanism(density, secret=secret, outcome=outcome)
+
+
+def continuous():
+    return on(UNIT, bl.beta(alpha=2, beta=5))
+
+
+def written():
+    prior = bl.Measure(lambda x: 6 * x * (1 - x), on=UNIT)
+    return on(UNIT, prior, lambda y, x: np.exp(-((y - x) ** 2) / 2) / np.sqrt(2 * np.pi))
+
+
+def three():
+    return on(THREE, bl.pmf([0.5, 0.3, 0.2], on=THREE))
+
+
+def one_by_one(y, x):
+    y, x = np.broadcast_arrays(np.asarray(y, float), np.asarray(x, float))
+    pairs = zip(y.ravel().tolist(), x.ravel().tolist(), strict=True)
+    return np.array([math.exp(-abs(a - b)) / 2 for a, b in pairs]).reshape(y.shape)
+
+
+def opaque():
+    return on(UNIT, bl.uniform(UNIT), one_by_one)
+
+
+def vectorised():
+    return on(UNIT, bl.uniform(UNIT), lambda y, x: stats.laplace.pdf(np.array(y - x)))
+
+
+def counted():
+    return on(COUNTS, bl.poisson(mu=3))
+
+
+def thinned():
+    return bl.poisson(mu=3) * bl.Mechanism.from_scipy(
+        lambda x: stats.binom(x, 0.5), secret=COUNTS, outcome=COUNTS
+    )
+
+
+def table():
+    rng = np.random.default_rng(1)
+    return bl.pmf(rng.dirichlet(np.ones(8))) * bl.Mechanism.from_matrix(
+        rng.dirichlet(np.ones(8), size=8)
+    )
+
+
+def ball():
+    return on(UNIT, bl.priors.tv_ball(bl.uniform(UNIT), 0.1))
+
+
+def divergence_ball():
+    prior = bl.pmf([0.5, 0.3, 0.2], on=THREE)
+    return on(THREE, bl.priors.kl_ball(prior, 0.1, direction="to_centre"))
+
+
+def ends(found):
+    return found.lower, found.upper, found.status, found.reason
+
+
+# -- a slow machine -------------------------------------------------------------------------------
+
+CUT_SHORT = {
+    "a supremum": (written, lambda j: bl.pml(j).sup(), 0.1),
+    "another one": (continuous, lambda j: bl.pmc(j).sup(), 0.4),
+    "a mean": (continuous, lambda j: bl.pmc(j).mean(), 0.5),
+    "a mean of noise on counts": (counted, lambda j: bl.pml(j).mean(), 0.2),
+    "an estimated mean": (vectorised, lambda j: bl.pml(j).mean(), 1.2),
+    "a set of priors": (divergence_ball, lambda j: bl.pml(j).sup(), 0.4),
+    "an envelope": (continuous, lambda j: bl.envelope(j)(F(1, 5)), 0.8),
+}
+"""Figures, with budgets that cut them short: a quarter of each gives another answer."""
+
+
+@pytest.mark.parametrize("name", CUT_SHORT)
+def test_a_slow_machine_gives_the_same_figure(name, monkeypatch):
+    build, figure, budget = CUT_SHORT[name]
+    found = []
+    for slowness in (0.0, 4.0):
+        with monkeypatch.context() as patch, bl.options(budget=budget, closed_forms=False):
+            wall = Wall(patch, slowness)
+            found.append(figure(build()))
+            assert (wall.now > 1000.0 + budget) == (slowness > 0)
+    assert ends(found[0]) == ends(found[1])
+    assert settings.STOPPED not in found[0].reason
+    assert found[0].status == "estimate" or f"{budget:g} s were not enough" in found[0].reason
+
+
+def test_more_budget_is_more_work():
+    widths = []
+    for budget in (0.02, 0.2):
+        with bl.options(budget=budget, closed_forms=False):
+            widths.append(bl.pml(written()).sup().width)
+    assert widths[1] < widths[0]
+
+
+def test_opaque_densities_count_evaluations():
+    """Whatever one of them takes: a budget is so many numbers, and some for each call."""
+    seen = []
+
+    def density(y, x):
+        seen.append(np.broadcast(y, x).size)
+        return laplace(y, x) + 0 * stats.norm.pdf(np.array(y))
+
+    joint = on(UNIT, bl.uniform(UNIT), density)
+    assert joint.mechanism.opaque
+    seen.clear()
+    call, number = settings.WORK["opaque"]
+    with bl.options(budget=0.2):
+        bl.mutual_information(joint)
+    assert 0.2 / 3 <= len(seen) * call + sum(seen) * number <= 2 * 0.2
+
+
+# -- the safety stop ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stopped(monkeypatch):
+    """Let the clock of the wall pass five budgets at once, after some looks at it."""
+
+    def after(looks):
+        left = [looks]
+
+        def monotonic():
+            left[0] -= 1
+            return 0.0 if left[0] >= 0 else 1e6
+
+        monkeypatch.setattr(time, "monotonic", monotonic)
+
+    return after
+
+
+@pytest.mark.parametrize("looks", [1, 4, 12])
+@pytest.mark.parametrize(
+    ("build", "figure", "truth"),
+    [
+        # f(y|x) is at most e times f_Y
+        (continuous, lambda j: bl.pml(j).sup(), (0.0, 1.0)),
+        (three, lambda j: bl.envelope(j)(F(1, 5)), (0.0, math.log(5))),
+        (ball, lambda j: bl.pml(j).sup(), (0.0, 1.0)),
+        (opaque, lambda j: bl.pml(j).sup(), (0.0, 1.0)),
+    ],
+)
+def test_after_five_budgets_on_the_wall_it_is_stopped(stopped, looks, build, figure, truth):
+    joint = build()
+    with bl.options(budget=20, closed_forms=False, tol=1e-12):
+        stopped(looks)
+        found = figure(joint)
+    assert found.status == "undecided" and found.reason.endswith(settings.STOPPED)
+    assert found.lower <= truth[1] and truth[0] <= found.upper
+
+
+@pytest.mark.parametrize(("budget", "end"), [(10, 50), (0.1, 30)])
+def test_the_stop_is_after_five_budgets_and_half_a_minute(wall, budget, end):
+    with bl.options(budget=budget), settings.one_figure():
+        for seconds, stop in ((end - 0.1, False), (end + 0.1, True), (0.0, True)):
+            wall[0] = seconds
+            assert settings.late(math.inf) == settings.spent() == settings.stopped() == stop
+    assert not settings.stopped()
+
+
+def test_a_figure_that_was_ready_is_not_stopped(wall):
+    """Nothing was cut short: it is as good as on a fast machine."""
+
+    def slow():
+        wall[0] = 1e6
+        return Bound.certified(0.25, 0.5)
+
+    assert ends(within_budget(slow))[:3] == (0.25, 0.5, "certified")
+
+
+def test_what_was_stopped_is_undecided_of_any_kind(wall):
+    def late(found):
+        def compute():
+            wall[0] += 1e6
+            settings.spent()
+            return found
+
+        return within_budget(compute, units)
+
+    for units, most in (("nats", math.inf), ("probability", 1.0)):
+        guess = late(Bound.estimate(0.5, 0.1, units=units))
+        assert ends(guess)[:3] == (0.0, most, "undecided") and guess.units == units
+    proved = late(Bound.certified(0.25, 0.5, units=units, assumptions=("a",)))
+    assert ends(proved) == (0.25, 0.5, "undecided", settings.STOPPED)
+    assert proved.assumptions == ("a",)
+    low, high, status = late((np.array([0.5]), np.array([0.6]), np.array(["estimate"])))
+    assert (low[0], high[0], status[0]) == (0.0, math.inf, "undecided")
+    low, high, status = late((np.array([0.5]), np.array([0.6]), "certified"))
+    assert (low[0], high[0], status[0]) == (0.5, 0.6, "undecided")
+
+
+def test_a_guarantee_is_not_decided_by_the_clock(stopped):
+    joint = continuous()
+    with bl.options(budget=20, closed_forms=False, tol=1e-12):
+        stopped(1)
+        verdict = joint.satisfies(PML(5.0))
+    assert verdict.holds is None or verdict.bound.status != "undecided"
+
+
+# -- every loop ends ------------------------------------------------------------------------------
+
+
+def test_a_loop_that_only_looks_ends():
+    with bl.options(budget=0.01), settings.one_figure():
+        looks = 0
+        while not settings.spent():
+            looks += 1
+    assert 0 < looks <= 0.01 / settings.WORK["look"][0] + 1
+
+
+def test_every_kind_of_work_costs_something():
+    for kind, (step, number) in settings.WORK.items():
+        assert step > 0 and number >= 0
+        before = settings.now()
+        settings.work(kind)
+        assert settings.now() > before
+
+
+# -- the order of questions -----------------------------------------------------------------------
+
+QUESTIONS = {
+    "at an outcome": lambda j: bl.pml(j)(1 if j.outcome.kind in ("finite", "countable") else 0.5),
+    "PML": lambda j: bl.pml(j).sup(),
+    "E PMC": lambda j: bl.pmc(j).mean(),
+    "a quantile": lambda j: bl.pml(j).quantile(0.9),
+    "a tail": lambda j: bl.pml(j).tail(0.2),
+    "information": bl.mutual_information,
+    "LIP": bl.lip,
+    "an envelope": lambda j: bl.envelope(j)(F(1, 5)),
+    "another level of it": lambda j: bl.envelope(j)(F(2, 5)),
+}
+
+
+def answers(build, names):
+    joint, found = build(), {}
+    for name in names:
+        try:
+            found[name] = ends(QUESTIONS[name](joint))
+        except bl.BorelError as error:
+            found[name] = str(error)
+    return found
+
+
+@pytest.mark.usefixtures("wall")
+@pytest.mark.parametrize("build", [table, thinned, counted, continuous, written, three, opaque])
+def test_figures_are_the_same_in_any_order(build):
+    names = list(QUESTIONS)
+    with bl.options(budget=0.05, closed_forms=False):
+        assert answers(build, names) == answers(build, names[::-1])
+
+
+@pytest.mark.usefixtures("wall")
+def test_levels_of_one_envelope_are_the_same_in_any_order():
+    deltas = [F(1, 5), F(2, 5), F(3, 5)]
+    for build in (table, three):
+        first, second = bl.envelope(build()), bl.envelope(build())
+        with bl.options(budget=0.1):
+            one = {d: ends(first(d)) for d in deltas}
+            assert one == {d: ends(second(d)) for d in deltas[::-1]}
+
+
+def test_what_is_kept_is_of_one_figure():
+    kept, made = {}, []
+
+    def once():
+        return settings.once(kept, "a", lambda: made.append(1) or len(made))
+
+    assert once() == once() == 1  # where no figure is computed
+    with settings.one_figure():
+        assert once() == once() == 2
+        with settings.one_figure():
+            assert once() == 2
+        with settings.apart():
+            assert once() == 3
+    with settings.one_figure():
+        assert once() == 4
+
+
+def test_facts_that_outlive_a_figure_are_made_apart():
+    """Neither does the figure pay for them, nor do they end with what is left of its budget."""
+    with bl.options(budget=5), settings.one_figure():
+        settings.work("programmes", 1000)
+        before = settings.now()
+        with settings.apart():
+            assert settings.now() == 0 and settings.deadline() == 5
+            settings.work("programmes", 1000)
+        assert settings.now() == before
