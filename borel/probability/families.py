@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.errors import InvalidInput
-from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Product, Reals
+from borel.probability.alphabets import (
+    Alphabet,
+    Finite,
+    Integers,
+    Interval,
+    Product,
+    Reals,
+    is_whole,
+)
 from borel.probability.density import A_KDE
 from borel.probability.measure import Measure, Tail, as_reals, pmf
 from borel.probability.wrong_calls import explained
@@ -380,7 +388,7 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
     density = either(
         lambda names, whole: from_scipy.graph_of(distribution, names, whole),
         lambda x: log(np.asarray(x)),
-        (on,),
+        [is_whole(on)],
     )
     out = Measure(density, on, log=True, name=f"scipy {name}")
     return _recognised(out, from_scipy.law_of(distribution))
@@ -491,7 +499,7 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
     density = either(
         lambda names, whole: from_pytensor.graph_of(variable, names, whole),
         compile_logp(variable, discrete=on.kind in ("finite", "countable")),
-        (on,),
+        [is_whole(on)],
     )
     out = Measure(density, on, log=True, name=f"PyMC {_op_name(variable)}")
     return _recognised(out, from_pytensor.law_of(variable))

@@ -20,7 +20,8 @@ from borel.numerics.balls.extremum import extreme
 from borel.numerics.balls.integral import integrate
 from borel.numerics.balls.interpreter import Prepared
 from borel.numerics.balls.second_derivative import curvature
-from borel.numerics.graphs.trace import Graph, trace
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.trace import trace
 
 INF = math.inf
 MP = mpmath.mp.clone()

@@ -16,7 +16,7 @@ import numpy as np
 
 from borel.errors import InvalidInput, NotEnclosed
 from borel.numerics.graphs import float64
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
 from borel.numerics.reduction.linear_forms import Form, forms_of
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from borel.errors import NotEnclosed
 from borel.numerics.balls.ranges import LOGIC, RANGES, TRUTHS
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import LEAVES, GraphBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from borel.numerics.graphs.graph import Graph
 
 
 def product(factors: Sequence[tuple[Graph, bool]]) -> Graph:
@@ -23,34 +25,22 @@ def product(factors: Sequence[tuple[Graph, bool]]) -> Graph:
     factors : sequence of (Graph, bool)
         Each with whether it is the logarithm of a density. Inputs of one name are one input.
     """
-    nodes: list[tuple[str, tuple]] = []
-    known: dict[tuple, int] = {}
-
-    def add(op: str, *args: Any) -> int:
-        if (op, args) not in known:
-            known[op, args] = len(nodes)
-            nodes.append((op, args))
-        return known[op, args]
-
-    exponent, plain = add("negative", add("input", "shift")), []
+    build = GraphBuilder()
+    exponent, plain = build.add("negative", build.add("input", "shift")), []
     for graph, log in factors:
-        place: list[int] = []
-        for op, args in graph.nodes:
-            leaf = op in ("input", "const")
-            place.append(add(op, *(args if leaf else (place[a] for a in args))))
+        last = build.append(graph)[-1]
         if log:
-            exponent = add("add", exponent, place[-1])
+            exponent = build.add("add", exponent, last)
         else:
-            plain.append(place[-1])
-    out = add("exp", exponent)
+            plain.append(last)
+    out = build.add("exp", exponent)
     for factor in plain:
-        out = add("multiply", out, factor)
-    names = dict.fromkeys(args[0] for op, args in nodes if op == "input")
-    return Graph(tuple(nodes), tuple(names))
+        out = build.add("multiply", out, factor)
+    return build.graph(out)
 
 
-class Builder:
-    """A list of primitive operations; equal ones are shared.
+class Builder(GraphBuilder):
+    """A list of primitive operations.
 
     Parameters
     ----------
@@ -59,23 +49,19 @@ class Builder:
     """
 
     def __init__(self, variable: str) -> None:
-        self.nodes: list[tuple[str, tuple]] = []
+        super().__init__()
         self.moving: set[int] = set()  # what depends on the variable
-        self._known: dict[tuple, int] = {}
         self.variable = self("input", variable)
         self.moving.add(self.variable)
 
     def __call__(self, op: str, *args: Any) -> int:
         """Add a primitive operation and return its number."""
-        key = (op, float(args[0]).hex()) if op == "const" else (op, args)
-        if key not in self._known:
-            self._known[key] = len(self.nodes)
-            self.nodes.append((op, args))
-            if op not in ("input", "const") and not self.moving.isdisjoint(args):
-                self.moving.add(self._known[key])
-        return self._known[key]
+        k = self.add(op, *args)
+        if op not in LEAVES and not self.moving.isdisjoint(args):
+            self.moving.add(k)
+        return k
 
-    def number(self, k: int) -> int:
+    def as_number(self, k: int) -> int:
         """Read a truth value as 0 or 1."""
         return self("number", k) if self._is_truth(k) else k
 
@@ -90,17 +76,17 @@ class Builder:
     def _is_truth(self, k: int) -> bool:
         return self.nodes[k][0] in TRUTHS or self.nodes[k][0] in LOGIC
 
-    def expand(self, op: str, args: list[int]) -> int:
+    def expand(self, op: str, *args: int) -> int:
         """Add an operation of NumPy or SciPy in terms of primitive ones."""
         if op == "where":
-            return self("where", self.truth(args[0]), *map(self.number, args[1:]))
+            return self("where", self.truth(args[0]), *map(self.as_number, args[1:]))
         if op.startswith("logical_"):
-            args = [self.truth(a) for a in args]
+            args = tuple(self.truth(a) for a in args)
             if op != "logical_xor":
                 return self(op, *args)
             one, all_ = self("logical_or", *args), self("logical_and", *args)
             return self("logical_and", one, self.no(all_))
-        args = [self.number(a) for a in args]
+        args = tuple(self.as_number(a) for a in args)
         op = op.removeprefix("special.")
         if op == "power":
             return self._power(*args)
@@ -116,7 +102,7 @@ class Builder:
         op, args = self.nodes[exponent]
         known = {1.0: "positive", 2.0: "square", 0.5: "sqrt", -1.0: "reciprocal"}
         if op == "const" and args[0] in known:
-            return self.expand(known[args[0]], [base])
+            return self.expand(known[args[0]], base)
         if exponent in self.moving:
             return self("exp", self("multiply", exponent, self("log", base)))
         return self("power", base, exponent)

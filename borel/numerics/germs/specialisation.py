@@ -13,10 +13,10 @@ from borel.numerics.germs.arithmetic import Rules
 from borel.numerics.germs.interpreter import Log, Power, PowerProgram, truth_of
 from borel.numerics.germs.values import BITS, Undecided
 from borel.numerics.graphs import rewrite
-from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.graph import GraphBuilder
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 
 def settled(graph: Graph, inputs: dict[str, Any], t0: float) -> Graph:
@@ -39,13 +39,13 @@ def settled(graph: Graph, inputs: dict[str, Any], t0: float) -> Graph:
 class _Settled:
     def __init__(self, graph: Graph, values: list[Any], rules: Rules):
         self.nodes, self.values, self.rules = graph.nodes, values, rules
-        self.made = JoinedGraphs([])
+        self.made = GraphBuilder()
         self.place: list[int] = []
 
     def graph(self) -> Graph:
         for op, args in self.nodes:
             self.place.append(self._node(op, args))
-        return self.made.rooted(self.place[-1])
+        return self.made.graph(self.place[-1])
 
     def _node(self, op: str, args: tuple) -> int:
         add, place = self.made.add, self.place
@@ -108,6 +108,6 @@ class _Settled:
             return add("multiply", add("const", 0.5 if op == "sqrt" else 2.0), self._log(args[0]))
         if op == "add" and all(self._positive(a) for a in args):
             logs = [self._log(a) for a in args]
-            if any(self.made.operation(m) not in ("log", "const") for m in logs):
+            if any(self.made.nodes[m][0] not in ("log", "const") for m in logs):
                 return add("logaddexp", *logs)  # of numbers that vanish fast
         return add("log", self.place[k])

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
 
 _DEGREE = 6
@@ -45,8 +45,8 @@ class TailRatios:
         self._ranges = {
             name: (np.array([[a]]), np.array([[b]])) for name, (a, b) in (ranges or {}).items()
         }
-        self.joined = JoinedGraphs(graphs)
-        self.nodes = self.joined._nodes
+        self.joined = GraphBuilder(*graphs)
+        self.nodes = self.joined.nodes
         self.moves: list[bool] = []
         self._mark()
         self._programs: dict[int, Any] = {}
@@ -154,7 +154,7 @@ class TailRatios:
             return None
         both = [self._terms(self.joined.roots[j], low, high) for j in (i, k)]
         nodes = {node for terms in both for _, node in terms if node is not None}
-        return self.joined.rooted(total), [self.joined.rooted(node) for node in sorted(nodes)]
+        return self.joined.graph(total), [self.joined.graph(node) for node in sorted(nodes)]
 
     def _whole(self, n: int) -> int:
         """Add a whole number, as a sum of floats if it is longer than one."""
@@ -186,7 +186,7 @@ class TailRatios:
     def _value(self, node: int, low: float, high: float) -> Box:
         """Enclose a node over the box."""
         if node not in self._programs:
-            self._programs[node] = Program(self.joined.rooted(node))
+            self._programs[node] = Program(self.joined.graph(node))
         named = {**self._ranges, "y": (np.array([[low]]), np.array([[high]]))}
         found = batched.settled(arithmetic.entry(self._programs[node].run(named, 0).jet, 0))
         return found[0].reshape(()), found[1].reshape(())

@@ -16,7 +16,7 @@ import numpy as np
 from borel.numerics.graphs.float64 import _function
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 MOST = 64
 _SIDES = frozenset(

@@ -144,13 +144,13 @@ def _static(node: Any) -> tuple[int, ...]:
 def _join(t: Any, node: Any, *args: Any) -> np.ndarray:
     if hasattr(node.op, "axis"):
         return np.concatenate(args, node.op.axis)
-    return np.concatenate(args[1:], int(t.number(int(args[0]))))  # PyTensor 2
+    return np.concatenate(args[1:], t.place(int(args[0])))  # PyTensor 2
 
 
 def _subtensor(t: Any, node: Any, values: np.ndarray, *indices: Any) -> np.ndarray:
     """Index by PyTensor itself: what it indexes are positions instead of numbers."""
     storage: list = [[None]]
-    numbers = [np.int64(t.number(int(i))) for i in indices]
+    numbers = [np.int64(t.place(int(i))) for i in indices]
     node.op.perform(node, [values, *numbers], storage)
     return storage[0][0]
 

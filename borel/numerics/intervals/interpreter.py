@@ -24,7 +24,7 @@ from borel.numerics.intervals.arithmetic import Box, both_ends
 from borel.numerics.intervals.elementary import ULPS, exponential
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 __all__ = ["TABLE", "ULPS", "Box", "evaluate", "exponential"]
 

@@ -12,7 +12,7 @@ from borel.numerics.intervals import batched, interpreter
 from borel.numerics.jets.branches import BRANCHING, COMPARISONS, Branches
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
 
 
