@@ -24,7 +24,8 @@ from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import ball, enclose, precision
 from borel.numerics.balls.interpreter import Prepared
 from borel.numerics.graphs.graph import GraphBuilder
-from borel.numerics.graphs.rewrite import COMPARISONS, linear_of, simplified
+from borel.numerics.graphs.operations import COMPARISONS
+from borel.numerics.graphs.rewrite import linear_of, simplified
 
 if TYPE_CHECKING:
     from borel.engine.continuous.outcome_engine import CertifiedOutcomes

@@ -20,15 +20,13 @@ from borel.numerics.germs.order_bounds import log_to
 from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.values import box
 from borel.numerics.graphs import rewrite
-from borel.numerics.graphs.graph import GraphBuilder
+from borel.numerics.graphs.graph import LEAVES, GraphBuilder
+from borel.numerics.graphs.operations import TOTAL
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Secret
     from borel.numerics.germs.order_bounds import Ray
     from borel.numerics.graphs.graph import Graph
-
-
-_TOTAL = {"input", "const", "add", "subtract", "multiply", "negative", "square", "absolute", "exp"}
 
 
 class Slopes:
@@ -106,7 +104,7 @@ def _finite(graph: Graph, y: Ray, t0: float) -> bool:
             of = values[args[0]]
             if not (isinstance(of, Power) and weight(of)[0] > 0):
                 return False
-        elif op not in _TOTAL:
+        elif op not in LEAVES and op not in TOTAL:
             return False
     return True
 

@@ -33,6 +33,7 @@ from borel.numerics.balls.ranges import (
     hull,
 )
 from borel.numerics.graphs.graph import LEAVES, needed
+from borel.numerics.graphs.operations import FOR_NAN, ON_A_PART
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,14 +89,7 @@ _STEPS: dict[str, Any] = {
 }
 
 
-_FOR_NAN = frozenset(
-    """less less_equal greater greater_equal equal not_equal isnan isfinite isinf fmax fmin
-    logical_and logical_or logical_not logical_xor""".split()
-)
-_PARTIAL = frozenset(
-    """sqrt log log2 log10 log1p arcsin arccos arccosh arctanh special.logit special.xlogy
-    special.xlog1py special.erfinv special.ndtri power divide""".split()
-)
+_PARTIAL = ON_A_PART | {"special.xlogy", "special.xlog1py", "power", "divide"}
 
 
 def asks_for_nan(graph: Graph) -> bool:
@@ -104,7 +98,7 @@ def asks_for_nan(graph: Graph) -> bool:
     found = False
     for op, args in graph.nodes:
         below = [] if op in LEAVES else [behind[a] for a in args]
-        asked = below[:1] if op == "where" else below if op in _FOR_NAN else []
+        asked = below[:1] if op == "where" else below if op in FOR_NAN else []
         found |= any(asked)
         own = op in _PARTIAL
         if op in ("power", "divide") and graph.nodes[args[1]][0] == "const":

@@ -11,7 +11,7 @@ import numpy as np
 
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.graph import GraphBuilder
-from borel.numerics.graphs.trace import _TRUTHS
+from borel.numerics.graphs.operations import TRUTHS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +65,7 @@ class ExactBuilder(GraphBuilder):
             if simpler is not None:
                 return simpler
         k = self.add(op, *args)
-        if known is not None and op not in _TRUTHS:
+        if known is not None and op not in TRUTHS:
             self.exact[k], self._rounded[k] = known, rounded
         return k
 
@@ -82,7 +82,7 @@ class ExactBuilder(GraphBuilder):
         if known is None:
             return None, 0.0
         with np.errstate(all="ignore"):
-            return known, float(float64._function(op)(*(self._rounded[a] for a in args)))
+            return known, float(float64.function(op)(*(self._rounded[a] for a in args)))
 
     def affine(self, k: int) -> tuple[dict[int, int], Fraction]:
         """Return a node as a sum of others, each with its sign or count, and a constant."""

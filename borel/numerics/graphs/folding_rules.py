@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from borel.numerics.graphs.trace import _TRUTHS
+from borel.numerics.graphs.operations import TRUTHS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,13 +37,13 @@ def _or(f: ExactBuilder, a: int, b: int) -> int | None:
 
 def _junction(f: ExactBuilder, a: int, b: int, neutral: bool) -> int | None:
     """Drop the neutral truth value of a conjunction or disjunction; the other one decides."""
-    if a == b and f.nodes[a][0] in _TRUTHS:
+    if a == b and f.nodes[a][0] in TRUTHS:
         return a
     for one, other in ((a, b), (b, a)):
         known = f.truth(one)
         if known is not None and known != neutral:
             return f.constant(float(not neutral))
-        if known is not None and f.nodes[other][0] in _TRUTHS:
+        if known is not None and f.nodes[other][0] in TRUTHS:
             return other
     return None
 

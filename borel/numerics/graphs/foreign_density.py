@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.operations import OPERATIONS
 from borel.numerics.graphs.trace import Tracer, replay
 
 if TYPE_CHECKING:
@@ -61,10 +62,6 @@ def either(
     return density
 
 
-_ROUNDINGS = frozenset("floor ceil trunc rint sign".split())
-_KEEP_INTEGERS = frozenset("add subtract multiply negative absolute maximum minimum square".split())
-
-
 def is_integral(nodes: Sequence[tuple[str, tuple]], k: int, whole: tuple[str, ...]) -> bool:
     """Return whether a node of a graph is an integer wherever the inputs named in `whole` are.
 
@@ -81,6 +78,5 @@ def is_integral(nodes: Sequence[tuple[str, tuple]], k: int, whole: tuple[str, ..
         return float(args[0]).is_integer()
     if op == "where":
         return is_integral(nodes, args[1], whole) and is_integral(nodes, args[2], whole)
-    if op in _ROUNDINGS:
-        return True
-    return op in _KEEP_INTEGERS and all(is_integral(nodes, a, whole) for a in args)
+    kind = OPERATIONS[op].whole if op in OPERATIONS else ""
+    return kind == "always" or (kind == "kept" and all(is_integral(nodes, a, whole) for a in args))

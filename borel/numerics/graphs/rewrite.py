@@ -10,19 +10,15 @@ import math
 from typing import TYPE_CHECKING
 
 from borel.numerics.graphs.constant_folding import folded
+from borel.numerics.graphs.formulas import formula
 from borel.numerics.graphs.graph import LEAVES, GraphBuilder, needed
 from borel.numerics.graphs.nan_conditions import of_conditions
+from borel.numerics.graphs.operations import COMPARISONS, OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.numerics.graphs.graph import Graph
-
-_NONNEGATIVE = frozenset(
-    """exp exp2 square absolute sqrt cosh special.expit special.ndtr special.erfc special.erfcx
-    less less_equal greater greater_equal equal not_equal logical_and logical_or
-    logical_not isfinite isnan isinf""".split()
-)
 
 
 class _Builder(GraphBuilder):
@@ -46,21 +42,14 @@ class _Builder(GraphBuilder):
         op, args = self.nodes[k]
         if op == "const":
             return args[0] >= 0
-        if op in _NONNEGATIVE:
-            return True
-        if op == "power" and _even(self, args[1]):
-            return True
-        if op in ("add", "multiply", "divide", "power", "minimum", "hypot", "logaddexp"):
-            return op != "logaddexp" and all(
-                self.nonnegative(a) for a in args[: 1 if op == "power" else None]
-            )
         if op == "maximum":
             return any(self.nonnegative(a) for a in args)
         if op == "where":
             return self.nonnegative(args[1]) and self.nonnegative(args[2])
-        return op in ("reciprocal", "cbrt", "log1p", "expm1", "positive") and self.nonnegative(
-            args[0]
-        )
+        if op == "power" and (_even(self, args[1]) or self.nonnegative(args[0])):
+            return True
+        known = OPERATIONS[op].nonnegative if op in OPERATIONS else ""
+        return known == "always" or (known == "kept" and all(map(self.nonnegative, args)))
 
 
 def _rebuilt(
@@ -253,23 +242,6 @@ def _logarithm(b: _Builder, k: int, *, spread: bool = False) -> int:
     op, args = b.nodes[k]
     if op == "exp":
         return args[0]
-    if op in ("multiply", "divide") and all(b.nonnegative(a) for a in args):
-        logs = [_logarithm(b, a, spread=spread) for a in args]
-        return b.add("add" if op == "multiply" else "subtract", *logs)
-    if op == "reciprocal" and b.nonnegative(args[0]):
-        return b.add("negative", _logarithm(b, args[0], spread=spread))
-    if op == "power" and b.number(args[1]) not in (None, 0.0) and b.nonnegative(args[0]):
-        return b.add("multiply", args[1], _logarithm(b, args[0], spread=spread))
-    if op == "power" and _even(b, args[1]):
-        size = _logarithm(b, b.add("absolute", args[0]), spread=spread)
-        return b.add("multiply", args[1], size)
-    if op == "power" and (b.number(args[0]) or 0.0) > 0:
-        return b.add("multiply", args[1], _logarithm(b, args[0], spread=spread))
-    if op == "sqrt":
-        return b.add("multiply", b.add("const", 0.5), _logarithm(b, args[0], spread=spread))
-    if op == "square":
-        size = args[0] if b.nonnegative(args[0]) else b.add("absolute", args[0])
-        return b.add("multiply", b.add("const", 2.0), _logarithm(b, size, spread=spread))
     if op == "where":
         return b.add("where", args[0], *(_logarithm(b, a, spread=spread) for a in args[1:]))
     if op in ("maximum", "minimum") and all(b.nonnegative(a) for a in args):
@@ -278,9 +250,25 @@ def _logarithm(b: _Builder, k: int, *, spread: bool = False) -> int:
         logs = [_logarithm(b, a, spread=spread) for a in args]
         if spread or any(_is_exponential(b, m) for m in logs):  # a sum that underflows without it
             return b.add("logaddexp", *logs)
-    if op == "const" and args[0] == 0:
+    elif op == "const" and args[0] == 0:
         return b.add("const", -math.inf)
+    elif op in OPERATIONS and (rule := OPERATIONS[op].log) and (sizes := _sizes(b, op, args)):
+        logs = [_logarithm(b, size, spread=spread) for size in sizes]
+        inputs = {"lu": logs[0], "lv": logs[-1], "v": args[-1]}
+        return b.append(formula(rule), inputs=inputs)[-1]
     return b.add("log", k)
+
+
+def _sizes(b: _Builder, op: str, args: tuple) -> tuple[int, ...]:
+    """Return the nonnegative numbers that a product or power is one of, or its size is."""
+    if op == "square":
+        return args if b.nonnegative(args[0]) else (b.add("absolute", args[0]),)
+    if op == "power":
+        fixed = b.number(args[1]) not in (None, 0.0)
+        if (fixed and b.nonnegative(args[0])) or (b.number(args[0]) or 0.0) > 0:
+            return args[:1]
+        return (b.add("absolute", args[0]),) if _even(b, args[1]) else ()
+    return args if op == "sqrt" or all(map(b.nonnegative, args)) else ()
 
 
 def _is_exponential(b: _Builder, k: int) -> bool:
@@ -400,9 +388,6 @@ def _still(b: _Builder, k: int) -> bool:
     """Return whether a node does not vary."""
     op, args = b.nodes[k]
     return op == "const" or (op != "input" and all(_still(b, a) for a in args))
-
-
-COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 
 
 def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:

@@ -13,36 +13,22 @@ import numpy as np
 
 from borel.errors import NotTraceable
 from borel.numerics.graphs.graph import Graph, GraphBuilder
+from borel.numerics.graphs.operations import OPERATIONS, TRUTHS
 
-UFUNCS = frozenset(
-    """add subtract multiply divide true_divide negative positive power float_power square sqrt
-    cbrt exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 absolute fabs sign reciprocal
-    sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh hypot
-    maximum minimum fmax fmin floor ceil trunc rint remainder floor_divide heaviside
-    less less_equal greater greater_equal equal not_equal
-    logical_and logical_or logical_not logical_xor bitwise_and bitwise_or invert
-    isfinite isnan isinf""".split()
-)
-"""NumPy ufuncs that a density may use."""
-
-_SYNONYMS = {"true_divide": "divide", "fabs": "absolute", "float_power": "power"}
-_TRUTHS = frozenset(
-    """less less_equal greater greater_equal equal not_equal
-    logical_and logical_or logical_not logical_xor isfinite isnan isinf""".split()
-)
-"""Operations whose results are truth values."""
 _TRUTH, _WHOLE, _NARROW, _REAL = range(4)
 """What kinds of numbers NumPy computes with; of several, the last one."""
 _LARGE = 2**15
 """A whole number that is larger may lead beyond 64 bits, of which NumPy says nothing."""
-_KEPT = frozenset(
-    """add subtract multiply maximum minimum fmax fmin absolute where remainder floor_divide square
-    power negative positive sign floor ceil trunc""".split()
-)
+_KEPT = frozenset(op for op, of in OPERATIONS.items() if of.whole) - {"rint"} | {"where", "power"}
 """Operations that give numbers of the kind that they are given."""
 _SHORT = frozenset("remainder floor_divide square power".split())
 """Those of them that take truth values for whole numbers of 8 bits."""
 _LOGICAL = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
+_SYNONYMS = {other: op for op, of in OPERATIONS.items() for other in of.synonyms.split()}
+UFUNCS = frozenset(
+    op for op in (*OPERATIONS, *_SYNONYMS, *_LOGICAL) if op != "where" and "." not in op
+)
+"""NumPy ufuncs that a density may use."""
 
 
 def lifted(graph: GraphBuilder, value: Any, where: str) -> Tracer:
@@ -93,7 +79,7 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
         name = _LOGICAL.get(name, name)
         if name == "add" and max(kinds) == _TRUTH:
             name = "logical_or"  # what NumPy does: True + True is True
-        kind = _TRUTH if name in _TRUTHS else _REAL
+        kind = _TRUTH if name in TRUTHS else _REAL
         if name in _KEPT:
             kind = max(kinds[1:] if name == "where" else kinds)
         return Tracer(self._graph, self._graph.add(name, *(a._index for a in values)), kind)
@@ -198,7 +184,7 @@ def _refused(name: str, kinds: list[int], arguments: tuple) -> str:
         return "truth values, which depends on NumPy's version"
     if used == _TRUTH and name in _SHORT:
         return "truth values, which NumPy computes in 8 bits"
-    known = name in _TRUTHS or name in _LOGICAL or name in _KEPT or name == "divide"
+    known = name in TRUTHS or name in _LOGICAL or name in _KEPT or name == "divide"
     if used == _TRUTH and not known:
         return "truth values, which NumPy computes in half precision: write .astype(float)"
     if used == _NARROW:

@@ -1,6 +1,7 @@
 """Elementary functions on interval Taylor jets: entry after entry, by their differential equations.
 
-An operation without a rule keeps its range; its derivatives are unknown.
+An operation without a rule, of a derivative that is not in the table of operations either, keeps
+its range; its derivatives are unknown.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.numerics.graphs.formulas import formula, function_of
+from borel.numerics.graphs.operations import OPERATIONS
 from borel.numerics.intervals import batched, interpreter
 from borel.numerics.intervals.special import polygamma
 from borel.numerics.jets.arithmetic import NAN, add, joined, like, multiply, part, stacked
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.numerics.intervals.batched import Box
 
 _TWO_BY_ROOT_PI = (np.array(1.1283791670955125), np.array(1.1283791670955128))
@@ -43,6 +48,8 @@ class Functions:
         rule = getattr(self, "_" + op.replace(".", "_"), None)
         if rule is not None:
             return rule(*args)
+        if op in SLOPES:
+            return self._primitive(op, args[0], lambda: SLOPES[op](self, args[0]))
         heads = [part(a, slice(1)) for a in args]
         found = interpreter.TABLE[op](*heads)
         return found if all(len(a[0]) == 1 for a in args) else self._unknown(found, heads)
@@ -347,26 +354,6 @@ class Functions:
             ),
         )
 
-    def _arctan(self, a: Box) -> Box:
-        return self._primitive("arctan", a, lambda: self._reciprocal(add(_one(a), self._square(a))))
-
-    def _arctanh(self, a: Box) -> Box:
-        return self._primitive(
-            "arctanh", a, lambda: self._reciprocal(add(_one(a), batched.negative(self._square(a))))
-        )
-
-    def _arcsinh(self, a: Box) -> Box:
-        return self._primitive(
-            "arcsinh", a, lambda: self._reciprocal(self._sqrt(add(_one(a), self._square(a))))
-        )
-
-    def _arcsin(self, a: Box) -> Box:
-        def slope() -> Box:
-            inner = add(_one(a), batched.negative(self._square(a)))
-            return self._reciprocal(self._sqrt(inner))
-
-        return self._primitive("arcsin", a, slope)
-
     def _bell(self, a: Box, scale: float, level: Box) -> Box:
         """Return level * exp(-scale a**2)."""
         return batched.multiply(
@@ -430,6 +417,23 @@ def _in_domain(a: Box) -> Box:
 
 def _one(a: Box) -> Box:
     return like(a, 1.0)
+
+
+def _rule(op: str) -> Callable[..., Box]:
+    return lambda functions, *args: functions.apply(op, list(args))
+
+
+def _number(value: float) -> Box:
+    array = np.array([value])
+    return array, array
+
+
+SLOPES = {
+    op: function_of(of.derivative[0], ("u",), _rule, _number, context=1)
+    for op, of in OPERATIONS.items()
+    if of.arguments == 1 and of.derivative and formula(of.derivative[0]).inputs == ("u",)
+}
+"""Derivatives of functions of one argument, as functions of it: what has no rule of its own."""
 
 
 def _log_two(a: Box) -> Box:
