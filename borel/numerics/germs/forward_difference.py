@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from borel.numerics.germs.interpreter import PowerProgram, range_of
 from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.values import Undecided, slack
-from borel.numerics.graphs.graph import GraphBuilder
+from borel.numerics.graphs.graph import LEAVES, GraphBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +96,7 @@ class _Steps:
         self.step: dict[int, int | None] = {}
         place: list[int] = []
         for op, args in graph.nodes:
-            if op in ("input", "const"):
+            if op in LEAVES:
                 node = self.made.add(op, *args)
                 self.step[node] = self._const(sign) if (op, *args) == ("input", "y") else None
             else:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.numerics.graphs.graph import GraphBuilder
+from borel.numerics.graphs.graph import LEAVES, GraphBuilder
+from borel.numerics.graphs.operations import TOTAL
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
@@ -58,7 +59,7 @@ class TailRatios:
         pole in the secret alone would be passed over otherwise.
         """
         for op, args in self.nodes[len(self.moves) :]:
-            leaf = op in ("input", "const")
+            leaf = op in LEAVES
             self.moves.append(op == "input" if leaf else any(self.moves[a] for a in args))
 
     def difference(self, i: int, k: int, low: float, high: float) -> tuple[float, float]:
@@ -111,8 +112,6 @@ class TailRatios:
 
         Then no density is 0; with ranges of further inputs, for all their values.
         """
-        safe = {"input", "add", "subtract", "negative", "multiply", "square", "absolute", "exp"}
-        safe |= {"maximum", "minimum", "logaddexp", "tanh", "arctan", "sin", "cos"}
         for node, (op, args) in enumerate(self.nodes):
             if not self.moves[node]:
                 value = self._value(node, 0.0, 0.0)
@@ -126,7 +125,7 @@ class TailRatios:
                 inner = self._value(args[0], low, high)
                 if not inner[0] > (-1 if op == "log1p" else 0):
                     return False
-            elif op not in safe:
+            elif op != "input" and op not in TOTAL:
                 return False
         return True
 

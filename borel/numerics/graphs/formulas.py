@@ -37,11 +37,11 @@ def formula(text: str) -> Graph:
 
     def add(node: ast.expr) -> int:
         match node:
-            case ast.Constant(value):
+            case ast.Constant(int() | float() as value):
                 return b.constant(value)
             case ast.Name(name):
                 return b.add("input", name)
-            case ast.UnaryOp(ast.USub(), ast.Constant(value)):
+            case ast.UnaryOp(ast.USub(), ast.Constant(int() | float() as value)):
                 return b.constant(-value)
             case ast.UnaryOp(ast.USub(), inner):
                 return b.add("negative", add(inner))
