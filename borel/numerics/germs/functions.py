@@ -200,8 +200,10 @@ def _formula(text: str, *names: str) -> Callable[..., Real] | None:
     graph = formula(text)
     if not graph.operations <= {*RULES, *FUNCTIONS}:
         return None
+    if "pi" not in graph.inputs:
+        return function_of(text, names, _rule, constant, context=1)
     own = function_of(text, (*names, "pi"), _rule, constant, context=1)
-    return own if "pi" not in graph.inputs else lambda r, *args: own(r, *args, _ball(arb.pi()))
+    return lambda r, *args: own(r, *args, _ball(arb.pi()))
 
 
 def _is_read_once(text: str) -> bool:

@@ -84,20 +84,16 @@ def function_of(
     >>> function_of("sqrt(u)", ("u",), {"sqrt": math.sqrt}.__getitem__, float)(4.0)
     2.0
     """
-    graph = formula(text)
-
-    def built(k: int) -> Callable[..., Any]:
-        op, args = graph.nodes[k]
+    first, known = [f"_{k}" for k in range(context)], {}
+    words: list[str] = []
+    for k, (op, args) in enumerate(formula(text).nodes):
         if op == "input":
-            place = context + names.index(args[0])
-            return lambda *values: values[place]
-        if op == "const":
-            value = number(args[0])
-            return lambda *values: value
-        own, parts = rules(op), [built(a) for a in args]
-        if len(parts) == 1:
-            (part,) = parts
-            return lambda *values: own(*values[:context], part(*values))
-        return lambda *values: own(*values[:context], *[part(*values) for part in parts])
-
-    return built(len(graph.nodes) - 1)
+            words.append(args[0])
+        elif op == "const":
+            words.append(f"number_{k}")
+            known[words[k]] = number(args[0])
+        else:
+            words.append(f"rule_{k}({', '.join([*first, *(words[a] for a in args)])})")
+            known[f"rule_{k}"] = rules(op)
+    # compiled, as a function that is written by hand is: slopes of balls are asked for often
+    return eval(f"lambda {', '.join([*first, *names])}: {words[-1]}", known)
