@@ -25,8 +25,7 @@ from borel.numerics.germs.values import (
     rising,
     times,
 )
-from borel.numerics.graphs.formulas import formula, function_of
-from borel.numerics.graphs.graph import LEAVES
+from borel.numerics.graphs.formulas import formula, function_of, reads_once
 from borel.numerics.graphs.operations import OPERATIONS
 
 if TYPE_CHECKING:
@@ -206,15 +205,8 @@ def _formula(text: str, *names: str) -> Callable[..., Real] | None:
     return lambda r, *args: own(r, *args, _ball(arb.pi()))
 
 
-def _is_read_once(text: str) -> bool:
-    """Return whether a formula reads each argument once."""
-    nodes = formula(text).nodes
-    read = [nodes[a] for op, args in nodes if op not in LEAVES for a in args]
-    return all(read.count(node) <= 1 for node in read if node[0] == "input")
-
-
 for _op, _of in OPERATIONS.items():
-    if _of.means and _op not in RULES and _op not in FUNCTIONS and _is_read_once(_of.means):
+    if _of.means and _op not in RULES and _op not in FUNCTIONS and reads_once(_of.means):
         _own = _formula(_of.means, *"uv"[: _of.arguments])
         if _own is not None:
             FUNCTIONS[_op] = _own

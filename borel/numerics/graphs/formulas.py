@@ -6,7 +6,7 @@ import ast
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from borel.numerics.graphs.graph import GraphBuilder
+from borel.numerics.graphs.graph import LEAVES, GraphBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +54,13 @@ def formula(text: str) -> Graph:
         raise ValueError(f"{ast.unparse(node)} in the formula {text}")
 
     return b.graph(add(ast.parse(text, mode="eval").body))
+
+
+def reads_once(text: str) -> bool:
+    """Return whether a formula reads each of its names once, so that nothing is overestimated."""
+    nodes = formula(text).nodes
+    read = [nodes[a] for op, args in nodes if op not in LEAVES for a in args]
+    return all(read.count(node) == 1 for node in read if node[0] == "input")
 
 
 def function_of(
