@@ -40,6 +40,7 @@ def exact_value(graph: Graph) -> Fraction | None:
 
     Examples
     --------
+    >>> from borel.numerics.graphs.graph import Graph
     >>> exact_value(Graph((("const", (3.0,)), ("reciprocal", (0,))), ()))
     Fraction(1, 3)
     """

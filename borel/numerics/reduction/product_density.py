@@ -108,12 +108,12 @@ def product_law(
 
     Examples
     --------
-    >>> from borel.engine.graphs import fp
+    >>> from borel.numerics.graphs import float64
     >>> from borel.numerics.graphs.trace import trace
     >>> graph = trace(lambda x: x[0] * x[1], (("x0", "x1"),), ())
     >>> uniform = {"x0": fmpq_poly([1]), "x1": fmpq_poly([1])}
     >>> law = product_law(graph, uniform, [(0.0, 1.0), (0.0, 1.0)]).written()
-    >>> fp.evaluate(law.graph, {"x": [0.25, 0.5]}).round(6)  # -log x
+    >>> float64.evaluate(law.graph, {"x": [0.25, 0.5]}).round(6)  # -log x
     array([1.386294, 0.693147])
     """
     return _Read(graph, of, ends).law(len(graph.nodes) - 1)

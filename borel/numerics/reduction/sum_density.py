@@ -76,8 +76,8 @@ def sum_law(parts: list[Piece]) -> SumLaw | None:
     >>> law = sum_law([half, half])
     >>> law.lower, law.breaks, law.upper
     (0.0, (0.5,), 1.0)
-    >>> from borel.engine.graphs import fp
-    >>> fp.evaluate(law.graph, {"x": [0.25, 0.5, 1.0]})
+    >>> from borel.numerics.graphs import float64
+    >>> float64.evaluate(law.graph, {"x": [0.25, 0.5, 1.0]})
     array([1., 2., 0.])
     """
     pieces = density_of_sum([[part] for part in parts])
