@@ -13,7 +13,14 @@ from flint import acb, arb
 
 import borel as bl
 from borel.errors import NotEnclosed
-from borel.numerics.balls import expansion, extremum, integrand, interpreter, ranges
+from borel.numerics.balls import (
+    expansion,
+    extremum,
+    integrand,
+    interpreter,
+    ranges,
+    second_derivative,
+)
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.balls.expansion import product
 from borel.numerics.balls.extremum import extreme
@@ -266,6 +273,16 @@ def is_mean_of_circle(branch, x, radius, disc):
 @pytest.mark.parametrize("op", [*ONE, *TWO])
 def test_an_operation(op):
     check(op)
+
+
+def test_second_derivatives_that_no_rule_gives_are_unknown():
+    others = {*ranges.RANGES} - {*second_derivative._QUADRATIC, *second_derivative._LINEAR}
+    assert others >= {"arcsin", "arccos", "digamma"}
+    for op in others:
+        name = op if op in OPERATIONS else f"special.{op}"
+        nodes = ("input", ("x",)), ("multiply", (0, 0)), (name, (1,))
+        f = Prepared(Graph(nodes, ("x",))).at({})
+        assert curvature(f, *f.run(arb(0.25), arb(0.5))) is ranges.ENTIRE
 
 
 def expands(op):

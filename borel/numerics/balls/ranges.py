@@ -320,7 +320,7 @@ _SLOPES: dict[str, Any] = {
     "erfc": _by(lambda p, f: negative(_gauss(p))),
     "digamma": _by(lambda p, f: _trigamma(p)),
 }
-_ALSO = {"reciprocal": reciprocal}
+_NO_NODE = {"reciprocal": reciprocal}  # formulas use it, nodes are divisions
 
 
 def _ranges() -> dict[str, tuple[Any, Any]]:
@@ -332,7 +332,7 @@ def _ranges() -> dict[str, tuple[Any, Any]]:
             values.setdefault(op.removeprefix("special."), ends(getattr(arb, of.arb)))
 
     def rule(op: str) -> Any:
-        return _ALSO.get(op) or values[op.removeprefix("special.")]
+        return _NO_NODE.get(op) or values[op.removeprefix("special.")]
 
     for op, of in OPERATIONS.items():
         name = op.removeprefix("special.")
