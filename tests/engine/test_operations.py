@@ -337,7 +337,7 @@ def has_rule(op):
 def test_jets_that_the_table_gives(op):
     """Along u = p + t, v = q - 2 t: Taylor coefficients up to the third at a point and in a box."""
     count, tried, speeds = OPERATIONS[op].arguments, 0, (1, -2)
-    for point in points(op):
+    for point in points(op)[:: 7 if count == 2 else 1]:
         p = [MP.mpf(a.numerator) / a.denominator for a in point]
 
         def along(t, p=p):
