@@ -147,7 +147,6 @@ engine.prior_sets.parametric_search -> priors.parametric_families
 figures.leakage -> audits.plots.leakage_plots
 guarantees.extremal_examples -> names
 guarantees.picture -> audits.plots.leakage_plots
-numerics.graphs.foreign_density -> probability.alphabets
 priors.posterior_leakage -> audits.plots.leakage_plots
 priors.set_leakage -> audits.plots.leakage_plots
 probability.joint -> engine
@@ -170,7 +169,6 @@ engine.estimates.engine engine.estimates.outcome_engine engine.estimates.zeros
 engine.prior_sets.capacity engine.prior_sets.finite_figures
 figures.conditional figures.leakage
 guarantees.calculus guarantees.picture
-numerics.graphs.constant_folding numerics.graphs.folding_rules
 priors.balls priors.emptiness priors.polytopes priors.set_operations priors.sets
 priors.credible_regions priors.posterior_leakage priors.posteriors
 probability.families probability.joint probability.kernel_operations probability.measure

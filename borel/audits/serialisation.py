@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from borel.errors import InvalidInput
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Mixed, Product
 from borel.probability.density import Density
 from borel.probability.measure import Measure

@@ -17,7 +17,7 @@ from borel.probability.bound import Bound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
     from borel.probability.alphabets import Alphabet
     from borel.probability.joint import Joint
     from borel.probability.mechanism import Mechanism

@@ -19,7 +19,7 @@ from borel.mechanisms.closed_forms import (
     proved_kernel,
 )
 from borel.mechanisms.parameter_arrays import over_arrays
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.probability.alphabets import Interval
 from borel.probability.families import uniform
 from borel.probability.wrong_calls import explained

@@ -728,6 +728,24 @@ def how_to_label(*alphabets: Alphabet) -> str:
     )
 
 
+def is_whole(alphabet: Alphabet) -> bool:
+    """Return whether every label is an integer (of a product: in every factor).
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> is_whole(bl.Integers(0, None)), is_whole(bl.Finite([0.5, 1])), is_whole(bl.Reals())
+    (True, False, False)
+    """
+
+    def whole(factor: Alphabet) -> bool:
+        if isinstance(factor, Finite):
+            return factor.numeric and all(float(v).is_integer() for v in factor.labels)
+        return isinstance(factor, Integers)
+
+    return all(whole(a) for a in alphabet.factors)
+
+
 def includes(outer: Alphabet, inner: Alphabet) -> bool:
     """Return whether every point of ``inner`` is (proved to be) a point of ``outer``."""
     if outer == inner:

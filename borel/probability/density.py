@@ -12,7 +12,8 @@ from borel import settings
 from borel.errors import BorelError, InvalidInput, NotEnclosed, NotTraceable
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.branch_points import between, branch_points
-from borel.numerics.graphs.trace import Graph, Tracer, replay, trace
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.trace import Tracer, replay, trace
 from borel.numerics.intervals.rounding import NORMAL, U
 from borel.probability.alphabets import Alphabet, Finite, Integers, Interval, Mixed, as_number
 from borel.probability.pickling import HoldsFunctions

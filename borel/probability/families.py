@@ -16,6 +16,7 @@ from borel.probability.alphabets import (
     Interval,
     Product,
     Reals,
+    is_whole,
     require_listable,
 )
 from borel.probability.density import A_KDE
@@ -387,7 +388,7 @@ def from_scipy(distribution: Any, on: Alphabet | None = None) -> Measure:
     density = either(
         lambda names, whole: from_scipy.graph_of(distribution, names, whole),
         lambda x: log(np.asarray(x)),
-        (on,),
+        [is_whole(on)],
     )
     out = Measure(density, on, log=True, name=f"scipy {name}")
     return _recognised(out, from_scipy.law_of(distribution))
@@ -525,7 +526,7 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
     density = either(
         lambda names, whole: from_pytensor.graph_of(variable, names, whole),
         compile_logp(variable, discrete=on.kind in ("finite", "countable")),
-        (on,),
+        [is_whole(on)],
     )
     out = Measure(density, on, log=True, name=f"PyMC {_op_name(variable)}")
     return _recognised(out, from_pytensor.law_of(variable))

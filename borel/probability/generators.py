@@ -20,7 +20,7 @@ from borel.numerics.balls.arithmetic import as_fraction, ball, precision
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,14 @@ import numpy as np
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import Split, U, split
 from borel.probability import kernel_operations
-from borel.probability.alphabets import Alphabet, Finite, Interval, Mixed, as_number
+from borel.probability.alphabets import (
+    Alphabet,
+    Finite,
+    Interval,
+    Mixed,
+    as_number,
+    is_whole,
+)
 from borel.probability.arrays import (
     DOUBLE,
     aligned,
@@ -304,7 +311,7 @@ class Mechanism:
         density = either(
             lambda names, whole: from_scipy.graph_of(family, names, whole),
             lambda y, x: getattr(family(arrays(x)), log)(np.asarray(y)),
-            (outcome, secret),
+            [is_whole(outcome), is_whole(secret)],
         )
         return cls(density, secret=secret, outcome=outcome, log=True, name=name or f"scipy {named}")
 
@@ -352,7 +359,7 @@ class Mechanism:
         density = either(
             lambda names, whole: from_pytensor.graph_of(family, names, whole),
             compile_logp(family, discrete=outcome.kind in ("finite", "countable")),
-            (outcome, secret),
+            [is_whole(outcome), is_whole(secret)],
         )
         return cls(density, secret=secret, outcome=outcome, log=True, name=name or "PyMC kernel")
 

@@ -26,7 +26,8 @@ from borel.engine.certificates.checks.rays import FUNCTIONS, _Ray, _ray
 from borel.engine.certificates.checks.several_points import check_dimensions
 from borel.engine.certificates.checks.verifier import check
 from borel.engine.certificates.encoding import without_infinities
-from borel.numerics.graphs.trace import Graph, trace
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.trace import trace
 from borel.probability.bound import Bound, Ratio
 
 pytestmark = [pytest.mark.attacks, pytest.mark.usefixtures("with_certificates", "no_sums")]

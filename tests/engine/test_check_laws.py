@@ -20,7 +20,7 @@ from borel.engine.certificates.checks import laws as checker
 from borel.engine.certificates.checks.laws import check_laws
 from borel.engine.certificates.checks.prior_weights import Weights
 from borel.engine.certificates.checks.taylor_models import DEGREE, Model, axis, integral_to_u
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 
 pytestmark = [pytest.mark.proofs, pytest.mark.usefixtures("with_certificates")]
 

@@ -14,7 +14,8 @@ import borel as bl
 from borel.engine.certificates.checks import prior_weights as code
 from borel.engine.certificates.checks.prior_weights import Weight, Weights
 from borel.engine.certificates.checks.taylor_models import DEGREE, Model, axis, model
-from borel.numerics.graphs.trace import Graph, trace
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.trace import trace
 
 pytestmark = pytest.mark.proofs
 

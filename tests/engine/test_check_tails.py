@@ -13,7 +13,8 @@ from borel.engine.certificates.checks import far_means
 from borel.engine.certificates.checks.far_means import Far, height, noise_of
 from borel.engine.certificates.checks.rays import INF, Z, _Ray
 from borel.engine.certificates.checks.tails import _gammaln, beyond, in_y, tail
-from borel.numerics.graphs.trace import Graph, trace
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.trace import trace
 
 pytestmark = pytest.mark.proofs
 

@@ -9,7 +9,8 @@ from scipy import special
 
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.constant_folding import exact_value, folded
-from borel.numerics.graphs.trace import Graph, trace
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.trace import lifted, trace
 
 RNG = np.random.default_rng(0)
 Y, X = RNG.normal(size=(40, 1)) * 3, RNG.uniform(0.05, 0.95, (1, 30))
@@ -19,7 +20,7 @@ def graph(function):
     """The graph of a function of y, x and a way to write constants as nodes."""
 
     def with_constants(y, x):
-        return function(y, x, lambda v: y._recorder.lift(v, "a constant"))
+        return function(y, x, lambda v: lifted(y._graph, v, "a constant"))
 
     return trace(with_constants, ("y", "x"), ())
 

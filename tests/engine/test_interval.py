@@ -12,7 +12,8 @@ from engine import graph_oracle
 from scipy import special
 
 from borel.errors import NotEnclosed
-from borel.numerics.graphs.trace import UFUNCS, Graph, trace
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.trace import UFUNCS, trace
 from borel.numerics.intervals import arithmetic, elementary, interpreter
 
 BOXES, POINTS = 450, 6

@@ -12,7 +12,7 @@ import pytest
 from engine import graph_oracle as oracle
 from scipy import special
 
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
 
 INF, NAN = np.inf, np.nan

@@ -15,7 +15,7 @@ import pytest
 from engine import graph_oracle as oracle
 from scipy import special
 
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import elementary, interpreter
 
 BOXES, POINTS = 10, 5

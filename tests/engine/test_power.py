@@ -35,7 +35,8 @@ from borel.numerics.germs.interpreter import (
 )
 from borel.numerics.germs.values import box
 from borel.numerics.graphs import rewrite
-from borel.numerics.graphs.trace import Graph, trace
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.trace import trace
 
 INF = math.inf
 T0 = 2.0**-10

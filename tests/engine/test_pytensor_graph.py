@@ -16,7 +16,7 @@ from borel import _compat
 from borel.errors import InvalidInput, NotTraceable, NotYet
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.from_pytensor import graph_of, law_of
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
 
 UNIT, LINE, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)

@@ -12,9 +12,9 @@ import borel as bl
 from borel.errors import InvalidInput, NotTraceable
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.from_scipy import graph_of, law_of
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.scipy_densities import CONTINUOUS as CONTINUOUS_LAWS
 from borel.numerics.graphs.scipy_densities import DISCRETE as DISCRETE_LAWS
-from borel.numerics.graphs.trace import Graph
 from borel.numerics.intervals import interpreter
 
 UNIT, LINE, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)

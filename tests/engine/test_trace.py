@@ -11,7 +11,7 @@ from scipy import special
 import borel as bl
 from borel.errors import BorelError, NotEnclosed, NotTraceable
 from borel.numerics.graphs import float64, trace
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
 
 UNIT, LINE = bl.Interval(0, 1), bl.Reals()

@@ -15,7 +15,7 @@ from borel.numerics.graphs import float64
 
 if TYPE_CHECKING:
     from borel.engine.continuous.engine import CertifiedEngine
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 _WORK = 6_000_000
 """What the checker may spend while a certificate is made: a few seconds."""

@@ -21,7 +21,7 @@ from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_li
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.numerics.balls.arithmetic import ball
-from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.intervals.rounding import log_fraction
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Rows:
         weights = np.log([float(w.mid()) for w in self.weights])
         return np.logaddexp.reduce(logs + weights[:, None], axis=0)
 
-    def _law(self, together: JoinedGraphs) -> int:
+    def _law(self, together: GraphBuilder) -> int:
         add = together.add
         mixed = [add("add", add("input", f"w{i}"), at) for i, at in enumerate(together.roots)]
         law = mixed[0]
@@ -92,8 +92,8 @@ class Rows:
 
     def excess(self, x: int, level: Threshold, rel_tol: float = 1e-9) -> tuple[float, float]:
         """Enclose the integral of (k_x - e^level f_Y)^+."""
-        together = JoinedGraphs(self.graphs)
-        law = together.rooted(self._law(together))
+        together = GraphBuilder(*self.graphs)
+        law = together.graph(self._law(together))
 
         def gap(y: np.ndarray) -> np.ndarray:
             logs = self.logs(y)
@@ -114,19 +114,19 @@ class Rows:
 
     def penalty(self, level: Threshold) -> tuple[float, float]:
         """Enclose the integral of f_Y (1 - e^(level - PML))^+."""
-        together = JoinedGraphs(self.graphs)
+        together = GraphBuilder(*self.graphs)
         add, law = together.add, self._law(together)
         top = together.roots[0]
         for more in together.roots[1:]:
             top = add("maximum", top, more)
-        less = together.rooted(add("subtract", add("add", law, law), top))
+        less = together.graph(add("subtract", add("add", law, law), top))
 
         def gap(y: np.ndarray) -> np.ndarray:
             logs = self.logs(y)
             return logs.max(axis=0) - self.log_law(logs)
 
         covers = tuple(self.graphs)
-        pair = Pair(together.rooted(law), less, self.inputs, "y", gap, covers)
+        pair = Pair(together.graph(law), less, self.inputs, "y", gap, covers)
         return excess_on_line(pair, self.line, self.marks, level)
 
     # -- events -----------------------------------------------------------------------------------

@@ -23,12 +23,13 @@ from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import ball, enclose, precision
 from borel.numerics.balls.interpreter import Prepared
-from borel.numerics.graphs.rewrite import COMPARISONS, linear_of, simplified
-from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.graph import GraphBuilder
+from borel.numerics.graphs.operations import COMPARISONS
+from borel.numerics.graphs.rewrite import linear_of, simplified
 
 if TYPE_CHECKING:
     from borel.engine.continuous.outcome_engine import CertifiedOutcomes
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
     from borel.probability.density import Density
     from borel.probability.generators import Generator
 
@@ -205,7 +206,7 @@ def _each(
 
 def _in_logs(name: str, kernels: list[Graph], weights: list[Any], k: int) -> tuple[list, dict]:
     """Return what is integrated for one secret, by logarithms of densities; and its inputs."""
-    together = JoinedGraphs(kernels)
+    together = GraphBuilder(*kernels)
     add, logs = together.add, together.roots
     mixed = [add("add", add("input", f"w{i}"), at) for i, at in enumerate(logs)]
     law = reduce(partial(add, "logaddexp"), mixed)
@@ -218,15 +219,15 @@ def _in_logs(name: str, kernels: list[Graph], weights: list[Any], k: int) -> tup
         root = add("add", own, add("subtract", own, law))
     else:
         root, plain = own, add("subtract", own, law)
-    factors = [(together.rooted(root), True)]
+    factors = [(together.graph(root), True)]
     if plain is not None:
-        factors.append((together.rooted(plain), False))
+        factors.append((together.graph(plain), False))
     return factors, {f"w{i}": w.log() for i, w in enumerate(weights)}
 
 
 def _plainly(name: str, kernels: list[Graph], weights: list[Any], k: int) -> tuple[list, dict]:
     """Return the same by densities themselves: they may be 0."""
-    together = JoinedGraphs(kernels)
+    together = GraphBuilder(*kernels)
     add = together.add
     parts = [add("multiply", add("input", f"w{i}"), at) for i, at in enumerate(together.roots)]
     own, law, nothing = together.roots[k], reduce(partial(add, "add"), parts), add("const", 0.0)
@@ -238,4 +239,4 @@ def _plainly(name: str, kernels: list[Graph], weights: list[Any], k: int) -> tup
         ratio = add("divide", own, law)
         part = add("multiply", own, add("log", ratio) if name == "kl" else ratio)
         root = add("where", add("greater", own, nothing), part, nothing)
-    return [(together.rooted(root), False)], {f"w{i}": w for i, w in enumerate(weights)}
+    return [(together.graph(root), False)], {f"w{i}": w for i, w in enumerate(weights)}

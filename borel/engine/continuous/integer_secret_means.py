@@ -32,12 +32,12 @@ from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.germs.forward_difference import enclosed, unit_step, without_common
 from borel.numerics.germs.interpreter import ray
 from borel.numerics.germs.values import BITS, Undecided, slack
-from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.graph import GraphBuilder
 from borel.probability.countable_law import VALUE_FIELDS, Values
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Secret
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 _PIECES = 32
 """The secrets are enclosed in so many boxes, at most."""
@@ -255,9 +255,6 @@ def _positive(graph: Graph, box: dict[str, tuple[float, float]]) -> tuple[Graph,
             named[name] = slack(low, high)
     if not logs:
         return graph, named
-    b, place = JoinedGraphs([]), []
-    for op, args in graph.nodes:
-        leaf = op in ("input", "const")
-        node = b.add(op, *(args if leaf else (place[a] for a in args)))
-        place.append(b.add("exp", node) if op == "input" and args[0] in logs else node)
-    return b.rooted(place[-1]), named
+    b = GraphBuilder()
+    powers = {name: b.add("exp", b.add("input", name)) for name in sorted(logs)}
+    return b.graph(b.append(graph, inputs=powers)[-1]), named

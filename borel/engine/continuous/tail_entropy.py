@@ -28,7 +28,7 @@ from borel.engine.kernels.means_far_out import falling
 from borel.engine.problem.kernel_normalisation import noise_of
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
-from borel.numerics.graphs.trace import Graph, pruned
+from borel.numerics.graphs.graph import Graph, pruned
 from borel.numerics.intervals import batched, interpreter
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program

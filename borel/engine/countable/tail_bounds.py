@@ -25,12 +25,12 @@ from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.subsequences import affine, known_nodes, on_scale, scales
 from borel.numerics.germs.values import BITS, ZERO, Power, Real, Undecided, box
 from borel.numerics.graphs import rewrite
-from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.graph import GraphBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
     from borel.probability.density import Density
 
 _POINTS = 8
@@ -212,22 +212,16 @@ def _bound(density: Density, x: float) -> Graph:
 
 def _shifted(graph: Graph, k: float) -> Graph:
     """Return a function of x at x = y + k, as a function of y."""
-    b = JoinedGraphs([])
+    b = GraphBuilder()
     x = b.add("input", "y") if k == 0 else b.add("add", b.add("input", "y"), b.add("const", k))
-    place: list[int] = []
-    for op, args in graph.nodes:
-        if op == "input":
-            place.append(x)
-        else:
-            place.append(b.add(op, *(args if op == "const" else (place[a] for a in args))))
-    return b.rooted(place[-1])
+    return b.graph(b.append(graph, inputs=dict.fromkeys(graph.inputs, x))[-1])
 
 
 def _apart(density: Density) -> tuple[Graph, list[int]]:
     """Return the kernel at secrets for which no x = y + k that it asks about holds; and the k."""
     graph = _linear(density)
     forms, steps = affine(graph, ("y", "x")), set()
-    b = JoinedGraphs([])
+    b = GraphBuilder()
     place: list[int] = []
     for op, args in graph.nodes:
         if op in ("equal", "not_equal"):
@@ -242,4 +236,4 @@ def _apart(density: Density) -> tuple[Graph, list[int]]:
                     continue
         leaf = op in ("input", "const")
         place.append(b.add(op, *(args if leaf else (place[a] for a in args))))
-    return b.rooted(place[-1]), sorted(steps)
+    return b.graph(place[-1]), sorted(steps)

@@ -17,8 +17,7 @@ from borel.engine.problem import secret_and_kernel
 from borel.engine.problem.prior_normalisation import FAMILIES
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import ball, enclose
-from borel.numerics.graphs.shared_graph import JoinedGraphs
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph, GraphBuilder
 from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
@@ -234,8 +233,8 @@ def _log_over(value: float, order: Fraction) -> tuple[float, float]:
 
 def joined(graphs: list[Graph], combine: Any) -> Graph:
     """Return the graph of a combination of graphs, with equal nodes shared."""
-    together = JoinedGraphs(graphs)
-    return together.rooted(combine(together.add, *together.roots))
+    together = GraphBuilder(*graphs)
+    return together.graph(combine(together.add, *together.roots))
 
 
 def _blend(add: Any, p: int, q: int, order: Fraction) -> int:

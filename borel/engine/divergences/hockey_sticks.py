@@ -26,7 +26,7 @@ from borel.probability.bound import Bound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
     from borel.probability.measure import Measure
 
 _BITS = 320

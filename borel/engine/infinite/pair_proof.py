@@ -17,14 +17,14 @@ from borel.numerics.germs.order_bounds import of_log
 from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.tail_quotients import TailRatios
 from borel.numerics.germs.values import Real
-from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.graph import GraphBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from borel.engine.problem.secret_and_kernel import Secret
     from borel.numerics.germs.order_bounds import Ray
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
     from borel.probability.density import Density
 
 _MOST = 8
@@ -102,14 +102,14 @@ def _log_kernel(density: Density, x: float) -> Graph:
     graph = graph.bind({"x": x}) if "x" in graph.inputs else graph
     if density.log:
         return graph
-    joined = JoinedGraphs([graph])
-    return joined.rooted(joined.add("log", joined.roots[0]))
+    joined = GraphBuilder(graph)
+    return joined.graph(joined.add("log", joined.roots[0]))
 
 
 def _doubled(graph: Graph) -> Graph:
-    joined = JoinedGraphs([graph])
+    joined = GraphBuilder(graph)
     (root,) = joined.roots
-    return joined.rooted(joined.add("add", root, root))
+    return joined.graph(joined.add("add", root, root))
 
 
 def _all_finite(

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.engine.continuous.outcome_engine import CertifiedOutcomes
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 STARTS = (2.0**-10, 2.0**-30)
 

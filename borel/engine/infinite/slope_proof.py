@@ -20,15 +20,13 @@ from borel.numerics.germs.order_bounds import log_to
 from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.values import box
 from borel.numerics.graphs import rewrite
-from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.graph import LEAVES, GraphBuilder
+from borel.numerics.graphs.operations import TOTAL
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Secret
     from borel.numerics.germs.order_bounds import Ray
-    from borel.numerics.graphs.trace import Graph
-
-
-_TOTAL = {"input", "const", "add", "subtract", "multiply", "negative", "square", "absolute", "exp"}
+    from borel.numerics.graphs.graph import Graph
 
 
 class Slopes:
@@ -83,17 +81,17 @@ class Slopes:
 
 def _varying(graph: Graph, y: Ray, t0: float) -> Graph:
     """Return log f(y|x) less terms of the outcome alone that are finite along a ray."""
-    b = JoinedGraphs([graph])
+    b = GraphBuilder(graph)
     root = b.roots[0]
-    while b.operation(root) in ("add", "subtract"):
-        first, second = b.arguments(root)
-        if _finite(b.rooted(second), y, t0):
+    while (op := b.nodes[root][0]) in ("add", "subtract"):
+        first, second = b.nodes[root][1]
+        if _finite(b.graph(second), y, t0):
             root = first
-        elif _finite(b.rooted(first), y, t0):
-            root = second if b.operation(root) == "add" else b.add("negative", second)
+        elif _finite(b.graph(first), y, t0):
+            root = second if op == "add" else b.add("negative", second)
         else:
             break
-    return b.rooted(root)
+    return b.graph(root)
 
 
 def _finite(graph: Graph, y: Ray, t0: float) -> bool:
@@ -106,7 +104,7 @@ def _finite(graph: Graph, y: Ray, t0: float) -> bool:
             of = values[args[0]]
             if not (isinstance(of, Power) and weight(of)[0] > 0):
                 return False
-        elif op not in _TOTAL:
+        elif op not in LEAVES and op not in TOTAL:
             return False
     return True
 
@@ -144,7 +142,7 @@ def _size(slope: Any) -> tuple[int, tuple[float, float] | None] | None:
 
 def _towards(graph: Graph, name: str, end: float, sign: int) -> Graph:
     """Return the graph with x = end + sign e^-v, and the logarithms that this makes plain."""
-    b = JoinedGraphs([])
+    b = GraphBuilder()
     step = b.add("exp", b.add("negative", b.add("input", "v")))
     if end == 0.0 and sign > 0:
         x = step
@@ -163,7 +161,7 @@ def _towards(graph: Graph, name: str, end: float, sign: int) -> Graph:
             place.append(step)  # the distance to the end, x - low or high - x
         else:
             place.append(b.add(op, *(place[a] for a in args)))
-    return rewrite.simplified(b.rooted(place[-1]))
+    return rewrite.simplified(b.graph(place[-1]))
 
 
 def _is_negative(graph: Graph, node: int, name: str) -> bool:

@@ -21,7 +21,7 @@ from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Surface
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
 
 ORDER = 4

@@ -21,7 +21,7 @@ import numpy as np
 
 from borel.engine.problem.secret_and_kernel import boxes
 from borel.numerics.germs.tail_quotients import TailRatios
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program

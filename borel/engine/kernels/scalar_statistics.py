@@ -26,7 +26,7 @@ from borel.engine.kernels.essential_supremum import extremes
 from borel.engine.kernels.starting_points import guess
 from borel.engine.problem.secret_and_kernel import Secret, Surface, boxes
 from borel.numerics.graphs.dependence import through
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program

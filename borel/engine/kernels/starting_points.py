@@ -14,7 +14,7 @@ from borel.numerics.graphs import float64
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Secret
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 _STARTS = 256
 _FAR = 1e300

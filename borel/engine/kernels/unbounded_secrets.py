@@ -17,16 +17,16 @@ from borel import settings
 from borel.errors import NotEnclosed
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.dependence import through
-from borel.numerics.graphs.trace import _TRUTHS
+from borel.numerics.graphs.operations import STEPS, TRUTHS
 from borel.numerics.intervals import interpreter
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Secret
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
-JUMPS = _TRUTHS | set("where sign floor ceil trunc rint remainder floor_divide heaviside".split())
+JUMPS = TRUTHS | STEPS | {"where", "remainder", "floor_divide"}
 """Operations that jump: what they lead to is not known by its slopes."""
 _LEVELS = (1e-13, 1e-10, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.15, 0.3, 0.5)
 _PIECES = 20

@@ -113,7 +113,7 @@ class SetOutcomes:
         if (i, k) not in self._pairs:
             together = self.tails.joined
             root = together.add("subtract", together.roots[i], together.roots[k])
-            self._pairs[i, k] = Program(together.rooted(root))
+            self._pairs[i, k] = Program(together.graph(root))
         program = self._pairs[i, k]
         out = np.full(len(low), -np.inf), np.full(len(low), np.inf)
         closed = np.isfinite(low) & np.isfinite(high)

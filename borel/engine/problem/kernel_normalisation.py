@@ -20,7 +20,7 @@ from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.dependence import through
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import sum_outward
 from borel.probability.alphabets import Interval

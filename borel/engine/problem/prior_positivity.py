@@ -16,7 +16,8 @@ import numpy as np
 
 from borel.errors import InvalidInput, NotEnclosed
 from borel.numerics.graphs import float64
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.operations import TOTAL
 from borel.numerics.intervals import interpreter
 from borel.numerics.reduction.linear_forms import Form, forms_of
 
@@ -30,11 +31,6 @@ ROUNDING = 2e-11
 """What floats may miss: a mass further from 1, or a density further below 0, is an error."""
 _SWEEPS, _BOXES = 48, 256
 
-_TOTAL = frozenset(
-    """add subtract multiply negative positive square exp expm1 tanh sin cos arctan absolute
-    maximum minimum logaddexp special.expit""".split()
-)
-"""Functions that are finite wherever their arguments are."""
 _LESS, _GREATER = frozenset(("less", "less_equal")), frozenset(("greater", "greater_equal"))
 
 
@@ -103,7 +99,7 @@ class _Piece:
             return op == "input" or math.isfinite(args[0])
         if op == "where":
             return any(self.finite(a) for a in self.taken(args))
-        if op in _TOTAL:
+        if op in TOTAL:
             return all(map(self.finite, args))
         first = args[0]
         if op == "log":

@@ -28,7 +28,7 @@ from borel.numerics.balls.interpreter import Prepared
 
 if TYPE_CHECKING:
     from borel.numerics.balls.integrand import Branch
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 _BITS = 192
 _NODES = 28

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from borel.engine.problem.prior_masses import SUM_OF_NORMALS
 from borel.engine.problem.prior_normalisation import SUM_IN_A_BOX, miss
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.reduction.normal_sum import NormalLaw
 from borel.numerics.reduction.scalar_statistic import reduced
 from borel.probability.alphabets import Interval

@@ -26,7 +26,7 @@ from borel.probability.alphabets import Integers, Interval, Mixed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
     from borel.probability.density import Density
     from borel.probability.measure import Measure

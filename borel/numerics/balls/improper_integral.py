@@ -33,11 +33,11 @@ from borel.numerics.balls.ranges import (
     reciprocal,
     times,
 )
+from borel.numerics.graphs.formulas import function_of
+from borel.numerics.graphs.operations import OPERATIONS
 
 if TYPE_CHECKING:
     from borel.numerics.balls.interpreter import Slice
-
-_TWO, _HALF = (arb(2), arb(2)), (arb(0.5), arb(0.5))
 
 
 def tail(f: Slice, edge: float, end: float) -> tuple[Any, Any] | None:
@@ -186,18 +186,10 @@ def _line(op: str, p: Any, q: Any) -> Any:
 def _log_rule(op: str, k: int, i: int, j: int, v: list, slopes: list, logs: list) -> Any:
     """Return the slope of log|v| by the operation that made v."""
     e, g = logs[i], logs[j]
-    if op == "multiply":
-        return plus(e, g)
-    if op == "divide":
-        return minus(e, g)
+    if op in _LOG_SLOPES:
+        return _LOG_SLOPES[op](e, g, v[i], v[j])
     if op in ("negative", "absolute"):
         return e
-    if op == "square":
-        return times(_TWO, e)
-    if op == "sqrt":
-        return times(_HALF, e)
-    if op == "power":
-        return times(v[j], e)
     if op == "exp":
         return slopes[i]
     if op in ("maximum", "minimum"):
@@ -207,6 +199,19 @@ def _log_rule(op: str, k: int, i: int, j: int, v: list, slopes: list, logs: list
         if mean is not None:
             return mean
     return _relative(slopes[k], v[k])
+
+
+_ARITHMETIC = {"add": plus, "subtract": minus, "multiply": times}
+_LOG_SLOPES = {
+    op: function_of(
+        OPERATIONS[op].log,
+        ("lu", "lv", "u", "v"),
+        _ARITHMETIC.__getitem__,
+        lambda n: (arb(n), arb(n)),
+    )
+    for op in ("multiply", "divide", "square", "sqrt", "power")
+}
+"""The rules of logarithms on slopes: exponents do not vary."""
 
 
 def edges(end: float, other: float) -> list[float]:

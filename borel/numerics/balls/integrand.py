@@ -24,6 +24,7 @@ from borel.numerics.balls.ranges import (
     repeated,
     whole,
 )
+from borel.numerics.graphs.operations import OPERATIONS
 
 NAN = acb(arb.nan(), arb.nan())
 
@@ -59,12 +60,9 @@ def _ball_number(c: bool | None) -> Any:
     return ONE_BALL if c else ZERO_BALL.union(ONE_BALL) if c is None else ZERO_BALL
 
 
-_METHODS = {
-    **{name: name for name in ("exp", "expm1", "log1p", "sin", "cos", "sinh", "cosh", "tanh")},
-    **{name: name for name in ("log", "sqrt", "erf", "erfc", "digamma")},
-    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "tanh")},
-    "gammaln": "lgamma",
-}
+_METHODS = {op.removeprefix("special."): of.arb for op, of in OPERATIONS.items() if of.arb}
+_ENTIRE = "exp expm1 sin cos sinh cosh tanh erf erfc".split()
+"""Functions that are holomorphic wherever they are finite."""
 _SHARED = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -166,7 +164,7 @@ def _level(z: Any) -> bool:
 
 
 COMPLEX: dict[str, Any] = {
-    **{op: getattr(acb, method) for op, method in _METHODS.items()},
+    **{op: getattr(acb, _METHODS[op]) for op in _ENTIRE},
     **_SHARED,
     "absolute": _holomorphic_absolute,
     "maximum": _holomorphic_maximum,

@@ -33,11 +33,13 @@ from borel.numerics.balls.ranges import (
     floor,
     hull,
 )
+from borel.numerics.graphs.graph import LEAVES, needed
+from borel.numerics.graphs.operations import FOR_NAN, ON_A_PART
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 _FROZEN = {*TRUTHS, *LOGIC, "floor", "number"}
 _SLIVER = 2.0**-24  # of a box, on both sides of a kink or jump that was located
@@ -88,14 +90,7 @@ _STEPS: dict[str, Any] = {
 }
 
 
-_FOR_NAN = frozenset(
-    """less less_equal greater greater_equal equal not_equal isnan isfinite isinf fmax fmin
-    logical_and logical_or logical_not logical_xor""".split()
-)
-_PARTIAL = frozenset(
-    """sqrt log log2 log10 log1p arcsin arccos arccosh arctanh special.logit special.xlogy
-    special.xlog1py special.erfinv special.ndtri power divide""".split()
-)
+_PARTIAL = ON_A_PART | {"special.xlogy", "special.xlog1py", "power", "divide"}
 
 
 def asks_for_nan(graph: Graph) -> bool:
@@ -103,8 +98,8 @@ def asks_for_nan(graph: Graph) -> bool:
     behind: list[bool] = []
     found = False
     for op, args in graph.nodes:
-        below = [] if op in ("input", "const") else [behind[a] for a in args]
-        asked = below[:1] if op == "where" else below if op in _FOR_NAN else []
+        below = [] if op in LEAVES else [behind[a] for a in args]
+        asked = below[:1] if op == "where" else below if op in FOR_NAN else []
         found |= any(asked)
         own = op in _PARTIAL
         if op in ("power", "divide") and graph.nodes[args[1]][0] == "const":
@@ -132,19 +127,10 @@ class Prepared:
 
     def __init__(self, graph: Graph, variable: str = "x"):
         build = Builder(variable)
-        place: list[int] = []
-        for op, args in graph.nodes:
-            leaf = op in ("input", "const")
-            place.append(build(op, *args) if leaf else build.expand(op, [place[a] for a in args]))
+        last = build.append(graph, build.expand)[-1]
         self.nodes, self.variable = build.nodes, build.variable
-        self.root = build.number(place[-1])
-        live, stack = set(), [self.root]
-        while stack:
-            k = stack.pop()
-            if k not in live:
-                live.add(k)
-                op, args = self.nodes[k]
-                stack.extend(() if op in ("input", "const") else args)
+        self.root = build.as_number(last)
+        live = {*needed(self.nodes, self.root)}
         self.moving = build.moving
         self.fixed = sorted(live - self.moving)
         self.order = order = sorted((live & self.moving) - {self.variable})
@@ -190,7 +176,7 @@ class Prepared:
         settings.work("balls", len(self.nodes))
         for k in self.fixed:
             op, args = self.nodes[k]
-            if op in ("input", "const"):
+            if op in LEAVES:
                 number = ball(inputs[args[0]] if op == "input" else args[0])
                 values[k] = (number, number)
             else:

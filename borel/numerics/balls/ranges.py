@@ -14,6 +14,9 @@ from typing import Any
 
 from flint import acb, arb
 
+from borel.numerics.graphs.formulas import function_of
+from borel.numerics.graphs.operations import OPERATIONS
+
 ZERO_BALL, ONE_BALL, INF, NEG_INF = arb(0), arb(1), arb.pos_inf(), arb.neg_inf()
 ZERO, ONE = (ZERO_BALL, ZERO_BALL), (ONE_BALL, ONE_BALL)
 ENTIRE = (NEG_INF, INF)
@@ -99,14 +102,6 @@ def sqrt(p: Any) -> Any:
     """Return the range of sqrt(p) where p >= 0."""
     a, b = p
     return (a.sqrt() if a > 0 else ZERO_BALL), (b if b >= 0 else b.upper()).sqrt()
-
-
-def _maximum(p: Any, q: Any) -> Any:
-    return p[0].max(q[0]), p[1].max(q[1])
-
-
-def _minimum(p: Any, q: Any) -> Any:
-    return p[0].min(q[0]), p[1].min(q[1])
 
 
 def whole(exponent: Any) -> int | None:
@@ -265,10 +260,6 @@ def _maximum_slope(p: Any, q: Any, f: Any, dp: Any, dq: Any) -> Any:
     return dp if p[0] >= q[1] else dq if q[0] >= p[1] else hull(dp, dq)
 
 
-def _minimum_slope(p: Any, q: Any, f: Any, dp: Any, dq: Any) -> Any:
-    return _maximum_slope(q, p, f, dp, dq)
-
-
 def _logaddexp_slope(p: Any, q: Any, f: Any, dp: Any, dq: Any) -> Any:
     """Return the mean of both slopes with the weights exp(p - f) and exp(q - f)."""
     share = _increasing(expit)
@@ -284,57 +275,74 @@ def _power_slope(p: Any, e: Any, f: Any, dp: Any, _: Any) -> Any:
     return times(times(e, power(p, minus(e, ONE))), dp)
 
 
-RANGES: dict[str, tuple[Any, Any]] = {
-    "add": (plus, _add_slope),
-    "subtract": (minus, _subtract_slope),
-    "multiply": (times, _multiply_slope),
-    "divide": (lambda p, q: times(p, reciprocal(q)), _divide_slope),
-    "negative": (negative, lambda p, f, dp: negative(dp)),
-    "absolute": (
-        absolute,
-        lambda p, f, dp: dp if p[0] >= 0 else negative(dp) if p[1] <= 0 else hull(dp, negative(dp)),
-    ),
-    "maximum": (_maximum, _maximum_slope),
-    "minimum": (_minimum, _minimum_slope),
-    "square": (square, _by(lambda p, f: plus(p, p))),
-    "sqrt": (sqrt, _by(lambda p, f: reciprocal(plus(f, f)))),
-    "power": (power, _power_slope),
-    "exp": (_increasing(arb.exp), _by(lambda p, f: f)),
-    "expm1": (_increasing(arb.expm1), _by(lambda p, f: plus(f, ONE))),
-    "log": (log, _by(lambda p, f: reciprocal(p))),
-    "log1p": (
-        lambda p: _increasing(arb.log1p)(p) if p[0] > -1 else log(plus(p, ONE)),
-        _by(lambda p, f: reciprocal(plus(p, ONE))),
-    ),
-    "logaddexp": (
-        lambda p, q: (logaddexp(p[0], q[0]), logaddexp(p[1], q[1])),
-        _logaddexp_slope,
-    ),
-    "sin": (_oscillating(arb.sin), _by(lambda p, f: _oscillating(arb.cos)(p))),
-    "cos": (_oscillating(arb.cos), _by(lambda p, f: negative(_oscillating(arb.sin)(p)))),
-    "sinh": (_increasing(arb.sinh), _by(lambda p, f: _cosh(p))),
-    "cosh": (_cosh, _by(lambda p, f: _increasing(arb.sinh)(p))),
-    "tanh": (_increasing(arb.tanh), _by(lambda p, f: minus(ONE, square(f)))),
-    "arctan": (_increasing(arb.atan), _by(lambda p, f: reciprocal(plus(ONE, square(p))))),
-    "arcsin": (
-        _increasing(arb.asin),
-        _by(lambda p, f: reciprocal(sqrt(minus(ONE, square(p))))),
-    ),
-    "arccos": (
-        _decreasing(arb.acos),
-        _by(lambda p, f: negative(reciprocal(sqrt(minus(ONE, square(p)))))),
-    ),
-    "arcsinh": (
-        _increasing(arb.asinh),
-        _by(lambda p, f: reciprocal(sqrt(plus(ONE, square(p))))),
-    ),
-    "arctanh": (_increasing(arb.atanh), _by(lambda p, f: reciprocal(minus(ONE, square(p))))),
-    "expit": (_increasing(expit), _by(lambda p, f: times(f, minus(ONE, f)))),
-    "erf": (_increasing(_erf), _by(lambda p, f: _gauss(p))),
-    "erfc": (_decreasing(_erfc), _by(lambda p, f: negative(_gauss(p)))),
-    "gammaln": (_gammaln, _by(lambda p, f: _digamma(p))),
-    "digamma": (_digamma, _by(lambda p, f: _trigamma(p))),
+_VALUES: dict[str, Any] = {
+    "add": plus,
+    "subtract": minus,
+    "multiply": times,
+    "divide": lambda p, q: times(p, reciprocal(q)),
+    "negative": negative,
+    "absolute": absolute,
+    "maximum": lambda p, q: (p[0].max(q[0]), p[1].max(q[1])),
+    "minimum": lambda p, q: (p[0].min(q[0]), p[1].min(q[1])),
+    "square": square,
+    "sqrt": sqrt,
+    "power": power,
+    "log": log,
+    "log1p": lambda p: _increasing(arb.log1p)(p) if p[0] > -1 else log(plus(p, ONE)),
+    "logaddexp": lambda p, q: (logaddexp(p[0], q[0]), logaddexp(p[1], q[1])),
+    "sin": _oscillating(arb.sin),
+    "cos": _oscillating(arb.cos),
+    "cosh": _cosh,
+    "expit": _increasing(expit),
+    "erf": _increasing(_erf),
+    "erfc": _decreasing(_erfc),
+    "gammaln": _gammaln,
+    "digamma": _digamma,
 }
+_SLOPES: dict[str, Any] = {
+    "add": _add_slope,
+    "subtract": _subtract_slope,
+    "multiply": _multiply_slope,
+    "divide": _divide_slope,
+    "negative": lambda p, f, dp: negative(dp),
+    "absolute": lambda p, f, dp: (
+        dp if p[0] >= 0 else negative(dp) if p[1] <= 0 else hull(dp, negative(dp))
+    ),
+    "maximum": _maximum_slope,
+    "minimum": lambda p, q, f, dp, dq: _maximum_slope(q, p, f, dp, dq),
+    "square": _by(lambda p, f: plus(p, p)),
+    "sqrt": _by(lambda p, f: reciprocal(plus(f, f))),
+    "power": _power_slope,
+    "exp": _by(lambda p, f: f),
+    "expm1": _by(lambda p, f: plus(f, ONE)),
+    "logaddexp": _logaddexp_slope,
+    "erf": _by(lambda p, f: _gauss(p)),
+    "erfc": _by(lambda p, f: negative(_gauss(p))),
+    "digamma": _by(lambda p, f: _trigamma(p)),
+}
+_NO_NODE = {"reciprocal": reciprocal}  # formulas use it, nodes are divisions
+
+
+def _ranges() -> dict[str, tuple[Any, Any]]:
+    """Return ranges and slopes: by the table of operations, where they are not written above."""
+    values, slopes = dict(_VALUES), dict(_SLOPES)
+    for op, of in OPERATIONS.items():
+        if of.arb and of.monotone:
+            ends = _increasing if of.monotone == "+" else _decreasing
+            values.setdefault(op.removeprefix("special."), ends(getattr(arb, of.arb)))
+
+    def rule(op: str) -> Any:
+        return _NO_NODE.get(op) or values[op.removeprefix("special.")]
+
+    for op, of in OPERATIONS.items():
+        name = op.removeprefix("special.")
+        if name in values and name not in slopes:
+            slope = function_of(of.derivative[0], ("u", "f"), rule, lambda n: (arb(n), arb(n)))
+            slopes[name] = _by(slope)
+    return {name: (values[name], slopes[name]) for name in values}
+
+
+RANGES = _ranges()
 """For each operation its range from ranges, and its slope: of the arguments, the value and the
 arguments' slopes."""
 

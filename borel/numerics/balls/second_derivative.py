@@ -41,7 +41,7 @@ def curvature(f: Slice, v: list, d: list) -> Any:
         op, args = f.nodes[k]
         if op == "where" and v[args[0]] is not None:
             second[k] = second[args[1] if v[args[0]] else args[2]] or ZERO
-        elif op not in RANGES or (op in _KINKS and not _KINKS[op](v, *args)):
+        elif op not in _QUADRATIC and not (op in _LINEAR and _LINEAR[op](v, *args)):
             second[k] = ZERO if d[k] is ZERO else ENTIRE
         else:
             rule, quadratic = RANGES[op][1], _QUADRATIC.get(op)
@@ -61,12 +61,13 @@ def _apart(v: list, i: int, j: int) -> bool:
     return v[i][0] >= v[j][1] or v[j][0] >= v[i][1]
 
 
-_KINKS: dict[str, Any] = {
+_LINEAR: dict[str, Any] = {
+    **dict.fromkeys(("add", "subtract", "negative"), lambda v, *args: True),
     "absolute": lambda v, i: v[i][0] >= 0 or v[i][1] <= 0,
     "maximum": _apart,
     "minimum": _apart,
-    **{op: lambda v, i: False for op in ("arcsin", "arccos", "digamma")},  # not in the table
 }
+"""Operations without a quadratic part, and whether they have no kink inside a box."""
 
 
 def _by(second: Any) -> Any:

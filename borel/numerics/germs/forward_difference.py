@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from borel.numerics.germs.interpreter import PowerProgram, range_of
 from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.values import Undecided, slack
-from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.graph import LEAVES, GraphBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 _MIX = "either"
 """An input that is between 0 and 1."""
@@ -61,24 +61,24 @@ def without_common(first: Graph, second: Graph) -> Graph:
 
     An unknown choice may be one in the first graph and another one in the second: it stays.
     """
-    b = JoinedGraphs([first, second])
+    b = GraphBuilder(first, second)
     left: dict[int, int] = {}
     total = b.add("const", 0.0)
     for root, sign in zip(b.roots, (1, -1), strict=True):
         for node, factor in _terms(b, root, sign):
-            if _MIX in b.rooted(node).inputs:
+            if _MIX in b.graph(node).inputs:
                 total = b.add("add" if factor > 0 else "subtract", total, node)
             else:
                 left[node] = left.get(node, 0) + factor
     for node, factor in left.items():
         for _ in range(abs(factor)):
             total = b.add("add" if factor > 0 else "subtract", total, node)
-    return b.rooted(total)
+    return b.graph(total)
 
 
-def _terms(b: JoinedGraphs, node: int, sign: int) -> Iterator[tuple[int, int]]:
+def _terms(b: GraphBuilder, node: int, sign: int) -> Iterator[tuple[int, int]]:
     """Return the terms of a sum, and their signs."""
-    op, args = b.operation(node), b.arguments(node)
+    op, args = b.nodes[node]
     if op in ("add", "subtract"):
         yield from _terms(b, args[0], sign)
         yield from _terms(b, args[1], sign if op == "add" else -sign)
@@ -92,11 +92,11 @@ class _Steps:
     """A graph, and the difference of each of its nodes: None for one without y."""
 
     def __init__(self, graph: Graph, sign: float):
-        self.made = JoinedGraphs([])
+        self.made = GraphBuilder()
         self.step: dict[int, int | None] = {}
         place: list[int] = []
         for op, args in graph.nodes:
-            if op in ("input", "const"):
+            if op in LEAVES:
                 node = self.made.add(op, *args)
                 self.step[node] = self._const(sign) if (op, *args) == ("input", "y") else None
             else:
@@ -109,7 +109,7 @@ class _Steps:
 
     def graph(self) -> Graph:
         step = self._asked(self.root)
-        return self.made.rooted(self._const(0.0) if step is None else step)
+        return self.made.graph(self._const(0.0) if step is None else step)
 
     def _const(self, value: float) -> int:
         return self.made.add("const", value)
@@ -179,7 +179,7 @@ class _Steps:
         return self.made.add("multiply", self.made.add("exp", u), self.made.add("expm1", step))
 
     def _log(self, u: int) -> int | None:
-        op, args = self.made.operation(u), self.made.arguments(u)
+        op, args = self.made.nodes[u]
         if op == "special.gamma":
             return self._gammaln(args[0])
         if op == "special.binom":
@@ -244,9 +244,9 @@ class _Steps:
         step, sign = self._asked(u), 1
         if step is None:
             return 0
-        while self.made.operation(step) == "negative":
-            step, sign = self.made.arguments(step)[0], -sign
-        value = self.made.arguments(step)[0] if self.made.operation(step) == "const" else 0.5
-        if value != int(value) or abs(value) > _MOST:
+        while inner := self.made.arguments(step, "negative"):
+            step, sign = inner[0], -sign
+        value = self.made.number(step)
+        if value is None or value != int(value) or abs(value) > _MOST:
             raise Undecided("a step within a gamma function")
         return sign * int(value)

@@ -25,14 +25,13 @@ from borel.numerics.germs.values import (
     rising,
     times,
 )
+from borel.numerics.graphs.formulas import formula, function_of, reads_once
+from borel.numerics.graphs.operations import OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RULES = frozenset(
-    """add subtract multiply divide negative reciprocal square exp log logaddexp absolute
-    maximum minimum""".split()
-)
+RULES = frozenset(op for op in OPERATIONS if hasattr(Rules, op))
 """Operations that are methods of `Rules` by the same name."""
 
 _HALF, _TWO = constant(0.5), constant(2)
@@ -140,40 +139,16 @@ def _erfc(r: Rules, u: Real) -> Real:
     return box(minus(rising(lambda x: -x.erfc(), (low, high), arb(-2), arb(0))))
 
 
-def _root_half() -> Real:
-    return _ball(arb(0.5).sqrt())
-
-
-def _ndtr(r: Rules, u: Real) -> Real:
-    scaled = r.multiply(_root_half(), r.negative(u))
-    return r.multiply(_HALF, _erfc(r, scaled))
-
-
-def _bell(r: Rules, u: Real, scale: Any) -> Real:
-    return r.multiply(_ball(scale), r.exp(r.negative(r.square(u))))
-
-
 def _expit(r: Rules, u: Real) -> Real:
     return r.reciprocal(r.add(ONE, r.exp(r.negative(u))))
 
 
-def _log1p(r: Rules, u: Real) -> Real:
-    return r.log(r.add(ONE, u))
-
-
-def _xlogy(log: Callable[[Rules, Real], Real]) -> Callable:
-    return lambda r, u, v: ZERO if u == ZERO else r.multiply(u, log(r, v))
+def _xlogy(r: Rules, u: Real, v: Real) -> Real:
+    return ZERO if u == ZERO else r.multiply(u, r.log(v))
 
 
 def _sqrt(r: Rules, u: Real) -> Real:
     return r.raised(u, (_HALF.base, _HALF.base))
-
-
-def _scaled_log(base: int) -> Callable:
-    def enclose(r: Rules, u: Real) -> Real:
-        return r.multiply(_ball(1 / arb(base).log()), r.log(u))
-
-    return enclose
 
 
 def _sign(r: Rules, u: Real) -> Real:
@@ -188,16 +163,9 @@ def _infinity() -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Real]] = {
-    "positive": lambda r, u: u,
     "power": _power,
     "sqrt": _sqrt,
     "cbrt": _cbrt,
-    "hypot": lambda r, u, v: _sqrt(r, r.add(r.square(u), r.square(v))),
-    "expm1": lambda r, u: r.subtract(r.exp(u), ONE),
-    "log1p": _log1p,
-    "exp2": lambda r, u: r.exp(r.multiply(_ball(arb(2).log()), u)),
-    "log2": _scaled_log(2),
-    "log10": _scaled_log(10),
     "sin": _sin,
     "cos": _cos,
     "sinh": _odd(arb.sinh, INF, _infinity),
@@ -207,76 +175,50 @@ FUNCTIONS: dict[str, Callable[..., Real]] = {
     "arcsinh": _odd(arb.asinh, INF, _infinity),
     "arcsin": _odd(arb.asin, arb(1), lambda: arb.pi() / 2),
     "arctanh": _odd(arb.atanh, arb(1), _infinity),
-    "fmax": lambda r, u, v: r.maximum(u, v),
-    "fmin": lambda r, u, v: r.minimum(u, v),
     "sign": _sign,
     "special.erf": _odd(arb.erf, INF, lambda: arb(1), lambda: 2 / arb.pi().sqrt()),
     "special.erfc": _erfc,
-    "special.ndtr": _ndtr,
     "special.expit": _expit,
     "special.log_expit": lambda r, u: r.negative(r.logaddexp(ZERO, r.negative(u))),
-    "special.xlogy": _xlogy(lambda r, v: r.log(v)),
-    "special.xlog1py": _xlogy(_log1p),
+    "special.xlogy": _xlogy,
+    "special.xlog1py": lambda r, u, v: _xlogy(r, u, r.add(ONE, v)),
 }
-"""Enclosures by the names of operations."""
+"""Enclosures by the names of operations; others are written out in these, unless an argument
+occurs twice then, which would be overestimated."""
+
+
+def _rule(op: str) -> Callable[..., Real]:
+    """Return an operation as a function of the rules and of values."""
+    if op in RULES:
+        return lambda r, *args: getattr(r, op)(*args)
+    return lambda r, *args: FUNCTIONS[op](r, *args)
+
+
+def _formula(text: str, *names: str) -> Callable[..., Real] | None:
+    """Return a formula as such a function, if all its operations are known."""
+    graph = formula(text)
+    if not graph.operations <= {*RULES, *FUNCTIONS}:
+        return None
+    if "pi" not in graph.inputs:
+        return function_of(text, names, _rule, constant, context=1)
+    own = function_of(text, (*names, "pi"), _rule, constant, context=1)
+    return lambda r, *args: own(r, *args, _ball(arb.pi()))
+
+
+for _op, _of in OPERATIONS.items():
+    if _of.means and _op not in RULES and _op not in FUNCTIONS and reads_once(_of.means):
+        _own = _formula(_of.means, *"uv"[: _of.arguments])
+        if _own is not None:
+            FUNCTIONS[_op] = _own
 
 # -- derivatives ----------------------------------------------------------------------------------
 
-
-def _one_minus_square(r: Rules, v: Real) -> Real:
-    return r.subtract(ONE, r.square(v))
-
-
-def _power_slope(r: Rules, f: Real, u: Real, e: Real) -> Real:
-    return r.multiply(e, _power(r, u, r.subtract(e, ONE)))
-
-
-def _of_first(partial: Callable) -> tuple[Callable, ...]:
-    return (lambda r, f, u: partial(r, u),)
-
-
 PARTIALS: dict[str, tuple[Callable[..., Real], ...]] = {
-    "add": (lambda r, f, u, v: ONE, lambda r, f, u, v: ONE),
-    "subtract": (lambda r, f, u, v: ONE, lambda r, f, u, v: r.negative(ONE)),
-    "multiply": (lambda r, f, u, v: v, lambda r, f, u, v: u),
-    "divide": (
-        lambda r, f, u, v: r.reciprocal(v),
-        lambda r, f, u, v: r.negative(r.divide(f, v)),
-    ),
-    "negative": (lambda r, f, u: r.negative(ONE),),
-    "positive": (lambda r, f, u: ONE,),
-    "reciprocal": (lambda r, f, u: r.negative(r.square(f)),),
-    "square": _of_first(lambda r, u: r.multiply(_TWO, u)),
-    "sqrt": (lambda r, f, u: r.divide(_HALF, f),),
-    "power": (_power_slope, lambda r, f, u, e: r.multiply(f, r.log(u))),
-    "hypot": (lambda r, f, u, v: r.divide(u, f), lambda r, f, u, v: r.divide(v, f)),
-    "exp": (lambda r, f, u: f,),
-    "expm1": _of_first(lambda r, u: r.exp(u)),
-    "exp2": (lambda r, f, u: r.multiply(_ball(arb(2).log()), f),),
-    "log": _of_first(lambda r, u: r.reciprocal(u)),
-    "log1p": _of_first(lambda r, u: r.reciprocal(r.add(ONE, u))),
-    "log2": _of_first(lambda r, u: r.divide(_ball(1 / arb(2).log()), u)),
-    "log10": _of_first(lambda r, u: r.divide(_ball(1 / arb(10).log()), u)),
-    "logaddexp": (
-        lambda r, f, u, v: _expit(r, r.subtract(u, v)),
-        lambda r, f, u, v: _expit(r, r.subtract(v, u)),
-    ),
-    "sin": _of_first(_cos),
-    "cos": _of_first(lambda r, u: r.negative(_sin(r, u))),
-    "sinh": _of_first(_cosh),
-    "cosh": _of_first(lambda r, u: FUNCTIONS["sinh"](r, u)),
-    "tanh": (lambda r, f, u: _one_minus_square(r, f),),
-    "arctan": _of_first(lambda r, u: r.reciprocal(r.add(ONE, r.square(u)))),
-    "arcsinh": _of_first(lambda r, u: r.reciprocal(_sqrt(r, r.add(ONE, r.square(u))))),
-    "arcsin": _of_first(lambda r, u: r.reciprocal(_sqrt(r, _one_minus_square(r, u)))),
-    "arctanh": _of_first(lambda r, u: r.reciprocal(_one_minus_square(r, u))),
-    "special.erf": _of_first(lambda r, u: _bell(r, u, 2 / arb.pi().sqrt())),
-    "special.erfc": _of_first(lambda r, u: _bell(r, u, -2 / arb.pi().sqrt())),
-    "special.ndtr": _of_first(
-        lambda r, u: _bell(r, r.multiply(_root_half(), u), 1 / (2 * arb.pi()).sqrt())
-    ),
-    "special.expit": (lambda r, f, u: r.multiply(f, r.subtract(ONE, f)),),
-    "special.log_expit": _of_first(lambda r, u: _expit(r, r.negative(u))),
+    op: tuple(own for own in found if own is not None)
+    for op, of in OPERATIONS.items()
+    if op in RULES or op in FUNCTIONS
+    if (found := [_formula(text, "f", *"uv"[: of.arguments]) for text in of.derivative])
+    if None not in found
 }
 """Partial derivatives by the names of operations: of the value f and the arguments."""
 

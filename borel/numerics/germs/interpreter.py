@@ -55,7 +55,7 @@ from borel.numerics.intervals import interpreter
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 __all__ = [
     "UNKNOWN",

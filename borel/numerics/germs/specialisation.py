@@ -13,10 +13,12 @@ from borel.numerics.germs.arithmetic import Rules
 from borel.numerics.germs.interpreter import Log, Power, PowerProgram, truth_of
 from borel.numerics.germs.values import BITS, Undecided
 from borel.numerics.graphs import rewrite
-from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.formulas import formula
+from borel.numerics.graphs.graph import LEAVES, GraphBuilder
+from borel.numerics.graphs.operations import OPERATIONS
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 
 def settled(graph: Graph, inputs: dict[str, Any], t0: float) -> Graph:
@@ -39,17 +41,17 @@ def settled(graph: Graph, inputs: dict[str, Any], t0: float) -> Graph:
 class _Settled:
     def __init__(self, graph: Graph, values: list[Any], rules: Rules):
         self.nodes, self.values, self.rules = graph.nodes, values, rules
-        self.made = JoinedGraphs([])
+        self.made = GraphBuilder()
         self.place: list[int] = []
 
     def graph(self) -> Graph:
         for op, args in self.nodes:
             self.place.append(self._node(op, args))
-        return self.made.rooted(self.place[-1])
+        return self.made.graph(self.place[-1])
 
     def _node(self, op: str, args: tuple) -> int:
         add, place = self.made.add, self.place
-        if op in ("input", "const"):
+        if op in LEAVES:
             return add(op, *args)
         if op == "log":
             return self._log(args[0])
@@ -90,24 +92,19 @@ class _Settled:
         return op in ("exp", "power") and isinstance(self.values[args[-1]], Power | Log)
 
     def _log(self, k: int) -> int:
-        add, (op, args) = self.made.add, self.nodes[k]
+        op, args = self.nodes[k]
         if op == "where":  # the one that it is
             chosen = self._choice(op, [self.values[a] for a in args])
             if chosen is not None:
                 return self._log(args[chosen[0]])
         if op == "exp" and self._positive(k):
             return self.place[args[0]]
-        if op in ("multiply", "divide") and all(self._positive(a) for a in args):
-            logs = [self._log(a) for a in args]
-            return add("add" if op == "multiply" else "subtract", *logs)
-        if op == "reciprocal" and self._positive(args[0]):
-            return add("negative", self._log(args[0]))
-        if op == "power" and self._positive(args[0]):
-            return add("multiply", self.place[args[1]], self._log(args[0]))
-        if op in ("sqrt", "square") and self._positive(args[0]):
-            return add("multiply", add("const", 0.5 if op == "sqrt" else 2.0), self._log(args[0]))
-        if op == "add" and all(self._positive(a) for a in args):
-            logs = [self._log(a) for a in args]
-            if any(self.made.operation(m) not in ("log", "const") for m in logs):
-                return add("logaddexp", *logs)  # of numbers that vanish fast
-        return add("log", self.place[k])
+        rule = OPERATIONS[op].log if op in OPERATIONS and op != "exp" else ""
+        sizes = args[:1] if op == "power" else args
+        if rule and all(self._positive(a) for a in sizes):
+            logs = [self._log(a) for a in sizes]
+            fast = any(self.made.nodes[m][0] not in ("log", "const") for m in logs)
+            if op != "add" or fast:  # a sum of numbers that vanish fast
+                inputs = {"lu": logs[0], "lv": logs[-1], "v": self.place[args[-1]]}
+                return self.made.append(formula(rule), inputs=inputs)[-1]
+        return self.made.add("log", self.place[k])

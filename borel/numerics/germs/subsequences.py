@@ -22,7 +22,7 @@ from borel.numerics.germs.order_bounds import Ray
 from borel.numerics.germs.values import BITS, NAUGHT, UNKNOWN, Value, box, minus, outer
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 _WAVES = ("sin", "cos")
 _CONTINUOUS = frozenset(

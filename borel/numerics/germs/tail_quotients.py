@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.numerics.graphs.shared_graph import JoinedGraphs
+from borel.numerics.graphs.graph import LEAVES, GraphBuilder
+from borel.numerics.graphs.operations import TOTAL
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
 
 _DEGREE = 6
@@ -45,8 +46,8 @@ class TailRatios:
         self._ranges = {
             name: (np.array([[a]]), np.array([[b]])) for name, (a, b) in (ranges or {}).items()
         }
-        self.joined = JoinedGraphs(graphs)
-        self.nodes = self.joined._nodes
+        self.joined = GraphBuilder(*graphs)
+        self.nodes = self.joined.nodes
         self.moves: list[bool] = []
         self._mark()
         self._programs: dict[int, Any] = {}
@@ -58,7 +59,7 @@ class TailRatios:
         pole in the secret alone would be passed over otherwise.
         """
         for op, args in self.nodes[len(self.moves) :]:
-            leaf = op in ("input", "const")
+            leaf = op in LEAVES
             self.moves.append(op == "input" if leaf else any(self.moves[a] for a in args))
 
     def difference(self, i: int, k: int, low: float, high: float) -> tuple[float, float]:
@@ -111,8 +112,6 @@ class TailRatios:
 
         Then no density is 0; with ranges of further inputs, for all their values.
         """
-        safe = {"input", "add", "subtract", "negative", "multiply", "square", "absolute", "exp"}
-        safe |= {"maximum", "minimum", "logaddexp", "tanh", "arctan", "sin", "cos"}
         for node, (op, args) in enumerate(self.nodes):
             if not self.moves[node]:
                 value = self._value(node, 0.0, 0.0)
@@ -126,7 +125,7 @@ class TailRatios:
                 inner = self._value(args[0], low, high)
                 if not inner[0] > (-1 if op == "log1p" else 0):
                     return False
-            elif op not in safe:
+            elif op != "input" and op not in TOTAL:
                 return False
         return True
 
@@ -154,7 +153,7 @@ class TailRatios:
             return None
         both = [self._terms(self.joined.roots[j], low, high) for j in (i, k)]
         nodes = {node for terms in both for _, node in terms if node is not None}
-        return self.joined.rooted(total), [self.joined.rooted(node) for node in sorted(nodes)]
+        return self.joined.graph(total), [self.joined.graph(node) for node in sorted(nodes)]
 
     def _whole(self, n: int) -> int:
         """Add a whole number, as a sum of floats if it is longer than one."""
@@ -186,7 +185,7 @@ class TailRatios:
     def _value(self, node: int, low: float, high: float) -> Box:
         """Enclose a node over the box."""
         if node not in self._programs:
-            self._programs[node] = Program(self.joined.rooted(node))
+            self._programs[node] = Program(self.joined.graph(node))
         named = {**self._ranges, "y": (np.array([[low]]), np.array([[high]]))}
         found = batched.settled(arithmetic.entry(self._programs[node].run(named, 0).jet, 0))
         return found[0].reshape(()), found[1].reshape(())

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel.numerics.graphs.float64 import function_of
+from borel.numerics.graphs.float64 import function
+from borel.numerics.graphs.operations import COMPARISONS
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 MOST = 64
-_SIDES = frozenset(
-    "less less_equal greater greater_equal equal not_equal maximum minimum fmax fmin".split()
-)
+_SIDES = COMPARISONS | {"maximum", "minimum", "fmax", "fmin"}
 _AT_ZERO = frozenset("absolute sign heaviside".split())
 _INVERSES = {
     "exp": lambda c: [math.log(c)] if c > 0 else [],
@@ -97,7 +96,7 @@ class _Nodes:
             value = known.get(args[0])
             line = (1.0, 0.0) if args[0] == name else None
         elif all(self.number[a] is not None for a in args):
-            value = float(function_of(op)(*(self.number[a] for a in args)))
+            value = float(function(op)(*(self.number[a] for a in args)))
         elif op in _LINES:
             parts = [self.line[a] for a in args]
             line = _LINES[op](*parts) if None not in parts else None

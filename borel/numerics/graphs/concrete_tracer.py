@@ -28,7 +28,7 @@ class Carrier(Tracer):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, traced: Tracer, shown: Any):
-        super().__init__(traced._recorder, traced._index, traced._kind)
+        super().__init__(traced._graph, traced._index, traced._kind)
         self._shown = shown
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -56,4 +56,4 @@ def plain(value: Any) -> Any:
     """Return a carrier as the traced value that it is; anything else as it is."""
     if not isinstance(value, Carrier):
         return value
-    return Tracer(value._recorder, value._index, value._kind)
+    return Tracer(value._graph, value._index, value._kind)

@@ -8,23 +8,16 @@ The identities of real functions that go with it are in `borel.numerics.graphs.f
 
 from __future__ import annotations
 
-import math
-import operator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from borel.numerics.graphs import float64
+from borel.numerics.graphs.exact_builder import ExactBuilder
 from borel.numerics.graphs.folding_rules import OF_ALL, RULES
+from borel.numerics.graphs.graph import LEAVES
 from borel.numerics.graphs.nan_conditions import of_conditions
-from borel.numerics.graphs.trace import _TRUTHS, Graph, _prune, _Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-Exact = Fraction | float
-"""A number known exactly; a float only if it is infinite or NaN."""
+    from borel.numerics.graphs.graph import Graph
 
 
 def folded(graph: Graph) -> Graph:
@@ -39,7 +32,7 @@ def folded(graph: Graph) -> Graph:
     ['greater', 'log1p', 'multiply', 'negative', 'where']
     """
     fold, last = _fold(graph)
-    return _prune(fold.nodes, last, graph.inputs, ())
+    return fold.graph(last, graph.inputs)
 
 
 def exact_value(graph: Graph) -> Fraction | None:
@@ -47,6 +40,7 @@ def exact_value(graph: Graph) -> Fraction | None:
 
     Examples
     --------
+    >>> from borel.numerics.graphs.graph import Graph
     >>> exact_value(Graph((("const", (3.0,)), ("reciprocal", (0,))), ()))
     Fraction(1, 3)
     """
@@ -55,193 +49,12 @@ def exact_value(graph: Graph) -> Fraction | None:
     return known if isinstance(known, Fraction) else None
 
 
-def _fold(graph: Graph) -> tuple[Fold, int]:
-    fold, place, kept = Fold(), [], of_conditions(graph)
+def _fold(graph: Graph) -> tuple[ExactBuilder, int]:
+    fold, place, kept = ExactBuilder(RULES), [], of_conditions(graph)
     for k, (op, args) in enumerate(graph.nodes):
-        if op == "input":
-            place.append(fold.record(op, *args))
-        elif op == "const":
-            place.append(fold.constant(args[0]))
+        if op in LEAVES:
+            place.append(fold.add(op, *args))
         else:
             simply = k not in kept or op in OF_ALL
             place.append(fold.node(op, *(place[a] for a in args), simply=simply))
     return fold, place[-1]
-
-
-class Fold:
-    """A graph in the making, with the numbers that are known exactly."""
-
-    def __init__(self) -> None:
-        self._recorder = _Recorder()
-        self.nodes = self._recorder.nodes
-        self.exact: dict[int, Exact] = {}
-        self._rounded: dict[int, float] = {}
-        self._guarded: set[int] = set()
-        self._affine: dict[int, tuple[dict[int, int], Fraction]] = {}
-
-    def record(self, op: str, *args: Any) -> int:
-        """Add a node as it is."""
-        k = self._recorder.add(op, args)._index
-        if op == "const":
-            guarded = math.isnan(args[0])
-        else:
-            guarded = op != "input" and any(a in self._guarded for a in args)
-        if guarded:
-            self._guarded.add(k)
-        return k
-
-    def defined(self, k: int) -> bool:
-        """Return whether a node may be left out: no constant NaN, an obligation, is in it."""
-        return k not in self._guarded
-
-    def constant(self, value: float) -> int:
-        """Add a number."""
-        k = self.record("const", float(value))
-        self.exact[k] = Fraction(value) if math.isfinite(value) else float(value)
-        self._rounded[k] = float(value)
-        return k
-
-    def node(self, op: str, *args: int, simply: bool = True) -> int:
-        """Add a node in its simplest form; or but for what numbers decide."""
-        known, rounded = self._known(op, args)
-        if known is not None and known == rounded:
-            return self.constant(rounded)
-        if simply and op in RULES:
-            simpler = RULES[op](self, *args)
-            if simpler is not None:
-                return simpler
-        k = self.record(op, *args)
-        if known is not None and op not in _TRUTHS:
-            self.exact[k], self._rounded[k] = known, rounded
-        return k
-
-    def _known(self, op: str, args: tuple[int, ...]) -> tuple[Exact | None, float]:
-        """Return the exact value of an operation on known numbers, and what float64 makes of it.
-
-        Where the two differ nothing is folded: 0.1 + 0.2 + 0.7 may be above 1 for one only, and
-        a check that float64 passes must not fail here, nor one that it fails be passed.
-        """
-        values = [self.exact.get(a) for a in args]
-        if op not in _EXACT or any(v is None for v in values):
-            return None, 0.0
-        known = _EXACT[op](*values)
-        if known is None:
-            return None, 0.0
-        with np.errstate(all="ignore"):
-            return known, float(float64.function_of(op)(*(self._rounded[a] for a in args)))
-
-    def affine(self, k: int) -> tuple[dict[int, int], Fraction]:
-        """Return a node as a sum of others, each with its sign or count, and a constant."""
-        if k not in self._affine:
-            self._affine[k] = self._sum(k)
-        return self._affine[k]
-
-    def _sum(self, k: int) -> tuple[dict[int, int], Fraction]:
-        known = self.exact.get(k)
-        if isinstance(known, Fraction):
-            return {}, known
-        op, args = self.nodes[k]
-        if op == "negative":
-            terms, shift = self.affine(args[0])
-            return {i: -c for i, c in terms.items()}, -shift
-        if op not in ("add", "subtract"):
-            return {k: 1}, Fraction(0)
-        return self.total(args[0], args[1], 1 if op == "add" else -1)
-
-    def total(self, a: int, b: int, sign: int) -> tuple[dict[int, int], Fraction]:
-        """Return a + b, or a - b if the sign is -1, as `affine` does; what cancels counts 0."""
-        (one, left), (two, right) = self.affine(a), self.affine(b)
-        terms = {i: one.get(i, 0) + sign * two.get(i, 0) for i in {**one, **two}}
-        return terms, left + sign * right
-
-    def truth(self, k: int) -> bool | None:
-        """Return whether a node is true, if that is known and float64 agrees."""
-        known = self.exact.get(k)
-        return None if known is None or bool(known) != bool(self._rounded[k]) else bool(known)
-
-    def is_number(self, k: int, value: float) -> bool:
-        """Return whether a node is that number."""
-        return self.exact.get(k) == value
-
-    def arguments(self, k: int, op: str) -> tuple[int, ...]:
-        """Return the arguments of a node of that operation; empty if it is another."""
-        found, args = self.nodes[k]
-        return args if found == op else ()
-
-
-# -- exact arithmetic ----------------------------------------------------------------------------
-
-
-def _rational(function: Callable[..., Any]) -> Callable[..., Fraction | None]:
-    """Return a function of rational numbers that knows nothing of infinities."""
-
-    def apply(*values: Exact) -> Fraction | None:
-        if not all(isinstance(v, Fraction) for v in values):
-            return None
-        found = function(*values)
-        return None if found is None else Fraction(found)
-
-    return apply
-
-
-def _power(a: Fraction, b: Fraction) -> Fraction | None:
-    if b.denominator != 1 or abs(b) > 64 or (a == 0 and b < 0):
-        return None
-    return a ** int(b)
-
-
-def _root(a: Fraction) -> Fraction | None:
-    if a < 0:
-        return None
-    root = Fraction(math.isqrt(a.numerator), math.isqrt(a.denominator))
-    return root if root * root == a else None
-
-
-def _extreme(choose: Callable[..., Exact]) -> Callable[..., Exact | None]:
-    return lambda a, b: None if a != a or b != b else choose(a, b)
-
-
-def _truth(function: Callable[..., Any]) -> Callable[..., Fraction]:
-    return lambda *values: Fraction(bool(function(*values)))
-
-
-def _at(points: dict[int, int]) -> Callable[..., Fraction | None]:
-    """Return a function known at a few points."""
-    return _rational(points.get)
-
-
-_EXACT: dict[str, Callable[..., Exact | None]] = {
-    "add": _rational(operator.add),
-    "subtract": _rational(operator.sub),
-    "multiply": _rational(operator.mul),
-    "divide": _rational(lambda a, b: a / b if b else None),
-    "reciprocal": _rational(lambda a: 1 / a if a else None),
-    "square": _rational(lambda a: a * a),
-    "power": _rational(_power),
-    "sqrt": _rational(_root),
-    "sign": _rational(lambda a: (a > 0) - (a < 0)),
-    "floor": _rational(math.floor),
-    "ceil": _rational(math.ceil),
-    "trunc": _rational(math.trunc),
-    "negative": lambda a: -a,
-    "absolute": lambda a: abs(a),
-    "maximum": _extreme(max),
-    "minimum": _extreme(min),
-    "log": _at({1: 0}),
-    "log1p": _at({0: 0}),
-    "exp": _at({0: 1}),
-    "expm1": _at({0: 0}),
-    "special.gammaln": _at({1: 0, 2: 0}),
-    "less": _truth(operator.lt),
-    "less_equal": _truth(operator.le),
-    "greater": _truth(operator.gt),
-    "greater_equal": _truth(operator.ge),
-    "equal": _truth(operator.eq),
-    "not_equal": _truth(operator.ne),
-    "logical_and": _truth(lambda a, b: a and b),
-    "logical_or": _truth(lambda a, b: a or b),
-    "logical_not": _truth(operator.not_),
-    "isnan": _truth(lambda a: a != a),
-    "isinf": _truth(lambda a: abs(a) == math.inf),
-    "isfinite": _truth(lambda a: isinstance(a, Fraction)),
-}

@@ -6,7 +6,7 @@ functions leave of a line of secrets may be short, and the rest of the density s
 
 from __future__ import annotations
 
-from borel.numerics.graphs.trace import Graph, pruned
+from borel.numerics.graphs.graph import Graph, pruned
 
 
 def through(graph: Graph, names: tuple[str, ...] = ("x",)) -> tuple[Graph, list[Graph]]:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel import settings
+from borel.numerics.graphs.formulas import function_of
+from borel.numerics.graphs.operations import OPERATIONS
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from collections.abc import Callable
+
+    from borel.numerics.graphs.graph import Graph
 
 
 def evaluate(graph: Graph, inputs: dict[str, np.ndarray]) -> np.ndarray:
@@ -60,7 +63,7 @@ def _values(graph: Graph, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
                 values.append(np.asarray(args[0], float))
             else:
                 # as float64: truth values are numbers to what reads them
-                values.append(np.asarray(function_of(op)(*(values[a] for a in args)), float))
+                values.append(np.asarray(function(op)(*(values[a] for a in args)), float))
     return values
 
 
@@ -89,23 +92,18 @@ def _log(op: str, args: tuple, values: list, logs: list, least: float) -> np.nda
     return np.where(known & ~np.isnan(by_rule), by_rule, plain)
 
 
-_LOG_RULES = {
-    "multiply": lambda la, lb, a, b: la + lb,
-    "divide": lambda la, lb, a, b: la - lb,
-    "add": lambda la, lb, a, b: np.logaddexp(la, lb),
-    "power": lambda la, lb, a, b: np.where(b == 0, 0.0, b * la),
-    "sqrt": lambda la, a: la / 2,
-    "square": lambda la, a: 2 * la,
-    "reciprocal": lambda la, a: -la,
-}
-
-
-def function_of(name: str):
-    """Return the function of NumPy or SciPy that an operation of a graph is."""
-    if name == "where":
-        return np.where
+def function(name: str) -> Callable[..., np.ndarray]:
+    """Return the function of NumPy or SciPy that an operation is."""
     if name.startswith("special."):
         from scipy import special
 
         return getattr(special, name.removeprefix("special."))
     return getattr(np, name)
+
+
+_LOG_RULES = {
+    op: function_of(of.log, ("lu", "lv", "u", "v")[:: 3 - of.arguments], function, float)
+    for op, of in OPERATIONS.items()
+    if of.log and op != "exp"
+}
+_LOG_RULES["power"] = lambda la, lb, a, b: np.where(b == 0, 0.0, b * la)

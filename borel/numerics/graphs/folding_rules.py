@@ -11,44 +11,44 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from borel.numerics.graphs.trace import _TRUTHS
+from borel.numerics.graphs.operations import TRUTHS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from borel.numerics.graphs.constant_folding import Fold
+    from borel.numerics.graphs.exact_builder import ExactBuilder
 
 
-def _where(f: Fold, condition: int, yes: int, no: int) -> int | None:
+def _where(f: ExactBuilder, condition: int, yes: int, no: int) -> int | None:
     known = f.truth(condition)
     if known is not None:
         return yes if known else no
     return yes if yes == no else None
 
 
-def _and(f: Fold, a: int, b: int) -> int | None:
+def _and(f: ExactBuilder, a: int, b: int) -> int | None:
     return _junction(f, a, b, True)
 
 
-def _or(f: Fold, a: int, b: int) -> int | None:
+def _or(f: ExactBuilder, a: int, b: int) -> int | None:
     return _junction(f, a, b, False)
 
 
-def _junction(f: Fold, a: int, b: int, neutral: bool) -> int | None:
+def _junction(f: ExactBuilder, a: int, b: int, neutral: bool) -> int | None:
     """Drop the neutral truth value of a conjunction or disjunction; the other one decides."""
-    if a == b and f.nodes[a][0] in _TRUTHS:
+    if a == b and f.nodes[a][0] in TRUTHS:
         return a
     for one, other in ((a, b), (b, a)):
         known = f.truth(one)
         if known is not None and known != neutral:
             return f.constant(float(not neutral))
-        if known is not None and f.nodes[other][0] in _TRUTHS:
+        if known is not None and f.nodes[other][0] in TRUTHS:
             return other
     return None
 
 
-def _equal(f: Fold, a: int, b: int) -> int | None:
+def _equal(f: ExactBuilder, a: int, b: int) -> int | None:
     """Read log(u) == -inf, PyMC's test before a product with a logarithm, as u == 0."""
     for one, other in ((a, b), (b, a)):
         if f.exact.get(one) == -math.inf:
@@ -59,17 +59,17 @@ def _equal(f: Fold, a: int, b: int) -> int | None:
     return None
 
 
-def _order(op: str) -> Callable[[Fold, int, int], int | None]:
+def _order(op: str) -> Callable[[ExactBuilder, int, int], int | None]:
     """Return the rule that compares the difference with 0, if that is a number: x < x + 1."""
 
-    def rule(f: Fold, a: int, b: int) -> int | None:
+    def rule(f: ExactBuilder, a: int, b: int) -> int | None:
         gap = _cancelled(f, a, b, -1)
         return None if gap is None or gap not in f.exact else f.node(op, gap, f.constant(0.0))
 
     return rule
 
 
-def _add(f: Fold, a: int, b: int) -> int | None:
+def _add(f: ExactBuilder, a: int, b: int) -> int | None:
     for one, other in ((a, b), (b, a)):
         if f.is_number(one, 0):
             return other
@@ -78,7 +78,7 @@ def _add(f: Fold, a: int, b: int) -> int | None:
     return _cancelled(f, a, b, 1)
 
 
-def _subtract(f: Fold, a: int, b: int) -> int | None:
+def _subtract(f: ExactBuilder, a: int, b: int) -> int | None:
     if f.is_number(b, 0):
         return a
     if f.is_number(a, 0):
@@ -88,7 +88,7 @@ def _subtract(f: Fold, a: int, b: int) -> int | None:
     return _cancelled(f, a, b, -1)
 
 
-def _cancelled(f: Fold, a: int, b: int, sign: int) -> int | None:
+def _cancelled(f: ExactBuilder, a: int, b: int, sign: int) -> int | None:
     """Add a + b or a - b if something cancels in it, like y in (y + n) - y."""
     terms, shift = f.total(a, b, sign)
     if not terms:  # numbers only
@@ -107,7 +107,7 @@ def _cancelled(f: Fold, a: int, b: int, sign: int) -> int | None:
     return None
 
 
-def _sum(f: Fold, terms: dict[int, int], shift: Fraction) -> int | None:
+def _sum(f: ExactBuilder, terms: dict[int, int], shift: Fraction) -> int | None:
     """Add a sum of nodes with signs and a constant, if float64 holds it."""
     try:
         constant = float(shift)
@@ -121,7 +121,7 @@ def _sum(f: Fold, terms: dict[int, int], shift: Fraction) -> int | None:
     return out
 
 
-def _multiply(f: Fold, a: int, b: int) -> int | None:
+def _multiply(f: ExactBuilder, a: int, b: int) -> int | None:
     for one, other in ((a, b), (b, a)):
         if f.is_number(one, 1):
             return other
@@ -133,28 +133,28 @@ def _multiply(f: Fold, a: int, b: int) -> int | None:
     return None
 
 
-def _divide(f: Fold, a: int, b: int) -> int | None:
+def _divide(f: ExactBuilder, a: int, b: int) -> int | None:
     if f.is_number(b, 1):
         return a
     inner = f.arguments(b, "reciprocal")
     return f.node("multiply", a, *inner) if inner else None
 
 
-def _to_power(f: Fold, a: int, b: int) -> int | None:
+def _to_power(f: ExactBuilder, a: int, b: int) -> int | None:
     if f.is_number(b, 1):
         return a
     return f.node("square", a) if f.is_number(b, 2) else None
 
 
-def _undone(op: str) -> Callable[[Fold, int], int | None]:
-    def rule(f: Fold, a: int) -> int | None:
+def _undone(op: str) -> Callable[[ExactBuilder, int], int | None]:
+    def rule(f: ExactBuilder, a: int) -> int | None:
         inner = f.arguments(a, op)
         return inner[0] if inner else None
 
     return rule
 
 
-def _log(f: Fold, a: int) -> int | None:
+def _log(f: ExactBuilder, a: int) -> int | None:
     terms = _exponents(f, a)
     if terms:
         out = terms[0]
@@ -174,7 +174,7 @@ def _log(f: Fold, a: int) -> int | None:
     return None
 
 
-def _exponents(f: Fold, a: int) -> list[int]:
+def _exponents(f: ExactBuilder, a: int) -> list[int]:
     """Return the exponents of a sum of exponentials; none if it is something else."""
     if inner := f.arguments(a, "exp"):
         return [*inner]
@@ -182,7 +182,7 @@ def _exponents(f: Fold, a: int) -> list[int]:
     return [k for part in parts for k in part] if all(parts) else []
 
 
-def _log1p(f: Fold, a: int) -> int | None:
+def _log1p(f: ExactBuilder, a: int) -> int | None:
     if inner := f.arguments(a, "exp"):
         return f.node("logaddexp", f.constant(0.0), *inner)
     inner = f.arguments(a, "negative")
@@ -190,7 +190,7 @@ def _log1p(f: Fold, a: int) -> int | None:
     return _log_expit(f, f.node("negative", *inner)) if inner else None
 
 
-def _log_expit(f: Fold, a: int) -> int:
+def _log_expit(f: ExactBuilder, a: int) -> int:
     """Add log(1 / (1 + exp(-a))) so that it does not underflow."""
     return f.node("negative", f.node("logaddexp", f.constant(0.0), f.node("negative", a)))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from borel.numerics.graphs.trace import Graph, Tracer, replay
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.operations import OPERATIONS
+from borel.numerics.graphs.trace import Tracer, replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from borel.probability.alphabets import Alphabet
 
 Names = tuple[str | tuple[str, ...], ...]
 """Names of the arguments of a density; a tuple of names for a point of a product."""
@@ -18,7 +18,7 @@ Names = tuple[str | tuple[str, ...], ...]
 def either(
     graph_of: Callable[[Names, tuple[str, ...]], Graph],
     numeric: Callable[..., Any],
-    alphabets: Sequence[Alphabet],
+    whole: Sequence[bool],
 ) -> Callable[..., Any]:
     """Return a density that gives its graph when it is traced, and its values on arrays.
 
@@ -30,15 +30,15 @@ def either(
         density is then opaque.
     numeric : callable
         The same density on arrays: what an opaque density is evaluated by.
-    alphabets : sequence of Alphabet
-        The alphabets of its arguments.
+    whole : sequence of bool
+        Whether each argument is an integer (of a product: every coordinate).
 
     Examples
     --------
-    >>> import numpy as np, borel as bl
+    >>> import numpy as np
     >>> from borel.numerics.graphs.trace import trace
     >>> inner = trace(lambda a: np.exp(-a), ("p0.0",), ())
-    >>> density = either(lambda names, whole: inner, np.negative, [bl.Reals()])
+    >>> density = either(lambda names, whole: inner, np.negative, [False])
     >>> sorted(trace(lambda x: 2 * density(x), ("x",), ()).operations)
     ['exp', 'multiply', 'negative']
     """
@@ -53,36 +53,13 @@ def either(
             for p, many in zip(points, labels, strict=True)
         )
         integers = tuple(
-            n for many, a in zip(labels, alphabets, strict=True) if is_whole(a) for n in many
+            n for many, integer in zip(labels, whole, strict=True) if integer for n in many
         )
         values = [v for part in parts for v in part]
         flat = [n for many in labels for n in many]
         return replay(graph_of(names, integers), dict(zip(flat, values, strict=True)))
 
     return density
-
-
-def is_whole(alphabet: Alphabet) -> bool:
-    """Return whether every label is an integer (of a product: in every factor).
-
-    Examples
-    --------
-    >>> import borel as bl
-    >>> is_whole(bl.Integers(0, None)), is_whole(bl.Finite([0.5, 1])), is_whole(bl.Reals())
-    (True, False, False)
-    """
-    from borel.probability.alphabets import Finite, Integers
-
-    def whole(factor: Alphabet) -> bool:
-        if isinstance(factor, Finite):
-            return factor.numeric and all(float(v).is_integer() for v in factor.labels)
-        return isinstance(factor, Integers)
-
-    return all(whole(a) for a in alphabet.factors)
-
-
-_ROUNDINGS = frozenset("floor ceil trunc rint sign".split())
-_KEEP_INTEGERS = frozenset("add subtract multiply negative absolute maximum minimum square".split())
 
 
 def is_integral(nodes: Sequence[tuple[str, tuple]], k: int, whole: tuple[str, ...]) -> bool:
@@ -101,6 +78,5 @@ def is_integral(nodes: Sequence[tuple[str, tuple]], k: int, whole: tuple[str, ..
         return float(args[0]).is_integer()
     if op == "where":
         return is_integral(nodes, args[1], whole) and is_integral(nodes, args[2], whole)
-    if op in _ROUNDINGS:
-        return True
-    return op in _KEEP_INTEGERS and all(is_integral(nodes, a, whole) for a in args)
+    kind = OPERATIONS[op].whole if op in OPERATIONS else ""
+    return kind == "always" or (kind == "kept" and all(is_integral(nodes, a, whole) for a in args))

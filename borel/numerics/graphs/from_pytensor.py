@@ -26,6 +26,7 @@ import numpy as np
 from borel.errors import NotTraceable
 from borel.numerics.graphs.constant_folding import exact_value, folded
 from borel.numerics.graphs.foreign_density import is_integral
+from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.graphs.pytensor_operations import (
     CHAINS,
     LOGICAL,
@@ -34,12 +35,12 @@ from borel.numerics.graphs.pytensor_operations import (
     SCALAR,
     cast,
 )
-from borel.numerics.graphs.trace import Graph, _prune, _Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.numerics.graphs.foreign_density import Names
+    from borel.numerics.graphs.graph import Graph
 
 _LARGEST = 1024  # elements of a tensor: a mixture has a few components, not an image
 
@@ -100,7 +101,7 @@ def graph_of(distribution: Any, names: Names, whole: tuple[str, ...] = ()) -> Gr
         holds = translation.chain("logical_and", *translation.obligations)
         last = translation.add("where", holds, int(last), translation.constant(math.nan))
     inputs = [n for name in names for n in (name if isinstance(name, tuple) else (name,))]
-    return folded(_prune(translation.nodes, int(last), tuple(inputs), ()))
+    return folded(translation.graph(int(last), tuple(inputs)))
 
 
 def law_of(variable: Any) -> tuple[str, dict[str, Fraction]] | None:
@@ -201,7 +202,7 @@ def _number(parameter: Any) -> Fraction | None:
     last = int(translation.run(parameter).item())
     if translation.obligations:
         return None
-    return exact_value(_prune(translation.nodes, last, (), ()))
+    return exact_value(translation.graph(last))
 
 
 _LAWS: dict[str, tuple[str, Callable[..., dict[str, Fraction]]]] = {
@@ -218,16 +219,15 @@ _LAWS: dict[str, tuple[str, Callable[..., dict[str, Fraction]]]] = {
 """For a random variable of PyTensor: our family, and its parameters from PyTensor's."""
 
 
-class _Translation:
+class _Translation(GraphBuilder):
     """The nodes of a graph of ours, and where in it the values of PyTensor's variables are.
 
     ``obligations`` are the positions of what was checked on the way.
     """
 
     def __init__(self, inputs: dict[Any, str], whole: tuple[str, ...] = ()):
+        super().__init__()
         self._whole = whole
-        self._recorder = _Recorder()
-        self.nodes = self._recorder.nodes
         self.obligations: dict[int, None] = {}
         self.positions: dict[Any, np.ndarray] = {
             tensor: np.array(self.add("input", name)) for tensor, name in inputs.items()
@@ -237,18 +237,14 @@ class _Translation:
         """Add an operation, unless it rounds what is an integer: PyMC does that to counts."""
         if op in ("trunc", "floor", "ceil") and is_integral(self.nodes, args[0], self._whole):
             return args[0]
-        return self._recorder.add(op, args)._index
+        return super().add(op, *args)
 
-    def constant(self, value: float) -> int:
-        """Add a number."""
-        return self.add("const", float(value))
-
-    def number(self, position: int) -> float:
-        """Return the constant at a position."""
-        op, args = self.nodes[position]
-        if op != "const":
+    def place(self, position: int) -> int:
+        """Return the constant at a position, an index or a part of a shape."""
+        value = self.number(position)
+        if value is None:
             raise NotTraceable("an index or a shape that depends on y or x")
-        return args[0]
+        return int(value)
 
     def chain(self, op: str, *args: int) -> int:
         """Add an associative operation of several arguments."""

@@ -21,12 +21,13 @@ from borel.numerics.graphs.concrete_tracer import Carrier, plain
 from borel.numerics.graphs.constant_folding import folded
 from borel.numerics.graphs.foreign_density import is_integral
 from borel.numerics.graphs.scipy_densities import CONTINUOUS, DISCRETE, Law, number
-from borel.numerics.graphs.trace import Graph, Tracer, trace
+from borel.numerics.graphs.trace import Tracer, lifted, trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.numerics.graphs.foreign_density import Names
+    from borel.numerics.graphs.graph import Graph
 
 
 def graph_of(distribution: Any, names: Names, whole: tuple[str, ...] = ()) -> Graph:
@@ -205,7 +206,7 @@ def _one(value: Any) -> float:
 def _log_density(distribution: Any, y: Tracer, whole: tuple[str, ...]) -> Any:
     """Record the log-density of a distribution at y."""
     name, arguments = _arguments(distribution)
-    law, nodes = _TABLE[name], y._recorder.nodes
+    law, nodes = _TABLE[name], y._graph.nodes
     given = {key: _lifted(value, y, name) for key, value in arguments.items()}
     loc, scale = given.pop("loc", None), given.pop("scale", None)
     shapes = list(given.values())
@@ -237,7 +238,7 @@ def _log_density(distribution: Any, y: Tracer, whole: tuple[str, ...]) -> Any:
 def _lifted(value: Any, y: Tracer, name: str) -> Tracer:
     if not isinstance(value, Tracer) and np.ndim(value) == 0:
         value = _one(value)
-    return y._recorder.lift(plain(value), f"a parameter of SciPy's {name}")
+    return lifted(y._graph, plain(value), f"a parameter of SciPy's {name}")
 
 
 def _moved(end: Any, loc: Any, scale: Any) -> Any:

@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import LEAVES
+from borel.numerics.graphs.operations import STEPS, TOTAL, TRUTHS
 
-TESTS = frozenset(
-    """less less_equal greater greater_equal equal not_equal isfinite isnan isinf sign
-    logical_and logical_or logical_not logical_xor heaviside floor ceil rint trunc""".split()
-)
-_TOTAL = (
-    frozenset(
-        """add subtract multiply negative positive square absolute exp expm1 tanh sin cos arctan
-        maximum minimum where special.expit""".split()
-    )
-    | TESTS
-)
+if TYPE_CHECKING:
+    from borel.numerics.graphs.graph import Graph
+
+TESTS = TRUTHS | STEPS
+_TOTAL = TOTAL | TESTS | {"where"}
 """Operations that give numbers for numbers."""
 
 
@@ -38,7 +32,7 @@ def of_conditions(graph: Graph) -> set[int]:
     """
     partial: list[bool] = []
     for op, args in graph.nodes:
-        plain = op in ("input", "const")
+        plain = op in LEAVES
         total = plain or op in _TOTAL or (op == "divide" and _is_number_but_0(graph, args[1]))
         partial.append(not total or (not plain and any(partial[a] for a in args)))
     found: set[int] = set()

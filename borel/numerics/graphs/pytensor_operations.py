@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from borel.errors import NotTraceable
+from borel.numerics.graphs.operations import OPERATIONS
 
 
 def _clip(t: Any, a: int, low: int, high: int) -> int:
@@ -38,48 +39,7 @@ def _xlog1py(t: Any, a: int, b: int) -> int:
 
 
 SCALAR: dict[str, Any] = {
-    "Add": "add",
-    "Mul": "multiply",
-    "Sub": "subtract",
-    "TrueDiv": "divide",
-    "IntDiv": "floor_divide",
-    "Mod": "remainder",
-    "Pow": "power",
-    "Neg": "negative",
-    "Reciprocal": "reciprocal",
-    "Abs": "absolute",
-    "Sign": "sign",
-    "Sqr": "square",
-    "RoundHalfToEven": "rint",
-    **dict.fromkeys(("Maximum", "ScalarMaximum"), "maximum"),
-    **dict.fromkeys(("Minimum", "ScalarMinimum"), "minimum"),
-    "LT": "less",
-    "LE": "less_equal",
-    "GT": "greater",
-    "GE": "greater_equal",
-    "EQ": "equal",
-    "NEQ": "not_equal",
-    "IsNan": "isnan",
-    "IsInf": "isinf",
-    "Switch": "where",
-    "ArcSin": "arcsin",
-    "ArcCos": "arccos",
-    "ArcTan": "arctan",
-    "ArcTan2": "arctan2",
-    "ArcSinh": "arcsinh",
-    "ArcCosh": "arccosh",
-    "ArcTanh": "arctanh",
-    **{
-        name: name.lower()
-        for name in """Sqrt Exp Exp2 Expm1 Log Log2 Log10 Log1p Floor Ceil Trunc Sin Cos Tan Sinh
-        Cosh Tanh""".split()
-    },
-    **{
-        name: f"special.{name.lower()}"
-        for name in """Erf Erfc Erfcx Erfinv Erfcinv Gamma GammaLn Psi GammaInc GammaIncC BetaInc
-        J0 J1 Jv I0 I0e I1 I1e Ive Kve""".split()
-    },
-    "Sigmoid": "special.expit",
+    **{name: op for op, of in OPERATIONS.items() for name in of.pytensor.split()},
     "Softplus": _softplus,
     "Log1mexp": _log1mexp,
     "Clip": _clip,
@@ -144,13 +104,13 @@ def _static(node: Any) -> tuple[int, ...]:
 def _join(t: Any, node: Any, *args: Any) -> np.ndarray:
     if hasattr(node.op, "axis"):
         return np.concatenate(args, node.op.axis)
-    return np.concatenate(args[1:], int(t.number(int(args[0]))))  # PyTensor 2
+    return np.concatenate(args[1:], t.place(int(args[0])))  # PyTensor 2
 
 
 def _subtensor(t: Any, node: Any, values: np.ndarray, *indices: Any) -> np.ndarray:
     """Index by PyTensor itself: what it indexes are positions instead of numbers."""
     storage: list = [[None]]
-    numbers = [np.int64(t.number(int(i))) for i in indices]
+    numbers = [np.int64(t.place(int(i))) for i in indices]
     node.op.perform(node, [values, *numbers], storage)
     return storage[0][0]
 

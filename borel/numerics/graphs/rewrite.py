@@ -10,50 +10,30 @@ import math
 from typing import TYPE_CHECKING
 
 from borel.numerics.graphs.constant_folding import folded
+from borel.numerics.graphs.formulas import formula
+from borel.numerics.graphs.graph import LEAVES, GraphBuilder, needed
 from borel.numerics.graphs.nan_conditions import of_conditions
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.operations import COMPARISONS, OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NONNEGATIVE = frozenset(
-    """exp exp2 square absolute sqrt cosh special.expit special.ndtr special.erfc special.erfcx
-    less less_equal greater greater_equal equal not_equal logical_and logical_or
-    logical_not isfinite isnan isinf""".split()
-)
+    from borel.numerics.graphs.graph import Graph
 
 
-class _Builder:
-    """A graph in the making; equal nodes are shared."""
+class _Builder(GraphBuilder):
+    """A graph in the making that knows what is nonnegative."""
 
-    def __init__(self, inputs: tuple[str, ...], nonnegative: Callable[[Graph], bool] | None = None):
-        self.inputs = inputs
-        self.proves = nonnegative
-        self.nodes: list[tuple[str, tuple]] = []
+    def __init__(self, nonnegative: Callable[[Graph], bool] | None = None):
+        super().__init__()
+        self._proves = nonnegative
         self._nonnegative: dict[int, bool] = {}
-        self._known: dict[tuple, int] = {}
-
-    def add(self, op: str, *args) -> int:
-        key = (op, *(float(a).hex() for a in args)) if op == "const" else (op, *args)
-        if key not in self._known:
-            self._known[key] = len(self.nodes)
-            self.nodes.append((op, args))
-        return self._known[key]
-
-    def number(self, k: int) -> float | None:
-        """Return the number that a node is, if it is one."""
-        op, args = self.nodes[k]
-        return args[0] if op == "const" else None
-
-    def arguments(self, k: int, op: str) -> tuple[int, ...] | None:
-        """Return the arguments of a node of that operation."""
-        return self.nodes[k][1] if self.nodes[k][0] == op else None
 
     def nonnegative(self, k: int) -> bool:
         """Return whether a node is known to be >= 0, by its operations or over the alphabets."""
         if k not in self._nonnegative:
             proved = self._by_operations(k) or (
-                self.proves is not None and self.proves(self.graph(k))
+                self._proves is not None and self._proves(self.graph(k))
             )
             self._nonnegative[k] = proved
         return self._nonnegative[k]
@@ -62,42 +42,14 @@ class _Builder:
         op, args = self.nodes[k]
         if op == "const":
             return args[0] >= 0
-        if op in _NONNEGATIVE:
-            return True
-        if op == "power" and _even(self, args[1]):
-            return True
-        if op in ("add", "multiply", "divide", "power", "minimum", "hypot", "logaddexp"):
-            return op != "logaddexp" and all(
-                self.nonnegative(a) for a in args[: 1 if op == "power" else None]
-            )
         if op == "maximum":
             return any(self.nonnegative(a) for a in args)
         if op == "where":
             return self.nonnegative(args[1]) and self.nonnegative(args[2])
-        return op in ("reciprocal", "cbrt", "log1p", "expm1", "positive") and self.nonnegative(
-            args[0]
-        )
-
-    def graph(self, last: int) -> Graph:
-        """Return the graph that ends in a node."""
-        return self.pruned(last)[0]
-
-    def pruned(self, last: int) -> tuple[Graph, dict[int, int]]:
-        """Return the graph that ends in a node, and the new places of its nodes."""
-        needed, stack = set(), [last]
-        while stack:
-            k = stack.pop()
-            if k not in needed:
-                needed.add(k)
-                if self.nodes[k][0] not in ("input", "const"):
-                    stack.extend(self.nodes[k][1])
-        order = sorted(needed)
-        place = {old: new for new, old in enumerate(order)}
-        nodes = tuple(
-            (op, args if op in ("input", "const") else tuple(place[a] for a in args))
-            for op, args in (self.nodes[k] for k in order)
-        )
-        return Graph(nodes, self.inputs), place
+        if op == "power" and (_even(self, args[1]) or self.nonnegative(args[0])):
+            return True
+        known = OPERATIONS[op].nonnegative if op in OPERATIONS else ""
+        return known == "always" or (known == "kept" and all(map(self.nonnegative, args)))
 
 
 def _rebuilt(
@@ -105,11 +57,10 @@ def _rebuilt(
     rule: Callable[[_Builder, str, tuple], int],
     nonnegative: Callable[[Graph], bool] | None = None,
 ) -> tuple[_Builder, int]:
-    out = _Builder(graph.inputs, nonnegative)
+    out, kept = _Builder(nonnegative), of_conditions(graph)
     place: list[int] = []
-    kept = of_conditions(graph)
     for k, (op, args) in enumerate(graph.nodes):
-        if op in ("input", "const"):
+        if op in LEAVES:
             place.append(out.add(op, *args))
         elif k in kept:
             place.append(out.add(op, *(place[a] for a in args)))
@@ -130,7 +81,7 @@ def simplified(graph: Graph) -> Graph:
     ['input', 'special.expit']
     """
     out, last = _rebuilt(graph, _simple)
-    return out.graph(last)
+    return out.graph(last, graph.inputs)
 
 
 def _simple(b: _Builder, op: str, args: tuple) -> int:
@@ -171,11 +122,11 @@ def _difference(b: _Builder, u: int, v: int) -> int:
     """Add u - v; of u and u + w only w remains, of u and u w the factor 1 - w."""
     for whole, part in ((u, v), (v, u)):
         inner = b.arguments(whole, "add")
-        if inner is not None and part in inner:
+        if part in inner:
             rest = inner[1] if inner[0] == part else inner[0]
             return rest if whole == u else b.add("negative", rest)
     for product, part in ((v, u), (u, v)):
-        inner = [*(b.arguments(product, "multiply") or 2 * (b.arguments(product, "square") or ()))]
+        inner = [*(b.arguments(product, "multiply") or 2 * b.arguments(product, "square"))]
         if part in inner:
             rest, one = inner[inner[0] == part], b.add("const", 1.0)
             gap = (one, rest) if part == u else (rest, one)
@@ -197,9 +148,7 @@ def _product(b: _Builder, u: int, v: int) -> int:
 def _one_plus(b: _Builder, k: int) -> int | None:
     """Return v if a node is 1 + v."""
     inner = b.arguments(k, "add")
-    if inner is None:
-        return None
-    for one, other in (inner, inner[::-1]):
+    for one, other in zip(inner, inner[::-1], strict=True):
         if b.number(one) == 1.0:
             return other
     return None
@@ -209,17 +158,17 @@ def _quotient(b: _Builder, u: int, v: int) -> int:
     rest = _one_plus(b, v)
     if rest is not None:
         power = b.arguments(rest, "exp")
-        if power is not None and b.number(u) == 1.0:  # 1 / (1 + e^w)
+        if power and b.number(u) == 1.0:  # 1 / (1 + e^w)
             return b.add("special.expit", _simple(b, "negative", power))
-        if power is not None and u == rest:  # e^w / (1 + e^w)
+        if power and u == rest:  # e^w / (1 + e^w)
             return b.add("special.expit", *power)
         if u == rest:  # w / (1 + w)
             gap = b.add("reciprocal", v)
             return b.add("subtract", b.add("const", 1.0), gap)
     squared = b.arguments(v, "square")
-    if squared is not None and (rest := _one_plus(b, squared[0])) is not None:
+    if squared and (rest := _one_plus(b, squared[0])) is not None:
         power = b.arguments(rest, "exp")
-        if power is not None and u == rest:  # e^w / (1 + e^w)^2
+        if power and u == rest:  # e^w / (1 + e^w)^2
             mirrored = b.add("special.expit", _simple(b, "negative", power))
             return b.add("multiply", b.add("special.expit", *power), mirrored)
     if b.number(u) == 1.0:
@@ -231,10 +180,10 @@ def _log(b: _Builder, k: int) -> int:
     """Add the logarithm of a node."""
     if inner := b.arguments(k, "exp"):
         return inner[0]
-    if (inner := b.arguments(k, "add")) is not None:
+    if inner := b.arguments(k, "add"):
         powers = [b.arguments(a, "exp") for a in inner]
         if all(powers):
-            return b.add("logaddexp", powers[0][0], powers[1][0])  # type: ignore[index]
+            return b.add("logaddexp", powers[0][0], powers[1][0])
         if (rest := _one_plus(b, k)) is not None and (power := b.arguments(rest, "exp")):
             return b.add("logaddexp", b.add("const", 0.0), *power)
     if inner := b.arguments(k, "special.expit"):
@@ -261,7 +210,7 @@ def log_of(graph: Graph, nonnegative: Callable[[Graph], bool] | None = None) -> 
     ['negative', 'log', 'add', 'log', 'subtract']
     """
     b, last = _rebuilt(simplified(graph), lambda b, op, args: b.add(op, *args), nonnegative)
-    return simplified(b.graph(_logarithm(b, last)))
+    return simplified(b.graph(_logarithm(b, last), graph.inputs))
 
 
 def far_log(log_graph: Graph, nonnegative: Callable[[Graph], bool] | None = None) -> Graph:
@@ -286,30 +235,13 @@ def far_log(log_graph: Graph, nonnegative: Callable[[Graph], bool] | None = None
         return _simple(b, op, args)
 
     b, last = _rebuilt(simplified(log_graph), rule, nonnegative)
-    return b.graph(last)
+    return b.graph(last, log_graph.inputs)
 
 
 def _logarithm(b: _Builder, k: int, *, spread: bool = False) -> int:
     op, args = b.nodes[k]
     if op == "exp":
         return args[0]
-    if op in ("multiply", "divide") and all(b.nonnegative(a) for a in args):
-        logs = [_logarithm(b, a, spread=spread) for a in args]
-        return b.add("add" if op == "multiply" else "subtract", *logs)
-    if op == "reciprocal" and b.nonnegative(args[0]):
-        return b.add("negative", _logarithm(b, args[0], spread=spread))
-    if op == "power" and b.number(args[1]) not in (None, 0.0) and b.nonnegative(args[0]):
-        return b.add("multiply", args[1], _logarithm(b, args[0], spread=spread))
-    if op == "power" and _even(b, args[1]):
-        size = _logarithm(b, b.add("absolute", args[0]), spread=spread)
-        return b.add("multiply", args[1], size)
-    if op == "power" and (b.number(args[0]) or 0.0) > 0:
-        return b.add("multiply", args[1], _logarithm(b, args[0], spread=spread))
-    if op == "sqrt":
-        return b.add("multiply", b.add("const", 0.5), _logarithm(b, args[0], spread=spread))
-    if op == "square":
-        size = args[0] if b.nonnegative(args[0]) else b.add("absolute", args[0])
-        return b.add("multiply", b.add("const", 2.0), _logarithm(b, size, spread=spread))
     if op == "where":
         return b.add("where", args[0], *(_logarithm(b, a, spread=spread) for a in args[1:]))
     if op in ("maximum", "minimum") and all(b.nonnegative(a) for a in args):
@@ -318,9 +250,25 @@ def _logarithm(b: _Builder, k: int, *, spread: bool = False) -> int:
         logs = [_logarithm(b, a, spread=spread) for a in args]
         if spread or any(_is_exponential(b, m) for m in logs):  # a sum that underflows without it
             return b.add("logaddexp", *logs)
-    if op == "const" and args[0] == 0:
+    elif op == "const" and args[0] == 0:
         return b.add("const", -math.inf)
+    elif op in OPERATIONS and (rule := OPERATIONS[op].log) and (sizes := _sizes(b, op, args)):
+        logs = [_logarithm(b, size, spread=spread) for size in sizes]
+        inputs = {"lu": logs[0], "lv": logs[-1], "v": args[-1]}
+        return b.append(formula(rule), inputs=inputs)[-1]
     return b.add("log", k)
+
+
+def _sizes(b: _Builder, op: str, args: tuple) -> tuple[int, ...]:
+    """Return the nonnegative numbers that a product or power is one of, or its size is."""
+    if op == "square":
+        return args if b.nonnegative(args[0]) else (b.add("absolute", args[0]),)
+    if op == "power":
+        fixed = b.number(args[1]) not in (None, 0.0)
+        if (fixed and b.nonnegative(args[0])) or (b.number(args[0]) or 0.0) > 0:
+            return args[:1]
+        return (b.add("absolute", args[0]),) if _even(b, args[1]) else ()
+    return args if op == "sqrt" or all(map(b.nonnegative, args)) else ()
 
 
 def _is_exponential(b: _Builder, k: int) -> bool:
@@ -348,7 +296,7 @@ def linear_of(graph: Graph) -> Graph:
     ['exp', 'exp', 'add']
     """
     b, last = _rebuilt(simplified(graph), lambda b, op, args: b.add(op, *args))
-    return simplified(b.graph(_exponential(b, last)))
+    return simplified(b.graph(_exponential(b, last), graph.inputs))
 
 
 def _exponential(b: _Builder, k: int) -> int:
@@ -391,24 +339,24 @@ def integrand(log_kernel: Graph, log_prior: Graph | None, *, far: bool = False) 
     singular where it vanishes. With ``far`` everything is one exponential, as it must be where
     e^shift leaves the range of floats.
     """
-    b = _Builder((*log_kernel.inputs, "shift"))
-    f = _appended(b, log_kernel)
+    b = _Builder()
+    f = b.append(log_kernel)[-1]
     weight = b.add("negative", b.add("input", "shift"))
     plain = []
     if log_prior is not None:
         whole = _in_whole_logarithms(log_prior)
-        p = _appended(b, log_prior if far else whole)
+        p = b.append(log_prior if far else whole)[-1]
         if not far and _is_plain(b, p):
             plain.append(_exponential(b, p))
         else:
-            weight = b.add("add", _appended(b, log_prior), weight)
+            weight = b.add("add", b.append(log_prior)[-1], weight)
     if not far and _is_logarithm(b, f):
         last = b.add("multiply", _exponential(b, f), b.add("exp", weight))
     else:
         last = b.add("exp", b.add("add", f, weight))
     for factor in plain:
         last = b.add("multiply", factor, last)
-    return simplified(b.graph(last))
+    return simplified(b.graph(last, (*log_kernel.inputs, "shift")))
 
 
 def _in_whole_logarithms(graph: Graph) -> Graph:
@@ -420,7 +368,7 @@ def _in_whole_logarithms(graph: Graph) -> Graph:
         return b.add("log", b.add("add", b.add("const", 1.0), args[0]))
 
     b, last = _rebuilt(folded(graph), rule)
-    return b.graph(last)
+    return b.graph(last, graph.inputs)
 
 
 def _is_plain(b: _Builder, k: int) -> bool:
@@ -442,45 +390,28 @@ def _still(b: _Builder, k: int) -> bool:
     return op == "const" or (op != "input" and all(_still(b, a) for a in args))
 
 
-def _appended(b: _Builder, graph: Graph) -> int:
-    place: list[int] = []
-    for op, args in graph.nodes:
-        if op in ("input", "const"):
-            place.append(b.add(op, *args))
-        else:
-            place.append(b.add(op, *(place[a] for a in args)))
-    return place[-1]
-
-
-COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
-
-
 def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:
     """Return the graph with x = y + offset, and the nodes that each new node stands for.
 
     Along such a path y - x is constant, which intervals would not see; nor would they see how y
     and x compare.
     """
-    b = _Builder(("y", "offset"))
-    y, offset = b.add("input", "y"), b.add("input", "offset")
+    b = _Builder()
+    y, offset, zero = b.add("input", "y"), b.add("input", "offset"), b.constant(0.0)
     x = b.add("add", y, offset)
-    place: list[int] = []
-    for op, args in graph.nodes:
-        if op == "input":
-            place.append({"y": y, "x": x}[args[0]])
-        elif op == "const":
-            place.append(b.add(op, *args))
-        elif op in COMPARISONS and {place[a] for a in args} == {y, x}:
-            zero = b.add("const", 0.0)
-            place.append(b.add(op, *(offset if place[a] == x else zero for a in args)))
-        else:
-            place.append(_simple(b, op, tuple(place[a] for a in args)))
-    short, moved = b.pruned(place[-1])
+
+    def rule(op: str, *args: int) -> int:
+        if op in COMPARISONS and {*args} == {y, x}:
+            return b.add(op, *(offset if a == x else zero for a in args))
+        return _simple(b, op, args)
+
+    place = b.append(graph, rule, {"y": y, "x": x})
+    moved = {k: i for i, k in enumerate(needed(b.nodes, place[-1]))}
     origin: dict[int, list[int]] = {}
     for old, new in enumerate(place):
         if new in moved:
             origin.setdefault(moved[new], []).append(old)
-    return short, origin
+    return b.graph(place[-1], ("y", "offset")), origin
 
 
 def wedge(weighted: Graph) -> Graph:
@@ -489,20 +420,17 @@ def wedge(weighted: Graph) -> Graph:
     A kink on the line x = y lies at the end r = 0 then, for every y, and y - x is a product: y and
     x compare as 0 and that product do.
     """
-    b = _Builder(("y", "r", "shift", "end"))
-    y, r = b.add("input", "y"), b.add("input", "r")
+    b = _Builder()
+    y, r, zero = b.add("input", "y"), b.add("input", "r"), b.constant(0.0)
     length = b.add("subtract", b.add("input", "end"), y)
     reach = b.add("multiply", length, r)
-    replaced = {"y": y, "x": b.add("add", y, reach), "shift": b.add("input", "shift")}
-    place: list[int] = []
-    for op, args in weighted.nodes:
-        if op == "input":
-            place.append(replaced[args[0]])
-        elif op == "const":
-            place.append(b.add(op, *args))
-        elif op in COMPARISONS and {place[a] for a in args} == {y, replaced["x"]}:
-            zero = b.add("const", 0.0)
-            place.append(b.add(op, *(zero if place[a] == y else reach for a in args)))
-        else:
-            place.append(_simple(b, op, tuple(place[a] for a in args)))
-    return b.graph(b.add("multiply", place[-1], b.add("absolute", length)))
+    x = b.add("add", y, reach)
+
+    def rule(op: str, *args: int) -> int:
+        if op in COMPARISONS and {*args} == {y, x}:
+            return b.add(op, *(zero if a == y else reach for a in args))
+        return _simple(b, op, args)
+
+    last = b.append(weighted, rule, {"y": y, "x": x})[-1]
+    last = b.add("multiply", last, b.add("absolute", length))
+    return b.graph(last, ("y", "r", "shift", "end"))

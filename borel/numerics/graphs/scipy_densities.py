@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from borel.numerics.graphs.trace import lifted
+
 _LOG_2PI = math.log(2 * math.pi)
 """log(2 pi), the one number that is rounded here; the same as in `borel.probability.families`."""
 
@@ -47,15 +49,15 @@ class Law:
 
 def number(value: Any) -> float | None:
     """Return the number that a traced value is, if it is a constant."""
-    sign, (op, args) = 1.0, value._recorder.nodes[value._index]
+    sign, (op, args) = 1.0, value._graph.nodes[value._index]
     while op == "negative":
-        sign, (op, args) = -sign, value._recorder.nodes[args[0]]
+        sign, (op, args) = -sign, value._graph.nodes[args[0]]
     return sign * args[0] if op == "const" else None
 
 
 def _constant(value: float, like: Any) -> Any:
     """Return a number as a traced value beside another."""
-    return like._recorder.lift(value, "a formula")
+    return lifted(like._graph, value, "a formula")
 
 
 def _xlogy(a: Any, b: Any) -> Any:

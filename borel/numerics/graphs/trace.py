@@ -6,172 +6,83 @@ that is not in the tables raises `NotTraceable`, naming it: each new function is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from borel.errors import NotTraceable
+from borel.numerics.graphs.graph import Graph, GraphBuilder
+from borel.numerics.graphs.operations import OPERATIONS, TRUTHS
 
-UFUNCS = frozenset(
-    """add subtract multiply divide true_divide negative positive power float_power square sqrt
-    cbrt exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 absolute fabs sign reciprocal
-    sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh hypot
-    maximum minimum fmax fmin floor ceil trunc rint remainder floor_divide heaviside
-    less less_equal greater greater_equal equal not_equal
-    logical_and logical_or logical_not logical_xor bitwise_and bitwise_or invert
-    isfinite isnan isinf""".split()
-)
-"""NumPy ufuncs that a density may use."""
-
-_SYNONYMS = {"true_divide": "divide", "fabs": "absolute", "float_power": "power"}
-_TRUTHS = frozenset(
-    """less less_equal greater greater_equal equal not_equal
-    logical_and logical_or logical_not logical_xor isfinite isnan isinf""".split()
-)
-"""Operations whose results are truth values."""
 _TRUTH, _WHOLE, _NARROW, _REAL = range(4)
 """What kinds of numbers NumPy computes with; of several, the last one."""
 _LARGE = 2**15
 """A whole number that is larger may lead beyond 64 bits, of which NumPy says nothing."""
-_KEPT = frozenset(
-    """add subtract multiply maximum minimum fmax fmin absolute where remainder floor_divide square
-    power negative positive sign floor ceil trunc""".split()
-)
+_KEPT = frozenset(op for op, of in OPERATIONS.items() if of.whole) - {"rint"} | {"where", "power"}
 """Operations that give numbers of the kind that they are given."""
 _SHORT = frozenset("remainder floor_divide square power".split())
 """Those of them that take truth values for whole numbers of 8 bits."""
 _LOGICAL = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
+_SYNONYMS = {other: op for op, of in OPERATIONS.items() for other in of.synonyms.split()}
+UFUNCS = frozenset(
+    op for op in (*OPERATIONS, *_SYNONYMS, *_LOGICAL) if op != "where" and "." not in op
+)
+"""NumPy ufuncs that a density may use."""
 
 
-@dataclass(frozen=True)
-class Graph:
-    """An expression graph: instructions in order, the last one the result.
-
-    Attributes
-    ----------
-    nodes : tuple
-        Each ``(operation, arguments)``: ``("input", (name,))``, ``("const", (value,))`` or
-        ``(function, indices of earlier nodes)``. Functions are named ``"exp"`` for NumPy's and
-        ``"special.gammaln"`` for SciPy's.
-    inputs : tuple of str
-        Names of the inputs: ``y`` and ``x``; ``y0, y1`` for a product; parameters by name.
-    """
-
-    nodes: tuple[tuple[str, tuple], ...]
-    inputs: tuple[str, ...]
-
-    @property
-    def operations(self) -> set[str]:
-        """Names of the functions that occur."""
-        return {op for op, _ in self.nodes} - {"input", "const"}
-
-    @property
-    def constants(self) -> list[float]:
-        """The numbers that occur."""
-        return [args[0] for op, args in self.nodes if op == "const"]
-
-    def to_json(self) -> dict:
-        """Return plain data: floats as hexadecimal strings, so that nothing is rounded."""
-        nodes = [
-            [op, [float(a).hex() for a in args] if op == "const" else list(args)]
-            for op, args in self.nodes
-        ]
-        return {"nodes": nodes, "inputs": list(self.inputs)}
-
-    @classmethod
-    def from_json(cls, data: dict) -> Graph:
-        """Read what `to_json` wrote."""
-        nodes = tuple(
-            (op, tuple(float.fromhex(a) for a in args) if op == "const" else tuple(args))
-            for op, args in data["nodes"]
+def lifted(graph: GraphBuilder, value: Any, where: str) -> Tracer:
+    """Bring an argument into a graph: a tracer as it is, a number as a constant."""
+    if isinstance(value, Tracer):
+        if value._graph is not graph:
+            raise NotTraceable(f"{where}: a value of another density leaked into this one")
+        return value
+    if isinstance(value, Fraction) and Fraction(float(value)) != value:
+        # a declared constant such as 1/10 is no float: it stays a quotient in the graph
+        parts = [float(value.numerator), float(value.denominator)]
+        if [Fraction(p) for p in parts] != [value.numerator, value.denominator]:
+            raise NotTraceable(f"{where}: a Fraction with parts beyond float64, {value}")
+        return Tracer(graph, graph.add("divide", *map(graph.constant, parts)))
+    if isinstance(value, Fraction):
+        value = float(value)
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise NotTraceable(f"{where}: an argument of type {type(value).__name__}")
+    if array.ndim:
+        raise NotTraceable(
+            f"{where}: a captured array of shape {array.shape}; a traced density is "
+            "elementwise in y and x, with numbers as constants"
         )
-        for k, (op, args) in enumerate(nodes):
-            plain = op in ("input", "const")
-            if not (len(args) == 1 if plain else all(0 <= i < k for i in args)):
-                raise ValueError(f"node {k}, {op}, cannot have the arguments {args}")
-        return cls(nodes, tuple(data["inputs"]))
-
-    def bind(self, values: dict[str, float]) -> Graph:
-        """Return the graph with some inputs (parameters) replaced by numbers."""
-        nodes = tuple(
-            ("const", (float(values[args[0]]),))
-            if op == "input" and args[0] in values
-            else (op, args)
-            for op, args in self.nodes
-        )
-        return Graph(nodes, tuple(n for n in self.inputs if n not in values))
-
-
-class _Recorder:
-    """The list of instructions while a density runs; equal instructions are shared."""
-
-    def __init__(self) -> None:
-        self.nodes: list[tuple[str, tuple]] = []
-        self._known: dict[Any, int] = {}
-
-    def add(self, op: str, args: tuple, kind: int = _REAL) -> Tracer:
-        key = (op, float(args[0]).hex()) if op == "const" else (op, args)
-        if key not in self._known:
-            self._known[key] = len(self.nodes)
-            self.nodes.append((op, args))
-        return Tracer(self, self._known[key], kind)
-
-    def lift(self, value: Any, where: str) -> Tracer:
-        """Bring an argument into the graph: a tracer as it is, a number as a constant."""
-        if isinstance(value, Tracer):
-            if value._recorder is not self:
-                raise NotTraceable(f"{where}: a value of another density leaked into this one")
-            return value
-        if isinstance(value, Fraction) and Fraction(float(value)) != value:
-            # a declared constant such as 1/10 is no float: it stays a quotient in the graph
-            parts = [float(value.numerator), float(value.denominator)]
-            if [Fraction(p) for p in parts] != [value.numerator, value.denominator]:
-                raise NotTraceable(f"{where}: a Fraction with parts beyond float64, {value}")
-            p, q = (self.add("const", (part,)) for part in parts)
-            return self.add("divide", (p._index, q._index))
-        if isinstance(value, Fraction):
-            value = float(value)
-        array = np.asarray(value)
-        if array.dtype.kind not in "biuf":
-            raise NotTraceable(f"{where}: an argument of type {type(value).__name__}")
-        if array.ndim:
-            raise NotTraceable(
-                f"{where}: a captured array of shape {array.shape}; a traced density is "
-                "elementwise in y and x, with numbers as constants"
-            )
-        kind = _TRUTH if array.dtype.kind == "b" else _WHOLE if array.dtype.kind in "iu" else _REAL
-        if kind != _TRUTH and array.dtype.itemsize < 8:
-            kind = _NARROW
-        return self.add("const", (float(array),), kind)
+    kind = _TRUTH if array.dtype.kind == "b" else _WHOLE if array.dtype.kind in "iu" else _REAL
+    if kind != _TRUTH and array.dtype.itemsize < 8:
+        kind = _NARROW
+    return Tracer(graph, graph.constant(float(array)), kind)
 
 
 class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
     """Stand in for y or x while a density is traced; records what is done to it."""
 
-    __slots__ = ("_index", "_kind", "_recorder")
+    __slots__ = ("_graph", "_index", "_kind")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, recorder: _Recorder, index: int, kind: int = _REAL):
-        self._recorder = recorder
+    def __init__(self, graph: GraphBuilder, index: int, kind: int = _REAL):
+        self._graph = graph
         self._index = index
         # of this value, not of its node: 1 and True are one node
         self._kind = kind
 
     def _apply(self, name: str, arguments: tuple) -> Tracer:
-        recorder = self._recorder
-        lifted = [recorder.lift(a, name) for a in arguments]
-        kinds = [a._kind for a in lifted]
+        values = [lifted(self._graph, a, name) for a in arguments]
+        kinds = [a._kind for a in values]
         if why := _refused(name, kinds, arguments):
             raise NotTraceable(f"np.{name} of {why}")
         name = _LOGICAL.get(name, name)
         if name == "add" and max(kinds) == _TRUTH:
             name = "logical_or"  # what NumPy does: True + True is True
-        kind = _TRUTH if name in _TRUTHS else _REAL
+        kind = _TRUTH if name in TRUTHS else _REAL
         if name in _KEPT:
             kind = max(kinds[1:] if name == "where" else kinds)
-        return recorder.add(name, tuple(a._index for a in lifted), kind)
+        return Tracer(self._graph, self._graph.add(name, *(a._index for a in values)), kind)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Tracer:
         name = ufunc.__name__
@@ -201,19 +112,19 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
         if name in ("ones_like", "zeros_like") and len(args) == 1 and not kwargs:
             return self._of_kind(float(name == "ones_like"), args[0]._kind)
         if name == "full_like" and len(args) == 2 and not kwargs:
-            return self._of_kind(args[1], self._recorder.lift(args[0], name)._kind)
+            return self._of_kind(args[1], lifted(self._graph, args[0], name)._kind)
         if name == "select" and len(args) >= 2 and not kwargs:
             out: Any = args[2] if len(args) > 2 else 0.0
             for condition, choice in zip(reversed(args[0]), reversed(args[1]), strict=True):
-                out = np.where(self._recorder.lift(condition, name), choice, out)
-            return self._recorder.lift(out, name)
+                out = np.where(lifted(self._graph, condition, name), choice, out)
+            return lifted(self._graph, out, name)
         raise NotTraceable(f"np.{name} is not one of the functions that the graph knows")
 
     def astype(self, dtype: Any, **_: Any) -> Tracer:
         """Return the same number as a float64; anything else would round."""
         if np.dtype(dtype) != np.float64:
             raise NotTraceable(f"astype({dtype!r})")
-        return Tracer(self._recorder, self._index)
+        return Tracer(self._graph, self._index)
 
     def _of_kind(self, value: Any, kind: int) -> Tracer:
         """Bring a value into the graph as a number of a kind, to which NumPy rounds it."""
@@ -221,8 +132,7 @@ class Tracer(np.lib.mixins.NDArrayOperatorsMixin):
             raise NotTraceable("np.full_like of truth values or whole numbers, by values of y or x")
         if kind != _REAL:
             value = bool(value) if kind == _TRUTH else int(value)
-        lifted = self._recorder.lift(value, "full_like")
-        return Tracer(self._recorder, lifted._index, kind)
+        return Tracer(self._graph, lifted(self._graph, value, "full_like")._index, kind)
 
     def __abs__(self) -> Tracer:
         """Record an absolute value."""
@@ -274,7 +184,7 @@ def _refused(name: str, kinds: list[int], arguments: tuple) -> str:
         return "truth values, which depends on NumPy's version"
     if used == _TRUTH and name in _SHORT:
         return "truth values, which NumPy computes in 8 bits"
-    known = name in _TRUTHS or name in _LOGICAL or name in _KEPT or name == "divide"
+    known = name in TRUTHS or name in _LOGICAL or name in _KEPT or name == "divide"
     if used == _TRUTH and not known:
         return "truth values, which NumPy computes in half precision: write .astype(float)"
     if used == _NARROW:
@@ -320,65 +230,31 @@ def trace(
     NotTraceable
         The density does something that the graph does not know; the message names it.
     """
-    recorder = _Recorder()
+    graph = GraphBuilder()
 
     def open_input(name: str | tuple[str, ...]) -> Any:
         if isinstance(name, tuple):
-            return tuple(recorder.add("input", (part,)) for part in name)
-        return recorder.add("input", (name,))
+            return tuple(map(open_input, name))
+        return Tracer(graph, graph.add("input", name))
 
     traced = [open_input(name) for name in arguments]
-    keywords = {name: recorder.add("input", (name,)) for name in parameters}
+    keywords = {name: open_input(name) for name in parameters}
     try:
-        result = recorder.lift(function(*traced, **keywords), "the result")
+        result = lifted(graph, function(*traced, **keywords), "the result")
     except NotTraceable:
         raise
     except Exception as error:
         raise NotTraceable(f"{type(error).__name__}: {error}") from error
-    last = result._index
-    if last != len(recorder.nodes) - 1:  # the result must stand last: drop what it does not need
-        return _prune(recorder.nodes, last, arguments, parameters)
-    return Graph(tuple(recorder.nodes), _names(arguments) + parameters)
-
-
-def _names(arguments: tuple) -> tuple[str, ...]:
-    flat: list[str] = []
-    for name in arguments:
-        flat.extend(name if isinstance(name, tuple) else (name,))
-    return tuple(flat)
-
-
-def pruned(nodes: list[tuple[str, tuple]], root: int) -> tuple[tuple[str, tuple], ...]:
-    """Return the nodes that one of them needs, itself the last."""
-    needed, stack = set(), [root]
-    while stack:
-        index = stack.pop()
-        if index not in needed:
-            needed.add(index)
-            op, args = nodes[index]
-            if op not in ("input", "const"):
-                stack.extend(args)
-    order = sorted(needed)
-    place = {old: new for new, old in enumerate(order)}
-    return tuple(
-        (op, args if op in ("input", "const") else tuple(place[a] for a in args))
-        for op, args in (nodes[i] for i in order)
-    )
-
-
-def _prune(nodes: list, last: int, arguments: tuple, parameters: tuple[str, ...]) -> Graph:
-    return Graph(pruned(nodes, last), _names(arguments) + parameters)
+    names = [n for name in arguments for n in (name if isinstance(name, tuple) else (name,))]
+    if result._index == len(graph.nodes) - 1:
+        return Graph(tuple(graph.nodes), (*names, *parameters))
+    # the result must stand last: drop what it does not need
+    return graph.graph(result._index, (*names, *parameters))
 
 
 def replay(graph: Graph, inputs: dict[str, Any]) -> Any:
     """Record a graph again inside another trace, on tracers (or numbers) as inputs."""
-    recorder = next(v._recorder for v in inputs.values() if isinstance(v, Tracer))
-    values: list[Tracer] = []
-    for op, args in graph.nodes:
-        if op == "input":
-            values.append(recorder.lift(inputs[args[0]], "an inner density"))
-        elif op == "const":
-            values.append(recorder.add("const", args))
-        else:
-            values.append(recorder.add(op, tuple(values[a]._index for a in args)))
-    return values[-1]
+    outer = next(v._graph for v in inputs.values() if isinstance(v, Tracer))
+    names = [args[0] for op, args in graph.nodes if op == "input"]
+    nodes = {n: lifted(outer, inputs[n], "an inner density")._index for n in names}
+    return Tracer(outer, outer.append(graph, inputs=nodes)[-1])

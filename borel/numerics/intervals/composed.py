@@ -130,17 +130,3 @@ def _below_zero(x: Box, y: Box, box: Box) -> Box:
 def exp10(a: Box) -> Box:
     """Enclose 10**a."""
     return power(_TEN, a)
-
-
-FUNCTIONS = {
-    "special.entr": entr,
-    "special.exp10": exp10,
-    "special.expit": expit,
-    "special.kl_div": kl_div,
-    "special.log_expit": log_expit,
-    "special.logit": logit,
-    "special.rel_entr": rel_entr,
-    "special.xlog1py": xlog1py,
-    "special.xlogy": xlogy,
-}
-"""Enclosures by the names that a graph has for them."""

@@ -21,12 +21,16 @@ import numpy as np
 
 from borel import settings
 from borel.errors import NotEnclosed
+from borel.numerics.graphs.graph import LEAVES
+from borel.numerics.graphs.operations import FOR_NAN, OPERATIONS
 from borel.numerics.intervals import arithmetic, composed, elementary, special
 from borel.numerics.intervals.arithmetic import Box, both_ends
 from borel.numerics.intervals.elementary import ULPS, exponential
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from collections.abc import Callable
+
+    from borel.numerics.graphs.graph import Graph
 
 __all__ = ["TABLE", "ULPS", "Box", "evaluate", "exponential"]
 
@@ -57,7 +61,7 @@ def evaluate(graph: Graph, inputs: dict[str, Box]) -> Box:
             doubt = np.isnan(low) | np.isnan(high)
             if op in UNDEFINED:
                 doubt = doubt | UNDEFINED[op](*(values[a] for a in args))
-            if op not in ("input", "const") and op not in _DEFINED_FOR_NAN:
+            if op not in LEAVES and op not in _DEFINED_FOR_NAN:
                 for a in args:
                     doubt = doubt | doubts[a]
             values.append(_known((low, high)))
@@ -96,24 +100,6 @@ def _from_known(function):
     return lambda *boxes: function(*(_known(b) for b in boxes))
 
 
-_DEFINED_FOR_NAN = {
-    "less": arithmetic.less,
-    "less_equal": arithmetic.less_equal,
-    "greater": lambda a, b: arithmetic.less(b, a),
-    "greater_equal": lambda a, b: arithmetic.less_equal(b, a),
-    "equal": arithmetic.equal,
-    "not_equal": lambda a, b: arithmetic.logical_not(arithmetic.equal(a, b)),
-    "logical_and": arithmetic.logical_and,
-    "logical_or": arithmetic.logical_or,
-    "logical_not": arithmetic.logical_not,
-    "logical_xor": arithmetic.logical_xor,
-    "isnan": arithmetic.isnan,
-    "isfinite": arithmetic.isfinite,
-    "isinf": arithmetic.isinf,
-    "where": arithmetic.where,
-    "fmax": arithmetic.fmax,
-    "fmin": arithmetic.fmin,
-}
 # Where NumPy and SciPy have no value (0 / 0, 0 inf, I_0(inf)) though the enclosures have one, by
 # continuity or as ranges need it: a comparison of what comes out may go the other way.
 UNDEFINED = {
@@ -130,62 +116,29 @@ UNDEFINED = {
         for name in "beta betaln betainc betaincc gammainc gammaincc iv kv poch".split()
     },
 }
-_ARITHMETIC = {
-    "add": arithmetic.add,
-    "subtract": arithmetic.subtract,
-    "multiply": arithmetic.multiply,
-    "divide": arithmetic.divide,
-    "negative": arithmetic.negative,
-    "positive": lambda a: a,
-    "reciprocal": arithmetic.reciprocal,
-    "square": arithmetic.square,
-    "sqrt": arithmetic.sqrt,
-    "absolute": arithmetic.absolute,
-    "maximum": arithmetic.maximum,
-    "minimum": arithmetic.minimum,
-    "floor": both_ends(np.floor),
-    "ceil": both_ends(np.ceil),
-    "trunc": both_ends(np.trunc),
-    "rint": both_ends(np.rint),
-    "sign": both_ends(np.sign),
-    "heaviside": arithmetic.heaviside,
-    "remainder": arithmetic.remainder,
-    "floor_divide": arithmetic.floor_divide,
-}
-_ELEMENTARY = {
-    "power": elementary.power,
+_DEFINED_FOR_NAN = FOR_NAN | {"where"}
+_OWN = {
     "exp": exponential,
-    "exp2": elementary.exp2,
-    "expm1": elementary.expm1,
-    "log": elementary.log,
-    "log2": elementary.log2,
-    "log10": elementary.log10,
-    "log1p": elementary.log1p,
-    "logaddexp": elementary.logaddexp,
-    "logaddexp2": elementary.logaddexp2,
-    "cbrt": elementary.cbrt,
-    "hypot": elementary.hypot,
-    "sin": elementary.sin,
-    "cos": elementary.cos,
-    "tan": elementary.tan,
-    "arcsin": elementary.arcsin,
-    "arccos": elementary.arccos,
-    "arctan": elementary.arctan,
-    "arctan2": elementary.arctan2,
-    "sinh": elementary.sinh,
-    "cosh": elementary.cosh,
-    "tanh": elementary.tanh,
-    "arcsinh": elementary.arcsinh,
-    "arccosh": elementary.arccosh,
-    "arctanh": elementary.arctanh,
+    "positive": lambda a: a,
+    "greater": lambda a, b: arithmetic.less(b, a),
+    "greater_equal": lambda a, b: arithmetic.less_equal(b, a),
+    "not_equal": lambda a, b: arithmetic.logical_not(arithmetic.equal(a, b)),
+    **{op: both_ends(getattr(np, op)) for op in ("floor", "ceil", "trunc", "rint", "sign")},
 }
-_SPECIAL = {**composed.FUNCTIONS, **special.FUNCTIONS}
-TABLE = {
-    **_DEFINED_FOR_NAN,
-    **{
-        name: _from_known(function)
-        for name, function in {**_ARITHMETIC, **_ELEMENTARY, **_SPECIAL}.items()
-    },
+
+
+def _enclosure(op: str) -> Callable[..., Box] | None:
+    """Return what encloses an operation: the function of its name, unless it has another one."""
+    name = op.removeprefix("special.")
+    modules = (arithmetic, elementary) if name == op else (composed, special)
+    found = [getattr(module, name, None) for module in modules]
+    return _OWN.get(op) or found[0] or found[1]
+
+
+TABLE: dict[str, Callable[..., Box]] = {
+    op: function if op in _DEFINED_FOR_NAN else _from_known(function)
+    for op in OPERATIONS
+    if (function := _enclosure(op))
 }
 """Enclosures by the names of operations in a graph: boxes in (arrays that broadcast), a box out.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from borel.numerics.graphs.operations import COMPARISONS
 from borel.numerics.intervals import batched, interpreter
 from borel.numerics.jets.arithmetic import NAN, add, joined, padded, part
 from borel.numerics.jets.elementary import Functions
@@ -20,10 +21,10 @@ from borel.numerics.jets.elementary import Functions
 if TYPE_CHECKING:
     from borel.numerics.intervals.batched import Box
 
-BRANCHING = frozenset(
-    "absolute maximum minimum fmax fmin sign where less less_equal greater greater_equal".split()
-)
-COMPARISONS = frozenset("less less_equal greater greater_equal equal not_equal".split())
+BRANCHING = frozenset("absolute maximum minimum fmax fmin sign where".split()) | COMPARISONS - {
+    "equal",
+    "not_equal",
+}
 """Operations whose derivatives may be unknown although those of their arguments are known."""
 
 

@@ -1,6 +1,7 @@
 """Elementary functions on interval Taylor jets: entry after entry, by their differential equations.
 
-An operation without a rule keeps its range; its derivatives are unknown.
+An operation without a rule here is differentiated as the table of operations says; if it does not
+say, the range is kept and derivatives are unknown.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.numerics.graphs.formulas import formula, function_of, reads_once
+from borel.numerics.graphs.operations import OPERATIONS, STEPS, TRUTHS
 from borel.numerics.intervals import batched, interpreter
 from borel.numerics.intervals.special import polygamma
 from borel.numerics.jets.arithmetic import NAN, add, joined, like, multiply, part, stacked
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.numerics.intervals.batched import Box
 
 _TWO_BY_ROOT_PI = (np.array(1.1283791670955125), np.array(1.1283791670955128))
@@ -45,7 +50,13 @@ class Functions:
             return rule(*args)
         heads = [part(a, slice(1)) for a in args]
         found = interpreter.TABLE[op](*heads)
-        return found if all(len(a[0]) == 1 for a in args) else self._unknown(found, heads)
+        if all(len(a[0]) == 1 for a in args):
+            return found
+        if op in MEANINGS and self.order:
+            return joined(found, part(MEANINGS[op](self, *args), slice(1, None)))
+        if op in SLOPES:
+            return self._of_slope(found, args[0], lambda: SLOPES[op](self, args[0]))
+        return self._unknown(found, heads)
 
     def _unknown(self, head: Box, around: list[Box]) -> Box:
         """Return a jet of which only the range is known."""
@@ -186,17 +197,6 @@ class Functions:
             return head
         return self._chain(head, a, lambda n, low, high: (low[n], high[n]))
 
-    def _expm1(self, a: Box) -> Box:
-        head = self._of_table("expm1", a)
-        return head if len(a[0]) == 1 else joined(head, part(self._exp(a), slice(1, None)))
-
-    def _exp2(self, a: Box) -> Box:
-        head = self._of_table("exp2", a)
-        if len(a[0]) == 1:
-            return head
-        scaled = batched.multiply(a, _log_two(a))
-        return joined(head, part(self._exp(scaled), slice(1, None)))
-
     def _log(self, a: Box) -> Box:
         a = _in_domain(a)
         head = self._of_table("log", a)
@@ -220,25 +220,6 @@ class Functions:
             return batched.multiply(out, by_a0)
 
         return self._steps(head, step)
-
-    def _log1p(self, a: Box) -> Box:
-        head = self._of_table("log1p", a)
-        if len(a[0]) == 1:
-            return head
-        return joined(head, part(self._log(add(a, _one(a))), slice(1, None)))
-
-    def _log2(self, a: Box) -> Box:
-        return self._scaled_log("log2", a, _log_two(a))
-
-    def _log10(self, a: Box) -> Box:
-        ten = interpreter.TABLE["log"](like(a, 10.0))
-        return self._scaled_log("log10", a, ten)
-
-    def _scaled_log(self, op: str, a: Box, scale: Box) -> Box:
-        head = self._of_table(op, a)
-        if len(a[0]) == 1:
-            return head
-        return joined(head, part(batched.divide(self._log(a), scale), slice(1, None)))
 
     def _special_expit(self, a: Box) -> Box:
         head = self._of_table("special.expit", a)
@@ -347,26 +328,6 @@ class Functions:
             ),
         )
 
-    def _arctan(self, a: Box) -> Box:
-        return self._primitive("arctan", a, lambda: self._reciprocal(add(_one(a), self._square(a))))
-
-    def _arctanh(self, a: Box) -> Box:
-        return self._primitive(
-            "arctanh", a, lambda: self._reciprocal(add(_one(a), batched.negative(self._square(a))))
-        )
-
-    def _arcsinh(self, a: Box) -> Box:
-        return self._primitive(
-            "arcsinh", a, lambda: self._reciprocal(self._sqrt(add(_one(a), self._square(a))))
-        )
-
-    def _arcsin(self, a: Box) -> Box:
-        def slope() -> Box:
-            inner = add(_one(a), batched.negative(self._square(a)))
-            return self._reciprocal(self._sqrt(inner))
-
-        return self._primitive("arcsin", a, slope)
-
     def _bell(self, a: Box, scale: float, level: Box) -> Box:
         """Return level * exp(-scale a**2)."""
         return batched.multiply(
@@ -399,13 +360,11 @@ class Functions:
         """Return it up to one order less, which is what a slope is asked for."""
         return Functions(self.order - 1)._polygamma(k, part(a, slice(self.order)))
 
-    _special_loggamma, _special_psi = _special_gammaln, _special_digamma
-
     def _special_xlogy(self, a: Box, b: Box) -> Box:
         return self._by_product("special.xlogy", a, b, lambda: self._log(b))
 
     def _special_xlog1py(self, a: Box, b: Box) -> Box:
-        return self._by_product("special.xlog1py", a, b, lambda: self._log1p(b))
+        return self._by_product("special.xlog1py", a, b, lambda: self.apply("log1p", [b]))
 
     def _by_product(self, op: str, a: Box, b: Box, factor) -> Box:
         head = interpreter.TABLE[op](part(a, slice(1)), part(b, slice(1)))
@@ -432,5 +391,25 @@ def _one(a: Box) -> Box:
     return like(a, 1.0)
 
 
-def _log_two(a: Box) -> Box:
-    return interpreter.TABLE["log"](like(a, 2.0))
+def _rule(op: str) -> Callable[..., Box]:
+    return lambda functions, *args: functions.apply(op, list(args))
+
+
+def _number(value: float) -> Box:
+    array = np.array([value])
+    return array, array
+
+
+_BRANCHES = TRUTHS | STEPS | {"where"}
+MEANINGS = {
+    op: function_of(of.means, ("u", "v")[: of.arguments], _rule, _number, context=1)
+    for op, of in OPERATIONS.items()
+    if of.means and reads_once(of.means) and not formula(of.means).operations & _BRANCHES
+}
+"""Functions written out in others: derivatives of what has no rule of its own."""
+SLOPES = {
+    op: function_of(of.derivative[0], ("u",), _rule, _number, context=1)
+    for op, of in OPERATIONS.items()
+    if of.arguments == 1 and of.derivative and formula(of.derivative[0]).inputs == ("u",)
+}
+"""Derivatives of functions of one argument, as functions of it: what has no rule of its own."""

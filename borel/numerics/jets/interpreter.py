@@ -10,11 +10,13 @@ import numpy as np
 
 from borel import settings
 from borel.errors import NotEnclosed
+from borel.numerics.graphs.graph import LEAVES
+from borel.numerics.graphs.operations import COMPARISONS, FOR_NAN, ON_A_PART
 from borel.numerics.intervals import batched, interpreter
-from borel.numerics.jets.branches import BRANCHING, COMPARISONS, Branches
+from borel.numerics.jets.branches import BRANCHING, Branches
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
 
 
@@ -26,16 +28,9 @@ class Outcome(NamedTuple):
     kink: np.ndarray | None
 
 
-_PARTIAL = frozenset(
-    """sqrt log log2 log10 log1p power arcsin arccos arccosh arctanh special.logit special.erfinv
-    special.ndtri""".split()
-) | frozenset(interpreter.UNDEFINED)
+_PARTIAL = ON_A_PART | {"power"} | frozenset(interpreter.UNDEFINED)
 """Operations that have no value at some numbers: ends are NaN there, or it is left out (`_CUT`)."""
 _CUT = frozenset(("sqrt", "log"))
-_FOR_NAN = COMPARISONS | frozenset(
-    "isnan isfinite isinf fmax fmin logical_and logical_or logical_not logical_xor".split()
-)
-"""Operations with a value for NaN."""
 
 
 class Program:
@@ -93,9 +88,9 @@ class Program:
         behind: list[frozenset[int]] = []
         out: dict[int, frozenset[int]] = {}
         for k, (op, args) in enumerate(self.graph.nodes):
-            used = () if op in ("input", "const") or k in self.constants else args
+            used = () if op in LEAVES or k in self.constants else args
             found = frozenset().union(*(behind[a] for a in used))
-            asked = behind[args[0]] if op == "where" else found if op in _FOR_NAN else frozenset()
+            asked = behind[args[0]] if op == "where" else found if op in FOR_NAN else frozenset()
             if asked:
                 out[k] = asked
             behind.append(found | {k} if used and op in _PARTIAL else found)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from borel.numerics.graphs.trace import Graph, pruned
+from borel.numerics.graphs.graph import LEAVES, Graph, GraphBuilder
 
 Form = dict[str, Fraction]
 """A weighted sum: the coefficient of each input; that of "" is what is added."""
@@ -132,7 +132,7 @@ class _Read:
         self.forms = forms_of(graph)
         last = len(graph.nodes) - 1
         inner = [*enumerate(graph.nodes), (None, ("", (last,)))]
-        users = [args for k, (op, args) in inner if op not in ("input", "const")
+        users = [args for k, (op, args) in inner if op not in LEAVES
                  and (k is None or self.forms[k] is None)]  # fmt: skip
         self.used = [k for k in sorted({a for args in users for a in args}) if self._secret(k)]
 
@@ -142,11 +142,11 @@ class _Read:
 
     def along(self, form: Form) -> Graph | None:
         """Return the graph in terms of a weighted sum ``x``, if what it uses are such."""
-        made = Maker()
+        made = FormBuilder()
         place: dict[int, int] = {}
         for k, (op, args) in enumerate(self.graph.nodes):
             own = self.forms[k]
-            plain = op in ("input", "const")
+            plain = op in LEAVES
             if k in self.used:
                 assert own is not None
                 times = _multiple(own, form, self.names)
@@ -163,7 +163,7 @@ class _Read:
                 place[k] = made.sum(own.get("y", _NONE), _NONE, own.get(_ONE, _NONE))
         names = tuple(n for n in self.graph.inputs if n not in self.names)
         root = place[len(self.graph.nodes) - 1]
-        return Graph(pruned(made.nodes, root), (*names, _NAME))
+        return made.graph(root, (*names, _NAME))
 
 
 def _form(op: str, args: tuple, forms: list[Form | None]) -> Form | None:
@@ -211,22 +211,10 @@ def _multiple(form: Form, other: Form, names: tuple[str, ...]) -> Fraction | Non
     return ratios.pop() if len(ratios) == 1 else None
 
 
-class Maker:
-    """The nodes of a new graph; equal nodes are shared."""
+class FormBuilder(GraphBuilder):
+    """A graph in the making, of exact numbers and weighted sums."""
 
-    def __init__(self) -> None:
-        self.nodes: list[tuple[str, tuple]] = []
-        self._known: dict[tuple, int] = {}
-
-    def add(self, op: str, *args: Any) -> int:
-        """Add a node, unless there is such a one, and return where it is."""
-        key = (op, *(a.hex() if isinstance(a, float) else a for a in args))
-        if key not in self._known:
-            self._known[key] = len(self.nodes)
-            self.nodes.append((op, args))
-        return self._known[key]
-
-    def number(self, value: Fraction) -> int:
+    def exact(self, value: Fraction) -> int:
         """Add a number: a float, and where it is none, floats that give it without rounding."""
         if Fraction(float(value)) == value:
             return self.add("const", float(value))
@@ -254,7 +242,7 @@ class Maker:
         else:
             terms += [self._scaled(self._y(), of_y)] if of_y else []
             terms += [self._scaled(self._x(), of_x)] if of_x else []
-        terms += [self.number(rest)] if rest or not terms else []
+        terms += [self.exact(rest)] if rest or not terms else []
         total, *others = terms
         for term in others:
             total = self.add("add", total, term)
@@ -271,4 +259,4 @@ class Maker:
             return k
         if times == -1:
             return self.add("negative", k)
-        return self.add("multiply", k, self.number(times))
+        return self.add("multiply", k, self.exact(times))

@@ -12,8 +12,8 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from borel.numerics.graphs.trace import Graph, pruned
-from borel.numerics.reduction.linear_forms import Form, Maker
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.reduction.linear_forms import Form, FormBuilder
 
 Polynomial = dict[tuple[str, ...], "Fraction | None"]
 """Coefficients by monomial, of degree 2 at most; that of () may be a number that is not known."""
@@ -98,14 +98,14 @@ def normal_law(prior: Graph, form: Form, names: tuple[str, ...], *, log: bool) -
 
 def _density(mean: Fraction, variance: Fraction) -> Graph:
     """Return -(x - m)^2 / 2 v - (log 2 v + log pi) / 2; log pi is log B(1/2, 1/2)."""
-    made = Maker()
-    half, x = made.number(Fraction(1, 2)), made.add("input", "x")
-    apart = made.add("subtract", x, made.number(mean)) if mean else x
-    top = made.add("divide", made.add("square", apart), made.number(2 * variance))
-    size = made.add("log", made.number(2 * variance))
+    made = FormBuilder()
+    half, x = made.exact(Fraction(1, 2)), made.add("input", "x")
+    apart = made.add("subtract", x, made.exact(mean)) if mean else x
+    top = made.add("divide", made.add("square", apart), made.exact(2 * variance))
+    size = made.add("log", made.exact(2 * variance))
     constant = made.add("add", size, made.add("special.betaln", half, half))
     total = made.add("add", top, made.add("multiply", half, constant))
-    return Graph(pruned(made.nodes, made.add("negative", total)), ("x",))
+    return made.graph(made.add("negative", total), ("x",))
 
 
 def _polynomial(graph: Graph, root: int | None = None) -> Polynomial | None:

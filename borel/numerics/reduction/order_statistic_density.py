@@ -18,7 +18,7 @@ from borel.numerics.reduction.linear_forms import Form, forms_of
 from borel.numerics.reduction.sum_density import MOST, TERMS, Piece, density_of_sum, joined
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 _ONE, _LINE = fmpq_poly([1]), fmpq_poly([0, 1])
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_poly
 
-from borel.numerics.graphs.trace import Graph
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.reduction.linear_forms import Form, forms_of
 
 Factors = dict[tuple[str, Fraction, Fraction], Fraction]

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flint import fmpq, fmpq_poly
 
-from borel.numerics.reduction.linear_forms import Maker
+from borel.numerics.reduction.linear_forms import FormBuilder
 from borel.numerics.reduction.order_statistic_density import PieceLaws, turned
 from borel.numerics.reduction.sum_density import MOST, TERMS, Piece, SumLaw, chained, polynomial
 
 if TYPE_CHECKING:
-    from borel.numerics.graphs.trace import Graph
+    from borel.numerics.graphs.graph import Graph
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -57,12 +57,12 @@ class ProductLaw(NamedTuple):
 
     def written(self) -> SumLaw:
         """Return the density as a graph."""
-        made = Maker()
+        made = FormBuilder()
         x = made.add("input", "x")
-        g = made.add("subtract", x, made.number(self.plus)) if self.plus else x
+        g = made.add("subtract", x, made.exact(self.plus)) if self.plus else x
         if self.times != 1:
-            g = made.add("multiply", g, made.number(1 / self.times))
-        scale = made.number(1 / abs(self.times))
+            g = made.add("multiply", g, made.exact(1 / self.times))
+        scale = made.exact(1 / abs(self.times))
         parts = []
         for low, high, terms in self.pieces:
             nodes = [_written(made, g, term) for term in terms]
@@ -74,13 +74,13 @@ class ProductLaw(NamedTuple):
         return chained(made, x, sorted(parts))
 
 
-def _written(made: Maker, g: int, term: Term) -> int:
+def _written(made: FormBuilder, g: int, term: Term) -> int:
     total = polynomial(made, g, term.of.coeffs())
     if not term.power:
         return total
-    inside = made.number(term.unit) if term.still else g
+    inside = made.exact(term.unit) if term.still else g
     if not term.still and term.unit != 1:
-        inside = made.add("multiply", g, made.number(1 / term.unit))
+        inside = made.add("multiply", g, made.exact(1 / term.unit))
     log = made.add("log", inside)
     for _ in range(term.power):
         total = made.add("multiply", total, log)

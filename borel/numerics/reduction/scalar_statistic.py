@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from flint import fmpq_poly
 
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.nan_conditions import TESTS
-from borel.numerics.graphs.trace import Graph
 from borel.numerics.reduction.linear_forms import forms_of, formula, formula_of, through_a_sum
 from borel.numerics.reduction.normal_sum import NormalLaw, normal_law
 from borel.numerics.reduction.order_statistic_density import PieceLaws, in_a_box, turned

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from borel.numerics.graphs.dependence import through
-from borel.numerics.graphs.trace import Graph, pruned
-from borel.numerics.reduction.linear_forms import Maker
+from borel.numerics.graphs.graph import Graph, pruned
+from borel.numerics.reduction.linear_forms import FormBuilder
 
 Polynomial = dict[tuple, Fraction]
 """Coefficients by monomials: names and graphs, in order, as often as they are factors."""
@@ -63,7 +63,7 @@ def through_one_number(graphs: list[Graph], names: tuple[str, ...]) -> OneNumber
 
 def _along(graph: Graph, names: tuple[str, ...], core: Polynomial) -> Graph | None:
     """Return a graph in which multiples of a number, plus others, are those of ``x``."""
-    made, place = Maker(), {}
+    made, place = FormBuilder(), {}
     followed = _polynomials(graph, names)
     for k, (op, args) in enumerate(graph.nodes):
         own = followed[k]
@@ -79,7 +79,7 @@ def _along(graph: Graph, names: tuple[str, ...], core: Polynomial) -> Graph | No
     if last not in place:
         return None
     others = tuple(n for n in graph.inputs if n not in names)
-    return Graph(pruned(made.nodes, place[last]), (*others, _NAME))
+    return made.graph(place[last], (*others, _NAME))
 
 
 def _multiple(own: Polynomial, core: Polynomial) -> Fraction | None:

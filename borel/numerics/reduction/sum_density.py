@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from flint import fmpq, fmpq_poly
 
-from borel.numerics.graphs.trace import Graph, pruned
-from borel.numerics.reduction.linear_forms import Maker
+from borel.numerics.graphs.graph import Graph
+from borel.numerics.reduction.linear_forms import FormBuilder
 
 MOST, TERMS = 16, 128
 """Pieces at most, as each one is evaluated everywhere; and terms of all of them."""
@@ -163,7 +163,7 @@ def _convolved_one(piece: Piece, other: Piece) -> list[Piece]:
 
 def written(pieces: list[Piece]) -> SumLaw:
     """Return the graph of a density, and where its pieces are."""
-    made = Maker()
+    made = FormBuilder()
     x = made.add("input", "x")
     first, last = pieces[0].low, pieces[-1].high
     nodes = []
@@ -171,25 +171,25 @@ def written(pieces: list[Piece]) -> SumLaw:
         if low == first and high == last:
             nodes.append(_between(made, x, *pieces[0]))
         elif low == first:
-            at_end = made.add("subtract", x, made.number(low))
+            at_end = made.add("subtract", x, made.exact(low))
             nodes.append(_by_order(made, at_end, of(fmpq_poly([_q(low), 1]))))
         elif high == last:
-            at_end = made.add("subtract", made.number(high), x)
+            at_end = made.add("subtract", made.exact(high), x)
             nodes.append(_by_order(made, at_end, of(fmpq_poly([_q(high), -1]))))
         else:
             middle = Fraction(float((low + high) / 2))
-            apart = made.add("subtract", x, made.number(middle))
+            apart = made.add("subtract", x, made.exact(middle))
             nodes.append(polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs()))
     ends = [(low, high, node) for (low, high, _), node in zip(pieces, nodes, strict=True)]
     return chained(made, x, ends)
 
 
-def chained(made: Maker, x: int, parts: list[tuple[Fraction, Fraction, int]]) -> SumLaw:
+def chained(made: FormBuilder, x: int, parts: list[tuple[Fraction, Fraction, int]]) -> SumLaw:
     """Return the graph of a density from its parts: intervals in order, and nodes.
 
     Between them it is 0, as it is outside.
     """
-    nothing = made.number(Fraction(0))
+    nothing = made.exact(Fraction(0))
     first, last = parts[0][0], parts[-1][1]
     lower, upper = _outside(first, -1), _outside(last, 1)
     whole = [Fraction(lower), Fraction(upper)] == [first, last]
@@ -205,10 +205,10 @@ def chained(made: Maker, x: int, parts: list[tuple[Fraction, Fraction, int]]) ->
         cuts, nodes = [*cuts, last], [*nodes, nothing]
     total = nodes[-1]
     for cut, node in zip(reversed(cuts), reversed(nodes[:-1]), strict=True):
-        total = made.add("where", made.add("less_equal", x, made.number(cut)), node, total)
+        total = made.add("where", made.add("less_equal", x, made.exact(cut)), node, total)
     breaks = sorted({v for cut in cuts for v in _around(cut)})
     inner = tuple(v for v in breaks if lower < v < upper)
-    return SumLaw(Graph(pruned(made.nodes, total), ("x",)), lower, upper, inner, whole)
+    return SumLaw(made.graph(total, ("x",)), lower, upper, inner, whole)
 
 
 def _outside(value: Fraction, side: int) -> float:
@@ -225,25 +225,25 @@ def _around(value: Fraction) -> tuple[float, ...]:
     return (near,) if Fraction(near) == value else (near - step, near + step)
 
 
-def _between(made: Maker, x: int, low: Fraction, high: Fraction, of: fmpq_poly) -> int:
+def _between(made: FormBuilder, x: int, low: Fraction, high: Fraction, of: fmpq_poly) -> int:
     """Add a polynomial as powers of the distances from both ends, times the rest."""
     factors = []
     for end, base in (
-        (low, made.add("subtract", x, made.number(low))),
-        (high, made.add("subtract", made.number(high), x)),
+        (low, made.add("subtract", x, made.exact(low))),
+        (high, made.add("subtract", made.exact(high), x)),
     ):
         while not of(_q(end)):
             of = of / _line(end) if end == low else -(of / _line(end))
             factors.append(base)
     middle = Fraction(float((low + high) / 2))
-    apart = made.add("subtract", x, made.number(middle))
+    apart = made.add("subtract", x, made.exact(middle))
     total = polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs())
     for base in factors:
         total = made.add("multiply", total, base)
     return total
 
 
-def _by_order(made: Maker, base: int, of: fmpq_poly) -> int:
+def _by_order(made: FormBuilder, base: int, of: fmpq_poly) -> int:
     """Add a polynomial as the power of its argument that it begins with, times the rest."""
     terms = of.coeffs()
     order = next(k for k, c in enumerate(terms) if c)
@@ -253,11 +253,11 @@ def _by_order(made: Maker, base: int, of: fmpq_poly) -> int:
     return total
 
 
-def polynomial(made: Maker, base: int, terms: list[fmpq]) -> int:
+def polynomial(made: FormBuilder, base: int, terms: list[fmpq]) -> int:
     """Add a polynomial of a node, the constant term first."""
     *terms, last = terms
-    k = made.number(_fraction(last))
+    k = made.exact(_fraction(last))
     for term in reversed(terms):
         k = made.add("multiply", k, base)
-        k = made.add("add", k, made.number(_fraction(term))) if term else k
+        k = made.add("add", k, made.exact(_fraction(term))) if term else k
     return k
