@@ -162,9 +162,12 @@ def ends(values: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
     middle = fractions(values)
     error = fractions(rounding_of(values, max(rounding, U)))
     lower = np.where(error < 1, middle * (1 - error), 0 * middle)
-    upper = middle * (1 + error)
-    upper = np.where(upper > 1, fractions(np.ones(values.shape)), upper)
-    return lower, upper
+    return lower, at_most_1(middle * (1 + error))
+
+
+def at_most_1(values: np.ndarray) -> np.ndarray:
+    """Return upper ends of probabilities, which are never above 1."""
+    return np.where(values > 1, fractions(np.ones(values.shape)), values)
 
 
 def law(values: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
