@@ -132,6 +132,8 @@ def test_a_secret_of_probability_0_has_no_theorem_5():
     joint = bl.pmf([HALF, HALF, F(0)]) * bl.mechanisms.randomized_response(k=3, ratio=2)
     names = envelope_curve(joint, [HALF]).curve.values
     assert "theorem_5_lower" not in names and "theorem_3" in names
+    table = bl.envelope_bounds.envelope_table(joint, [HALF])
+    assert table.bound.values.tolist() == ["quantile", "binary", "theorem_3"]
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import U, rounding_of
 from borel.probability.arrays import carried
 from borel.probability.joint import Joint
+from borel.probability.measure import Measure
 
 if TYPE_CHECKING:
     from borel.probability.alphabets import Alphabet
@@ -145,6 +146,12 @@ def require_joint(joint: Any, what: str) -> None:
         )
 
 
+def require_finite_prior(prior: Any, what: str) -> None:
+    """Raise `InvalidInput` for anything but one prior on a finite alphabet."""
+    if not isinstance(prior, Measure) or prior._probabilities is None or prior.batch:
+        raise InvalidInput(what, expected="a finite prior", got=repr(prior))
+
+
 def ends(values: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the smallest and the largest probabilities that given ones stand for, as Fractions.
 
@@ -155,9 +162,12 @@ def ends(values: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
     middle = fractions(values)
     error = fractions(rounding_of(values, max(rounding, U)))
     lower = np.where(error < 1, middle * (1 - error), 0 * middle)
-    upper = middle * (1 + error)
-    upper = np.where(upper > 1, fractions(np.ones(values.shape)), upper)
-    return lower, upper
+    return lower, at_most_1(middle * (1 + error))
+
+
+def at_most_1(values: np.ndarray) -> np.ndarray:
+    """Return upper ends of probabilities, which are never above 1."""
+    return np.where(values > 1, fractions(np.ones(values.shape)), values)
 
 
 def law(values: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
@@ -169,7 +179,7 @@ def law(values: np.ndarray, rounding: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fractions(values: np.ndarray) -> np.ndarray:
-    """Return floats as the Fractions they are."""
+    """Return numbers as the Fractions they are."""
     out = np.empty(values.shape, dtype=object)
     out.ravel()[:] = [Fraction(v) for v in values.ravel().tolist()]
     return out

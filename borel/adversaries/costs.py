@@ -13,24 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from borel.adversaries.beliefs import Secrets
+from borel.adversaries.beliefs import Secrets, at_most_1
 from borel.adversaries.distance_costs import RealDistance, power
-from borel.adversaries.function_tables import about_function, kernel_rows
-from borel.adversaries.gains import gap
-from borel.adversaries.rational_enclosures import rational_ends
-from borel.adversaries.reciprocals import Reciprocal
-from borel.adversaries.threats import (
-    Cost,
-    Number,
-    Table,
-    TabledCost,
-    Value,
-    distinct,
-    given_table,
-    table_of,
-)
+from borel.adversaries.shared_threats import ReciprocalCost, of_distance, of_function
+from borel.adversaries.threats import Cost, Number, TabledCost, Value, given_table
 from borel.constants import real
 from borel.errors import InvalidInput
+from borel.numerics.balls.arithmetic import ball, precision, rational_ends
 from borel.probability.measure import Measure
 
 __all__ = ["alpha_loss", "distance", "guessing", "reciprocal", "table", "zero_one"]
@@ -76,8 +65,6 @@ class _AlphaLoss(Cost):
         ]
 
     def _least(self, w: list[Fraction]) -> tuple[Fraction, Fraction]:
-        from borel.numerics.balls.arithmetic import ball
-
         if len(w) < 2:
             return Fraction(0), Fraction(0)
         total = sum(w, Fraction(0))
@@ -90,15 +77,11 @@ class _AlphaLoss(Cost):
         return factor * low, factor * high
 
     def _norm(self, w: list[Fraction]) -> Any:
-        from borel.numerics.balls.arithmetic import ball
-
         a = ball(self.alpha)
         return sum((ball(v) ** a for v in w), ball(0)) ** (1 / a)
 
     def _law(self, secrets: Secrets, row: list[Fraction]) -> dict[Any, float]:
         """Return Q(x), proportional to w(x)**alpha, in float64."""
-        from borel.numerics.balls.arithmetic import ball, precision
-
         top = max(row)
         with precision(64):
             powers = [float((ball(v / top) ** ball(self.alpha)).mid()) if v else 0.0 for v in row]
@@ -176,18 +159,8 @@ def distance(
         raise InvalidInput(what, expected="distance=<a function>", got=repr(distance))
     if distance is None and guesses is None:
         return RealDistance(exponent)
-    chosen = None if guesses is None else distinct(guesses, what)
-
-    def build(secrets: Secrets) -> Table:
-        actions = secrets.alphabet.labels if chosen is None else chosen
-        pairs = [
-            [power(gap(x, w, distance, what), exponent) for w in actions] for x in secrets.labels
-        ]
-        lower: list[list[Number]] = [[a for a, _ in row] for row in pairs]
-        upper: list[list[Number]] = [[b for _, b in row] for row in pairs]
-        return table_of(lower, tuple(actions), None if lower == upper else upper)
-
-    return TabledCost(build, f"distance**{float(exponent):g}")
+    costs = of_distance(lambda rho: power(rho, exponent), distance, guesses, what)
+    return TabledCost(costs, f"distance**{float(exponent):g}")
 
 
 def alpha_loss(alpha: Any) -> Cost:
@@ -302,11 +275,7 @@ def reciprocal(prior: Measure) -> Cost:
     >>> bl.adversaries.cost_leakage(joint, reciprocal(prior), 0), bl.pmc(joint)(0)
     (Bound(1.029619417, exact), Bound(1.029619417, exact))
     """
-    return _Reciprocal(prior, "cost.reciprocal")
-
-
-class _Reciprocal(Reciprocal, Cost):
-    """The cost."""
+    return ReciprocalCost(prior)
 
 
 def guessing(function: Any) -> Cost:
@@ -344,24 +313,13 @@ def guessing(function: Any) -> Cost:
     >>> bl.adversaries.cost_leakage(joint, guessing(bl.Mechanism.from_matrix([[1, 0], [0, 1]])), 0)
     Bound(0.6931471806, exact)
     """
-    rows_of = kernel_rows(function, "cost.guessing")
-
-    def build(secrets: Secrets) -> Table:
-        lower, upper = rows_of(secrets)
-        labels = function.outcome.labels
-        if lower is upper:
-            return table_of((1 - lower).tolist(), labels)
-        low = [[max(v, Fraction(0)) for v in row] for row in _others(lower)]
-        high = [[min(v, Fraction(1)) for v in row] for row in _others(upper)]
-        return table_of(low, labels, high)
-
-    return about_function(TabledCost(build, "guessing a function"), function)
+    return of_function(TabledCost, function, _complement)
 
 
-def _others(rows: np.ndarray) -> list[list[Fraction]]:
-    """Return for every entry the sum of the others of its row."""
-    out = []
-    for row in rows.tolist():
-        total = sum(row, Fraction(0))
-        out.append([total - v for v in row])
-    return out
+def _complement(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of 1 - P(u|x): those of the sum of the other probabilities."""
+    if lower is upper:
+        wrong = 1 - lower
+        return wrong, wrong
+    low, high = (rows.sum(axis=1, keepdims=True) - rows for rows in (lower, upper))
+    return low, at_most_1(high)

@@ -12,8 +12,14 @@ from typing import Any
 import numpy as np
 
 from borel.adversaries.beliefs import Secrets
-from borel.adversaries.rational_enclosures import BITS, rational_ends
 from borel.adversaries.threats import Cost, Value, exact_label
+from borel.numerics.balls.arithmetic import (
+    RELATIVE_BITS,
+    as_fraction,
+    ball,
+    precision,
+    rational_ends,
+)
 
 _STEPS = 4096
 
@@ -25,8 +31,6 @@ def power(base: Fraction, exponent: Fraction) -> tuple[Fraction, Fraction]:
         return value, value
     if base in (0, 1):
         return base, base
-    from borel.numerics.balls.arithmetic import ball
-
     return rational_ends(lambda: ball(base) ** ball(exponent))
 
 
@@ -74,14 +78,14 @@ class RealDistance(Cost):
     def _by_bisection(self, xs: list[Fraction], ws: list[Fraction]) -> Value:
         """Bracket the zero of the derivative; the tangent at an end bounds the cost from below."""
         a, b = xs[0], xs[-1]
-        bits = 2 * BITS
+        bits = 2 * RELATIVE_BITS
         for step in range(1, _STEPS):
             m = (a + b) / 2
             if step % 64 == 0:
                 value = self._bounds(xs, ws, a, b, bits)
-                if (value.upper - value.lower) * 2**BITS <= value.lower:
+                if (value.upper - value.lower) * 2**RELATIVE_BITS <= value.lower:
                     return value
-                bits = max(bits, 2 * step + 2 * BITS)
+                bits = max(bits, 2 * step + 2 * RELATIVE_BITS)
             low, high = self._slope(xs, ws, m, bits)
             if low > 0:
                 b = m
@@ -97,8 +101,6 @@ class RealDistance(Cost):
         self, xs: list[Fraction], ws: list[Fraction], m: Fraction, bits: int
     ) -> tuple[Fraction, Fraction]:
         """Enclose the derivative at m, up to the factor p."""
-        from borel.numerics.balls.arithmetic import as_fraction, ball, precision
-
         with precision(bits):
             e = ball(self.p - 1)
             terms = [

@@ -6,6 +6,7 @@ Maximal Leakage", Theorem 2 and Corollary 1).
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from typing import Any
@@ -13,23 +14,10 @@ from typing import Any
 import numpy as np
 
 from borel.adversaries.beliefs import Secrets
-from borel.adversaries.combinatorial_gains import Membership, Tries
-from borel.adversaries.function_tables import about_function, kernel_rows
-from borel.adversaries.rational_enclosures import rational_ends
-from borel.adversaries.reciprocals import Reciprocal
-from borel.adversaries.threats import (
-    Gain,
-    Number,
-    Table,
-    TabledGain,
-    distinct,
-    exact_label,
-    exact_number,
-    float_notes,
-    given_table,
-    table_of,
-)
+from borel.adversaries.shared_threats import ReciprocalGain, of_distance, of_function
+from borel.adversaries.threats import Gain, TabledGain, Value, distinct, exact_number, given_table
 from borel.errors import InvalidInput
+from borel.numerics.balls.arithmetic import ball, rational_ends
 from borel.probability.measure import Measure
 
 __all__ = [
@@ -42,6 +30,72 @@ __all__ = [
     "reciprocal",
     "table",
 ]
+
+
+# -- gains with too many actions to list: the best one is built piece by piece ---------------------
+
+
+class _Tries(Gain):
+    """1 if the secret is among k guesses: V(w) is the sum of the k largest weights."""
+
+    def __init__(self, k: int, *, single: bool):
+        self.k, self._single = k, single
+        self.name = "identity" if single else f"{k} tries"
+
+    def values(self, secrets: Secrets, weights: np.ndarray) -> list[Value]:
+        """Return the sum of the k largest weights; all sets of k guesses are covered by it."""
+        out = []
+        for row in weights.tolist():
+            top = heapq.nsmallest(self.k, range(len(row)), key=lambda i: (-row[i], i))
+            total = sum((row[i] for i in top), Fraction(0))
+            guesses = tuple(secrets.labels[i] for i in top)
+            out.append(Value(total, total, guesses[0] if self._single else guesses))
+        return out
+
+    def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
+        """Return 1 at the secrets that are guessed."""
+        guesses = (action,) if self._single else action
+        return [Fraction(int(x in guesses)) for x in secrets.labels]
+
+
+class _Membership(Gain):
+    """Sum over individuals of weight_j 1[guess_j = whether x has j]: each guess on its own."""
+
+    def __init__(self, events: tuple, rewards: tuple[Fraction, ...], *, single: bool):
+        self._events, self._rewards, self._single = events, rewards, single
+        self.name = "membership" if single else f"membership of {len(events)}"
+
+    def _tables(self, secrets: Secrets) -> list[list[bool]]:
+        for event in self._events:
+            for label in () if callable(event) else event:
+                secrets.alphabet.check(label, "x")
+        return [
+            [bool(event(x)) if callable(event) else x in event for x in secrets.labels]
+            for event in self._events
+        ]
+
+    def values(self, secrets: Secrets, weights: np.ndarray) -> list[Value]:
+        """Return the sum of what the better guess about each individual gains."""
+        inside, out = self._tables(secrets), []
+        for row in weights.tolist():
+            total, guess = Fraction(0), []
+            for held, reward in zip(inside, self._rewards, strict=True):
+                yes = sum((w for w, h in zip(row, held, strict=True) if h), Fraction(0))
+                no = sum((w for w, h in zip(row, held, strict=True) if not h), Fraction(0))
+                total += reward * max(yes, no)
+                guess.append(yes >= no)
+            out.append(Value(total, total, guess[0] if self._single else tuple(guess)))
+        return out
+
+    def at(self, secrets: Secrets, action: Any) -> list[Fraction]:
+        """Return the reward of the right guesses at each secret."""
+        guess = (action,) if self._single else action
+        rows = zip(self._tables(secrets), self._rewards, guess, strict=True)
+        found = [[r * (h == g) for h in held] for held, r, g in rows]
+        return [sum(column, Fraction(0)) for column in zip(*found, strict=True)]
+
+
+# -- the gains by name -----------------------------------------------------------------------------
 
 
 def _event(event: Any, what: str) -> Any:
@@ -80,7 +134,7 @@ def identity() -> Gain:
     >>> bl.adversaries.g_leakage(joint, bl.adversaries.gain.identity(), 0)
     Bound(0.4054651081, exact)
     """
-    return Tries(1, single=True)
+    return _Tries(1, single=True)
 
 
 def k_tries(k: int) -> Gain:
@@ -118,7 +172,7 @@ def k_tries(k: int) -> Gain:
     """
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
         raise InvalidInput("gain.k_tries", expected="an integer k >= 1", got=repr(k))
-    return Tries(int(k), single=False)
+    return _Tries(int(k), single=False)
 
 
 def membership(event: Any) -> Gain:
@@ -153,7 +207,7 @@ def membership(event: Any) -> Gain:
     >>> bl.adversaries.g_leakage(joint, membership({"in"}), 1).witness["after"]
     True
     """
-    return Membership((_event(event, "gain.membership"),), (Fraction(1),), single=True)
+    return _Membership((_event(event, "gain.membership"),), (Fraction(1),), single=True)
 
 
 def group_membership(events: Sequence[Any], *, rewards: Sequence[Any] | None = None) -> Gain:
@@ -199,7 +253,7 @@ def group_membership(events: Sequence[Any], *, rewards: Sequence[Any] | None = N
     if len(worth) != len(chosen):
         raise InvalidInput(what, expected=f"{len(chosen)} rewards", got=str(len(worth)))
     numbers = tuple(Fraction(exact_number(r, what, f"reward {j}")) for j, r in enumerate(worth))
-    return Membership(chosen, numbers, single=False)
+    return _Membership(chosen, numbers, single=False)
 
 
 def metric(
@@ -245,43 +299,16 @@ def metric(
     for given, name in ((distance, "distance"), (reward, "reward")):
         if given is not None and not callable(given):
             raise InvalidInput(what, expected=f"{name}=<a function>", got=repr(given))
-    chosen = None if guesses is None else distinct(guesses, what)
-
-    def build(secrets: Secrets) -> Table:
-        actions = secrets.alphabet.labels if chosen is None else chosen
-        lower, upper, raw = [], [], []
-        for x in secrets.labels:
-            low: list[Number] = []
-            high: list[Number] = []
-            for w in actions:
-                if reward is None:
-                    a, b = _negative_exponential(gap(x, w, distance, what))
-                else:
-                    rho = abs(x - w) if distance is None else distance(x, w)
-                    raw.append([reward(rho)])
-                    a = b = exact_number(raw[-1][0], what, f"x = {x!r}, w = {w!r}")
-                low.append(a)
-                high.append(b)
-            lower.append(low)
-            upper.append(high)
-        out = table_of(lower, tuple(actions), None if lower == upper else upper)
-        return out._replace(notes=float_notes(raw))
-
-    return TabledGain(build, "metric")
-
-
-def gap(x: Any, w: Any, distance: Callable | None, what: str) -> Fraction:
-    """Return the distance of two labels as the Fraction it is."""
-    if distance is None:
-        return abs(exact_label(x, what) - exact_label(w, what))
-    return Fraction(exact_number(distance(x, w), what, f"the distance of {x!r} and {w!r}"))
+    if reward is None:
+        return TabledGain(of_distance(_negative_exponential, distance, guesses, what), "metric")
+    gap = distance or (lambda x, w: abs(x - w))
+    rewards = given_table(lambda x, w: reward(gap(x, w)), guesses, what, infinite=False)
+    return TabledGain(rewards, "metric")
 
 
 def _negative_exponential(rho: Fraction) -> tuple[Fraction, Fraction]:
     if rho == 0:
         return Fraction(1), Fraction(1)
-    from borel.numerics.balls.arithmetic import ball
-
     return rational_ends(lambda: (-ball(rho)).exp())
 
 
@@ -349,11 +376,7 @@ def reciprocal(prior: Measure) -> Gain:
     >>> bl.adversaries.g_leakage(joint, reciprocal(prior), 1), bl.pml(joint)(1)
     (Bound(0.9162907319, exact), Bound(0.9162907319, exact))
     """
-    return _Reciprocal(prior, "gain.reciprocal")
-
-
-class _Reciprocal(Reciprocal, Gain):
-    """The gain."""
+    return ReciprocalGain(prior)
 
 
 def guessing(function: Any) -> Gain:
@@ -388,12 +411,4 @@ def guessing(function: Any) -> Gain:
     >>> bl.adversaries.g_leakage(joint, guessing(u), 0)
     Bound(0.4054651081, exact)
     """
-    rows_of = kernel_rows(function, "gain.guessing")
-
-    def build(secrets: Secrets) -> Table:
-        lower, upper = rows_of(secrets)
-        labels = function.outcome.labels
-        same = lower is upper
-        return table_of(lower.tolist(), labels, None if same else upper.tolist())
-
-    return about_function(TabledGain(build, "guessing a function"), function)
+    return of_function(TabledGain, function, lambda lower, upper: (lower, upper))

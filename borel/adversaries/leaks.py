@@ -27,13 +27,7 @@ class Leak:
 
     def __init__(self, joint: Any, threat: Any, kind: type[Threat], what: str):
         self.beliefs = Beliefs(joint, what)
-        if not isinstance(threat, kind):
-            raise InvalidInput(
-                what,
-                expected=f"a {kind.word} from bl.adversaries.{kind.word}",
-                got=repr(threat),
-                mend=f"bl.adversaries.{kind.word}.table(g) makes one of a matrix or a function.",
-            )
+        kind.check(threat, what)
         self.threat: Threat = threat
         self.what = what
         self.reason = "; ".join(filter(None, (self.beliefs.reason, threat.reason)))
@@ -118,10 +112,9 @@ class Leak:
         return Ratio(low, high)
 
     def _leak(self, ratio: Ratio, witness: dict, *, dead: bool = False) -> Bound:
-        low = -math.inf if ratio.lower == 0 else _log(ratio.lower, 0)
-        high = -math.inf if ratio.upper == 0 else _log(ratio.upper, 1)
-        exact = ratio if ratio.lower == ratio.upper else _outward(ratio)
-        return self._bound((low, high), dead, exact_ratio=exact, witness=witness)
+        ends = _log(ratio.lower, 0), _log(ratio.upper, 1)
+        exact = ratio if ratio.lower == ratio.upper else Ratio(*_plain(ratio.lower, ratio.upper))
+        return self._bound(ends, dead, exact_ratio=exact, witness=witness)
 
     def _bound(self, ends: tuple[float, float], dead: bool = False, **about: Any) -> Bound:
         low, high = ends
@@ -147,9 +140,7 @@ def _plain(low: Number, high: Number) -> tuple[float, float]:
     )
 
 
-def _outward(ratio: Ratio) -> Ratio:
-    return Ratio(*_plain(ratio.lower, ratio.upper))
-
-
 def _log(value: Number, end: int) -> float:
-    return math.inf if value == math.inf else log_fraction(Fraction(value))[end]
+    if value in (0, math.inf):
+        return math.inf if value else -math.inf
+    return log_fraction(Fraction(value))[end]

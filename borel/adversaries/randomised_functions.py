@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from borel.adversaries.beliefs import Beliefs, Secrets
+from borel.adversaries.beliefs import Beliefs, Secrets, fractions, require_finite_prior
 from borel.adversaries.threats import Cost, Gain, Threat
 from borel.errors import InvalidInput, NotYet
 from borel.probability.measure import Measure
@@ -67,8 +67,7 @@ def shattering(prior: Measure) -> Mechanism:
     [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5), Fraction(0, 1)]
     """
     what = "shattering"
-    if not isinstance(prior, Measure) or prior._probabilities is None or prior.batch:
-        raise InvalidInput(what, expected="a finite prior", got=repr(prior))
+    require_finite_prior(prior, what)
     p = [Fraction(v) for v in prior.probabilities.tolist()]
     least = min(v for v in p if v)
     k = [max(v / least, Fraction(1)) for v in p]
@@ -248,12 +247,7 @@ class _Sides:
 
     def __init__(self, joint: Any, threat: Any, kind: type[Threat], y: Any, what: str):
         beliefs = Beliefs(joint, what)
-        if not isinstance(threat, kind):
-            raise InvalidInput(
-                what,
-                expected=f"a {kind.word} from bl.adversaries.{kind.word}",
-                got=repr(threat),
-            )
+        kind.check(threat, what)
         column = beliefs.column(y)
         if column not in beliefs.live:
             raise InvalidInput(
@@ -281,11 +275,8 @@ class _Sides:
 def nominal(beliefs: Beliefs) -> tuple[list[Fraction], np.ndarray]:
     """Return the prior and the kernel as the rationals they are, on the charged secrets."""
     rows = beliefs.secrets.rows
-    p = beliefs.joint.prior.at(beliefs.secrets.alphabet)[rows].tolist()
-    matrix = beliefs.mechanism.matrix[rows]
-    k = np.empty(matrix.shape, dtype=object)
-    k.ravel()[:] = [Fraction(v) for v in matrix.ravel().tolist()]
-    return [Fraction(v) for v in p], k
+    p = beliefs.joint.prior.at(beliefs.secrets.alphabet)[rows]
+    return fractions(p).tolist(), fractions(beliefs.mechanism.matrix[rows])
 
 
 def kernel(secrets: Secrets, rows: Sequence[Sequence[Fraction]], name: str) -> Mechanism:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -37,9 +37,10 @@ class Value(NamedTuple):
 
 
 class Threat:
-    """A gain or a cost: base class of `Gain` and `Cost`."""
+    """A gain or a cost: base class of `Gain` and `Cost`, which differ in `word` and `best` only."""
 
-    word = ""
+    word: str
+    best: ClassVar[Callable[..., Any]]  # of two expected values the one that is wanted
     name = ""
     assumptions: tuple[str, ...] = ()
     reason = ""  # why its values are known in float64 only, if they are
@@ -68,25 +69,32 @@ class Threat:
             instead=f"bl.adversaries.{self.word}.table(matrix) has them.",
         )
 
+    @classmethod
+    def check(cls, threat: Any, what: str) -> None:
+        """Raise `InvalidInput` for anything but a threat of this kind."""
+        if not isinstance(threat, cls):
+            raise InvalidInput(
+                what,
+                expected=f"a {cls.word} from bl.adversaries.{cls.word}",
+                got=repr(threat),
+                mend=f"bl.adversaries.{cls.word}.table(g) makes one of a matrix or a function.",
+            )
+
+    def __repr__(self) -> str:
+        """Show the name."""
+        return f"{self.word.capitalize()}({self.name})"
+
 
 class Gain(Threat):
     """What an opportunistic adversary maximises: g(x, w) >= 0. Made by `bl.adversaries.gain`."""
 
-    word = "gain"
-
-    def __repr__(self) -> str:
-        """Show the name."""
-        return f"Gain({self.name})"
+    word, best = "gain", max
 
 
 class Cost(Threat):
     """What a risk-averse adversary minimises: c(x, w) >= 0. Made by `bl.adversaries.cost`."""
 
-    word = "cost"
-
-    def __repr__(self) -> str:
-        """Show the name."""
-        return f"Cost({self.name})"
+    word, best = "cost", min
 
 
 class Table(NamedTuple):
@@ -150,16 +158,16 @@ class Tabled(Threat):
         high = low if table.exact else product(weights, table.upper)
         charged = np.asarray(weights != 0, bool).astype(int)
         barred = charged @ table.infinite.astype(int) > 0
-        best, out = (max if isinstance(self, Gain) else min), []
+        out = []
         for j in range(len(weights)):
             open_ = [k for k in range(len(table.actions)) if not barred[j, k]]
             if not open_:
                 out.append(Value(math.inf, math.inf, table.actions[0]))
                 continue
-            k = best(open_, key=lambda k: low.numerators[j, k])
+            k = self.best(open_, key=lambda k: low.numerators[j, k])
             top = k
             if not table.exact:
-                top = best(open_, key=lambda k: high.numerators[j, k])
+                top = self.best(open_, key=lambda k: high.numerators[j, k])
             out.append(Value(low.value(j, k), high.value(j, top), table.actions[k]))
         return out
 

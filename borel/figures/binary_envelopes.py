@@ -5,18 +5,17 @@ The object is called with delta; many deltas give a curve.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.engine import engine_for
 from borel.engine.finite.law_engine import WIDE
-from borel.errors import InvalidInput, NotYet
+from borel.errors import NotYet
 from borel.figures.dispatch import figure
 from borel.figures.leakage import _require_joint
 from borel.mechanisms.parameter_arrays import JointFamily
-from borel.probability.arrays import probability
+from borel.probability.arrays import inner_probability
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -62,7 +61,7 @@ class BinaryEnvelope:
         """
         values = getattr(delta, "values", delta)
         if np.ndim(values) == 0:
-            level = _level(delta)
+            level = inner_probability("bl.binary_envelope", "delta", delta)
             return figure(self.joint, "binary_envelope", level)
         if isinstance(self.joint, JointFamily):
             raise NotYet(
@@ -71,7 +70,7 @@ class BinaryEnvelope:
         import xarray as xr
 
         points = np.ravel(np.asarray(values, dtype=object)).tolist()
-        levels = [_level(d) for d in points]
+        levels = [inner_probability("bl.binary_envelope", "delta", d) for d in points]
         low, high = figure(self.joint, "binary_envelope_curve", levels)
         status = engine_for(self.joint).statuses(low, high).astype(str)
         wide = (status == "exact") & (high - low > WIDE)
@@ -159,11 +158,3 @@ def binary_envelope(joint: Joint) -> BinaryEnvelope:
     if not isinstance(joint, JointFamily):
         _require_joint(joint, "binary_envelope")
     return BinaryEnvelope(joint)
-
-
-def _level(delta: Any) -> Fraction:
-    """Return a delta of (0, 1) exactly."""
-    level = probability("bl.binary_envelope", "delta", delta)
-    if not 0 < level < 1:
-        raise InvalidInput("bl.binary_envelope", expected="0 < delta < 1", got=repr(delta))
-    return level

@@ -23,12 +23,11 @@ from borel.figures.profiles import threshold
 from borel.figures.response_bounds import (
     PAPER,
     ResponseBounds,
-    delta_of,
     four_level_prior,
     randomized_response_bounds,
 )
 from borel.numerics.intervals.rounding import log_fraction
-from borel.probability.arrays import probability
+from borel.probability.arrays import inner_probability, probability
 from borel.probability.bound import Bound, Ratio, weakest
 from borel.probability.mechanism import Mechanism
 
@@ -109,7 +108,7 @@ def quantiles(joint: Joint, delta: Any) -> Quantiles:
     >>> quantiles(bl.pmf([F(1, 2), F(1, 2)]) * mech, F(1, 20))
     Quantiles(good=Bound(0.05129329439, exact), bad=Bound(0.6931471806, exact))
     """
-    level = 1 - delta_of("quantiles", delta)
+    level = 1 - inner_probability("quantiles", "delta", delta)
     variable = pml(joint)
     return Quantiles(
         *settings.each(lambda side: variable.quantile(level, side=side), ("left", "right"))
@@ -150,7 +149,7 @@ def upper_bound(joint: Joint, delta: Any) -> Bound:
     >>> upper_bound(joint, F(1, 2)).ratio.lower, upper_bound(joint, F(9, 10)).ratio.lower
     (Fraction(5, 2), Fraction(5, 3))
     """
-    level = delta_of("upper_bound", delta)
+    level = inner_probability("upper_bound", "delta", delta)
     _require_joint(joint, "upper_bound")
     mean, largest = settings.each(lambda of: of(joint), (maximal_leakage, lambda j: pml(j).sup()))
     over = log_fraction(1 / level)
@@ -198,7 +197,7 @@ def lower_bound(joint: Joint, delta: Any) -> Bound:
     >>> lower_bound(bit, F(9, 10))
     Bound(0.6931471806, exact)
     """
-    level = delta_of("lower_bound", delta)
+    level = inner_probability("lower_bound", "delta", delta)
     both = (lambda j: quantiles(j, level).bad, lambda j: binary_envelope(j)(level))
     bad, binary = settings.each(lambda of: of(joint), both)
     low, high = (max(getattr(bad, e), getattr(binary, e)) for e in ("lower", "upper"))
@@ -371,7 +370,10 @@ def envelope_table(
 
     made = bound_columns(joint)
     made |= dict(columns or {})
-    levels = [delta_of("envelope_table", d) for d in np.ravel(np.asarray(deltas, object)).tolist()]
+    levels = [
+        inner_probability("envelope_table", "delta", d)
+        for d in np.ravel(np.asarray(deltas, object)).tolist()
+    ]
     found = [[column(d) for column in made.values()] for d in levels]
     dims = ("delta", "bound")
     ends = {
@@ -389,7 +391,8 @@ def envelope_table(
 def bound_columns(joint: Joint) -> dict[str, Any]:
     """Return the bounds on the PML envelope of a joint by name: functions of delta, each a Bound.
 
-    `randomized_response_bounds` gives None where its condition fails.
+    Those of Theorem 5 are there for randomised response and a prior of positive Fractions; the
+    lower one gives None where its condition on the prior fails.
     """
     from borel.mechanisms.response import RandomizedResponseForms
 
@@ -398,7 +401,8 @@ def bound_columns(joint: Joint) -> dict[str, Any]:
         "binary": binary_envelope(joint),
         "theorem_3": lambda d: upper_bound(joint, d),
     }
-    if isinstance(joint.mechanism.closed_forms, RandomizedResponseForms) and joint.prior.rational:
+    response = isinstance(joint.mechanism.closed_forms, RandomizedResponseForms)
+    if response and joint.prior.rational and min(joint.prior.at(joint.mechanism.secret)) > 0:
         made["theorem_5_lower"] = lambda d: randomized_response_bounds(joint, d).lower
         made["theorem_5_upper"] = lambda d: randomized_response_bounds(joint, d).upper
     return made

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from borel.errors import InvalidInput
 from borel.figures.leakage import _require_joint
 from borel.numerics.intervals.rounding import log_fraction
-from borel.probability.arrays import probability
+from borel.probability.arrays import inner_probability, probability
 from borel.probability.bound import Bound, Ratio
 from borel.probability.measure import Measure, pmf
 
@@ -102,7 +102,7 @@ def randomized_response_bounds(joint: Joint, delta: Any) -> ResponseBounds:
 
     what = "randomized_response_bounds"
     _require_joint(joint, what)
-    level = delta_of(what, delta)
+    level = inner_probability(what, "delta", delta)
     forms = joint.mechanism.closed_forms
     if not isinstance(forms, RandomizedResponseForms):
         raise InvalidInput(what, expected="bl.mechanisms.randomized_response", got=repr(joint))
@@ -267,11 +267,3 @@ def four_level_prior(k: int, rho: Any) -> Measure:
         raise InvalidInput("four_level_prior", expected="0 < rho < 1/3", got=repr(rho))
     levels = [1 - 3 * part, 1 - part, 1 + part, 1 + 3 * part]
     return pmf([level / int(k) for level in levels for _ in range(int(k) // 4)])
-
-
-def delta_of(what: str, delta: Any) -> Fraction:
-    """Return a delta of (0, 1) exactly."""
-    level = probability(what, "delta", delta)
-    if not 0 < level < 1:
-        raise InvalidInput(what, expected="0 < delta < 1", got=repr(delta))
-    return level

@@ -406,3 +406,11 @@ def probability(what: str, name: str, value: Any) -> Fraction:
     if not 0 <= number <= 1:
         raise InvalidInput(what, expected=expected, got=repr(value))
     return exactly(number)
+
+
+def inner_probability(what: str, name: str, value: Any) -> Fraction:
+    """Return a number of (0, 1) exactly; a float means its binary64 value."""
+    level = probability(what, name, value)
+    if not 0 < level < 1:
+        raise InvalidInput(what, expected=f"0 < {name} < 1", got=repr(value))
+    return level

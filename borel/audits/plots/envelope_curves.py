@@ -13,7 +13,7 @@ from borel.errors import InvalidInput, NotYet
 from borel.figures.envelopes import LeakageEnvelope, envelope
 from borel.figures.leakage import pmc
 from borel.figures.profiles import privacy_profile
-from borel.probability.arrays import probability
+from borel.probability.arrays import inner_probability
 from borel.probability.bound import weakest
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def envelope_curve(
     env = envelope(joint, of)
     if not isinstance(env, LeakageEnvelope):
         raise NotYet(what, missing="families of joints", instead="one member at a time.")
-    levels = [_level(what, d) for d in (LEVELS if deltas is None else deltas)]
+    levels = [inner_probability(what, "delta", d) for d in (LEVELS if deltas is None else deltas)]
     if not levels:
         raise InvalidInput(what, expected="some deltas", got="none")
     columns: dict[str, Callable[[Fraction], Bound | None]] = {"envelope": env}
@@ -169,10 +169,7 @@ def _bounds(joint: Joint, of: str) -> dict[str, Callable[[Fraction], Bound | Non
         return {"quantile": lambda d: pmc(joint).quantile(1 - d, side="right")}
     from borel.figures.envelope_bounds import bound_columns
 
-    made = bound_columns(joint)
-    if "theorem_5_lower" in made and min(joint.prior.at(joint.mechanism.secret)) <= 0:
-        made = {n: c for n, c in made.items() if not n.startswith("theorem_5")}
-    return made
+    return bound_columns(joint)
 
 
 class _Profile:
@@ -198,10 +195,3 @@ def _or_note(name: str, column: Any, level: Fraction, left_out: dict[str, str]) 
             raise
         left_out[name] = str(error)
         return None
-
-
-def _level(what: str, delta: Any) -> Fraction:
-    level = probability(what, "delta", delta)
-    if not 0 < level < 1:
-        raise InvalidInput(what, expected="0 < delta < 1", got=repr(delta))
-    return level

@@ -14,6 +14,10 @@ from borel import settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+RELATIVE_BITS = 100
+"""The relative width of `rational_ends` is 2**-RELATIVE_BITS, where it can be had."""
+_MOST_BITS = 2**15
+
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
@@ -86,6 +90,27 @@ def enclose(formula: Callable[[], Any], *, bits: int = 128) -> tuple[float, floa
             break
         bits *= 2
     return lower, upper
+
+
+def rational_ends(formula: Callable[[], Any], *, bits: int = 192) -> tuple[Fraction, Fraction]:
+    """Enclose a non-negative formula on balls in Fractions, to a relative width of 2**-100.
+
+    Cancellation is met with more bits, up to 2**15; the ends are true whatever their width.
+
+    Examples
+    --------
+    >>> low, high = rational_ends(lambda: ball(2).sqrt())
+    >>> low**2 <= 2 <= high**2
+    True
+    """
+    while True:
+        with precision(bits):
+            value = formula()
+            low, high = as_fraction(value.lower()), as_fraction(value.upper())
+        low = max(low, Fraction(0))
+        if (high - low) * 2**RELATIVE_BITS <= low or bits >= _MOST_BITS:
+            return low, high
+        bits *= 4
 
 
 def outward(name: str, argument: float, direction: int) -> float:
