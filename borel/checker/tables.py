@@ -38,15 +38,22 @@ from borel.checker.reading import (
 
 INF = float("inf")
 ZERO, ONE, HALF_TINY = Fraction(0), Fraction(1), Fraction(1, 2**1075)
+LONGEST = 50_000
+"""Digits of all the different denominators of a certificate."""
 BITS = (128, 512, 2048, 8192)
 """Precisions at which a comparison is tried, in turn; what the last leaves open is refused."""
 
 # -- exact ends, and their logarithms -------------------------------------------------------------
 
 
+def quick(value):
+    """Return a Fraction as flint's rational number, whose arithmetic is as exact, and faster."""
+    return fmpq(value.numerator, value.denominator)
+
+
 def ball(value):
     """Return a Fraction as a ball of Arb at the current precision."""
-    return arb(fmpq(value.numerator, value.denominator))
+    return arb(quick(value))
 
 
 def decided(test):
@@ -60,7 +67,7 @@ def decided(test):
 
 
 def at_most(first, second):
-    """Return whether first <= second, each a Fraction, inf, -inf, or a function that gives a ball."""
+    """Return whether first <= second: each is a Fraction, +-inf, or a function that gives a ball."""
     if not (callable(first) or callable(second)):
         return first <= second
     if first == -INF or second == INF:
@@ -161,16 +168,16 @@ def within(floats, error, where):
     if abs(total - 1) > error * total:
         raise Refused(where, "floats that miss the sum 1 by more than their rounding")
     slack = [max(error * v, HALF_TINY) if v else ZERO for v in floats]
-    low = [v - s for v, s in zip(floats, slack)]
-    high = [v + s for v, s in zip(floats, slack)]
+    low = [v - s for v, s in zip(floats, slack, strict=True)]
+    high = [v + s for v, s in zip(floats, slack, strict=True)]
     return complemented(low, high)
 
 
 def complemented(low, high):
     """Return the ends of the entries of a law, each also bounded by 1 less those of the others."""
     least, most = sum(low), sum(high)
-    return ([max(a, 1 - (most - b)) for a, b in zip(low, high)],
-            [min(b, 1 - (least - a)) for a, b in zip(low, high)])  # fmt: skip
+    return ([max(a, 1 - (most - b)) for a, b in zip(low, high, strict=True)],
+            [min(b, 1 - (least - a)) for a, b in zip(low, high, strict=True)])  # fmt: skip
 
 
 def response(argument, count, where):
@@ -185,7 +192,7 @@ def response(argument, count, where):
             low, high = (exact(end) for end in (found.lower(), found.upper()))
     truth = [r / (count - 1 + r) for r in (low, high)]
     lie = [1 / (count - 1 + r) for r in (high, low)]
-    return [tuple([t if x == y else v for y in range(count)] for t, v in zip(truth, lie))
+    return [tuple([t if x == y else v for y in range(count)] for t, v in zip(truth, lie, strict=True))
             for x in range(count)]  # fmt: skip
 
 
@@ -234,10 +241,10 @@ class Table:
         self.charged = [i for i, v in enumerate(high) if v > 0]
         self.p = [(low[i], high[i]) for i in self.charged]
         self.k = [table[i] for i in self.charged]
-        sums = [[[p[e] * row[e][y] for p, row in zip(self.p, self.k)] for e in (0, 1)]
+        sums = [[[p[e] * row[e][y] for p, row in zip(self.p, self.k, strict=True)] for e in (0, 1)]
                 for y in range(len(self.outcomes))]  # fmt: skip
         law_of_y = complemented(*([sum(parts[e]) for parts in sums] for e in (0, 1)))
-        self.q = list(zip(*law_of_y))
+        self.q = list(zip(*law_of_y, strict=True))
         self.shares = [self._shares(y, *parts) for y, parts in enumerate(sums)]
 
     def _shares(self, y, low, high):
@@ -247,7 +254,7 @@ class Table:
         return [
             (p[0] + quotient(least - a, row[1][y]) if row[1][y] else INF,
              p[1] + quotient(most - b, row[0][y]) if row[0][y] else INF)
-            for p, row, a, b in zip(self.p, self.k, low, high)
+            for p, row, a, b in zip(self.p, self.k, low, high, strict=True)
         ]  # fmt: skip
 
     def column(self, y):
@@ -280,7 +287,7 @@ def point(table, kind, of):
 
 def supremum(table, kind, of):
     """Return the largest over the outcomes: both ends of a maximum are maxima of ends."""
-    return logs(tuple(map(max, zip(*table.ratios(kind)))))
+    return logs(tuple(map(max, zip(*table.ratios(kind), strict=True))))
 
 
 def density(table, kind, of):
@@ -295,7 +302,7 @@ def density(table, kind, of):
 
 def masses(table, sure, possible):
     """Return the ends of the probability of an event that holds `sure`, and is in `possible`."""
-    sums = [sum(q[e] for q, keep in zip(table.q, which) if keep == kept)
+    sums = [sum(q[e] for q, keep in zip(table.q, which, strict=True) if keep == kept)
             for e, which, kept in ((0, sure, True), (1, sure, False),
                                    (1, possible, True), (0, possible, False))]  # fmt: skip
     return max(sums[0], 1 - sums[1], ZERO), min(sums[2], 1 - sums[3], ONE)
@@ -304,7 +311,7 @@ def masses(table, sure, possible):
 def tail(table, kind, of):
     """Return P{leakage > t}, or P{leakage >= t} if closed: the sum of f_Y over those outcomes."""
     level, closed = level_of(of["t"], "arguments.t"), flag(of["closed"], "arguments.closed")
-    ends = zip(*table.ratios(kind))
+    ends = zip(*table.ratios(kind), strict=True)
     return masses(table, *([above(r, level, closed=closed) for r in side] for side in ends))
 
 
@@ -321,7 +328,10 @@ def quantile(table, kind, of):
     is at most t; where those with a <= t certainly have too little, it is above t. Enough comes
     last at the largest end, as all masses sum to 1.
     """
-    s, side = rational(of["s"], "arguments.s"), text(of["side"], "arguments.side", ("left", "right"))
+    s, side = (
+        rational(of["s"], "arguments.s"),
+        text(of["side"], "arguments.side", ("left", "right")),
+    )
     if not (0 < s <= 1 if side == "left" else 0 <= s < 1):
         raise Refused("arguments.s", "a level in (0, 1] on the left, in [0, 1) on the right")
     ratios, found = table.ratios(kind), []
@@ -338,7 +348,7 @@ def quantile(table, kind, of):
 
 def mean(table, kind, of):
     """Return the mean of the leakage, which is nowhere negative: the sum of f_Y times it."""
-    pairs = list(zip(table.q, table.ratios(kind)))
+    pairs = list(zip(table.q, table.ratios(kind), strict=True))
     return tuple(weighted([(q[e], r[e]) for q, r in pairs if q[e] > 0]) for e in (0, 1))
 
 
@@ -352,38 +362,26 @@ def weighted(terms):
 
 def exp_mean(table, kind, of):
     """Return the mean of e^leakage."""
-    pairs = list(zip(table.q, table.ratios(kind)))
+    pairs = list(zip(table.q, table.ratios(kind), strict=True))
     return tuple(sum((q[e] * r[e] for q, r in pairs if q[e] > 0), ZERO) for e in (0, 1))
 
 
-def extreme_ratio(columns, alone):
-    """Return the ends of the largest max / min of columns, which is at least 1; 1 of one secret."""
-    if alone:
-        return ONE, ONE
-    pairs = [[(max(v[e] for v in column), min(v[1 - e] for v in column)) for e in (0, 1)]
-             for column in columns]  # fmt: skip
-    return tuple(max(ONE, *(quotient(*pair[e]) for pair in pairs)) for e in (0, 1))
-
-
 def ldp(table, kind, of):
-    """Return the largest log f(y|x) / f(y|x') over outcomes and pairs of secrets."""
+    """Return the largest log f(y|x) / f(y|x') over outcomes and pairs of secrets, which is >= 0."""
+    if len(table.p) == 1:
+        return ZERO, ZERO
     columns = [table.column(y) for y in range(len(table.outcomes))]
-    return logs(extreme_ratio(columns, len(table.p) == 1))
-
-
-def ldi(table, kind, of):
-    """Return the largest log of a ratio of two posterior probabilities, p f(y|x) / p' f(y|x')."""
-    columns = [
-        [(p[0] * v[0], p[1] * v[1]) for p, v in zip(table.p, table.column(y))]
-        for y in range(len(table.outcomes))
-    ]
-    return logs(extreme_ratio(columns, len(table.p) == 1))
+    low, high = (
+        [quotient(max(v[e] for v in column), min(v[1 - e] for v in column)) for column in columns]
+        for e in (0, 1)
+    )
+    return logs((max(ONE, *low), max(ONE, *high)))
 
 
 def lip(table, kind, of):
     """Return the largest |i(x;y)| over P_X x P_Y: the larger of the suprema of PML and PMC."""
     sides = [r for of_kind in ("pml", "pmc") for r in table.ratios(of_kind)]
-    return logs(tuple(map(max, zip(*sides))))
+    return logs(tuple(map(max, zip(*sides, strict=True))))
 
 
 def sums_of(table, pick):
@@ -403,18 +401,10 @@ def maximal_cost_leakage(table, kind, of):
     return logs((quotient(ONE, min(high, ONE)), quotient(ONE, min(low, ONE))))
 
 
-def min_entropy_leakage(table, kind, of):
-    """Return log of the sum over y of max p f(y|x), over max p, which is at least 1."""
-    columns = [table.column(y) for y in range(len(table.outcomes))]
-    hit = [sum(max(p[e] * v[e] for p, v in zip(table.p, c)) for c in columns) for e in (0, 1)]
-    guess = [max(p[e] for p in table.p) for e in (0, 1)]
-    return logs((max(hit[0] / guess[1], ONE), max(hit[1] / guess[0], ONE)))
-
-
 def cells(table):
     """Return for each pair of positive P_X x P_Y its ends, those of f(y|x), and of f(y|x) / f_Y."""
     for y, own in enumerate(table.shares):
-        for p, v, s in zip(table.p, table.column(y), own):
+        for p, v, s in zip(table.p, table.column(y), own, strict=True):
             q = table.q[y]
             t = tuple(ONE / end if end < INF else ZERO for end in (s[1], s[0]))
             yield (p[0] * q[0], p[1] * q[1]), (p[0] * v[0], p[1] * v[1]), t
@@ -427,19 +417,21 @@ def kl(t):
 
 GENERATORS = {
     "kl": kl,
-    "total_variation": lambda t: abs(t - 1) / 2,
-    "chi_square": lambda t: (t - 1) ** 2,
+    "total_variation": lambda t: quick(abs(t - 1) / 2),
+    "chi_square": lambda t: quick(t - 1) ** 2,
     "squared_hellinger": lambda t: ball(t + 1) / 2 - ball(t).sqrt(),
 }
 """Each f less its tangent at 1: t log t - t + 1; |t - 1| / 2; (t - 1)^2; (sqrt t - 1)^2 / 2. They
-are 0 at 1, fall up to there and rise from there. Fractions where they are rational, else balls."""
+are 0 at 1, fall up to there and rise from there. Rational numbers, or balls."""
 
 
 def f_information(table, kind, of):
     """Return E f(f(y|x) / f_Y(y)) under P_X x P_Y, to which a tangent of f at 1 adds nothing."""
     name = text(of["f"], "arguments.f", tuple(GENERATORS))
     ends = information(table, GENERATORS[name])
-    return ends if name in ("kl", "squared_hellinger") else tuple(end() for end in ends)
+    if name in ("kl", "squared_hellinger"):
+        return ends
+    return tuple(Fraction(int(v.p), int(v.q)) for v in (end() for end in ends))
 
 
 def total_variation(table, kind, of):
@@ -452,24 +444,24 @@ def information(table, f):
     found = list(cells(table))
 
     def times(mass, value):
-        return (mass if isinstance(value, Fraction) else ball(mass)) * value
+        return (quick(mass) if isinstance(value, fmpq) else ball(mass)) * value
 
     def low():
         far = ((w[0], min(t, key=lambda end: abs(end - 1))) for w, _, t in found
                if not t[0] <= 1 <= t[1])  # fmt: skip
-        return sum((times(w, f(t)) for w, t in far), ZERO if exactly else arb(0))
+        return sum((times(w, f(t)) for w, t in far), start)
 
     def high():
         each = ((w[1], [f(end) for end in t]) for w, _, t in found)
-        return sum((times(w, larger(*v)) for w, v in each), ZERO if exactly else arb(0))
+        return sum((times(w, larger(*v)) for w, v in each), start)
 
-    exactly = isinstance(f(ONE), Fraction)
+    start = f(ONE)  # which is 0, of its kind
     return low, high
 
 
 def larger(a, b):
-    """Return the larger of two Fractions, or of two balls."""
-    return max(a, b) if isinstance(a, Fraction) else a.max(b)
+    """Return the larger of two rational numbers, or of two balls."""
+    return max(a, b) if isinstance(a, fmpq) else a.max(b)
 
 
 def mutual_information(table, kind, of):
@@ -492,7 +484,7 @@ def mutual_information(table, kind, of):
 def adp(table, kind, of):
     """Return the delta of (epsilon, delta)-DP: the largest sum of (f(y|x) - e^epsilon f(y|x'))^+.
 
-    It rises in f(y|x) and falls in f(y|x').
+    It rises in f(y|x) and falls in f(y|x'), and is at most 1, as the f(y|x) sum to 1.
     """
     level = level_of(of["epsilon"], "arguments.epsilon")
 
@@ -501,21 +493,19 @@ def adp(table, kind, of):
         best = arb(0)
         for i, row in enumerate(table.k):
             for j, other in enumerate(table.k):
-                pairs = zip(row[end], other[1 - end]) if i != j else ()
+                pairs = zip(row[end], other[1 - end], strict=True) if i != j else ()
                 excess = ((ball(a) - factor * ball(b)).max(arb(0)) for a, b in pairs)
                 best = best.max(sum(excess, arb(0)))
         return best
 
-    return lambda: largest(0), lambda: largest(1)
+    return lambda: largest(0), lambda: largest(1).min(arb(1))
 
 
 FIGURES = {
     "ldp": (ldp, ()),
-    "ldi": (ldi, ()),
     "lip": (lip, ()),
     "maximal_leakage": (maximal_leakage, ()),
     "maximal_cost_leakage": (maximal_cost_leakage, ()),
-    "min_entropy_leakage": (min_entropy_leakage, ()),
     "mutual_information": (mutual_information, ()),
     "total_variation": (total_variation, ()),
     "f_information": (f_information, ("f",)),
@@ -537,8 +527,22 @@ for _kind in ("pml", "pmc"):
 TRUST = ("python-flint: balls of Arb hold what they should",)
 
 
+def not_too_long(data):
+    """Refuse fractions of so many different denominators that their sums would take for ever."""
+    left, denominators = [data], set()
+    while left:
+        part = left.pop()
+        if type(part) in (dict, list):
+            left += part.values() if type(part) is dict else part
+        elif type(part) is str and "/" in part:
+            denominators.add(part.partition("/")[2])
+    if sum(map(len, denominators)) > LONGEST:
+        raise Refused("the certificate", f"its denominators have more than {LONGEST} digits")
+
+
 def verify(data):
     """Verify a certificate whose joint has a matrix; its other keys have been read."""
+    not_too_long(data)
     if type(data["proof"]) is dict and data["proof"]:
         from borel.checker import duals
 
@@ -578,6 +582,7 @@ def meaning(joint):
         if "randomized_response" in found:
             yield "the kernel of randomised response"
         elif "rounding" in found:
-            yield f"every {name} within {float.fromhex(found['rounding']):.3g} of the floats, relatively"
+            error = float.fromhex(found["rounding"])
+            yield f"every {name} within {error:.3g} of the floats, relatively"
         elif found:
             yield f"the {name} in Fractions"

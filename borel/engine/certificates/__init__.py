@@ -1,1 +1,1 @@
-"""Makers of certificates: what an engine computed, written down so that the checker can verify it."""
+"""Makers of certificates: what the engine computed, as data that the checker verifies."""
