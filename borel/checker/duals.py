@@ -23,7 +23,8 @@ chi_square_to_centre     t - sqrt((1 + r) E_P ((t - v)^+)^2): Cauchy and Schwarz
 chi_square_from_centre   (E_P sqrt(v + t))^2 / (1 + r) - t, v + t >= 0: Cauchy and Schwarz
 =======================  =========================================================================
 
-A centre, or a listed member, that is given in floats means every normalised law within their
+Without a multiplier (null) it is at least the least v of a secret that some member charges. A
+centre, or a listed member, that is given in floats means every normalised law within their
 rounding (`tables`), and what is claimed holds for each of them.
 """
 
@@ -355,14 +356,16 @@ def priors(data, count):
     return kind(record(data, "priors", ("kind", *kind.keys)), count)
 
 
-def multiplier(of, data, where):
-    """Read what a dual of a set takes: nothing, a number, or a weight for each constraint."""
+def lower_expectation(of, v, given, where):
+    """Bound E_Q v from below for all members Q, by the multiplier that is given."""
+    if given is None:
+        return min(v[x] for x in of.possible)
     if of.multiplier is None:
-        return record(data, where, ()) or None
-    value = record(data, where, (of.multiplier,))[of.multiplier]
+        return of.least(v, record(given, where, ()))
+    t = record(given, where, (of.multiplier,))[of.multiplier]
     if of.multiplier == "weights":
-        return numbers(value, where, len(of.rows))
-    return rational(value, where)
+        return of.least(v, numbers(t, where, len(of.rows)))
+    return of.least(v, rational(t, where))
 
 
 # -- figures over a set ---------------------------------------------------------------------------
@@ -388,7 +391,7 @@ class Figures:
         """Return a secret that no member charges: the lower expectation of -[x] is 0."""
         x = place(label, self.secrets, "proof.never")
         values = [-ONE if j == x else ZERO for j in range(len(self.secrets))]
-        if not at_most(ZERO, self.set.least(values, multiplier(self.set, given, "proof.never"))):
+        if not at_most(ZERO, lower_expectation(self.set, values, given, "proof.never")):
             raise Refused("proof.never", f"a member may charge {label}")
         return x
 
@@ -428,17 +431,14 @@ class Figures:
         elif kind == "ldp":
             found = log(max(quotient(top, bottom), ONE))
         else:
-            t = multiplier(self.set, given, where)
             # what secrets that nobody charges are worth is free
             free = set(range(len(self.secrets))) - set(self.possible)
             if kind == "pml":
-                bound = self.set.least([top if x in free else v for x, v in enumerate(low)], t)
-                over, under = top, bound
+                values = [top if x in free else v for x, v in enumerate(low)]
+                over, under = top, lower_expectation(self.set, values, given, where)
             else:
-                bound = self.set.least(
-                    [-bottom if x in free else -v for x, v in enumerate(high)], t
-                )
-                over, under = negated(bound), bottom
+                values = [-bottom if x in free else -v for x, v in enumerate(high)]
+                over, under = negated(lower_expectation(self.set, values, given, where)), bottom
             found = logarithm_of_quotient(over, under)
         if self.high < 0 or not at_most(found, self.high):
             raise Refused(where, "the multipliers do not prove the upper end")
@@ -498,7 +498,7 @@ def expectation(data, sign):
     proof = record(data["proof"], PROOF, ("multiplier", "member"))
     ends = [extended(data[end], end) for end in ("lower", "upper")]
     low, high = ends if sign > 0 else (-ends[1], -ends[0])
-    if not at_most(low, of.least(v, multiplier(of, proof["multiplier"], "proof.multiplier"))):
+    if not at_most(low, lower_expectation(of, v, proof["multiplier"], "proof.multiplier")):
         raise Refused("proof.multiplier", "it does not prove the outer end")
     least, most = of.member(proof["member"], "proof.member", closed=True)
     reached = sum(max(a * value, b * value) for a, b, value in zip(least, most, v, strict=True))
@@ -570,8 +570,10 @@ class Envelope:
         if min(prices) < 0:
             raise Refused(where, "a negative price")
         drop = [min(theta * q[0], theta * q[1]) for q in self.table.q]
-        kept = [(price, row) for price, row, d in zip(prices, self.rows, drop, strict=True)
-                if not (beyond and all(g[1] <= v for g, v in zip(row, drop, strict=True)))]  # fmt: skip
+        needed = [
+            not beyond or any(g[1] > v for g, v in zip(row, drop, strict=True)) for row in self.rows
+        ]
+        kept = [(prices[x], row) for x, row in enumerate(self.rows) if needed[x]]
         mass = ZERO
         for y, q in enumerate(self.table.q):
             if q[1] > 0:

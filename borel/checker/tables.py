@@ -67,7 +67,7 @@ def decided(test):
 
 
 def at_most(first, second):
-    """Return whether first <= second: each is a Fraction, +-inf, or a function that gives a ball."""
+    """Return whether first <= second, each a Fraction, +-inf, or a function that gives a ball."""
     if not (callable(first) or callable(second)):
         return first <= second
     if first == -INF or second == INF:
@@ -192,8 +192,9 @@ def response(argument, count, where):
             low, high = (exact(end) for end in (found.lower(), found.upper()))
     truth = [r / (count - 1 + r) for r in (low, high)]
     lie = [1 / (count - 1 + r) for r in (high, low)]
-    return [tuple([t if x == y else v for y in range(count)] for t, v in zip(truth, lie, strict=True))
-            for x in range(count)]  # fmt: skip
+    ends = list(zip(truth, lie, strict=True))
+    every = range(count)
+    return [tuple([t if x == y else v for y in every] for t, v in ends) for x in every]
 
 
 def exact(end):

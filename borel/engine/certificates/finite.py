@@ -65,9 +65,13 @@ def claim(
     bound: Bound,
     proof: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the record of a certificate: ``prior`` is one law, or a set of them, as data."""
-    if bound.status not in ("exact", "certified"):
-        raise NotYet(WHAT, missing=f"a proof of a figure that is {bound.status}")
+    """Return the record of a certificate: ``prior`` is one law, or a set of them, as data.
+
+    Whatever is proved may be certified: what a figure over a set that was learnt from a sample
+    says of the set, and bounds that leave a question undecided.
+    """
+    if bound.status == "estimate":
+        raise NotYet(WHAT, missing="a proof of an estimate")
     if reason := carried(mechanism):
         raise NotYet(WHAT, missing=f"a proof of what float64 alone knows: {reason}")
     return {
@@ -100,6 +104,8 @@ def argument(name: str, value: Any) -> Any:
     if name in ("t", "epsilon"):
         level = value if isinstance(value, dict) else {"nats": value}
         return {unit: number(v) for unit, v in level.items()}
+    if isinstance(value, list):
+        return [number(v) for v in value]
     return value if isinstance(value, (str, bool)) else number(value)
 
 
