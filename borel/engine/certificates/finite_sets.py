@@ -253,7 +253,8 @@ class _Maker:
         size = ball(self.of.size)
         falls = lambda s: not slope(pairs, least, ball(spread) * s, size) > 0  # noqa: E731
         if falls(low):  # the largest dual is at the start
-            return None if "to" in self.kind else -min(values)
+            none = "to" in self.kind or min(v[x] for x in charged) == min(values)
+            return None if none else -min(values)
         if not falls(high):
             return exact_of(high / ball(spread)) if self.of.multiplier == "l" else None
         for _ in range(_HALVINGS):
@@ -335,24 +336,23 @@ class _Maker:
         p = self.of.p[0]
         with ctx.workprec(_BITS):
             found = self._smooth(v, p)
-            t = ball(found) if found is not None else None
             tilt = [arb(0)] * self.count
             size = ball(self.of.size)
             if "to" in self.kind:
                 for x in self.of.charged:
-                    if t is None:
+                    if found is None:
                         weight = ball(p[x]) if v[x] == v[least] else arb(0)
                     elif self.kind == "kl_to_centre":
-                        weight = ball(p[x]) * (-t * ball(v[x] - v[least])).exp()
+                        weight = ball(p[x]) * (-ball(found * (v[x] - v[least]))).exp()
                     else:
-                        weight = ball(p[x]) * (t - ball(v[x])).max(arb(0))
+                        weight = ball(p[x]) * ball(max(found - v[x], ZERO))
                     tilt[x] = weight
                 total = _sum(tilt)
                 tilt = [w / total for w in tilt]
-            elif t is None:
+            elif found is None:
                 tilt = [ball(a) for a in p]
             else:
-                gaps = {x: ball(v[x]) + t for x in self.of.charged}
+                gaps = {x: ball(v[x] + found) for x in self.of.charged}
                 if self.kind == "kl_from_centre":
                     mean = _sum(ball(p[x]) * g.log() for x, g in gaps.items())
                     tilt = [ball(p[x]) * (mean - size).exp() / gaps[x] if x in gaps else arb(0)
