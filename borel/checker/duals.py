@@ -51,6 +51,7 @@ from borel.checker.tables import (
     TRUST,
     ZERO,
     Table,
+    above,
     at_most,
     ball,
     kernel,
@@ -562,7 +563,10 @@ class Envelope:
         return self.level(theta), max(mass, 1 - unused)
 
     def mass_of_prices(self, *, beyond):
-        """Return the level of the prices, what D is at most there, and whether it falls beyond."""
+        """Return the level of the prices, what D is at most there, and whether that falls beyond.
+
+        As theta grows a term q + lambda (g - theta q) falls, and strictly where lambda > 0.
+        """
         where = "proof.prices"
         given = record(self.proof["prices"], where, ("theta", "prices"))
         theta = rational(given["theta"], where)
@@ -574,13 +578,17 @@ class Envelope:
             not beyond or any(g[1] > v for g, v in zip(row, drop, strict=True)) for row in self.rows
         ]
         kept = [(prices[x], row) for x, row in enumerate(self.rows) if needed[x]]
-        mass = ZERO
+        mass, falls = ZERO, False
         for y, q in enumerate(self.table.q):
-            if q[1] > 0:
-                terms = (max(v * (1 - price * theta) for v in q) + price * row[y][1]
-                         for price, row in kept)  # fmt: skip
-                mass += max(ZERO, *terms) if kept else ZERO
-        return self.level(theta), mass, all(price > 0 for price, _ in kept)
+            if q[1] > 0 and kept:
+                terms = [
+                    (max(v * (1 - price * theta) for v in q) + price * row[y][1], price)
+                    for price, row in kept
+                ]
+                best = max(term for term, _ in terms)
+                mass += max(best, ZERO)
+                falls |= best > 0 and all(price > 0 for term, price in terms if term == best)
+        return self.level(theta), mass, falls
 
     def epsilon(self):
         """Verify the envelope at delta: the largest t with D >= delta; a leakage is at least 0."""
@@ -603,17 +611,16 @@ class Envelope:
     def delta(self):
         """Verify D at a level t >= 0: a probability."""
         given = record(self.arguments, "arguments", ("t",))
-        kind, value = level_of(given["t"], "arguments.t")
-        if value < (1 if kind == "ratio" else 0):
+        level = level_of(given["t"], "arguments.t")
+        if level[1] < (1 if level[0] == "ratio" else 0):
             raise Refused("arguments.t", "no leakage is negative")
-        nats = log(value) if kind == "ratio" else value
         if self.low > 0:
             ratio, mass = self.mass_of_shares()
-            if not (self.low <= mass and at_most(nats, log(ratio))):
+            if not (self.low <= mass and above(ratio, level, closed=True)):
                 raise Refused("proof.shares", "they do not prove the lower end")
         if self.high < 1:
             ratio, mass, _ = self.mass_of_prices(beyond=False)
-            if not (mass <= self.high and at_most(log(ratio), nats)):
+            if mass > self.high or above(ratio, level):
                 raise Refused("proof.prices", "they do not prove the upper end")
         self.no_more()
 
