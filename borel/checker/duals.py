@@ -31,6 +31,7 @@ rounding (`tables`), and what is claimed holds for each of them.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from flint import arb
 
@@ -54,6 +55,7 @@ from borel.checker.tables import (
     above,
     at_most,
     ball,
+    evaluated,
     kernel,
     law,
     level_of,
@@ -142,12 +144,12 @@ class Around(FullSupport):
         if self.size < 0 or (self.most is not None and self.size > self.most):
             raise Refused("priors.size", "a size below 0, or above what it can be")
 
-    def mean(self, g):
+    def mean(self, g) -> Any:
         """Bound E_P g from below, where g is given on the secrets that P charges.
 
         As P is a law, that is the least of g, and what g is more than that, weighted.
         """
-        least = g[0]
+        least: Any = g[0]
         for value in g[1:]:
             least = min(least, value) if isinstance(value, Fraction) else least.min(value)
         low = [self.p[0][x] for x in self.charged]
@@ -475,7 +477,7 @@ class Figures:
 
 def negated(value):
     """Return -value, a Fraction or a function that gives a ball."""
-    return (lambda: -value()) if callable(value) else -value
+    return (lambda: -evaluated(value)) if callable(value) else -value
 
 
 def logarithm_of_quotient(over, under):
@@ -484,9 +486,7 @@ def logarithm_of_quotient(over, under):
         return log(max(over, ZERO) / under) if under > 0 else INF if over > 0 else ZERO
     if not callable(under) and under <= 0:
         return INF
-    return lambda: (
-        (over() if callable(over) else ball(over)) / (under() if callable(under) else ball(under))
-    ).log()
+    return lambda: (evaluated(over) / evaluated(under)).log()
 
 
 def expectation(data, sign):

@@ -20,6 +20,7 @@ nowhere, and an outcome that none of the others allows has leakage 0.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from flint import arb, ctx, fmpq
 
@@ -51,9 +52,14 @@ def quick(value):
     return fmpq(value.numerator, value.denominator)
 
 
-def ball(value):
+def ball(value) -> Any:
     """Return a Fraction as a ball of Arb at the current precision."""
     return arb(quick(value))
+
+
+def evaluated(value: Any) -> Any:
+    """Return a ball around a finite number, or around what a function gives as one."""
+    return value() if callable(value) else ball(Fraction(value))
 
 
 def decided(test):
@@ -66,7 +72,7 @@ def decided(test):
     raise Refused("the claim", "more than 8192 bits are needed to compare two numbers")
 
 
-def at_most(first, second):
+def at_most(first: Any, second: Any) -> bool:
     """Return whether first <= second, each a Fraction, +-inf, or a function that gives a ball."""
     if not (callable(first) or callable(second)):
         return first <= second
@@ -76,7 +82,7 @@ def at_most(first, second):
         return False
 
     def test():
-        a, b = (v() if callable(v) else ball(Fraction(v)) for v in (first, second))
+        a, b = evaluated(first), evaluated(second)
         return True if a <= b else False if a > b else None
 
     return decided(test)
@@ -203,7 +209,7 @@ def exact(end):
     return Fraction(mantissa) * Fraction(2) ** exponent
 
 
-def kernel(joint, where):
+def kernel(joint, where) -> Any:
     """Read the alphabets and the kernel of a joint: labels, labels, and the ends of each row."""
     secrets, outcomes = (labels(joint[name], f"{where}.{name}") for name in ("secret", "outcome"))
     data, at = joint["matrix"], f"{where}.matrix"
@@ -440,7 +446,7 @@ def total_variation(table, kind, of):
     return f_information(table, kind, {"f": "total_variation"})
 
 
-def information(table, f):
+def information(table, f) -> Any:
     """Return the ends of the sum over cells of their mass times f, which is monotone up to 1."""
     found = list(cells(table))
 
@@ -460,7 +466,7 @@ def information(table, f):
     return low, high
 
 
-def larger(a, b):
+def larger(a: Any, b: Any):
     """Return the larger of two rational numbers, or of two balls."""
     return max(a, b) if isinstance(a, fmpq) else a.max(b)
 

@@ -82,7 +82,7 @@ class _Maker:
         self.start(arguments)
 
     def start(self, arguments: Any) -> None:
-        """Ask the engine for shares and prices."""
+        """Ask the engine for what it found."""
         raise NotImplementedError
 
     def proved(self, name: str) -> bool:
@@ -148,6 +148,7 @@ class _Level(_Maker):
     """The envelope at delta."""
 
     def start(self, arguments: Any) -> None:
+        """Ask the engine for what it found."""
         self.delta = Fraction(arguments["delta"])
         self.alone = len(self.rows) == 1
         if not self.alone:
@@ -155,6 +156,7 @@ class _Level(_Maker):
             self.found = self.envelope._ends(self.delta)
 
     def proved(self, name: str) -> bool:
+        """Return whether the checker takes what is in the certificate."""
         if name == "shares":
             ratio, mass = self.checked.mass_of_shares()
             return mass >= self.delta and tables.at_most(self.checked.low, tables.log(ratio))
@@ -178,7 +180,7 @@ class _Level(_Maker):
     def largest(self, row: list[Fraction], g: Any) -> Fraction:
         """Return the largest theta with sum w (g - theta q) >= 0."""
         side = 1 if self.envelope.sign > 0 else 0
-        gain = sum(w * v[0] for w, v in zip(row, g, strict=True))
+        gain: Any = sum(w * v[0] for w, v in zip(row, g, strict=True))
         return gain / sum(w * q[side] for w, q in zip(row, self.q, strict=True))
 
     def prices(self) -> Iterator[dict[str, Any]]:
@@ -216,6 +218,7 @@ class _Mass(_Maker):
     """The probability at a level."""
 
     def start(self, arguments: Any) -> None:
+        """Ask the engine for what it found."""
         t = arguments["t"]
         ratio = t.get("ratio") if isinstance(t, dict) else None
         nats = t.get("nats") if isinstance(t, dict) else t
@@ -228,22 +231,31 @@ class _Mass(_Maker):
             self.thetas = self.theta_of(ends[0]), self.theta_of(ends[1])
 
     def proved(self, name: str) -> bool:
+        """Return whether the checker takes what is in the certificate."""
         if name == "shares":
             return self.checked.low <= self.checked.mass_of_shares()[1]
         return self.checked.mass_of_prices(beyond=False)[1] <= self.checked.high
 
     def shares(self) -> Iterator[dict[str, Any]]:
-        """Return shares at the level; those that keep a bad outcome from being bad are cut."""
-        theta = self.thetas[1]
-        shares = self.table(self.found[2])
+        """Return shares at the level."""
+        theta, upper = self.thetas[1], self.threshold.upper
+        found = [self.found[2]]
+        if len(self.rows) > 1 and math.isfinite(upper):  # feasible a little above the level, too
+            near = (upper + room * abs(upper) for room in (2.0**-44, 2.0**-38))
+            found += [self.envelope.programme.value(self.threshold.lower, v)[2] for v in near]
+        for weights in found:
+            yield self.written(theta, self.cut(self.table(weights), theta))
+
+    def cut(self, shares: list[list[Fraction]], theta: Fraction) -> list[list[Fraction]]:
+        """Cut shares until they make outcomes of the level."""
         for row, g in zip(shares, self.rows, strict=True):
             gains = [v[0] - self.drop(theta, y) for y, v in enumerate(g)]
-            have = sum(w * v for w, v in zip(row, gains, strict=True) if v > 0)
+            have: Any = sum(w * v for w, v in zip(row, gains, strict=True) if v > 0)
             owe = -sum(w * v for w, v in zip(row, gains, strict=True) if v < 0)
             if owe > have:
                 for y, v in enumerate(gains):
                     row[y] *= have / owe if v < 0 else ONE
-        yield self.written(theta, shares)
+        return shares
 
     def prices(self) -> Iterator[dict[str, Any]]:
         """Return prices at the level."""

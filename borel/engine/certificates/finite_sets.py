@@ -64,7 +64,7 @@ def certificate(
     secret = prior_set.on
     maker = _Maker(prior_set)
     # as the checker reads it
-    data = {"secret": names_of(secret), "outcome": names_of(mechanism.outcome)}
+    data: dict[str, Any] = {"secret": names_of(secret), "outcome": names_of(mechanism.outcome)}
     k = tables.kernel({**data, "matrix": matrix_of(mechanism, secret)}, "joint")[2]
     columns = [[[row[e][y] for row in k] for e in (0, 1)] for y in range(len(data["outcome"]))]
     kinds = ("pml", "pmc") if figure == "lip" else (figure.partition(".")[0],)
@@ -77,7 +77,8 @@ def certificate(
     if bound.lower > 0:
         kind, y = _worst(joint, kinds, chosen)
         witness = {"kind": kind, "y": data["outcome"][y]}
-        witness |= maker.witness(kind, *columns[y], data["secret"])
+        low, high = columns[y]
+        witness |= maker.witness(kind, low, high, data["secret"])
     proof: dict[str, Any] = {"rows": rows, "witness": witness}
     if maker.never:
         proof["never"] = [[data["secret"][x], given] for x, given in maker.never.items()]
@@ -140,7 +141,7 @@ def described(prior_set: Any) -> dict[str, Any]:
         return {"kind": "box", "lower": low, "upper": high, "open": prior_set.open}
     if getattr(prior_set, "rules", None) is None or not prior_set.closed or not prior_set.convex:
         raise NotYet(WHAT, missing=f"a rule for {prior_set!r}")
-    rules = prior_set.rules
+    rules: Any = prior_set.rules
     written = [
         [[[_written(v) for v in row], _written(end)] for row, end in zip(rows, ends, strict=True)]
         for rows, ends in ((rules.at_most, rules.limits), (rules.equal, rules.values))
