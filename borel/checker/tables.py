@@ -186,6 +186,23 @@ def complemented(low, high):
             [min(b, 1 - (least - a)) for a, b in zip(low, high, strict=True)])  # fmt: skip
 
 
+def mean_of(law_, values):
+    """Return the ends of the mean of values, pairs of ends, under all laws between pairs of ends.
+
+    As a law p sums to 1, the mean is c + sum of p (v - c) for every c: with c the least value all
+    terms are >= 0, with c the largest one all are <= 0.
+    """
+    low, high = ([v[e] for v in values] for e in (0, 1))
+
+    def about(c, side, v):
+        return c + sum(p[side] * (value - c) for p, value in zip(law_, v, strict=True))
+
+    return (
+        max(about(min(low), 0, low), about(max(low), 1, low)),
+        min(about(min(high), 1, high), about(max(high), 0, high)),
+    )
+
+
 def response(argument, count, where):
     """Return the ends of the kernel of randomised response, from e^epsilon between Fractions."""
     kind, value = level_of(argument, where)
@@ -239,7 +256,7 @@ class Table:
     shares : list of lists of pairs
         For each y and x, f_Y(y) / f(y|x) =: s, or inf where f(y|x) = 0 < f_Y(y). As
         :math:`s = p_x + \sum_{x' \ne x} p_{x'} f(y|x') / f(y|x)`, it falls in f(y|x) and rises in
-        all else. No pairs for an outcome that nothing allows.
+        all else; and it is f_Y(y) / f(y|x) itself. No pairs for an outcome that nothing allows.
     """
 
     def __init__(self, joint):
@@ -248,21 +265,23 @@ class Table:
         self.charged = [i for i, v in enumerate(high) if v > 0]
         self.p = [(low[i], high[i]) for i in self.charged]
         self.k = [table[i] for i in self.charged]
-        sums = [[[p[e] * row[e][y] for p, row in zip(self.p, self.k, strict=True)] for e in (0, 1)]
-                for y in range(len(self.outcomes))]  # fmt: skip
-        law_of_y = complemented(*([sum(parts[e]) for parts in sums] for e in (0, 1)))
+        columns = [self.column(y) for y in range(len(self.outcomes))]
+        law_of_y = complemented(*zip(*(mean_of(self.p, column) for column in columns), strict=True))
         self.q = list(zip(*law_of_y, strict=True))
-        self.shares = [self._shares(y, *parts) for y, parts in enumerate(sums)]
+        self.shares = [self._shares(*pair) for pair in zip(columns, self.q, strict=True)]
 
-    def _shares(self, y, low, high):
-        least, most = sum(low), sum(high)
-        if most == 0:
+    def _shares(self, column, q):
+        if q[1] == 0:
             return []
+        joint = [[p[e] * v[e] for p, v in zip(self.p, column, strict=True)] for e in (0, 1)]
+        sums = [sum(masses) for masses in joint]
         return [
-            (p[0] + quotient(least - a, row[1][y]) if row[1][y] else INF,
-             p[1] + quotient(most - b, row[0][y]) if row[0][y] else INF)
-            for p, row, a, b in zip(self.p, self.k, low, high, strict=True)
-        ]  # fmt: skip
+            (
+                max(p[0] + (sums[0] - low) / v[1], q[0] / v[1]) if v[1] else INF,
+                min(p[1] + (sums[1] - high) / v[0], q[1] / v[0]) if v[0] else INF,
+            )
+            for p, v, low, high in zip(self.p, column, *joint, strict=True)
+        ]
 
     def column(self, y):
         """Return the ends of f(y|x) for each x."""
@@ -411,7 +430,7 @@ def maximal_cost_leakage(table, kind, of):
 def cells(table):
     """Return for each pair of positive P_X x P_Y its ends, those of f(y|x), and of f(y|x) / f_Y."""
     for y, own in enumerate(table.shares):
-        for p, v, s in zip(table.p, table.column(y), own, strict=True):
+        for p, v, s in zip(table.p, table.column(y), own, strict=True) if own else ():
             q = table.q[y]
             t = tuple(ONE / end if end < INF else ZERO for end in (s[1], s[0]))
             yield (p[0] * q[0], p[1] * q[1]), (p[0] * v[0], p[1] * v[1]), t
@@ -468,7 +487,7 @@ def information(table, f) -> Any:
 
 def larger(a: Any, b: Any):
     """Return the larger of two rational numbers, or of two balls."""
-    return max(a, b) if isinstance(a, fmpq) else a.max(b)
+    return a.max(b) if isinstance(a, arb) else max(a, b)
 
 
 def mutual_information(table, kind, of):
@@ -493,19 +512,21 @@ def adp(table, kind, of):
 
     It rises in f(y|x) and falls in f(y|x'), and is at most 1, as the f(y|x) sum to 1.
     """
-    level = level_of(of["epsilon"], "arguments.epsilon")
+    kind, value = level_of(of["epsilon"], "arguments.epsilon")
 
-    def largest(end):
-        factor = ball(level[1]) if level[0] == "ratio" else ball(level[1]).exp()
-        best = arb(0)
+    def largest(end, factor, number, zero):
+        best = zero
         for i, row in enumerate(table.k):
             for j, other in enumerate(table.k):
                 pairs = zip(row[end], other[1 - end], strict=True) if i != j else ()
-                excess = ((ball(a) - factor * ball(b)).max(arb(0)) for a, b in pairs)
-                best = best.max(sum(excess, arb(0)))
+                excess = (number(a) - factor * number(b) for a, b in pairs)
+                best = larger(best, sum((larger(zero, v) for v in excess), zero))
         return best
 
-    return lambda: largest(0), lambda: largest(1).min(arb(1))
+    if kind == "ratio":
+        return tuple(min(largest(end, value, Fraction, ZERO), ONE) for end in (0, 1))
+    low, high = (lambda e=e: largest(e, ball(value).exp(), ball, arb(0)) for e in (0, 1))
+    return low, lambda: high().min(arb(1))
 
 
 FIGURES = {
