@@ -19,6 +19,7 @@ from borel.checker.reading import Refused
 from borel.engine import engine_for
 from borel.engine.certificates.finite import WHAT, claim, law, number
 from borel.engine.envelopes.envelope_enclosures import envelope_of
+from borel.engine.envelopes.envelope_exact import ExactProgramme
 from borel.engine.envelopes.envelope_figures import GAP, FiniteEnvelope, Threshold
 from borel.errors import NotYet
 
@@ -79,11 +80,35 @@ class _Maker:
         self.figures = engine_for(envelope.engine.joint)
         self.rows, self.q = self.checked.rows, self.checked.table.q
         self.live: list[int] = envelope.live.tolist()
+        self.exact = envelope.exact or self.middle()
         self.start(arguments)
 
     def start(self, arguments: Any) -> None:
         """Ask the engine for what it found."""
         raise NotImplementedError
+
+    def middle(self) -> ExactProgramme:
+        """Return the programme in Fractions of the middle of what floats mean.
+
+        Its optima stay nearly as good for all else that they mean.
+        """
+        sign = self.envelope.sign
+        kernel = [[sign * (row[y][0] + row[y][1]) / 2 for y in self.live] for row in self.rows]
+        return ExactProgramme(sign, kernel, [(self.q[y][0] + self.q[y][1]) / 2 for y in self.live])
+
+    def own(self) -> Any:
+        """Return the shares that the Bound names, which prove its lower end; None without any."""
+        named = (self.bound.witness or {}).get("post_processing")
+        if named is None:
+            return None
+        engine = self.envelope.engine
+        columns = {engine.mechanism.outcome.labels[k]: j for j, k in enumerate(self.live)}
+        labels = [engine.mechanism.secret.labels[k] for k in self.envelope.support]
+        found = [[ZERO] * len(self.live) for _ in labels]
+        for row, label in zip(found, labels, strict=True):
+            for y, share in named.get(f"x = {label!r}", ()):
+                row[columns[y]] = Fraction(share)
+        return found
 
     def proved(self, name: str) -> bool:
         """Return whether the checker takes what is in the certificate."""
@@ -110,6 +135,17 @@ class _Maker:
                 for row in found:
                     row[y] /= total
         return found
+
+    def cut(self, shares: list[list[Fraction]], theta: Fraction) -> list[list[Fraction]]:
+        """Cut shares until they make outcomes of the level."""
+        for row, g in zip(shares, self.rows, strict=True):
+            gains = [v[0] - self.drop(theta, y) for y, v in enumerate(g)]
+            have: Any = sum(w * v for w, v in zip(row, gains, strict=True) if v > 0)
+            owe = -sum(w * v for w, v in zip(row, gains, strict=True) if v < 0)
+            if owe > have:
+                for y, v in enumerate(gains):
+                    row[y] *= have / owe if v < 0 else ONE
+        return shares
 
     def written(self, theta: Fraction, shares: list[list[Fraction]]) -> dict[str, Any]:
         """Return shares as data, without those that are 0."""
@@ -167,7 +203,7 @@ class _Level(_Maker):
     def shares(self) -> Iterator[dict[str, Any]]:
         """Return shares with the largest theta that they make."""
         zero = self.envelope.programme.value(0.0, 0.0)[2] if self.envelope.sign < 0 else None
-        for weights in (self.found[2], self.rough.weights, zero):
+        for weights in (self.own(), self.found[2], self.rough.weights, zero):
             if weights is None or len(weights) == 0:
                 continue
             shares = self.table(weights)
@@ -176,6 +212,11 @@ class _Level(_Maker):
             ]
             if thetas:
                 yield self.written(min(thetas), shares)
+        if math.isfinite(self.bound.lower):
+            theta = self.theta_of(_exp(self.bound.lower, upward=True))
+            found = self.exact.value(theta).weights
+            if found:
+                yield self.written(theta, self.cut(self.table(found), theta))
 
     def largest(self, row: list[Fraction], g: Any) -> Fraction:
         """Return the largest theta with sum w (g - theta q) >= 0."""
@@ -193,18 +234,13 @@ class _Level(_Maker):
         if isinstance(self.found[1], Fraction):
             levels.append(self.found[1])
         for theta in levels:
-            if self.envelope.exact is not None:
-                beyond = self.envelope.exact.value(theta, closed=False)
-                yield self.priced(theta, beyond.price or [ZERO] * len(self.rows))
-                exact, kept = self.envelope.exact, [t > theta for t in self.envelope.exact.tops]
-                above = exact.floats.optimum(
-                    float(theta) + 1e-6 * abs(float(theta)), np.array(kept)
-                )
-                use = (
-                    exact._prices_in_use(above.weights, kept, exact.gains(theta))
-                    if any(kept)
-                    else None
-                )
+            exact, kept = self.exact, [t > theta for t in self.exact.tops]
+            beyond = exact.value(theta, closed=False)
+            yield self.priced(theta, beyond.price or [ZERO] * len(self.rows))
+            if any(kept):
+                near = float(theta) + 1e-6 * abs(float(theta))
+                above = exact.floats.optimum(near, np.array(kept))
+                use = exact._prices_in_use(above.weights, kept, exact.gains(theta))
                 if use is not None:
                     yield self.priced(theta, use)
             for price in self.near(self.rough.upper, self.rough.price):
@@ -239,28 +275,19 @@ class _Mass(_Maker):
     def shares(self) -> Iterator[dict[str, Any]]:
         """Return shares at the level."""
         theta, upper = self.thetas[1], self.threshold.upper
-        found = [self.found[2]]
+        found = [self.own(), self.found[2], self.exact.value(theta).weights]
         if len(self.rows) > 1 and math.isfinite(upper):  # feasible a little above the level, too
             near = (upper + room * abs(upper) for room in (2.0**-44, 2.0**-38))
             found += [self.envelope.programme.value(self.threshold.lower, v)[2] for v in near]
         for weights in found:
-            yield self.written(theta, self.cut(self.table(weights), theta))
-
-    def cut(self, shares: list[list[Fraction]], theta: Fraction) -> list[list[Fraction]]:
-        """Cut shares until they make outcomes of the level."""
-        for row, g in zip(shares, self.rows, strict=True):
-            gains = [v[0] - self.drop(theta, y) for y, v in enumerate(g)]
-            have: Any = sum(w * v for w, v in zip(row, gains, strict=True) if v > 0)
-            owe = -sum(w * v for w, v in zip(row, gains, strict=True) if v < 0)
-            if owe > have:
-                for y, v in enumerate(gains):
-                    row[y] *= have / owe if v < 0 else ONE
-        return shares
+            if weights is not None and len(weights) > 0:
+                yield self.written(theta, self.cut(self.table(weights), theta))
 
     def prices(self) -> Iterator[dict[str, Any]]:
         """Return prices at the level."""
         if len(self.rows) == 1:
             yield self.priced(self.thetas[0], [Fraction(10) ** 40])
+        yield self.priced(self.thetas[0], self.exact.value(self.thetas[0]).price)
         if self.found[3] is not None:
             yield self.priced(self.thetas[0], self.found[3])
             price = np.array([float(v) for v in self.found[3]])
