@@ -231,8 +231,8 @@ def kernel(joint, where) -> Any:
     secrets, outcomes = (labels(joint[name], f"{where}.{name}") for name in ("secret", "outcome"))
     data, at = joint["matrix"], f"{where}.matrix"
     if type(data) is dict and "randomized_response" in data:
-        if secrets != outcomes or len(secrets) < 2:
-            raise Refused(at, "randomised response has the secrets, two or more, for outcomes")
+        if secrets != outcomes or not 2 <= len(secrets) <= 1000:
+            raise Refused(at, "randomised response has the secrets, 2 to 1000, for outcomes")
         level = record(data, at, ("randomized_response",))["randomized_response"]
         return secrets, outcomes, response(level, len(secrets), at)
     exactly = type(data) is dict and "rounding" not in data
@@ -562,7 +562,7 @@ def not_too_long(data):
         part = left.pop()
         if type(part) in (dict, list):
             left += part.values() if type(part) is dict else part
-        elif type(part) is str and "/" in part:
+        elif type(part) is str and part.partition("/")[2].isdigit():
             denominators.add(part.partition("/")[2])
     if sum(map(len, denominators)) > LONGEST:
         raise Refused("the certificate", f"its denominators have more than {LONGEST} digits")
@@ -582,7 +582,7 @@ def verify(data):
     arguments = record(data["arguments"], "arguments", names)
     low, high = compute(Table(data["joint"]), figure.partition(".")[0], arguments)
     compare(data, low, high)
-    return Verified(figure, words(data, "the prior and the kernel of a finite joint"), TRUST)
+    return Verified(figure, words(data, "of a finite joint"), TRUST)
 
 
 def compare(data, low, high):
@@ -599,18 +599,30 @@ def words(data, about):
     ends = (float(extended(data[end], end)) for end in ("lower", "upper"))
     shown = " and ".join(f"{end:.10g}" for end in ends)
     given = f" at {arguments}" if arguments else ""
-    meant = " and ".join(meaning(data["joint"]))
+    meant = "; ".join(meaning(data["joint"]))
     return f"{data['figure']}{given} is between {shown}, {about}: {meant}"
 
 
 def meaning(joint):
-    """Say which priors, and which kernels, a joint means."""
-    for name in ("prior", "matrix"):
-        found = joint.get(name, {})
-        if "randomized_response" in found:
-            yield "the kernel of randomised response"
-        elif "rounding" in found:
-            error = float.fromhex(found["rounding"])
-            yield f"every {name} within {error:.3g} of the floats, relatively"
-        elif found:
-            yield f"the {name} in Fractions"
+    """Say which kernels, and which priors, a joint means."""
+    if "randomized_response" in joint["matrix"]:
+        yield "the kernel of randomised response"
+    else:
+        yield f"the kernel as {entries(joint['matrix'])}"
+    if "prior" in joint:
+        yield f"the prior as {entries(joint['prior'])}"
+    else:
+        about = {key: entries(v) for key, v in joint["priors"].items() if key == "centre"}
+        about |= {
+            f"member {i}": entries(v) for i, v in enumerate(joint["priors"].get("members", []))
+        }
+        listed = "".join(f", {key} as {value}" for key, value in about.items())
+        yield f"the set {joint['priors']['kind']}{listed}"
+
+
+def entries(law_):
+    """Say what entries mean."""
+    if "rounding" not in law_:
+        return "written, in Fractions"
+    error = float.fromhex(law_["rounding"])
+    return f"every normalised one within {error:.3g} of its floats, relatively"

@@ -130,7 +130,7 @@ def test_suprema_over_sets_hold_to_the_last_digits_and_no_further(name, make, tr
             verify(finite_sets.certificate(over(make()), "pml.at", {"y": "r"}, bound))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_figures_over_sets_are_verified(seed):
     for of in cases.sets(seed):
         for figure, arguments, bound in cases.set_figures(of):
@@ -138,7 +138,7 @@ def test_figures_over_sets_are_verified(seed):
 
 
 @pytest.mark.proofs
-@pytest.mark.parametrize("seed", range(4, 60))
+@pytest.mark.parametrize("seed", range(2, 60))
 def test_figures_over_many_sets_are_verified(seed):
     test_figures_over_sets_are_verified(seed)
 
@@ -354,7 +354,7 @@ def test_an_envelope_known_by_hand():
             verify({**data, "lower": value.hex(), "upper": value.hex()})
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_envelopes_are_verified(seed):
     of = cases.joint(seed, most=6)
     for figure, arguments, bound in cases.envelopes(of):
@@ -362,7 +362,7 @@ def test_envelopes_are_verified(seed):
 
 
 @pytest.mark.proofs
-@pytest.mark.parametrize("seed", range(6, 60))
+@pytest.mark.parametrize("seed", range(3, 60))
 def test_many_envelopes_are_verified(seed):
     of = cases.joint(seed, most=12)
     for figure, arguments, bound in cases.envelopes(of):

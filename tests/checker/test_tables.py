@@ -584,3 +584,14 @@ def test_no_bug_of_the_engine_makes_a_false_claim_verified(name, monkeypatch):
     wrong = compute(make(), figure, arguments)
     with pytest.raises((Refused, NotYet)):
         verify(certificate(make(), figure, arguments, wrong))
+
+
+def test_the_words_say_what_is_meant():
+    found = verify(sound())
+    assert "kernel as written, in Fractions" in found.words
+    of = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.9, 0.1], [0.1, 0.9]])
+    found = verify(certificate(of, "pml.at", {"y": 1}, bl.pml(of)(1)))
+    assert (
+        "y = 1 is between" in found.words and "every normalised one within 1.11e-16" in found.words
+    )
+    assert found.trust
