@@ -108,14 +108,14 @@ def margin(kind: str, row: Row, f: Model, level: arb) -> Model:
     return row.marginal.times(level) - f if kind == "pml" else f.times(level) - row.marginal
 
 
-def _is_below(kind: str, row: Row, level: arb, where: str) -> None:
+def is_below(kind: str, row: Row, level: arb, where: str) -> None:
     """Verify that the leakage is at most log ``level``, by every secret."""
     for k, f in enumerate(row.kernel):
         found = margin(kind, row, f, level).least()
         require(bool(found >= 0), where, f"cell {k} of the secrets: not at most {level.log()}")
 
 
-def _is_above(
+def is_above(
     joint: Joint, kind: str, part: Part, row: Row, level: arb, witness: Any, *, strictly: bool
 ) -> None:
     """Verify that the leakage is at least log ``level``, by secrets of positive mass."""
@@ -182,7 +182,7 @@ def _row(joint: Joint, part: Part, covers: list, index: Any) -> Row:
     return joint.row(part.kernel, part.y, cover, part.where)
 
 
-def _mass(part: Part, row: Row) -> tuple[arb, arb]:
+def mass(part: Part, row: Row) -> tuple[arb, arb]:
     """Return bounds of the probability of a part of the outcomes; of ratios nothing is known."""
     if part.ratio:
         return ZERO, INFINITY
@@ -204,10 +204,10 @@ def _at(joint: Joint, kind: str, arguments: dict, claim: tuple, proof: dict) -> 
     lower, upper = map(number, claim)
     require(bool(upper >= 0), "upper", "a leakage is not negative")
     if upper.is_finite():
-        _is_below(kind, row, upper.exp(), part.where)
+        is_below(kind, row, upper.exp(), part.where)
     if lower > 0:
         require(bool(row.marginal.low > 0), part.where, "f_Y may be 0")
-        _is_above(joint, kind, part, row, lower.exp(), proof["witness"], strictly=False)
+        is_above(joint, kind, part, row, lower.exp(), proof["witness"], strictly=False)
     else:
         require(proof["witness"] is None, "witness", "it is not needed")
     return f"by {len(row.kernel)} cells and atoms of the secrets"
@@ -222,7 +222,7 @@ def _supremum(joint: Joint, kind: str, claim: tuple, proof: dict) -> str:
     if upper.is_finite():
         for part in _parts(joint, proof):
             row = _row(joint, part, covers, part.leaf)
-            _is_below(kind, row, upper.exp(), part.where)
+            is_below(kind, row, upper.exp(), part.where)
             count += 1
     else:
         require(proof["outcomes"] is None and proof["atoms"] == [], "outcomes", "not needed")
@@ -230,8 +230,8 @@ def _supremum(joint: Joint, kind: str, claim: tuple, proof: dict) -> str:
         witness = record(proof["witness"], "witness", ("y", "cover", "x"))
         part = _outcomes_of_witness(joint, witness["y"])
         row = _row(joint, part, covers, witness["cover"])
-        require(bool(_mass(part, row)[0] > 0), "witness", "its outcomes may have no mass")
-        _is_above(joint, kind, part, row, lower.exp(), witness["x"], strictly=False)
+        require(bool(mass(part, row)[0] > 0), "witness", "its outcomes may have no mass")
+        is_above(joint, kind, part, row, lower.exp(), witness["x"], strictly=False)
     else:
         require(proof["witness"] is None, "witness", "it is not needed")
     return f"by {count} parts of the outcomes"
@@ -271,9 +271,9 @@ def _labelled(
             others = others[0], INFINITY
             continue
         row = _row(joint, part, covers, rest[0])
-        low, high = _mass(part, row)
+        low, high = mass(part, row)
         if label == "above":
-            _is_above(joint, kind, part, row, level, rest[1], strictly=not closed)
+            is_above(joint, kind, part, row, level, rest[1], strictly=not closed)
             above = above[0] + low, above[1] + high
         else:
             _below(kind, row, level, part, strictly=closed)
@@ -287,9 +287,9 @@ def _labelled(
 def _below(kind: str, row: Row, level: arb, part: Part, *, strictly: bool) -> None:
     """Verify that the leakage is at most log ``level``, or less, on outcomes of a label."""
     if not strictly:
-        return _is_below(kind, row, level, part.where)
+        return is_below(kind, row, level, part.where)
     # a smaller level that the same cells show; f_Y > 0, so the leakage is less
-    return _is_below(kind, row, level * (1 - arb(2) ** -60), part.where)
+    return is_below(kind, row, level * (1 - arb(2) ** -60), part.where)
 
 
 def _tail(joint: Joint, kind: str, name: str, arguments: dict, claim: tuple, proof: dict) -> str:

@@ -201,8 +201,8 @@ class Joint:
             require(cell.unit is not None, where, "a cell runs as a power of t")
             assert self.density is not None
             p = nonnegative(self.density.value(x=cell.x))
-            line = cell.x.terms[CONSTANT].terms
-            f = ratio(line.get(0, ZERO), line.get(S, ZERO))
+            line = cell.x.terms[CONSTANT].rows[0]
+            f = ratio(line[0], line[1])
             known.append((f, (f * p * cell.speed).integral(cell.unit)))
         for atom in self.atoms:
             f = ratio(arb(atom.place), ZERO)

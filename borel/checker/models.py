@@ -26,9 +26,11 @@ from borel.checker.polynomials import (
     ONE,
     ZERO,
     Polynomial,
+    S,
     least,
     most,
 )
+from borel.checker.polynomials import number as polynomial
 from borel.checker.reading import Refused
 
 if TYPE_CHECKING:
@@ -103,7 +105,7 @@ class Model:
         *,
         real: bool = True,
     ):
-        self.terms = {key: p for key, p in terms.items() if p.terms}
+        self.terms = {key: p for key, p in terms.items() if p.rows}
         self.rest, self.real, self._folded = rest, real, None
         power, least_factor, most_factor = self.folded()
         if power == 0:
@@ -119,7 +121,7 @@ class Model:
         self.high = _tighter(high, bounds[1], INFINITY, least)
         if real and self.low.is_finite() and self.high.is_finite():
             whole = self.low.union(self.high)
-            if not (rest[1].is_finite() and all(map(_finite, self.terms.values()))):
+            if not (rest[1].is_finite() and all(p.is_finite() for p in self.terms.values())):
                 self.terms, self.rest, self._folded = {}, (0, whole), None
 
     def folded(self) -> tuple[Any, arb, arb]:
@@ -174,9 +176,9 @@ class Model:
     def constant(self) -> arb | None:
         """Return the number that it is, if it is one."""
         if self.is_exact() and set(self.terms) <= {CONSTANT} and self.real:
-            terms = self.terms.get(CONSTANT, NOTHING).terms
-            if set(terms) <= {0}:
-                return terms.get(0, ZERO)
+            p = self.terms.get(CONSTANT, NOTHING)
+            if p.is_constant():
+                return p.constant()
         return None
 
     def least(self) -> arb:
@@ -210,12 +212,16 @@ class Model:
         return Model(terms, (self.rest[0], self.rest[1] * factor), low, high, real=self.real)
 
     def __mul__(self, other: Model) -> Model:
+        return self.product(other, _Setting.degree)
+
+    def product(self, other: Model, degree: int) -> Model:
+        """Return a product, with terms up to a degree."""
         for one, two in ((self, other), (other, self)):
             if (factor := one.constant()) is not None:
                 return two.times(factor)
         if not (self.real and other.real):
             raise Refused("a density", "its logarithm, which may be -infinity, in a product")
-        degree, terms, rest = _Setting.degree, {}, (0, ZERO)
+        terms, rest = {}, (0, ZERO)
         first, second = (min((e for e, _ in v.terms), default=0) for v in (self, other))
         for (e, k), p in self.terms.items():
             for (f, m), q in other.terms.items():
@@ -240,8 +246,7 @@ class Model:
     def without_constant(self) -> Model:
         """Return it less the constant term."""
         p = self.terms.get(CONSTANT, NOTHING)
-        varying = Polynomial({key: ball for key, ball in p.terms.items() if key})
-        return Model({**self.terms, CONSTANT: varying}, self.rest)
+        return Model({**self.terms, CONSTANT: p.without_constant()}, self.rest)
 
     def apply(self, name: str, low: arb, high: arb) -> Model:
         """Return an analytic function of it by Taylor's formula.
@@ -253,7 +258,7 @@ class Model:
         function, n = getattr(arb_series, name), _Setting.degree + 1
         start = self.terms.get(CONSTANT, NOTHING).constant()
         if (value := self.constant()) is not None:
-            return constant(getattr(value, name)())
+            return constant(1 / value if name == "inv" else getattr(value, name)())
         w = self.without_constant()
         power, least_factor, most_factor = w.folded()
         reach = hull(least_factor, most_factor).union(ZERO)
@@ -267,7 +272,7 @@ class Model:
             return unknown(low, high)
         out = constant(parts[n - 1])
         for k in reversed(range(n - 1)):
-            out = out * w + constant(parts[k])
+            out = out.product(w, n - 1 - k) + constant(parts[k])  # k more factors w follow
         rest = last * most(least_factor.abs_upper(), most_factor.abs_upper()) ** n * _HALF
         return Model(out.terms, joined(out.rest, (power * n, rest)), low, high)
 
@@ -313,10 +318,6 @@ def joined(first: tuple[Any, arb], second: tuple[Any, arb]) -> tuple[Any, arb]:
     return (a, x + y.union(ZERO)) if a < b else (b, y + x.union(ZERO))
 
 
-def _finite(p: Polynomial) -> bool:
-    return all(ball.is_finite() for ball in p.terms.values())
-
-
 def _tighter(known: arb, found: arb, otherwise: arb, better: Callable[..., arb]) -> arb:
     """Return the better of two bounds, of which each may be NaN: it tells nothing."""
     values = [v for v in (known, found) if not v.is_nan()] or [otherwise]
@@ -347,9 +348,7 @@ def constant(value: Any) -> Model:
     real = ball.is_finite()
     if not real and not (ball.is_exact() or ball.upper() < 0):
         raise Refused("a density", "a number without bounds")
-    return Model(
-        {CONSTANT: Polynomial({0: ball})}, (0, ZERO), ball.lower(), ball.upper(), real=real
-    )
+    return Model({CONSTANT: polynomial(ball)}, (0, ZERO), ball.lower(), ball.upper(), real=real)
 
 
 def unknown(low: arb, high: arb, *, real: bool = True) -> Model:
@@ -362,11 +361,11 @@ def unknown(low: arb, high: arb, *, real: bool = True) -> Model:
 def coordinate(unit: int, low: Model, high: Model) -> Model:
     """Return what runs from one model to another as s or u runs from -1 to 1."""
     half = arb(0.5)
-    axis = Model({CONSTANT: Polynomial({unit: ONE})})
+    axis = Model({CONSTANT: Polynomial.of([(1, 0, ONE) if unit == S else (0, 1, ONE)])})
     out = (low + high).times(half) + (high - low).times(half) * axis
     return Model(out.terms, out.rest, low.low, high.high)
 
 
 def monomial(factor: arb, power: Any, low: arb, high: arb) -> Model:
     """Return factor t^power."""
-    return Model({(power, 0): Polynomial({0: factor})}, (0, ZERO), low, high)
+    return Model({(power, 0): polynomial(factor)}, (0, ZERO), low, high)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from flint import arb
 
 from borel.checker.models import Model, constant, hull, number, unknown
-from borel.checker.polynomials import INFINITY, NOTHING, ZERO, Polynomial, least, most
+from borel.checker.polynomials import INFINITY, NOTHING, ZERO, least, most
+from borel.checker.polynomials import number as polynomial
 from borel.checker.reading import Refused
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def exponential(v: Model) -> Model:
     if not v.real:
         return constant(0) if v.high == -INFINITY else unknown(ZERO, v.high.exp())
     logs = v.terms.get((0, 1), NOTHING)
-    c = _rational(logs.constant()) if set(logs.terms) == {0} else None
+    c = _rational(logs.constant()) if logs.rows and logs.is_constant() else None
     terms = {key: p for key, p in v.terms.items() if key != (0, 1) or c is None}
     rest = Model(terms, v.rest) if c else v
     power, _, high = rest.folded()
@@ -78,7 +79,7 @@ def logarithm(v: Model) -> Model:
     if not inner.folded()[1] > 0:
         return unknown(low, high)
     found = inner.apply("log", inner.folded()[1].log(), INFINITY)
-    logs = Model({(0, 1): Polynomial({0: number(power)})})
+    logs = Model({(0, 1): polynomial(number(power))})
     out = found + logs
     return Model(out.terms, out.rest, low, high)
 

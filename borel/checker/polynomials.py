@@ -7,14 +7,16 @@ terms up to a degree; what it leaves out is returned as a bound, so that nothing
 from __future__ import annotations
 
 from math import comb
+from typing import TYPE_CHECKING
 
-from flint import arb
+from flint import arb, arb_poly
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 ZERO, ONE, INFINITY = arb(0), arb(1), arb.pos_inf()
-_BASE = 64
-"""The term s^i u^j has the key i + 64 j; degrees stay below 64."""
-S, U = 1, _BASE
-_PARTS = {key: (key % _BASE, key // _BASE) for key in range(_BASE * _BASE)}
+S, U = 0, 1
+"""The coordinates."""
 
 
 def least(*values: arb) -> arb:
@@ -33,68 +35,92 @@ def most(*values: arb) -> arb:
     return out
 
 
+def _size(balls: Iterable[arb]) -> arb:
+    """Bound the sum of absolute values."""
+    return sum((ball.abs_upper() for ball in balls), ZERO)
+
+
 class Polynomial:
-    """Terms ``{key: ball}``; exact zeros are left out."""
+    """A polynomial by its rows: for each power of u a polynomial in s."""
 
-    __slots__ = ("_sizes", "terms")
+    __slots__ = ("rows",)
 
-    def __init__(self, terms: dict[int, arb]):
-        self.terms = {key: ball for key, ball in terms.items() if not ball.is_zero()}
-        self._sizes: list[arb] | None = None
+    def __init__(self, rows: dict[int, arb_poly]):
+        self.rows = {j: row for j, row in rows.items() if row.length()}
 
-    def sizes(self) -> list[arb]:
-        """Return for each degree a bound on the sum of the absolute coefficients."""
-        if self._sizes is None:
-            out = [ZERO]
-            for key, ball in self.terms.items():
-                degree = sum(_PARTS[key])
-                out += [ZERO] * (degree + 1 - len(out))
-                out[degree] += ball.abs_upper()
-            self._sizes = out
-        return self._sizes
+    @classmethod
+    def of(cls, terms: Iterable[tuple[int, int, arb]]) -> Polynomial:
+        """Return the sum of terms (i, j, ball), ball s^i u^j."""
+        rows: dict[int, list[arb]] = {}
+        for i, j, ball in terms:
+            row = rows.setdefault(j, [])
+            row += [ZERO] * (i + 1 - len(row))
+            row[i] += ball
+        return cls({j: arb_poly(row) for j, row in rows.items()})
+
+    def terms(self) -> Iterator[tuple[int, int, arb]]:
+        """Yield the terms (i, j, ball) that are not exactly 0."""
+        for j, row in self.rows.items():
+            for i, ball in enumerate(row.coeffs()):
+                if not ball.is_zero():
+                    yield i, j, ball
 
     def constant(self) -> arb:
         """Return the constant term."""
-        return self.terms.get(0, ZERO)
+        return self.rows[0][0] if 0 in self.rows else ZERO
+
+    def is_constant(self) -> bool:
+        """Return whether it has no other term than the constant one."""
+        return all(j == 0 and row.length() <= 1 for j, row in self.rows.items())
+
+    def is_finite(self) -> bool:
+        """Return whether all coefficients are known by finite balls."""
+        return all(ball.is_finite() for _, _, ball in self.terms())
 
     def varies(self) -> bool:
-        """Return whether it is surely not constant: a coefficient beside the first is not 0."""
-        return any(key and not ball.contains(0) for key, ball in self.terms.items())
+        """Return whether it surely is not constant: a coefficient beside the first is not 0."""
+        return any((i or j) and not ball.contains(0) for i, j, ball in self.terms())
+
+    def without_constant(self) -> Polynomial:
+        """Return it less the constant term."""
+        return Polynomial.of((i, j, ball) for i, j, ball in self.terms() if i or j)
+
+    def varying(self, unit: int) -> Polynomial:
+        """Return the terms that vary with a coordinate."""
+        return Polynomial.of((i, j, ball) for i, j, ball in self.terms() if (i, j)[unit])
 
     def __add__(self, other: Polynomial) -> Polynomial:
-        out = dict(self.terms)
-        for key, ball in other.terms.items():
-            out[key] = out[key] + ball if key in out else ball
+        out = dict(self.rows)
+        for j, row in other.rows.items():
+            out[j] = out[j] + row if j in out else row
         return Polynomial(out)
 
     def times(self, factor: arb) -> Polynomial:
         """Return it times a number."""
-        return Polynomial({key: ball * factor for key, ball in self.terms.items()})
+        return Polynomial({j: row * factor for j, row in self.rows.items()})
 
     def product(self, other: Polynomial, degree: int) -> tuple[Polynomial, arb]:
         """Return the terms of a product up to a degree, and a bound on all the others."""
-        out: dict[int, arb] = {}
-        second = [(key, sum(_PARTS[key]), ball) for key, ball in other.terms.items()]
-        for key, ball in self.terms.items():
-            room = degree - sum(_PARTS[key])
-            for more, size, factor in second:
-                if size <= room:
-                    both = key + more
-                    term = ball * factor
-                    out[both] = out[both] + term if both in out else term
+        out: dict[int, arb_poly] = {}
         lost = ZERO
-        ours, theirs = self.sizes(), other.sizes()
-        if len(ours) + len(theirs) - 2 > degree:
-            for k, size in enumerate(ours):
-                lost += sum(theirs[max(0, degree + 1 - k) :], ZERO) * size
+        for j, p in self.rows.items():
+            for k, q in other.rows.items():
+                if j + k > degree:
+                    lost += _size(p.coeffs()) * _size(q.coeffs())
+                else:
+                    out[j + k] = out[j + k] + p * q if j + k in out else p * q
+        for j, row in out.items():
+            kept = degree + 1 - j
+            if row.length() > kept:
+                lost += _size(row.coeffs()[kept:])
+                out[j] = row.truncate(kept)
         return Polynomial(out), lost.upper()
 
     def range(self) -> tuple[arb, arb]:
         """Return bounds of its values on the square; even powers are in [0, 1]."""
         low = high = ZERO
-        for key, ball in self.terms.items():
-            i, j = _PARTS[key]
-            if key == 0:
+        for i, j, ball in self.terms():
+            if i == j == 0:
                 low, high = low + ball.lower(), high + ball.upper()
             elif i % 2 or j % 2:
                 size = ball.abs_upper()
@@ -112,61 +138,55 @@ class Polynomial:
         out = self
         for unit in (S, U, S):
             out = out._at_its_end(unit)
-        terms, total = dict(out.terms), ZERO
-        for unit in (S, U):
-            b, c = terms.get(unit, ZERO), terms.get(2 * unit, ZERO)
+        terms, total = {(i, j): ball for i, j, ball in out.terms()}, ZERO
+        for linear, quadratic in (((1, 0), (2, 0)), ((0, 1), (0, 2))):
+            b, c = terms.get(linear, ZERO), terms.get(quadratic, ZERO)
             if c > 0 and b.is_finite():
                 total -= (b * b / (4 * c)).upper()
-                terms.pop(unit, None)
-                terms.pop(2 * unit)
-        return (Polynomial(terms).range()[0] + total).lower()
+                terms.pop(linear, None)
+                terms.pop(quadratic)
+        rest = Polynomial.of((*key, ball) for key, ball in terms.items())
+        return (rest.range()[0] + total).lower()
 
     def _at_its_end(self, unit: int) -> Polynomial:
         """Return it at the end of a coordinate at which it is least, if it is monotone there."""
-        which = 0 if unit == S else 1
-        slope = self.terms.get(unit, ZERO)
-        others = ZERO
-        for key, ball in self.terms.items():
-            power = _PARTS[key][which]
-            if power and key != unit:
+        slope = others = ZERO
+        for i, j, ball in self.terms():
+            power = (i, j)[unit]
+            if power == 1 and i + j == 1:
+                slope = ball
+            elif power:
                 others += ball.abs_upper() * power
         if slope.contains(0) or not slope.abs_lower() > others:
             return self
         return self.at(unit, -1 if slope > 0 else 1)
 
-    def varying(self, unit: int) -> Polynomial:
-        """Return the terms that vary with a coordinate."""
-        which = 0 if unit == S else 1
-        return Polynomial({key: ball for key, ball in self.terms.items() if _PARTS[key][which]})
-
     def at(self, unit: int, place: int) -> Polynomial:
         """Return it where a coordinate is 1 or -1."""
-        which, out = 0 if unit == S else 1, {}
-        for key, ball in self.terms.items():
-            power = _PARTS[key][which]
-            rest = key - power * unit
-            out[rest] = out.get(rest, ZERO) + ball * place**power
-        return Polynomial(out)
+        if unit == S:
+            return Polynomial.of((0, j, ball * place**i) for i, j, ball in self.terms())
+        return Polynomial.of((i, 0, ball * place**j) for i, j, ball in self.terms())
 
     def moved(self, centre: arb, half: arb) -> Polynomial:
         """Return it with centre + half s in place of s."""
-        out: dict[int, arb] = {}
-        for key, ball in self.terms.items():
-            i, j = _PARTS[key]
-            for k in range(i + 1):
-                term = ball * comb(i, k) * centre ** (i - k) * half**k
-                out[k + U * j] = out.get(k + U * j, ZERO) + term
-        return Polynomial(out)
+        return Polynomial.of(
+            (k, j, ball * comb(i, k) * centre ** (i - k) * half**k)
+            for i, j, ball in self.terms()
+            for k in range(i + 1)
+        )
 
     def integral(self, unit: int) -> Polynomial:
         """Integrate over a coordinate, from -1 to 1."""
-        which, out = 0 if unit == S else 1, {}
-        for key, ball in self.terms.items():
-            power = _PARTS[key][which]
-            if power % 2 == 0:
-                rest = key - power * unit
-                out[rest] = out.get(rest, ZERO) + ball * 2 / (power + 1)
-        return Polynomial(out)
+        if unit == S:
+            even = ((0, j, ball * 2 / (i + 1)) for i, j, ball in self.terms() if i % 2 == 0)
+        else:
+            even = ((i, 0, ball * 2 / (j + 1)) for i, j, ball in self.terms() if j % 2 == 0)
+        return Polynomial.of(even)
 
 
 NOTHING = Polynomial({})
+
+
+def number(ball: arb) -> Polynomial:
+    """Return a constant."""
+    return Polynomial({0: arb_poly([ball])})
