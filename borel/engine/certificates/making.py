@@ -11,6 +11,7 @@ from borel.checker.models import working
 from borel.engine.certificates.covers import Spent, Work, of_prior
 from borel.engine.certificates.data import joint_as_data, missing, text
 from borel.engine.certificates.points import at_outcome, breaks
+from borel.engine.certificates.suprema import supremum
 
 if TYPE_CHECKING:
     from borel.bound import Bound
@@ -75,6 +76,8 @@ def certificate(
             if name == "at":
                 proof = {"rule": "bounds"}
                 proof |= at_outcome(joint, checked, kind, arguments["y"], ends, left)
+            elif name == "sup":
+                proof = {"rule": "bounds", **supremum(joint, checked, kind, bound, left)}
             else:
                 raise missing(figure, name)
         except Spent:
