@@ -94,7 +94,7 @@ class Model:
         False for the logarithm of a density that may be 0 on a set of positive measure.
     """
 
-    __slots__ = ("_folded", "high", "low", "real", "rest", "terms")
+    __slots__ = ("_ends", "_folded", "_known", "real", "rest", "terms")
 
     def __init__(
         self,
@@ -106,23 +106,32 @@ class Model:
         real: bool = True,
     ):
         self.terms = {key: p for key, p in terms.items() if p.rows}
-        self.rest, self.real, self._folded = rest, real, None
-        power, least_factor, most_factor = self.folded()
-        if power == 0:
-            bounds = least_factor, most_factor
-        elif power > 0:
-            bounds = least(least_factor, ZERO), most(most_factor, ZERO)
-        else:
-            bounds = (
-                least_factor if least_factor >= 0 else -INFINITY,
-                most_factor if most_factor <= 0 else INFINITY,
-            )
-        self.low = _tighter(low, bounds[0], -INFINITY, most)
-        self.high = _tighter(high, bounds[1], INFINITY, least)
-        if real and self.low.is_finite() and self.high.is_finite():
-            whole = self.low.union(self.high)
-            if not (rest[1].is_finite() and all(p.is_finite() for p in self.terms.values())):
-                self.terms, self.rest, self._folded = {}, (0, whole), None
+        self.rest, self.real, self._known = rest, real, (low, high)
+        self._folded = self._ends = None
+
+    @property
+    def low(self) -> arb:
+        """A lower bound of the values."""
+        return self.ends()[0]
+
+    @property
+    def high(self) -> arb:
+        """An upper bound of the values."""
+        return self.ends()[1]
+
+    def ends(self) -> tuple[arb, arb]:
+        """Return bounds of the values: those that are known, or those of the terms."""
+        if self._ends is None:
+            power, low, high = self.folded()
+            if power > 0:
+                low, high = least(low, ZERO), most(high, ZERO)
+            elif power < 0:
+                low = low if low >= 0 else -INFINITY
+                high = high if high <= 0 else INFINITY
+            known = self._known
+            low = _tighter(known[0], low, -INFINITY, most)
+            self._ends = low, _tighter(known[1], high, INFINITY, least)
+        return self._ends
 
     def folded(self) -> tuple[Any, arb, arb]:
         """Return (a, low, high): the value is t^a times a number in [low, high] at each point."""
@@ -197,6 +206,11 @@ class Model:
         real = self.real and other.real
         return Model(terms, rest, self.low + other.low, self.high + other.high, real=real)
 
+    def plus(self, value: arb) -> Model:
+        """Return it and a number, without what is known of its range."""
+        p = self.terms.get(CONSTANT, NOTHING) + polynomial(value)
+        return Model({**self.terms, CONSTANT: p}, self.rest)
+
     def __neg__(self) -> Model:
         return self.times(arb(-1))
 
@@ -214,8 +228,8 @@ class Model:
     def __mul__(self, other: Model) -> Model:
         return self.product(other, _Setting.degree)
 
-    def product(self, other: Model, degree: int) -> Model:
-        """Return a product, with terms up to a degree."""
+    def product(self, other: Model, degree: int, *, known: bool = True) -> Model:
+        """Return a product, with terms up to a degree; with what is known of its range, or not."""
         for one, two in ((self, other), (other, self)):
             if (factor := one.constant()) is not None:
                 return two.times(factor)
@@ -240,8 +254,10 @@ class Model:
         if not other.is_exact():
             power, *ends = Model(self.terms).folded()
             rest = joined(rest, (power + other.rest[0], other.rest[1] * hull(*ends)))
+        if not known:
+            return Model(terms, rest)
         low, high = range_of_product(self.low, self.high, other.low, other.high)
-        return Model(terms, rest, low, high)
+        return Model(terms, rest, low, high) if rest[1].is_finite() else unknown(low, high)
 
     def without_constant(self) -> Model:
         """Return it less the constant term."""
@@ -270,9 +286,12 @@ class Model:
             last = function(arb_series([whole, 1], n + 1))[n]
         except (ValueError, ZeroDivisionError):
             return unknown(low, high)
+        if not (last.is_finite() and all(parts[k].is_finite() for k in range(n))):
+            return unknown(low, high)
         out = constant(parts[n - 1])
         for k in reversed(range(n - 1)):
-            out = out.product(w, n - 1 - k) + constant(parts[k])  # k more factors w follow
+            # k more factors w follow
+            out = out.product(w, n - 1 - k, known=False).plus(parts[k])
         rest = last * most(least_factor.abs_upper(), most_factor.abs_upper()) ** n * _HALF
         return Model(out.terms, joined(out.rest, (power * n, rest)), low, high)
 

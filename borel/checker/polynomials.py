@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ZERO, ONE, INFINITY = arb(0), arb(1), arb.pos_inf()
 S, U = 0, 1
 """The coordinates."""
+_NONE = arb_poly([])
 
 
 def least(*values: arb) -> arb:
@@ -117,16 +118,29 @@ class Polynomial:
         return Polynomial(out), lost.upper()
 
     def range(self) -> tuple[arb, arb]:
-        """Return bounds of its values on the square; even powers are in [0, 1]."""
+        """Return bounds of its values on the square.
+
+        What has no power above 1 of a coordinate is extreme at a corner; else even powers are in
+        [0, 1], others in [-1, 1].
+        """
+        if len(self.rows) <= 2 and all(j < 2 and p.length() <= 2 for j, p in self.rows.items()):
+            first, second = (self.rows.get(j, _NONE) for j in (0, 1))
+            left, right = first[0] - first[1], first[0] + first[1]
+            more, other = second[0] - second[1], second[0] + second[1]
+            corners = left - more, left + more, right - other, right + other
+            return least(*corners).lower(), most(*corners).upper()
         low = high = ZERO
-        for i, j, ball in self.terms():
-            if i == j == 0:
-                low, high = low + ball.lower(), high + ball.upper()
-            elif i % 2 or j % 2:
-                size = ball.abs_upper()
-                low, high = low - size, high + size
-            else:
-                low, high = low + least(ball.lower(), ZERO), high + most(ball.upper(), ZERO)
+        for j, row in self.rows.items():
+            for i, ball in enumerate(row.coeffs()):
+                if i == j == 0:
+                    low, high = low + ball.lower(), high + ball.upper()
+                elif i % 2 or j % 2:
+                    size = ball.abs_upper()
+                    low, high = low - size, high + size
+                elif ball > 0:
+                    high += ball.upper()
+                elif not ball.is_zero():
+                    low, high = low + least(ball.lower(), ZERO), high + most(ball.upper(), ZERO)
         return low.lower(), high.upper()
 
     def least(self) -> arb:
