@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flint import arb
 
 from borel.checker.divergence import diverges
-from borel.checker.joints import Joint, Row, along, divided, place, require
+from borel.checker.joints import Joint, Ratios, Row, along, divided, place, require
 from borel.checker.models import Model, constant, coordinate, number, working
 from borel.checker.polynomials import INFINITY, ZERO, S, U, least, most
 from borel.checker.reading import (
@@ -177,9 +177,8 @@ def _parts_of_the_line(joint: Joint, data: Any) -> Iterator[Part]:
 def _row(joint: Joint, part: Part, covers: list, index: Any) -> Row:
     """Return the joint on a part of the outcomes, by one of some covers of the secrets."""
     cover = covers[whole(index, part.where, 0, len(covers) - 1)]
-    if part.ratio:
-        return joint.row_of_ratios(part.y, cover, part.where)
-    return joint.row(part.kernel, part.y, cover, part.where)
+    kernel = Ratios(joint, part.y, part.where) if part.ratio else part.kernel
+    return joint.row(kernel, part.y, cover, part.where)
 
 
 def mass(part: Part, row: Row) -> tuple[arb, arb]:

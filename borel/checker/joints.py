@@ -15,12 +15,12 @@ import math
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from flint import arb
+from flint import arb, arb_poly
 
 from borel.checker.graph import Density
 from borel.checker.models import CONSTANT, Model, constant, coordinate, everywhere, monomial, number
 from borel.checker.operations import exponential
-from borel.checker.polynomials import INFINITY, ZERO, S, most
+from borel.checker.polynomials import INFINITY, NOTHING, ZERO, S, most
 from borel.checker.reading import Refused, end, extended, fraction, items, record, text
 from borel.checker.reading import number as finite
 
@@ -150,19 +150,19 @@ class Joint:
         inside = self.ends[0] <= x.low and x.high <= self.ends[1]
         return bool(inside) and self.density is not None and self.density.logarithm(x=x).real
 
-    def row(self, kernel: Density, y: Model, cover: Any, where: str) -> Row:
+    def row(self, kernel: Density | Ratios, y: Model, cover: Any, where: str) -> Row:
         """Return f_Y and f(y|x) on a box of outcomes, with the cells of a cover."""
         known = [self.on_cell(kernel, y, cell) for cell in self.cells(cover, y, where)]
         return self.sum_of([*known, *(self.at_atom(kernel, y, atom) for atom in self.atoms)])
 
-    def on_cell(self, kernel: Density, y: Model, cell: Cell) -> tuple[Model, Model]:
+    def on_cell(self, kernel: Density | Ratios, y: Model, cell: Cell) -> tuple[Model, Model]:
         """Return f(y|x) on a cell of secrets, and what the cell contributes to f_Y."""
         assert self.density is not None
         f = nonnegative(kernel.value(y=y, x=cell.x))
         p = nonnegative(self.density.value(x=cell.x))
         return f, (f * p * cell.speed).integral(cell.unit)
 
-    def at_atom(self, kernel: Density, y: Model, atom: Atom) -> tuple[Model, Model]:
+    def at_atom(self, kernel: Density | Ratios, y: Model, atom: Atom) -> tuple[Model, Model]:
         """Return f(y|x) at an atom of the prior, and what it contributes to f_Y."""
         f = nonnegative(kernel.value(y=y, x=constant(atom.place)))
         return f, f.times(atom.mass)
@@ -174,40 +174,39 @@ class Joint:
             total = total + part
         return Row(nonnegative(total), [f for f, _ in known])
 
-    def row_of_ratios(self, y: Model, cover: Any, where: str) -> Row:
-        """Return f_Y and f(y|x) in units of a positive function of the outcome.
 
-        log f(y|x) = P(s, y) + r is one Taylor model over all secrets, at every point; the unit is
-        the exponential of P(-1, y). So terms that do not vary with the secret, and may grow
-        without bound with the outcome, are left out.
-        """
-        places = [*self.ends, *(atom.place for atom in self.atoms)]
-        places = [v for v in places if self.density is not None or math.isfinite(v)]
+class Ratios:
+    """A kernel in units of a positive function of the outcome, on outcomes that run to infinity.
+
+    log f(y|x) = P(s, y) + r is one Taylor model over all secrets, at every point; the unit is the
+    exponential of P(-1, y). So terms that do not vary with the secret, and may grow without bound
+    with the outcome, are left out.
+    """
+
+    def __init__(self, joint: Joint, y: Model, where: str):
+        places = [atom.place for atom in joint.atoms]
+        places += joint.ends if joint.density is not None else ()
         lower, upper = arb(min(places)), arb(max(places))
-        require(lower.is_finite() and upper.is_finite(), where, "the secrets are not bounded")
-        require(bool(lower < upper), where, "one secret alone")
-        middle, half = (lower + upper) / 2, (upper - lower) / 2
+        bounded = lower.is_finite() and upper.is_finite() and bool(lower < upper)
+        require(bounded, where, "the secrets are not in a bounded interval")
+        self.middle, self.half = (lower + upper) / 2, (upper - lower) / 2
         with everywhere():
-            log_f = self.kernel.logarithm(y=y, x=coordinate(S, constant(lower), constant(upper)))
+            x = coordinate(S, constant(lower), constant(upper))
+            log_f = joint.kernel.logarithm(y=y, x=x)
         require(log_f.real, where, "the kernel may be 0")
-        terms, rest = log_f.varying(S), Model({}, log_f.rest)
+        self.terms, self.rest = log_f.varying(S), Model({}, log_f.rest)
+        self.where = where
 
-        def ratio(centre: arb, width: arb) -> Model:
-            moved = terms.moved((centre - middle) / half, width / half)
-            return nonnegative(exponential(moved - terms.at_end(S, -1) + rest))
-
-        known = []
-        for cell in self.cells(cover, constant(0), where):
-            require(cell.unit is not None, where, "a cell runs as a power of t")
-            assert self.density is not None
-            p = nonnegative(self.density.value(x=cell.x))
-            line = cell.x.terms[CONSTANT].rows[0]
-            f = ratio(line[0], line[1])
-            known.append((f, (f * p * cell.speed).integral(cell.unit)))
-        for atom in self.atoms:
-            f = ratio(arb(atom.place), ZERO)
-            known.append((f, f.times(atom.mass)))
-        return self.sum_of(known)
+    def value(self, *, y: Model, x: Model) -> Model:
+        """Return the kernel in that unit, on a cell of secrets that does not move, or at one."""
+        del y  # known already
+        p = x.terms.get(CONSTANT, NOTHING)
+        still = x.is_exact() and set(x.terms) <= {CONSTANT} and set(p.rows) <= {0}
+        row = p.rows.get(0, arb_poly([]))
+        require(still and row.length() <= 2, self.where, "a cell of secrets that moves")
+        place = (row[0] - self.middle) / self.half
+        moved = self.terms.moved(place, row[1] / self.half)
+        return exponential(moved - self.terms.at_end(S, -1) + self.rest)
 
 
 def require(held: bool, where: str, why: str) -> None:

@@ -257,7 +257,7 @@ class Model:
         if not known:
             return Model(terms, rest)
         low, high = range_of_product(self.low, self.high, other.low, other.high)
-        return Model(terms, rest, low, high) if rest[1].is_finite() else unknown(low, high)
+        return _worthwhile(terms, rest, low, high)
 
     def without_constant(self) -> Model:
         """Return it less the constant term."""
@@ -293,7 +293,7 @@ class Model:
             # k more factors w follow
             out = out.product(w, n - 1 - k, known=False).plus(parts[k])
         rest = last * most(least_factor.abs_upper(), most_factor.abs_upper()) ** n * _HALF
-        return Model(out.terms, joined(out.rest, (power * n, rest)), low, high)
+        return _worthwhile(out.terms, joined(out.rest, (power * n, rest)), low, high)
 
     def varying(self, unit: int) -> Model:
         """Return the terms that vary with a coordinate."""
@@ -325,6 +325,13 @@ class Model:
             total = total + p.times((-1) ** k * arb(factorial(k)) / number(e + 1) ** (k + 1))
         rest = ZERO if ball.is_zero() else ball / number(a + 1)
         return Model({CONSTANT: total}, (0, rest), self.low, self.high)
+
+
+def _worthwhile(terms: dict, rest: tuple[Any, arb], low: arb, high: arb) -> Model:
+    """Return a model, or its range alone where what is left of it is larger than that."""
+    if not rest[1].is_finite() or (rest[0] == 0 and rest[1].rad() > high - low):
+        return unknown(low, high)
+    return Model(terms, rest, low, high)
 
 
 def joined(first: tuple[Any, arb], second: tuple[Any, arb]) -> tuple[Any, arb]:

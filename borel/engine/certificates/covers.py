@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flint import arb
 
 from borel.checker.graph import Density
-from borel.checker.joints import Cell, Joint, Row, along, nonnegative, place
+from borel.checker.joints import Cell, Joint, Ratios, Row, along, nonnegative, place
 from borel.checker.models import Model, constant, coordinate
 from borel.checker.polynomials import INFINITY, S
 from borel.checker.reading import Refused
@@ -59,7 +59,7 @@ class Cover:
     """Cells of the secrets for a box of outcomes, and the joint on them."""
 
     joint: Joint
-    kernel: Density
+    kernel: Density | Ratios
     y: Model
     layout: Layout
     leaves: tuple[Key, ...]
@@ -154,6 +154,7 @@ def layout(
     moving: Iterable[float] = (),
     middle: float = 0.0,
     reach: float = 8.0,
+    room: tuple[float, float] = (math.inf, math.inf),
 ) -> Layout:
     """Return edges of the secrets.
 
@@ -169,28 +170,31 @@ def layout(
         An outcome.
     reach : float
         Where parts towards infinity begin; those beside a singular end are the smaller.
+    room : tuple of float
+        How wide parts beside a finite end may be, that run as a power of t where the prior is not
+        smooth.
     """
     if joint.density is None:
         return Layout()
     lower, upper = joint.ends
-    germs, edges = [], {v for v in inner if lower < v < upper} | {lower, upper}
+    ends, edges = [], {v for v in inner if lower < v < upper} | {lower, upper}
     width = min(upper - lower, 8.0) / 2 / reach
     if lower == -math.inf:
-        germs.append(("lower", min(-reach, 2 * upper if upper < 0 else -reach)))
-    elif not _is_smooth(joint, lower, width / 4):
-        germs.append(("lower", lower + width))
+        ends.append(("lower", min(-reach, 2 * upper if upper < 0 else -reach)))
+    elif room[0] > 0 and not _is_smooth(joint, lower, width / 4):
+        ends.append(("lower", lower + min(width, room[0])))
     if upper == math.inf:
-        germs.append(("upper", max(reach, 2 * lower if lower > 0 else reach)))
-    elif not _is_smooth(joint, upper, -width / 4):
-        germs.append(("upper", upper - width))
-    for side, cut in germs:
+        ends.append(("upper", max(reach, 2 * lower if lower > 0 else reach)))
+    elif room[1] > 0 and not _is_smooth(joint, upper, -width / 4):
+        ends.append(("upper", upper - min(width, room[1])))
+    for side, cut in ends:
         beyond = {v for v in edges if (v < cut if side == "lower" else v > cut)}
         edges = (edges - beyond) | {cut, lower, upper}
     placed: list[tuple[float, Any]] = [(v, text(v)) for v in edges]
     placed += [(middle + c, ["y", text(c)]) for c in moving]
     data = tuple(edge for _, edge in sorted(placed, key=lambda pair: pair[0]))
     where = {"lower": 0, "upper": len(data) - 2}
-    return Layout(data, tuple((where[side], side) for side, _ in germs))
+    return Layout(data, tuple((where[side], side) for side, _ in ends))
 
 
 def _is_smooth(joint: Joint, end: float, step: float) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flint import arb
 
-from borel.checker.joints import along
+from borel.checker.joints import Ratios, along
 from borel.checker.models import Model, constant, coordinate
 from borel.checker.polynomials import INFINITY, U
 from borel.checker.reading import Refused
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _KINKS = frozenset(
     "absolute maximum minimum where less less_equal greater greater_equal equal not_equal".split()
 )
-_CELLS, _DEPTH, _HALVES = 96, 48, 6
+_CELLS, _DEPTH, _PATIENCE = 96, 48, 3
 _REACHES = [2.0**k for k in range(0, 15, 2)]
 
 
@@ -86,14 +86,14 @@ class Outcomes:
         lower, upper = self.checked.ends
         density = self.joint.mechanism.density
         assert density is not None and density.graph is not None
+        far = not math.isfinite(b - a)
         kinked = bool(density.graph.operations & _KINKS)
-        moving = [0.0] if kinked and lower <= a and b <= upper and math.isfinite(b - a) else []
+        moving = [0.0] if kinked and lower <= a and b <= upper and not far else []
         inner = [v for v in breaks(self.joint) if not (moving and a < v < b)]
-        middle = a + (b - a) / 2 if math.isfinite(b - a) else 0.0
-        found = layout(self.checked, inner, moving=moving, middle=middle, reach=reach)
-        if moving and found.germs:
-            found = layout(self.checked, inner, reach=reach)
-        return found
+        middle = 0.0 if far else a + (b - a) / 2
+        # no part that runs as a power of t may reach into the outcomes, or run beside theirs
+        room = (0.0, 0.0) if far else (a - lower, upper - b) if moving else (math.inf, math.inf)
+        return layout(self.checked, inner, moving=moving, middle=middle, reach=reach, room=room)
 
     def boxes(self, settle: Callable[[Box], Any]) -> tuple[Any, list[Any]]:
         """Return parts of the outcomes as data, and the leaves of atoms.
@@ -169,13 +169,16 @@ class Outcomes:
         ``lacking`` returns for each cell and atom how much is missing, not more than 0 if nothing.
         Cells are halved as long as that helps; else None: the box of outcomes is to be halved.
         """
-        if box.ratio:
-            return self._ratios(box, lacking)
-        found = self.layout(*box.ends)
+        found, kernel = self.layout(*box.ends), box.kernel
         if box.unit is None and box.speed is not None and found.germs:
-            return None
-        cover = Cover(self.checked, box.kernel, box.y, found, found.start(), self.work)
-        before = INFINITY
+            return None  # secrets and outcomes do not both run as a power of t
+        if box.ratio:
+            try:
+                kernel = Ratios(self.checked, box.y, "ratios")
+            except Refused:
+                return None
+        cover = Cover(self.checked, kernel, box.y, found, found.start(), self.work)
+        before, patience = INFINITY, _PATIENCE
         while True:
             row, keys = cover.row, list(cover.on_cells)
             lacks = dict(zip(keys, lacking(row), strict=True))
@@ -183,7 +186,8 @@ class Outcomes:
             if not short:
                 return cover.as_data(), row
             worst = max((v if v.is_finite() else INFINITY for v in short.values()), key=_upper)
-            if not worst < before * arb(0.8) and not before == INFINITY:
+            patience = _PATIENCE if worst < before * arb(0.8) else patience - 1
+            if not patience:
                 return None
             doubts = cover.doubts()
             total = sum(doubts.values(), arb(0)) / (8 * len(doubts))
@@ -193,26 +197,7 @@ class Outcomes:
             cut &= set(cover.leaves)
             if not cut or len(cover.leaves) + len(cut) > cells:
                 return None
-            if before == INFINITY and worst == INFINITY and len(cover.leaves) > 16:
-                return None
-            before, cover = worst, cover.divided(cut)
-
-    def _ratios(self, box: Box, lacking: Callable[[Row], list[arb]]) -> tuple[Any, Row] | None:
-        found = layout(self.checked, breaks(self.joint))
-        if found.germs:
-            return None
-        cover = Cover(self.checked, box.kernel, box.y, found, found.start(), self.work)
-        for _ in range(_HALVES):
-            self.work.count()
-            data = cover.as_data()
-            try:
-                row = self.checked.row_of_ratios(box.y, data, "ratios")
-            except Refused:
-                return None
-            if all(bool(v <= 0) for v in lacking(row)):
-                return data, row
-            cover = cover.divided(cover.leaves)
-        return None
+            before, cover = min(worst, before), cover.divided(cut)
 
 
 def _doubt_of_values(f: Model) -> arb:
