@@ -10,6 +10,7 @@ from borel.checker.joints import Joint as Checked
 from borel.checker.models import working
 from borel.engine.certificates.covers import Spent, Work, of_prior
 from borel.engine.certificates.data import joint_as_data, missing, text
+from borel.engine.certificates.infinities_on_rays import infinite
 from borel.engine.certificates.points import at_outcome, breaks
 from borel.engine.certificates.suprema import supremum
 
@@ -62,7 +63,6 @@ def certificate(
         "joint": joint_as_data(joint, figure),
     }
     ends, left = (bound.ends.lower, bound.ends.upper), Work(work)
-    infinite = ends[0] == math.inf
     about: dict[str, Any] = {"bits": BITS, "degree": DEGREES[name]}
     with working(BITS, DEGREES[name]):
         checked = Checked(header["joint"])
@@ -70,10 +70,10 @@ def certificate(
             prior = of_prior(checked, breaks(joint), left)
             if prior is None and checked.density is not None:
                 raise missing(figure, "that the prior has mass 1")
-            if infinite:
-                proof = {"rule": "diverge"}
-                raise missing(figure, "this infinity")
-            if name == "at":
+            if ends[0] == math.inf:
+                found = infinite(joint, checked, kind, name, arguments, bound, prior, left)
+                proof = {"rule": "diverge", **found}
+            elif name == "at":
                 proof = {"rule": "bounds"}
                 proof |= at_outcome(joint, checked, kind, arguments["y"], ends, left)
             elif name == "sup":
