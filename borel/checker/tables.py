@@ -605,24 +605,20 @@ def words(data, about):
 
 def meaning(joint):
     """Say which kernels, and which priors, a joint means."""
-    if "randomized_response" in joint["matrix"]:
-        yield "the kernel of randomised response"
-    else:
-        yield f"the kernel as {entries(joint['matrix'])}"
+    formula = "randomized_response" in joint["matrix"]
+    yield "the kernel " + ("of randomised response" if formula else entries(joint["matrix"]))
     if "prior" in joint:
-        yield f"the prior as {entries(joint['prior'])}"
-    else:
-        about = {key: entries(v) for key, v in joint["priors"].items() if key == "centre"}
-        about |= {
-            f"member {i}": entries(v) for i, v in enumerate(joint["priors"].get("members", []))
-        }
-        listed = "".join(f", {key} as {value}" for key, value in about.items())
-        yield f"the set {joint['priors']['kind']}{listed}"
+        yield f"the prior {entries(joint['prior'])}"
+        return
+    of = joint["priors"]
+    yield f"a set of the kind {of['kind']}"
+    for about in (*([of["centre"]] if "centre" in of else ()), *of.get("members", ())):
+        yield f"a law {entries(about)}"
 
 
 def entries(law_):
     """Say what entries mean."""
     if "rounding" not in law_:
-        return "written, in Fractions"
+        return "as written, in Fractions"
     error = float.fromhex(law_["rounding"])
-    return f"every normalised one within {error:.3g} of its floats, relatively"
+    return f"being every normalised one within {error:.3g} of its floats, relatively"
