@@ -308,7 +308,7 @@ class Linear(FullSupport):
 
     def __init__(self, data, count):
         super().__init__(data, count)
-        self.width = whole(data["width"], "priors.width", count, 10**6)
+        self.width = whole(data["width"], "priors.width", count, count + 10**4)
         self.rows = []
         for name in ("at_most", "equal"):
             for pair in items(data[name], f"priors.{name}"):

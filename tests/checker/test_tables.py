@@ -164,6 +164,29 @@ def test_all_figures_of_many_random_joints_are_verified(seed):
         verify(cases.certified(of, figure, arguments, bound))
 
 
+@pytest.mark.parametrize("make", [F, float])
+@pytest.mark.parametrize(
+    "k",
+    [
+        [[F(1, 4), F(3, 4)]] * 3,
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        [[0, 1], [0, 1], [0, 1]],
+        [[1, 0, 0], [F(1, 2), F(1, 2), 0], [F(1, 2), F(1, 4), F(1, 4)]],
+    ],
+    ids=["independent", "revealed", "constant", "triangular"],
+)
+def test_figures_of_joints_at_the_edge_are_verified(k, make):
+    kernel, prior = (
+        np.array([[make(v) for v in row] for row in rows], dtype=object if make is F else float)
+        for rows in (k, [[F(1, 2), F(1, 4), F(1, 4)]])
+    )
+    of = bl.pmf(prior[0]) * bl.Mechanism.from_matrix(kernel)
+    for figure, arguments, bound in cases.figures(of):
+        if figure == "information_density" and not any(row[0] for row in k):
+            continue  # of an outcome that is impossible
+        verify(certificate(of, figure, arguments, bound))
+
+
 def test_floats_mean_every_law_within_their_rounding():
     # of normalised laws within 2^-53 of these floats the largest PML at r is 1.8 (1 + O(2^-53))
     of = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.9, 0.1], [0.1, 0.9]])
