@@ -650,5 +650,6 @@ def verify(data):
         Figures(data).verify()
     else:
         OTHERS[figure](data)
-    over = "over a set of priors" if "priors" in data["joint"] else "over all post-processings"
+    kind = data["joint"]["priors"]["kind"] if "priors" in data["joint"] else ""
+    over = f"over the set of priors {kind}" if kind else "over all post-processings"
     return Verified(figure, words(data, over), TRUST)

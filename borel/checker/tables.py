@@ -552,15 +552,17 @@ for _kind in ("pml", "pmc"):
         f"{_kind}.exp_mean": (exp_mean, ()),
     }
 
+MEANT = "laws in floats mean every normalised one within the rounding that is stated with them"
 TRUST = ("python-flint: balls of Arb hold what they should",)
 
 
 def not_too_long(data):
     """Refuse fractions of so many different denominators that their sums would take for ever."""
-    left, denominators = [data], set()
+    left, seen, denominators = [data], set(), set()
     while left:
         part = left.pop()
-        if type(part) in (dict, list):
+        if type(part) in (dict, list) and id(part) not in seen:  # data may hold itself
+            seen.add(id(part))
             left += part.values() if type(part) is dict else part
         elif type(part) is str and part.partition("/")[2].isdigit():
             denominators.add(part.partition("/")[2])
@@ -596,29 +598,6 @@ def compare(data, low, high):
 def words(data, about):
     """Say what was verified."""
     arguments = ", ".join(f"{key} = {value}" for key, value in data["arguments"].items())
-    ends = (float(extended(data[end], end)) for end in ("lower", "upper"))
-    shown = " and ".join(f"{end:.10g}" for end in ends)
+    low, high = (float(extended(data[end], end)) for end in ("lower", "upper"))
     given = f" at {arguments}" if arguments else ""
-    meant = "; ".join(meaning(data["joint"]))
-    return f"{data['figure']}{given} is between {shown}, {about}: {meant}"
-
-
-def meaning(joint):
-    """Say which kernels, and which priors, a joint means."""
-    formula = "randomized_response" in joint["matrix"]
-    yield "the kernel " + ("of randomised response" if formula else entries(joint["matrix"]))
-    if "prior" in joint:
-        yield f"the prior {entries(joint['prior'])}"
-        return
-    of = joint["priors"]
-    yield f"a set of the kind {of['kind']}"
-    for about in (*([of["centre"]] if "centre" in of else ()), *of.get("members", ())):
-        yield f"a law {entries(about)}"
-
-
-def entries(law_):
-    """Say what entries mean."""
-    if "rounding" not in law_:
-        return "as written, in Fractions"
-    error = float.fromhex(law_["rounding"])
-    return f"being every normalised one within {error:.3g} of its floats, relatively"
+    return f"{data['figure']}{given} is between {low:.10g} and {high:.10g} {about}; {MEANT}"

@@ -18,11 +18,8 @@ from borel.engine.certificates.finite import WHAT, claim, law, number
 from borel.engine.certificates.finite import matrix as matrix_of
 from borel.engine.certificates.finite import names as names_of
 from borel.engine.prior_sets import linear
+from borel.engine.prior_sets.set_figures import FiniteSetEngine
 from borel.errors import NotYet
-from borel.priors.balls import Around, FullSupport, Hull
-from borel.priors.bands import Band
-from borel.priors.set_leakage import engine_of
-from borel.priors.sets import PriorSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +56,8 @@ def certificate(
         No rule of the checker proves such a figure, or over such a set.
     """
     prior_set, mechanism = joint.prior, joint.mechanism
-    if not (isinstance(prior_set, PriorSet) and mechanism.finite and figure in duals.SUPREMA):
+    known = hasattr(prior_set, "described") and mechanism.finite and figure in duals.SUPREMA
+    if not known:
         raise NotYet(WHAT, missing=f"a rule for {figure} over {prior_set!r}")
     secret = prior_set.on
     maker = _Maker(prior_set)
@@ -86,7 +84,7 @@ def certificate(
     return claim(mechanism, secret, set_, figure, arguments, bound, proof)
 
 
-def expectation(prior_set: PriorSet, figure: str, f: Sequence[Any], bound: Bound) -> dict[str, Any]:
+def expectation(prior_set: Any, figure: str, f: Sequence[Any], bound: Bound) -> dict[str, Any]:
     """Return a certificate of ``"expectation.lower"`` or ``"expectation.upper"``.
 
     Parameters
@@ -116,7 +114,8 @@ def expectation(prior_set: PriorSet, figure: str, f: Sequence[Any], bound: Bound
 
 def _worst(joint: Joint, kinds: Sequence[str], chosen: Sequence[int]) -> tuple[str, int]:
     """Return which leakage is largest, and at which outcome, as the engine found it."""
-    lower = {kind: engine_of(joint).columns(kind).lower for kind in kinds}
+    engine = FiniteSetEngine(joint)
+    lower = {kind: engine.columns(kind).lower for kind in kinds}
     return max(((kind, y) for kind in kinds for y in chosen), key=lambda p: lower[p[0]][p[1]])
 
 
@@ -126,28 +125,28 @@ def _written(value: Any) -> str:
 
 def described(prior_set: Any) -> dict[str, Any]:
     """Return a set of priors as data."""
-    if isinstance(prior_set, Around) and prior_set._cells is None:
-        centre = law(prior_set.centre.probabilities, prior_set.centre.rounding)
-        if prior_set.size == 0:
-            return {"kind": "hull", "members": [centre]}
-        return {"kind": prior_set.kind, "centre": centre, "size": number(prior_set.size)}
-    if isinstance(prior_set, FullSupport):
-        return {"kind": "full_support"}
-    if isinstance(prior_set, Hull):
-        members = [law(m.probabilities, m.rounding) for m in prior_set.corners]
-        return {"kind": "hull", "members": members}
-    if isinstance(prior_set, Band):
+    known = prior_set.described() if prior_set.on.kind == "finite" else None
+    if known is None or not prior_set.convex:
+        raise NotYet(WHAT, missing=f"a rule for {prior_set!r}")
+    kind = known["kind"]
+    if kind == "full_support":
+        return {"kind": kind}
+    if kind == "hull":  # a ball of no size is one, too
+        corners = getattr(prior_set, "corners", None) or [prior_set.centre]
+        return {"kind": kind, "members": [law(m.probabilities, m.rounding) for m in corners]}
+    if kind == "band":
         low, high = ([_written(v) for v in end] for end in prior_set.ends)
         return {"kind": "box", "lower": low, "upper": high, "open": prior_set.open}
-    if getattr(prior_set, "rules", None) is None or not prior_set.closed or not prior_set.convex:
-        raise NotYet(WHAT, missing=f"a rule for {prior_set!r}")
+    if kind != "linear":
+        centre = law(prior_set.centre.probabilities, prior_set.centre.rounding)
+        return {"kind": kind, "centre": centre, "size": number(prior_set.size)}
     rules: Any = prior_set.rules
     written = [
         [[[_written(v) for v in row], _written(end)] for row, end in zip(rows, ends, strict=True)]
         for rows, ends in ((rules.at_most, rules.limits), (rules.equal, rules.values))
     ]
     about = {"at_most": written[0], "equal": written[1]}
-    return {"kind": "linear", "width": rules.width, **about}
+    return {"kind": kind, "width": rules.width, **about}
 
 
 class _Maker:
