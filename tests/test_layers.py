@@ -15,6 +15,7 @@ PACKAGE = Path(bl.__file__).parent
 
 ORDER = """
 errors _version constants settings colours _compat
+checker
 numerics
 probability
 mechanisms

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from borel import settings
 from borel.numerics.graphs.formulas import function_of
 from borel.numerics.graphs.operations import OPERATIONS
 

@@ -1,0 +1,337 @@
+"""The rules of figures of a joint that is given by a kernel.
+
+With C = e^t, the leakage at an outcome y is at most t if, for almost every secret x of the prior,
+
+    pml   C f_Y(y) - f(y|x) >= 0        pmc   C f(y|x) - f_Y(y) >= 0,
+
+and at least t if the opposite holds for secrets of positive mass. A supremum is at most t if that
+holds for almost every outcome, on boxes that make up the alphabet, and at each of its atoms; it is
+at least t if the opposite holds on outcomes of positive mass. The law of a leakage is found by
+labels: boxes of outcomes on which it is above a level, boxes on which it is below, and masses.
+A leakage is never negative, as f_Y is a mean of f(y|x); at outcomes of density 0 it is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flint import arb
+
+from borel.checker.divergence import diverges
+from borel.checker.joints import Joint, Ratios, Row, along, divided, place, require
+from borel.checker.models import Model, constant, coordinate, number, working
+from borel.checker.polynomials import INFINITY, ZERO, S, U, least, most
+from borel.checker.reading import (
+    Refused,
+    Verified,
+    end,
+    extended,
+    flag,
+    items,
+    rational,
+    record,
+    text,
+    whole,
+)
+from borel.checker.reading import number as finite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from borel.checker.graph import Density
+
+FIGURES = {
+    "at": ("y",),
+    "sup": (),
+    "tail": ("t", "closed"),
+    "cdf": ("t",),
+    "quantile": ("s", "side"),
+}
+"""The figures of PML and PMC, and their arguments."""
+_TRUST = (
+    "that f(.|x) has total mass 1 for every secret x",
+    "that the densities are nowhere negative",
+)
+
+
+class Part(NamedTuple):
+    """Outcomes: a box, a part towards an end, or an atom (speed None); with a leaf of the proof."""
+
+    y: Model
+    speed: Model | None
+    unit: int | None
+    kernel: Density
+    ratio: bool
+    leaf: Any
+    where: str
+
+
+def verify(data: dict) -> Verified:
+    """Verify a certificate whose joint has a kernel."""
+    names = tuple(f"{kind}.{name}" for kind in ("pml", "pmc") for name in FIGURES)
+    kind, name = text(data["figure"], "figure", names).split(".")
+    arguments = record(data["arguments"], "arguments", FIGURES[name])
+    proof = data["proof"]
+    if type(proof) is not dict or not {"rule", "bits", "degree"} <= set(proof):
+        raise Refused("proof", "expected a record with the keys rule, bits, degree, ...")
+    bits, degree = whole(proof["bits"], "bits", 53, 1024), whole(proof["degree"], "degree", 1, 30)
+    with working(bits, degree):
+        joint = Joint(data["joint"])
+        claim = extended(data["lower"], "lower"), extended(data["upper"], "upper")
+        rule = text(proof["rule"], "rule", ("bounds", "labels", "diverge"))
+        inner = {key: v for key, v in proof.items() if key not in ("rule", "bits", "degree")}
+        law = name not in ("at", "sup")
+        require(law == (rule == "labels"), "rule", f"{rule!r} is not for {data['figure']}")
+        if rule == "diverge":
+            require(claim == (math.inf, math.inf), "lower and upper", "a proof of infinity alone")
+            words = diverges(joint, kind, name, arguments, inner)
+        elif name == "at":
+            words = _at(joint, kind, arguments, claim, inner)
+        elif name == "sup":
+            words = _supremum(joint, kind, claim, inner)
+        elif name == "quantile":
+            words = _quantile(joint, kind, arguments, claim, inner)
+        else:
+            words = _tail(joint, kind, name, arguments, claim, inner)
+        prior = joint.check_mass(inner["prior"])
+    low, high = (v if isinstance(v, float) else float(v) for v in claim)
+    about = f"{data['figure']} is within [{low!r}, {high!r}]"
+    return Verified(data["figure"], f"{about}: {words}", (*_TRUST, prior))
+
+
+# -- the inequalities ------------------------------------------------------------------------------
+
+
+def margin(kind: str, row: Row, f: Model, level: arb) -> Model:
+    """Return what is >= 0 where the leakage by a secret is at most the logarithm of ``level``."""
+    return row.marginal.times(level) - f if kind == "pml" else f.times(level) - row.marginal
+
+
+def is_below(kind: str, row: Row, level: arb, where: str) -> None:
+    """Verify that the leakage is at most log ``level``, by every secret."""
+    for k, f in enumerate(row.kernel):
+        found = margin(kind, row, f, level).least()
+        require(bool(found >= 0), where, f"cell {k} of the secrets: not at most {level.log()}")
+
+
+def is_above(
+    joint: Joint, kind: str, part: Part, row: Row, level: arb, witness: Any, *, strictly: bool
+) -> None:
+    """Verify that the leakage is at least log ``level``, by secrets of positive mass."""
+    witness = record(witness, part.where, (), ("atom", "box"))
+    require(len(witness) == 1, part.where, "a witness is an atom or a box")
+    if "atom" in witness:
+        k = whole(witness["atom"], part.where, 0, len(joint.atoms) - 1)
+        require(bool(joint.atoms[k].mass > 0), part.where, "an atom that may have no mass")
+        f = row.kernel[len(row.kernel) - len(joint.atoms) + k]
+    else:
+        require(not part.ratio, part.where, "a box of secrets where ratios are known")
+        ends = [place(e, part.y, part.where) for e in items(witness["box"], part.where, 2, 2)]
+        require(bool((ends[1] - ends[0]).low > 0), part.where, "the witness is no box")
+        x = coordinate(S, *ends)
+        require(joint.charges(x), part.where, "the prior may not charge the witness")
+        f = part.kernel.value(y=part.y, x=x)
+    found = (-margin(kind, row, f, level)).least()
+    held = bool(found > 0 if strictly else found >= 0)
+    require(held, part.where, f"the witness does not show more than {level.log()}")
+
+
+# -- parts of the outcomes -------------------------------------------------------------------------
+
+
+def _parts(joint: Joint, data: dict) -> Iterator[Part]:
+    """Yield parts that make up the outcomes, and the atoms; verify that they do."""
+    yield from _parts_of_the_line(joint, data["outcomes"])
+    atoms = items(data["atoms"], "atoms", len(joint.masses), len(joint.masses))
+    for (y, mass), leaf in zip(joint.masses, atoms, strict=True):
+        yield Part(constant(y), None, None, mass, False, leaf, f"the atom {y}")
+
+
+def _parts_of_the_line(joint: Joint, data: Any) -> Iterator[Part]:
+    if joint.line is None:
+        require(data is None, "outcomes", "there is no line of them")
+        return
+    cover = record(data, "outcomes", ("edges", "parts"))
+    edges = [end(v, "outcomes, edges") for v in items(cover["edges"], "outcomes, edges", 2)]
+    parts = items(cover["parts"], "outcomes, parts", len(edges) - 1, len(edges) - 1)
+    ends = (edges[0], edges[-1]) == joint.line
+    require(ends, "outcomes", f"the first and the last edge are not {joint.line}")
+    for k, part in enumerate(parts):
+        where, left, right = f"outcomes, part {k}", edges[k], edges[k + 1]
+        require(left < right, where, "its edges are not in order")
+        if type(part) is dict and "tree" in part:
+            part = record(part, where, ("tree", "leaves"))
+            low, high = (constant(finite(v, where)) for v in cover["edges"][k : k + 2])
+            cells = divided(low, high, text(part["tree"], where), U, where)
+            leaves = items(part["leaves"], where, len(cells), len(cells))
+            for n, (cell, leaf) in enumerate(zip(cells, leaves, strict=True)):
+                yield Part(*cell, joint.kernel, False, leaf, f"{where}, leaf {n}")
+        else:
+            part = record(part, where, ("germ", "power", "ratio", "leaf"))
+            ratio = flag(part["ratio"], where)
+            y, speed = along(left, right, {k: part[k] for k in ("germ", "power")}, where)
+            yield Part(y, speed, None, joint.kernel, ratio, part["leaf"], where)
+
+
+def _row(joint: Joint, part: Part, covers: list, index: Any) -> Row:
+    """Return the joint on a part of the outcomes, by one of some covers of the secrets."""
+    cover = covers[whole(index, part.where, 0, len(covers) - 1)]
+    kernel = Ratios(joint, part.y, part.where) if part.ratio else part.kernel
+    return joint.row(kernel, part.y, cover, part.where)
+
+
+def mass(part: Part, row: Row) -> tuple[arb, arb]:
+    """Return bounds of the probability of a part of the outcomes; of ratios nothing is known."""
+    if part.ratio:
+        return ZERO, INFINITY
+    if part.speed is None:
+        return row.marginal.low, row.marginal.high
+    found = (row.marginal * part.speed).integral(part.unit)
+    return most(found.low, ZERO).lower(), found.high
+
+
+# -- the figures -----------------------------------------------------------------------------------
+
+
+def _at(joint: Joint, kind: str, arguments: dict, claim: tuple, proof: dict) -> str:
+    """Verify a leakage at one outcome."""
+    record(proof, "proof", ("prior", "cover", "witness"))
+    y = finite(arguments["y"], "y")
+    part = Part(constant(y), None, None, joint.at(y), False, None, f"the outcome {y}")
+    row = joint.row(part.kernel, part.y, proof["cover"], "cover")
+    lower, upper = map(number, claim)
+    require(bool(upper >= 0), "upper", "a leakage is not negative")
+    if upper.is_finite():
+        is_below(kind, row, upper.exp(), part.where)
+    if lower > 0:
+        require(bool(row.marginal.low > 0), part.where, "f_Y may be 0")
+        is_above(joint, kind, part, row, lower.exp(), proof["witness"], strictly=False)
+    else:
+        require(proof["witness"] is None, "witness", "it is not needed")
+    return f"by {len(row.kernel)} cells and atoms of the secrets"
+
+
+def _supremum(joint: Joint, kind: str, claim: tuple, proof: dict) -> str:
+    """Verify the essential supremum of a leakage over the outcomes."""
+    record(proof, "proof", ("prior", "covers", "outcomes", "atoms", "witness"))
+    covers, count = items(proof["covers"], "covers"), 0
+    lower, upper = map(number, claim)
+    require(bool(upper >= 0), "upper", "a leakage is not negative")
+    if upper.is_finite():
+        for part in _parts(joint, proof):
+            row = _row(joint, part, covers, part.leaf)
+            is_below(kind, row, upper.exp(), part.where)
+            count += 1
+    else:
+        require(proof["outcomes"] is None and proof["atoms"] == [], "outcomes", "not needed")
+    if lower > 0:
+        witness = record(proof["witness"], "witness", ("y", "cover", "x"))
+        part = _outcomes_of_witness(joint, witness["y"])
+        row = _row(joint, part, covers, witness["cover"])
+        require(bool(mass(part, row)[0] > 0), "witness", "its outcomes may have no mass")
+        is_above(joint, kind, part, row, lower.exp(), witness["x"], strictly=False)
+    else:
+        require(proof["witness"] is None, "witness", "it is not needed")
+    return f"by {count} parts of the outcomes"
+
+
+def _outcomes_of_witness(joint: Joint, data: Any) -> Part:
+    """Read the outcomes of a witness: a box, or an atom by its place among the atoms."""
+    if type(data) is int:
+        y, mass = joint.masses[whole(data, "witness", 0, len(joint.masses) - 1)]
+        return Part(constant(y), None, None, mass, False, None, "witness")
+    low, high = (finite(v, "witness") for v in items(data, "witness", 2, 2))
+    inside = joint.line is not None and joint.line[0] <= low < high <= joint.line[1]
+    require(inside, "witness", "no box of outcomes")
+    cell = divided(constant(low), constant(high), "0", U, "witness")[0]
+    return Part(*cell, joint.kernel, False, None, "witness")
+
+
+def _labelled(
+    joint: Joint, kind: str, level: arb, proof: dict, *, closed: bool
+) -> tuple[arb, arb, int]:
+    """Return bounds of P{leakage > level}, or >= if closed, by labels of parts of the outcomes.
+
+    Each part is ``["above", cover, witness]``, ``["below", cover]`` or ``["open"]``. All masses
+    sum to 1: so what is not above has at most the mass that the parts above leave, and the other
+    way round.
+    """
+    record(proof, "proof", ("covers", "outcomes", "atoms"))
+    covers, count = items(proof["covers"], "covers"), 0
+    above, below, others = (ZERO, ZERO), (ZERO, ZERO), (ZERO, ZERO)
+    for part in _parts(joint, proof):
+        count += 1
+        label, *rest = items(part.leaf, part.where, 1, 3)
+        wanted = {"above": 2, "below": 1, "open": 0}
+        text(label, part.where, tuple(wanted))
+        items(rest, part.where, wanted[label], wanted[label])
+        if label == "open":
+            others = others[0], INFINITY
+            continue
+        row = _row(joint, part, covers, rest[0])
+        low, high = mass(part, row)
+        if label == "above":
+            is_above(joint, kind, part, row, level, rest[1], strictly=not closed)
+            above = above[0] + low, above[1] + high
+        else:
+            _below(kind, row, level, part, strictly=closed)
+            below = below[0] + low, below[1] + high
+    require(not above[0] + below[0] > 1, "outcomes", "they have a mass of more than 1")
+    least_above = most(above[0], 1 - below[1] - others[1])
+    most_above = least(1 - below[0], above[1] + others[1])
+    return least_above.lower(), most_above.upper(), count
+
+
+def _below(kind: str, row: Row, level: arb, part: Part, *, strictly: bool) -> None:
+    """Verify that the leakage is at most log ``level``, or less, on outcomes of a label."""
+    if not strictly:
+        return is_below(kind, row, level, part.where)
+    # a smaller level that the same cells show; f_Y > 0, so the leakage is less
+    return is_below(kind, row, level * (1 - arb(2) ** -60), part.where)
+
+
+def _tail(joint: Joint, kind: str, name: str, arguments: dict, claim: tuple, proof: dict) -> str:
+    """Verify P{leakage > t} or P{leakage >= t}, or P{leakage <= t}."""
+    record(proof, "proof", ("prior", "labels"))
+    closed = name == "tail" and flag(arguments["closed"], "closed")
+    t = rational(arguments["t"], "t")
+    low, high, count = _labelled(joint, kind, number(t).exp(), proof["labels"], closed=closed)
+    low, high = (low, high) if name == "tail" else (1 - high, 1 - low)
+    lower, upper = map(number, claim)
+    require(bool(lower <= most(low, ZERO)), "lower", f"not proved, only {low.str(20)}")
+    require(bool(upper >= least(high, arb(1))), "upper", f"not proved, only {high.str(20)}")
+    return f"by {count} parts of the outcomes"
+
+
+def _quantile(joint: Joint, kind: str, arguments: dict, claim: tuple, proof: dict) -> str:
+    """Verify inf{t : P{leakage <= t} >= s}, or > s for the right one.
+
+    It is at most t if P{leakage > t} <= 1 - s, and at least t if P{leakage >= t} > 1 - s, as then
+    P{leakage <= v} < s for each v < t. For the right quantile with < 1 - s and >= 1 - s.
+    """
+    record(proof, "proof", ("prior", "lower", "upper"))
+    left = text(arguments["side"], "side", ("left", "right")) == "left"
+    rest, count = 1 - number(rational(arguments["s"], "s")), 0
+    require(bool(rest >= 0 if left else rest > 0), "s", "the quantile is infinite")
+    require(bool(rest < 1 if left else rest <= 1), "s", "the quantile is -infinity")
+    lower, upper = map(number, claim)
+    require(bool(upper >= 0), "upper", "a leakage is not negative")
+    if upper.is_finite():
+        _, high, more = _labelled(joint, kind, upper.exp(), proof["upper"], closed=False)
+        held = high <= rest if left else high < rest
+        require(bool(held), "upper", f"a mass of {high.str(20)} may be above it")
+        count += more
+    else:
+        require(proof["upper"] is None, "upper", "a proof that is not needed")
+    if lower > 0:
+        low, _, more = _labelled(joint, kind, lower.exp(), proof["lower"], closed=True)
+        held = low > rest if left else low >= rest
+        require(bool(held), "lower", f"a mass of only {low.str(20)} is not below it")
+        count += more
+    else:
+        require(proof["lower"] is None, "lower", "a proof that is not needed")
+    return f"by {count} parts of the outcomes"
+
+
+__all__ = ["FIGURES", "verify"]

@@ -1,0 +1,174 @@
+"""Strict reading of certificates: exactly the expected keys and types, or `Refused`.
+
+Numbers are strings. A float is written in hexadecimal as Python's ``float.hex`` does, a rational
+number as ``"p/q"`` in lowest terms, an infinity as ``"inf"`` or ``"-inf"``; JSON's own numbers are
+for counts. So no number is rounded on its way, none is NaN, and each is written in one way only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+_RATIO = re.compile(r"-?(0|[1-9][0-9]*)/[1-9][0-9]*")
+LONGEST = 4096
+"""Characters of one number."""
+
+
+class Refused(Exception):
+    """A certificate is not verified.
+
+    Parameters
+    ----------
+    where : str
+        Which part of the certificate.
+    why : str
+        What is wrong with it, or was not proved.
+    """
+
+    def __init__(self, where: str, why: str):
+        super().__init__(where, why)
+        self.where, self.why = where, why
+
+    def __str__(self) -> str:
+        """Say where and why."""
+        return f"refused: {self.where}: {self.why}"
+
+
+class Verified(NamedTuple):
+    """What was verified, and what is taken on trust.
+
+    Attributes
+    ----------
+    figure : str
+        The figure, as the certificate names it.
+    words : str
+        What was verified, in a sentence.
+    trust : tuple of str
+        What was not verified and is needed.
+    """
+
+    figure: str
+    words: str
+    trust: tuple[str, ...]
+
+
+def parse(source: str) -> Any:
+    """Return JSON as data; duplicate keys, NaN, infinities and floats in decimals are refused."""
+
+    def unique(pairs: list) -> dict:
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) < len(keys):
+            raise Refused("the certificate", f"a key occurs twice among {keys}")
+        return dict(pairs)
+
+    def no_number(value: str) -> Any:
+        raise Refused("the certificate", f"the number {value} is not written as a string")
+
+    try:
+        return json.loads(
+            source, object_pairs_hook=unique, parse_constant=no_number, parse_float=no_number
+        )
+    except (ValueError, RecursionError) as error:
+        raise Refused("the certificate", f"it is no JSON: {error}") from None
+
+
+def record(data: Any, where: str, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict:
+    """Return a record that has exactly these keys."""
+    if type(data) is not dict:
+        raise Refused(where, f"expected a record, got {_named(data)}")
+    missing = [key for key in keys if key not in data]
+    others = [key for key in data if key not in keys and key not in optional]
+    if missing or others:
+        raise Refused(where, f"keys {missing} are missing, keys {others[:5]} are not known")
+    return data
+
+
+def items(data: Any, where: str, least: int = 0, most: int = 10**7) -> list:
+    """Return a list of so many items."""
+    if type(data) is not list:
+        raise Refused(where, f"expected a list, got {_named(data)}")
+    if not least <= len(data) <= most:
+        raise Refused(where, f"expected {least} to {most} items, got {len(data)}")
+    return data
+
+
+def text(data: Any, where: str, among: tuple[str, ...] | None = None) -> str:
+    """Return a string, perhaps one of some."""
+    if type(data) is not str:
+        raise Refused(where, f"expected a string, got {_named(data)}")
+    if among is not None and data not in among:
+        raise Refused(where, f"expected one of {among}, got {data[:40]!r}")
+    return data
+
+
+def flag(data: Any, where: str) -> bool:
+    """Return a truth value."""
+    if type(data) is not bool:
+        raise Refused(where, f"expected true or false, got {_named(data)}")
+    return data
+
+
+def whole(data: Any, where: str, least: int, most: int) -> int:
+    """Return an integer in a range; a truth value is none."""
+    if type(data) is not int or not least <= data <= most:
+        raise Refused(where, f"expected an integer from {least} to {most}, got {_named(data)}")
+    return data
+
+
+def number(data: Any, where: str) -> float:
+    """Return a finite float, written in hexadecimal."""
+    value = _from_hex(data, where)
+    if not math.isfinite(value):
+        raise Refused(where, f"expected a finite number, got {data[:40]!r}")
+    return value
+
+
+def extended(data: Any, where: str) -> float | Fraction:
+    """Return a float in hexadecimal, an infinity, or a rational number ``"p/q"``."""
+    return fraction(data, where) if type(data) is str and "/" in data else _from_hex(data, where)
+
+
+def end(data: Any, where: str) -> float:
+    """Return a float in hexadecimal, or an infinity."""
+    return _from_hex(data, where)
+
+
+def fraction(data: Any, where: str) -> Fraction:
+    """Return a rational number ``"p/q"`` in lowest terms."""
+    if type(data) is not str or len(data) > LONGEST or not _RATIO.fullmatch(data):
+        raise Refused(where, f'expected a fraction "p/q", got {_named(data)}')
+    value = Fraction(data)
+    if f"{value.numerator}/{value.denominator}" != data:
+        raise Refused(where, f"the fraction {data[:40]!r} is not in lowest terms")
+    return value
+
+
+def rational(data: Any, where: str) -> Fraction:
+    """Return a finite number, a float in hexadecimal or ``"p/q"``, as a Fraction."""
+    value = extended(data, where)
+    if not isinstance(value, Fraction) and not math.isfinite(value):
+        raise Refused(where, f"expected a finite number, got {data!r}")
+    return Fraction(value)
+
+
+def _from_hex(data: Any, where: str) -> float:
+    if type(data) is not str or len(data) > LONGEST:
+        raise Refused(where, f"expected a number as a string, got {_named(data)}")
+    try:
+        value = float.fromhex(data)
+    except (ValueError, OverflowError):
+        raise Refused(where, f"expected a float in hexadecimal, got {data[:40]!r}") from None
+    if value.hex() != data:  # also NaN, decimals without 0x, spaces, other spellings
+        raise Refused(where, f"{data[:40]!r} is not how a float is written, {value.hex()!r}")
+    if math.isnan(value):
+        raise Refused(where, "NaN is no number")
+    return value
+
+
+def _named(data: Any) -> str:
+    shown = repr(data) if isinstance(data, (str, int, float, type(None))) else ""
+    return f"{type(data).__name__} {shown[:40]}".strip()

@@ -1,0 +1,603 @@
+r"""Certificates of finite joints: each figure of a table is computed again in exact arithmetic.
+
+What a certificate of a table claims is `lower <= figure <= upper` **for every prior and every
+kernel that the table means**, which is
+
+* the one that is written, where its entries are Fractions "p/q" (each row sums to 1);
+* where they are floats v, written in hex, with a relative rounding r: every normalised row with
+  entries within max(r v, 2^-1075) of v, an exact 0 staying 0. The checker asks for
+  r >= 2^-53 (the rounding of an entry) and r >= |s - 1| / s for each row's sum s, so that the row
+  divided by its sum is always among those meant;
+* for {"randomized_response": epsilon}, the kernel of k-ary randomised response: e^epsilon at the
+  truth and 1 at each lie, divided by k - 1 + e^epsilon.
+
+So each entry lies between two Fractions, and so does each figure, by the theorem in the docstring
+of the function that computes it. Logarithms are left to the end and to Arb, with as many bits as
+the comparison with the claim takes. Nothing is searched. Secrets of prior probability 0 count
+nowhere, and an outcome that none of the others allows has leakage 0.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx, fmpq
+
+from borel.checker.reading import (
+    Refused,
+    Verified,
+    extended,
+    flag,
+    fraction,
+    items,
+    number,
+    rational,
+    record,
+    text,
+)
+
+INF = float("inf")
+ZERO, ONE, HALF_TINY = Fraction(0), Fraction(1), Fraction(1, 2**1075)
+LONGEST = 50_000
+"""Digits of all the different denominators of a certificate."""
+BITS = (128, 512, 2048, 8192)
+"""Precisions at which a comparison is tried, in turn; what the last leaves open is refused."""
+
+# -- exact ends, and their logarithms -------------------------------------------------------------
+
+
+def quick(value):
+    """Return a Fraction as flint's rational number, whose arithmetic is as exact, and faster."""
+    return fmpq(value.numerator, value.denominator)
+
+
+def ball(value) -> Any:
+    """Return a Fraction as a ball of Arb at the current precision."""
+    return arb(quick(value))
+
+
+def evaluated(value: Any) -> Any:
+    """Return a ball around a finite number, or around what a function gives as one."""
+    return value() if callable(value) else ball(Fraction(value))
+
+
+def decided(test):
+    """Return whether a test holds that says True, False, or None for: not at this precision."""
+    for bits in BITS:
+        with ctx.workprec(bits):
+            found = test()
+        if found is not None:
+            return found
+    raise Refused("the claim", "more than 8192 bits are needed to compare two numbers")
+
+
+def at_most(first: Any, second: Any) -> bool:
+    """Return whether first <= second, each a Fraction, +-inf, or a function that gives a ball."""
+    if not (callable(first) or callable(second)):
+        return first <= second
+    if first == -INF or second == INF:
+        return True
+    if first == INF or second == -INF:
+        return False
+
+    def test():
+        a, b = evaluated(first), evaluated(second)
+        return True if a <= b else False if a > b else None
+
+    return decided(test)
+
+
+def log(ratio):
+    """Return log ratio as `at_most` takes it, of a Fraction >= 0 or inf."""
+    if ratio == INF:
+        return INF
+    if ratio == 0:
+        return -INF
+    return ZERO if ratio == 1 else lambda: ball(ratio).log()
+
+
+def logs(ends):
+    """Return the logarithms of both ends."""
+    return log(ends[0]), log(ends[1])
+
+
+def quotient(a, b):
+    """Return a / b for a, b >= 0: inf where b = 0 < a, and 0 where a = 0."""
+    return ZERO if a == 0 else a / b if b else INF
+
+
+def above(ratio, level, *, closed=False):
+    """Return whether log ratio > t (>= t if closed), for a level {"nats": t} or {"ratio": e^t}."""
+    kind, value = level
+    if kind == "ratio":
+        return ratio >= value if closed else ratio > value
+    # log of a rational other than 1 is irrational, so that equality is met at 1 and inf only
+    return at_most(value, log(ratio)) if closed else not at_most(log(ratio), value)
+
+
+def level_of(argument, where):
+    """Read a level, exactly: {"nats": t}, or {"ratio": e^t} with 0 < e^t < inf."""
+    kind = "ratio" if isinstance(argument, dict) and "ratio" in argument else "nats"
+    value = extended(record(argument, where, (kind,))[kind], where)
+    value = value if abs(value) == INF else Fraction(value)
+    if kind == "ratio" and not 0 < value < INF:
+        raise Refused(where, "expected a ratio e^t that is positive and finite")
+    return kind, value
+
+
+def labels(data, where):
+    """Read the labels of an alphabet: strings, each once."""
+    found = [text(v, where) for v in items(data, where, 1)]
+    if len(set(found)) < len(found):
+        raise Refused(where, "a label occurs twice")
+    return found
+
+
+def place(label, among, where):
+    """Return the position of a label."""
+    return among.index(text(label, where, tuple(among)))
+
+
+# -- what a table means ---------------------------------------------------------------------------
+
+
+def law(data, where, count):
+    """Return the lower and the upper ends of the probabilities of a law."""
+    exactly = type(data) is dict and "rounding" not in data
+    record(data, where, ("entries",) if exactly else ("entries", "rounding"))
+    error = None if exactly else number(data["rounding"], where)
+    return row(data["entries"], error, where, count)
+
+
+def row(entries, error, where, count):
+    """Return the ends of the probabilities of a law, of Fractions if there is no rounding."""
+    read = fraction if error is None else number
+    found = [Fraction(read(v, where)) for v in items(entries, where, count, count)]
+    if not all(0 <= v <= 2 for v in found):
+        raise Refused(where, "a probability is negative, or far above 1")
+    if error is None:
+        if sum(found) != 1:
+            raise Refused(where, "Fractions that do not sum to 1")
+        return found, found
+    if not 2.0**-53 <= error <= 1e-3:
+        raise Refused(where, "expected a rounding of at least 2^-53 and at most 1/1000")
+    return within(found, Fraction(error), where)
+
+
+def within(floats, error, where):
+    """Return the ends of all normalised rows within a relative rounding of a row of floats.
+
+    An entry of a normalised row is also 1 less the others, which may say more than its own ends.
+    """
+    total = sum(floats)
+    if abs(total - 1) > error * total:
+        raise Refused(where, "floats that miss the sum 1 by more than their rounding")
+    slack = [max(error * v, HALF_TINY) if v else ZERO for v in floats]
+    low = [v - s for v, s in zip(floats, slack, strict=True)]
+    high = [v + s for v, s in zip(floats, slack, strict=True)]
+    return complemented(low, high)
+
+
+def complemented(low, high):
+    """Return the ends of the entries of a law, each also bounded by 1 less those of the others."""
+    least, most = sum(low), sum(high)
+    return ([max(a, 1 - (most - b)) for a, b in zip(low, high, strict=True)],
+            [min(b, 1 - (least - a)) for a, b in zip(low, high, strict=True)])  # fmt: skip
+
+
+def mean_of(law_, values):
+    """Return the ends of the mean of values, pairs of ends, under all laws between pairs of ends.
+
+    As a law p sums to 1, the mean is c + sum of p (v - c) for every c: with c the least value all
+    terms are >= 0, with c the largest one all are <= 0.
+    """
+    low, high = ([v[e] for v in values] for e in (0, 1))
+
+    def about(c, side, v):
+        return c + sum(p[side] * (value - c) for p, value in zip(law_, v, strict=True))
+
+    return (
+        max(about(min(low), 0, low), about(max(low), 1, low)),
+        min(about(min(high), 1, high), about(max(high), 0, high)),
+    )
+
+
+def response(argument, count, where):
+    """Return the ends of the kernel of randomised response, from e^epsilon between Fractions."""
+    kind, value = level_of(argument, where)
+    if not (1 <= value if kind == "ratio" else 0 <= value <= 1000):
+        raise Refused(where, "an epsilon of randomised response, from 0 to 1000 nats")
+    low = high = value
+    if kind == "nats":
+        with ctx.workprec(2048):
+            found = ball(value).exp()
+            low, high = (exact(end) for end in (found.lower(), found.upper()))
+    truth = [r / (count - 1 + r) for r in (low, high)]
+    lie = [1 / (count - 1 + r) for r in (high, low)]
+    ends = list(zip(truth, lie, strict=True))
+    every = range(count)
+    return [tuple([t if x == y else v for y in every] for t, v in ends) for x in every]
+
+
+def exact(end):
+    """Return a ball of radius 0 as a Fraction."""
+    mantissa, exponent = (int(v) for v in end.man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
+def kernel(joint, where) -> Any:
+    """Read the alphabets and the kernel of a joint: labels, labels, and the ends of each row."""
+    secrets, outcomes = (labels(joint[name], f"{where}.{name}") for name in ("secret", "outcome"))
+    data, at = joint["matrix"], f"{where}.matrix"
+    if type(data) is dict and "randomized_response" in data:
+        if secrets != outcomes or not 2 <= len(secrets) <= 1000:
+            raise Refused(at, "randomised response has the secrets, 2 to 1000, for outcomes")
+        level = record(data, at, ("randomized_response",))["randomized_response"]
+        return secrets, outcomes, response(level, len(secrets), at)
+    exactly = type(data) is dict and "rounding" not in data
+    record(data, at, ("entries",) if exactly else ("entries", "rounding"))
+    error = None if exactly else number(data["rounding"], at)
+    table = items(data["entries"], at, len(secrets), len(secrets))
+    return secrets, outcomes, [row(entries, error, at, len(outcomes)) for entries in table]
+
+
+class Table:
+    r"""A finite joint, on the secrets of positive prior probability, between exact ends.
+
+    Attributes
+    ----------
+    p : list of pairs
+        The prior.
+    k : list of pairs of lists
+        The rows of the kernel.
+    q : list of pairs
+        P_Y.
+    shares : list of lists of pairs
+        For each y and x, f_Y(y) / f(y|x) =: s, or inf where f(y|x) = 0 < f_Y(y). As
+        :math:`s = p_x + \sum_{x' \ne x} p_{x'} f(y|x') / f(y|x)`, it falls in f(y|x) and rises in
+        all else; and it is f_Y(y) / f(y|x) itself. No pairs for an outcome that nothing allows.
+    """
+
+    def __init__(self, joint):
+        self.secrets, self.outcomes, table = kernel(joint, "joint")
+        low, high = law(joint["prior"], "joint.prior", len(self.secrets))
+        self.charged = [i for i, v in enumerate(high) if v > 0]
+        self.p = [(low[i], high[i]) for i in self.charged]
+        self.k = [table[i] for i in self.charged]
+        columns = [self.column(y) for y in range(len(self.outcomes))]
+        law_of_y = complemented(*zip(*(mean_of(self.p, column) for column in columns), strict=True))
+        self.q = list(zip(*law_of_y, strict=True))
+        self.shares = [self._shares(*pair) for pair in zip(columns, self.q, strict=True)]
+
+    def _shares(self, column, q):
+        if q[1] == 0:
+            return []
+        joint = [[p[e] * v[e] for p, v in zip(self.p, column, strict=True)] for e in (0, 1)]
+        sums = [sum(masses) for masses in joint]
+        return [
+            (
+                max(p[0] + (sums[0] - low) / v[1], q[0] / v[1]) if v[1] else INF,
+                min(p[1] + (sums[1] - high) / v[0], q[1] / v[0]) if v[0] else INF,
+            )
+            for p, v, low, high in zip(self.p, column, *joint, strict=True)
+        ]
+
+    def column(self, y):
+        """Return the ends of f(y|x) for each x."""
+        return [(row[0][y], row[1][y]) for row in self.k]
+
+    def ratio(self, kind, y):
+        """Return the ends of e^PML = max of 1 / s, or of e^PMC = max of s, which is at least 1."""
+        own = self.shares[y]
+        if not own:
+            return ONE, ONE
+        if kind == "pmc":
+            ends = max(s[0] for s in own), max(s[1] for s in own)
+        else:  # f_Y(y) >= p f(y|x) > 0, so that no s is 0
+            ends = 1 / min(s[1] for s in own), 1 / min(s[0] for s in own)
+        return max(ends[0], ONE), max(ends[1], ONE)
+
+    def ratios(self, kind):
+        """Return the ends of e^leakage at each outcome."""
+        return [self.ratio(kind, y) for y in range(len(self.outcomes))]
+
+
+# -- figures: from the table and the arguments to the two ends ------------------------------------
+
+
+def point(table, kind, of):
+    """Return PML or PMC at an outcome: log max f(y|x) / f_Y(y), log f_Y(y) / min f(y|x)."""
+    return logs(table.ratio(kind, place(of["y"], table.outcomes, "arguments.y")))
+
+
+def supremum(table, kind, of):
+    """Return the largest over the outcomes: both ends of a maximum are maxima of ends."""
+    return logs(tuple(map(max, zip(*table.ratios(kind), strict=True))))
+
+
+def density(table, kind, of):
+    """Return the information density log f(y|x) / f_Y(y) = -log s at a pair of labels."""
+    y = place(of["y"], table.outcomes, "arguments.y")
+    x = place(of["x"], table.secrets, "arguments.x")
+    if x not in table.charged or not table.shares[y]:
+        raise Refused("arguments", "a pair whose secret or outcome has probability 0")
+    low, high = table.shares[y][table.charged.index(x)]
+    return logs((quotient(ONE, high) if high < INF else ZERO, ONE / low if low < INF else ZERO))
+
+
+def masses(table, sure, possible):
+    """Return the ends of the probability of an event that holds `sure`, and is in `possible`."""
+    sums = [sum(q[e] for q, keep in zip(table.q, which, strict=True) if keep == kept)
+            for e, which, kept in ((0, sure, True), (1, sure, False),
+                                   (1, possible, True), (0, possible, False))]  # fmt: skip
+    return max(sums[0], 1 - sums[1], ZERO), min(sums[2], 1 - sums[3], ONE)
+
+
+def tail(table, kind, of):
+    """Return P{leakage > t}, or P{leakage >= t} if closed: the sum of f_Y over those outcomes."""
+    level, closed = level_of(of["t"], "arguments.t"), flag(of["closed"], "arguments.closed")
+    ends = zip(*table.ratios(kind), strict=True)
+    return masses(table, *([above(r, level, closed=closed) for r in side] for side in ends))
+
+
+def cdf(table, kind, of):
+    """Return P{leakage <= t}."""
+    low, high = tail(table, kind, {"t": of["t"], "closed": False})
+    return 1 - high, 1 - low
+
+
+def quantile(table, kind, of):
+    r"""Return inf{t : cdf(t) >= s}, or inf{t : cdf(t) > s} on the right side.
+
+    With leakages in [a, b]: where the outcomes with b <= t certainly have enough mass, the quantile
+    is at most t; where those with a <= t certainly have too little, it is above t. Enough comes
+    last at the largest end, as all masses sum to 1.
+    """
+    s, side = (
+        rational(of["s"], "arguments.s"),
+        text(of["side"], "arguments.side", ("left", "right")),
+    )
+    if not (0 < s <= 1 if side == "left" else 0 <= s < 1):
+        raise Refused("arguments.s", "a level in (0, 1] on the left, in [0, 1) on the right")
+    ratios, found = table.ratios(kind), []
+    for end in (0, 1):
+        order = sorted({r[end] for r in ratios})
+        for t in order:
+            below = [r[end] <= t for r in ratios]
+            mass = masses(table, below, below)[1 - end]
+            if mass >= s if side == "left" else mass > s:
+                found.append(t)
+                break
+    return logs(found)
+
+
+def mean(table, kind, of):
+    """Return the mean of the leakage, which is nowhere negative: the sum of f_Y times it."""
+    pairs = list(zip(table.q, table.ratios(kind), strict=True))
+    return tuple(weighted([(q[e], r[e]) for q, r in pairs if q[e] > 0]) for e in (0, 1))
+
+
+def weighted(terms):
+    """Return the sum of weights > 0 times logarithms of ratios, as `at_most` takes it."""
+    if any(ratio == INF for _, ratio in terms):
+        return INF
+    terms = [(weight, ratio) for weight, ratio in terms if ratio != 1]
+    return (lambda: sum((ball(w) * ball(r).log() for w, r in terms), arb(0))) if terms else ZERO
+
+
+def exp_mean(table, kind, of):
+    """Return the mean of e^leakage."""
+    pairs = list(zip(table.q, table.ratios(kind), strict=True))
+    return tuple(sum((q[e] * r[e] for q, r in pairs if q[e] > 0), ZERO) for e in (0, 1))
+
+
+def ldp(table, kind, of):
+    """Return the largest log f(y|x) / f(y|x') over outcomes and pairs of secrets, which is >= 0."""
+    if len(table.p) == 1:
+        return ZERO, ZERO
+    columns = [table.column(y) for y in range(len(table.outcomes))]
+    low, high = (
+        [quotient(max(v[e] for v in column), min(v[1 - e] for v in column)) for column in columns]
+        for e in (0, 1)
+    )
+    return logs((max(ONE, *low), max(ONE, *high)))
+
+
+def lip(table, kind, of):
+    """Return the largest |i(x;y)| over P_X x P_Y: the larger of the suprema of PML and PMC."""
+    sides = [r for of_kind in ("pml", "pmc") for r in table.ratios(of_kind)]
+    return logs(tuple(map(max, zip(*sides, strict=True))))
+
+
+def sums_of(table, pick):
+    """Return the ends of the sum over y of the largest, or the smallest, f(y|x)."""
+    columns = [table.column(y) for y in range(len(table.outcomes))]
+    return tuple(sum(pick(v[e] for v in column) for column in columns) for e in (0, 1))
+
+
+def maximal_leakage(table, kind, of):
+    """Return log of the sum over y of max f(y|x), which is at least 1."""
+    return logs(tuple(max(v, ONE) for v in sums_of(table, max)))
+
+
+def maximal_cost_leakage(table, kind, of):
+    """Return -log of the sum over y of min f(y|x), which is at most 1."""
+    low, high = sums_of(table, min)
+    return logs((quotient(ONE, min(high, ONE)), quotient(ONE, min(low, ONE))))
+
+
+def cells(table):
+    """Return for each pair of positive P_X x P_Y its ends, those of f(y|x), and of f(y|x) / f_Y."""
+    for y, own in enumerate(table.shares):
+        for p, v, s in zip(table.p, table.column(y), own, strict=True) if own else ():
+            q = table.q[y]
+            t = tuple(ONE / end if end < INF else ZERO for end in (s[1], s[0]))
+            yield (p[0] * q[0], p[1] * q[1]), (p[0] * v[0], p[1] * v[1]), t
+
+
+def kl(t):
+    """Return t log t - t + 1 as a ball."""
+    return ball(t) * ball(t).log() + ball(1 - t) if t else arb(1)
+
+
+GENERATORS = {
+    "kl": kl,
+    "total_variation": lambda t: quick(abs(t - 1) / 2),
+    "chi_square": lambda t: quick(t - 1) ** 2,
+    "squared_hellinger": lambda t: ball(t + 1) / 2 - ball(t).sqrt(),
+}
+"""Each f less its tangent at 1: t log t - t + 1; |t - 1| / 2; (t - 1)^2; (sqrt t - 1)^2 / 2. They
+are 0 at 1, fall up to there and rise from there. Rational numbers, or balls."""
+
+
+def f_information(table, kind, of):
+    """Return E f(f(y|x) / f_Y(y)) under P_X x P_Y, to which a tangent of f at 1 adds nothing."""
+    name = text(of["f"], "arguments.f", tuple(GENERATORS))
+    ends = information(table, GENERATORS[name])
+    if name in ("kl", "squared_hellinger"):
+        return ends
+    return tuple(Fraction(int(v.p), int(v.q)) for v in (end() for end in ends))
+
+
+def total_variation(table, kind, of):
+    """Return the f-information of |t - 1| / 2."""
+    return f_information(table, kind, {"f": "total_variation"})
+
+
+def information(table, f) -> Any:
+    """Return the ends of the sum over cells of their mass times f, which is monotone up to 1."""
+    found = list(cells(table))
+
+    def times(mass, value):
+        return (quick(mass) if isinstance(value, fmpq) else ball(mass)) * value
+
+    def low():
+        far = ((w[0], min(t, key=lambda end: abs(end - 1))) for w, _, t in found
+               if not t[0] <= 1 <= t[1])  # fmt: skip
+        return sum((times(w, f(t)) for w, t in far), start)
+
+    def high():
+        each = ((w[1], [f(end) for end in t]) for w, _, t in found)
+        return sum((times(w, larger(*v)) for w, v in each), start)
+
+    start = f(ONE)  # which is 0, of its kind
+    return low, high
+
+
+def larger(a: Any, b: Any):
+    """Return the larger of two rational numbers, or of two balls."""
+    return a.max(b) if isinstance(a, arb) else max(a, b)
+
+
+def mutual_information(table, kind, of):
+    """Return E log f(y|x) / f_Y(y): the f-information of t log t, and also the sum as it stands.
+
+    Both are enclosures; the first is the better one where little leaks, the second where t is 0.
+    """
+    low, high = information(table, kl)
+    found = [(w, t) for _, w, t in cells(table)]
+
+    def term(w, t, pick):
+        return ball(pick(v * (1 if t > 1 else -1) for v in w)) * abs(ball(t).log())
+
+    def direct(end, pick):
+        return sum((term(w, t[end], pick) for w, t in found if t[end] != 0), arb(0))
+
+    return lambda: low().max(direct(0, min)), lambda: high().min(direct(1, max))
+
+
+def adp(table, kind, of):
+    """Return the delta of (epsilon, delta)-DP: the largest sum of (f(y|x) - e^epsilon f(y|x'))^+.
+
+    It rises in f(y|x) and falls in f(y|x'), and is at most 1, as the f(y|x) sum to 1.
+    """
+    kind, value = level_of(of["epsilon"], "arguments.epsilon")
+
+    def largest(end, factor, number, zero):
+        best = zero
+        for i, row in enumerate(table.k):
+            for j, other in enumerate(table.k):
+                pairs = zip(row[end], other[1 - end], strict=True) if i != j else ()
+                excess = (number(a) - factor * number(b) for a, b in pairs)
+                best = larger(best, sum((larger(zero, v) for v in excess), zero))
+        return best
+
+    if kind == "ratio":
+        return tuple(min(largest(end, value, Fraction, ZERO), ONE) for end in (0, 1))
+    low, high = (lambda e=e: largest(e, ball(value).exp(), ball, arb(0)) for e in (0, 1))
+    return low, lambda: high().min(arb(1))
+
+
+FIGURES = {
+    "ldp": (ldp, ()),
+    "lip": (lip, ()),
+    "maximal_leakage": (maximal_leakage, ()),
+    "maximal_cost_leakage": (maximal_cost_leakage, ()),
+    "mutual_information": (mutual_information, ()),
+    "total_variation": (total_variation, ()),
+    "f_information": (f_information, ("f",)),
+    "adp": (adp, ("epsilon",)),
+    "information_density": (density, ("x", "y")),
+}
+"""The figures: how each is computed, and its arguments."""
+for _kind in ("pml", "pmc"):
+    FIGURES |= {
+        f"{_kind}.at": (point, ("y",)),
+        f"{_kind}.sup": (supremum, ()),
+        f"{_kind}.tail": (tail, ("t", "closed")),
+        f"{_kind}.cdf": (cdf, ("t",)),
+        f"{_kind}.quantile": (quantile, ("s", "side")),
+        f"{_kind}.mean": (mean, ()),
+        f"{_kind}.exp_mean": (exp_mean, ()),
+    }
+
+MEANT = "laws in floats mean every normalised one within the rounding that is stated with them"
+TRUST = ("python-flint: balls of Arb hold what they should",)
+
+
+def not_too_long(data):
+    """Refuse fractions of so many different denominators that their sums would take for ever."""
+    left, seen, denominators = [data], set(), set()
+    while left:
+        part = left.pop()
+        if type(part) in (dict, list) and id(part) not in seen:  # data may hold itself
+            seen.add(id(part))
+            left += part.values() if type(part) is dict else part
+        elif type(part) is str and part.partition("/")[2].isdigit():
+            denominators.add(part.partition("/")[2])
+    if sum(map(len, denominators)) > LONGEST:
+        raise Refused("the certificate", f"its denominators have more than {LONGEST} digits")
+
+
+def verify(data):
+    """Verify a certificate whose joint has a matrix; its other keys have been read."""
+    not_too_long(data)
+    if type(data["proof"]) is dict and data["proof"]:
+        from borel.checker import duals
+
+        return duals.verify(data)
+    figure = text(data["figure"], "figure", tuple(FIGURES))
+    record(data["proof"], "proof", ())
+    record(data["joint"], "joint", ("secret", "outcome", "matrix", "prior"))
+    compute, names = FIGURES[figure]
+    arguments = record(data["arguments"], "arguments", names)
+    low, high = compute(Table(data["joint"]), figure.partition(".")[0], arguments)
+    compare(data, low, high)
+    return Verified(figure, words(data, "of a finite joint"), TRUST)
+
+
+def compare(data, low, high):
+    """Compare a claim with the ends of a figure."""
+    if not at_most(extended(data["lower"], "lower"), low):
+        raise Refused("lower", f"the figure may be below {data['lower']}")
+    if not at_most(high, extended(data["upper"], "upper")):
+        raise Refused("upper", f"the figure may be above {data['upper']}")
+
+
+def words(data, about):
+    """Say what was verified."""
+    arguments = ", ".join(f"{key} = {value}" for key, value in data["arguments"].items())
+    low, high = (float(extended(data[end], end)) for end in ("lower", "upper"))
+    given = f" at {arguments}" if arguments else ""
+    return f"{data['figure']}{given} is between {low:.10g} and {high:.10g} {about}; {MEANT}"

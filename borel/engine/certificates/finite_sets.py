@@ -1,0 +1,445 @@
+"""Certificates of figures over sets of priors on finitely many secrets: multipliers and members.
+
+The multiplier of a smooth dual is sought on balls of Arb, to far more digits than the claim has; so
+is the member that comes as near to the supremum as the claim does.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb, ctx
+
+from borel.checker import duals, tables
+from borel.checker.tables import ball, exact
+from borel.engine.certificates.finite import WHAT, claim, law, number
+from borel.engine.certificates.finite import matrix as matrix_of
+from borel.engine.certificates.finite import names as names_of
+from borel.engine.prior_sets import linear_programme
+from borel.engine.prior_sets.finite_figures import FiniteSetEngine
+from borel.errors import NotYet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from borel.probability.bound import Bound
+    from borel.probability.joint import Joint
+
+_BITS = 320
+_HALVINGS = 120
+_GRID = 2**300
+ZERO, ONE = Fraction(0), Fraction(1)
+Values = list[Fraction]
+
+
+def certificate(
+    joint: Joint, figure: str, arguments: Mapping[str, Any], bound: Bound
+) -> dict[str, Any]:
+    """Return a certificate of a figure over a set of priors on finitely many secrets.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior_set * mech``, with a matrix.
+    figure : str
+        ``"pml.at"``, ``"pml.sup"``, those of PMC, ``"ldp"`` or ``"lip"``.
+    arguments : mapping
+        Of the figure: the outcome ``y`` of one at an outcome.
+    bound : Bound
+        The figure; its ends are the claim.
+
+    Raises
+    ------
+    NotYet
+        No rule of the checker proves such a figure, or over such a set.
+    """
+    prior_set, mechanism = joint.prior, joint.mechanism
+    known = hasattr(prior_set, "described") and mechanism.finite and figure in duals.SUPREMA
+    if not known:
+        raise NotYet(WHAT, missing=f"a rule for {figure} over {prior_set!r}")
+    secret = prior_set.on
+    maker = _Maker(prior_set)
+    # as the checker reads it
+    data: dict[str, Any] = {"secret": names_of(secret), "outcome": names_of(mechanism.outcome)}
+    k = tables.kernel({**data, "matrix": matrix_of(mechanism, secret)}, "joint")[2]
+    columns = [[[row[e][y] for row in k] for e in (0, 1)] for y in range(len(data["outcome"]))]
+    kinds = ("pml", "pmc") if figure == "lip" else (figure.partition(".")[0],)
+    chosen = range(len(columns))
+    if figure.endswith(".at"):
+        chosen = [int(mechanism.outcome.positions(arguments["y"]))]
+    rows, witness = None, None
+    if bound.upper < np.inf:
+        rows = {kind: [maker.row(kind, *columns[y]) for y in chosen] for kind in kinds}
+    if bound.lower > 0:
+        kind, y = _worst(joint, kinds, chosen)
+        witness = {"kind": kind, "y": data["outcome"][y]}
+        low, high = columns[y]
+        witness |= maker.witness(kind, low, high, data["secret"])
+    proof: dict[str, Any] = {"rows": rows, "witness": witness}
+    if maker.never:
+        proof["never"] = [[data["secret"][x], given] for x, given in maker.never.items()]
+    set_ = {"priors": maker.data}
+    return claim(mechanism, secret, set_, figure, arguments, bound, proof)
+
+
+def expectation(prior_set: Any, figure: str, f: Sequence[Any], bound: Bound) -> dict[str, Any]:
+    """Return a certificate of ``"expectation.lower"`` or ``"expectation.upper"``.
+
+    Parameters
+    ----------
+    prior_set : PriorSet
+        On a finite alphabet.
+    figure : str
+        Which of the two.
+    f : sequence of numbers
+        The values of the function, in the order of the labels; floats mean their binary64 values.
+    bound : Bound
+        ``prior_set.lower(f)``, or ``upper``.
+    """
+    from borel.probability.mechanism import Mechanism
+
+    if prior_set.on.kind != "finite":
+        raise NotYet(WHAT, missing=f"a rule for expectations on {prior_set.on!r}")
+    sign = 1 if figure == "expectation.lower" else -1
+    maker = _Maker(prior_set)
+    v = [sign * Fraction(value) for value in f]
+    proof = {"multiplier": maker.multiplier(v), "member": maker.member(v)[0]}
+    one = np.array([[ONE]] * len(v), dtype=object)
+    nothing = Mechanism.from_matrix(one, secret=prior_set.on)  # the checker reads the labels of it
+    about = {"priors": maker.data}
+    return claim(nothing, prior_set.on, about, figure, {"f": list(f)}, bound, proof)
+
+
+def _worst(joint: Joint, kinds: Sequence[str], chosen: Sequence[int]) -> tuple[str, int]:
+    """Return which leakage is largest, and at which outcome, as the engine found it."""
+    engine = FiniteSetEngine(joint)
+    lower = {kind: engine.columns(kind).lower for kind in kinds}
+    return max(((kind, y) for kind in kinds for y in chosen), key=lambda p: lower[p[0]][p[1]])
+
+
+def _written(value: Any) -> str:
+    return number(value if isinstance(value, Fraction) else float(value))
+
+
+def described(prior_set: Any) -> dict[str, Any]:
+    """Return a set of priors as data."""
+    known = prior_set.described() if prior_set.on.kind == "finite" else None
+    if known is None or not prior_set.convex:
+        raise NotYet(WHAT, missing=f"a rule for {prior_set!r}")
+    kind = known["kind"]
+    if kind == "full_support":
+        return {"kind": kind}
+    if kind == "hull":  # a ball of no size is one, too
+        corners = getattr(prior_set, "corners", None) or [prior_set.centre]
+        return {"kind": kind, "members": [law(m.probabilities, m.rounding) for m in corners]}
+    if kind == "band":
+        low, high = ([_written(v) for v in end] for end in prior_set.ends)
+        return {"kind": "box", "lower": low, "upper": high, "open": prior_set.open}
+    if kind != "linear":
+        centre = law(prior_set.centre.probabilities, prior_set.centre.rounding)
+        return {"kind": kind, "centre": centre, "size": number(prior_set.size)}
+    rules: Any = prior_set.rules
+    written = [
+        [[[_written(v) for v in row], _written(end)] for row, end in zip(rows, ends, strict=True)]
+        for rows, ends in ((rules.at_most, rules.limits), (rules.equal, rules.values))
+    ]
+    about = {"at_most": written[0], "equal": written[1]}
+    return {"kind": kind, "width": rules.width, **about}
+
+
+class _Maker:
+    """What proves figures over one set, for functions v of the secret given as Fractions."""
+
+    def __init__(self, prior_set: Any):
+        self.set, self.data = prior_set, described(prior_set)
+        self.count = prior_set.on.size
+        self.of: Any = duals.priors(self.data, self.count)
+        self.kind = self.data["kind"]
+        self.never = self._never() if self.kind == "linear" else {}
+        self.possible = [x for x in self.of.possible if x not in self.never]
+
+    def _never(self) -> dict[int, Any]:
+        """Return the secrets that no member charges, with what proves it."""
+        found = {}
+        for x in np.flatnonzero(~self.set.reach[1]).tolist():
+            v = [-ONE if j == x else ZERO for j in range(self.count)]
+            given = self._weights(v)
+            if duals.lower_expectation(self.of, v, given, "") >= 0:
+                found[x] = given
+        return found
+
+    def row(self, kind: str, low: Values, high: Values) -> Any:
+        """Return the multiplier for one outcome, whose entries have these ends."""
+        top, bottom = max(high[x] for x in self.possible), min(low[x] for x in self.possible)
+        if kind == "ldp" or top == 0:
+            return None
+        values = low if kind == "pml" else [-v for v in high]
+        away = top if kind == "pml" else -bottom
+        return self.multiplier([v if x in self.possible else away for x, v in enumerate(values)])
+
+    def witness(self, kind: str, low: Values, high: Values, labels: list[str]) -> dict[str, Any]:
+        """Return secrets, and members, that leak as much at one outcome."""
+        top = max(self.possible, key=lambda x: low[x])
+        bottom = min(self.possible, key=lambda x: high[x])
+        xs = {"pml": [top], "pmc": [bottom], "ldp": [top, bottom]}[kind]
+        values = high if kind == "pml" else [-v for v in low]
+        away = max(values)
+        values = [v if x in self.possible else away for x, v in enumerate(values)]
+        q, ends = self.member(values)
+        charging = [self.charging(x) for x in xs if ends[x] == 0]
+        if not charging and getattr(self.of, "open", self.kind == "full_support"):
+            charging = [self.charging(x) for x in xs]  # q is a limit of members
+        if kind == "ldp" and charging:
+            charging = [self.charging(x) for x in xs]
+        return {"x": [labels[x] for x in xs], "member": q, "charging": charging}
+
+    # -- multipliers ------------------------------------------------------------------------------
+
+    def multiplier(self, v: Values) -> Any:
+        """Return what the dual of the set takes, in the words of the checker."""
+        if self.of.multiplier is None:
+            return {}
+        if self.kind == "linear":
+            return self._weights(v)
+        if self.kind in ("box", "tv"):
+            return {"t": number(self._level(v))}
+        with ctx.workprec(_BITS):
+            found = self._smooth(v, [self.of.p[0][x] for x in range(self.count)])
+        return (
+            None
+            if found is None
+            else {self.of.multiplier: number(found if min(v) + found == 0 else _short(found))}
+        )
+
+    def _level(self, v: Values) -> Fraction:
+        """Return the value at which a greedy filling of a box, or a removal of mass r, stops."""
+        if self.kind == "box":
+            order, left = sorted(range(self.count), key=lambda x: v[x]), 1 - sum(self.of.low)
+            room = [b - a for a, b in zip(self.of.low, self.of.high, strict=True)]
+        else:
+            order, left = sorted(range(self.count), key=lambda x: -v[x]), self.of.size
+            room = self.of.p[0]
+        for x in order:
+            left -= room[x]
+            if left <= 0:
+                return v[x]
+        return v[order[-1]]
+
+    def _weights(self, v: Values) -> Any:
+        """Return the multipliers of the constraints, of a solver or of the vertex near them."""
+        rules = self.set.rules
+        scale = max(max(map(abs, v)), Fraction(1, 2**1000))
+        cost = [*(value / scale for value in v), *[ZERO] * (rules.width - self.count)]
+        found = linear_programme._solve(np.array(cost, float), rules)
+        if found.status != 0:
+            return None
+        rough = [
+            Fraction(w)
+            for part in linear_programme._multipliers(rules, found)
+            for w in part.tolist()
+        ]
+        tried = [w for w in (linear_programme._basic(cost, rules, rough), rough) if w is not None]
+        best = max(tried, key=lambda w: self.of.least(v, [scale * a for a in w]))
+        return {"weights": [number(scale * w) for w in best]}
+
+    def _smooth(self, v: Values, p: Values) -> Fraction | None:
+        """Return the multiplier of the largest dual of a ball; None if the least v is that."""
+        charged = self.of.charged
+        pairs = [(ball(p[x]), ball(v[x])) for x in charged]
+        values = [v[x] for x in self.possible]
+        least, spread = ball(min(values)), max(values) - min(values)
+        if spread == 0:
+            return None
+        slope = getattr(self, f"_slope_{self.kind}")
+        low, high = arb(2) ** -200, arb(2) ** 200
+        size = ball(self.of.size)
+        falls = lambda s: not slope(pairs, least, ball(spread) * s, size) > 0  # noqa: E731
+        if falls(low):  # the largest dual is at the start
+            none = "to" in self.kind or min(v[x] for x in charged) == min(values)
+            return None if none else -min(values)
+        if not falls(high):
+            return exact_of(high / ball(spread)) if self.of.multiplier == "l" else None
+        for _ in range(_HALVINGS):
+            middle = (low * high).sqrt().mid()
+            low, high = (low, middle) if falls(middle) else (middle, high)
+        s = ball(spread) * high
+        if self.of.multiplier == "l":
+            return exact_of(1 / s)
+        return exact_of(s + least if "to" in self.kind else s - least)
+
+    # slopes of the duals in s: where they change from positive to negative they are largest
+
+    @staticmethod
+    def _slope_kl_to_centre(pairs: list, least: Any, s: Any, size: Any) -> Any:
+        """Return the radius less KL of the tilt e^(-v / s), which falls in s."""
+        tilt = [(p * (-(v - least) / s).exp(), v - least) for p, v in pairs]
+        total = _sum(w for w, _ in tilt)
+        return -(_sum(w * v for w, v in tilt) / total / s) - total.log() - size
+
+    @staticmethod
+    def _slope_kl_from_centre(pairs: list, least: Any, s: Any, size: Any) -> Any:
+        mean = _sum(p * (v - least + s).log() for p, v in pairs)
+        return (mean - size).exp() * _sum(p / (v - least + s) for p, v in pairs) - 1
+
+    @staticmethod
+    def _slope_chi_square_from_centre(pairs: list, least: Any, s: Any, size: Any) -> Any:
+        roots = [(p, (v - least + s).sqrt()) for p, v in pairs]
+        return _sum(p * r for p, r in roots) * _sum(p / r for p, r in roots) / (1 + size) - 1
+
+    @staticmethod
+    def _slope_chi_square_to_centre(pairs: list, least: Any, s: Any, size: Any) -> Any:
+        gaps = [(p, (s - (v - least)).max(arb(0))) for p, v in pairs]
+        first = _sum(p * g for p, g in gaps)
+        return _sum(p * g * g for p, g in gaps) - (1 + size) * first * first
+
+    # -- members ----------------------------------------------------------------------------------
+
+    def member(self, v: Values) -> tuple[list[str], Values]:
+        """Return a member, or a limit of members, of nearly the least mean; and what it charges."""
+        if self.kind == "hull":
+            means = [_dot(one.p[1], v) for one in self.of.laws]
+            best = means.index(min(means))
+            shares = [Fraction(int(i == best)) for i in range(len(means))]
+            return [number(s) for s in shares], self.of.laws[best].p[0]
+        if self.kind == "linear":
+            q = linear_programme.corner(np.array([float(value) for value in v]), self.set.rules, [])
+            if q is None:
+                raise NotYet(WHAT, missing="a member of the set that is proved to be one")
+            return [number(a) for a in q], q
+        least = min(self.possible, key=lambda x: v[x])
+        q = self._nearest(getattr(self, f"_extreme_{self.kind}", self._extreme_ball)(v, least))
+        return [number(a) for a in q], q
+
+    def _extreme_full_support(self, v: Values, least: int) -> Values:
+        return [Fraction(int(x == least)) for x in range(self.count)]
+
+    def _extreme_box(self, v: Values, least: int) -> Values:
+        q, left = list(self.of.low), 1 - sum(self.of.low)
+        for x in sorted(range(self.count), key=lambda x: v[x]):
+            more = min(self.of.high[x] - q[x], left)
+            q[x], left = q[x] + more, left - more
+        return q
+
+    def _extreme_tv(self, v: Values, least: int) -> Values:
+        q, left = list(self.of.p[0]), self.of.size
+        for x in sorted(range(self.count), key=lambda x: -v[x]):
+            gone = min(q[x], left) if x != least else ZERO
+            q[x], left = q[x] - gone, left - gone
+        q[least] += 1 - sum(q)
+        return q
+
+    def _extreme_contamination(self, v: Values, least: int) -> Values:
+        q = [(1 - self.of.size) * p for p in self.of.p[1]]
+        q[least] += 1 - sum(q)
+        return q
+
+    def _extreme_ball(self, v: Values, least: int) -> Values:
+        """Return the tilt of the centre that the multiplier belongs to."""
+        p = self.of.p[0]
+        with ctx.workprec(_BITS):
+            found = self._smooth(v, p)
+            tilt = [arb(0)] * self.count
+            size = ball(self.of.size)
+            if "to" in self.kind:
+                for x in self.of.charged:
+                    if found is None:
+                        weight = ball(p[x]) if v[x] == v[least] else arb(0)
+                    elif self.kind == "kl_to_centre":
+                        weight = ball(p[x]) * (-ball(found * (v[x] - v[least]))).exp()
+                    else:
+                        weight = ball(p[x]) * ball(max(found - v[x], ZERO))
+                    tilt[x] = weight
+                total = _sum(tilt)
+                tilt = [w / total for w in tilt]
+            elif found is None:
+                tilt = [ball(a) for a in p]
+            else:
+                gaps = {x: ball(v[x] + found) for x in self.of.charged}
+                if self.kind == "kl_from_centre":
+                    mean = _sum(ball(p[x]) * g.log() for x, g in gaps.items())
+                    tilt = [ball(p[x]) * (mean - size).exp() / gaps[x] if x in gaps else arb(0)
+                            for x in range(self.count)]  # fmt: skip
+                else:
+                    mean = _sum(ball(p[x]) * g.sqrt() for x, g in gaps.items())
+                    tilt = [ball(p[x]) * mean / (1 + size) / gaps[x].sqrt() if x in gaps else arb(0)
+                            for x in range(self.count)]  # fmt: skip
+            q = [_rounded(w) for w in tilt]
+        spare = 1 - sum(q)
+        if spare >= 0:
+            q[least] += spare
+            return q
+        return [a / sum(q) for a in q]
+
+    def _nearest(self, q: Values) -> Values:
+        """Return a law, or a mixture of it with a little of an inner one that is a member."""
+        if self.of.holds(q, closed=True):
+            return q
+        inner = self._inner()
+        for power in range(100, 0, -2):
+            share = Fraction(1, 2**power)
+            mixed = [a + (b - a) * share for a, b in zip(q, inner, strict=True)]
+            if self.of.holds(mixed, closed=True):
+                return mixed
+        raise NotYet(WHAT, missing="a member of the set that is proved to be one")
+
+    def _inner(self) -> Values:
+        """Return a law inside the set."""
+        if self.kind == "full_support":
+            return [Fraction(1, self.count)] * self.count
+        if self.kind == "box":
+            room = [b - a for a, b in zip(self.of.low, self.of.high, strict=True)]
+            left, total = 1 - sum(self.of.low), sum(room)
+            return [
+                a + r * left / total if total else a for a, r in zip(self.of.low, room, strict=True)
+            ]
+        low = self.of.p[0]
+        return [a / sum(low) for a in low]
+
+    def charging(self, x: int) -> list[str]:
+        """Return a member that charges a secret."""
+        if self.kind == "hull":
+            return [number(Fraction(1, len(self.of.laws)))] * len(self.of.laws)
+        if self.kind == "linear":
+            found = linear_programme.corner(
+                np.array([-float(j == x) for j in range(self.count)]), self.set.rules, [x]
+            )
+            if found is None or found[x] == 0:
+                raise NotYet(WHAT, missing="a member that charges a secret")
+            return [number(a) for a in found]
+        inner = self._inner()
+        if inner[x] > 0:
+            return [number(a) for a in inner]
+        if self.kind == "contamination":
+            return [number(a) for a in self._extreme_contamination([], x)]
+        for power in range(1, 200):
+            share = Fraction(1, 2**power)
+            q = [a * (1 - share) + (share if j == x else 0) for j, a in enumerate(inner)]
+            if self.of.holds(q, closed=False):
+                return [number(a) for a in q]
+        raise NotYet(WHAT, missing="a member that charges a secret")
+
+
+def _dot(weights: Values, v: Values) -> Fraction:
+    return sum((w * value for w, value in zip(weights, v, strict=True)), ZERO)
+
+
+def _sum(terms: Any) -> Any:
+    return sum(terms, arb(0))
+
+
+def exact_of(value: Any) -> Fraction:
+    """Return the middle of a ball."""
+    return exact(value.mid())
+
+
+def _rounded(value: Any) -> Fraction:
+    """Return the middle of a ball on a grid, from below."""
+    return Fraction(int(exact_of(value) * _GRID), _GRID)
+
+
+def _short(value: Fraction) -> Fraction:
+    """Return a number with 200 bits, which are enough for a multiplier."""
+    scale = Fraction(2) ** (200 - (value.numerator.bit_length() - value.denominator.bit_length()))
+    return Fraction(round(value * scale)) / scale
