@@ -303,7 +303,7 @@ def as_numbers(values: Any, *, mixed: bool = False) -> Numbers:
         flat = array.ravel().tolist()
         if all(isinstance(v, (int, Fraction)) and not isinstance(v, bool) for v in flat):
             out = np.empty(array.size, dtype=object)
-            out[:] = [Fraction(v) for v in flat]
+            out[:] = [exactly(v) for v in flat]  # NumPy's integers in a Fraction overflow
             return Numbers(out.reshape(array.shape), labels, DOUBLE)
     precision = np.finfo(array.dtype) if array.dtype.kind == "f" else DOUBLE
     owner = array if array.base is None else array.base
@@ -318,7 +318,7 @@ def as_numbers(values: Any, *, mixed: bool = False) -> Numbers:
         return Numbers(floats, labels, precision)
     out = np.empty(array.size, dtype=object)
     pairs = zip(flat, floats.ravel().tolist(), strict=True)
-    out[:] = [Fraction(v) if isinstance(v, (int, Fraction)) else a for v, a in pairs]
+    out[:] = [exactly(v) if isinstance(v, (int, Fraction)) else a for v, a in pairs]
     return Numbers(out.reshape(array.shape), labels, precision)
 
 

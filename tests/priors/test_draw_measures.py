@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 import xarray as xr
+from scipy import stats
 
 import borel as bl
 
@@ -219,3 +220,20 @@ def test_the_tail_at_an_atom_is_not_decided_by_rounding():
     draws = bl.pml(other).by_draw.tail(t).draws
     assert float(draws["lower"][0, 0]) == 0.0
     assert float(draws["upper"][0, 0]) >= 0.375
+
+
+@pytest.mark.parametrize("budget", [0.2, 1, 60])
+def test_mutual_information_that_is_cut_short_is_not_a_wrong_estimate(budget):
+    """Of Laplace noise on Beta secrets it is h(Y) - 1 - log 2b, with h(Y) on a fine grid."""
+    a, b, scale = [2.0, 3.0, 1.5], [2.0, 2.0, 4.0], 0.5
+    posterior = xr.Dataset({"a": (("chain", "draw"), [a]), "b": (("chain", "draw"), [b])})
+    learnt = bl.priors.from_posterior(posterior, lambda d: bl.beta(alpha=d["a"], beta=d["b"]))
+    with bl.options(budget=budget):
+        found = bl.mutual_information(learnt * bl.mechanisms.laplace(b=scale)).draws
+    x, y = (np.arange(1000) + 0.5) / 1000, np.linspace(-12, 13, 12501)
+    kernel = np.exp(-np.abs(y - x[:, None]) / scale) / (2 * scale)
+    for k, law in enumerate(zip(a, b, strict=True)):
+        marginal = stats.beta(*law).pdf(x) @ kernel / 1000
+        entropy = -np.sum(marginal * np.log(marginal)) * (y[1] - y[0])
+        low, high = (found[end].values[0, k] for end in ("lower", "upper"))
+        assert low - 1e-5 <= entropy - 1 - np.log(2 * scale) <= high + 1e-5

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 _PANELS = 160
+_UNSEEN = 1e-6
+"""Mass of outcomes that a mean may miss, with what it may add as a part of the error."""
 _ORDER = 6
 
 
@@ -190,7 +192,7 @@ class EstimateDraws:
         charged = weights * np.where(curve.values["live"] > 0, 1.0, 0.0) > 0
         ys, dy = curve.values["y"][charged], weights[charged]
         extra = np.array(list(curve.chart.axis.breaks))
-        found = []
+        found, lost = [], np.zeros(0)
         for panels in (_PANELS, _PANELS // 2):
             x, w = self._nodes(panels, extra)
             with np.errstate(under="ignore", invalid="ignore", divide="ignore"):
@@ -198,16 +200,26 @@ class EstimateDraws:
                 table = np.exp(log_table)
                 table = np.where(np.isnan(table), 0.0, table)
                 rows = np.where(table > 0, table * log_table, 0.0) @ dy
-            values = []
+            top, values, unseen = np.max(log_table, axis=0), [], []
             for _, prior in self.joint.prior.blocks(max(1, 4_000_000 // len(x))):
                 p = self._weights(prior, x) * w
                 marginal = p @ table
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    terms = np.where(marginal > 0, marginal * np.log(marginal), 0.0)
+                    logs = np.log(marginal)
+                    terms = np.where(marginal > 0, marginal * logs, 0.0)
+                    most = np.max(np.where(marginal > 0, top - logs, 0.0), axis=1)
+                # outcomes that the nodes do not reach tell no more than the most telling node
+                missing = np.abs(1.0 - marginal @ dy)
+                unseen.append(np.where(missing > _UNSEEN, np.inf, missing * most))
                 values.append(p @ rows - terms @ dy)
             found.append(np.concatenate(values))
-        value, error = np.maximum(found[0], 0.0), np.abs(found[0] - found[1]) + 1e-8
-        return self._made(self._ends(value, error))
+            lost = np.maximum(lost, np.concatenate(unseen)) if lost.size else np.concatenate(unseen)
+        value, error = np.maximum(found[0], 0.0), np.abs(found[0] - found[1]) + lost + 1e-8
+        made = self._made(self._ends(value, error))
+        if np.isinf(lost).any():
+            why = "the search did not reach outcomes of more than a millionth of the mass"
+            return made._replace(reason=f"{self.reason}; {why}")
+        return made
 
     def sup(self, kind: str) -> PerDraw:
         """Estimate the supremum over outcomes for every draw, as value -/+ error."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from borel.constants import exactly
 from borel.errors import NotTraceable
 from borel.numerics.graphs.graph import Graph, GraphBuilder
 from borel.numerics.graphs.operations import OPERATIONS, TRUTHS
@@ -37,6 +38,8 @@ def lifted(graph: GraphBuilder, value: Any, where: str) -> Tracer:
         if value._graph is not graph:
             raise NotTraceable(f"{where}: a value of another density leaked into this one")
         return value
+    if isinstance(value, Fraction):
+        value = exactly(value)  # NumPy's integers in a Fraction overflow
     if isinstance(value, Fraction) and Fraction(float(value)) != value:
         # a declared constant such as 1/10 is no float: it stays a quotient in the graph
         parts = [float(value.numerator), float(value.denominator)]
