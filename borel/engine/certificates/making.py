@@ -11,6 +11,7 @@ from borel.checker.models import working
 from borel.engine.certificates.covers import Spent, Work, of_prior
 from borel.engine.certificates.data import joint_as_data, missing, text
 from borel.engine.certificates.infinities_on_rays import infinite
+from borel.engine.certificates.laws import quantile, tail
 from borel.engine.certificates.points import at_outcome, breaks
 from borel.engine.certificates.suprema import supremum
 
@@ -78,8 +79,12 @@ def certificate(
                 proof |= at_outcome(joint, checked, kind, arguments["y"], ends, left)
             elif name == "sup":
                 proof = {"rule": "bounds", **supremum(joint, checked, kind, bound, left)}
+            elif name == "quantile":
+                found = quantile(joint, checked, kind, arguments, ends, left)
+                proof = {"rule": "labels", **found}
             else:
-                raise missing(figure, name)
+                found = tail(joint, checked, kind, name, arguments, ends, left)
+                proof = {"rule": "labels", **found}
         except Spent:
             raise missing(figure, f"it within {work} cells") from None
     return {**header, "proof": {**about, **proof, "prior": prior}}
