@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _SHARES = (4, 8, 12, 16)
 """What may stay unknown of the mass of a box: 2^-k of the width of the claim, for the first k."""
 _SMALLEST = 2.0**-52
+_ROUNDS = 3
 _STEP = 2.0**-40
 
 
@@ -133,8 +134,22 @@ class _Labels:
         found = self.search.cover(box, unknown, by_values=False)
         if found is None:
             return None
+        for _ in range(_ROUNDS):
+            gap, doubt = self._gap(found[1], box), _doubt(found[1])
+            if (
+                doubt is None
+                or not abs(gap) < 4 * doubt
+                or not mass(part, found[1])[1] > self.share
+            ):
+                break
+
+            def sharper(row: Row, least: float = doubt / 64) -> list[arb]:
+                return [most(v, (_doubt(row) or 0) - arb(least)) for v in unknown(row)]
+
+            found = self.search.cover(box, sharper, by_values=False) or found
         data, row = found
-        if self._looks_above(row, box):
+        gap = self._gap(row, box)
+        if gap > 0:
             for witness in self._witnesses(box):
                 try:
                     is_above(
@@ -144,7 +159,7 @@ class _Labels:
                 except Refused:
                     continue
                 return ["above", self.search.index(data), witness]
-        if box.speed is None or box.unit is None or not self._looks_above(row, box):
+        if gap <= 0 or math.isinf(gap):
 
             def lacking(row: Row) -> list[arb]:
                 short = [-margin(self.kind, row, f, self.below).least() for f in row.kernel]
@@ -157,19 +172,18 @@ class _Labels:
             return ["open", self.search.index(data)]
         return None if box.speed is not None else ["open", self.search.index(data)]
 
-    def _looks_above(self, row: Row, box: Box) -> bool:
-        """Return whether the leakage is above the level in the middle of a box: a hint."""
+    def _gap(self, row: Row, box: Box) -> float:
+        """Return about how far the leakage is above the level in the middle of a box: a hint."""
         f_y = row.marginal.terms.get(CONSTANT, NOTHING).constant()
         a, b = box.ends
         if not (f_y > 0 and math.isfinite(b - a)):
-            return True
+            return math.inf
         y, checked, sign = a + (b - a) / 2, self.search.checked, 1.0 if self.kind == "pml" else -1.0
         places = [atom.place for atom in checked.atoms]
         if checked.density is not None:
             places += best_secrets(self.search.joint, checked, y, sign)
         best = float(max(sign * heights(self.search.joint, y, np.array(places))))
-        threshold = math.log(float(f_y)) + sign * math.log(float(self.level))
-        return best > sign * threshold
+        return best - sign * math.log(float(f_y)) - math.log(float(self.level))
 
     def _witnesses(self, box: Box) -> Iterable[dict[str, Any]]:
         """Yield secrets that may show it: those that move with the outcomes, or stay."""
@@ -184,3 +198,11 @@ class _Labels:
             if a - _STEP >= lower:
                 yield {"box": [["y", text(-_STEP)], ["y", text(0.0)]]}
         yield from witnesses(self.search.joint, checked, self.kind, y)
+
+
+def _doubt(row: Row) -> float | None:
+    """Return how little is known of f_Y, relative to it, None if nothing is."""
+    f_y, (power, rest) = row.marginal, row.marginal.rest
+    if power != 0 or not (rest.is_finite() and f_y.low > 0):
+        return None
+    return float((rest.rad() / f_y.low).upper())
