@@ -99,7 +99,8 @@ def _path(data: Any, y: Model) -> Model:
     if type(data) is dict and "base" in data:
         data = record(data, "x", ("base", "power", "from", "to"))
         power, base = fraction(data["power"], "x"), constant(finite(data["base"], "x"))
-        require(power != 0 and abs(power) <= 64, "x", f"the power {power}")
+        simple = 0 < abs(power) <= 16 and power.denominator <= 4
+        require(simple, "x", f"the power {power} of t")
         low, high = (
             base + monomial(number(finite(data[key], "x")), power, -INFINITY, INFINITY)
             for key in ("from", "to")

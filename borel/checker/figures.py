@@ -49,6 +49,8 @@ FIGURES = {
     "quantile": ("s", "side"),
 }
 """The figures of PML and PMC, and their arguments."""
+LITTLE = arb(2) ** -40
+"""How far the masses of all outcomes may be off 1."""
 _TRUST = (
     "that f(.|x) has total mass 1 for every secret x",
     "that the densities are nowhere negative",
@@ -248,14 +250,14 @@ def _outcomes_of_witness(joint: Joint, data: Any) -> Part:
     return Part(*cell, joint.kernel, False, None, "witness")
 
 
-def _labelled(
+def labelled(
     joint: Joint, kind: str, level: arb, proof: dict, *, closed: bool
 ) -> tuple[arb, arb, int]:
     """Return bounds of P{leakage > level}, or >= if closed, by labels of parts of the outcomes.
 
-    Each part is ``["above", cover, witness]``, ``["below", cover]`` or ``["open"]``. All masses
-    sum to 1: so what is not above has at most the mass that the parts above leave, and the other
-    way round.
+    Each part is ``["above", cover, witness]``, ``["below", cover]``, or of the others
+    ``["open", cover]``, or ``["open"]`` if nothing is known of its mass. All masses sum to 1: so
+    what is not above has at most the mass that the parts above leave, and the other way round.
     """
     record(proof, "proof", ("covers", "outcomes", "atoms"))
     covers, count = items(proof["covers"], "covers"), 0
@@ -263,21 +265,26 @@ def _labelled(
     for part in _parts(joint, proof):
         count += 1
         label, *rest = items(part.leaf, part.where, 1, 3)
-        wanted = {"above": 2, "below": 1, "open": 0}
+        wanted = {"above": (2, 2), "below": (1, 1), "open": (0, 1)}
         text(label, part.where, tuple(wanted))
-        items(rest, part.where, wanted[label], wanted[label])
-        if label == "open":
+        items(rest, part.where, *wanted[label])
+        if not rest:
             others = others[0], INFINITY
             continue
         row = _row(joint, part, covers, rest[0])
         low, high = mass(part, row)
-        if label == "above":
+        if label == "open":
+            others = others[0] + low, others[1] + high
+        elif label == "above":
             is_above(joint, kind, part, row, level, rest[1], strictly=not closed)
             above = above[0] + low, above[1] + high
         else:
             _below(kind, row, level, part, strictly=closed)
             below = below[0] + low, below[1] + high
-    require(not above[0] + below[0] > 1, "outcomes", "they have a mass of more than 1")
+    total = above[0] + below[0] + others[0]
+    require(not total > 1 + LITTLE, "outcomes", "they have a mass of more than 1")
+    total = above[1] + below[1] + others[1]
+    require(not total < 1 - LITTLE, "outcomes", "they have a mass of less than 1")
     least_above = most(above[0], 1 - below[1] - others[1])
     most_above = least(1 - below[0], above[1] + others[1])
     return least_above.lower(), most_above.upper(), count
@@ -296,7 +303,7 @@ def _tail(joint: Joint, kind: str, name: str, arguments: dict, claim: tuple, pro
     record(proof, "proof", ("prior", "labels"))
     closed = name == "tail" and flag(arguments["closed"], "closed")
     t = rational(arguments["t"], "t")
-    low, high, count = _labelled(joint, kind, number(t).exp(), proof["labels"], closed=closed)
+    low, high, count = labelled(joint, kind, number(t).exp(), proof["labels"], closed=closed)
     low, high = (low, high) if name == "tail" else (1 - high, 1 - low)
     lower, upper = map(number, claim)
     require(bool(lower <= most(low, ZERO)), "lower", f"not proved, only {low.str(20)}")
@@ -318,14 +325,14 @@ def _quantile(joint: Joint, kind: str, arguments: dict, claim: tuple, proof: dic
     lower, upper = map(number, claim)
     require(bool(upper >= 0), "upper", "a leakage is not negative")
     if upper.is_finite():
-        _, high, more = _labelled(joint, kind, upper.exp(), proof["upper"], closed=False)
+        _, high, more = labelled(joint, kind, upper.exp(), proof["upper"], closed=False)
         held = high <= rest if left else high < rest
         require(bool(held), "upper", f"a mass of {high.str(20)} may be above it")
         count += more
     else:
         require(proof["upper"] is None, "upper", "a proof that is not needed")
     if lower > 0:
-        low, _, more = _labelled(joint, kind, lower.exp(), proof["lower"], closed=True)
+        low, _, more = labelled(joint, kind, lower.exp(), proof["lower"], closed=True)
         held = low > rest if left else low >= rest
         require(bool(held), "lower", f"a mass of only {low.str(20)} is not below it")
         count += more

@@ -24,7 +24,7 @@ from borel.checker.polynomials import INFINITY, NOTHING, ZERO, S, most
 from borel.checker.reading import Refused, end, extended, fraction, items, record, text
 from borel.checker.reading import number as finite
 
-_LARGEST_POWER = 64
+_LARGEST_POWER, _LARGEST_ROOT = 16, 4
 _ENDS = ("lower", "upper")
 _SLACK = arb(2) ** -40
 """How far the mass of a prior, by its formula, may be off 1: its constants are rounded."""
@@ -273,7 +273,8 @@ def along(left: float, right: float, data: Any, where: str) -> tuple[Model, Mode
     data = record(data, where, ("germ", "power"))
     side = text(data["germ"], where, ("lower", "upper"))
     power = fraction(data["power"], where)
-    require(0 < power <= _LARGEST_POWER, where, f"the power {power} of t")
+    simple = 0 < power <= _LARGEST_POWER and power.denominator <= _LARGEST_ROOT
+    require(simple, where, f"the power {power} of t")
     base, other = (left, right) if side == "lower" else (right, left)
     require(math.isfinite(other) and left < right, where, "no edges of a part towards an end")
     low, high = arb(left), arb(right)

@@ -42,21 +42,27 @@ _HALF = arb(0, 1)
 """The ball [-1, 1]."""
 
 
+_PRODUCTS, _POWERS = 10**8, 256
+"""How many products a verification may take, and how many powers of t a model may have."""
+
+
 class _Setting:
     degree = 8
     everywhere = False
+    left = 0
 
 
 @contextmanager
 def working(bits: int, degree: int) -> Iterator[None]:
     """Work with balls of so many bits and polynomials of so high a degree."""
-    before, cap = _Setting.degree, ctx.cap
-    _Setting.degree, ctx.cap = degree, degree + 2  # flint cuts series off at ctx.cap
+    before, cap = (_Setting.degree, _Setting.left), ctx.cap
+    _Setting.degree, _Setting.left = degree, _PRODUCTS
+    ctx.cap = degree + 2  # flint cuts series off there
     try:
         with ctx.workprec(bits):
             yield
     finally:
-        _Setting.degree, ctx.cap = before, cap
+        (_Setting.degree, _Setting.left), ctx.cap = before, cap
 
 
 @contextmanager
@@ -236,6 +242,9 @@ class Model:
         if not (self.real and other.real):
             raise Refused("a density", "its logarithm, which may be -infinity, in a product")
         terms, rest = {}, (0, ZERO)
+        _Setting.left -= len(self.terms) * len(other.terms)
+        if _Setting.left < 0 or max(len(self.terms), len(other.terms)) > _POWERS:
+            raise Refused("a density", "it takes too many products, or powers of t")
         first, second = (min((e for e, _ in v.terms), default=0) for v in (self, other))
         for (e, k), p in self.terms.items():
             for (f, m), q in other.terms.items():

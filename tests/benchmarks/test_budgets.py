@@ -18,7 +18,7 @@ from borel import adversaries as adv
 from borel import settings
 from borel.guarantees import PML
 
-pytestmark = [pytest.mark.benchmark, pytest.mark.usefixtures("enclosures_alone")]
+pytestmark = pytest.mark.benchmark
 
 BUDGET, MOST, APART = 3.0, 1.2, 3.0
 REALS, UNIT, COUNTS = bl.Reals(), bl.Interval(0, 1), bl.Integers(0, None)

@@ -17,8 +17,6 @@ from borel.engine.certificates import finite_envelopes, finite_sets
 from borel.errors import NotYet
 from borel.probability.bound import Bound
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 K = np.array([[F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)], [F(1, 8), F(7, 8)]], dtype=object)
 CENTRE = [F(1, 2), F(1, 4), F(1, 4)]
 ON = bl.Finite(["a", "b", "c"])

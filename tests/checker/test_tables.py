@@ -19,8 +19,6 @@ from borel.engine.certificates.finite import certificate
 from borel.errors import NotYet
 from borel.probability.bound import Bound
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 K = [[F(1, 2), F(1, 3), F(1, 6), F(0)], [F(1, 4), F(1, 4), F(1, 2), F(0)], [F(1), F(0), F(0), F(0)]]
 P = [F(1, 5), F(4, 5), F(0)]
 Q = [F(3, 10), F(4, 15), F(13, 30), F(0)]

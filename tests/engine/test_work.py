@@ -23,8 +23,6 @@ from borel.numerics.intervals import interpreter
 from borel.numerics.jets.interpreter import Program
 from borel.probability.bound import Bound
 
-pytestmark = pytest.mark.usefixtures("enclosures_alone")
-
 UNIT, REALS, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)
 THREE = bl.Finite([0.0, 1.0, 3.0])
 PRIMITIVES = (

@@ -162,7 +162,12 @@ class Outcomes:
     # -- one box --------------------------------------------------------------------------------
 
     def cover(
-        self, box: Box, lacking: Callable[[Row], list[arb]], *, cells: int = _CELLS
+        self,
+        box: Box,
+        lacking: Callable[[Row], list[arb]],
+        *,
+        cells: int = _CELLS,
+        by_values: bool = True,
     ) -> tuple[Any, Row] | None:
         """Return a cover, as data, by which nothing is lacking on a box, and what is known by it.
 
@@ -193,7 +198,8 @@ class Outcomes:
             total = sum(doubts.values(), arb(0)) / (8 * len(doubts))
             cut = {key for key, v in doubts.items() if not v < total and not v * 64 < worst}
             of = dict(zip(keys, row.kernel, strict=True))
-            cut |= {key for key in short if not _doubt_of_values(of[key]) * 8 < worst}
+            if by_values:
+                cut |= {key for key in short if not _doubt_of_values(of[key]) * 8 < worst}
             cut &= set(cover.leaves)
             if not cut or len(cover.leaves) + len(cut) > cells:
                 return None

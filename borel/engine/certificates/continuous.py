@@ -1,4 +1,4 @@
-"""Make the certificate of a figure: which search is for it."""
+"""Certificates of figures of a joint that has a kernel on a line: which search is for which."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from borel.checker.models import working
 from borel.engine.certificates.covers import Spent, Work, of_prior
 from borel.engine.certificates.data import joint_as_data, missing, text
 from borel.engine.certificates.infinities_on_rays import infinite
+from borel.engine.certificates.laws_by_labels import quantile, tail
 from borel.engine.certificates.points import at_outcome, breaks
 from borel.engine.certificates.suprema import supremum
 
@@ -54,6 +55,9 @@ def certificate(
         No rule of the checker proves it; the message names what is missing.
     """
     kind, name = figure.split(".")
+    if bound.status == "exact" and bound.upper < math.inf:
+        instead = "with bl.options(closed_forms=False) figures are wide enough."
+        raise missing(figure, "a closed form to its last digit", instead)
     header = {
         "format": FORMAT,
         "figure": figure,
@@ -78,8 +82,12 @@ def certificate(
                 proof |= at_outcome(joint, checked, kind, arguments["y"], ends, left)
             elif name == "sup":
                 proof = {"rule": "bounds", **supremum(joint, checked, kind, bound, left)}
+            elif name == "quantile":
+                found = quantile(joint, checked, kind, arguments, ends, left)
+                proof = {"rule": "labels", **found}
             else:
-                raise missing(figure, name)
+                found = tail(joint, checked, kind, name, arguments, ends, left)
+                proof = {"rule": "labels", **found}
         except Spent:
             raise missing(figure, f"it within {work} cells") from None
     return {**header, "proof": {**about, **proof, "prior": prior}}
