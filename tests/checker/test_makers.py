@@ -150,8 +150,7 @@ def test_a_wrong_law_of_a_sum_is_not_verified():
 
 def test_a_wrong_figure_of_the_engine_is_not_verified():
     """A bound that is off by 1e-4, with the joint as it is."""
-    with bl.options(certificates=False):
-        bound = bl.pml(TILTED).sup()
+    bound = bl.pml(TILTED).sup()
     wrong = Bound.certified(bound.lower - 1e-4, bound.upper - 1e-4)
     with pytest.raises(NotYet, match="no rule proves"):
         certificate(TILTED, "pml.sup", {}, wrong)

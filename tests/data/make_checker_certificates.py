@@ -61,7 +61,7 @@ def figure(joint, name, arguments):
     """Return a figure by the engine, without certificates of the older kind."""
     kind, what = name.split(".")
     leakage = getattr(bl, kind)(joint)
-    with bl.options(certificates=False, closed_forms=False):
+    with bl.options(closed_forms=False):
         if what == "at":
             return leakage(arguments["y"])
         return getattr(leakage, what)(*arguments.values()) if what != "tail" else leakage.tail(
