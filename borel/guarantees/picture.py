@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from borel.colours import BLUE, GREY
 from borel.errors import InvalidInput
 from borel.guarantees.calculus import Implication, Implied, kind_of
 
@@ -65,8 +66,6 @@ def plot_implications(found: Implied, *, ax: Axes | None = None) -> Axes:
         raise InvalidInput(
             "plot_implications", expected="bl.guarantees.implied(...)", got=type(found).__name__
         )
-    from borel.audits.plots.leakage_plots import BLUE, GREY
-
     if ax is None:
         import matplotlib.pyplot as plt
 

@@ -8,15 +8,13 @@ import numpy as np
 
 from borel.audits.plots.envelope_curves import envelope_curve
 from borel.audits.plots.leakage_plots import (
-    BLUE,
-    GREY,
-    ORANGE,
     _axes,
     _legend,
     _middle,
     finished,
     mark_infinite,
 )
+from borel.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
 from borel.probability.bound import weakest
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 _APART = 0.1
-GREEN, PURPLE = "#009E73", "#CC79A7"
 _STYLES: dict[str, tuple[str, str, str, Any]] = {
     "quantile": ("lower bound: as released", "lower", GREY, (0, (1, 1.5))),
     "binary": ("lower bound: one bit", "lower", GREEN, "-."),

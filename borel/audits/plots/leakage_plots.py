@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.colours import BLUE, GREY, ORANGE
 from borel.errors import InvalidInput
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#595959"
-"""Colours that stay apart for the colour-blind and in grey (Okabe and Ito)."""
 _NAMES = {"pml": "PML", "pmc": "PMC"}
 _MANY = 30
 
