@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from borel.audits.items import ENVELOPE_LEVELS
 from borel.audits.plots.envelope_plots import draw_envelope
-from borel.audits.plots.leakage_plots import blank_axes, draw_curve, draw_epsilon, draw_law
 from borel.audits.plots.posterior_curves import alpha_curve
 from borel.audits.plots.posterior_plots import draw_alpha
 from borel.audits.set_audit import worst_case
 from borel.audits.study_key import PARTS
 from borel.audits.table import CLAIMS, STATUS_WORDS, rows, short
 from borel.errors import InvalidInput
+from borel.figures.leakage_plots import blank_axes, draw_curve, draw_epsilon, draw_law
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +122,7 @@ def render(audit: Audit) -> str:
     """Return the report as HTML; every text of the study is escaped."""
     from jinja2 import Environment, StrictUndefined
 
-    source = resources.files("borel").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+    source = resources.files("borel.audits").joinpath(_TEMPLATE).read_text(encoding="utf-8")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
