@@ -9,7 +9,7 @@ from statuses import certainly
 import borel as bl
 from borel.audits.plots.envelope_curves import LEVELS, envelope_curve, spread
 from borel.audits.plots.envelope_plots import draw_envelope
-from borel.audits.plots.leakage_plots import blank_axes
+from borel.figures.leakage_plots import blank_axes
 
 HALF = F(1, 2)
 SEVEN = [

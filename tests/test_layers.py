@@ -117,7 +117,6 @@ ALLOWED = {
 }
 
 WAITING = """
-audits.plots.leakage_curves -> audits.serialisation
 engine.certificates.at_outcomes -> engine.continuous.engine
 engine.certificates.discrete_laws -> engine.finite.law_engine
 engine.certificates.encoding -> engine.continuous.engine
@@ -144,12 +143,8 @@ engine.infinite.proofs -> engine.continuous.outcome_engine
 engine.infinite.ray_candidates -> engine.continuous.outcome_engine
 engine.kernels.outcome_regions -> engine.continuous.event_figures
 engine.prior_sets.parametric_search -> priors.parametric_families
-figures.leakage -> audits.plots.leakage_plots
 guarantees.extremal_examples -> names
-guarantees.picture -> audits.plots.leakage_plots
 numerics.graphs.foreign_density -> probability.alphabets
-priors.posterior_leakage -> audits.plots.leakage_plots
-priors.set_leakage -> audits.plots.leakage_plots
 probability.joint -> engine
 probability.measure_operations -> engine.problem.prior_masses
 probability.mechanism -> mechanisms.parameter_arrays

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.audits.serialisation import from_plain, in_words, to_plain
+from borel.audits.serialisation import from_plain, to_plain
 from borel.errors import InvalidInput
+from borel.probability.alphabets import in_words
 from borel.probability.bound import Bound, Ratio
 
 if TYPE_CHECKING:

@@ -246,7 +246,7 @@ class LeakageVariable(Remade):
 
     def plot(self, **kwargs: Any) -> Any:
         """Plot the leakage against the outcome, with its band (see `borel.plot_leakage`)."""
-        from borel.audits.plots.leakage_plots import plot_leakage
+        from borel.figures.leakage_plots import plot_leakage
 
         return plot_leakage(self, **kwargs)
 

@@ -265,7 +265,7 @@ class PosteriorLeakage(Remade):
 
     def plot(self, **kwargs: Any) -> Any:
         """Plot the leakage against the outcome with its posterior band."""
-        from borel.audits.plots.leakage_plots import plot_leakage
+        from borel.figures.leakage_plots import plot_leakage
 
         return plot_leakage(self, **kwargs)
 

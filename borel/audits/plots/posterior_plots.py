@@ -305,7 +305,7 @@ def _literal(text: str, backend: str | None) -> str:
 
 def draw_alpha(curve: xr.Dataset, ax: Any) -> Any:
     """Draw what `alpha_curve` returned on Axes of one's own, for the report."""
-    from borel.audits.plots.leakage_plots import finished, mark_infinite
+    from borel.figures.leakage_plots import finished, mark_infinite
 
     low, high = curve["lower"].values, curve["upper"].values
     alpha, finite = curve["alpha"].values, np.isfinite(high)
