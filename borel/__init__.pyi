@@ -92,6 +92,6 @@ from .probability.joint import Joint as Joint
 from .probability.measure import Measure as Measure
 from .probability.measure import Tail as Tail
 from .probability.measure import pmf as pmf
-from .probability.measure_operations import mixture as mixture
 from .probability.mechanism import Mechanism as Mechanism
+from .probability.mixtures import mixture as mixture
 from .settings import options as options

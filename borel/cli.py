@@ -77,7 +77,11 @@ def init(
 ) -> None:
     """Write a commented study to start from."""
     with _errors():
-        text = resources.files("borel.audits").joinpath("study_template.py").read_text(encoding="utf-8")
+        text = (
+            resources.files("borel.audits")
+            .joinpath("study_template.py")
+            .read_text(encoding="utf-8")
+        )
         try:
             with path.open("x", encoding="utf-8") as file:  # never over another file
                 file.write(text)

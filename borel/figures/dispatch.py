@@ -9,7 +9,7 @@ from borel.engine import engine_for
 from borel.engine.problem.budget import within_budget
 from borel.errors import NotYet
 from borel.figures.leakage import _require_joint
-from borel.mechanisms.parameter_arrays import JointFamily
+from borel.probability.mechanism_families import JointFamily
 
 
 def figure(joint: Any, name: str, *arguments: Any) -> Any:

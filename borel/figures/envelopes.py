@@ -81,9 +81,9 @@ from borel.engine.envelopes.figures import Threshold
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.leakage import _NAMES, _require_joint, pmc, pml
-from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 from borel.probability.bound import weakest
+from borel.probability.mechanism_families import JointFamily
 from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:

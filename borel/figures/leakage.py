@@ -13,10 +13,10 @@ from borel.engine import engine_for
 from borel.engine.finite.law_engine import LOST
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
-from borel.mechanisms.parameter_arrays import JointFamily, LeakageFamily
 from borel.probability.alphabets import Finite, Product, exact_array
 from borel.probability.bound import Bound
 from borel.probability.joint import Joint
+from borel.probability.mechanism_families import JointFamily, LeakageFamily
 from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:

@@ -22,11 +22,11 @@ from borel.errors import InvalidInput, NotYet
 from borel.figures.dispatch import figure
 from borel.figures.leakage import _require_joint
 from borel.figures.profile_sources import finite, pure_level, source_of, two_measures
-from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 from borel.probability.bound import Bound, weakest
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
+from borel.probability.mechanism_families import JointFamily
 from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:

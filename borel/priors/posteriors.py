@@ -22,7 +22,7 @@ from borel.priors.posterior_leakage import PosteriorLeakage, random_figure
 from borel.probability.alphabets import how_to_match
 from borel.probability.arrays import labels_of
 from borel.probability.measure import Measure, covers
-from borel.probability.measure_operations import mixture
+from borel.probability.mixtures import mixture
 from borel.probability.pickling import Remade
 from borel.probability.wrong_calls import explained
 

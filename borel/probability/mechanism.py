@@ -23,6 +23,7 @@ from borel.probability.arrays import (
     shown,
 )
 from borel.probability.density import Density, breaks_of
+from borel.probability.joint import Joint
 from borel.probability.measure import Measure
 from borel.probability.wrong_calls import explained
 
@@ -96,7 +97,7 @@ class Mechanism:
         arrays = {n: v for n, v in (params or {}).items() if getattr(v, "dims", ())}
         if not arrays:
             return super().__new__(cls)
-        from borel.mechanisms.parameter_arrays import MechanismFamily
+        from borel.probability.mechanism_families import MechanismFamily
 
         fixed = {n: v for n, v in (params or {}).items() if n not in arrays}
         return MechanismFamily(
@@ -424,6 +425,10 @@ class Mechanism:
         if isinstance(other, Mechanism):
             return kernel_operations.post_process(self, other)
         return NotImplemented
+
+    def __rmul__(self, prior: Any) -> Any:
+        """Return the joint P_X x P_{Y|X} of a prior, ``prior * mech``."""
+        return Joint(prior, self) if isinstance(prior, Measure) else NotImplemented
 
     def __mul__(self, other: Any) -> Any:
         """Refuse: the joint is ``prior * mech``."""
