@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from borel.constants import exactly
 from borel.engine import engine_for
-from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
+from borel.engine.divergences.hockey_sticks import figure_of_two
 from borel.engine.problem.kernel_normalisation import statement
+from borel.engine.problem.thresholds import Threshold
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.noise import GaussianForms, LaplaceForms
 from borel.probability.alphabets import Finite

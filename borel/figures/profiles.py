@@ -15,9 +15,10 @@ import numpy as np
 from borel import settings
 from borel.constants import exactly, real
 from borel.engine import engine_for
-from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
+from borel.engine.divergences.hockey_sticks import figure_of_two
 from borel.engine.finite.law_engine import WIDE
 from borel.engine.problem.budget import cut_short, vouched, within_budget
+from borel.engine.problem.thresholds import Threshold
 from borel.errors import InvalidInput, NotYet
 from borel.figures.dispatch import figure
 from borel.figures.leakage import _require_joint

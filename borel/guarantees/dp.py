@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.engine import engine_for
-from borel.engine.divergences.hockey_sticks import Threshold
+from borel.engine.problem.thresholds import Threshold
 from borel.figures.profiles import privacy_profile
 from borel.guarantees.base import Tail
 from borel.probability.bound import Verdict

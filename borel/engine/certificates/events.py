@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from borel.engine.continuous.event_figures import Rows
-    from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.engine.problem.thresholds import Threshold
 
 _TIE = 2.0**-40
 _SMALL = 1e-14

@@ -22,6 +22,7 @@ from borel.engine.kernels.essential_supremum import Extremes, extremes
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.engine.kernels.starting_points import guess
 from borel.engine.problem import reduced_joint
+from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.secret_and_kernel import Secret, Surface, secret_of
 from borel.errors import NotEnclosed
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from borel.engine.kernels.ball_figures import ArbPoints
     from borel.numerics.intervals.batched import Box
     from borel.probability.bound import Bound
-    from borel.probability.density import Density
     from borel.probability.joint import Joint
 
 _TOP, _BOTTOM = 1.0, -1.0
@@ -108,7 +108,7 @@ class CertifiedEngine(LawMeasures):
         if not normalised.startswith("proved"):
             conditions.append(f"kernel normalised: {normalised}")
         self.status = "conditional" if conditions else "certified"
-        self.assumptions = (*conditions, *literals(joint))
+        self.assumptions = (*conditions, *rounded(joint.mechanism.density, joint.prior.density))
         self._kept: dict[Any, Any] = {}
         self._cells: tuple[bytes, np.ndarray, list] = (b"", np.zeros(1), [])
 
@@ -464,26 +464,3 @@ class CertifiedEngine(LawMeasures):
                 self._heads["count"] *= 4
 
         return self._remembered(("law", kind), compute)
-
-
-def literals(joint: Joint) -> tuple[str, ...]:
-    """Say which numbers in the graphs were rounded when they were written as decimals."""
-    return rounded(joint.mechanism.density, joint.prior.density)
-
-
-def rounded(*densities: Density | None) -> tuple[str, ...]:
-    """Say which numbers in the graphs of densities were rounded when they were written."""
-    found: set[float] = set()
-    for density in densities:
-        if density is not None and density.graph is not None:
-            found |= {c for c in density.graph.constants if np.isfinite(c) and not _short(c)}
-    if not found:
-        return ()
-    shown = ", ".join(f"{c!r}" for c in sorted(found)[:6]) + (", ..." if len(found) > 6 else "")
-    return (f"numbers mean their binary64 values: {shown}",)
-
-
-def _short(value: float) -> bool:
-    """Return whether a float is a short dyadic number: it means what was written."""
-    numerator, denominator = float(value).as_integer_ratio()
-    return numerator.bit_length() <= 40 and denominator.bit_length() <= 24

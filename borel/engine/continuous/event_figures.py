@@ -17,8 +17,9 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates.events import event, psi
-from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_line
+from borel.engine.divergences.hockey_sticks import Pair, excess_on_line
 from borel.engine.problem.secret_and_kernel import log_graph
+from borel.engine.problem.thresholds import Threshold
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.numerics.balls.arithmetic import ball
 from borel.numerics.graphs.shared_graph import JoinedGraphs

@@ -32,7 +32,7 @@ from borel.probability.countable_law import Values, check_level
 from borel.probability.generators import NAMED
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.engine.problem.thresholds import Threshold
     from borel.probability.generators import Generator
     from borel.probability.joint import Joint
 

@@ -16,8 +16,8 @@ from borel.numerics.intervals.batched import LARGEST
 from borel.probability.countable_law import Values
 
 if TYPE_CHECKING:
-    from borel.engine.certificates.infinities import Proof
     from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.problem.proof import Proof
 
 BANDS = 20_000
 _FIRST = 16

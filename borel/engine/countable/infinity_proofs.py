@@ -15,7 +15,7 @@ from borel.engine.infinite.proofs import STARTS, Search
 from borel.engine.problem.secret_and_kernel import Secret, charged_along, log_graph, secret_of
 
 if TYPE_CHECKING:
-    from borel.engine.certificates.infinities import Proof
+    from borel.engine.problem.proof import Proof
 
 
 def prove_countable(engine: Any, kind: str) -> Proof | None:

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.engine.continuous.engine import rounded
 from borel.engine.problem import secret_and_kernel
+from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.prior_normalisation import FAMILIES
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import ball, enclose

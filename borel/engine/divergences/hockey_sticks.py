@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
+from borel.engine.problem.thresholds import Threshold
 from borel.errors import NotEnclosed, NotYet
-from borel.numerics.balls.arithmetic import as_fraction, ball, enclose, precision
+from borel.numerics.balls.arithmetic import enclose
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Interval
 from borel.probability.bound import Bound
@@ -29,43 +30,7 @@ if TYPE_CHECKING:
     from borel.numerics.graphs.trace import Graph
     from borel.probability.measure import Measure
 
-_BITS = 320
-_LARGEST = 10_000
 _GRID = 4001
-
-
-class Threshold(NamedTuple):
-    """A level epsilon >= 0 of the privacy loss, in nats or as e^epsilon; infinity is the limit.
-
-    Attributes
-    ----------
-    epsilon : Fraction, optional
-        In nats.
-    ratio : Fraction, optional
-        e^epsilon, instead.
-    """
-
-    epsilon: Any = None
-    ratio: Fraction | None = None
-
-    def nats(self) -> Any:
-        """Return epsilon as a ball."""
-        return ball(self.epsilon) if self.ratio is None else ball(self.ratio).log()
-
-    def factor(self) -> Any:
-        """Return e^epsilon as a ball."""
-        return ball(self.epsilon).exp() if self.ratio is None else ball(self.ratio)
-
-    def ends(self) -> tuple[Fraction, Fraction | None]:
-        """Enclose e^epsilon, exactly where it is rational; above e^10000 None stands for more."""
-        if self.ratio is not None:
-            return self.ratio, self.ratio
-        if self.epsilon == 0:
-            return Fraction(1), Fraction(1)
-        large = self.epsilon > _LARGEST
-        with precision(_BITS):
-            found = ball(_LARGEST if large else self.epsilon).exp()
-            return as_fraction(found.lower()), None if large else as_fraction(found.upper())
 
 
 Ends = tuple[list[Fraction], list[Fraction]]

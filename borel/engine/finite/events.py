@@ -25,8 +25,8 @@ from borel.numerics.intervals.rounding import (
 )
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.hockey_sticks import Threshold
     from borel.engine.finite.event_curves import Floats
+    from borel.engine.problem.thresholds import Threshold
     from borel.probability.bound import Bound
 
 

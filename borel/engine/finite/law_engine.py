@@ -14,7 +14,7 @@ from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.bound import Bound, Ratio
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.engine.problem.thresholds import Threshold
     from borel.probability.countable_law import Values
 
 WIDE = 1e-9

@@ -45,11 +45,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates.infinities import Proof, infinite
+from borel.engine.certificates.infinities import infinite
 from borel.engine.infinite import marginal_order as marginal
 from borel.engine.infinite.pair_proof import Pairs
 from borel.engine.infinite.ray_candidates import Rays
 from borel.engine.infinite.slope_proof import Slopes
+from borel.engine.problem.proof import Proof
 from borel.numerics.germs.interpreter import PowerProgram, slack
 from borel.numerics.germs.order_bounds import Orders, Ray, better, gap, of_linear, of_log
 from borel.numerics.germs.subsequences import known_nodes
