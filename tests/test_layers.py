@@ -128,19 +128,9 @@ engine.certificates.prior_sets -> engine
 engine.certificates.prior_sets -> engine.prior_sets.linear_programme
 engine.certificates.several_secrets -> engine.continuous.engine
 engine.certificates.trials -> engine.continuous.outcome_engine
-engine.continuous.engine -> engine.estimates.engine
-engine.countable.engine -> engine.continuous.engine
-engine.divergences.continuous -> engine.continuous.engine
-engine.divergences.countable -> engine.continuous.engine
-engine.divergences.dispatch -> engine.estimates.divergences
 engine.draws.estimates -> engine
 engine.draws.measures -> engine
 engine.envelopes.cell_enclosures -> engine
-engine.finite.law_engine -> engine.continuous.integer_secret_means
-engine.finite.law_engine -> engine.countable.infinity_proofs
-engine.infinite.proofs -> engine.continuous.outcome_engine
-engine.infinite.ray_candidates -> engine.continuous.outcome_engine
-engine.kernels.outcome_regions -> engine.continuous.event_figures
 engine.prior_sets.parametric_search -> priors.parametric_families
 guarantees.extremal_examples -> names
 numerics.graphs.foreign_density -> probability.alphabets
@@ -151,13 +141,7 @@ CIRCLES = """
 adversaries.region_witnesses adversaries.witnesses
 audits.items audits.report audits.set_audit audits.store audits.table
 databases.entry_kernels databases.iid
-engine.continuous.endpoint_means engine.continuous.engine engine.continuous.event_figures
-    engine.continuous.f_information engine.continuous.integer_secret_means
-    engine.continuous.maximal_cost_leakage engine.continuous.outcome_engine
-    engine.continuous.outcome_partition engine.continuous.tail_entropy
-engine.divergences.hockey_sticks engine.divergences.loss_events
 engine.draws.blocks engine.draws.estimates engine.draws.laws engine.draws.measures
-engine.estimates.engine engine.estimates.outcome_engine engine.estimates.zeros
 engine.prior_sets.capacity engine.prior_sets.finite_figures
 figures.conditional figures.leakage
 guarantees.calculus guarantees.picture

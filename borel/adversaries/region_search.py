@@ -65,15 +65,15 @@ class Region:
 
 def reader_of(engine: Any, y: Any) -> Any:
     """Return the reader for an engine."""
+    from borel.engine import estimate_engine
     from borel.engine.continuous.engine import CertifiedEngine
     from borel.engine.countable.engine import CountableEngine
-    from borel.engine.estimates.engine import EstimateEngine
 
     if isinstance(engine, CertifiedEngine):
         whole = engine.of_secrets
         if whole is not None:
             return Certified(whole, y)
-        return Estimated(EstimateEngine(engine.given, "there are too many secrets"), y)
+        return Estimated(estimate_engine(engine.given, "there are too many secrets"), y)
     if isinstance(engine, CountableEngine):
         return Countable(engine, y)
     return Estimated(engine, y)

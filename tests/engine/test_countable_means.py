@@ -15,7 +15,7 @@ from scipy import special, stats
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.continuous.integer_secret_means import beyond
+from borel.engine.countable.means_beyond_head import beyond
 from borel.numerics.germs.forward_difference import enclosed, unit_step, without_common
 from borel.numerics.germs.interpreter import ray, slack
 from borel.numerics.germs.values import Undecided

@@ -27,7 +27,7 @@ from borel.numerics.graphs.rewrite import COMPARISONS, linear_of, simplified
 from borel.numerics.graphs.shared_graph import JoinedGraphs
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.problem.protocols import WithMasses
     from borel.numerics.graphs.trace import Graph
     from borel.probability.density import Density
     from borel.probability.generators import Generator
@@ -36,7 +36,7 @@ _MOST_SECRETS, _EVALUATIONS, _BITS = 32, 60_000, 128
 _BRANCHES = {"where", *COMPARISONS}
 
 
-def f_information(engine: CertifiedOutcomes, f: Generator) -> tuple[float, float]:
+def f_information(engine: WithMasses, f: Generator) -> tuple[float, float]:
     """Enclose a named f-information of a finite secret.
 
     Raises

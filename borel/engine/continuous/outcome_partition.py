@@ -16,7 +16,7 @@ from borel.numerics.intervals.batched import LARGEST
 from borel.probability.countable_law import Values
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.continuous.protocols import OutcomeEngine
     from borel.engine.problem.proof import Proof
 
 BANDS = 20_000
@@ -34,7 +34,7 @@ class Partition:
     is what the others leave.
     """
 
-    def __init__(self, engine: CertifiedOutcomes, kind: str):
+    def __init__(self, engine: OutcomeEngine, kind: str):
         self.engine, self.kind = engine, kind
         self._tol = min(settings.current().tol / 8, 1e-9)
         self.most = BANDS

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
+from borel.engine.divergences.finite import finite_laws
 from borel.engine.problem.thresholds import Threshold
 from borel.errors import NotEnclosed, NotYet
 from borel.numerics.balls.arithmetic import enclose
@@ -81,9 +82,7 @@ def figure_of_two(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bo
     what : {"excess", "beyond"}
         The hockey-stick divergence, or P{L > epsilon}.
     """
-    from borel.engine.divergences.dispatch import _finite
-
-    laws = _finite(p, q)
+    laws = finite_laws(p, q)
     if laws is not None:
         compute = finite_excess if what == "excess" else finite_beyond
         return probability_of(*compute(*laws.ends(), threshold), laws.bound)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.estimates.engine import REASON, Pointwise, log_kernel
+from borel.engine.estimates.engine import REASON, Pointwise
 from borel.engine.estimates.outcome_curve import _FINE, Curve
+from borel.engine.estimates.secret_points import log_kernel
 from borel.engine.finite.law_engine import LOST
 from borel.errors import NotYet
 from borel.numerics.float64.maximisation import maximise

@@ -59,18 +59,18 @@ from borel.numerics.graphs import float64, rewrite
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.problem.protocols import TracedJoint, WithMasses
     from borel.numerics.graphs.trace import Graph
 
 STARTS = (2.0**-10, 2.0**-30)
 
 
-def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]]) -> Proof | None:
+def prove(engine: WithMasses, kind: str, ends: list[tuple[float, float]]) -> Proof | None:
     """Search for a proof that the supremum of a leakage over the outcomes is infinite.
 
     Parameters
     ----------
-    engine : CertifiedOutcomes
+    engine : WithMasses
         The joint.
     kind : {"pml", "pmc", "ldp"}
         Which leakage; the LDP ratio is at least as large as the others.
@@ -87,7 +87,7 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
     return None
 
 
-def prove_mean(engine: CertifiedOutcomes, ends: list[tuple[float, float]]) -> Proof | None:
+def prove_mean(engine: WithMasses, ends: list[tuple[float, float]]) -> Proof | None:
     """Search for a proof that E e^PMC is infinite, where PMC is finite at almost every outcome."""
     if settings.spent():
         return None
@@ -127,7 +127,7 @@ def _search(engine: Any) -> Search:
     return of_one
 
 
-def _at_atoms(engine: CertifiedOutcomes, kind: str) -> Proof | None:
+def _at_atoms(engine: WithMasses, kind: str) -> Proof | None:
     """Search for a proof at the outcomes of positive mass: the mass diverges in the secret."""
     for atom, surface in engine.at_atoms.items():
         mechanism = engine.joint.mechanism
@@ -166,7 +166,7 @@ def prove_at(engine: Any, kind: str, low: float, high: float) -> Proof | None:
 class Search(Rays):
     """The arguments, tried one after the other along every ray."""
 
-    def __init__(self, engine: CertifiedOutcomes, *, certify: bool = True):
+    def __init__(self, engine: TracedJoint, *, certify: bool = True):
         super().__init__(engine)
         self.certify, self.note, self.strict = certify, "", False
         self.graph: Graph = engine.surface.graph
@@ -321,7 +321,7 @@ class Search(Rays):
         where = {"y": y.words, **({} if x is None else {"x": x.words})}
         wanted = settings.current().certificates
         made = self.certify and (wanted or self.strict)
-        certificate = infinite(self.engine, kind, argument) if made else None
+        certificate = infinite(self.engine, kind, argument) if made else None  # type: ignore[arg-type]
         if self.strict and certificate is None:
             return None
         certificate = certificate if wanted else None

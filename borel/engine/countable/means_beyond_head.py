@@ -27,7 +27,7 @@ import numpy as np
 from flint import arb
 
 from borel import settings
-from borel.engine.continuous.tail_entropy import FarEntropy
+from borel.engine.kernels.tail_entropy import FarEntropy
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.germs.forward_difference import enclosed, unit_step, without_common
 from borel.numerics.germs.interpreter import ray
