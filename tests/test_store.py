@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import borel as bl
 from borel.audits.store import from_plain, load, pack, read, to_plain, unpack, writable, write
-from borel.probability.bound import Bound, Ratio
+from borel.probability.bound import STATUSES, Bound, Ratio
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 RATIOS = st.one_of(
@@ -42,7 +42,7 @@ NOTES = st.recursive(
 @st.composite
 def bounds(draw):
     ends = sorted(draw(st.tuples(*[st.floats(allow_nan=False)] * 2)))
-    status = draw(st.sampled_from((*bl.bound.STATUSES, "undecided")))
+    status = draw(st.sampled_from((*STATUSES, "undecided")))
     return Bound(
         *ends,
         status,

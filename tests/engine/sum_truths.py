@@ -12,6 +12,7 @@ import numpy as np
 from mpmath import mpf
 
 import borel as bl
+from borel.probability.alphabets import Product
 
 UNIT, LINE, INF = bl.Interval(0, 1), bl.Reals(), math.inf
 
@@ -28,7 +29,7 @@ def gauss(y, v):
 
 
 def joint(noise, weights, box=None, outcome=LINE, prior=None):
-    secret = bl.alphabets.Product(tuple(box)) if box else UNIT ** len(weights)
+    secret = Product(tuple(box)) if box else UNIT ** len(weights)
 
     def kernel(y, x):
         return noise(y, sum(w * v for w, v in zip(weights, x, strict=True)))
