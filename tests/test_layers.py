@@ -128,10 +128,6 @@ engine.certificates.prior_sets -> engine
 engine.certificates.prior_sets -> engine.prior_sets.linear_programme
 engine.certificates.several_secrets -> engine.continuous.engine
 engine.certificates.trials -> engine.continuous.outcome_engine
-engine.draws.estimates -> engine
-engine.draws.measures -> engine
-engine.envelopes.cell_enclosures -> engine
-engine.prior_sets.parametric_search -> priors.parametric_families
 guarantees.extremal_examples -> names
 numerics.graphs.foreign_density -> probability.alphabets
 """.strip().splitlines()
@@ -141,8 +137,6 @@ CIRCLES = """
 adversaries.region_witnesses adversaries.witnesses
 audits.items audits.report audits.set_audit audits.store audits.table
 databases.entry_kernels databases.iid
-engine.draws.blocks engine.draws.estimates engine.draws.laws engine.draws.measures
-engine.prior_sets.capacity engine.prior_sets.finite_figures
 figures.conditional figures.leakage
 guarantees.calculus guarantees.picture
 numerics.graphs.constant_folding numerics.graphs.folding_rules

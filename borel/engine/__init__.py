@@ -87,3 +87,16 @@ def estimate_engine(joint: Joint, why: str = "") -> Any:
     from borel.engine.estimates.engine import EstimateEngine
 
     return EstimateEngine(joint, why)
+
+
+def draws_engine(joint: Joint) -> Any:
+    """Return the engine for a joint with a random prior."""
+    if joint.mechanism.finite and joint.prior.on.kind == "finite":
+        from borel.engine.draws.blocks import FiniteDraws
+
+        return FiniteDraws(joint)
+    from borel.engine.draws.estimates import EstimateDraws
+
+    if joint.prior.on.dim > 1 or joint.outcome.dim > 1:
+        raise NotYet("learnt * mech", missing="products of alphabets that are not finite")
+    return EstimateDraws(joint, engine_for)

@@ -76,6 +76,7 @@ import numpy as np
 
 from borel import settings
 from borel.constants import exactly, real
+from borel.engine import engine_for
 from borel.engine.envelopes.cell_enclosures import envelope_of
 from borel.engine.envelopes.figures import Threshold
 from borel.engine.problem.budget import within_budget
@@ -117,7 +118,7 @@ class LeakageEnvelope(Remade):
     def _engine(self) -> Any:
         key = settings.current()
         if key not in self._figures:
-            self._figures[key] = envelope_of(self.joint, self.kind)
+            self._figures[key] = envelope_of(self.joint, engine_for(self.joint), self.kind)
         return self._figures[key]
 
     def __call__(self, delta: Any) -> Bound:

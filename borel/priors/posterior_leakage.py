@@ -34,7 +34,7 @@ def random_figure(
         try:
             found = compute(engine)
         except BudgetSpent as error:
-            from borel.engine.draws.blocks import PerDraw
+            from borel.engine.draws.parts import PerDraw
 
             unknown = np.zeros(learnt.size), np.full(learnt.size, np.inf)
             found = PerDraw(*unknown, reason=f"{error} within options(budget=...)")
@@ -146,7 +146,7 @@ class PosteriorLeakage(Remade):
         )
 
     def _engine(self) -> Any:
-        from borel.engine.draws.blocks import draws_engine
+        from borel.engine import draws_engine
 
         if "engine" not in self._cache:
             self._cache["engine"] = draws_engine(self.joint)

@@ -525,7 +525,7 @@ class PosteriorPriors(Remade):
                 lambda kind: PosteriorLeakage(joint, kind).sup(), ("pml", "pmc")
             )
             return first.larger(second, name="LIP")
-        from borel.engine.draws.blocks import draws_engine
+        from borel.engine import draws_engine
 
         engine = draws_engine(joint) if self.size else None
         if engine is not None and not hasattr(engine, name):

@@ -211,23 +211,20 @@ def _shares(places: list, weights: np.ndarray) -> list:
     return cells
 
 
-def envelope_of(joint: Any, kind: str) -> Any:
-    """Return the figures of the envelope of a joint.
+def envelope_of(joint: Any, engine: Any, kind: str) -> Any:
+    """Return the figures of the envelope of a joint, from its engine.
 
     Raises
     ------
     NotYet
         A secret that is not finite, or a kernel that cannot be enclosed over cells.
     """
-    from borel.engine import engine_for
-
     if joint.finite:
-        return FiniteEnvelope(engine_for(joint), kind)
+        return FiniteEnvelope(engine, kind)
     try:
         if joint.secret.kind == "finite":
             certain = np.count_nonzero(joint.prior.probabilities) == 1
-            return (CertainEnvelope if certain else CellEnvelope)(engine_for(joint), kind)
-        engine = engine_for(joint)
+            return (CertainEnvelope if certain else CellEnvelope)(engine, kind)
         if joint.secret.kind == "continuous" and hasattr(engine, "bands"):
             from borel.engine.envelopes.binned import BinnedEnvelope
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from borel import settings
 from borel.engine.certificates.prior_sets import Certificates
+from borel.engine.finite.engine import FiniteEngine
 from borel.engine.prior_sets.attainment import Values
+from borel.engine.prior_sets.capacity import capacity
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import (
@@ -30,13 +32,13 @@ from borel.numerics.intervals.rounding import (
 )
 from borel.probability.arrays import carried
 from borel.probability.bound import Bound, Ratio, attained_by_some
-from borel.probability.measure import as_measure
-
-if TYPE_CHECKING:
-    from borel.probability.joint import Joint
+from borel.probability.joint import Joint
+from borel.probability.measure import Measure, as_measure
 
 OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
 _ENTRIES = 4096
+_MEMBERS = 1e-10
+"""What the rounding of a member's probabilities may change of its mutual information, at most."""
 FLOATS = "floats mean the normalised laws within their rounding"
 
 
@@ -346,16 +348,35 @@ class FiniteSetEngine:
 
     def mutual_information(self) -> Bound:
         """Enclose the largest mutual information over the members."""
-        from borel.engine.prior_sets.capacity import mutual_information
-
-        return mutual_information(self)
+        if not self.set.convex or not self.sure.any():
+            raise NotYet(
+                "bl.mutual_information over a set of priors",
+                missing="sets that are not convex",
+                instead="convex sets, or one prior at a time.",
+            )
+        error = 2.0**-52 if self.rational else float(self.error)
+        found = capacity(self.set, np.asarray(self.matrix, float), error)
+        prior = as_measure(
+            found.prior, self.set.on, "the prior of the largest mutual information found"
+        )
+        lower = 0.0
+        if found.inside:
+            of_member = FiniteEngine(Joint(prior, self.joint.mechanism)).mutual_information()
+            lower = max(of_member.lower - _MEMBERS, 0.0)
+        bound = self.make(
+            lower,
+            max(found.upper, lower),
+            status="certified" if self.status == "exact" else self.status,
+            assumptions=self.assumptions,
+            witness={"prior": prior},
+        )
+        law = [[*Fraction(float(v)).as_integer_ratio()] for v in found.law]
+        member = self.certificates.member(found.prior, np.zeros(len(found.prior)), [])
+        claim = {"law": law, "peak": {"prior": member}}
+        return self.certificates.attached(bound, "mutual_information", claim)
 
     def maximal_leakage(self) -> Bound:
         """Enclose maximal leakage under a prior that charges the union of the supports."""
-        from borel.engine.finite.engine import FiniteEngine
-        from borel.probability.joint import Joint
-        from borel.probability.measure import Measure
-
         if not (self.sure == self.possible).all():
             raise NotYet("bl.maximal_leakage", missing="the supports of this set of priors")
         p = [Fraction(int(k), int(self.sure.sum())) for k in self.sure]
