@@ -175,7 +175,7 @@ def _audit(study: Any, folder: Path, *, resume: bool, quiet: bool, name: str) ->
 
     from borel.audits.audit import ResumeWarning
     from borel.audits.audit import audit as run
-    from borel.audits.store import load
+    from borel.audits.result import load
     from borel.audits.table import rows
 
     with warnings.catch_warnings():

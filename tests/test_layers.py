@@ -134,10 +134,6 @@ numerics.graphs.foreign_density -> probability.alphabets
 """Imports against the flow that are still there: this list may only get shorter."""
 
 CIRCLES = """
-adversaries.region_witnesses adversaries.witnesses
-audits.items audits.report audits.set_audit audits.store audits.table
-databases.entry_kernels databases.iid
-figures.conditional figures.leakage
 guarantees.calculus guarantees.picture
 numerics.graphs.constant_folding numerics.graphs.folding_rules
 priors.balls priors.emptiness priors.polytopes priors.set_operations priors.sets

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from borel import settings
+from borel.adversaries.comparison import compare
 from borel.adversaries.randomised_functions import require_few
 from borel.adversaries.region_search import Region, reader_of
 from borel.constants import real
@@ -97,8 +98,6 @@ class RegionWitness:
         Verdict
             Its Bound encloses the gap; against a level, the leakage.
         """
-        from borel.adversaries.witnesses import compare
-
         if self.level is not None:
             return self.leakage() >= self.level
         return compare(self.target(), self.leakage(), self.epsilon)

@@ -17,9 +17,10 @@ from borel import settings
 from borel.audits.items import Nodes, Unit, is_random, units
 from borel.audits.named_joints import as_data
 from borel.audits.progress import bar
+from borel.audits.result import Audit, load
 from borel.audits.serialisation import to_plain
 from borel.audits.set_audit import is_set, prior_in_words
-from borel.audits.store import RESULT, Audit, load, read, writable, write
+from borel.audits.store import RESULT, read, writable, write
 from borel.audits.study import Study, as_study
 from borel.audits.study_key import changed, prior_key, study_key
 from borel.errors import InvalidInput

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
-    from borel.audits.store import Audit
+    from borel.audits.audit_figures import AuditFigures
 
 STATUS_WORDS = {
     "exact": "a closed form or exact arithmetic; the enclosure covers all rounding",
@@ -154,7 +154,7 @@ def with_units(bound: Bound) -> str:
     return f"{bound} {bound.units}"
 
 
-def rows(audit: Audit) -> list[Row]:
+def rows(audit: AuditFigures) -> list[Row]:
     """Return the rows of an audit: the measures first, then the guarantees.
 
     Over a set of priors the sentence of a measure ends with the figure under the nominal prior.

@@ -13,6 +13,7 @@ from borel.engine import engine_for
 from borel.engine.finite.law_engine import LOST
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
+from borel.figures.conditional import ConditionalLeakage
 from borel.probability.alphabets import Finite, Product, exact_array
 from borel.probability.bound import Bound
 from borel.probability.joint import Joint
@@ -490,8 +491,6 @@ def _leakage(joint: Any, kind: str, given: Any = None) -> Any:
 
 
 def _conditional(joint: Any, kind: str, given: Any) -> Any:
-    from borel.figures.conditional import ConditionalLeakage
-
     if isinstance(joint, JointFamily) or hasattr(getattr(joint, "prior", None), "leakage_of"):
         raise NotYet(
             f"bl.{kind} given side information",
@@ -499,7 +498,7 @@ def _conditional(joint: Any, kind: str, given: Any) -> Any:
             instead="one joint at a time.",
         )
     _require_joint(joint, kind)
-    return ConditionalLeakage(joint, kind, given)
+    return ConditionalLeakage(joint, kind, given, LeakageVariable)
 
 
 def information_density(joint: Joint) -> InformationDensity:
