@@ -111,6 +111,8 @@ def circles(pairs):
 
 ALLOWED = {
     ("audits.study_template", "names"): "`borel init` writes it for a user; no module reads it",
+    ("priors.sets", "priors.set_operations"): "a | b and a & b are operators of every set; what "
+    "they make are sets of their own kinds",
     ("probability.joint", "engine"): "joint.marginal and joint.posterior(y) are methods; off "
     "finite alphabets only an engine computes f_Y",
 }
@@ -128,20 +130,17 @@ engine.certificates.prior_sets -> engine
 engine.certificates.prior_sets -> engine.prior_sets.linear_programme
 engine.certificates.several_secrets -> engine.continuous.engine
 engine.certificates.trials -> engine.continuous.outcome_engine
-guarantees.extremal_examples -> names
 numerics.graphs.foreign_density -> probability.alphabets
 """.strip().splitlines()
 """Imports against the flow that are still there: this list may only get shorter."""
 
 CIRCLES = """
-guarantees.calculus guarantees.picture
 numerics.graphs.constant_folding numerics.graphs.folding_rules
-priors.balls priors.emptiness priors.polytopes priors.set_operations priors.sets
-priors.credible_regions priors.posterior_leakage priors.posteriors
 probability.joint probability.kernel_operations probability.mechanism
     probability.mechanism_families
 """.strip()
-"""Circles of files, WAITING apart, that are still there: this list may only get shorter."""
+"""Circles of files, WAITING and ALLOWED apart, that are still there: this list may only get
+shorter."""
 
 
 def test_every_module_has_a_place():
@@ -152,11 +151,16 @@ def test_data_goes_one_way():
     against = {f"{of} -> {to}" for of, to in imports() if backward((of, to))}
     allowed = {f"{of} -> {to}" for of, to in ALLOWED}
     assert sorted(against - allowed) == sorted(WAITING)
-    assert allowed <= against, "an exception that nothing needs"
+
+
+def test_every_exception_is_needed():
+    forward = {pair for pair in imports() if not backward(pair)}
+    in_circles = {pair for pair in forward for circle in circles(forward) if circle >= {*pair}}
+    assert {pair for pair in imports() if backward(pair)} | in_circles >= {*ALLOWED}
 
 
 def test_no_files_import_each_other_in_a_circle():
-    forward = {pair for pair in imports() if not backward(pair)}
+    forward = {pair for pair in imports() if not backward(pair)} - {*ALLOWED}
     assert sorted(map(sorted, circles(forward))) == sorted(
         c.split() for c in re.split(r"\n(?! )", CIRCLES)
     )

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.errors import InvalidInput
 from borel.guarantees.base import Guarantee, Tail, checked_delta, probability_up
-from borel.guarantees.calculus import Implication, Implied, closure, theorems
+from borel.guarantees.calculus import closure, theorems
 from borel.guarantees.extremal_examples import Counterexample, Example
 from borel.guarantees.facts import Facts, facts_of
+from borel.guarantees.implications import Implication, Implied
 from borel.guarantees.informations import MutualInformation
 from borel.guarantees.kinds import ALIP, EML, LDP, LIP, PMC, PML, AveragePML
 from borel.guarantees.rounded_levels import Level, log_of, times

@@ -7,19 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel.errors import InvalidInput
-from borel.priors.balls import (
-    Contamination,
-    DivergenceBall,
-    FullSupport,
-    Hull,
-    TotalVariation,
-    number,
-)
+from borel.priors.balls import Contamination, DivergenceBall, Hull, TotalVariation, number
 from borel.priors.counted_sets import set_from_counts
 from borel.priors.parametric_families import family_of
 from borel.priors.polytopes import Polytope, moment_rules, polytope_rules
 from borel.priors.probability_intervals import Band, Bernoulli
 from borel.priors.set_operations import Intersection, ProductSet, Union
+from borel.priors.sets import FullSupport
 from borel.probability.arrays import in_order_of, is_labelled, labels_of, own_labels, with_labels
 from borel.probability.measure import Measure, pmf
 from borel.probability.wrong_calls import explained

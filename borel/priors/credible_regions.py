@@ -24,7 +24,7 @@ from borel.priors.random_bound import ASYMPTOTIC, EXACT_DRAWS
 from borel.probability.alphabets import Interval
 
 if TYPE_CHECKING:
-    from borel.priors.posteriors import PosteriorPriors
+    from borel.priors.prior_draws import PriorDraws
     from borel.priors.sets import PriorSet
     from borel.probability.alphabets import Alphabet
 
@@ -34,7 +34,7 @@ _SLACK = 1e-9
 
 
 def region_of(
-    learnt: PosteriorPriors,
+    learnt: PriorDraws,
     kind: str,
     prob: float,
     confidence: float,
@@ -73,7 +73,7 @@ def _claimable(trouble: str) -> None:
         raise Undecided(f"no region of these draws: {trouble}")
 
 
-def _of_probabilities(learnt: PosteriorPriors, kind: str) -> tuple[Any, np.ndarray, str]:
+def _of_probabilities(learnt: PriorDraws, kind: str) -> tuple[Any, np.ndarray, str]:
     """Return shape, draws and name of a region of the probabilities of a finite prior."""
     if learnt.on.kind != "finite":
         raise NotYet(
@@ -113,7 +113,7 @@ def _of_probabilities(learnt: PosteriorPriors, kind: str) -> tuple[Any, np.ndarr
 
 
 def _of_parameters(
-    learnt: PosteriorPriors, kind: str, var_names: Any, build: Any
+    learnt: PriorDraws, kind: str, var_names: Any, build: Any
 ) -> tuple[Any, np.ndarray, str]:
     """Return shape, draws and name of a region of the parameters: a family of priors."""
     names = [var_names] if isinstance(var_names, str) else list(var_names)

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from borel.priors.posteriors import PosteriorPriors
+    from borel.priors.prior_draws import PriorDraws
     from borel.probability.joint import Joint
 
 
 def random_figure(
-    learnt: PosteriorPriors, engine: Any, compute: Callable[[Any], Any], name: str
+    learnt: PriorDraws, engine: Any, compute: Callable[[Any], Any], name: str
 ) -> RandomBound:
     """Return a figure of every draw, from what an engine gives of all of them."""
     if not learnt.size:
@@ -154,7 +154,7 @@ class PosteriorLeakage(Remade):
 
     def _random(self, key: Any, compute: Any, name: str) -> RandomBound:
         if key not in self._cache:
-            learnt: PosteriorPriors = self.joint.prior
+            learnt: PriorDraws = self.joint.prior
             engine = self._engine() if learnt.size else None
             self._cache[key] = random_figure(learnt, engine, compute, name)
         return self._cache[key]
