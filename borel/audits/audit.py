@@ -183,7 +183,7 @@ class _Job:
             return str(mechanism.normalisation)
         from borel.engine.problem.kernel_normalisation import statement
 
-        return statement(mechanism, prior)
+        return str(statement(mechanism, prior))
 
     @cached_property
     def _named(self) -> str:

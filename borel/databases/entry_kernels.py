@@ -15,6 +15,7 @@ from borel.probability.alphabets import Integers, Reals
 from borel.probability.arrays import as_floats, carried, require_no_underflow
 from borel.probability.density import Density
 from borel.probability.mechanism import Mechanism
+from borel.probability.normalisation import Normalisation
 
 if TYPE_CHECKING:
     from borel.mechanisms.counting import CountingQuery
@@ -51,7 +52,7 @@ def counting_kernel(prior: Measure, n: int, query: CountingQuery) -> Mechanism:
         assert weights is not None
         log_density = partial(_mixture, ones, weights, float(query.unit), query.scale)
         out.density = Density(log_density, spaces, log=True)
-        out.normalisation = "rounded: the binomial weights of the mixture are floats"
+        out.normalisation = _rounded("the binomial weights of the mixture are floats")
     else:
         log_density = partial(_long_mixture, ones, middle, noise.others, query)
         why = f"a mixture of {n} kernels; up to {_TRACED} are traced"
@@ -59,6 +60,10 @@ def counting_kernel(prior: Measure, n: int, query: CountingQuery) -> Mechanism:
     out.sampler = partial(_draw_entry, ones, middle, noise.others, query)
     out.closed_forms = EntryForms(noise, query.unit, counted)
     return out
+
+
+def _rounded(why: str) -> Normalisation:
+    return Normalisation("rounded", f"rounded: {why}")
 
 
 def _weights(n: int, p: float) -> np.ndarray:
@@ -208,5 +213,5 @@ def mixture_kernel(prior: Measure, n: int, mechanism: Mechanism, i: int) -> Mech
     spaces = {"y": mechanism.outcome, "x": prior.on}
     out.density = Density(density, spaces, opaque=opaque)
     out.breaks = mechanism.breaks
-    out.normalisation = "rounded: the weights of the mixture are floats"
+    out.normalisation = _rounded("the weights of the mixture are floats")
     return out

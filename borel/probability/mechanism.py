@@ -25,6 +25,7 @@ from borel.probability.arrays import (
 from borel.probability.density import Density, breaks_of
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
+from borel.probability.normalisation import DECLARED, Normalisation
 from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class Mechanism:
         self.cdf: Density | None = None
         self.survival: Density | None = None
         self.sampler: Callable | None = None
-        self.normalisation = "declared"
+        self.normalisation = DECLARED
         self.unproved = ""  # why the matrix is known in float64 only, if it is
         self._matrix: np.ndarray | None = None
         self.rounding = 0.0
@@ -349,7 +350,7 @@ class Mechanism:
         else:
             own = own_rounding(values, precision, repr(self))
             self.rounding = max(U, miss, rounding, own)
-        self.normalisation = "proved: the rows sum to 1"
+        self.normalisation = Normalisation.by("the rows sum to 1")
 
     @property
     def matrix(self) -> np.ndarray:
@@ -526,7 +527,7 @@ class Mechanism:
         step = "next: prior * mech, then bl.pml(joint), bl.pmc(joint)"
         return (
             f"<div><code>{escape(repr(self))}</code><br>normalised: "
-            f"{escape(self.normalisation)}<br><i>{step}</i></div>"
+            f"{escape(str(self.normalisation))}<br><i>{step}</i></div>"
         )
 
 

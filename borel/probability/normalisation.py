@@ -1,9 +1,9 @@
-"""What a density integrates to: estimates, for the check of a constructor, and enclosures."""
+"""What a density integrates to: what is known of it, estimates and enclosures."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,39 @@ if TYPE_CHECKING:
 
 HEAD, _WINDOW, _FAINT = 4096, 256, 1e-5
 _NARROW, _BITS = 1e-13, 80
+
+
+class Normalisation(NamedTuple):
+    """What is known of the integrals of a kernel over the outcomes: that they are 1.
+
+    Attributes
+    ----------
+    status : {"proved", "checked", "rounded", "declared"}
+        Proved; checked in float64 at some secrets; true up to the rounding of weights that are
+        floats; or no more than said.
+    words : str
+        The same as a sentence.
+    """
+
+    status: str
+    words: str
+
+    @classmethod
+    def by(cls, proof: str) -> Normalisation:
+        """Return that it is proved, and by what."""
+        return cls("proved", f"proved: {proof}")
+
+    @property
+    def proved(self) -> bool:
+        """Whether it is proved."""
+        return self.status == "proved"
+
+    def __str__(self) -> str:
+        """Show the sentence."""
+        return self.words
+
+
+DECLARED = Normalisation("declared", "declared")
 
 
 def head_of(on: Alphabet, count: int) -> np.ndarray:

@@ -101,7 +101,7 @@ class CertifiedEngine(LawMeasures):
         self.at_atoms = {a: Surface(m, self.secret) for a, m in mechanism.masses.items()}
         self.reason = ""
         conditions = list(self.secret.assumptions)
-        if not normalised.startswith("proved"):
+        if not normalised.proved:
             conditions.append(f"kernel normalised: {normalised}")
         self.status = "conditional" if conditions else "certified"
         self.assumptions = (*conditions, *rounded(joint.mechanism.density, joint.prior.density))

@@ -69,7 +69,7 @@ class CountableEngine(CountableMeasures):
         self.reason = self._why_not_enclosed()
         self._proved = not self.reason
         assumptions: list[str] = []
-        if not self.mechanism.normalisation.startswith("proved"):
+        if not self.mechanism.normalisation.proved:
             assumptions.append(f"kernel >= 0 and normalised: {self.mechanism.normalisation}")
         assumptions += assumed(self.prior)
         self.assumptions = tuple(assumptions)

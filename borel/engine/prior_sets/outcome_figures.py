@@ -91,7 +91,7 @@ class SetOutcomes:
         normalised = statement(mechanism, uniform)
         self.assumptions: tuple[str, ...] = ()
         self.status = "certified" if self.set.status == "exact" else self.set.status
-        if not normalised.startswith("proved"):
+        if not normalised.proved:
             self.assumptions = (f"kernel normalised: {normalised}",)
             self.status = "conditional" if self.status == "certified" else self.status
 
