@@ -20,9 +20,9 @@ from borel.adversaries.gains import gap
 from borel.adversaries.rational_enclosures import rational_ends
 from borel.adversaries.reciprocals import Reciprocal
 from borel.adversaries.threats import (
+    ActionTable,
     Cost,
     Number,
-    Table,
     TabledCost,
     Value,
     distinct,
@@ -178,7 +178,7 @@ def distance(
         return RealDistance(exponent)
     chosen = None if guesses is None else distinct(guesses, what)
 
-    def build(secrets: Secrets) -> Table:
+    def build(secrets: Secrets) -> ActionTable:
         actions = secrets.alphabet.labels if chosen is None else chosen
         pairs = [
             [power(gap(x, w, distance, what), exponent) for w in actions] for x in secrets.labels
@@ -346,7 +346,7 @@ def guessing(function: Any) -> Cost:
     """
     rows_of = kernel_rows(function, "cost.guessing")
 
-    def build(secrets: Secrets) -> Table:
+    def build(secrets: Secrets) -> ActionTable:
         lower, upper = rows_of(secrets)
         labels = function.outcome.labels
         if lower is upper:

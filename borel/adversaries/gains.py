@@ -18,9 +18,9 @@ from borel.adversaries.function_tables import about_function, kernel_rows
 from borel.adversaries.rational_enclosures import rational_ends
 from borel.adversaries.reciprocals import Reciprocal
 from borel.adversaries.threats import (
+    ActionTable,
     Gain,
     Number,
-    Table,
     TabledGain,
     distinct,
     exact_label,
@@ -247,7 +247,7 @@ def metric(
             raise InvalidInput(what, expected=f"{name}=<a function>", got=repr(given))
     chosen = None if guesses is None else distinct(guesses, what)
 
-    def build(secrets: Secrets) -> Table:
+    def build(secrets: Secrets) -> ActionTable:
         actions = secrets.alphabet.labels if chosen is None else chosen
         lower, upper, raw = [], [], []
         for x in secrets.labels:
@@ -390,7 +390,7 @@ def guessing(function: Any) -> Gain:
     """
     rows_of = kernel_rows(function, "gain.guessing")
 
-    def build(secrets: Secrets) -> Table:
+    def build(secrets: Secrets) -> ActionTable:
         lower, upper = rows_of(secrets)
         labels = function.outcome.labels
         same = lower is upper

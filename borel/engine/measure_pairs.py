@@ -159,9 +159,9 @@ def _general(p: Measure, q: Measure, figure: Callable[[Any], Bound]) -> Bound:
         try:
             if not (isinstance(p.on, Interval) and isinstance(q.on, Interval)):
                 raise NotEnclosed(f"a divergence on {p.on!r} is not certified in this version")
-            from borel.engine.divergences.continuous import Line
+            from borel.engine.divergences.continuous import LinePair
 
-            found = figure(Line(p, q))
+            found = figure(LinePair(p, q))
             if found.status != "undecided" or wanted == "certified":
                 return found
             why = found.reason

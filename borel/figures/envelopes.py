@@ -78,7 +78,7 @@ from borel import settings
 from borel.constants import exactly, real
 from borel.engine import engine_for
 from borel.engine.envelopes.cell_enclosures import envelope_of
-from borel.engine.envelopes.figures import Threshold
+from borel.engine.envelopes.figures import EnvelopeThreshold
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.leakage import _NAMES, _require_joint, pmc, pml
@@ -209,7 +209,7 @@ class LeakageEnvelope(Remade):
             return engine.post_processing(weights)
         return engine.witness(self._threshold(t, ratio))
 
-    def _threshold(self, t: Any, ratio: Any) -> Threshold:
+    def _threshold(self, t: Any, ratio: Any) -> EnvelopeThreshold:
         if (t is None) == (ratio is None):
             raise InvalidInput("env.delta", expected="t or ratio=...", got="both or neither")
         if ratio is not None:
@@ -217,9 +217,9 @@ class LeakageEnvelope(Remade):
             if not value > 0:
                 raise InvalidInput("env.delta", expected="ratio > 0", got=repr(ratio))
             value = math.inf if value == math.inf else exactly(value)
-            return Threshold(1 if self.kind == "pml" else -1, None, value)
+            return EnvelopeThreshold(1 if self.kind == "pml" else -1, None, value)
         number = real("env.delta", t, "a number t (nats)")
-        return Threshold(1 if self.kind == "pml" else -1, number, None)
+        return EnvelopeThreshold(1 if self.kind == "pml" else -1, number, None)
 
     def curve(self, deltas: Any) -> xr.Dataset:
         """Return epsilon_c at many levels.

@@ -20,7 +20,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.errors import InvalidInput
-from borel.guarantees.base import Guarantee, Tail, checked_delta, probability_up
+from borel.guarantees.base import Guarantee, TailGuarantee, checked_delta, probability_up
 from borel.guarantees.calculus import closure, theorems
 from borel.guarantees.extremal_examples import Counterexample, Example
 from borel.guarantees.facts import Facts, facts_of
@@ -38,7 +38,7 @@ UNDER = ("posterior", "prior")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SlicedEML(Tail):
+class SlicedEML(TailGuarantee):
     r"""What Theorem 4(4) gives: EML for events whose slices are not too unlikely.
 
     Every event E of (Y, Z) with P(E) >= delta, and P_{Z|Y=y}(E_Z(y)) >= ``slice_delta`` for every

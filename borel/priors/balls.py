@@ -14,7 +14,7 @@ import numpy as np
 from borel.constants import real
 from borel.engine.prior_sets import linear_programme
 from borel.engine.prior_sets import lower_expectations as ex
-from borel.engine.prior_sets.attainment import Values
+from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.linear_programme import Constraints, constraints
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput
@@ -188,7 +188,7 @@ class Contamination(Around):
         return bool((q >= (1 - float(self.size)) * p - tol).all())
 
 
-class TotalVariation(Around):
+class TotalVariationBall(Around):
     """All Q with TV(P, Q) <= r: mass r may move."""
 
     kind = "tv"
@@ -277,7 +277,7 @@ class DivergenceBall(Around):
         """Return the means under the centre, if it is alone and rational."""
         return Contamination(self.centre, 0).least_exactly(v) if self.size == 0 else None
 
-    def attains(self, v: Values) -> bool | None:
+    def attains(self, v: SecretValues) -> bool | None:
         """Return whether some minimiser charges a largest value; None if it is not known.
 
         For D(P || Q) each minimiser charges what P does, and beside that the least values only. For
@@ -400,7 +400,7 @@ class Hull(PriorSet):
 
         return ex.exactly(one, v)
 
-    def attains(self, v: Values) -> bool | None:
+    def attains(self, v: SecretValues) -> bool | None:
         """Return whether a corner of the least mean charges a largest value; None if unknown."""
         ends, means = v.fractions(), []
         for m in self.corners:

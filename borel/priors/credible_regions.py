@@ -19,7 +19,7 @@ from borel.constants import inside
 from borel.errors import InvalidInput, NotYet, Undecided
 from borel.priors.ellipsoids import Ellipsoid, ellipsoid_distance
 from borel.priors.parametric_families import family_of
-from borel.priors.probability_intervals import Band
+from borel.priors.probability_intervals import ProbabilityIntervals
 from borel.priors.random_bound import ASYMPTOTIC, EXACT_DRAWS
 from borel.probability.alphabets import Interval
 
@@ -103,7 +103,7 @@ def _of_probabilities(learnt: PriorDraws, kind: str) -> tuple[Any, np.ndarray, s
         )
 
     def interval(first: np.ndarray, prob: float) -> tuple[Any, Any]:
-        def make(low: np.ndarray, high: np.ndarray) -> Band:
+        def make(low: np.ndarray, high: np.ndarray) -> ProbabilityIntervals:
             return _band(np.append(1 - high, low), np.append(1 - low, high), on)
 
         return _hdi(first, prob, make)
@@ -221,10 +221,10 @@ def _hdi(p: np.ndarray, prob: float, made: Any) -> tuple[Any, Any]:
     return make, lambda q: np.abs(q[:, 0] - centre) / half
 
 
-def _band(low: np.ndarray, high: np.ndarray, on: Alphabet) -> Band:
+def _band(low: np.ndarray, high: np.ndarray, on: Alphabet) -> ProbabilityIntervals:
     """Return a box, its ends rounded outwards past the rounding of the draws."""
     low = np.clip(low * (1 - _SLACK) - 1e-15, 0.0, 1.0)
-    return Band(low, np.clip(high * (1 + _SLACK) + 1e-15, 0.0, 1.0), on)
+    return ProbabilityIntervals(low, np.clip(high * (1 + _SLACK) + 1e-15, 0.0, 1.0), on)
 
 
 def _ellipsoid(p: np.ndarray, on: Alphabet) -> tuple[Any, Any]:

@@ -39,7 +39,7 @@ from borel.probability.bound import Bound, largest, with_sides
 from borel.probability.measure import Measure, as_measure
 
 if TYPE_CHECKING:
-    from borel.engine.prior_sets.attainment import Values
+    from borel.engine.prior_sets.attainment import SecretValues
     from borel.probability.joint import Joint
 
 
@@ -123,7 +123,7 @@ class PriorSet:
         """Return the set as data, for certificates; None for a kind that no checker knows."""
         return None
 
-    def attains(self, v: Values) -> bool | None:
+    def attains(self, v: SecretValues) -> bool | None:
         """Return whether some minimiser of v charges a largest value; None if it is not known.
 
         That is so where every member charges one, or where v is constant on the secrets that

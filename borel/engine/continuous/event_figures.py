@@ -17,7 +17,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates.events import event, psi
-from borel.engine.divergences.hockey_sticks import Pair, excess_on_line
+from borel.engine.divergences.hockey_sticks import DensityPair, excess_on_line
 from borel.engine.kernels.rows import Rows
 from borel.engine.problem.thresholds import Threshold
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
@@ -54,7 +54,7 @@ class Excesses(Rows):
             logs = self.logs(y)
             return logs[x] - self.log_law(logs)
 
-        pair = Pair(self.graphs[x], law, self.inputs, "y", gap)
+        pair = DensityPair(self.graphs[x], law, self.inputs, "y", gap)
         return excess_on_line(pair, self.line, self.marks, level, rel_tol)
 
     def distance(self, x: int, other: int) -> tuple[float, float]:
@@ -64,7 +64,7 @@ class Excesses(Rows):
             logs = self.logs(y)
             return logs[x] - logs[other]
 
-        pair = Pair(self.graphs[x], self.graphs[other], {}, "y", gap)
+        pair = DensityPair(self.graphs[x], self.graphs[other], {}, "y", gap)
         return excess_on_line(pair, self.line, self.marks, Threshold(Fraction(0)))
 
     def penalty(self, level: Threshold) -> tuple[float, float]:
@@ -81,7 +81,7 @@ class Excesses(Rows):
             return logs.max(axis=0) - self.log_law(logs)
 
         covers = tuple(self.graphs)
-        pair = Pair(together.rooted(law), less, self.inputs, "y", gap, covers)
+        pair = DensityPair(together.rooted(law), less, self.inputs, "y", gap, covers)
         return excess_on_line(pair, self.line, self.marks, level)
 
     # -- events -----------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from borel.engine.kernels.tail_entropy import FarEntropy
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.germs.forward_difference import enclosed, unit_step, without_common
 from borel.numerics.germs.interpreter import ray
-from borel.numerics.germs.values import BITS, Undecided, slack
+from borel.numerics.germs.values import BITS, UndecidedRule, slack
 from borel.numerics.graphs.shared_graph import JoinedGraphs
 from borel.probability.countable_law import VALUE_FIELDS, Values
 
@@ -144,10 +144,10 @@ def _by_kernel(engine: Any, kind: str, what: str, last: float, side: float) -> f
     """Bound the sum by a geometric series."""
     logs, best = engine.in_logs, math.inf
     if logs is None or logs.secret.rest:
-        with suppress(Undecided), precision(BITS):
+        with suppress(UndecidedRule), precision(BITS):
             best = _by_envelope(engine, kind, what, last + side)
     if logs is not None and not best < math.inf:
-        with suppress(Undecided), precision(BITS):
+        with suppress(UndecidedRule), precision(BITS):
             found = steps(logs.surface.graph, logs.secret, last, side)
             best = _by_steps(logs, kind, what, last, found)
     return best
@@ -200,7 +200,7 @@ def steps(graph: Graph, secret: Secret, start: float, side: float) -> Steps:
         Where nothing is proved.
     """
     if not side * start >= 2:
-        raise Undecided("outcomes around 0")
+        raise UndecidedRule("outcomes around 0")
     t0 = math.nextafter(1 / (side * start), 1.0)
     y = ray(0.0, -1.0, side, side)
     boxes = _pieces(secret)
@@ -208,7 +208,7 @@ def steps(graph: Graph, secret: Secret, start: float, side: float) -> Steps:
     try:  # the step of one secret, with which the others are compared
         named = {name: slack(v, v) for name, v in one.items()}
         reference = unit_step(graph, {**named, "y": y}, t0).bind(one)
-    except Undecided:
+    except UndecidedRule:
         reference = None
     fall, low, high = -math.inf, math.inf, -math.inf
     for box in boxes:

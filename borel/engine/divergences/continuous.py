@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from borel.probability.measure import Measure
 
 
-class Line:
+class LinePair:
     """Two measures with densities on intervals, ready for Arb.
 
     Parameters

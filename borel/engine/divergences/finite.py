@@ -10,7 +10,7 @@ import numpy as np
 
 from borel.engine.problem.discretised_pair import (
     BITS,
-    Cells,
+    DiscretisedPair,
     divergence,
     fuzzy_list,
     multiple,
@@ -59,7 +59,7 @@ class FiniteLaws:
             ]
 
     @property
-    def cells(self) -> Cells:
+    def cells(self) -> DiscretisedPair:
         """The pairs of probabilities, equal ratios together."""
         if self.exact:
             p, q = ([Fraction(v) for v in law] for law in self.values)

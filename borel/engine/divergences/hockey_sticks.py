@@ -120,18 +120,18 @@ def _countable(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bound
 
 def _on_line(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bound:
     """Enclose the excess of one density on an interval over another."""
-    from borel.engine.divergences.continuous import Line
+    from borel.engine.divergences.continuous import LinePair
 
     if what == "beyond":
         raise NotEnclosed("the probability of a privacy loss is not certified for these measures")
-    line = Line(p, q)
+    line = LinePair(p, q)
     low, high = 0.0, 0.0
     if not line.disjoint:
 
         def gap(y: np.ndarray) -> np.ndarray:
             return np.asarray(p._logpdf(y)) - np.asarray(q._logpdf(y))
 
-        pair = Pair(line.graphs[0], line.graphs[1], {}, "x", gap)
+        pair = DensityPair(line.graphs[0], line.graphs[1], {}, "x", gap)
         low, high = excess_on_line(pair, (line.a, line.b), line.breaks, threshold)
     first: Any = p.on
     last: Any = q.on
@@ -156,7 +156,7 @@ def _on_line(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bound:
 # -- densities on the line ------------------------------------------------------------------------
 
 
-class Pair(NamedTuple):
+class DensityPair(NamedTuple):
     """Two log-densities on the line as graphs, and what a search in float64 needs.
 
     Attributes
@@ -206,7 +206,7 @@ def integral(
 
 
 def excess_on_line(
-    pair: Pair,
+    pair: DensityPair,
     over: tuple[float, float],
     marks: list[float],
     threshold: Threshold,
@@ -251,14 +251,14 @@ def excess_on_line(
     return low, high
 
 
-def _mass(pair: Pair, over: tuple[float, float]) -> float:
+def _mass(pair: DensityPair, over: tuple[float, float]) -> float:
     """Bound the mass of p far out."""
     covers = pair.covers or (pair.first,)
     return max(integral([(g, True)], pair.variable, pair.inputs, over, [], 0.01)[1] for g in covers)
 
 
 def _over(
-    pair: Pair,
+    pair: DensityPair,
     part: tuple[float, float],
     marks: list[float],
     threshold: Threshold,

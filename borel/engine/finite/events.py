@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.finite.complementary_events import Complements, Ends, largest
+from borel.engine.finite.complementary_events import Complements, LawEnds, largest
 from borel.engine.finite.event_curves import floats_of, largest_shares
 from borel.engine.finite.law_engine import OUTSIDE, DiscreteFigures
 from borel.engine.problem.discretised_pair import share
@@ -183,7 +183,7 @@ class FiniteEvents(DiscreteFigures):
         """The largest e^leakage that an event and its complement both have, enclosed."""
         if self._single:
             return Complements(Fraction(1), Fraction(1), (0, 0), [Fraction(1)] * len(self._live))
-        ends = Ends(cache(self._row_ends), *self._law_ends, self.joint.rational)
+        ends = LawEnds(cache(self._row_ends), *self._law_ends, self.joint.rational)
         found = None if self._floats is None else largest(self._floats, ends)
         if found is None:
             # one of the two has probability 1/2 or more

@@ -182,11 +182,11 @@ class Search(Rays):
             self.linear_along = PowerProgram(rewrite.diagonal(self.linear.graph)[0])
         self._kept: dict[tuple, Any] = {}
         self.slopes: Slopes | None = None
-        self.marginal: marginal.Marginal | None = None
+        self.marginal: marginal.MarginalOrder | None = None
         self.pairs: Pairs | None = None
         if self.secret.continuous and self.secret.dim == 1 and not len(self.secret.atoms):
             self.slopes = Slopes(self.graph, self.secret)
-            self.marginal = marginal.Marginal(self._kernel, self.secret, self.boxes())
+            self.marginal = marginal.MarginalOrder(self._kernel, self.secret, self.boxes())
         if len(self.secret.atoms) > 1 and self.secret.dim == 1:
             self.pairs = Pairs(density, self.secret)
 
@@ -407,9 +407,9 @@ class Search(Rays):
         )
         return self._proof(kind, argument, y, x, words, "box" in y.data)
 
-    def _marginal_at_least(self, y: Ray, t0: float) -> marginal.Level | None:
+    def _marginal_at_least(self, y: Ray, t0: float) -> marginal.LeadingTerm | None:
         """Bound f_Y >= P e^W t^B by the kernel on one box (or atom) of positive mass."""
-        best: marginal.Level | None = None
+        best: marginal.LeadingTerm | None = None
         charged = self.secret.atoms[self.secret.weight_low > 0][:64]
         places = [(float(a[0]), float(a[0])) for a in charged]
         if self.secret.continuous:
@@ -420,7 +420,7 @@ class Search(Rays):
                 continue
             # of equal orders the larger one, which a checker follows sooner
             if best is None or (bound[0], -bound[1]) < (best.exponent, -best.weight):
-                best = marginal.Level(*bound, [[a, b]], [])
+                best = marginal.LeadingTerm(*bound, [[a, b]], [])
         return best
 
     def _slope(self, kind: str, y: Ray, t0: float) -> Proof | None:
@@ -481,7 +481,7 @@ class Search(Rays):
         if not len(dead) or not len(alive):
             return None
         c, e = cuts[int(dead[0])], cuts[int(alive[0])]
-        least = marginal.Level(0.0, float(low[int(alive[0])]), [[*e]], [])
+        least = marginal.LeadingTerm(0.0, float(low[int(alive[0])]), [[*e]], [])
         x = Ray(slack(*c), f"x in ({c[0]:g}, {c[1]:g})", {"box": [*c]})
         nothing = 0.0, -math.inf
         argument = _argument("ratio", y, 1.0, nothing, x=x.data, marginal=least._asdict())

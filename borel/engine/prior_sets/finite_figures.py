@@ -17,7 +17,7 @@ import numpy as np
 from borel import settings
 from borel.engine.certificates.prior_sets import Certificates
 from borel.engine.finite.engine import FiniteEngine
-from borel.engine.prior_sets.attainment import Values
+from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.capacity import capacity
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput, NotYet
@@ -42,7 +42,7 @@ _MEMBERS = 1e-10
 FLOATS = "floats mean the normalised laws within their rounding"
 
 
-class Columns(NamedTuple):
+class ColumnSuprema(NamedTuple):
     """The suprema of one leakage over the set, outcome by outcome.
 
     Attributes
@@ -125,7 +125,7 @@ class FiniteSetEngine:
         matrix = self.matrix if self.rational else self.floats
         return np.asarray(matrix[self.possible].max(axis=0) == 0, bool)
 
-    def columns(self, kind: str) -> Columns:
+    def columns(self, kind: str) -> ColumnSuprema:
         """Enclose the suprema of PML, PMC or the LDP ratio at every outcome."""
         cache = self.__dict__.setdefault("_columns", {})
         if kind not in cache:
@@ -154,7 +154,7 @@ class FiniteSetEngine:
         # entry and largest entry are each within `own`: |change of log v| <= 2 atanh(own)
         return np.where(self.possible[:, None], v, 1.0), 2.0001 * own / (1 - own) + 2 * U
 
-    def _enclosed(self, kind: str) -> Columns:
+    def _enclosed(self, kind: str) -> ColumnSuprema:
         v, error = self._scaled()
         _, _, sure_bottom, bottom = self._extremes(v)
         sure_top = v[self.sure].max(axis=0) if self.sure.any() else np.zeros(v.shape[1])
@@ -162,7 +162,7 @@ class FiniteSetEngine:
         with np.errstate(over="ignore"):  # where a denominator may be 0 the end is infinite below
             return self._of(kind, v, error, bottom, sure_bottom, sure_top, tiny)
 
-    def _of(self, kind, v, error, bottom, sure_bottom, sure_top, tiny) -> Columns:
+    def _of(self, kind, v, error, bottom, sure_bottom, sure_top, tiny) -> ColumnSuprema:
         if kind == "ldp":
             least = Least(bottom, sure_bottom, np.zeros_like(v))
             low = sure_top / np.maximum(sure_bottom, tiny), 1 / np.maximum(bottom, tiny)
@@ -187,9 +187,9 @@ class FiniteSetEngine:
         high = np.where(open_, np.inf, high)
         low = np.where(infinite, np.inf, low)
         low, high = np.where(self.dead, 0.0, low), np.where(self.dead, 0.0, high)
-        return Columns(low, np.maximum(high, low), None, prior)
+        return ColumnSuprema(low, np.maximum(high, low), None, prior)
 
-    def _exactly(self, kind: str) -> Columns | None:
+    def _exactly(self, kind: str) -> ColumnSuprema | None:
         if not (self.sure == self.possible).all():
             return None
         matrix = self.matrix
@@ -214,7 +214,7 @@ class FiniteSetEngine:
             else:
                 ratio[j] = Fraction(num[j]) / den[j]
                 ends[:, j] = log_fraction(ratio[j])
-        return Columns(ends[0], ends[1], ratio, priors)
+        return ColumnSuprema(ends[0], ends[1], ratio, priors)
 
     # -- figures ------------------------------------------------------------------------------
 
@@ -232,7 +232,7 @@ class FiniteSetEngine:
         status = "statistical" if sure else self._status(found)
         return low, high, np.where(np.isinf(high) & ~np.isinf(low), "undecided", status)
 
-    def _status(self, found: Columns) -> str:
+    def _status(self, found: ColumnSuprema) -> str:
         """Return the status of suprema: exact if they are rational, whatever the set."""
         known = found.ratio is not None and self.status == self.set.status
         return self.set.exactly if known else self.status
@@ -336,7 +336,7 @@ class FiniteSetEngine:
         entries = self.matrix[:, column]
         low, high = (entries, entries) if self.rational else self._entries(self.floats[:, column])
         ends = (low, high) if kind == "pml" else (-high, -low)
-        return self.set.attains(Values(*ends, self.sure))
+        return self.set.attains(SecretValues(*ends, self.sure))
 
     def ldp(self) -> Bound:
         """Enclose the LDP level on the union of the supports."""
