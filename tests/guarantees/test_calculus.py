@@ -295,7 +295,7 @@ def test_example_4_randomised_response(n, ratio):
 def test_example_5_and_footnote_5(p):
     """The extremal mechanism; for a fair bit it is randomised response (erratum 5)."""
     r = F(11, 10)
-    joint = g.examples.pml_extremal(p, r).joint()
+    joint = extremal_examples.pml_extremal(p, r).joint()
     cost = min(p) / (1 - r * (1 - min(p)))
     assert joint.satisfies(g.PML(ratio=r)).holds is True
     assert joint.satisfies(g.PMC(ratio=cost)).holds is True
@@ -322,7 +322,7 @@ def test_examples_6_and_7_noise():
 
 
 def test_erratum_7_almost_surely_is_under_the_product():
-    joint = g.examples.identity([F(1, 2)] * 2).joint()
+    joint = extremal_examples.identity([F(1, 2)] * 2).joint()
     assert joint.satisfies(g.LIP(ratio=2)).holds is False
     assert joint.satisfies(g.ALIP(0.7, 0.7)).holds is False
     assert bl.lip(joint).lower == math.inf

@@ -1,7 +1,7 @@
 """The certified engine: figures of a joint with a continuous secret or outcome, with proofs.
 
-At outcomes, the leakage is the quotient of an essential supremum (`essential`) and an integral
-(`gauss`), both enclosed. Over continuous outcomes see `certified_laws`.
+At outcomes, the leakage is the quotient of an essential supremum (`essential_supremum`) and an
+integral (`marginal_integral`), both enclosed. Over continuous outcomes see `outcome_engine`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class CertifiedEngine(LawMeasures):
     given : Joint
         The joint.
     joint : Joint
-        The same, or one of a sum of its secrets (`sums`).
+        The same, or one of a sum of its secrets (`reduced_joint`).
     several : CertifiedEngine or None
         The engine of several secrets, where this one is about one number of them.
 

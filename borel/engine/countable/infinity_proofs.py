@@ -1,6 +1,6 @@
 """Proofs that a leakage is infinite over countable outcomes: y runs through the integers.
 
-The rays and the arguments are those of `infinity`; y = 1/t stands for the integers beyond 1/t0.
+The rays and the arguments are those of `proofs`; y = 1/t stands for the integers beyond 1/t0.
 """
 
 from __future__ import annotations

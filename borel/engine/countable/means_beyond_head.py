@@ -1,7 +1,7 @@
 r"""What the outcomes beyond a head of integers add to the means of a leakage, at most.
 
 Let S and I be the essential supremum and infimum of f(y|x) over the secrets, y = T + k. If, for all
-k >= 0 and all secrets x and x', with exact differences (`unit_steps`),
+k >= 0 and all secrets x and x', with exact differences (`forward_difference`),
 
 .. math:: \log f(y+1|x) - \log f(y|x) \le \log q < 0, \qquad
     \log \frac{f(y+1|x)}{f(y|x)} - \log \frac{f(y+1|x')}{f(y|x')} \le g,
@@ -13,7 +13,7 @@ then :math:`S \le S_T q^k` and :math:`\log S/I \le \log S_T/I_T + g k`. As :math
 
 and all sums are geometric. For a countable secret S <= 1 and f_Y log 1/f_Y grows with f_Y <= 1/e:
 an envelope :math:`h q^k` of f_Y bounds the mean of PML. On outcomes towards -infinity likewise.
-Without an envelope the mass beyond the head and the mean distance of Y do (`far_entropy`).
+Without an envelope the mass beyond the head and the mean distance of Y do (`tail_entropy`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def with_rest(engine: Any, kind: str, what: str, values: Values) -> Values:
 
     Parameters
     ----------
-    engine : DiscreteFigures
+    engine : LawMeasures
         Its outcomes are integers without an upper or a lower end.
     kind : {"pml", "pmc"}
         Which leakage.

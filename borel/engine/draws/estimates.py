@@ -20,13 +20,13 @@ from borel.engine.finite.law_engine import LOST
 from borel.errors import NotYet
 from borel.numerics.float64.maximisation import maximise
 from borel.probability.alphabets import Interval
+from borel.probability.joint import Joint
 from borel.probability.measure import Measure
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.probability.joint import Joint
 
 _PANELS = 160
 _ORDER = 6
