@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import borel as bl
 from borel import guarantees as g
+from borel.guarantees import extremal_examples
 from borel.guarantees.calculus import closure
 from borel.guarantees.facts import Facts
 from borel.guarantees.implications import kind_of
