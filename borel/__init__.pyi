@@ -13,9 +13,6 @@ from ._version import __version__ as __version__
 from .audits.audit import audit as audit
 from .audits.audit import load as load
 from .audits.plots.envelope_plots import plot_envelope as plot_envelope
-from .audits.plots.leakage_plots import plot_epsilon as plot_epsilon
-from .audits.plots.leakage_plots import plot_law as plot_law
-from .audits.plots.leakage_plots import plot_leakage as plot_leakage
 from .audits.plots.posterior_curves import frontier as frontier
 from .audits.plots.posterior_plots import leakage_tree as leakage_tree
 from .audits.plots.posterior_plots import plot_alpha as plot_alpha
@@ -49,6 +46,9 @@ from .figures.envelopes import envelope as envelope
 from .figures.leakage import information_density as information_density
 from .figures.leakage import pmc as pmc
 from .figures.leakage import pml as pml
+from .figures.leakage_plots import plot_epsilon as plot_epsilon
+from .figures.leakage_plots import plot_law as plot_law
+from .figures.leakage_plots import plot_leakage as plot_leakage
 from .figures.levels import alip as alip
 from .figures.levels import ldi as ldi
 from .figures.levels import ldp as ldp
@@ -92,6 +92,6 @@ from .probability.joint import Joint as Joint
 from .probability.measure import Measure as Measure
 from .probability.measure import Tail as Tail
 from .probability.measure import pmf as pmf
-from .probability.measure_operations import mixture as mixture
 from .probability.mechanism import Mechanism as Mechanism
+from .probability.mixtures import mixture as mixture
 from .settings import options as options

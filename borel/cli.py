@@ -178,7 +178,7 @@ def _audit(study: Any, folder: Path, *, quiet: bool, **how: bool) -> None:
 
     from borel.audits.audit import ResumeWarning
     from borel.audits.audit import audit as run
-    from borel.audits.store import load
+    from borel.audits.result import load
     from borel.audits.table import about_certificates, rows
 
     with warnings.catch_warnings():

@@ -18,10 +18,10 @@ import xarray as xr
 from typer.testing import CliRunner
 
 import borel as bl
-from borel.audits.plots.leakage_plots import blank_axes, draw_curve
 from borel.audits.serialisation import from_plain, to_plain
 from borel.audits.store import read, write
 from borel.cli import app
+from borel.figures.leakage_plots import blank_axes, draw_curve
 
 ROOT = Path(__file__).parents[1]
 

@@ -428,16 +428,16 @@ def test_what_is_not_there_yet():
 @pytest.mark.parametrize("wrong", [0.9, 1 + 2.0**-16, 1.001, 1.1])
 def test_a_wrong_guess_of_the_level_costs_width_only(monkeypatch, wrong):
     """G at three points bounds its minimum wherever they are, and halves at any probability."""
-    from borel.engine.continuous.event_figures import Rows
+    from borel.engine.continuous.event_figures import Excesses
 
-    honest = Rows.ratios
+    honest = Excesses.ratios
 
     def skewed(self):
         ratio, mass = honest(self)
         return ratio * np.array([[wrong], [1 / wrong]]), mass
 
-    monkeypatch.setattr(Rows, "ratios", skewed)
-    rows = Rows(engine_for(slopes()))
+    monkeypatch.setattr(Excesses, "ratios", skewed)
+    rows = Excesses(engine_for(slopes()))
     for delta in (F(1, 10), HALF, F(9, 10)):
         low, high = rows.event(delta)
         assert low <= 2 - delta <= high

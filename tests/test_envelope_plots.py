@@ -8,7 +8,7 @@ import pytest
 import borel as bl
 from borel.audits.plots.envelope_curves import LEVELS, envelope_curve, spread
 from borel.audits.plots.envelope_plots import draw_envelope
-from borel.audits.plots.leakage_plots import blank_axes
+from borel.figures.leakage_plots import blank_axes
 
 HALF = F(1, 2)
 SEVEN = [

@@ -9,8 +9,8 @@ import pytest
 import xarray as xr
 
 import borel as bl
-from borel.audits.plots.leakage_curves import leakage_curve
 from borel.errors import InvalidInput, OutsideAlphabet
+from borel.figures.leakage_curves import leakage_curve
 from borel.probability.alphabets import exact_array
 from borel.testing import check_mechanism
 

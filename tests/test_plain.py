@@ -10,8 +10,9 @@ import pytest
 import scipy.stats
 
 import borel as bl
+from borel.audits.result import load
 from borel.audits.serialisation import from_plain, to_plain
-from borel.audits.store import load, pack, unpack, write
+from borel.audits.store import pack, unpack, write
 
 MECH = bl.Mechanism.from_matrix([[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]])
 FLOATS = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.audits.plots.leakage_plots import (
+from borel.figures.leakage_plots import (
     blank_axes,
     draw_curve,
     plot_epsilon,
@@ -252,7 +252,7 @@ def test_pyplot_is_left_as_it_was():
 def test_the_range_of_outcomes_finds_the_mass(mu):
     from scipy import stats
 
-    from borel.audits.plots.leakage_curves import outcome_points
+    from borel.figures.leakage_curves import outcome_points
 
     mech = bl.Mechanism.from_scipy(
         lambda x: stats.norm(x, 1.0), secret=bl.Reals(), outcome=bl.Reals()
@@ -264,7 +264,7 @@ def test_the_range_of_outcomes_finds_the_mass(mu):
 
 
 def test_the_outcomes_of_a_countable_release():
-    from borel.audits.plots.leakage_curves import outcome_points
+    from borel.figures.leakage_curves import outcome_points
 
     mech = bl.Mechanism(
         lambda y, x: 0.5 ** abs(y - x) / 3, secret=bl.Integers(0, None), outcome=bl.Integers()
@@ -275,7 +275,7 @@ def test_the_outcomes_of_a_countable_release():
 
 
 def test_secrets_of_every_sort_have_outcomes_to_plot():
-    from borel.audits.plots.leakage_curves import outcome_points
+    from borel.figures.leakage_curves import outcome_points
 
     def noise(secret):
         return bl.Mechanism(lambda y, x: np.exp(-2 * abs(y - x)), secret=secret, outcome=bl.Reals())
@@ -299,7 +299,7 @@ def test_a_law_with_too_many_values_is_asked_on_a_grid(ax):
 
 
 def test_a_law_stops_when_the_budget_is_spent():
-    from borel.audits.plots.leakage_curves import law_curve
+    from borel.figures.leakage_curves import law_curve
 
     joint = bl.uniform(bl.Interval(0, 1)) * NOISE
     with bl.options(budget=1e-6):
@@ -317,7 +317,7 @@ def test_a_law_stops_when_the_budget_is_spent():
 @pytest.mark.slow
 def test_a_law_asked_at_all_levels_at_once():
     """The density 1 + (2 x - 1)(2 y - 1)/2: |2 Y - 1| is uniform, PML is log of 1 + its half."""
-    from borel.audits.plots.leakage_curves import law_curve
+    from borel.figures.leakage_curves import law_curve
 
     unit = bl.Interval(0, 1)
     tilt = bl.Mechanism(lambda y, x: 1 + (2 * x - 1) * (2 * y - 1) / 2, secret=unit, outcome=unit)

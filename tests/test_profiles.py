@@ -581,7 +581,8 @@ def test_misplaced_cuts_cost_width_only(monkeypatch, cuts):
 
 def test_an_irrational_factor_is_enclosed():
     """e^(1/2) to 320 bits: the ends lie on their sides of a truth of 150 digits."""
-    from borel.engine.divergences.hockey_sticks import Threshold, finite_beyond, finite_excess
+    from borel.engine.divergences.hockey_sticks import finite_beyond, finite_excess
+    from borel.engine.problem.thresholds import Threshold
 
     p, q = [F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]
     low, high = finite_excess((p, p), (q, q), Threshold(F(1, 2)))

@@ -12,8 +12,6 @@ from typer.testing import CliRunner
 
 import borel as bl
 from borel.audits.audit import ResumeWarning
-from borel.audits.plots.leakage_curves import leakage_curve
-from borel.audits.plots.leakage_plots import blank_axes, plot_leakage
 from borel.audits.report import render
 from borel.audits.set_audit import cost, prior_in_words, worst_case
 from borel.audits.study import as_study
@@ -21,6 +19,8 @@ from borel.audits.study_key import study_key
 from borel.audits.table import sentence
 from borel.audits.verification import verified
 from borel.cli import app
+from borel.figures.leakage_curves import leakage_curve
+from borel.figures.leakage_plots import blank_axes, plot_leakage
 from borel.probability.bound import Bound
 
 ALL = ("pml", "pmc", "ldp", "lip", "mutual_information", "maximal_leakage")
@@ -200,7 +200,7 @@ def lines():
 )
 def test_sets_with_densities_are_audited(name, tmp_path, monkeypatch):
     prior_set, mech = lines()[name]
-    monkeypatch.setattr("borel.audits.plots.leakage_curves.POINTS", 5)
+    monkeypatch.setattr("borel.figures.leakage_curves.POINTS", 5)
     options = {"budget": 1, "engine": "estimate" if "family" in name else "auto"}
     asked = study(mechanism=mech, prior=prior_set, report=["pml", "ldp"], options=options)
     found = bl.load(bl.audit(asked, output=tmp_path))

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import borel as bl
-from borel.audits.store import from_plain, load, pack, read, to_plain, unpack, writable, write
+from borel.audits.result import load
+from borel.audits.store import from_plain, pack, read, to_plain, unpack, writable, write
 from borel.probability.bound import STATUSES, Bound, Ratio
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -28,7 +28,7 @@ _HALVINGS = 120
 
 
 @dataclass(frozen=True)
-class Region:
+class SecretRegion:
     """A set of secrets: a closed box, or a point of positive mass where both ends agree.
 
     Attributes
@@ -65,15 +65,15 @@ class Region:
 
 def reader_of(engine: Any, y: Any) -> Any:
     """Return the reader for an engine."""
+    from borel.engine import estimate_engine
     from borel.engine.continuous.engine import CertifiedEngine
     from borel.engine.countable.engine import CountableEngine
-    from borel.engine.estimates.engine import EstimateEngine
 
     if isinstance(engine, CertifiedEngine):
         whole = engine.of_secrets
         if whole is not None:
             return Certified(whole, y)
-        return Estimated(EstimateEngine(engine.given, "there are too many secrets"), y)
+        return Estimated(estimate_engine(engine.given, "there are too many secrets"), y)
     if isinstance(engine, CountableEngine):
         return Countable(engine, y)
     return Estimated(engine, y)
@@ -105,13 +105,13 @@ class Certified:
         shape = (len(a),)
         return np.broadcast_to(low[0], shape), np.broadcast_to(high[0], shape)
 
-    def density(self, region: Region, pieces: int = 4 * _PIECES) -> Ends:
+    def density(self, region: SecretRegion, pieces: int = 4 * _PIECES) -> Ends:
         """Enclose log P(A|y) / P(A)."""
         low, high = self._range(*region.pieces(pieces))
         f_low, f_high = (float(v[0]) for v in self.engine.log_marginal_box(self.ys))
         return gap(float(low.min()), f_high, -1), gap(float(high.max()), f_low, 1)
 
-    def mass(self, region: Region) -> Ends:
+    def mass(self, region: SecretRegion) -> Ends:
         """Enclose P(A)."""
         s = self.secret
         held = ((s.atoms >= region.lower) & (s.atoms <= region.upper)).all(axis=1)
@@ -122,7 +122,7 @@ class Certified:
         a, b = self._density_mass(region)
         return low + a * (1 - 2.0**-50) if low else a, high + b * (1 + 2.0**-50) if high else b
 
-    def _density_mass(self, region: Region) -> Ends:
+    def _density_mass(self, region: SecretRegion) -> Ends:
         """Enclose the integral of the prior's density over a box."""
         from borel.numerics.intervals import batched
 
@@ -146,7 +146,7 @@ class Certified:
         least = fraction_down(total(sides[0])) if np.isfinite(sides[0]).all() else 0.0
         return least, fraction_up(total(sides[1])) if np.isfinite(sides[1]).all() else 1.0
 
-    def positive(self, region: Region) -> bool:
+    def positive(self, region: SecretRegion) -> bool:
         """Return whether P(A) > 0 is known."""
         s = self.secret
         if not region.point and s.continuous and s.positive:
@@ -154,14 +154,14 @@ class Certified:
             return bool((np.maximum(a, s.lower) < np.minimum(b, s.upper)).all())
         return self.mass(region)[0] > 0
 
-    def anywhere(self) -> Region:
+    def anywhere(self) -> SecretRegion:
         """Return some event."""
         if len(self.secret.atoms):
             place = tuple(float(v) for v in self.secret.atoms[0])
-            return Region(place, place)
+            return SecretRegion(place, place)
         return next(self._around(self._places(1.0)[0]))
 
-    def find(self, sign: float, goal: float, *, endless: bool) -> Region | None:
+    def find(self, sign: float, goal: float, *, endless: bool) -> SecretRegion | None:
         """Return a large event with sign * log P(A|y) / P(A) >= goal, proved."""
         places, probes = self._places(sign), self._probes(sign, goal)
         # an infinite extreme lies far out, or at an end: then the nearest probe will do
@@ -171,8 +171,8 @@ class Certified:
                 return found
         return None
 
-    def _grown(self, place: tuple[float, ...], sign: float, goal: float) -> Region | None:
-        point = Region(place, place)
+    def _grown(self, place: tuple[float, ...], sign: float, goal: float) -> SecretRegion | None:
+        point = SecretRegion(place, place)
         if len(self.secret.atoms) and self.mass(point)[0] > 0 and self._good(point, sign, goal):
             return point
         if not self.secret.continuous:
@@ -180,7 +180,7 @@ class Certified:
         fit = (r for r in self._around(place) if self._good(r, sign, goal) and self.positive(r))
         return next(fit, None)
 
-    def _good(self, region: Region, sign: float, goal: float) -> bool:
+    def _good(self, region: SecretRegion, sign: float, goal: float) -> bool:
         low, high = self.density(region, _PIECES)
         return (low if sign > 0 else -high) >= goal
 
@@ -218,7 +218,7 @@ class Certified:
         good = good[np.argsort(np.abs(good), kind="stable")]
         return [(float(v),) for v in good[:64]]
 
-    def _around(self, place: tuple[float, ...]) -> Iterator[Region]:
+    def _around(self, place: tuple[float, ...]) -> Iterator[SecretRegion]:
         """Yield boxes around a place, ever smaller: on both sides of it, above it and below."""
         s = self.secret
         with np.errstate(invalid="ignore"):
@@ -232,7 +232,7 @@ class Certified:
                 b = np.minimum(at + above * h, s.upper)
                 # cut off at an end of the alphabet, a side is left to the other boxes
                 if (b - a >= 0.5 * h).all() and np.isfinite(a).all() and np.isfinite(b).all():
-                    yield Region(tuple(map(float, a)), tuple(map(float, b)))
+                    yield SecretRegion(tuple(map(float, a)), tuple(map(float, b)))
 
 
 class Countable:
@@ -241,29 +241,29 @@ class Countable:
     def __init__(self, engine: CountableEngine, y: Any):
         self.engine, self.y = engine, y
 
-    def density(self, region: Region) -> Ends:
+    def density(self, region: SecretRegion) -> Ends:
         """Enclose log f(y|x) / f_Y(y) at the point."""
         x = np.array([int(region.lower[0])])
         low, high = self.engine.information_density_at(x, np.array([self.y]))
         return float(low[0]), float(high[0])
 
-    def mass(self, region: Region) -> Ends:
+    def mass(self, region: SecretRegion) -> Ends:
         """Enclose the prior at the point."""
         head = self.engine._head(2 * abs(int(region.lower[0])) + 64)
         here = head.points == region.lower[0]
         return float(head.low[here].sum()), min(float(head.high[here].sum()), 1.0)
 
-    def positive(self, region: Region) -> bool:
+    def positive(self, region: SecretRegion) -> bool:
         """Return whether the prior charges the point."""
         return self.mass(region)[0] > 0
 
-    def anywhere(self) -> Region:
+    def anywhere(self) -> SecretRegion:
         """Return some charged point."""
         head = self.engine._head(64)
         place = (float(head.points[int(np.argmax(head.low))]),)
-        return Region(place, place)
+        return SecretRegion(place, place)
 
-    def find(self, sign: float, goal: float, *, endless: bool) -> Region | None:
+    def find(self, sign: float, goal: float, *, endless: bool) -> SecretRegion | None:
         """Return a point with sign * log f(y|x) / f_Y(y) >= goal, enclosed."""
         for count in (64, 512, 4096):
             head = self.engine._head(count)
@@ -274,7 +274,7 @@ class Countable:
             best = int(np.argmax(height))
             if height[best] >= goal:
                 place = (float(x[best]),)
-                return Region(place, place)
+                return SecretRegion(place, place)
         return None
 
 
@@ -292,14 +292,16 @@ class Estimated:
             )
         self.joint, self.low, self.high = engine.joint, float(on.lower), float(on.upper)
 
-    def _grid(self, region: Region, count: int = 129) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _grid(
+        self, region: SecretRegion, count: int = 129
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return midpoints, log f(y|.) there, and the prior's mass of their cells."""
         cuts = np.linspace(region.lower[0], region.upper[0], count + 1)
         x = (cuts[:-1] + cuts[1:]) / 2
         kernel = self.joint.mechanism._logpdf(np.full(count, self.y), x)
         return x, kernel, np.asarray(self.joint.prior.pdf(x), float) * np.diff(cuts)
 
-    def density(self, region: Region) -> Ends:
+    def density(self, region: SecretRegion) -> Ends:
         """Estimate log P(A|y) / P(A), with the difference of two grids as its error."""
         values = []
         for count in (129, 64):
@@ -311,25 +313,25 @@ class Estimated:
         error = abs(values[0] - values[1]) + 1e-12 if math.isfinite(values[0]) else 0.0
         return values[0] - level - error, values[0] - level + error
 
-    def mass(self, region: Region) -> Ends:
+    def mass(self, region: SecretRegion) -> Ends:
         """Estimate P(A)."""
         ends = [float(self._grid(region, count)[2].sum()) for count in (129, 64)]
         return max(min(ends) * (1 - 1e-9), 0.0), max(ends) * (1 + 1e-9)
 
-    def positive(self, region: Region) -> bool:
+    def positive(self, region: SecretRegion) -> bool:
         """Return whether P(A) looks positive."""
         return self.mass(region)[0] > 0
 
-    def _whole(self) -> Region:
+    def _whole(self) -> SecretRegion:
         inner = self.low if math.isfinite(self.low) else min(-64.0, self.high - 64.0)
         outer = self.high if math.isfinite(self.high) else max(64.0, inner + 64.0)
-        return Region((inner,), (outer,))
+        return SecretRegion((inner,), (outer,))
 
-    def anywhere(self) -> Region:
+    def anywhere(self) -> SecretRegion:
         """Return some event."""
         return self._whole()
 
-    def find(self, sign: float, goal: float, *, endless: bool) -> Region | None:
+    def find(self, sign: float, goal: float, *, endless: bool) -> SecretRegion | None:
         """Return an interval around the best point of a grid."""
         whole = self._whole()
         x, kernel, weight = self._grid(whole, 4096)
@@ -340,7 +342,7 @@ class Estimated:
         place = float(x[int(np.argmax(sign * kernel))])
         h = whole.upper[0] - whole.lower[0]
         for _ in range(60):
-            region = Region((max(place - h, self.low),), (min(place + h, self.high),))
+            region = SecretRegion((max(place - h, self.low),), (min(place + h, self.high),))
             low, high = self.density(region)
             if math.isfinite(h) and (low if sign > 0 else -high) >= goal:
                 return region

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from borel import settings
+from borel.adversaries.comparison import compare
 from borel.adversaries.randomised_functions import require_few
-from borel.adversaries.region_search import Region, reader_of
+from borel.adversaries.region_search import SecretRegion, reader_of
 from borel.constants import real
 from borel.engine import engine_for
 from borel.engine.finite.law_engine import OUTSIDE
@@ -50,7 +51,7 @@ class RegionWitness:
         The outcome.
     of : {"pml", "pmc"}
         Which leakage.
-    region : Region
+    region : SecretRegion
         The event A.
     epsilon : float
         How near, in nats; unused where the leakage is infinite.
@@ -61,7 +62,7 @@ class RegionWitness:
     joint: Joint
     y: Any
     of: str
-    region: Region
+    region: SecretRegion
     epsilon: float
     level: float | None = None
 
@@ -97,8 +98,6 @@ class RegionWitness:
         Verdict
             Its Bound encloses the gap; against a level, the leakage.
         """
-        from borel.adversaries.witnesses import compare
-
         if self.level is not None:
             return self.leakage() >= self.level
         return compare(self.target(), self.leakage(), self.epsilon)
@@ -184,7 +183,7 @@ class _Frame:
     def _outside(self) -> bool:
         return any(OUTSIDE in note for note in self.target().assumptions)
 
-    def leakage(self, region: Region) -> Bound:
+    def leakage(self, region: SecretRegion) -> Bound:
         """Enclose the leakage of the gain, or cost, 1_A."""
         if self._outside():
             return self._bound(0.0, 0.0, OUTSIDE)
@@ -215,7 +214,7 @@ class _Frame:
             return Bound.estimate(middle, half, reason=self.engine.reason, assumptions=about)
         return Bound(low, high, status, assumptions=about)
 
-    def mass(self, region: Region) -> Bound:
+    def mass(self, region: SecretRegion) -> Bound:
         """Enclose P_X(A)."""
         low, high = self.read.mass(region)
         high = min(high, 1.0)
@@ -225,7 +224,7 @@ class _Frame:
         about: dict[str, Any] = {"assumptions": self.engine.assumptions, "units": "probability"}
         return Bound(low, high, self.engine.status, **about)
 
-    def find(self, epsilon: float, level: float | None) -> tuple[Region, float | None]:
+    def find(self, epsilon: float, level: float | None) -> tuple[SecretRegion, float | None]:
         """Return an event within epsilon, or above the level where the leakage is infinite."""
         if self._outside():
             return self.read.anywhere(), None

@@ -10,9 +10,9 @@ import numpy as np
 
 from borel.adversaries.beliefs import FLOATS, Secrets, ends, fractions, require_finite_prior
 from borel.adversaries.threats import (
+    ActionTable,
     Cost,
     Gain,
-    Table,
     Tabled,
     Threat,
     Value,
@@ -90,7 +90,7 @@ def of_distance(
     distance: Callable[[Any, Any], Any] | None,
     guesses: Sequence[Any] | None,
     what: str,
-) -> Callable[[Secrets], Table]:
+) -> Callable[[Secrets], ActionTable]:
     """Tabulate an enclosed function of the distance of x from the guesses (all secrets, if none).
 
     A distance is taken as the number it is; it is abs(x - w) if not given.
@@ -103,7 +103,7 @@ def of_distance(
         where = f"the distance of {x!r} and {w!r}"
         return Fraction(exact_number(distance(x, w), what, where))
 
-    def build(secrets: Secrets) -> Table:
+    def build(secrets: Secrets) -> ActionTable:
         actions = secrets.alphabet.labels if chosen is None else chosen
         found = [[value(gap(x, w)) for w in actions] for x in secrets.labels]
         lower, upper = ([[both[end] for both in row] for row in found] for end in (0, 1))
@@ -138,7 +138,7 @@ def of_function(
             mend="bl.Mechanism.from_matrix(P, secret=..., outcome=...).",
         )
 
-    def build(secrets: Secrets) -> Table:
+    def build(secrets: Secrets) -> ActionTable:
         for x in secrets.labels:
             if not np.all(function.secret.contains(x)):
                 raise InvalidInput(
@@ -149,7 +149,7 @@ def of_function(
                 )
         rows = [int(function.secret.positions(x, "x")) for x in secrets.labels]
         lower, upper = value(*ends(function.matrix[rows], function.rounding))
-        return Table(lower, upper, np.zeros(lower.shape, bool), function.outcome.labels)
+        return ActionTable(lower, upper, np.zeros(lower.shape, bool), function.outcome.labels)
 
     threat = kind(build, "guessing a function")
     threat.assumptions = () if function.rational else (FLOATS,)

@@ -97,7 +97,7 @@ class Cost(Threat):
     word, best = "cost", min
 
 
-class Table(NamedTuple):
+class ActionTable(NamedTuple):
     """Values at every charged secret and every action.
 
     Attributes
@@ -135,12 +135,12 @@ class Tabled(Threat):
         What to call it.
     """
 
-    def __init__(self, build: Callable[[Secrets], Table], name: str):
+    def __init__(self, build: Callable[[Secrets], ActionTable], name: str):
         self._build = build
         self.name = name
-        self._known: tuple[Any, Table] | None = None
+        self._known: tuple[Any, ActionTable] | None = None
 
-    def table(self, secrets: Secrets) -> Table:
+    def table(self, secrets: Secrets) -> ActionTable:
         """Return the values at the charged secrets; the last table is kept."""
         key = secrets.alphabet, secrets.labels
         if self._known is None or self._known[0] != key:
@@ -226,7 +226,7 @@ def table_of(
     rows: Sequence[Sequence[Number]],
     actions: tuple,
     upper: Sequence[Sequence[Number]] | None = None,
-) -> Table:
+) -> ActionTable:
     """Make a table from rows of numbers; with ``upper``, from their ends."""
     shape = len(rows), len(actions)
     infinite = np.array([[v == math.inf for v in row] for row in rows], bool).reshape(shape)
@@ -238,12 +238,12 @@ def table_of(
         return out
 
     low = grid(rows)
-    return Table(low, low if upper is None else grid(upper), infinite, actions)
+    return ActionTable(low, low if upper is None else grid(upper), infinite, actions)
 
 
 def given_table(
     values: Any, actions: Any, what: str, *, infinite: bool
-) -> Callable[[Secrets], Table]:
+) -> Callable[[Secrets], ActionTable]:
     """Read a matrix (row = secret, column = action) or a callable of (x, w), lazily.
 
     A matrix has one row for each label of the mechanism's secret, in order; a DataArray or a
@@ -252,7 +252,7 @@ def given_table(
     if callable(values):
         chosen = None if actions is None else distinct(actions, what)
 
-        def by_calls(secrets: Secrets) -> Table:
+        def by_calls(secrets: Secrets) -> ActionTable:
             ws = secrets.alphabet.labels if chosen is None else chosen
             raw = [[values(x, w) for w in ws] for x in secrets.labels]
             rows = [
@@ -284,7 +284,7 @@ def given_table(
 
     notes = float_notes(entries)
 
-    def by_rows(secrets: Secrets) -> Table:
+    def by_rows(secrets: Secrets) -> ActionTable:
         place = {i: i for i in range(secrets.alphabet.size)}
         labels = secrets.alphabet.labels
         if len(numbers) != secrets.alphabet.size:

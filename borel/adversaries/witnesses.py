@@ -23,13 +23,14 @@ import numpy as np
 from borel import settings
 from borel.adversaries import costs, gains
 from borel.adversaries.beliefs import Beliefs, require_joint
+from borel.adversaries.comparison import compare
 from borel.adversaries.randomised_functions import kernel, nominal, require_few, shattering
 from borel.adversaries.region_witnesses import RegionWitness, region_witness
 from borel.adversaries.threats import Cost, Gain
 from borel.adversaries.vulnerabilities import cost_leakage, function_leakage, g_leakage
 from borel.errors import InvalidInput, NotYet
 from borel.figures.leakage import pmc, pml
-from borel.probability.bound import Bound, Verdict, weakest
+from borel.probability.bound import Bound, Verdict
 from borel.probability.joint import Joint
 from borel.probability.mechanism import Mechanism
 
@@ -107,38 +108,6 @@ class Witness:
         threat = self.gain or self.cost or self.function
         at = "" if self.x is None else f", x = {self.x!r}"
         return f"Witness({self.of} at y = {self.y!r}{at}: {threat!r})"
-
-
-def compare(target: Bound, found: Bound, tolerance: float) -> Verdict:
-    """Return whether a leakage equals its supremum, to a tolerance: a Verdict on their gap."""
-    notes = tuple(dict.fromkeys(target.assumptions + found.assumptions))
-    about: dict[str, Any] = {"assumptions": notes, "witness": found.witness}
-    ratios = [b.exact_ratio for b in (target, found)]
-    equal = all(r is not None and r.lower == r.upper for r in ratios) and ratios[0] == ratios[1]
-    status = weakest([target.status, found.status])
-    if equal or target.lower == found.lower == math.inf:
-        low = high = 0.0
-    else:
-        low, high = _minus(target.lower, found.upper, -1), _minus(target.upper, found.lower, 1)
-    if status in ("undecided", "estimate", "statistical"):
-        weak = target if target.status == status else found
-        reason = weak.reason or "one of the two leakages is not proved"
-        gap = Bound.undecided(low, high, reason=reason, **about)
-        return Verdict(None, gap, found.witness, reason)
-    gap = Bound(low, high, status, **about)
-    if high < -tolerance:
-        raise AssertionError(f"a leakage of {found!r} above its supremum {target!r}")
-    return gap <= tolerance
-
-
-def _minus(a: float, b: float, direction: int) -> float:
-    """Subtract, rounding outwards; what is unknown stays so."""
-    if math.isinf(a) and a == b:
-        return -math.inf if direction < 0 else math.inf
-    value = a - b
-    if math.isinf(value) or Fraction(value) == Fraction(a) - Fraction(b):
-        return value
-    return math.nextafter(value, direction * math.inf)
 
 
 @settings.one_figure()

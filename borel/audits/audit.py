@@ -16,9 +16,10 @@ from borel import settings
 from borel.audits.items import Nodes, Unit, is_random, units, with_certificate
 from borel.audits.named_joints import as_data
 from borel.audits.progress import bar
+from borel.audits.result import Audit, load
 from borel.audits.serialisation import holds_text, to_plain
 from borel.audits.set_audit import is_set, prior_in_words
-from borel.audits.store import RESULT, Audit, load, pack, read, writable, write
+from borel.audits.store import RESULT, pack, read, writable, write
 from borel.audits.study import Study, as_study
 from borel.audits.study_key import changed, prior_key, study_key
 from borel.errors import InvalidInput
@@ -195,7 +196,7 @@ class _Job:
             return str(mechanism.normalisation)
         from borel.engine.problem.kernel_normalisation import statement
 
-        return statement(mechanism, prior)
+        return str(statement(mechanism, prior))
 
     @cached_property
     def _named(self) -> str:

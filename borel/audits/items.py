@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel.audits.plots.envelope_curves import envelope_curve
-from borel.audits.plots.leakage_curves import law_curve, leakage_curve
 from borel.audits.set_audit import OVER, beside, is_set
 from borel.audits.store import pack, pack_random
 from borel.audits.table import CLAIMS, DELTA
@@ -18,6 +17,7 @@ from borel.errors import BorelError, NotYet
 from borel.figures import averages, levels
 from borel.figures.envelopes import envelope
 from borel.figures.leakage import pmc, pml
+from borel.figures.leakage_curves import law_curve, leakage_curve
 from borel.priors.posteriors import PosteriorPriors
 from borel.probability.bound import Bound
 

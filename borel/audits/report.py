@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 from borel.audits.items import ENVELOPE_LEVELS
 from borel.audits.plots.envelope_plots import draw_envelope
-from borel.audits.plots.leakage_plots import blank_axes, draw_curve, draw_epsilon, draw_law
 from borel.audits.plots.posterior_curves import alpha_curve
 from borel.audits.plots.posterior_plots import draw_alpha
 from borel.audits.set_audit import worst_case
 from borel.audits.study_key import PARTS
 from borel.audits.table import CLAIMS, STATUS_WORDS, about_certificates, rows, short
 from borel.errors import InvalidInput
+from borel.figures.leakage_plots import blank_axes, draw_curve, draw_epsilon, draw_law
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.audits.store import Audit
+    from borel.audits.audit_figures import AuditFigures
     from borel.audits.table import Row
     from borel.probability.bound import Bound
 
@@ -81,12 +81,12 @@ class SetRow:
     cost: str
 
 
-def write_report(audit: Audit, path: str | os.PathLike) -> Path:
+def write_report(audit: AuditFigures, path: str | os.PathLike) -> Path:
     """Write the report of an audit.
 
     Parameters
     ----------
-    audit : Audit
+    audit : AuditFigures
         What `borel.load` returned; it may be unfinished, and the report then says so.
     path : path
         The HTML file.
@@ -118,7 +118,7 @@ def write_report(audit: Audit, path: str | os.PathLike) -> Path:
     return path
 
 
-def render(audit: Audit) -> str:
+def render(audit: AuditFigures) -> str:
     """Return the report as HTML; every text of the study is escaped."""
     from jinja2 import Environment, StrictUndefined
 
@@ -151,7 +151,7 @@ def render(audit: Audit) -> str:
 # -- plots ----------------------------------------------------------------------------------
 
 
-def plots(audit: Audit) -> list[Plot]:
+def plots(audit: AuditFigures) -> list[Plot]:
     """Return the plots of what the audit holds."""
     found = []
     for kind in ("pml", "pmc"):
@@ -227,7 +227,7 @@ def _plot(draw: Callable[[Any], Any], caption: str, **size: float) -> Plot:
 # -- what lies beside the table -------------------------------------------------------------
 
 
-def _quantiles(audit: Audit) -> list[tuple[str, list[tuple[str, Bound]]]]:
+def _quantiles(audit: AuditFigures) -> list[tuple[str, list[tuple[str, Bound]]]]:
     """Return the quantiles of each law: a heading, and (level, Bound)."""
     found = []
     for kind in ("pml", "pmc"):
@@ -240,7 +240,7 @@ def _quantiles(audit: Audit) -> list[tuple[str, list[tuple[str, Bound]]]]:
     return found
 
 
-def _over_set(audit: Audit, measures: list[Row]) -> list[SetRow]:
+def _over_set(audit: AuditFigures, measures: list[Row]) -> list[SetRow]:
     """Return what the set of priors costs, measure by measure; nothing for one prior."""
     if not audit.tree.attrs.get("prior_set"):
         return []
@@ -262,7 +262,7 @@ def _shown(bound: Bound | None) -> str:
     return f"{'0, to rounding' if tiny else bound} ({bound.status})"
 
 
-def _envelope(audit: Audit) -> Envelope | None:
+def _envelope(audit: AuditFigures) -> Envelope | None:
     """Return the envelope of PML over delta, if the audit holds it."""
     if (curve := audit.dataset("envelope/curve")) is None:
         return None
@@ -285,7 +285,7 @@ _ENVELOPE = (
 )
 
 
-def _posteriors(audit: Audit) -> list[tuple[str, list[tuple[str, Bound]]]]:
+def _posteriors(audit: AuditFigures) -> list[tuple[str, list[tuple[str, Bound]]]]:
     """Return the posterior of each figure in a few numbers."""
     names = {
         "median": "median",
@@ -301,7 +301,7 @@ def _posteriors(audit: Audit) -> list[tuple[str, list[tuple[str, Bound]]]]:
     return found
 
 
-def _notes(audit: Audit, read: Callable[[Bound], tuple[str, ...]]) -> list[tuple[str, str]]:
+def _notes(audit: AuditFigures, read: Callable[[Bound], tuple[str, ...]]) -> list[tuple[str, str]]:
     """Return assumptions or reasons, each with the figures of the table that it belongs to."""
     found: dict[str, list[str]] = {}
     for row in rows(audit):
@@ -310,6 +310,6 @@ def _notes(audit: Audit, read: Callable[[Bound], tuple[str, ...]]) -> list[tuple
     return [(note, ", ".join(labels)) for note, labels in found.items()]
 
 
-def _key(audit: Audit) -> list[tuple[str, str]]:
+def _key(audit: AuditFigures) -> list[tuple[str, str]]:
     parts = json.loads(audit.tree.attrs["key"])
     return [(words, parts[part]) for part, words in PARTS.items() if parts.get(part)]

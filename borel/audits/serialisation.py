@@ -10,7 +10,6 @@ import dataclasses
 import datetime
 import enum
 import math
-import re
 import sys
 import uuid
 import warnings
@@ -205,17 +204,6 @@ def _pandas_from_plain(tag: str, inner: Any) -> Any:
     if tag == "__pandas_timedelta__":
         return pd.Timedelta(inner)
     return pd.Period(inner[0], freq=inner[1])
-
-
-def in_words(value: Any) -> str:
-    r"""Return a label as text that a file and a plot can hold: no NUL, no half of a character.
-
-    Examples
-    --------
-    >>> in_words("a\0b"), in_words(1.5)
-    ('a\\x00b', '1.5')
-    """
-    return re.sub("[\0\ud800-\udfff]", lambda found: ascii(found[0])[1:-1], str(value))
 
 
 # -- measures -------------------------------------------------------------------------------

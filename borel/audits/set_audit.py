@@ -6,12 +6,12 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel.audits.serialisation import in_words
 from borel.audits.store import pack
 from borel.audits.table import short
 from borel.errors import NotYet
 from borel.priors.set_leakage import nominal_joint
 from borel.priors.sets import PriorSet
+from borel.probability.alphabets import in_words
 from borel.probability.bound import Bound, weakest
 from borel.probability.measure import Measure
 

@@ -1,4 +1,4 @@
-"""Audits on disk: Bounds to and from an xarray.DataTree, without a bit lost, and `bl.load`."""
+"""Audits on disk: Bounds to and from an xarray.DataTree, without a bit lost, and read back."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import enum
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.audits.serialisation import from_plain, in_words, to_plain
+from borel.audits.serialisation import from_plain, to_plain
 from borel.errors import InvalidInput
+from borel.probability.alphabets import in_words
 from borel.probability.bound import Bound, Ratio
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
     from borel.priors.random_bound import RandomBound
@@ -60,7 +59,8 @@ def unpack(dataset: xr.Dataset) -> Bound:
     return Bound(float(dataset["lower"]), float(dataset["upper"]), status, **notes)
 
 
-def _unpacked(name: str, dataset: xr.Dataset) -> Bound:
+def unpacked(name: str, dataset: xr.Dataset) -> Bound:
+    """Return the Bound of a node of an audit, or say that its notes are not as they were."""
     try:
         return unpack(dataset)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -227,160 +227,6 @@ def writable(folder: str | os.PathLike) -> Path:
             mend="give another with --output.",
         ) from error
     return folder
-
-
-def load(source: Any) -> Audit:
-    """Read an audit: its figures are Bounds again, equal to those that were computed.
-
-    Parameters
-    ----------
-    source : path or DataTree
-        The ``result.nc`` of an audit, its folder, or what `borel.audit` returned.
-
-    Returns
-    -------
-    Audit
-        A mapping from names to Bounds, with ``.tree``, ``.table()`` and ``.report(path)``.
-
-    Raises
-    ------
-    InvalidInput
-        No such file, a file that cannot be read, or one that is not an audit.
-
-    Examples
-    --------
-    >>> import borel as bl
-    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
-    >>> bl.load(bl.audit(joint))["pml"]
-    Bound(0.4054651081, exact)
-    """
-    import xarray as xr
-
-    tree = source if isinstance(source, xr.DataTree) else read(source)
-    if tree.attrs.get("creation_library") != "borel":
-        raise InvalidInput(
-            "bl.load", expected="the result of bl.audit", got="a file that is not one"
-        )
-    return Audit(tree)
-
-
-class Audit(Mapping):
-    """The figures of an audit by name, each a Bound; made by `load`.
-
-    Names are paths in the tree: ``"pml"``, ``"pml/law/quantile-0.95"``, ``"guarantees/..."``; over
-    a set of priors also ``"pml/nominal"`` and ``"pml/cost"`` (see `borel.audit`).
-
-    Attributes
-    ----------
-    tree : DataTree
-        Everything: figures, curves, laws, draws.
-    """
-
-    def __init__(self, tree: xr.DataTree):
-        self.tree = tree
-        nodes = {node.path.strip("/"): node for node in tree.subtree}
-        self._bounds = {
-            name: _unpacked(name, node.to_dataset(inherit=False))
-            for name, node in nodes.items()
-            if "bound" in node.attrs
-        }
-
-    def __getitem__(self, name: str) -> Bound:
-        """Return a figure.
-
-        Raises
-        ------
-        KeyError
-            No such figure; the message lists those there are, or why this one is missing.
-        """
-        if name in self._bounds:
-            return self._bounds[name]
-        why = self.missing.get(name)
-        raise KeyError(
-            f"{name}: {why}" if why else f"no figure {name!r}; there are {', '.join(self._bounds)}"
-        )
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names."""
-        return iter(self._bounds)
-
-    def __len__(self) -> int:
-        """Count the figures."""
-        return len(self._bounds)
-
-    @property
-    def complete(self) -> bool:
-        """Whether the audit was finished."""
-        return bool(self.tree.attrs["complete"])
-
-    @property
-    def missing(self) -> dict[str, str]:
-        """The figures that this version could not compute, and why."""
-        nodes = {node.path.strip("/"): node.attrs.get("not_yet") for node in self.tree.subtree}
-        return {name: str(why) for name, why in nodes.items() if why}
-
-    @property
-    def without_certificate(self) -> dict[str, str]:
-        """The figures without a certificate, and why; empty where none was asked for."""
-        if not self.tree.attrs.get("certificates"):
-            return {}
-        none = [name for name, bound in self.items() if bound.certificate is None]
-        return {name: str(self.tree[name].attrs.get("no_certificate", "none")) for name in none}
-
-    def random(self, name: str) -> RandomBound:
-        """Return the figure over posterior draws: ``random("pml").cdf(0.5)``.
-
-        Raises
-        ------
-        KeyError
-            The audit was of one prior, or holds no such figure.
-        """
-        found = self.dataset(f"{name}/draws")
-        if found is None:
-            raise KeyError(f"no posterior draws of {name!r} in this audit")
-        return random_bound(found)
-
-    def dataset(self, path: str) -> xr.Dataset | None:
-        """Return a curve, a law or draws, as in ``dataset("pml/curve")``; None if there is none."""
-        nodes = {node.path.strip("/"): node for node in self.tree.subtree}
-        if path not in nodes or not nodes[path].data_vars:
-            return None
-        return nodes[path].to_dataset(inherit=False)
-
-    def table(self) -> pd.DataFrame:
-        """Return the table of the report: bound, status and a sentence for each figure."""
-        import pandas as pd
-
-        from borel.audits.table import rows
-
-        found = rows(self)
-        return pd.DataFrame(
-            {
-                "bound": [r.figure for r in found],
-                "status": [r.status for r in found],
-                "meaning": [r.sentence for r in found],
-            },
-            index=pd.Index([r.label for r in found], name="measure"),
-        )
-
-    def report(self, path: str | os.PathLike) -> Path:
-        """Write the report, one self-contained HTML file, and return its path."""
-        from borel.audits.report import write_report
-
-        return write_report(self, path)
-
-    def __repr__(self) -> str:
-        """Show the table as text."""
-        from borel.audits.table import rows
-
-        lines = [f"Audit: {self.tree.attrs['title']} (weakest status: {self.tree.attrs['status']})"]
-        lines += [f"  {r.label}: {r.figure} ({r.status})" for r in rows(self)]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        from borel.audits.table import html_table, rows
-
-        return html_table(rows(self))
 
 
 # -- random figures -------------------------------------------------------------------------

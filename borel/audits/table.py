@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
-    from borel.audits.store import Audit
+    from borel.audits.audit_figures import AuditFigures
 
 STATUS_WORDS = {
     "exact": "a closed form or exact arithmetic; the enclosure covers all rounding",
@@ -31,7 +31,7 @@ STATUS_WORDS = {
 
 
 @dataclass(frozen=True)
-class Claim:
+class MeasureWords:
     """What a measure is called, and what a bound on it says.
 
     ``{f}`` stands for the factor e^bound, ``{v}`` for nats and ``{b}`` for bits.
@@ -48,7 +48,7 @@ DELTA = Fraction(1, 100)
 """Where the table gives the envelope."""
 
 CLAIMS = {
-    "pml": Claim(
+    "pml": MeasureWords(
         "PML",
         "pointwise maximal leakage",
         "no event about the secret becomes more than {f} times as probable once the outcome is "
@@ -57,7 +57,7 @@ CLAIMS = {
         "about {f}",
         "some outcomes make an event about the secret more probable by more than any factor",
     ),
-    "pmc": Claim(
+    "pmc": MeasureWords(
         "PMC",
         "pointwise maximal cost",
         "no event about the secret becomes more than {f} times less probable once the outcome is "
@@ -67,14 +67,14 @@ CLAIMS = {
         "some outcomes make an event about the secret less probable by more than any factor: they "
         "rule secrets out, or nearly so",
     ),
-    "ldp": Claim(
+    "ldp": MeasureWords(
         "LDP",
         "local differential privacy",
         "no outcome is more than {f} times as likely under one secret as under another",
         "the largest factor between the likelihoods of an outcome under two secrets is about {f}",
         "some outcomes are more likely under one secret than under another by more than any factor",
     ),
-    "lip": Claim(
+    "lip": MeasureWords(
         "LIP",
         "local information privacy",
         "seeing the outcome changes the probability of any event about the secret by a factor of "
@@ -83,14 +83,14 @@ CLAIMS = {
         "secret, up or down, is about {f}",
         "some outcomes change the probability of an event about the secret by more than any factor",
     ),
-    "mutual_information": Claim(
+    "mutual_information": MeasureWords(
         "Mutual information",
         "mutual information",
         "on average the outcome tells {v} nats ({b} bits) about the secret, or less",
         "what the outcome tells of the secret on average is about {v} nats ({b} bits)",
         "on average the outcome tells more about the secret than any number of bits",
     ),
-    "maximal_leakage": Claim(
+    "maximal_leakage": MeasureWords(
         "Maximal leakage",
         "maximal leakage",
         "guessing any function of the secret succeeds no more than {f} times as often once the "
@@ -99,7 +99,7 @@ CLAIMS = {
         "{f}",
         "guessing some function of the secret succeeds more often by more than any factor",
     ),
-    "envelope": Claim(
+    "envelope": MeasureWords(
         f"PML envelope, delta = {float(DELTA):g}",
         "PML envelope",
         f"whatever is made of the outcome, but for a probability of {float(DELTA):g} or less no "
@@ -153,7 +153,7 @@ def with_units(bound: Bound) -> str:
     return f"{bound} {bound.units}"
 
 
-def rows(audit: Audit) -> list[Row]:
+def rows(audit: AuditFigures) -> list[Row]:
     """Return the rows of an audit: the measures first, then the guarantees.
 
     Over a set of priors the sentence of a measure ends with the figure under the nominal prior.
@@ -182,7 +182,7 @@ HOW_TO_CERTIFY = (
 )
 
 
-def about_certificates(audit: Audit) -> list[str]:
+def about_certificates(audit: AuditFigures) -> list[str]:
     """Say which figures carry a certificate, and of each of the others why it does not."""
     if not audit.tree.attrs.get("certificates"):
         return [HOW_TO_CERTIFY]
@@ -244,7 +244,7 @@ _SMALL_TELLS = ("mutual information", "PML envelope")
 """Measures that may be tiny although some outcomes, rare ones, tell much."""
 
 
-def _measure(claim: Claim, bound: Bound, level: float | None, source: str) -> str:
+def _measure(claim: MeasureWords, bound: Bound, level: float | None, source: str) -> str:
     posterior = "" if level is None else f"with posterior probability {_percent(level)} or more, "
     if bound.status == "estimate":
         if math.isinf(bound.value):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.audits import named_joints
-from borel.audits.store import Audit, load
+from borel.audits.result import Audit, load
 from borel.audits.table import DELTA
 from borel.engine.certificates.checks.composition import SUPREMUM, examined, of_set
 from borel.errors import InvalidInput

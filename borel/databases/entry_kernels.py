@@ -15,10 +15,12 @@ from borel.probability.alphabets import Integers, Reals
 from borel.probability.arrays import as_floats, carried, require_no_underflow
 from borel.probability.density import Density
 from borel.probability.mechanism import Mechanism
+from borel.probability.normalisation import Normalisation
 
 if TYPE_CHECKING:
-    from borel.databases.iid import Database
     from borel.mechanisms.counting import CountingQuery
+    from borel.mechanisms.noisy_count import Ends
+    from borel.probability.measure import Measure
 
 _TRACED = 50
 """Mixtures of up to this many kernels are traced."""
@@ -27,13 +29,13 @@ _FINE = 1e-12
 """How far the weights of a mixture may be off, relatively: the roundings of float64."""
 
 
-def counting_kernel(database: Database, query: CountingQuery) -> Mechanism:
+def counting_kernel(prior: Measure, n: int, query: CountingQuery) -> Mechanism:
     """Return the kernel of one entry for a counting query, with its closed forms."""
     from borel.mechanisms.counting_entry import EntryForms
 
-    alphabet = database.prior.on
+    alphabet = prior.on
     counted = query.counts(alphabet)
-    noise = NoisyCount(database.n - 1, query.rate, chance(database.prior, alphabet, counted))
+    noise = NoisyCount(n - 1, query.rate, chance(prior, alphabet, counted))
     out = Mechanism(
         None,
         secret=alphabet,
@@ -50,14 +52,18 @@ def counting_kernel(database: Database, query: CountingQuery) -> Mechanism:
         assert weights is not None
         log_density = partial(_mixture, ones, weights, float(query.unit), query.scale)
         out.density = Density(log_density, spaces, log=True)
-        out.normalisation = "rounded: the binomial weights of the mixture are floats"
+        out.normalisation = _rounded("the binomial weights of the mixture are floats")
     else:
         log_density = partial(_long_mixture, ones, middle, noise.others, query)
-        why = f"a mixture of {database.n} kernels; up to {_TRACED} are traced"
+        why = f"a mixture of {n} kernels; up to {_TRACED} are traced"
         out.density = Density(log_density, spaces, log=True, opaque=why)
     out.sampler = partial(_draw_entry, ones, middle, noise.others, query)
     out.closed_forms = EntryForms(noise, query.unit, counted)
     return out
+
+
+def _rounded(why: str) -> Normalisation:
+    return Normalisation("rounded", f"rounded: {why}")
 
 
 def _weights(n: int, p: float) -> np.ndarray:
@@ -113,16 +119,16 @@ def _draw_entry(
     return count / query.unit + rng.laplace(scale=query.scale, size=np.shape(x))
 
 
-def _rows(database: Database, mechanism: Mechanism) -> np.ndarray:
+def _rows(prior: Measure, n: int, mechanism: Mechanism) -> np.ndarray:
     """Return the rows of a matrix in the order of D**n, as an array (|D|, ..., |D|, m)."""
-    rows = np.asarray(mechanism.secret.positions(list(database.on.labels), "x"))
-    d = database.prior.on.size
-    return mechanism.matrix[rows].reshape(*[d] * database.n, -1)
+    rows = np.asarray(mechanism.secret.positions(list((prior.on**n).labels), "x"))
+    d = prior.on.size
+    return mechanism.matrix[rows].reshape(*[d] * n, -1)
 
 
-def finite_kernel(database: Database, mechanism: Mechanism, i: int) -> Mechanism:
+def finite_kernel(prior: Measure, n: int, mechanism: Mechanism, i: int) -> Mechanism:
     """Return the kernel of one entry for a finite mechanism on databases, a matrix."""
-    kernel, prior, n = _rows(database, mechanism), database.prior, database.n
+    kernel = _rows(prior, n, mechanism)
     others = product_law(prior, n - 1, prior.on ** (n - 1)).probabilities
     d, m = prior.on.size, kernel.shape[-1]
     kernel = np.moveaxis(kernel, i, 0).reshape(d, -1, m)
@@ -149,15 +155,14 @@ def finite_kernel(database: Database, mechanism: Mechanism, i: int) -> Mechanism
     return out
 
 
-def count_kernel(database: Database, mechanism: Mechanism) -> Mechanism:
-    """Return the kernel of one bit for a finite mechanism about their number."""
+def count_kernel(prior: Measure, n: int, one: Ends, mechanism: Mechanism) -> Mechanism:
+    """Return the kernel of one bit for a finite mechanism about their number, P{1} being given."""
     if not mechanism.finite:
         raise NotYet(
             "bl.entry",
             missing="outcomes that are not finite, but for bl.mechanisms.counting_query",
         )
-    prior, n = database.prior, database.n
-    others = binomial_law(n - 1, database.chance(mechanism), Integers(0, n - 1))
+    others = binomial_law(n - 1, one, Integers(0, n - 1))
     if others is None:
         raise NotYet(
             "bl.entry",
@@ -178,9 +183,8 @@ def count_kernel(database: Database, mechanism: Mechanism) -> Mechanism:
     return out
 
 
-def mixture_kernel(database: Database, mechanism: Mechanism, i: int) -> Mechanism:
+def mixture_kernel(prior: Measure, n: int, mechanism: Mechanism, i: int) -> Mechanism:
     """Mix the density of a mechanism on small databases of numbers over the other entries."""
-    prior, n = database.prior, database.n
     if mechanism.density is None or mechanism.masses:
         raise NotYet("bl.entry", missing=f"{mechanism!r} on databases")
     others = prior.on ** (n - 1)
@@ -209,5 +213,5 @@ def mixture_kernel(database: Database, mechanism: Mechanism, i: int) -> Mechanis
     spaces = {"y": mechanism.outcome, "x": prior.on}
     out.density = Density(density, spaces, opaque=opaque)
     out.breaks = mechanism.breaks
-    out.normalisation = "rounded: the weights of the mixture are floats"
+    out.normalisation = _rounded("the weights of the mixture are floats")
     return out

@@ -245,17 +245,18 @@ class DatabaseJoint(Joint):
     def entry(self, i: int) -> Joint:
         """Return the joint of one entry with the outcome; see `borel.entry`."""
         database, mechanism = self.database, self.mechanism
+        prior, n = database.prior, database.n
         if isinstance(mechanism, CountingQuery):
-            kernel = counting_kernel(database, mechanism)
+            kernel = counting_kernel(prior, n, mechanism)
         elif self.counted:
-            kernel = count_kernel(database, mechanism)
-        elif database.n == 1:
+            kernel = count_kernel(prior, n, database.chance(mechanism), mechanism)
+        elif n == 1:
             kernel = mechanism
         elif mechanism.finite:
-            kernel = finite_kernel(database, mechanism, i)
+            kernel = finite_kernel(prior, n, mechanism, i)
         else:
-            kernel = mixture_kernel(database, mechanism, i)
-        return database.prior * kernel
+            kernel = mixture_kernel(prior, n, mechanism, i)
+        return prior * kernel
 
     def __repr__(self) -> str:
         """Show the database and the mechanism."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
@@ -38,7 +39,7 @@ def _choose(joint: Joint, wanted: str) -> Any:
     if discrete and joint.mechanism.density is not None and not joint.estimated:
         from borel.engine.countable.engine import CountableEngine
 
-        return CountableEngine(joint)
+        return CountableEngine(joint, partial(certified_engine, joint))
     if wanted == "exact" and not joint.estimated:
         raise NotYet(
             f'options(engine="{wanted}")',
@@ -48,10 +49,8 @@ def _choose(joint: Joint, wanted: str) -> Any:
         )
     why = joint.estimated
     if wanted != "estimate" and not why:
-        from borel.engine.continuous.engine import CertifiedEngine
-
         try:
-            return CertifiedEngine(joint)
+            return certified_engine(joint)
         except NotEnclosed as error:
             why = str(error)
     if wanted in ("exact", "certified"):
@@ -60,6 +59,45 @@ def _choose(joint: Joint, wanted: str) -> Any:
             missing=f"a proof: {why}",
             instead='engine="auto" gives an estimate, marked so.',
         )
+    return estimate_engine(joint, why)
+
+
+def certified_engine(joint: Joint) -> Any:
+    """Return the engine that encloses figures of traced densities, by the kind of the outcome.
+
+    Raises
+    ------
+    NotEnclosed
+        A density that could not be traced, or something that intervals do not know.
+    """
+    if joint.outcome.kind in ("continuous", "mixed"):
+        from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+
+        return CertifiedOutcomes(joint, estimates=estimate_engine)
+    from borel.engine.continuous.engine import CertifiedEngine
+
+    return CertifiedEngine(joint, estimates=estimate_engine)
+
+
+def estimate_engine(joint: Joint, why: str = "") -> Any:
+    """Return the engine that estimates figures, by the kind of the outcome."""
+    if joint.outcome.kind in ("continuous", "mixed"):
+        from borel.engine.estimates.outcome_engine import ContinuousOutcomes
+
+        return ContinuousOutcomes(joint, why)
     from borel.engine.estimates.engine import EstimateEngine
 
     return EstimateEngine(joint, why)
+
+
+def draws_engine(joint: Joint) -> Any:
+    """Return the engine for a joint with a random prior."""
+    if joint.mechanism.finite and joint.prior.on.kind == "finite":
+        from borel.engine.draws.blocks import FiniteDraws
+
+        return FiniteDraws(joint)
+    from borel.engine.draws.estimates import EstimateDraws
+
+    if joint.prior.on.dim > 1 or joint.outcome.dim > 1:
+        raise NotYet("learnt * mech", missing="products of alphabets that are not finite")
+    return EstimateDraws(joint, engine_for)

@@ -14,8 +14,8 @@ from borel.engine.finite.law_engine import WIDE
 from borel.errors import NotYet
 from borel.figures.dispatch import figure
 from borel.figures.leakage import _require_joint
-from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import inner_probability
+from borel.probability.mechanism_families import JointFamily
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
-from borel.figures.leakage import LeakageVariable
 from borel.probability.alphabets import Finite, Product
 from borel.probability.bound import largest
 from borel.probability.joint import Joint
 from borel.probability.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _WHY = "the posterior given z is normalised in float64"
 
@@ -29,13 +31,15 @@ class ConditionalLeakage:
         Which leakage.
     given : Mechanism or int
         See `borel.pml`.
+    leakage : callable
+        Makes the leakage of a joint and a kind.
     """
 
     __array_ufunc__ = None
 
-    def __init__(self, joint: Joint, kind: str, given: Any):
-        self.joint, self.kind = joint, kind
-        self._given: dict[Any, LeakageVariable] = {}
+    def __init__(self, joint: Joint, kind: str, given: Any, leakage: Callable[[Joint, str], Any]):
+        self.joint, self.kind, self._leakage = joint, kind, leakage
+        self._given: dict[Any, Any] = {}
         if isinstance(given, Mechanism):
             self.side = joint.prior * given
             self.index = None
@@ -70,7 +74,7 @@ class ConditionalLeakage:
         """The alphabet of Z."""
         return self.side.outcome
 
-    def __getitem__(self, z: Any) -> LeakageVariable:
+    def __getitem__(self, z: Any) -> Any:
         """Return the leakage given Z = z.
 
         Raises
@@ -81,7 +85,7 @@ class ConditionalLeakage:
             A value of probability 0.
         """
         if z not in self._given:
-            self._given[z] = LeakageVariable(self._joint_given(z), self.kind)
+            self._given[z] = self._leakage(self._joint_given(z), self.kind)
         return self._given[z]
 
     def __call__(self, y: Any, z: Any) -> Any:

@@ -9,7 +9,7 @@ from borel.engine import engine_for
 from borel.errors import NotYet
 from borel.figures.asking import asked
 from borel.figures.leakage import _require_joint
-from borel.mechanisms.parameter_arrays import JointFamily
+from borel.probability.mechanism_families import JointFamily
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint

@@ -66,7 +66,7 @@ def renyi(p: Measure, q: Measure, order: Any) -> Bound:
     number = real("bl.renyi", order, "an order >= 0, perhaps inf")
     if not number >= 0:
         raise InvalidInput("bl.renyi", expected="an order >= 0, perhaps inf", got=repr(order))
-    from borel.engine.divergences.dispatch import renyi_bound
+    from borel.engine.measure_pairs import renyi_bound
 
     level = math.inf if number == math.inf else exactly(number)
     return asked((p, q), "renyi", (level,), lambda: renyi_bound(p, q, level))
@@ -110,7 +110,7 @@ def max_divergence(p: Measure, q: Measure, delta: Any = 0) -> Bound:
     (Fraction(3, 1), Fraction(2, 1))
     """
     _two_measures("bl.max_divergence", p, q)
-    from borel.engine.divergences.dispatch import max_divergence_bound
+    from borel.engine.measure_pairs import max_divergence_bound
 
     level = probability("bl.max_divergence", "delta", delta)
     return asked((p, q), "max_divergence", (level,), lambda: max_divergence_bound(p, q, level))
@@ -145,7 +145,7 @@ def f_divergence(p: Measure, q: Measure, f: Any, *, at_zero: Any = None) -> Boun
     Bound(0.5 probability, exact)
     """
     _two_measures("bl.f_divergence", p, q)
-    from borel.engine.divergences.dispatch import f_divergence_bound
+    from borel.engine.measure_pairs import f_divergence_bound
 
     made = generator(f, at_zero)
     return asked(

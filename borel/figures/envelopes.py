@@ -76,15 +76,16 @@ import numpy as np
 
 from borel import settings
 from borel.constants import exactly, real
+from borel.engine import engine_for
 from borel.engine.certificates import kept
 from borel.engine.envelopes.cell_enclosures import envelope_of
-from borel.engine.envelopes.figures import Threshold
+from borel.engine.envelopes.figures import EnvelopeThreshold
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
 from borel.figures.leakage import _NAMES, _require_joint, pmc, pml
-from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 from borel.probability.bound import weakest
+from borel.probability.mechanism_families import JointFamily
 from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class LeakageEnvelope(Remade):
         self._figures: dict[Any, Any] = {}
 
     def _engine(self) -> Any:
-        make = lambda: envelope_of(self.joint, self.kind)  # noqa: E731
+        make = lambda: envelope_of(self.joint, engine_for(self.joint), self.kind)  # noqa: E731
         return settings.once(kept(self, "_figures"), settings.current(), make)
 
     def __call__(self, delta: Any) -> Bound:
@@ -213,7 +214,7 @@ class LeakageEnvelope(Remade):
             return engine.post_processing(weights)
         return engine.witness(self._threshold(t, ratio))
 
-    def _threshold(self, t: Any, ratio: Any) -> Threshold:
+    def _threshold(self, t: Any, ratio: Any) -> EnvelopeThreshold:
         if (t is None) == (ratio is None):
             raise InvalidInput("env.delta", expected="t or ratio=...", got="both or neither")
         if ratio is not None:
@@ -221,9 +222,9 @@ class LeakageEnvelope(Remade):
             if not value > 0:
                 raise InvalidInput("env.delta", expected="ratio > 0", got=repr(ratio))
             value = math.inf if value == math.inf else exactly(value)
-            return Threshold(1 if self.kind == "pml" else -1, None, value)
+            return EnvelopeThreshold(1 if self.kind == "pml" else -1, None, value)
         number = real("env.delta", t, "a number t (nats)")
-        return Threshold(1 if self.kind == "pml" else -1, number, None)
+        return EnvelopeThreshold(1 if self.kind == "pml" else -1, number, None)
 
     def curve(self, deltas: Any) -> xr.Dataset:
         """Return epsilon_c at many levels.

@@ -16,10 +16,11 @@ from borel.engine.finite.law_engine import LOST
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
-from borel.mechanisms.parameter_arrays import JointFamily, LeakageFamily
+from borel.figures.conditional import ConditionalLeakage
 from borel.probability.alphabets import Finite, Product, exact_array
 from borel.probability.bound import Bound
 from borel.probability.joint import Joint
+from borel.probability.mechanism_families import JointFamily, LeakageFamily
 from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ class LeakageVariable(Remade):
 
     def plot(self, **kwargs: Any) -> Any:
         """Plot the leakage against the outcome, with its band (see `borel.plot_leakage`)."""
-        from borel.audits.plots.leakage_plots import plot_leakage
+        from borel.figures.leakage_plots import plot_leakage
 
         return plot_leakage(self, **kwargs)
 
@@ -506,8 +507,6 @@ def _leakage(joint: Any, kind: str, given: Any = None) -> Any:
 
 
 def _conditional(joint: Any, kind: str, given: Any) -> Any:
-    from borel.figures.conditional import ConditionalLeakage
-
     if isinstance(joint, JointFamily) or hasattr(getattr(joint, "prior", None), "leakage_of"):
         raise NotYet(
             f"bl.{kind} given side information",
@@ -515,7 +514,7 @@ def _conditional(joint: Any, kind: str, given: Any) -> Any:
             instead="one joint at a time.",
         )
     _require_joint(joint, kind)
-    return ConditionalLeakage(joint, kind, given)
+    return ConditionalLeakage(joint, kind, given, LeakageVariable)
 
 
 def information_density(joint: Joint) -> InformationDensity:

@@ -10,10 +10,10 @@ from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
 from borel.figures.dispatch import figure
 from borel.figures.leakage import _require_joint, pmc, pml
-from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.alphabets import Alphabet, Finite, Interval
 from borel.probability.bound import Bound, largest, with_sides
 from borel.probability.mechanism import Mechanism
+from borel.probability.mechanism_families import JointFamily
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint

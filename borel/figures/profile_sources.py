@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from borel.constants import exactly
 from borel.engine import engine_for
-from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
+from borel.engine.divergences.hockey_sticks import figure_of_two
 from borel.engine.problem.kernel_normalisation import statement
+from borel.engine.problem.thresholds import Threshold
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.noise import GaussianForms, LaplaceForms
 from borel.probability.alphabets import Finite
@@ -17,6 +18,7 @@ from borel.probability.bound import Bound, weakest
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure, pmf
 from borel.probability.mechanism import Mechanism
+from borel.probability.normalisation import Normalisation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,9 +87,9 @@ def _evenly(secrets: list, mechanism: Mechanism) -> Measure:
     return pmf([Fraction(1, len(secrets))] * len(secrets), on=Finite(secrets))
 
 
-def _normalised(found: Bound, note: str) -> Bound:
+def _normalised(found: Bound, note: Normalisation) -> Bound:
     """Return a figure of rows, conditional on their normalisation unless that is proved."""
-    if note.startswith("proved") or found.status not in ("exact", "certified"):
+    if note.proved or found.status not in ("exact", "certified"):
         return found
     return Bound.conditional(
         found.lower,

@@ -15,19 +15,20 @@ import numpy as np
 from borel import settings
 from borel.constants import exactly, real
 from borel.engine import engine_for
-from borel.engine.divergences.hockey_sticks import Threshold, figure_of_two
+from borel.engine.divergences.hockey_sticks import figure_of_two
 from borel.engine.finite.law_engine import WIDE
 from borel.engine.problem.budget import cut_short
+from borel.engine.problem.thresholds import Threshold
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
 from borel.figures.dispatch import figure
 from borel.figures.leakage import _require_joint
 from borel.figures.profile_sources import finite, pure_level, source_of, two_measures
-from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
 from borel.probability.bound import Bound, weakest
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
+from borel.probability.mechanism_families import JointFamily
 from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 from borel.errors import InvalidInput, NotYet
 from borel.figures.dispatch import figure
 from borel.figures.leakage import _require_joint, pmc, pml
-from borel.mechanisms.parameter_arrays import JointFamily
 from borel.probability.arrays import probability
+from borel.probability.mechanism_families import JointFamily
 
 if TYPE_CHECKING:
     from borel.probability.bound import Bound

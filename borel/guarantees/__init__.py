@@ -5,9 +5,10 @@ those of two releases, and `post_processed` says what is left after post-process
 """
 
 from borel.guarantees.base import Guarantee
-from borel.guarantees.calculus import Implication, Implied, implied, theorems
+from borel.guarantees.calculus import implied, theorems
 from borel.guarantees.composition import SlicedEML, compose, prior_is_not_posterior
 from borel.guarantees.dp import ApproximateDP, ProbabilisticDP
+from borel.guarantees.implications import Implication, Implied, plot_implications
 from borel.guarantees.informations import (
     FInformation,
     MaxInformation,
@@ -24,7 +25,6 @@ from borel.guarantees.kinds import (
     PML,
     AveragePML,
 )
-from borel.guarantees.picture import plot_implications
 from borel.guarantees.processing import (
     Closedness,
     closedness,

@@ -163,7 +163,7 @@ class OneLevel(Guarantee):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tail(OneLevel):
+class TailGuarantee(OneLevel):
     """A guarantee with one level and a probability delta of exceptions."""
 
     delta: Any = 0.0

@@ -9,8 +9,6 @@ no cycle improves on what it started from, and only strict improvements are kept
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -18,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 from borel.errors import InvalidInput
 from borel.guarantees.base import Guarantee
 from borel.guarantees.facts import Facts, facts_of
-from borel.guarantees.informations import FInformation
+from borel.guarantees.implications import Implication, Implied, Kind, kind_of
 from borel.guarantees.theorem import Theorem
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 _ROUNDS = 60
-Kind = Any  # a type of guarantee; with the function, for f-information
 
 
 @cache
@@ -51,156 +48,6 @@ def theorems(*, sharpened: bool = True) -> tuple[Theorem, ...]:
     stated = (*theorems_pmc.THEOREMS, *theorems_pml.THEOREMS)
     every = (*stated, *theorems_here.THEOREMS)
     return every if sharpened else tuple(t for t in every if t.origin == "paper")
-
-
-@dataclass(frozen=True, eq=False)
-class Implication:
-    """A guarantee that follows, and the derivation.
-
-    Attributes
-    ----------
-    guarantee : Guarantee
-        What follows; its levels are rounded up.
-    theorem : Theorem or None
-        The last step; None for a premise.
-    premises : tuple of Implication
-        What the last step used.
-    """
-
-    guarantee: Guarantee
-    theorem: Theorem | None = None
-    premises: tuple[Implication, ...] = ()
-
-    @property
-    def chain(self) -> tuple[Theorem, ...]:
-        """The theorems used, each once, premises first."""
-        used: dict[Theorem, None] = {}
-        for premise in self.premises:
-            used.update(dict.fromkeys(premise.chain))
-        if self.theorem is not None:
-            used[self.theorem] = None
-        return tuple(used)
-
-    @property
-    def uses(self) -> tuple[str, ...]:
-        """The names of the theorems used."""
-        return tuple(theorem.name for theorem in self.chain)
-
-    @property
-    def given(self) -> bool:
-        """Whether it is a premise."""
-        return self.theorem is None
-
-    def __str__(self) -> str:
-        """Show the guarantee and the theorems."""
-        return f"{self.guarantee}  by {'; '.join(self.uses) or 'assumption'}"
-
-    __repr__ = __str__
-
-
-class Implied(Mapping):
-    """All that follows from some guarantees: a mapping from kinds to implications.
-
-    ``found[bl.guarantees.PML]`` is a tuple of `Implication`, those of least delta first, which do
-    not dominate each other; ``found.best(bl.guarantees.PML)`` is the guarantee without exceptions
-    of least epsilon. Kinds of which nothing follows are not in the mapping.
-
-    Attributes
-    ----------
-    premises : tuple of Guarantee
-        What was known.
-    facts : Facts
-        What was known of the prior.
-    """
-
-    def __init__(self, premises: tuple[Guarantee, ...], facts: Facts, fronts: dict[Kind, list]):
-        self.premises = premises
-        self.facts = facts
-        self.link = ""  # how the premises are combined: "then", "post-processed", ...
-        self._fronts = {
-            kind: tuple(sorted(front, key=lambda i: i.guarantee.parameters[::-1]))
-            for kind, front in fronts.items()
-            if front
-        }
-
-    def __getitem__(self, kind: Kind) -> tuple[Implication, ...]:
-        """Return the implications of a kind."""
-        if kind is FInformation:
-            return tuple(i for i in self.implications if isinstance(i.guarantee, FInformation))
-        return self._fronts[kind]
-
-    def __contains__(self, kind: object) -> bool:
-        """Return whether anything of a kind follows."""
-        return kind in self._fronts or (kind is FInformation and bool(self[FInformation]))
-
-    def __iter__(self) -> Iterator[Kind]:
-        """Iterate over the kinds."""
-        return iter(self._fronts)
-
-    def __len__(self) -> int:
-        """Count the kinds."""
-        return len(self._fronts)
-
-    @property
-    def implications(self) -> tuple[Implication, ...]:
-        """All implications, premises included."""
-        return tuple(i for front in self._fronts.values() for i in front)
-
-    @property
-    def guarantees(self) -> tuple[Guarantee, ...]:
-        """All guarantees that follow, premises included."""
-        return tuple(i.guarantee for i in self.implications)
-
-    def best(self, kind: Kind) -> Guarantee | None:
-        """Return the strongest guarantee of a kind: the least delta, then the least levels.
-
-        None if nothing of the kind follows.
-        """
-        return self[kind][0].guarantee if kind in self else None
-
-    def proves(self, guarantee: Guarantee) -> Implication | None:
-        """Return an implication at least as strong as a guarantee, or None if none was found.
-
-        None is not a refutation: a theorem that this calculus does not know may imply it.
-        """
-        if not isinstance(guarantee, Guarantee):
-            raise InvalidInput("implied.proves", expected="a guarantee", got=repr(guarantee))
-        for implication in self._fronts.get(kind_of(guarantee), ()):
-            if implication.guarantee.implies_same_kind(guarantee):
-                return implication
-        return None
-
-    def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the graph of what follows (see `plot_implications`)."""
-        from borel.guarantees.picture import plot_implications
-
-        return plot_implications(self, ax=ax)
-
-    def __repr__(self) -> str:
-        """Show a table: what is known, what follows, by which theorems."""
-        link = " then " if self.link == "then" else " and "
-        known = link.join(map(str, self.premises)) or "nothing but the prior"
-        known += f" {self.link}" if self.link not in ("", "then") else ""
-        head = f"{known} ({self.facts}) implies"
-        rows = [(str(i.guarantee), "; ".join(i.uses)) for i in self.implications if not i.given]
-        if not rows:
-            return f"{head} nothing that the theorems know"
-        width = max(len(what) for what, _ in rows)
-        lines = [f"  {what:<{width}}  {by}" for what, by in rows]
-        notes = [f"  assuming that {note}" for note in self.facts.notes]
-        return "\n".join([head, *lines, *notes])
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(repr(self))}</pre>"
-
-
-def kind_of(guarantee: Guarantee) -> Kind:
-    """Return the kind under which a guarantee is compared with others."""
-    if isinstance(guarantee, FInformation):
-        return (FInformation, guarantee.f)
-    return type(guarantee)
 
 
 def implied(

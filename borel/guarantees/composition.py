@@ -20,10 +20,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.errors import InvalidInput
-from borel.guarantees.base import Guarantee, Tail, checked_delta, probability_up
-from borel.guarantees.calculus import Implication, Implied, closure, theorems
+from borel.guarantees.base import Guarantee, TailGuarantee, checked_delta, probability_up
+from borel.guarantees.calculus import closure, theorems
 from borel.guarantees.extremal_examples import Counterexample, Example
 from borel.guarantees.facts import Facts, facts_of
+from borel.guarantees.implications import Implication, Implied
 from borel.guarantees.informations import MutualInformation
 from borel.guarantees.kinds import ALIP, EML, LDP, LIP, PMC, PML, AveragePML
 from borel.guarantees.rounded_levels import Level, log_of, times
@@ -37,7 +38,7 @@ UNDER = ("posterior", "prior")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SlicedEML(Tail):
+class SlicedEML(TailGuarantee):
     r"""What Theorem 4(4) gives: EML for events whose slices are not too unlikely.
 
     Every event E of (Y, Z) with P(E) >= delta, and P_{Z|Y=y}(E_Z(y)) >= ``slice_delta`` for every

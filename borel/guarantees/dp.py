@@ -6,16 +6,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.engine import engine_for
-from borel.engine.divergences.hockey_sticks import Threshold
+from borel.engine.problem.thresholds import Threshold
 from borel.figures.profiles import privacy_profile
-from borel.guarantees.base import Tail
+from borel.guarantees.base import TailGuarantee
 from borel.probability.bound import Verdict
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 
-class _Loss(Tail):
+class _Loss(TailGuarantee):
     """A bound by delta on a figure of the privacy loss at epsilon."""
 
     what: ClassVar[str] = ""

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from borel.guarantees.base import Guarantee
 from borel.guarantees.informations import MaxInformation, MutualInformation
 from borel.guarantees.kinds import EML, LDI, LDP, PMC, PML, AveragePML
+from borel.mechanisms.resampling import countable
+from borel.probability.measure import pmf
+from borel.probability.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,9 +38,7 @@ class Example:
 
     def joint(self) -> Joint:
         """Return the joint."""
-        import borel as bl
-
-        return bl.pmf(self.prior) * bl.Mechanism.from_matrix(self.rows)
+        return pmf(self.prior) * Mechanism.from_matrix(self.rows)
 
 
 @dataclass(frozen=True)
@@ -222,9 +223,7 @@ def pmc_without_pml() -> Counterexample:
     """Bounded cost, unbounded leakage on countable alphabets: the PMC paper's Example 8."""
 
     def joint() -> Any:
-        import borel as bl
-
-        mechanism = bl.mechanisms.countable()
+        mechanism = countable()
         assert mechanism.reference_prior is not None
         return mechanism.reference_prior * mechanism
 

@@ -11,7 +11,7 @@ from borel.engine import engine_for
 from borel.errors import InvalidInput
 from borel.figures.averages import f_information, mutual_information
 from borel.figures.worst_cases import max_information
-from borel.guarantees.base import Figure, Guarantee, Tail, at_most
+from borel.guarantees.base import Figure, Guarantee, TailGuarantee, at_most
 from borel.guarantees.kinds import PML
 from borel.guarantees.rounded_levels import Level, level_of, shown
 from borel.probability.bound import Verdict
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 
-class MaxInformation(Tail):
+class MaxInformation(TailGuarantee):
     r"""delta-approximate max-information is at most epsilon.
 
     .. math:: I_\infty^\delta(X;Y) = \log \sup_{E : P_{XY}(E) \ge \delta}

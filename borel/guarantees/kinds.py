@@ -12,7 +12,7 @@ from borel.figures.averages import maximal_leakage
 from borel.figures.leakage import pmc, pml
 from borel.figures.levels import alip, ldi, ldp, lip
 from borel.figures.worst_cases import event_maximal_leakage
-from borel.guarantees.base import Figure, Guarantee, Tail, at_most, nats_around
+from borel.guarantees.base import Figure, Guarantee, TailGuarantee, at_most, nats_around
 from borel.guarantees.rounded_levels import Level, larger, level_of, log_of
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.priors.random_verdict import RandomVerdict
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 
-class _Pointwise(Tail):
+class _Pointwise(TailGuarantee):
     """A tail bound on a leakage that is a random variable over the outcomes."""
 
     kind: ClassVar[str]
@@ -130,7 +130,7 @@ class PMC(_Pointwise):
         return pmc(joint)
 
 
-class EML(Tail):
+class EML(TailGuarantee):
     r"""(epsilon, delta)-EML: every event of probability delta or more leaks at most epsilon.
 
     For every mechanism that differs from this one by splitting and merging similar outcomes, and

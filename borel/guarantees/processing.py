@@ -10,10 +10,11 @@ from typing import Any
 from borel.errors import InvalidInput
 from borel.guarantees import extremal_examples as ex
 from borel.guarantees.base import Guarantee
-from borel.guarantees.calculus import Implication, Implied, closure, implied, theorems
+from borel.guarantees.calculus import closure, implied, theorems
 from borel.guarantees.dp import ApproximateDP, ProbabilisticDP
 from borel.guarantees.extremal_examples import Counterexample
 from borel.guarantees.facts import Facts
+from borel.guarantees.implications import Implication, Implied
 from borel.guarantees.informations import (
     FInformation,
     MaxInformation,

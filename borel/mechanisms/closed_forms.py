@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from borel.constants import real
 from borel.errors import InvalidInput
 from borel.probability.bound import Bound
+from borel.probability.normalisation import Normalisation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +70,7 @@ def proved_kernel(
     out = Mechanism(None, secret=secret, outcome=outcome, name=name)
     out.density = Density(log_density, {"y": outcome, "x": secret}, log=True)
     out.density.check(repr(out))
-    out.normalisation = f"proved: {normalisation}"
+    out.normalisation = Normalisation.by(normalisation)
     return out
 
 

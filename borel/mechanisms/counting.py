@@ -17,6 +17,7 @@ from borel.mechanisms.parameter_arrays import over_arrays
 from borel.probability.alphabets import Integers, Reals
 from borel.probability.density import Density
 from borel.probability.mechanism import Mechanism
+from borel.probability.normalisation import Normalisation
 from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
@@ -128,7 +129,9 @@ class CountingQuery(Mechanism):
             return -np.abs(y - x / unit) / b - (math.log(2) + math.log(b))
 
         self.density = Density(log_density, {"y": self.outcome, "x": self.secret}, log=True)
-        self.normalisation = "proved: the laplace density integrates to 1 at every location"
+        self.normalisation = Normalisation.by(
+            "the laplace density integrates to 1 at every location"
+        )
         self.sampler = partial(_draw, b, unit)
         self.closed_forms = CountForms(self)
 

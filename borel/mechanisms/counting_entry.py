@@ -13,7 +13,7 @@ import numpy as np
 from borel.mechanisms.closed_forms import ClosedForms, proved
 from borel.mechanisms.counting import PAPER, extreme
 from borel.mechanisms.noisy_count import Ends, NoisyCount
-from borel.mechanisms.noisy_count_means import Cells
+from borel.mechanisms.noisy_count_means import NoisyCountCells
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.rounding import U, fraction_down, fraction_up
 from borel.probability.bound import Bound
@@ -166,7 +166,7 @@ class EntryForms(ClosedForms):
         low, high = self._crossing(0.0, 0.0, right=True)
         high = self._n if high is None else high
         middle, slack = (low + high) / 2, high - low
-        ends = enclose(lambda: Cells(self.noise, w).leakage(kind, middle, slack))
+        ends = enclose(lambda: NoisyCountCells(self.noise, w).leakage(kind, middle, slack))
         top = self.sup(kind, joint).upper
         return _certified(max(ends[0], 0.0), min(ends[1], top))
 
@@ -177,7 +177,7 @@ class EntryForms(ClosedForms):
             return proved(0.0, 0.0, PROP)
         if not self._listed(w):
             return None
-        ends = enclose(lambda: Cells(self.noise, w).information())
+        ends = enclose(lambda: NoisyCountCells(self.noise, w).information())
         return _certified(max(ends[0], 0.0), max(ends[1], 0.0))
 
     def f_information(self, joint: Joint, f: Any) -> Bound | None:

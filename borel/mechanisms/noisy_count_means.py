@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from borel.mechanisms.noisy_count import Ends, NoisyCount
 
 
-class Pair(NamedTuple):
+class TwoExponentials(NamedTuple):
     """A density on a cell: c_1 e^(-au) + c_2 e^(au), as balls; an exact 0 is exact."""
 
     first: Any
     second: Any
 
-    def mix(self, other: Pair, w: Any) -> Pair:
+    def mix(self, other: TwoExponentials, w: Any) -> TwoExponentials:
         """Return (1 - w) of this one and w of the other."""
         first, second = ((1 - w) * c + w * d for c, d in zip(self, other, strict=True))
-        return Pair(first, second)
+        return TwoExponentials(first, second)
 
 
-class Cells:
+class NoisyCountCells:
     """The densities of a noisy count on all cells, for an entry with P(D = 1) = w.
 
     Parameters
@@ -57,15 +57,22 @@ class Cells:
         for k in range(n):
             below[k + 1] = step * below[k] + here[k]
             above[n - k - 1] = step * (above[n - k] + here[n - k])
-        self.zero = [Pair(step * below[k] + here[k], above[k]) for k in range(n + 1)]
-        self.one = [Pair(below[k], step * (above[k] + here[k])) for k in range(n + 1)]
+        self.zero = [TwoExponentials(step * below[k] + here[k], above[k]) for k in range(n + 1)]
+        self.one = [TwoExponentials(below[k], step * (above[k] + here[k])) for k in range(n + 1)]
         self.both = [a.mix(b, self.w) for a, b in zip(self.zero, self.one, strict=True)]
         # P(T > n | D = 1) and P(T < 0 | D = 0); e^-a times that for the other value of D
         self.right = (p + (1 - p) * step) ** n / 2
         self.left = (1 - p + p * step) ** n / 2
         self.step = step
 
-    def _over(self, law: Pair, top: Pair, bottom: Pair, start: Any, stop: Any) -> Any:
+    def _over(
+        self,
+        law: TwoExponentials,
+        top: TwoExponentials,
+        bottom: TwoExponentials,
+        start: Any,
+        stop: Any,
+    ) -> Any:
         """Return the mean of log(top / bottom) under a law, between two places of a cell."""
         ends = [(self.rate * ball(u)).exp() for u in (start, stop)]
         values = [_antiderivative(law, top, v) - _antiderivative(law, bottom, v) for v in ends]
@@ -109,7 +116,7 @@ class Cells:
         return total + self.left * ((1 - w) * left + w * self.step * (left - a))
 
 
-def _antiderivative(law: Pair, inner: Pair, v: Any) -> Any:
+def _antiderivative(law: TwoExponentials, inner: TwoExponentials, v: Any) -> Any:
     level = (inner.first + inner.second * v * v).log()
     if inner.second == 0:
         return level * (law.second * v - law.first / v)

@@ -14,6 +14,7 @@ from borel.probability.alphabets import Integers
 from borel.probability.bound import Bound, Ratio
 from borel.probability.measure import Measure, Tail
 from borel.probability.mechanism import Mechanism
+from borel.probability.normalisation import Normalisation
 from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ def countable() -> Mechanism:
         return np.where(y == x, 0.5, 0.0) + np.where(y == 0, 0.25, 3.0 ** (-y) / 2)
 
     out = Mechanism(density, secret=_NATURALS, outcome=_NATURALS, name="countable()")
-    out.normalisation = "proved: every row is a half of a point mass and a geometric series"
+    out.normalisation = Normalisation.by(
+        "every row is a half of a point mass and a geometric series"
+    )
     out.reference_prior = _prior()
     out.closed_forms = CountableForms()
     return out

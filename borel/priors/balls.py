@@ -14,7 +14,7 @@ import numpy as np
 from borel.constants import real
 from borel.engine.prior_sets import linear_programme
 from borel.engine.prior_sets import lower_expectations as ex
-from borel.engine.prior_sets.attainment import Values
+from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.linear_programme import Constraints, constraints
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput
@@ -22,7 +22,7 @@ from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.batched import Box
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.priors.sets import PriorSet
-from borel.probability.alphabets import Alphabet, Finite
+from borel.probability.alphabets import Finite
 from borel.probability.arrays import shown
 from borel.probability.bound import attained_by_some
 from borel.probability.measure import Measure
@@ -48,8 +48,6 @@ class Around(PriorSet):
     """A set around a centre; on a finite alphabet the centre is a vector of probabilities."""
 
     _cells: Box | None = None
-    kind = ""
-    """What certificates call sets of the kind."""
 
     def __init__(self, centre: Any, size: Any, name: str, what: str, high: Any = None):
         if not isinstance(centre, Measure) or centre.batch:
@@ -190,7 +188,7 @@ class Contamination(Around):
         return bool((q >= (1 - float(self.size)) * p - tol).all())
 
 
-class TotalVariation(Around):
+class TotalVariationBall(Around):
     """All Q with TV(P, Q) <= r: mass r may move."""
 
     kind = "tv"
@@ -279,7 +277,7 @@ class DivergenceBall(Around):
         """Return the means under the centre, if it is alone and rational."""
         return Contamination(self.centre, 0).least_exactly(v) if self.size == 0 else None
 
-    def attains(self, v: Values) -> bool | None:
+    def attains(self, v: SecretValues) -> bool | None:
         """Return whether some minimiser charges a largest value; None if it is not known.
 
         For D(P || Q) each minimiser charges what P does, and beside that the least values only. For
@@ -353,48 +351,10 @@ def _relative(a: Fraction, b: Fraction) -> Any:
     return ball(a) * ball(a / b).log() if a else ball(0)
 
 
-class FullSupport(PriorSet):
-    """All priors of full support: the suprema are approached, by priors close to a point."""
-
-    closed = False
-    rational = True
-
-    def __init__(self, on: Alphabet, name: str = "full_support"):
-        super().__init__(on, name)
-
-    def least(self, v: np.ndarray) -> Least:
-        """Enclose the lower expectations of columns of values."""
-        return ex.vacuous(v, np.ones(self.on.size, bool))
-
-    def least_exactly(self, v: np.ndarray) -> Any:
-        """Return lower expectations and priors as Fractions, for a rational set."""
-
-        def one(column: np.ndarray) -> tuple[Any, list]:
-            k = min(range(len(column)), key=lambda j: column[j])
-            return column[k], [Fraction(int(j == k)) for j in range(len(column))]
-
-        return ex.exactly(one, v)
-
-    def described(self) -> dict[str, Any]:
-        """Return the set as data, for certificates."""
-        return {"kind": "full_support", "count": self.on.size}
-
-    @property
-    def rules(self) -> Constraints:
-        """The set as linear constraints."""
-        return constraints(self.on.size)
-
-    def certainly(self, q: list[Fraction]) -> bool:
-        """Return whether probabilities are certainly those of a member."""
-        return min(q) > 0
-
-    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
-        """Return whether a prior is a member, up to a tolerance."""
-        return bool((np.asarray(prior.at(self.on), float) > 0).all())
-
-
 class Hull(PriorSet):
     """The convex hull of finitely many priors."""
+
+    kind = "hull"
 
     def __init__(self, members: Sequence[Measure], name: str = "hull"):
         members = list(members) if isinstance(members, (list, tuple)) else []
@@ -440,7 +400,7 @@ class Hull(PriorSet):
 
         return ex.exactly(one, v)
 
-    def attains(self, v: Values) -> bool | None:
+    def attains(self, v: SecretValues) -> bool | None:
         """Return whether a corner of the least mean charges a largest value; None if unknown."""
         ends, means = v.fractions(), []
         for m in self.corners:
@@ -458,7 +418,7 @@ class Hull(PriorSet):
 
     def described(self) -> dict[str, Any]:
         """Return the set as data, for certificates."""
-        return {"kind": "hull", "corners": [Contamination(m, 0).intervals for m in self.corners]}
+        return {"kind": self.kind, "corners": [Contamination(m, 0).intervals for m in self.corners]}
 
     def example(self) -> Measure:
         """Return a corner."""

@@ -7,19 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel.errors import InvalidInput
-from borel.priors.balls import (
-    Contamination,
-    DivergenceBall,
-    FullSupport,
-    Hull,
-    TotalVariation,
-    number,
-)
+from borel.priors.balls import Contamination, DivergenceBall, Hull, TotalVariationBall, number
 from borel.priors.counted_sets import set_from_counts
 from borel.priors.parametric_families import family_of
 from borel.priors.polytopes import Polytope, moment_rules, polytope_rules
-from borel.priors.probability_intervals import Band, Bernoulli
+from borel.priors.probability_intervals import Bernoulli, ProbabilityIntervals
 from borel.priors.set_operations import Intersection, ProductSet, Union
+from borel.priors.sets import FullSupport
 from borel.probability.alphabets import require_listable
 from borel.probability.arrays import (
     in_order_of,
@@ -91,7 +85,7 @@ def tv_ball(p: Measure, radius: float) -> PriorSet:
     >>> bl.pml(bl.priors.tv_ball(bl.pmf([0.5, 0.5]), 0.25) * mech).sup()
     Bound(0.6931471806, exact)
     """
-    return TotalVariation(p, radius)
+    return TotalVariationBall(p, radius)
 
 
 @explained
@@ -106,7 +100,7 @@ def l1_ball(p: Measure, radius: float) -> PriorSet:
         r in [0, 2].
     """
     size = number("bl.priors.l1_ball", "radius", radius, 0, 2)
-    return TotalVariation(p, size / 2, "l1_ball")
+    return TotalVariationBall(p, size / 2, "l1_ball")
 
 
 @explained
@@ -251,7 +245,7 @@ def box(lower: Any, upper: Any, on: Alphabet | None = None) -> PriorSet:
         if not sizes:
             raise InvalidInput("bl.priors.box", expected="on=<an alphabet>", got="none")
         on = own_labels(own, sizes[0])
-    return Band(lower, upper, on)
+    return ProbabilityIntervals(lower, upper, on)
 
 
 def _names(ends: Any) -> list | None:

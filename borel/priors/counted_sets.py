@@ -26,8 +26,8 @@ import numpy as np
 from borel.errors import InvalidInput
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.rounding import fraction_down
-from borel.priors.balls import DivergenceBall, TotalVariation, number
-from borel.priors.probability_intervals import Band
+from borel.priors.balls import DivergenceBall, TotalVariationBall, number
+from borel.priors.probability_intervals import ProbabilityIntervals
 from borel.priors.sets import PriorSet
 from borel.priors.tally import COUNT_THEM, flattened, require_counted
 from borel.probability.alphabets import Alphabet
@@ -55,13 +55,13 @@ def set_from_counts(counts: Any, confidence: Any, on: Alphabet | None, method: s
     total, n, alpha = int(sum(values)), len(values), 1 - level
     centre = pmf([Fraction(v, total) for v in values], on=on)
     if n == 1:
-        found: PriorSet = TotalVariation(centre, 0)
+        found: PriorSet = TotalVariationBall(centre, 0)
     elif method == "l1":
-        found = TotalVariation(centre, _l1_radius(total, n, alpha) / 2)
+        found = TotalVariationBall(centre, _l1_radius(total, n, alpha) / 2)
     elif method == "kl":
         found = DivergenceBall(centre, _kl_radius(total, n, alpha), "kl", "from_centre")
     else:
-        found = Band(*_clopper_pearson(values, total, alpha / n), on)
+        found = ProbabilityIntervals(*_clopper_pearson(values, total, alpha / n), on)
         found.nominal = centre
     found.confidence = fraction_down(level)
     found.name = f"from_counts, {method}"

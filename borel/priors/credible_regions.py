@@ -19,13 +19,13 @@ from borel.constants import inside
 from borel.errors import InvalidInput, NotYet, Undecided
 from borel.priors.ellipsoids import Ellipsoid, ellipsoid_distance
 from borel.priors.parametric_families import family_of
-from borel.priors.probability_intervals import Band
+from borel.priors.probability_intervals import ProbabilityIntervals
 from borel.priors.random_bound import ASYMPTOTIC, EXACT_DRAWS
 from borel.probability.alphabets import Interval
 from borel.probability.pickling import HoldsFunctions
 
 if TYPE_CHECKING:
-    from borel.priors.posteriors import PosteriorPriors
+    from borel.priors.prior_draws import PriorDraws
     from borel.priors.sets import PriorSet
     from borel.probability.alphabets import Alphabet
 
@@ -35,7 +35,7 @@ _SLACK = 1e-9
 
 
 def region_of(
-    learnt: PosteriorPriors,
+    learnt: PriorDraws,
     kind: str,
     prob: float,
     confidence: float,
@@ -74,7 +74,7 @@ def _claimable(trouble: str) -> None:
         raise Undecided(f"no region of these draws: {trouble}")
 
 
-def _of_probabilities(learnt: PosteriorPriors, kind: str) -> tuple[Any, np.ndarray, str]:
+def _of_probabilities(learnt: PriorDraws, kind: str) -> tuple[Any, np.ndarray, str]:
     """Return shape, draws and name of a region of the probabilities of a finite prior."""
     if learnt.on.kind != "finite":
         raise NotYet(
@@ -103,16 +103,17 @@ def _of_probabilities(learnt: PosteriorPriors, kind: str) -> tuple[Any, np.ndarr
     if kind == "box":
         return (
             lambda first, prob: _box(
-                first, lambda low, high: Band(*_outward(low, high, rounding), on)
+                first, lambda low, high: ProbabilityIntervals(*_outward(low, high, rounding), on)
             ),
             draws,
             ("box of the probabilities"),
         )
 
     def interval(first: np.ndarray, prob: float) -> tuple[Any, Any]:
-        def make(low: np.ndarray, high: np.ndarray) -> Band:
+        def make(low: np.ndarray, high: np.ndarray) -> ProbabilityIntervals:
             low, high = _outward(low, high, rounding)
-            return Band(*_outward(np.append(1 - high, low), np.append(1 - low, high), 0.0), on)
+            ends = _outward(np.append(1 - high, low), np.append(1 - low, high), 0.0)
+            return ProbabilityIntervals(*ends, on)
 
         return _hdi(first, prob, make)
 
@@ -121,7 +122,7 @@ def _of_probabilities(learnt: PosteriorPriors, kind: str) -> tuple[Any, np.ndarr
 
 
 def _of_parameters(
-    learnt: PosteriorPriors, kind: str, var_names: Any, build: Any
+    learnt: PriorDraws, kind: str, var_names: Any, build: Any
 ) -> tuple[Any, np.ndarray, str]:
     """Return shape, draws and name of a region of the parameters: a family of priors."""
     names = [var_names] if isinstance(var_names, str) else list(var_names)

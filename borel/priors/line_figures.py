@@ -39,10 +39,12 @@ if TYPE_CHECKING:
 
 _CHARGES = ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "uniform", "poisson")
 _CHARGES += ("geometric",)
+"""Families that charge every set of positive measure of their alphabet."""
 _ROOM = 2.0**-36
 _PROVED = ("exact", "certified", "conditional")
-_MIXED = ("Contamination", "TotalVariation", "Hull", "FullSupport")
-"""Families that charge every set of positive measure of their alphabet."""
+_MIXED = ("contamination", "tv", "hull", "full_support")
+_DIVERGENCES = ("kl_to_centre", "kl_from_centre", "chi_square_to_centre", "chi_square_from_centre")
+"""The kinds of sets that there are figures of: those, and balls of a divergence."""
 
 
 class SetLines:
@@ -61,17 +63,17 @@ class SetLines:
 
     def __init__(self, joint: Joint):
         self.joint, self.set = joint, joint.prior
-        kind = type(self.set).__name__
-        if kind not in (*_MIXED, "DivergenceBall"):
+        kind = self.set.kind
+        if kind not in _MIXED + _DIVERGENCES:
             raise NotYet(
                 "prior_set * mech",
                 missing=f"sets of the kind {self.set.name} on {self.set.on!r}",
                 instead="full_support, contamination, hull, and balls.",
             )
         self.kind = kind
-        if kind == "Hull":
+        if kind == "hull":
             self.centres = list(self.set.corners)
-        elif kind == "FullSupport":
+        elif kind == "full_support":
             self.centres = [_reference(joint)]
         else:
             self.centres = [self.set.centre]
@@ -79,7 +81,7 @@ class SetLines:
         self.size = getattr(self.set, "size", 0)
         self.notes = self.set.assumptions
         known = all((c.family or ("",))[0] in _CHARGES for c in self.centres)
-        if not known and (self.size > 0 or len(self.centres) > 1) and kind != "FullSupport":
+        if not known and (self.size > 0 or len(self.centres) > 1) and kind != "full_support":
             self.notes += ("every centre charges every set of secrets of positive measure",)
 
     # -- at an outcome ------------------------------------------------------------------------
@@ -90,7 +92,7 @@ class SetLines:
         from borel.engine.continuous.engine import CertifiedEngine
         from borel.engine.prior_sets.secret_cells import SecretCells
 
-        if self.kind not in ("TotalVariation", "DivergenceBall"):
+        if self.kind not in ("tv", *_DIVERGENCES):
             return None
         engine = engine_for(self.joints[0])
         engine = engine.of_secrets if isinstance(engine, CertifiedEngine) else None
@@ -104,7 +106,7 @@ class SetLines:
     def _by_cells(self, kind: str, ys: np.ndarray, low: Any, high: Any) -> tuple[Any, Any]:
         """Meet what is known with what cells of the secret prove, for a ball."""
         if self.cells is None:
-            if self.kind == "DivergenceBall":
+            if self.kind in _DIVERGENCES:
                 raise NotYet(
                     "prior_set * mech",
                     missing=f"balls of a divergence on {self.set.on!r}",
@@ -116,13 +118,13 @@ class SetLines:
 
     def _combined(self, kind: str, own: Any, ldp: Any) -> tuple[np.ndarray, np.ndarray]:
         """Combine enclosures of the centre's leakage and of the LDP ratio: arrays of ends."""
-        if self.kind == "FullSupport":
+        if self.kind == "full_support":
             return ldp
-        if self.kind == "Hull" or self.size == 0:
+        if self.kind == "hull" or self.size == 0:
             return own
-        if self.kind == "DivergenceBall":  # every member leaks at most as much as LDP allows
+        if self.kind in _DIVERGENCES:  # every member leaks at most as much as LDP allows
             return own[0], ldp[1]
-        return _mixed(kind, own, ldp, self.set.size, moves=self.kind == "TotalVariation")
+        return _mixed(kind, own, ldp, self.set.size, moves=self.kind == "tv")
 
     def at(self, kind: str, y: Any) -> Bound:
         """Enclose the supremum over the set at one outcome."""
@@ -130,7 +132,7 @@ class SetLines:
 
         of = pml if kind == "pml" else pmc
         each = [of(j)(y) for j in self.joints]
-        if self.kind == "Hull":
+        if self.kind == "hull":
             best = max(each, key=lambda b: (b.lower, b.upper))
             high = max(b.upper for b in each)
             witness = {"y": y, "prior": self._of(best, each)}
@@ -149,12 +151,10 @@ class SetLines:
         """Return a figure with the certificates of those that it follows from, if all have one."""
         from borel.engine.certificates.prior_sets import combined
 
-        names = {"FullSupport": "full_support", "Hull": "hull", "Contamination": "contamination",
-                 "TotalVariation": "tv"}  # fmt: skip
-        known = self.kind in names or kind == "ldp"
+        known = self.kind in _MIXED or kind == "ldp"
         if not known or not certificates.wanted():
             return bound
-        over: dict[str, Any] = {"kind": "full_support" if kind == "ldp" else names[self.kind]}
+        over: dict[str, Any] = {"kind": "full_support" if kind == "ldp" else self.kind}
         if over["kind"] in ("contamination", "tv"):
             over["size"] = [*self.set.size.as_integer_ratio()]
         place = "the supremum over the outcomes" if y is None else f"at y = {y}"
@@ -183,14 +183,14 @@ class SetLines:
         low = np.max([t.lower.values for t in tables], axis=0)
         high = np.max([t.upper.values for t in tables], axis=0)
         statuses = [t.status.values for t in tables]
-        if self.kind != "Hull":
+        if self.kind != "hull":
             both = [f(self.joints[0])(y) for f in (pml, pmc)]
             ratio = [
                 np.maximum(both[0][e].values + both[1][e].values, 0.0) for e in ("lower", "upper")
             ]
             ratio = np.nextafter(ratio[0], 0.0), np.nextafter(ratio[1], np.inf)
             low, high = self._combined(kind, (low, high), ratio)
-            if self.kind in ("TotalVariation", "DivergenceBall"):
+            if self.kind in ("tv", *_DIVERGENCES):
                 low, high = self._by_cells(kind, np.asarray(y, float), low, high)
             statuses += [t.status.values for t in both]
         status = np.array([weakest(found) for found in zip(*statuses, strict=True)], dtype=object)
@@ -210,13 +210,13 @@ class SetLines:
         from borel.figures.levels import ldp
 
         of = pml if kind == "pml" else pmc
-        if self.kind == "FullSupport":
+        if self.kind == "full_support":
             ratio = ldp(self.joints[0])
             bound = self._make(ratio.lower, ratio.upper, [ratio], None)
             return self._proved(bound, kind, [ratio])
-        with settings.part(1 if self.kind == "Hull" else 2):
+        with settings.part(1 if self.kind == "hull" else 2):
             each = settings.each(lambda j: of(j).sup(), self.joints)
-        if self.kind == "Hull":
+        if self.kind == "hull":
             best = max(each, key=lambda b: (b.lower, b.upper))
             high = max(b.upper for b in each)
             bound = self._make(best.lower, high, each, {"prior": self._of(best, each)})

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     import xarray as xr
 
-    from borel.priors.posteriors import PosteriorPriors
+    from borel.priors.prior_draws import PriorDraws
     from borel.probability.joint import Joint
 
 
 def random_figure(
-    learnt: PosteriorPriors, engine: Any, compute: Callable[[Any], Any], name: str
+    learnt: PriorDraws, engine: Any, compute: Callable[[Any], Any], name: str
 ) -> RandomBound:
     """Return a figure of every draw, from what an engine gives of all of them."""
     if not learnt.size:
@@ -34,7 +34,7 @@ def random_figure(
         try:
             found = compute(engine)
         except BudgetSpent as error:
-            from borel.engine.draws.blocks import PerDraw
+            from borel.engine.draws.parts import PerDraw
 
             unknown = np.zeros(learnt.size), np.full(learnt.size, np.inf)
             found = PerDraw(*unknown, reason=f"{error} within options(budget=...)")
@@ -146,7 +146,7 @@ class PosteriorLeakage(Remade):
         )
 
     def _engine(self) -> Any:
-        from borel.engine.draws.blocks import draws_engine
+        from borel.engine import draws_engine
 
         if "engine" not in self._cache:
             self._cache["engine"] = draws_engine(self.joint)
@@ -154,7 +154,7 @@ class PosteriorLeakage(Remade):
 
     def _random(self, key: Any, compute: Any, name: str) -> RandomBound:
         if key not in self._cache:
-            learnt: PosteriorPriors = self.joint.prior
+            learnt: PriorDraws = self.joint.prior
             engine = self._engine() if learnt.size else None
             self._cache[key] = random_figure(learnt, engine, compute, name)
         return self._cache[key]
@@ -265,7 +265,7 @@ class PosteriorLeakage(Remade):
 
     def plot(self, **kwargs: Any) -> Any:
         """Plot the leakage against the outcome with its posterior band."""
-        from borel.audits.plots.leakage_plots import plot_leakage
+        from borel.figures.leakage_plots import plot_leakage
 
         return plot_leakage(self, **kwargs)
 

@@ -22,7 +22,7 @@ from borel.priors.posterior_leakage import PosteriorLeakage, random_figure
 from borel.probability.alphabets import no_match
 from borel.probability.arrays import labels_of
 from borel.probability.measure import Measure, covers
-from borel.probability.measure_operations import mixture
+from borel.probability.mixtures import mixture
 from borel.probability.pickling import Remade
 from borel.probability.wrong_calls import explained
 
@@ -521,7 +521,7 @@ class PosteriorPriors(Remade):
                 lambda kind: PosteriorLeakage(joint, kind).sup(), ("pml", "pmc")
             )
             return first.larger(second, name="LIP")
-        from borel.engine.draws.blocks import draws_engine
+        from borel.engine import draws_engine
 
         engine = draws_engine(joint) if self.size else None
         if engine is not None and not hasattr(engine, name):

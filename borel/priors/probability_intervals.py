@@ -21,7 +21,7 @@ from borel.probability.arrays import as_fractions, in_order_of, limited, shown, 
 from borel.probability.measure import Measure
 
 
-class Band(PriorSet):
+class ProbabilityIntervals(PriorSet):
     """All priors between a lower and an upper probability of each secret."""
 
     greedy = True
@@ -124,7 +124,7 @@ class Band(PriorSet):
         return bool(((q >= low - tol) & (q <= high + tol)).all())
 
 
-class Bernoulli(Band):
+class Bernoulli(ProbabilityIntervals):
     """The laws of a bit with P{X = 1} in an open interval."""
 
     def __init__(self, low: Any, high: Any):

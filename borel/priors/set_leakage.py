@@ -181,7 +181,7 @@ class SetLeakage:
 
     def plot(self, **kwargs: Any) -> Any:
         """Plot the supremum against the outcome, with the nominal prior's leakage."""
-        from borel.audits.plots.leakage_plots import plot_leakage
+        from borel.figures.leakage_plots import plot_leakage
 
         return plot_leakage(self, **kwargs)
 

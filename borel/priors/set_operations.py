@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from borel.engine.prior_sets import linear_programme
-from borel.engine.prior_sets.attainment import Values
+from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.priors.emptiness import NOT_EMPTY, inhabited
@@ -204,7 +204,7 @@ class Intersection(PriorSet):
         rules = self._rules if self.rational else None
         return None if rules is None else linear_programme.columns_exactly(v, rules)
 
-    def attains(self, v: Values) -> bool | None:
+    def attains(self, v: SecretValues) -> bool | None:
         """Return whether some minimiser charges a largest value; None if it is not known."""
         return super().attains(v) if self.closed else None
 

@@ -30,7 +30,8 @@ import numpy as np
 
 from borel.engine.certificates.prior_sets import of_mean
 from borel.engine.prior_sets import linear_programme
-from borel.engine.prior_sets.lower_expectations import Least
+from borel.engine.prior_sets.linear_programme import Constraints, constraints
+from borel.engine.prior_sets.lower_expectations import Least, exactly, vacuous
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
@@ -40,8 +41,7 @@ from borel.probability.bound import Bound, largest, with_sides
 from borel.probability.measure import Measure, as_measure
 
 if TYPE_CHECKING:
-    from borel.engine.prior_sets.attainment import Values
-    from borel.engine.prior_sets.linear_programme import Constraints
+    from borel.engine.prior_sets.attainment import SecretValues
     from borel.probability.joint import Joint
 
 
@@ -66,6 +66,8 @@ class PriorSet:
     """
 
     __array_ufunc__ = None
+    kind = ""
+    """What certificates call sets of the kind, if they know it."""
     convex = True
     closed = True
     greedy = False
@@ -117,15 +119,13 @@ class PriorSet:
 
     def all_priors(self) -> PriorSet:
         """Return the set of all priors of full support on the same alphabet."""
-        from borel.priors.balls import FullSupport
-
         return FullSupport(self.on)
 
     def described(self) -> dict[str, Any] | None:
         """Return the set as data, for certificates; None for a kind that no checker knows."""
         return None
 
-    def attains(self, v: Values) -> bool | None:
+    def attains(self, v: SecretValues) -> bool | None:
         """Return whether some minimiser of v charges a largest value; None if it is not known.
 
         That is so where every member charges one, or where v is constant on the secrets that
@@ -323,6 +323,47 @@ class PriorSet:
             "<i>next: bl.pml(prior_set * mech).sup(), bl.audit(prior_set * mech), "
             "prior_set.lower(f)</i></div>"
         )
+
+
+class FullSupport(PriorSet):
+    """All priors of full support: the suprema are approached, by priors close to a point."""
+
+    kind = "full_support"
+    closed = False
+    rational = True
+
+    def __init__(self, on: Alphabet, name: str = "full_support"):
+        super().__init__(on, name)
+
+    def least(self, v: np.ndarray) -> Least:
+        """Enclose the lower expectations of columns of values."""
+        return vacuous(v, np.ones(self.on.size, bool))
+
+    def least_exactly(self, v: np.ndarray) -> Any:
+        """Return lower expectations and priors as Fractions, for a rational set."""
+
+        def one(column: np.ndarray) -> tuple[Any, list]:
+            k = min(range(len(column)), key=lambda j: column[j])
+            return column[k], [Fraction(int(j == k)) for j in range(len(column))]
+
+        return exactly(one, v)
+
+    def described(self) -> dict[str, Any]:
+        """Return the set as data, for certificates."""
+        return {"kind": self.kind, "count": self.on.size}
+
+    @property
+    def rules(self) -> Constraints:
+        """The set as linear constraints."""
+        return constraints(self.on.size)
+
+    def certainly(self, q: list[Fraction]) -> bool:
+        """Return whether probabilities are certainly those of a member."""
+        return min(q) > 0
+
+    def contains(self, prior: Measure, *, tol: float = 1e-9) -> bool:
+        """Return whether a prior is a member, up to a tolerance."""
+        return bool((np.asarray(prior.at(self.on), float) > 0).all())
 
 
 def _floats(column: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -185,6 +186,17 @@ def _plain(label: Any) -> Any:
     if isinstance(plain, np.generic):  # a longdouble, of which no Python float holds all
         return real("a label", plain, "a number that equals itself")
     return plain
+
+
+def in_words(value: Any) -> str:
+    r"""Return a label as text that a file and a plot can hold: no NUL, no half of a character.
+
+    Examples
+    --------
+    >>> in_words("a\0b"), in_words(1.5)
+    ('a\\x00b', '1.5')
+    """
+    return re.sub("[\0\ud800-\udfff]", lambda found: ascii(found[0])[1:-1], str(value))
 
 
 def is_missing(label: Any) -> bool:

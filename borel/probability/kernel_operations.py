@@ -26,7 +26,7 @@ from borel.probability.arrays import (
     sum_shown,
 )
 from borel.probability.density import Density, Table, probe
-from borel.probability.normalisation import sum_of_counts
+from borel.probability.normalisation import DECLARED, Normalisation, sum_of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +133,7 @@ def _shown(x: Any) -> str:
     return str(tuple(map(float, x)) if isinstance(x, tuple) else x)
 
 
-def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
+def check_normalised(mechanism: Mechanism, count: int = 5) -> Normalisation:
     """Check that f(.|x) integrates to 1 at a few secrets; say what was checked."""
     from borel.numerics.float64.charts import Axis
     from borel.numerics.float64.quadrature import log_integral
@@ -178,7 +178,7 @@ def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
         # what may lie beyond the head settles nothing, unless it is little
         settled = (totals > 1 - 1e-6) | (totals + beyond < 1 - 1e-6)
     else:
-        return "declared"
+        return DECLARED
     for mass in mechanism.masses.values():
         totals = totals + mass.linear(secret_at(np.arange(count)))
     wrong = ~(np.abs(totals - 1) <= 1e-6) & (settled | (totals > 1 + 1e-6))
@@ -198,11 +198,12 @@ def check_normalised(mechanism: Mechanism, count: int = 5) -> str:
         )
     if not settled.all():
         i = int(np.flatnonzero(~settled)[0])
-        return (
+        return Normalisation(
+            "declared",
             f"declared; the check at {count} points did not settle it (about "
-            f"{float(totals[i]):.6g} at x = {_shown(secret_at(i))})"
+            f"{float(totals[i]):.6g} at x = {_shown(secret_at(i))})",
         )
-    return f"checked at {count} points"
+    return Normalisation("checked", f"checked at {count} points")
 
 
 # -- composition ------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.graphs.trace import Tracer
-from borel.numerics.intervals.rounding import U
+from borel.numerics.intervals.rounding import U, compounded, rounding_of
 from borel.probability.alphabets import (
     Alphabet,
     Finite,
@@ -26,18 +26,28 @@ from borel.probability.arrays import (
     DOUBLE,
     NAMES,
     aligned,
+    as_floats,
     as_numbers,
+    carried,
     is_labelled,
     own_labels,
     own_rounding,
+    require_accurate,
     require_no_column,
+    require_no_underflow,
     row_miss,
     shown,
     validated,
     with_labels,
 )
 from borel.probability.density import Density, breaks_of
-from borel.probability.normalisation import check_total
+from borel.probability.normalisation import (
+    HEAD,
+    head_of,
+    integral_of,
+    lines_of,
+    total_mass,
+)
 from borel.probability.pickling import HoldsFunctions
 from borel.probability.wrong_calls import explained
 
@@ -173,7 +183,7 @@ class Measure(HoldsFunctions):
         self.density = Density(density, {"x": on}, log=log, parameters=given)
         if _check and not self.batch:
             self.density.check(repr(self))
-            self.checked = check_total(self)
+            self.checked = _check_total(self)
         if on.kind == "finite" and not self.batch:
             table = self.density.tabulate(
                 (_grid_points(on),), repr(self), "prior", lambda i: f"x = {on.labels[i]!r}"
@@ -293,23 +303,11 @@ class Measure(HoldsFunctions):
         >>> bl.pmf([0.5, 0.25, 0.25]).restrict(lambda x: x > 0).probabilities
         array([0. , 0.5, 0.5])
         """
-        from borel.probability.measure_operations import restricted
-
-        return restricted(self, event)
+        return _restricted(self, event)
 
     def __mul__(self, other: Any) -> Any:
-        """Return the product measure, or the joint with a mechanism."""
-        from borel.probability.mechanism import Mechanism
-
-        if isinstance(other, Mechanism):
-            from borel.probability.joint import Joint
-
-            return Joint(self, other)
-        if isinstance(other, Measure):
-            from borel.probability.measure_operations import product_measure
-
-            return product_measure(self, other)
-        return NotImplemented
+        """Return the product measure; a `Mechanism` makes the joint of ``prior * mech``."""
+        return _product(self, other) if isinstance(other, Measure) else NotImplemented
 
     def __matmul__(self, other: Any) -> Any:
         """Refuse: the marginal is ``mech @ prior``."""
@@ -521,3 +519,143 @@ def covers(alphabet: Alphabet, prior: Measure) -> bool:
             return False
         return all(bool(np.all(alphabet.contains(a))) for a in labels)
     return False
+
+
+# -- what a constructor checks ------------------------------------------------------------------
+
+
+def declared_tail(measure: Measure, points: np.ndarray, most: float, slack: float) -> float:
+    """Return the tail declared beyond a head, or raise if it is less than the head leaves."""
+    lower: Any = measure.on.lower  # type: ignore[attr-defined]
+    last = int(points[-1]) if lower is not None else int(-points[0])
+    declared = float(measure.tail.bound(last))  # type: ignore[union-attr]
+    if not declared >= 1 - most - slack:
+        raise InvalidInput(
+            repr(measure),
+            expected=f"a tail of at least {1 - most:.6g}, which the head leaves",
+            got=repr(declared),
+            where=f"n = {last}",
+            mend="normalise the probabilities, or declare an upper bound on P(X > n), or on "
+            "P(|X| > n) where the alphabet has no lower end.",
+        )
+    return declared
+
+
+def _check_total(measure: Measure) -> bool:
+    """Raise `InvalidInput` for a density that has not a total near 1; say if that was looked at."""
+    if lines_of(measure.on) and measure.on.dim <= 2:
+        assert measure.density is not None
+        turns = measure.density.turns("x")
+        total = total_mass(measure.density.linear, measure.on, measure.breaks, turns)
+        total += sum(measure.masses.values())
+        if not abs(total - 1) <= 1e-6:
+            raise InvalidInput(
+                repr(measure),
+                expected="a density that integrates to 1",
+                got=f"about {total:.10g}",
+                mend="normalise it, or declare breaks=[...] where it jumps.",
+            )
+    elif measure.on.kind == "countable" and measure.on.dim == 1:
+        head = head_of(measure.on, HEAD)
+        total = float(np.sum(measure.pdf(head)))
+        if not total <= 1 + 1e-9 or (total < 1 - 1e-6 and measure.tail is None):
+            raise InvalidInput(
+                repr(measure),
+                expected="probabilities that sum to 1",
+                got=f"about {total:.10g} on the first {len(head)} points",
+                mend="normalise them, or declare tail=... if the rest lies further out.",
+            )
+        if measure.tail is not None:
+            declared_tail(measure, head, total, 1e-6)
+    else:
+        return False
+    return True
+
+
+# -- measures made of measures -------------------------------------------------------------------
+
+
+def _restricted(measure: Measure, event: Callable[[Any], Any]) -> Measure:
+    """Return a measure conditioned on an event; see `Measure.restrict`."""
+    if not callable(event):
+        raise InvalidInput("restrict", expected="a function of x", got=repr(event))
+    if measure._probabilities is not None:
+        keep = np.array([bool(event(a)) for a in measure.on.labels])
+        kept = np.where(keep, measure.probabilities, 0 * measure.probabilities)
+        total = kept.sum(axis=-1, keepdims=True)
+        if not (total > 0).all():
+            raise InvalidInput("restrict", expected="an event of positive mass", got="mass 0")
+        error = 0.0
+        if not measure.rational:
+            own = float(rounding_of(kept, measure.rounding).max())
+            require_accurate("restrict", own)
+            error = compounded(own, own, (kept.shape[-1] + 4) * U)
+        return Measure(kept / total, measure.on, rounding=error, unproved=measure.unproved)
+    assert measure.density is not None
+    if measure.batch:
+        raise NotYet("restrict", missing="a density with draw axes")
+    if measure.masses or measure.on.kind != "continuous":
+        raise NotYet("restrict", missing=f"a measure on {measure.on!r}")
+    inner = measure.density
+
+    def inside(x: Any) -> Any:
+        return np.where(event(x), inner.linear(x), 0.0)
+
+    mass = _mass(Measure(inside, measure.on, breaks=measure.breaks, _check=False))
+    if not mass > 0:
+        raise InvalidInput("restrict", expected="an event of positive mass", got=repr(mass))
+    return Measure(
+        lambda x: np.where(event(x), inner.linear(x), 0.0) / mass,
+        measure.on,
+        breaks=measure.breaks,
+        name=f"{measure.name} restricted",
+    )
+
+
+def _mass(part: Measure) -> float:
+    """Return what a part of a law integrates to: to the rounding of a float where it is enclosed.
+
+    An estimate is good to 1e-9, say, and a law that misses 1 by that much is refused.
+    """
+    assert part.density is not None
+    integral = integral_of(part.density, part.breaks, rel_tol=4 * U) if part.on.dim == 1 else None
+    if integral is not None:
+        low, high = integral(part.on.lower, part.on.upper)  # type: ignore[attr-defined]
+        if high - low <= 1e-13 * high:
+            return (low + high) / 2
+    turns = part.density.turns("x")
+    return total_mass(part.density.linear, part.on, part.breaks, turns)
+
+
+def _product(first: Measure, second: Measure) -> Measure:
+    """Return the product measure, the law of independent coordinates."""
+    on = first.on * second.on
+    if first.batch or second.batch:
+        raise NotYet("product of measures", missing="measures with draw axes")
+    if first._probabilities is not None and second._probabilities is not None:
+        a, b = first.probabilities, second.probabilities
+        if first.rational != second.rational:
+            a, b = as_floats(a, "product of measures"), as_floats(b, "product of measures")
+        require_no_underflow("product of measures", a, b)
+        error = 0.0
+        if a.dtype != object:
+            error = compounded(max(first.rounding, U), max(second.rounding, U), 2 * U)
+        out = Measure(
+            (a[:, None] * b[None, :]).ravel(),
+            on,
+            rounding=error,
+            unproved=carried(first, second),
+        )
+    else:
+        if first.masses or second.masses:
+            raise NotYet("product of measures", missing="measures with atoms")
+        a, b = first.on.dim, second.on.dim
+
+        def density(x: tuple) -> Any:
+            left = x[:a] if a > 1 else x[0]
+            right = x[a:] if b > 1 else x[a]
+            return first._logpdf(left) + second._logpdf(right)
+
+        out = Measure(density, on, log=True, _check=False)
+    out.parts = (*(first.parts or (first,)), *(second.parts or (second,)))
+    return out

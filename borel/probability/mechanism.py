@@ -30,7 +30,9 @@ from borel.probability.arrays import (
     shown,
 )
 from borel.probability.density import Density, breaks_of
+from borel.probability.joint import Joint
 from borel.probability.measure import Measure
+from borel.probability.normalisation import DECLARED, Normalisation
 from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
@@ -103,7 +105,7 @@ class Mechanism:
         arrays = {n: v for n, v in (params or {}).items() if getattr(v, "dims", ())}
         if not arrays:
             return super().__new__(cls)
-        from borel.mechanisms.parameter_arrays import MechanismFamily
+        from borel.probability.mechanism_families import MechanismFamily
 
         fixed = {n: v for n, v in (params or {}).items() if n not in arrays}
         return MechanismFamily(
@@ -141,7 +143,7 @@ class Mechanism:
         self.cdf: Density | None = None
         self.survival: Density | None = None
         self.sampler: Callable | None = None
-        self.normalisation = "declared"
+        self.normalisation = DECLARED
         self.unproved = ""  # why the matrix is known in float64 only, if it is
         self._matrix: np.ndarray | None = None
         self.rounding = 0.0
@@ -374,7 +376,7 @@ class Mechanism:
         else:
             own = own_rounding(values, precision, repr(self))
             self.rounding = max(U, miss, rounding, own)
-        self.normalisation = "proved: the rows sum to 1"
+        self.normalisation = Normalisation.by("the rows sum to 1")
 
     @property
     def matrix(self) -> np.ndarray:
@@ -450,6 +452,10 @@ class Mechanism:
         if isinstance(other, Mechanism):
             return kernel_operations.post_process(self, other)
         return NotImplemented
+
+    def __rmul__(self, prior: Any) -> Any:
+        """Return the joint P_X x P_{Y|X} of a prior, ``prior * mech``."""
+        return Joint(prior, self) if isinstance(prior, Measure) else NotImplemented
 
     def __mul__(self, other: Any) -> Any:
         """Refuse: the joint is ``prior * mech``."""
@@ -547,7 +553,7 @@ class Mechanism:
         step = "next: prior * mech, then bl.pml(joint), bl.pmc(joint)"
         return (
             f"<div><code>{escape(repr(self))}</code><br>normalised: "
-            f"{escape(self.normalisation)}<br><i>{step}</i></div>"
+            f"{escape(str(self.normalisation))}<br><i>{step}</i></div>"
         )
 
 

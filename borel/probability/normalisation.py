@@ -1,19 +1,54 @@
-"""What a density integrates to: the check that the constructor of a measure makes, no proof."""
+"""What a density integrates to: what is known of it, estimates and enclosures."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.errors import InvalidInput
+from borel.errors import NotEnclosed
 from borel.probability.alphabets import Alphabet, Integers, Interval, Mixed
+from borel.probability.density import Density
 
 if TYPE_CHECKING:
-    from borel.probability.measure import Measure
+    from collections.abc import Callable, Sequence
 
-_HEAD, _WINDOW, _FAINT = 4096, 256, 1e-5
+HEAD, _WINDOW, _FAINT = 4096, 256, 1e-5
+_NARROW, _BITS = 1e-13, 80
+
+
+class Normalisation(NamedTuple):
+    """What is known of the integrals of a kernel over the outcomes: that they are 1.
+
+    Attributes
+    ----------
+    status : {"proved", "checked", "rounded", "declared"}
+        Proved; checked in float64 at some secrets; true up to the rounding of weights that are
+        floats; or no more than said.
+    words : str
+        The same as a sentence.
+    """
+
+    status: str
+    words: str
+
+    @classmethod
+    def by(cls, proof: str) -> Normalisation:
+        """Return that it is proved, and by what."""
+        return cls("proved", f"proved: {proof}")
+
+    @property
+    def proved(self) -> bool:
+        """Whether it is proved."""
+        return self.status == "proved"
+
+    def __str__(self) -> str:
+        """Show the sentence."""
+        return self.words
+
+
+DECLARED = Normalisation("declared", "declared")
 
 
 def head_of(on: Alphabet, count: int) -> np.ndarray:
@@ -26,7 +61,7 @@ def head_of(on: Alphabet, count: int) -> np.ndarray:
     return np.arange(-(count // 2), count // 2 + 1)
 
 
-def _lines(on: Alphabet) -> list[Interval]:
+def lines_of(on: Alphabet) -> list[Interval]:
     """Return the factors of an alphabet as intervals; none if one of them is counted."""
     factors = [a.interval if isinstance(a, Mixed) else a for a in on.factors]
     lines = [a for a in factors if isinstance(a, Interval)]
@@ -46,7 +81,7 @@ def total_mass(
     from borel.numerics.float64.charts import Axis
     from borel.numerics.float64.quadrature import log_integral
 
-    factors = _lines(on)
+    factors = lines_of(on)
     if not factors:
         return 1.0
     line = breaks if on.dim == 1 else ()
@@ -83,7 +118,7 @@ def sum_of_counts(
         Branch points of the masses, of all laws together; NaN is none.
     """
     assert isinstance(on, Integers)
-    head = head_of(on, _HEAD)
+    head = head_of(on, HEAD)
     points = head.astype(float)
     if on.lower is not None and on.upper is not None:
         points = points[points <= on.upper]
@@ -121,49 +156,38 @@ def _at(end: int | None, side: int) -> float:
     return side * math.inf if end is None else float(end)
 
 
-def declared_tail(measure: Measure, points: np.ndarray, most: float, slack: float) -> float:
-    """Return the tail declared beyond a head, or raise if it is less than the head leaves."""
-    lower: Any = measure.on.lower  # type: ignore[attr-defined]
-    last = int(points[-1]) if lower is not None else int(-points[0])
-    declared = float(measure.tail.bound(last))  # type: ignore[union-attr]
-    if not declared >= 1 - most - slack:
-        raise InvalidInput(
-            repr(measure),
-            expected=f"a tail of at least {1 - most:.6g}, which the head leaves",
-            got=repr(declared),
-            where=f"n = {last}",
-            mend="normalise the probabilities, or declare an upper bound on P(X > n), or on "
-            "P(|X| > n) where the alphabet has no lower end.",
-        )
-    return declared
+def integral_of(
+    density: Density | None,
+    breaks: Sequence[float],
+    *,
+    most: float = math.inf,
+    rel_tol: float = _NARROW,
+) -> Callable[[float, float], tuple[float, float]] | None:
+    """Return what encloses the integral of a density between two numbers, from its graph.
 
+    It may be known to be ``most`` at most.
+    """
+    from borel.numerics.balls.expansion import product
+    from borel.numerics.balls.integral import integrate
+    from borel.numerics.balls.interpreter import Prepared
+    from borel.numerics.graphs.rewrite import simplified
 
-def check_total(measure: Measure) -> bool:
-    """Raise `InvalidInput` for a density that has not a total near 1; say if that was looked at."""
-    if _lines(measure.on) and measure.on.dim <= 2:
-        assert measure.density is not None
-        turns = measure.density.turns("x")
-        total = total_mass(measure.density.linear, measure.on, measure.breaks, turns)
-        total += sum(measure.masses.values())
-        if not abs(total - 1) <= 1e-6:
-            raise InvalidInput(
-                repr(measure),
-                expected="a density that integrates to 1",
-                got=f"about {total:.10g}",
-                mend="normalise it, or declare breaks=[...] where it jumps.",
-            )
-    elif measure.on.kind == "countable" and measure.on.dim == 1:
-        head = head_of(measure.on, _HEAD)
-        total = float(np.sum(measure.pdf(head)))
-        if not total <= 1 + 1e-9 or (total < 1 - 1e-6 and measure.tail is None):
-            raise InvalidInput(
-                repr(measure),
-                expected="probabilities that sum to 1",
-                got=f"about {total:.10g} on the first {len(head)} points",
-                mend="normalise them, or declare tail=... if the rest lies further out.",
-            )
-        if measure.tail is not None:
-            declared_tail(measure, head, total, 1e-6)
-    else:
-        return False
-    return True
+    if density is None or density.graph is None:
+        return None
+    if density.alphabets["x"].kind not in ("continuous", "mixed"):
+        return None
+    if not {*density.graph.inputs} <= {"x"}:
+        return None
+    try:
+        graph = Prepared(product([(simplified(density.graph), density.log)]))
+    except NotEnclosed:  # an operation that is not there in Arb
+        return None
+    about: dict[str, Any] = {"rel_tol": rel_tol, "bits": _BITS, "until": math.inf}
+
+    def integral(a: float, b: float) -> tuple[float, float]:
+        if not a < b:
+            return 0.0, 0.0
+        low, high = integrate(graph, {"shift": 0}, a, b, breaks=breaks, **about).floats
+        return min(max(low, 0.0), most), max(min(high, most), 0.0)  # within [0, most], both
+
+    return integral

@@ -142,10 +142,10 @@ def test_an_outcome_far_out_of_countable_secrets():
 
 def test_laws_keep_one_head_when_one_is_interrupted(monkeypatch):
     """A head that was not computed to its end is not the head of the laws that are known."""
-    from borel.engine.countable.engine import CountableEngine
+    from borel.engine import engine_for
 
     mech = bl.Mechanism(lambda y, x: (1 - x) * x**y, secret=BITS, outcome=N0)
-    engine = CountableEngine(bl.pmf([F(1, 4), F(3, 4)], on=BITS) * mech)
+    engine = engine_for(bl.pmf([F(1, 4), F(3, 4)], on=BITS) * mech)
     engine._count = 8
     whole, count = engine.values_at, []
 

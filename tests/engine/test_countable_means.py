@@ -15,10 +15,10 @@ from scipy import special, stats
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.continuous.integer_secret_means import beyond
+from borel.engine.countable.means_beyond_head import beyond
 from borel.numerics.germs.forward_difference import enclosed, unit_step, without_common
 from borel.numerics.germs.interpreter import ray, slack
-from borel.numerics.germs.values import Undecided
+from borel.numerics.germs.values import UndecidedRule
 from borel.numerics.graphs.trace import trace
 from borel.numerics.intervals import interpreter
 
@@ -570,5 +570,5 @@ def test_no_step_is_known_of(density):
     named = {"y": ray(0.0, -1.0, 1.0, 1.0), "x": slack(0.25, 0.5)}
     try:
         assert enclosed(unit_step(graph, named, t0), named, t0)[1] == math.inf
-    except Undecided:
+    except UndecidedRule:
         pass

@@ -18,7 +18,7 @@ from borel.engine import engine_for
 from borel.engine.certificates.checks.counts import check_counts
 from borel.engine.certificates.checks.far_means import Far, noise_of
 from borel.engine.certificates.checks.tails import in_y, tail
-from borel.engine.continuous.tail_entropy import FarEntropy, first_moment
+from borel.engine.kernels.tail_entropy import FarEntropy, first_moment
 from borel.engine.problem.secret_and_kernel import log_graph
 
 pytestmark = pytest.mark.usefixtures("with_certificates")

@@ -8,7 +8,7 @@ import pytest
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.continuous.tail_entropy import first_moment
+from borel.engine.kernels.tail_entropy import first_moment
 from borel.engine.problem.secret_and_kernel import log_graph
 
 MP = mpmath.mp.clone()

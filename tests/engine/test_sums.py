@@ -26,7 +26,7 @@ from mpmath import mpf
 import borel as bl
 from borel.audits.verification import verified
 from borel.engine import engine_for
-from borel.engine.continuous.engine import CertifiedEngine
+from borel.engine.continuous.outcome_engine import CertifiedOutcomes
 from borel.engine.problem.reduced_joint import on_a_line
 
 pytestmark = pytest.mark.usefixtures("digits")
@@ -139,8 +139,8 @@ def test_sums_agree_with_all_coordinates(seed):
         weights = np.round(weights * 4) / 4 + 0.5
     case = joint(noise, weights.tolist(), [bl.Interval(*e) for e in ends.tolist()])
     assert on_a_line(case) is not None
-    whole = CertifiedEngine(case, summed=False)
-    line = CertifiedEngine(case)
+    whole = CertifiedOutcomes(case, summed=False)
+    line = CertifiedOutcomes(case)
     assert whole.secret.dim == count and line.secret.dim == 1
     reach = np.abs(weights) @ np.abs(ends).max(axis=1)
     ys = np.array([-reach - 1.0, reach + 2.0])  # no kink is there

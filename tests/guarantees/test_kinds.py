@@ -177,7 +177,7 @@ def test_families_and_posteriors_answer_or_refuse():
 
 
 def test_the_picture_of_the_graph():
-    from borel.audits.plots.leakage_plots import blank_axes
+    from borel.figures.leakage_plots import blank_axes
 
     found = g.implied(g.LDP(1.0), p_min=0.1, alphabet=5)
     axes = found.plot(ax=blank_axes())

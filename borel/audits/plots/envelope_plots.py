@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.audits.plots.envelope_curves import envelope_curve
-from borel.audits.plots.leakage_plots import (
-    BLUE,
-    GREY,
-    ORANGE,
+from borel.colours import BLUE, GREEN, GREY, ORANGE, PURPLE
+from borel.figures.leakage_plots import (
     _axes,
     _legend,
     _middle,
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 _APART = 0.1
-GREEN, PURPLE = "#009E73", "#CC79A7"
 _STYLES: dict[str, tuple[str, str, str, Any]] = {
     "quantile": ("lower bound: as released", "lower", GREY, (0, (1, 1.5))),
     "binary": ("lower bound: one bit", "lower", GREEN, "-."),
@@ -94,7 +91,7 @@ def plot_envelope(
     --------
     >>> from fractions import Fraction as F
     >>> import borel as bl
-    >>> from borel.audits.plots.leakage_plots import blank_axes
+    >>> from borel.figures.leakage_plots import blank_axes
     >>> joint = bl.pmf([F(1, 3)] * 3) * bl.mechanisms.randomized_response(k=3, ratio=2)
     >>> plot_envelope(joint, [F(1, 4), F(3, 4)], ax=blank_axes()).get_title(loc="left")
     'Envelope of PML (exact)'

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.audits.plots.leakage_curves import names_of
 from borel.errors import InvalidInput
+from borel.figures.leakage_curves import names_of
 from borel.probability.bound import Bound, weakest
 from borel.probability.measure import Measure
 from borel.probability.normalisation import head_of

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.audits.plots.posterior_curves import ALPHAS, alpha_curve, named, prior_curve
+from borel.colours import BLUE, ORANGE
 from borel.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
     from borel.probability.measure import Measure
 
-_BAND = {"color": "#D55E00", "alpha": 0.35}
+_BAND = {"color": ORANGE, "alpha": 0.35}
 _FEW = 12
-_LINE = {"color": "#0072B2"}
+_LINE = {"color": BLUE}
 
 
 def leakage_tree(figures: Any) -> xr.DataTree:
@@ -304,7 +305,7 @@ def _literal(text: str, backend: str | None) -> str:
 
 def draw_alpha(curve: xr.Dataset, ax: Any) -> Any:
     """Draw what `alpha_curve` returned on Axes of one's own, for the report."""
-    from borel.audits.plots.leakage_plots import finished, mark_infinite
+    from borel.figures.leakage_plots import finished, mark_infinite
 
     low, high = curve["lower"].values, curve["upper"].values
     alpha, finite = curve["alpha"].values, np.isfinite(high)

@@ -66,7 +66,8 @@ def certificate(
         "upper": text(bound.ends.upper),
         "joint": joint_as_data(joint, figure),
     }
-    ends, left = (bound.ends.lower, bound.ends.upper), Work(work)
+    ends: Any = bound.ends.lower, bound.ends.upper
+    left = Work(work)
     about: dict[str, Any] = {"bits": BITS, "degree": DEGREES[name]}
     with working(BITS, DEGREES[name]):
         checked = Checked(header["joint"])

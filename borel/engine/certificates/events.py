@@ -23,8 +23,8 @@ from borel.engine.kernels.outcome_regions import Cells, Regions, Score
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from borel.engine.continuous.event_figures import Rows
-    from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.engine.continuous.event_figures import Excesses
+    from borel.engine.problem.thresholds import Threshold
 
 _TIE = 2.0**-40
 _SMALL = 1e-14
@@ -35,12 +35,12 @@ Proved = tuple[float, float, dict[str, Any]]
 """The ends that a checker proves, and the certificate."""
 
 
-def psi(rows: Rows, quantity: str, level: Threshold, room: float) -> Proved | None:
+def psi(rows: Excesses, quantity: str, level: Threshold, room: float) -> Proved | None:
     """Return psi_1 or psi_2 as a checker proves it; None where it does not.
 
     Parameters
     ----------
-    rows : Rows
+    rows : Excesses
         The kernels.
     quantity : {"psi_1", "psi_2"}
         Which.
@@ -70,12 +70,12 @@ def psi(rows: Rows, quantity: str, level: Threshold, room: float) -> Proved | No
     return None if made is None else (*ends, made)
 
 
-def event(rows: Rows, quantity: str, delta: Fraction, room: float) -> Proved | None:
+def event(rows: Excesses, quantity: str, delta: Fraction, room: float) -> Proved | None:
     """Return the largest leakage of an event of probability delta as a checker proves it; or None.
 
     Parameters
     ----------
-    rows : Rows
+    rows : Excesses
         The kernels.
     quantity : {"event_maximal_leakage", "binary_envelope", "both_halves"}
         Which; the last one is that of an event and its complement, of any probability, and the

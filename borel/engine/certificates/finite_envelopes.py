@@ -19,7 +19,7 @@ from borel.checker.reading import Refused
 from borel.engine import engine_for
 from borel.engine.certificates.finite import WHAT, claim, law, number
 from borel.engine.envelopes.cell_enclosures import envelope_of
-from borel.engine.envelopes.figures import GAP, FiniteEnvelope, Threshold
+from borel.engine.envelopes.figures import GAP, EnvelopeThreshold, FiniteEnvelope
 from borel.engine.envelopes.rational_programme import ExactProgramme
 from borel.errors import NotYet
 
@@ -57,7 +57,7 @@ def certificate(
         No rule proves it, or no shares and prices that prove it were found.
     """
     kind, _, of = figure.partition(".")
-    envelope = envelope_of(joint, kind) if joint.finite else None
+    envelope = envelope_of(joint, engine_for(joint), kind) if joint.finite else None
     if figure not in duals.OTHERS or not isinstance(envelope, FiniteEnvelope):
         raise NotYet(WHAT, missing=f"a rule for {figure} of {joint!r}")
     secret = joint.mechanism.secret
@@ -258,7 +258,9 @@ class _Mass(_Maker):
         t = arguments["t"]
         ratio = t.get("ratio") if isinstance(t, dict) else None
         nats = t.get("nats") if isinstance(t, dict) else t
-        self.threshold = Threshold(self.envelope.sign, None if ratio is not None else nats, ratio)
+        self.threshold = EnvelopeThreshold(
+            self.envelope.sign, None if ratio is not None else nats, ratio
+        )
         self.found = self.envelope._delta(self.threshold, True)
         if self.threshold.exact is not None:
             self.thetas = self.threshold.exact, self.threshold.exact

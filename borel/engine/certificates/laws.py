@@ -26,9 +26,9 @@ from borel.engine.certificates.trials import (
 from borel.engine.kernels import leakage_far_out, unbounded_secrets
 
 if TYPE_CHECKING:
-    from borel.engine.certificates.infinities import Proof
     from borel.engine.continuous.outcome_engine import CertifiedOutcomes
     from borel.engine.continuous.outcome_partition import Partition
+    from borel.engine.problem.proof import Proof
 
 _CELLS = 8
 _HINTS = 16

@@ -34,7 +34,7 @@ from borel.numerics.germs.order_bounds import NOTHING, Ray, of_log
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.problem.protocols import WithMasses
     from borel.numerics.germs.order_bounds import Orders
 
 _LOST = math.inf, math.inf, math.inf
@@ -46,11 +46,11 @@ class EndMeans:
 
     Parameters
     ----------
-    engine : CertifiedOutcomes
+    engine : WithMasses
         The joint, of a secret of one coordinate.
     """
 
-    def __init__(self, engine: CertifiedOutcomes):
+    def __init__(self, engine: WithMasses):
         from borel.engine.infinite.proofs import Search
 
         self.line, secret = engine.line, engine.secret

@@ -1,12 +1,13 @@
 """The certified engine: figures of a joint with a continuous secret or outcome, with proofs.
 
-At outcomes, the leakage is the quotient of an essential supremum (`essential`) and an integral
-(`gauss`), both enclosed. Over continuous outcomes see `certified_laws`.
+At outcomes, the leakage is the quotient of an essential supremum (`essential_supremum`) and an
+integral (`marginal_integral`), both enclosed. Over continuous outcomes see `outcome_engine`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.continuous.integer_secret_means import beyond
-from borel.engine.finite.law_measures import LawMeasures
+from borel.engine.countable.law_measures import LawMeasures
+from borel.engine.countable.means_beyond_head import beyond
 from borel.engine.kernels import marginal_integral
 from borel.engine.kernels.essential_supremum import Extremes, extremes
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.engine.kernels.starting_points import guess
 from borel.engine.problem import reduced_joint
+from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.secret_and_kernel import Secret, Surface, secret_of
 from borel.errors import NotEnclosed
@@ -32,13 +34,12 @@ from borel.probability.countable_law import Values
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
     from borel.engine.kernels.ball_figures import ArbPoints
     from borel.numerics.intervals.batched import Box
     from borel.probability.bound import Bound
-    from borel.probability.density import Density
     from borel.probability.joint import Joint
 
+Estimates = Callable[["Joint", str], Any]
 _TOP, _BOTTOM = 1.0, -1.0
 
 
@@ -59,14 +60,16 @@ class CertifiedEngine(LawMeasures):
         With densities; secrets of 1 to 5 dimensions, outcomes of 1.
     summed : bool
         Whether a kernel of a sum of secrets is one of a secret on a line.
+    estimates : callable, optional
+        Makes the engine of a joint that ``engine="auto"`` may ask for what is not certified.
 
     Attributes
     ----------
     given : Joint
         The joint.
     joint : Joint
-        The same, or one of a sum of its secrets (`sums`).
-    several : CertifiedOutcomes or None
+        The same, or one of a sum of its secrets (`reduced_joint`).
+    several : CertifiedEngine or None
         The engine of several secrets, where this one is about one number of them.
 
     Raises
@@ -75,18 +78,11 @@ class CertifiedEngine(LawMeasures):
         A density that could not be traced, or something that intervals do not know.
     """
 
-    several: CertifiedOutcomes | None = None
+    several: CertifiedEngine | None = None
 
-    def __new__(cls, joint: Joint, *, summed: bool = True):
-        """Choose the class by the outcome: points of mass, or a density."""
-        if cls is CertifiedEngine and joint.outcome.kind in ("continuous", "mixed"):
-            from borel.engine.continuous.outcome_engine import CertifiedOutcomes
-
-            return object.__new__(CertifiedOutcomes)
-        return object.__new__(cls)
-
-    def __init__(self, joint: Joint, *, summed: bool = True):
+    def __init__(self, joint: Joint, *, summed: bool = True, estimates: Estimates | None = None):
         mechanism, outcome = joint.mechanism, joint.outcome
+        self._estimates = estimates
         if mechanism.density is None:
             raise NotEnclosed("a matrix with a prior that is not finite has no density to enclose")
         if outcome.dim > 1 or not isinstance(outcome, (Interval, Mixed, Finite, Integers)):
@@ -104,10 +100,10 @@ class CertifiedEngine(LawMeasures):
         self.at_atoms = {a: Surface(m, self.secret) for a, m in mechanism.masses.items()}
         self.reason = ""
         conditions = list(self.secret.assumptions)
-        if not normalised.startswith("proved"):
+        if not normalised.proved:
             conditions.append(f"kernel normalised: {normalised}")
         self.status = "conditional" if conditions else "certified"
-        self.assumptions = (*conditions, *literals(joint))
+        self.assumptions = (*conditions, *rounded(joint.mechanism.density, joint.prior.density))
         self._kept: dict[Any, Any] = {}
         self._cells: tuple[bytes, np.ndarray, list] = (b"", np.zeros(1), [])
 
@@ -115,9 +111,13 @@ class CertifiedEngine(LawMeasures):
     def of_secrets(self) -> CertifiedEngine | None:
         """The engine with all secrets, where this one is about a sum; None for too many of them."""
         try:
-            return self if self.joint is self.given else type(self)(self.given, summed=False)
+            return self if self.joint is self.given else self._same_of(self.given, summed=False)
         except NotEnclosed:
             return None
+
+    def _same_of(self, joint: Joint, **about: Any) -> Any:
+        """Return an engine like this one of another joint."""
+        return type(self)(joint, estimates=self._estimates, **about)
 
     def ceiling(self) -> float:
         """Bound PML by log 1 / p_min for finitely many secrets."""
@@ -408,17 +408,21 @@ class CertifiedEngine(LawMeasures):
         (low, high), _ = self.enclosed("ldp", np.asarray(ys, float))
         return self.bound(float(low.max()), float(high.max()) if whole else math.inf)
 
+    @property
+    def may_estimate(self) -> bool:
+        """Whether an estimate may stand in for what is not certified."""
+        return self._estimates is not None and settings.current().engine == "auto"
+
     @cached_property
     def estimates(self) -> Any:
-        """The engine for what is not certified in this version; only ``engine="auto"`` asks it."""
-        from borel.engine.estimates.engine import EstimateEngine
-
-        return EstimateEngine(self.joint, "this measure is not certified on continuous alphabets")
+        """The engine for what is not certified in this version, if it may be asked."""
+        assert self._estimates is not None
+        return self._estimates(self.joint, "this measure is not certified on continuous alphabets")
 
     def __getattr__(self, name: str) -> Any:
         """Hand on the measures that this engine does not have, where an estimate may stand in."""
         if name in ("mutual_information", "f_information"):
-            if settings.current().engine == "auto":
+            if self.may_estimate:
                 return getattr(self.estimates, name)
         raise AttributeError(name)
 
@@ -460,26 +464,3 @@ class CertifiedEngine(LawMeasures):
                 self._heads["count"] *= 4
 
         return self._remembered(("law", kind), compute)
-
-
-def literals(joint: Joint) -> tuple[str, ...]:
-    """Say which numbers in the graphs were rounded when they were written as decimals."""
-    return rounded(joint.mechanism.density, joint.prior.density)
-
-
-def rounded(*densities: Density | None) -> tuple[str, ...]:
-    """Say which numbers in the graphs of densities were rounded when they were written."""
-    found: set[float] = set()
-    for density in densities:
-        if density is not None and density.graph is not None:
-            found |= {c for c in density.graph.constants if np.isfinite(c) and not _short(c)}
-    if not found:
-        return ()
-    shown = ", ".join(f"{c!r}" for c in sorted(found)[:6]) + (", ..." if len(found) > 6 else "")
-    return (f"numbers mean their binary64 values: {shown}",)
-
-
-def _short(value: float) -> bool:
-    """Return whether a float is a short dyadic number: it means what was written."""
-    numerator, denominator = float(value).as_integer_ratio()
-    return numerator.bit_length() <= 40 and denominator.bit_length() <= 24

@@ -17,15 +17,15 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates import wanted
-from borel.engine.divergences.hockey_sticks import Pair, Threshold, excess_on_line
-from borel.engine.problem.secret_and_kernel import log_graph
+from borel.engine.divergences.hockey_sticks import DensityPair, excess_on_line
+from borel.engine.kernels.rows import Rows
+from borel.engine.problem.thresholds import Threshold
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
-from borel.numerics.balls.arithmetic import ball
 from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.intervals.rounding import log_fraction
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.continuous.protocols import OutcomeEngine
     from borel.probability.bound import Bound
 
 _MOST = 12
@@ -34,53 +34,8 @@ _STEP = Fraction(1, 2**15)
 _ROOM = 0.01
 
 
-class Rows:
-    """The kernels of a finite secret and the marginal, as graphs of the outcome.
-
-    Parameters
-    ----------
-    engine : CertifiedOutcomes
-        Of a joint with outcomes on an interval.
-
-    Raises
-    ------
-    NotEnclosed
-        Another secret, or outcomes with atoms.
-    """
-
-    def __init__(self, engine: CertifiedOutcomes):
-        secret, mechanism = engine.secret, engine.joint.mechanism
-        if secret.continuous or secret.rest or secret.dim > 1 or len(secret.atoms) > _MOST:
-            raise NotEnclosed(f"this figure is certified for secrets of at most {_MOST} values")
-        if len(engine.atoms):
-            raise NotEnclosed("this figure is not certified for outcomes with atoms")
-        graph = log_graph(mechanism.density)
-        self.engine, self.line = engine, (float(engine.line.lower), float(engine.line.upper))
-        self.points = [float(a) for a in secret.atoms[:, 0]]
-        self.graphs = [graph.bind({"x": x}) if "x" in graph.inputs else graph for x in self.points]
-        pairs = zip(secret.weight_low, secret.weight_high, strict=True)
-        self.weights = [ball(float(a)).union(ball(float(b))) for a, b in pairs]
-        self.least = Fraction(float(secret.weight_low.min()))
-        self.marks = [m for m in mechanism.breaks if self.line[0] < m < self.line[1]]
-        self.marks = sorted(
-            {*self.marks, *(x for x in self.points if self.line[0] < x < self.line[1])}
-        )
-        self.inputs = {f"w{i}": w.log() for i, w in enumerate(self.weights)}
-        self._deadline = settings.search_deadline()
-
-    def late(self) -> bool:
-        """Return whether the figure should be ready: what is left gets its simplest bounds."""
-        return settings.late(self._deadline)
-
-    def logs(self, y: np.ndarray) -> np.ndarray:
-        """Return log k_x(y) for every secret (first axis), in float64."""
-        mechanism = self.engine.joint.mechanism
-        return np.array([np.broadcast_to(mechanism._logpdf(y, x), y.shape) for x in self.points])
-
-    def log_law(self, logs: np.ndarray) -> np.ndarray:
-        """Return log f_Y from `logs`, in float64."""
-        weights = np.log([float(w.mid()) for w in self.weights])
-        return np.logaddexp.reduce(logs + weights[:, None], axis=0)
+class Excesses(Rows):
+    """Excesses of rows over multiples of the marginal, and of the best row over it."""
 
     def _law(self, together: GraphBuilder) -> int:
         add = together.add
@@ -99,7 +54,7 @@ class Rows:
             logs = self.logs(y)
             return logs[x] - self.log_law(logs)
 
-        pair = Pair(self.graphs[x], law, self.inputs, "y", gap)
+        pair = DensityPair(self.graphs[x], law, self.inputs, "y", gap)
         return excess_on_line(pair, self.line, self.marks, level, rel_tol)
 
     def distance(self, x: int, other: int) -> tuple[float, float]:
@@ -109,7 +64,7 @@ class Rows:
             logs = self.logs(y)
             return logs[x] - logs[other]
 
-        pair = Pair(self.graphs[x], self.graphs[other], {}, "y", gap)
+        pair = DensityPair(self.graphs[x], self.graphs[other], {}, "y", gap)
         return excess_on_line(pair, self.line, self.marks, Threshold(Fraction(0)))
 
     def penalty(self, level: Threshold) -> tuple[float, float]:
@@ -126,29 +81,10 @@ class Rows:
             return logs.max(axis=0) - self.log_law(logs)
 
         covers = tuple(self.graphs)
-        pair = Pair(together.graph(law), less, self.inputs, "y", gap, covers)
+        pair = DensityPair(together.graph(law), less, self.inputs, "y", gap, covers)
         return excess_on_line(pair, self.line, self.marks, level)
 
     # -- events -----------------------------------------------------------------------------------
-
-    def grid(self) -> np.ndarray:
-        """Return outcomes, of an unbounded line more of them where the kernels are."""
-        low, high = (min(max(end, -1e4), 1e4) for end in self.line)
-        if (low, high) == self.line:
-            return np.linspace(low, high, _GRID)
-        t = np.linspace(-1, 1, _GRID)
-        centre, span = float(np.mean(self.points)), 1.0 + float(np.ptp(self.points))
-        return np.unique(np.clip(centre + span * np.sinh(12 * t) / 20, low, high))
-
-    def ratios(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return k_x / f_Y and the mass of f_Y on a grid, in float64: only to choose tau."""
-        y = self.grid()
-        middle, width = (y[1:] + y[:-1]) / 2, np.diff(y)
-        with np.errstate(all="ignore"):
-            logs = self.logs(middle)
-            law = self.log_law(logs)
-            ratio, mass = np.exp(logs - law), np.exp(law) * width
-        return np.nan_to_num(ratio), np.nan_to_num(mass)
 
     def share(self, x: int, delta: Fraction, grid: Any) -> tuple[Fraction, Fraction]:
         r"""Enclose :math:`H_x(\delta)` from G at three points around its guessed minimum.
@@ -225,19 +161,19 @@ class Rows:
         return min(first[0], second[0]), min(max(first[1], second[1]), *tops)
 
 
-def figure(engine: CertifiedOutcomes, name: str, *arguments: Any) -> Bound:
+def figure(engine: OutcomeEngine, name: str, *arguments: Any) -> Bound:
     """Compute a figure of this file as a Bound, or say that it is not certified."""
     try:
-        return _FIGURES[name](engine, Rows(engine), *arguments)
+        return _FIGURES[name](engine, Excesses(engine), *arguments)
     except NotEnclosed as error:
         raise NotYet(f"bl.{name}", missing=f"a proof: {error}") from None
 
 
-def _psi_1(engine: Any, rows: Rows, level: Threshold) -> Bound:
+def _psi_1(engine: Any, rows: Excesses, level: Threshold) -> Bound:
     return _of_psi(engine, rows, "psi_1", level, rows.penalty)
 
 
-def _psi_2(engine: Any, rows: Rows, level: Threshold) -> Bound:
+def _psi_2(engine: Any, rows: Excesses, level: Threshold) -> Bound:
     if len(rows.points) == 1:
         return engine.bound(0.0, 0.0, units="probability")
 
@@ -259,7 +195,7 @@ def _proved(prove: Any) -> Any:
     return None
 
 
-def _of_psi(engine: Any, rows: Rows, quantity: str, level: Threshold, otherwise: Any) -> Bound:
+def _of_psi(engine: Any, rows: Excesses, quantity: str, level: Threshold, otherwise: Any) -> Bound:
     from borel.engine.certificates.events import psi
 
     found = _proved(lambda room: psi(rows, quantity, level, room))
@@ -268,7 +204,7 @@ def _of_psi(engine: Any, rows: Rows, quantity: str, level: Threshold, otherwise:
     return engine.bound(*(min(v, 1.0) for v in otherwise(level)), units="probability")
 
 
-def _event(engine: Any, rows: Rows, delta: Fraction) -> Bound:
+def _event(engine: Any, rows: Excesses, delta: Fraction) -> Bound:
     if delta == 0:
         return engine.sup("pml")
     if len(rows.points) == 1:
@@ -276,19 +212,19 @@ def _event(engine: Any, rows: Rows, delta: Fraction) -> Bound:
     return _of_event(engine, rows, "event_maximal_leakage", delta)
 
 
-def _envelope(engine: Any, rows: Rows, delta: Fraction) -> Bound:
+def _envelope(engine: Any, rows: Excesses, delta: Fraction) -> Bound:
     if len(rows.points) == 1:
         return engine.bound(0.0, 0.0)
     return _of_event(engine, rows, "binary_envelope", delta)
 
 
-def _halves(engine: Any, rows: Rows) -> Bound:
+def _halves(engine: Any, rows: Excesses) -> Bound:
     if len(rows.points) == 1:
         return engine.bound(0.0, 0.0)
     return _of_event(engine, rows, "both_halves", Fraction(1, 2))
 
 
-def _of_event(engine: Any, rows: Rows, quantity: str, delta: Fraction) -> Bound:
+def _of_event(engine: Any, rows: Excesses, quantity: str, delta: Fraction) -> Bound:
     from borel.engine.certificates.events import event
 
     found = _proved(lambda room: event(rows, quantity, delta, room))

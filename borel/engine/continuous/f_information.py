@@ -28,7 +28,7 @@ from borel.numerics.graphs.operations import COMPARISONS
 from borel.numerics.graphs.rewrite import linear_of, simplified
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.problem.protocols import WithMasses
     from borel.numerics.graphs.graph import Graph
     from borel.probability.density import Density
     from borel.probability.generators import Generator
@@ -37,7 +37,7 @@ _MOST_SECRETS, _EVALUATIONS, _BITS = 32, 60_000, 128
 _BRANCHES = {"where", *COMPARISONS}
 
 
-def f_information(engine: CertifiedOutcomes, f: Generator) -> tuple[float, float]:
+def f_information(engine: WithMasses, f: Generator) -> tuple[float, float]:
     """Enclose a named f-information of a finite secret.
 
     Raises

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from borel import settings
 from borel.engine.certificates import laws
-from borel.engine.finite.law_measures import inverse_mean
+from borel.engine.countable.law_measures import inverse_mean
 from borel.engine.kernels.leakage_on_boxes import _integral, side
 from borel.engine.kernels.marginal_on_boxes import ORDER, geometry
 from borel.numerics.balls.arithmetic import ball, enclose
@@ -17,14 +17,14 @@ from borel.numerics.intervals import batched
 from borel.numerics.jets import elementary
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.continuous.protocols import OutcomeEngine
     from borel.probability.bound import Bound
 
 _ROUNDS = 40
 _SPACE = 0.05
 
 
-def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
+def maximal_cost_leakage(engine: OutcomeEngine) -> Bound:
     """Enclose -log of the integral of ess inf_x f(y|x)."""
     tol, deadline = settings.current().tol, engine.deadline()
     part = engine.partition("pmc")
@@ -72,11 +72,13 @@ def maximal_cost_leakage(engine: CertifiedOutcomes) -> Bound:
     if math.isinf(over) or engine.secret.rest:
         return engine.bound(*ends_of_bound)
     wide = max(0.0, under - _SPACE * tol), over + _SPACE * tol
-    made = laws.mean(engine, "pmc", wide, part, "maximal_cost_leakage")
+    made = laws.mean(engine, "pmc", wide, part, "maximal_cost_leakage")  # type: ignore[arg-type]
     return engine.bound(*(ends_of_bound if made is None else wide), certificate=made)
 
 
-def _infimum(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) -> np.ndarray:
+def _infimum(
+    engine: OutcomeEngine, low: np.ndarray, high: np.ndarray, deadline: float
+) -> np.ndarray:
     """Enclose the integral of ess inf_x f(y|x) over bands, until the deadline."""
     out = [np.zeros((2, 0))]
     for start in range(0, len(low), 512):
@@ -88,7 +90,9 @@ def _infimum(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) ->
     return np.concatenate(out, axis=1)
 
 
-def _of_bands(engine: Any, low: np.ndarray, high: np.ndarray, deadline: float) -> np.ndarray:
+def _of_bands(
+    engine: OutcomeEngine, low: np.ndarray, high: np.ndarray, deadline: float
+) -> np.ndarray:
     """Integrate e^-s, where s = sup_x -log f is known against paths, to second order."""
     centre, _ = geometry(low, high)
     ends = (

@@ -14,14 +14,15 @@ from borel import settings
 from borel.engine.certificates import encoding, wanted
 from borel.engine.continuous.endpoint_means import EndMeans
 from borel.engine.continuous.engine import CertifiedEngine
-from borel.engine.continuous.event_figures import Rows, figure
+from borel.engine.continuous.event_figures import figure
 from borel.engine.continuous.outcome_partition import Partition
-from borel.engine.continuous.tail_entropy import FarEntropy
 from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.kernels.leakage_on_boxes import Bands
 from borel.engine.kernels.marginal_on_boxes import Marginal
 from borel.engine.kernels.means_far_out import FarMeans
 from borel.engine.kernels.outcome_regions import Regions
+from borel.engine.kernels.rows import Rows
+from borel.engine.kernels.tail_entropy import FarEntropy
 from borel.engine.problem import reduced_joint
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
@@ -31,7 +32,7 @@ from borel.probability.countable_law import Values, check_level
 from borel.probability.generators import NAMED
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.engine.problem.thresholds import Threshold
     from borel.probability.generators import Generator
     from borel.probability.joint import Joint
 
@@ -54,8 +55,8 @@ def _laws() -> Any:
 class CertifiedOutcomes(CertifiedEngine):
     """Figures of a joint whose outcome has a density, and perhaps atoms."""
 
-    def __init__(self, joint: Joint, *, summed: bool = True):
-        super().__init__(joint, summed=summed)
+    def __init__(self, joint: Joint, **about: Any):
+        super().__init__(joint, **about)
         outcome = joint.outcome
         line = outcome.interval if isinstance(outcome, Mixed) else outcome
         if not isinstance(line, Interval):
@@ -107,7 +108,7 @@ class CertifiedOutcomes(CertifiedEngine):
         if found is None:
             return None
         secret = (found.cover if cover else found.inside).secret
-        made = type(self)(reduced_joint.on_a_number(self.joint, found.graph, secret))
+        made = self._same_of(reduced_joint.on_a_number(self.joint, found.graph, secret))
         made.several = self
         return made
 
@@ -211,7 +212,7 @@ class CertifiedOutcomes(CertifiedEngine):
 
         try:
             low, high = f_information(self, f)
-            if high - low > 1e-3 * max(1.0, high) and settings.current().engine == "auto":
+            if high - low > 1e-3 * max(1.0, high) and self.may_estimate:
                 with suppress(BudgetSpent):
                     return self.estimates.f_information(f)
             room = _ROOM * settings.current().tol
@@ -220,7 +221,7 @@ class CertifiedOutcomes(CertifiedEngine):
             low, high = (low, high) if made is None else wide
             return self.bound(low, high, units=f.units, certificate=made)
         except NotEnclosed as error:
-            if settings.current().engine == "auto":
+            if self.may_estimate:
                 return self.estimates.f_information(f)
             raise NotYet("bl.f_information", missing=f"a proof: {error}") from None
 

@@ -16,8 +16,8 @@ from borel.numerics.intervals.batched import LARGEST
 from borel.probability.countable_law import Values
 
 if TYPE_CHECKING:
-    from borel.engine.certificates.infinities import Proof
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.continuous.protocols import OutcomeEngine
+    from borel.engine.problem.proof import Proof
 
 BANDS = 20_000
 _FIRST = 16
@@ -34,7 +34,7 @@ class Partition:
     is what the others leave.
     """
 
-    def __init__(self, engine: CertifiedOutcomes, kind: str):
+    def __init__(self, engine: OutcomeEngine, kind: str):
         self.engine, self.kind = engine, kind
         self._tol = min(settings.current().tol / 8, 1e-9)
         self.infinite: Proof | None = None  # on some of the bands

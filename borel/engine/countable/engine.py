@@ -32,6 +32,8 @@ from borel.probability.countable_law import Values
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.probability.bound import Bound
     from borel.probability.density import Density
     from borel.probability.joint import Joint
@@ -49,9 +51,13 @@ class CountableEngine(CountableMeasures):
     ----------
     joint : Joint
         With densities on integers, or on a finite numeric alphabet.
+    in_logs : callable
+        Makes the engine of the joint that computes with logarithms of densities; raises
+        `NotEnclosed` where there is none.
     """
 
-    def __init__(self, joint: Joint):
+    def __init__(self, joint: Joint, in_logs: Callable[[], Any]):
+        self._make_in_logs = in_logs
         self.joint = joint
         self.mechanism, self.prior = joint.mechanism, joint.prior
         for alphabet in (joint.secret, joint.outcome):
@@ -63,7 +69,7 @@ class CountableEngine(CountableMeasures):
         self.reason = self._why_not_enclosed()
         self._proved = not self.reason
         assumptions: list[str] = []
-        if not self.mechanism.normalisation.startswith("proved"):
+        if not self.mechanism.normalisation.proved:
             assumptions.append(f"kernel >= 0 and normalised: {self.mechanism.normalisation}")
         assumptions += assumed(self.prior)
         self.assumptions = tuple(assumptions)
@@ -278,10 +284,8 @@ class CountableEngine(CountableMeasures):
     @cached_property
     def in_logs(self) -> Any:
         """The engine that computes with logarithms of densities, or None."""
-        from borel.engine.continuous.engine import CertifiedEngine
-
         try:
-            return CertifiedEngine(self.joint)
+            return self._make_in_logs()
         except NotEnclosed:
             return None
 

@@ -1,6 +1,6 @@
 """Proofs that a leakage is infinite over countable outcomes: y runs through the integers.
 
-The rays and the arguments are those of `infinity`; y = 1/t stands for the integers beyond 1/t0.
+The rays and the arguments are those of `proofs`; y = 1/t stands for the integers beyond 1/t0.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from borel.engine.infinite.proofs import STARTS, Search
 from borel.engine.problem.secret_and_kernel import Secret, charged_along, log_graph, secret_of
 
 if TYPE_CHECKING:
-    from borel.engine.certificates.infinities import Proof
+    from borel.engine.problem.proof import Proof
 
 
 def prove_countable(engine: Any, kind: str) -> Proof | None:

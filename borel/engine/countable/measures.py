@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.divergences.hockey_sticks import Ends, Threshold, finite_excess, probability_of
-from borel.engine.finite.law_measures import LawMeasures
+from borel.engine.countable.law_measures import LawMeasures
+from borel.engine.divergences.hockey_sticks import Ends, finite_excess, probability_of
 from borel.engine.problem.discretised_pair import BITS, share
+from borel.engine.problem.thresholds import Threshold
 from borel.errors import NotYet
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals.rounding import log_fraction, log_ratio_bounds, scaled

@@ -23,7 +23,7 @@ from borel.numerics.germs.interpreter import PowerProgram, range_of, ray
 from borel.numerics.germs.order_bounds import Ray
 from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.subsequences import affine, known_nodes, on_scale, scales
-from borel.numerics.germs.values import BITS, ZERO, Power, Real, Undecided, box
+from borel.numerics.germs.values import BITS, ZERO, Power, Real, UndecidedRule, box
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.graph import GraphBuilder
 
@@ -67,7 +67,7 @@ def beyond(engine: Any, kind: str, last: float) -> float:
         try:
             with precision(BITS):
                 best = min(best, _Tail(engine, y, t0, float(last)).bound(kind))
-        except Undecided:
+        except UndecidedRule:
             continue
     return best
 
@@ -87,7 +87,7 @@ def envelope(engine: Any, start: float) -> Iterator[tuple[Any, Any]]:
             continue
         try:
             whole = _Tail(engine, y, t0, start - 1.0).marginal()
-        except Undecided:
+        except UndecidedRule:
             continue
         if isinstance(whole, Power) and whole.base == 0 and whole.w[1].is_finite():
             # t = e^(-y / |a|), and t^b is largest for the least b
@@ -145,7 +145,7 @@ class _Tail:
     def marginal(self) -> Real:
         """Enclose f_Y along the ray, from above: the parts may share secrets."""
         if not self.parts:
-            raise Undecided("outcomes of the head")
+            raise UndecidedRule("outcomes of the head")
         total: Real = ZERO
         for part in self.parts:
             total = self.rules.add(total, self.rules.multiply(part.kernel, part.most))
@@ -160,7 +160,7 @@ class _Tail:
             len(points)
             and not range_of(self.y.value, self.t0)[0] > float(np.abs(points).max()) + _POINTS
         ):
-            raise Undecided("secrets among the outcomes")
+            raise UndecidedRule("secrets among the outcomes")
         for x, low, high in zip(points, head.low, head.high, strict=True):
             if high > 0:
                 mass = (_number(float(low)), _number(float(high)))
@@ -168,14 +168,14 @@ class _Tail:
         if finite is not None:
             return
         if not (len(head.boxes[0]) == 1 and math.isinf(head.boxes[1][0])):
-            raise Undecided("secrets without a lower end")
+            raise UndecidedRule("secrets without a lower end")
         together, steps = _apart(density)
         rest = box((arb(float(head.boxes[0][0])), arb.pos_inf()), still=True)
         yield _Part(self._run(together, {"x": rest}), _number(0.0), _number(float(head.tail)))
         for k in steps:
             along = rewrite.diagonal(_linear(density))[0].bind({"offset": float(k)})
             if self.prior.density is None:
-                raise Undecided("a prior without a density")
+                raise UndecidedRule("a prior without a density")
             p = _linear(self.prior.density, "x")
             shifted = _shifted(p, float(k))
             mass = self._run(shifted, {})
@@ -189,7 +189,7 @@ class _Tail:
         inputs = {name: named[name] for name in graph.inputs}
         value = PowerProgram(graph).run(inputs, self.t0, known=known)
         if not isinstance(value, Real):
-            raise Undecided("a density along the ray")
+            raise UndecidedRule("a density along the ray")
         return value
 
 
@@ -201,7 +201,7 @@ def _linear(density: Density, name: str = "y") -> Graph:
     """Return the graph of a density itself."""
     graph = density.graph
     if graph is None:
-        raise Undecided("a density that could not be traced")
+        raise UndecidedRule("a density that could not be traced")
     return rewrite.linear_of(graph) if density.log else graph
 
 

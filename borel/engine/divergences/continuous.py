@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.engine.continuous.engine import rounded
 from borel.engine.problem import secret_and_kernel
+from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.prior_normalisation import FAMILIES
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import ball, enclose
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from borel.probability.measure import Measure
 
 
-class Line:
+class LinePair:
     """Two measures with densities on intervals, ready for Arb.
 
     Parameters

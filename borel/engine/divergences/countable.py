@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.continuous.engine import rounded
+from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.discretised_pair import BITS
 from borel.errors import NotEnclosed, NotYet
 from borel.numerics.balls.arithmetic import ball, ends, precision

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
+from borel.engine.divergences.finite import finite_laws
+from borel.engine.problem.thresholds import Threshold
 from borel.errors import NotEnclosed, NotYet
-from borel.numerics.balls.arithmetic import as_fraction, ball, enclose, precision
+from borel.numerics.balls.arithmetic import enclose
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Interval
 from borel.probability.bound import Bound
@@ -29,43 +31,7 @@ if TYPE_CHECKING:
     from borel.numerics.graphs.graph import Graph
     from borel.probability.measure import Measure
 
-_BITS = 320
-_LARGEST = 10_000
 _GRID = 4001
-
-
-class Threshold(NamedTuple):
-    """A level epsilon >= 0 of the privacy loss, in nats or as e^epsilon; infinity is the limit.
-
-    Attributes
-    ----------
-    epsilon : Fraction, optional
-        In nats.
-    ratio : Fraction, optional
-        e^epsilon, instead.
-    """
-
-    epsilon: Any = None
-    ratio: Fraction | None = None
-
-    def nats(self) -> Any:
-        """Return epsilon as a ball."""
-        return ball(self.epsilon) if self.ratio is None else ball(self.ratio).log()
-
-    def factor(self) -> Any:
-        """Return e^epsilon as a ball."""
-        return ball(self.epsilon).exp() if self.ratio is None else ball(self.ratio)
-
-    def ends(self) -> tuple[Fraction, Fraction | None]:
-        """Enclose e^epsilon, exactly where it is rational; above e^10000 None stands for more."""
-        if self.ratio is not None:
-            return self.ratio, self.ratio
-        if self.epsilon == 0:
-            return Fraction(1), Fraction(1)
-        large = self.epsilon > _LARGEST
-        with precision(_BITS):
-            found = ball(_LARGEST if large else self.epsilon).exp()
-            return as_fraction(found.lower()), None if large else as_fraction(found.upper())
 
 
 Ends = tuple[list[Fraction], list[Fraction]]
@@ -116,9 +82,7 @@ def figure_of_two(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bo
     what : {"excess", "beyond"}
         The hockey-stick divergence, or P{L > epsilon}.
     """
-    from borel.engine.divergences.dispatch import _finite
-
-    laws = _finite(p, q)
+    laws = finite_laws(p, q)
     if laws is not None:
         compute = finite_excess if what == "excess" else finite_beyond
         return probability_of(*compute(*laws.ends(), threshold), laws.bound)
@@ -156,18 +120,18 @@ def _countable(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bound
 
 def _on_line(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bound:
     """Enclose the excess of one density on an interval over another."""
-    from borel.engine.divergences.continuous import Line
+    from borel.engine.divergences.continuous import LinePair
 
     if what == "beyond":
         raise NotEnclosed("the probability of a privacy loss is not certified for these measures")
-    line = Line(p, q)
+    line = LinePair(p, q)
     low, high = 0.0, 0.0
     if not line.disjoint:
 
         def gap(y: np.ndarray) -> np.ndarray:
             return np.asarray(p._logpdf(y)) - np.asarray(q._logpdf(y))
 
-        pair = Pair(line.graphs[0], line.graphs[1], {}, "x", gap)
+        pair = DensityPair(line.graphs[0], line.graphs[1], {}, "x", gap)
         low, high = excess_on_line(pair, (line.a, line.b), line.breaks, threshold)
     first: Any = p.on
     last: Any = q.on
@@ -192,7 +156,7 @@ def _on_line(p: Measure, q: Measure, threshold: Threshold, what: str) -> Bound:
 # -- densities on the line ------------------------------------------------------------------------
 
 
-class Pair(NamedTuple):
+class DensityPair(NamedTuple):
     """Two log-densities on the line as graphs, and what a search in float64 needs.
 
     Attributes
@@ -242,7 +206,7 @@ def integral(
 
 
 def excess_on_line(
-    pair: Pair,
+    pair: DensityPair,
     over: tuple[float, float],
     marks: list[float],
     threshold: Threshold,
@@ -287,14 +251,14 @@ def excess_on_line(
     return low, high
 
 
-def _mass(pair: Pair, over: tuple[float, float]) -> float:
+def _mass(pair: DensityPair, over: tuple[float, float]) -> float:
     """Bound the mass of p far out."""
     covers = pair.covers or (pair.first,)
     return max(integral([(g, True)], pair.variable, pair.inputs, over, [], 0.01)[1] for g in covers)
 
 
 def _over(
-    pair: Pair,
+    pair: DensityPair,
     part: tuple[float, float],
     marks: list[float],
     threshold: Threshold,

@@ -18,7 +18,7 @@ from borel.probability.bound import Bound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.engine.problem.thresholds import Threshold
     from borel.probability.measure import Measure
 
 Masses = list[tuple[Any, Any]]

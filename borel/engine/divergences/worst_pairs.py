@@ -16,7 +16,7 @@ from borel.engine.divergences.hockey_sticks import finite_beyond, finite_excess,
 from borel.numerics.intervals.rounding import U
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.engine.problem.thresholds import Threshold
     from borel.probability.bound import Bound
 
 _BLOCK, _MOST = 4_000_000, 20_000_000

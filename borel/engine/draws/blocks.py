@@ -6,17 +6,17 @@ over continuous priors are quadrature sums, estimates.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.engine.draws.laws import DrawLaws
 from borel.engine.draws.measures import DrawMeasures
-from borel.errors import InvalidInput, NotYet
+from borel.engine.draws.parts import Part, PerDraw, logs_of
+from borel.errors import InvalidInput
 from borel.numerics.intervals import rounding
-from borel.numerics.intervals.rounding import Scaled, U, compounded, log_ratio_bounds
+from borel.numerics.intervals.rounding import U, compounded
 from borel.probability.arrays import as_floats, rounding_allowed, row_miss
 
 if TYPE_CHECKING:
@@ -26,75 +26,6 @@ if TYPE_CHECKING:
 
 
 _CACHED = 128
-
-
-class PerDraw(NamedTuple):
-    """Enclosures of a figure, one for each draw, and what they are.
-
-    ``status`` and ``reason`` are those of the engine if empty; no value lies below ``least`` or
-    above ``most``.
-    """
-
-    lower: np.ndarray
-    upper: np.ndarray
-    units: str = "nats"
-    least: float = 0.0
-    most: float = np.inf
-    status: str = ""
-    reason: str = ""
-
-
-def draws_engine(joint: Joint) -> Any:
-    """Return the engine for a joint with a random prior."""
-    if joint.mechanism.finite and joint.prior.on.kind == "finite":
-        return FiniteDraws(joint)
-    from borel.engine.draws.estimates import EstimateDraws
-
-    if joint.prior.on.dim > 1 or joint.outcome.dim > 1:
-        raise NotYet("learnt * mech", missing="products of alphabets that are not finite")
-    return EstimateDraws(joint)
-
-
-@dataclass(frozen=True)
-class Part:
-    """Draws of one support against the rows of the kernel that they charge.
-
-    Attributes
-    ----------
-    p : ndarray (draws, n)
-        Probabilities, all positive.
-    kernel : ndarray (n, m)
-        Rows of the support.
-    top, bottom : ndarray (m,)
-        Largest and smallest entry of each column.
-    prior_error, kernel_error : float
-        Relative errors of the probabilities, and of the entries.
-    error : float
-        Relative error of ``p @ kernel``, its own rounding included.
-    """
-
-    p: np.ndarray
-    kernel: np.ndarray
-    top: np.ndarray
-    bottom: np.ndarray
-    prior_error: float
-    kernel_error: float
-    error: float
-
-    @property
-    def live(self) -> np.ndarray:
-        """The outcomes of positive probability."""
-        return self.top > 0
-
-    @property
-    def marginal(self) -> np.ndarray:
-        """The law of the outcome under every draw."""
-        return self.p @ self.kernel
-
-    def chunks(self, size: int) -> list[np.ndarray]:
-        """Return positions of draws, few enough that an array (draws, n, m) stays small."""
-        n, m = self.kernel.shape
-        return np.array_split(np.arange(len(self.p)), max(1, len(self.p) * n * m // size))
 
 
 class FiniteDraws(DrawMeasures, DrawLaws):
@@ -242,10 +173,3 @@ def _largest_ratios(kind: str, p: np.ndarray, kernel: np.ndarray, extreme: np.nd
                 ratio /= extreme
             ratio.max(axis=1, out=out[start : start + _CACHED])
     return out
-
-
-def logs_of(ratio: np.ndarray, error: Any, *, least: float) -> tuple[np.ndarray, np.ndarray]:
-    """Enclose the logarithms of positive numbers known to a relative error."""
-    one = Scaled(np.ones(1), np.zeros(1), np.zeros(1, int), np.zeros(1))
-    low, high = log_ratio_bounds(rounding.scaled(ratio, error), one)
-    return np.maximum(low, least), np.maximum(high, least)

@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.estimates.engine import REASON, Pointwise, log_kernel
+from borel import settings
+from borel.engine.draws.parts import PerDraw
+from borel.engine.estimates.engine import REASON, Pointwise
 from borel.engine.estimates.outcome_curve import _FINE, Curve
+from borel.engine.estimates.secret_points import log_kernel
 from borel.engine.finite.law_engine import LOST
 from borel.errors import NotYet
 from borel.numerics.float64.maximisation import maximise
 from borel.probability.alphabets import Interval
+from borel.probability.joint import Joint
 from borel.probability.measure import Measure
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
-    from borel.engine.draws.blocks import PerDraw
-    from borel.probability.joint import Joint
+    from collections.abc import Callable
+
 
 _PANELS = 160
 _UNSEEN = 1e-6
@@ -35,8 +39,8 @@ class EstimateDraws:
 
     status = "estimate"
 
-    def __init__(self, joint: Joint):
-        self.joint = joint
+    def __init__(self, joint: Joint, engine_for: Callable[[Joint], Any]):
+        self.joint, self._engine_for = joint, engine_for
         self.mechanism = joint.mechanism
         if self.mechanism.density is None:
             raise NotYet("learnt * mech", missing="a matrix with a prior that is not finite")
@@ -49,18 +53,13 @@ class EstimateDraws:
     @cached_property
     def _one(self) -> Joint:
         """The joint under one typical draw, which lays out the outcomes of the curve."""
-        from borel.probability.joint import Joint
-
         return Joint(self.joint.prior.one(self.joint.prior.size // 2), self.mechanism)
 
     @cached_property
     def _estimates(self) -> Any:
         """The estimates under the typical draw."""
-        from borel import settings
-        from borel.engine import engine_for
-
         with settings.options(engine="estimate"):
-            return engine_for(self._one)
+            return self._engine_for(self._one)
 
     def _weights(self, prior: Measure, x: np.ndarray) -> np.ndarray:
         """Return the density of every draw at nodes; probabilities, for a finite prior."""
@@ -179,8 +178,6 @@ class EstimateDraws:
 
     @staticmethod
     def _made(ends: tuple[np.ndarray, np.ndarray]) -> PerDraw:
-        from borel.engine.draws.blocks import PerDraw
-
         return PerDraw(*ends)
 
     def mutual_information(self) -> PerDraw:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from borel.engine.draws.parts import Part, PerDraw
 from borel.numerics.intervals.rounding import TINY, U, fraction_down, fraction_up
 from borel.probability.countable_law import check_level
-
-if TYPE_CHECKING:
-    from borel.engine.draws.blocks import Part, PerDraw
 
 _BINS = 1 << 20
 
@@ -39,8 +37,6 @@ class DrawLaws:
 
     def tail(self, kind: str, t: Any, *, closed: bool = False) -> PerDraw:
         """Enclose P{leakage > t}, or P{leakage >= t} if closed, for every draw."""
-        from borel.engine.draws.blocks import PerDraw
-
         # the threshold as floats on either side of it; a leakage is compared with both
         below, above = _ends(t)
 
@@ -59,8 +55,6 @@ class DrawLaws:
 
     def quantile(self, kind: str, s: Any, *, side: str = "left") -> PerDraw:
         """Enclose the quantile at level s of the leakage, for every draw."""
-        from borel.engine.draws.blocks import PerDraw
-
         check_level(s, side)
         least, most = _ends(s)
 
@@ -77,7 +71,6 @@ class DrawLaws:
 
     def mean(self, kind: str) -> PerDraw:
         """Enclose the mean of the leakage, for every draw."""
-        from borel.engine.draws.blocks import PerDraw
 
         def compute(part: Part) -> tuple:
             low, high, mass_low, mass_high = self._values(part, kind)
@@ -87,7 +80,6 @@ class DrawLaws:
 
     def exp_mean(self, kind: str) -> PerDraw:
         """Enclose the mean of e^leakage, for every draw."""
-        from borel.engine.draws.blocks import PerDraw
 
         def compute(part: Part) -> tuple:
             low, high, mass_low, mass_high = self._values(part, kind)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.engine.draws.parts import Part, PerDraw, logs_of
+from borel.engine.finite.engine import FiniteEngine
 from borel.errors import NotYet
 from borel.numerics.intervals.rounding import (
     U,
@@ -21,9 +23,10 @@ from borel.numerics.intervals.rounding import (
     log_fraction,
 )
 from borel.probability.arrays import rounding_allowed
+from borel.probability.joint import Joint
+from borel.probability.measure import Measure
 
 if TYPE_CHECKING:
-    from borel.engine.draws.blocks import Part, PerDraw
     from borel.probability.generators import Generator
 
 _CELLS = 1_000_000
@@ -60,8 +63,6 @@ class DrawMeasures:
 
     def _by_support(self, name: str) -> PerDraw:
         """Ask the engine of one prior, once for every support that occurs."""
-        from borel.engine.draws.blocks import PerDraw
-
         found: dict[bytes, Any] = {}
         keys = []
         for _, prior in self.joint.prior.blocks():
@@ -80,14 +81,10 @@ class DrawMeasures:
         return PerDraw(ends[:, 0], ends[:, 1], **about)
 
     def _one_support(self, rows: np.ndarray, name: str) -> Any:
-        from borel.engine import engine_for
-        from borel.probability.joint import Joint
-        from borel.probability.measure import Measure
-
         each = Fraction(1, int(rows.sum()))
         law = np.array([each if charged else Fraction(0) for charged in rows], object)
         prior = Measure(law, self.joint.mechanism.secret)
-        return getattr(engine_for(Joint(prior, self.joint.mechanism)), name)()
+        return getattr(FiniteEngine(Joint(prior, self.joint.mechanism)), name)()
 
     # -- averages ---------------------------------------------------------------------------------
 
@@ -101,7 +98,6 @@ class DrawMeasures:
         2 (n + m + 10) u (log m + 1), and inputs off by a relative d move I by at most
         2 d (log m + 1); four times that covers all.
         """
-        from borel.engine.draws.blocks import PerDraw
 
         def compute(part: Part) -> tuple:
             n, m = part.kernel.shape
@@ -119,7 +115,6 @@ class DrawMeasures:
 
     def min_entropy_leakage(self) -> PerDraw:
         """Enclose log of the sum over y of max_x p(x) f(y|x), over max_x p(x), for every draw."""
-        from borel.engine.draws.blocks import PerDraw, logs_of
 
         def compute(part: Part) -> tuple:
             best = np.empty(len(part.p))
@@ -134,8 +129,6 @@ class DrawMeasures:
 
     def dynamic_min_entropy_leakage(self, y: Any) -> PerDraw:
         """Enclose log of max_x P(x|y) / max_x P(x) for every draw; it may be negative."""
-        from borel.engine.draws.blocks import PerDraw, logs_of
-
         column = int(self.joint.outcome.positions(y))
 
         def compute(part: Part) -> tuple:
@@ -155,8 +148,6 @@ class DrawMeasures:
 
     def f_information(self, f: Generator) -> PerDraw:
         """Enclose the f-information for every draw; an estimate for a function of the user's."""
-        from borel.engine.draws.blocks import PerDraw
-
         if f.named and f.name == "kl":
             return self.mutual_information()
         if f.named and f.name in _NAMED:
@@ -168,8 +159,6 @@ class DrawMeasures:
         raise NotYet(f"f_information over a posterior of priors, f = {f.name}", missing="this f")
 
     def _estimated(self, f: Generator) -> PerDraw:
-        from borel.engine.draws.blocks import PerDraw
-
         def compute(part: Part) -> tuple:
             out = np.empty((2, len(part.p)))
             k, live = part.kernel[:, part.live], part.live
@@ -193,7 +182,6 @@ class DrawMeasures:
 
     def ldi(self) -> PerDraw:
         """Enclose max over y of log max_x P(x|y) / min_x' P(x'|y) for every draw."""
-        from borel.engine.draws.blocks import PerDraw, logs_of
 
         def compute(part: Part) -> tuple:
             count, live = len(part.p), part.live
@@ -226,8 +214,6 @@ class DrawMeasures:
         :math:`P(E) - \lambda Q(E) = \delta` at the best E, an event of the mistaken order differs
         from it by cells with :math:`|p - \lambda q| \le e \lambda q`.
         """
-        from borel.engine.draws.blocks import PerDraw, logs_of
-
         least = 1 - delta
         floor = log_fraction(least) if least > 0 else (-math.inf, -math.inf)
         d_low, d_high = fraction_down(delta), fraction_up(delta)
@@ -273,8 +259,6 @@ class DrawMeasures:
         event of mass at most delta, concave and 0 at 0, masses off by a relative e move h by at
         most a factor (1 + e) / (1 - e); so do accumulated masses, none of which exceeds delta.
         """
-        from borel.engine.draws.blocks import PerDraw, logs_of
-
         if delta == 0:
             return self.sup("pml")  # type: ignore[attr-defined]
         level = float(delta)

@@ -21,7 +21,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates.envelopes import from_outcomes
-from borel.engine.envelopes.figures import OpenEnvelope, Threshold, nats, ratio_of
+from borel.engine.envelopes.figures import EnvelopeThreshold, OpenEnvelope, nats, ratio_of
 from borel.engine.envelopes.linear_programme import Programme
 from borel.engine.envelopes.outcome_cells import mixture
 from borel.engine.problem.secret_and_kernel import boxes
@@ -185,7 +185,7 @@ class BinnedEnvelope(OpenEnvelope):
         about = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
         return from_outcomes(bound, self.kind, about, of)
 
-    def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
+    def delta(self, threshold: EnvelopeThreshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level; from above it is 1 up to the supremum, and 0 beyond it."""
         units: dict[str, Any] = {"units": "probability"}
         if threshold.upper < self.sign or (closed and threshold.exact == self.sign):

@@ -15,14 +15,14 @@ from borel.engine.certificates import wanted
 from borel.engine.certificates.laws import level_of_envelope
 from borel.engine.envelopes.column_generation import Columns
 from borel.engine.envelopes.figures import (
+    EnvelopeThreshold,
     FiniteEnvelope,
     OpenEnvelope,
-    Threshold,
     nats,
     ratio_of,
 )
-from borel.engine.envelopes.linear_programme import Level, Programme
-from borel.engine.envelopes.outcome_cells import Cells, cells_of
+from borel.engine.envelopes.linear_programme import EnvelopeLevel, Programme
+from borel.engine.envelopes.outcome_cells import OutcomeCells, cells_of
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.probability.bound import Bound
 
@@ -46,7 +46,7 @@ class CellEnvelope(OpenEnvelope):
         if engine.status == "estimate":
             raise NotYet("bl.envelope", missing=f"an enclosure of the kernel: {engine.reason}")
         self.engine, self.kind, self.sign = engine, kind, 1 if kind == "pml" else -1
-        self.cells: Cells = cells_of(engine)
+        self.cells: OutcomeCells = cells_of(engine)
         theorem = getattr(engine, "theorem", ())
         self.assumptions = tuple(a for a in engine.assumptions if a not in theorem)
 
@@ -88,7 +88,7 @@ class CellEnvelope(OpenEnvelope):
                 return self._bound(low, high, known.assumptions)
         return self._bound(low, high)
 
-    def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
+    def delta(self, threshold: EnvelopeThreshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level."""
         about: dict[str, Any] = {"units": "probability"}
         if threshold.upper < self.sign or (closed and threshold.exact == self.sign):
@@ -129,7 +129,7 @@ class CellEnvelope(OpenEnvelope):
         claim = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
         return self._certified((max(t - room, 0.0), t + room), found.cells, found.prices, **claim)
 
-    def _mass_by_columns(self, columns: Columns, threshold: Threshold) -> Bound | None:
+    def _mass_by_columns(self, columns: Columns, threshold: EnvelopeThreshold) -> Bound | None:
         theta = self.sign * math.exp(self.sign * (threshold.t or 0.0))
         found, room = columns.mass(theta), _PART * settings.current().tol
         if found is None:
@@ -141,7 +141,7 @@ class CellEnvelope(OpenEnvelope):
     # -- certificates -----------------------------------------------------------------------------
 
     def _level(
-        self, programme: Programme, places: list, found: Level, delta: Fraction
+        self, programme: Programme, places: list, found: EnvelopeLevel, delta: Fraction
     ) -> Bound | None:
         """Return the ends that a programme proves of the level of delta, with a certificate."""
         below = programme.level_below(found.weights, delta * (1 + Fraction(_ROOM)))
@@ -156,7 +156,7 @@ class CellEnvelope(OpenEnvelope):
         return self._certified(ends, _shares(places, below[1]), prices, **claim)
 
     def _mass(
-        self, programme: Programme, places: list, price: np.ndarray, threshold: Threshold
+        self, programme: Programme, places: list, price: np.ndarray, threshold: EnvelopeThreshold
     ) -> Bound | None:
         """Return the ends that a programme proves of the mass at a level, with a certificate."""
         if not places:
@@ -195,7 +195,7 @@ class CertainEnvelope(OpenEnvelope):
         """Return 0."""
         return Bound.exact(0.0, 0.0)
 
-    def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
+    def delta(self, threshold: EnvelopeThreshold, *, closed: bool) -> Bound:
         """Return the mass of all outcomes, or of none."""
         below = threshold.upper < self.sign or (threshold.number or 0) < 0
         mass = 1.0 if below or (closed and threshold.exact == self.sign) else 0.0
@@ -215,23 +215,20 @@ def _shares(places: list, weights: np.ndarray) -> list:
     return cells
 
 
-def envelope_of(joint: Any, kind: str) -> Any:
-    """Return the figures of the envelope of a joint.
+def envelope_of(joint: Any, engine: Any, kind: str) -> Any:
+    """Return the figures of the envelope of a joint, from its engine.
 
     Raises
     ------
     NotYet
         A secret that is not finite, or a kernel that cannot be enclosed over cells.
     """
-    from borel.engine import engine_for
-
     if joint.finite:
-        return FiniteEnvelope(engine_for(joint), kind)
+        return FiniteEnvelope(engine, kind)
     try:
         if joint.secret.kind == "finite":
             certain = np.count_nonzero(joint.prior.probabilities) == 1
-            return (CertainEnvelope if certain else CellEnvelope)(engine_for(joint), kind)
-        engine = engine_for(joint)
+            return (CertainEnvelope if certain else CellEnvelope)(engine, kind)
         if joint.secret.kind == "continuous" and hasattr(engine, "bands"):
             from borel.engine.envelopes.binned import BinnedEnvelope
 

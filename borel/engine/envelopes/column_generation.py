@@ -42,7 +42,7 @@ class Column(NamedTuple):
     own: np.ndarray
 
 
-class Found(NamedTuple):
+class Solution(NamedTuple):
     """A solution.
 
     Attributes
@@ -135,7 +135,7 @@ class Columns:
         prices = np.maximum(-found.ineqlin.marginals[:n], 0.0) * _SCALE
         return -float(found.fun), np.maximum(found.x, 0.0), prices
 
-    def mass(self, theta: float) -> Found | None:
+    def mass(self, theta: float) -> Solution | None:
         """Return the largest mass of a leakage."""
         until = patience()
         for _ in range(_ROUNDS):
@@ -144,10 +144,10 @@ class Columns:
             if (step := self._step(theta)) is None:
                 break
             if step.dual - step.value <= _CLOSE:
-                return Found(theta, step.value, step.prices, self._shares(step.shares))
+                return Solution(theta, step.value, step.prices, self._shares(step.shares))
         return None
 
-    def level(self, delta: float) -> Found | None:
+    def level(self, delta: float) -> Solution | None:
         """Return the level of a mass: shares for a little less, and prices for a little more."""
         low, high = (1.0, self.regions.ratios.max()) if self.sign > 0 else (-1.0, 0.0)
         below: Step | None = None
@@ -170,7 +170,7 @@ class Columns:
                 near, towards = 2 * near, 1.0 if above is None else -towards
             width = near * abs(theta)
             if below and above and high - low <= width:
-                return Found(low, below.value, above.prices, self._shares(below.shares))
+                return Solution(low, below.value, above.prices, self._shares(below.shares))
             mass = np.array([c.masses for c in self.columns[: len(step.shares)]])
             slope = float(step.shares @ mass @ step.prices)
             root = theta + (step.value - delta) / slope if slope > 0 else math.inf

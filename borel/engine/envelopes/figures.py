@@ -30,7 +30,7 @@ _OPEN = (
 )
 
 
-class Threshold:
+class EnvelopeThreshold:
     """A level t in nats, or e^t itself, as theta: e^t for PML, -e^-t for PMC."""
 
     def __init__(self, sign: int, t: Any, ratio: Any):
@@ -179,7 +179,7 @@ class FiniteEnvelope:
 
     # -- the mass of a leakage --------------------------------------------------------------------
 
-    def delta(self, threshold: Threshold, *, closed: bool) -> Bound:
+    def delta(self, threshold: EnvelopeThreshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level: the largest probability of at least that leakage, or more."""
         if self.steep:
             about = {"assumptions": self.assumptions, "units": "probability"}
@@ -218,7 +218,7 @@ class FiniteEnvelope:
             return bound
         return replace(bound, lower=made[0], upper=made[1], certificate=made[2])
 
-    def _delta(self, threshold: Threshold, closed: bool) -> tuple[Any, Any, Any, Any]:
+    def _delta(self, threshold: EnvelopeThreshold, closed: bool) -> tuple[Any, Any, Any, Any]:
         """Return the ends, weights that prove the one, and prices that prove the other."""
         if threshold.upper < self.sign or (closed and threshold.exact == self.sign):
             return Fraction(1), Fraction(1), self._all(), None
@@ -273,7 +273,7 @@ class FiniteEnvelope:
         rows[:, -1] = left if rational else np.where(left < 1e-15, 0.0, left)
         return Mechanism.from_matrix(rows, secret=outcome, outcome=Finite([*names, "rest"]))
 
-    def witness(self, threshold: Threshold) -> Any:
+    def witness(self, threshold: EnvelopeThreshold) -> Any:
         """Return the best post-processing at a level."""
         weights = self._delta(threshold, True)[2]
         if weights is None:
@@ -304,6 +304,6 @@ class OpenEnvelope:
             instead="mech.push onto bins, and the envelope of the bins.",
         )
 
-    def witness(self, threshold: Threshold) -> Any:
+    def witness(self, threshold: EnvelopeThreshold) -> Any:
         """Refuse, as `weights` does."""
         return self.weights(Fraction(0))

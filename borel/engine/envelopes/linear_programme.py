@@ -44,7 +44,7 @@ class Spread(NamedTuple):
     flat: np.ndarray
 
 
-class Level(NamedTuple):
+class EnvelopeLevel(NamedTuple):
     """Proved ends of the theta of a level, and what proves them."""
 
     lower: float
@@ -314,14 +314,14 @@ class Programme(Solver):
                 out.append(weights)
         return out
 
-    def level(self, delta: Fraction, gap: float) -> Level:
+    def level(self, delta: Fraction, gap: float) -> EnvelopeLevel:
         """Enclose the largest theta with D(theta) >= delta, for 0 < delta <= 1.
 
         The search stops when the ends are within ``gap`` of each other, relatively.
         """
         search = _Search(self, delta, gap)
         search.run()
-        return Level(search.lower, search.upper, search.weights, search.price)
+        return EnvelopeLevel(search.lower, search.upper, search.weights, search.price)
 
 
 class _Search:

@@ -31,7 +31,7 @@ _FAR = 1e-13
 _RTOL = 1e-12
 
 
-class Cells:
+class OutcomeCells:
     """Masses P(cell|x), P_Y(cell), and ranges of P(y|x) / P_Y(y), for finitely many secrets.
 
     Attributes
@@ -103,7 +103,7 @@ def ceilings(prior: Box) -> np.ndarray:
         return (1 / prior[0]) * (1 + 4 * U)
 
 
-class CountableCells(Cells):
+class CountableCells(OutcomeCells):
     """A head of outcomes, one by one, and all others as one cell of little mass."""
 
     def __init__(self, engine: Any):
@@ -156,7 +156,7 @@ class CountableCells(Cells):
         return False
 
 
-class LineCells(Cells):
+class LineCells(OutcomeCells):
     """Intervals of a continuous outcome, and its atoms one by one."""
 
     def __init__(self, engine: Any):
@@ -338,7 +338,7 @@ def _between(a: float, b: float) -> float:
     return a + (b - a) / 2
 
 
-def cells_of(engine: Any) -> Cells:
+def cells_of(engine: Any) -> OutcomeCells:
     """Return the cells of a joint whose secret is finite.
 
     Raises

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel.engine.envelopes.float_solver import Optimum
-from borel.engine.envelopes.linear_programme import Level, Programme
+from borel.engine.envelopes.linear_programme import EnvelopeLevel, Programme
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.numerics.rational_systems import solution
 
@@ -234,7 +234,7 @@ class ExactProgramme:
 
     # -- the level of a mass ----------------------------------------------------------------------
 
-    def level(self, delta: Fraction, gap: float) -> tuple[ExactLevel, Level]:
+    def level(self, delta: Fraction, gap: float) -> tuple[ExactLevel, EnvelopeLevel]:
         """Enclose the largest theta with D(theta) >= delta; equal ends where it was found."""
         rough = self.floats.level(delta, gap)
         low, high = Fraction(rough.lower), Fraction(rough.upper)
@@ -291,7 +291,7 @@ class ExactProgramme:
                 return True
         return False
 
-    def _newton(self, rough: Level, delta: Fraction) -> Fraction | None:
+    def _newton(self, rough: EnvelopeLevel, delta: Fraction) -> Fraction | None:
         """Return the level of a mass to many bits, on the basis of the weights found."""
         floats = self.floats
         start = (rough.lower + rough.upper) / 2

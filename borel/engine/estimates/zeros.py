@@ -16,7 +16,7 @@ from borel.errors import NotEnclosed
 from borel.numerics.intervals import interpreter
 
 if TYPE_CHECKING:
-    from borel.engine.estimates.engine import Pointwise
+    from borel.engine.estimates.secret_points import SecretPoints
     from borel.probability.density import Density
 
 FAR = -200.0
@@ -25,7 +25,7 @@ _PIECES = {1: 64, 2: 12, 3: 5}
 _BLOCK = 1 << 16  # boxes at a time
 
 
-def zero_everywhere(point: Pointwise, ys: Any) -> np.ndarray:
+def zero_everywhere(point: SecretPoints, ys: Any) -> np.ndarray:
     """Return where f(y|x) is proved to be 0 for every secret that the prior may charge.
 
     Examples
@@ -50,7 +50,7 @@ def zero_everywhere(point: Pointwise, ys: Any) -> np.ndarray:
     return out
 
 
-def zero_at(point: Pointwise, y: Any, x: Any) -> np.ndarray:
+def zero_at(point: SecretPoints, y: Any, x: Any) -> np.ndarray:
     """Return where f(y|x) is proved to be 0, at points that broadcast."""
     named = {name: [(c, c) for c in _columns(v)] for name, v in (("y", y), ("x", x))}
     try:
@@ -62,7 +62,7 @@ def zero_at(point: Pointwise, y: Any, x: Any) -> np.ndarray:
     return zero
 
 
-def overflown(point: Pointwise, ys: Any, places: np.ndarray | None) -> np.ndarray:
+def overflown(point: SecretPoints, ys: Any, places: np.ndarray | None) -> np.ndarray:
     """Return where a density of 0 at a secret may come of an overflow on the way to it.
 
     The secrets are one place (n, d) for each outcome, where it is least, and the prior's atoms.
@@ -87,7 +87,7 @@ def overflown(point: Pointwise, ys: Any, places: np.ndarray | None) -> np.ndarra
     return out
 
 
-def _secrets(point: Pointwise) -> np.ndarray:
+def _secrets(point: SecretPoints) -> np.ndarray:
     """Return boxes (2, m, d) that cover the secrets charged: pieces of the axes, and atoms."""
     found = []
     if point.axes:
@@ -126,7 +126,7 @@ def _edges(axis: Any, count: int) -> np.ndarray:
     return np.unique([axis.lower, *inside, axis.upper])
 
 
-def _proved(point: Pointwise, ys: list[np.ndarray], boxes: np.ndarray) -> np.ndarray:
+def _proved(point: SecretPoints, ys: list[np.ndarray], boxes: np.ndarray) -> np.ndarray:
     """Return at which outcomes (n, 1) the kernel is 0 on all boxes (2, m, d)."""
     mechanism = point.mechanism
     out = np.ones(len(ys[0]), bool)

@@ -55,7 +55,7 @@ class Complements(NamedTuple):
     event: list[Any]
 
 
-class Ends(NamedTuple):
+class LawEnds(NamedTuple):
     """Rows, by position, and marginal as Fractions from below and from above."""
 
     row: Callable[[int], tuple[list[Fraction], list[Fraction]]]
@@ -64,14 +64,14 @@ class Ends(NamedTuple):
     exact: bool
 
 
-def largest(values: Floats, ends: Ends) -> Complements | None:
+def largest(values: Floats, ends: LawEnds) -> Complements | None:
     """Enclose the largest t over all pairs of at least two secrets; None if they are too many.
 
     Parameters
     ----------
     values : Floats
         Kernel and marginal in float64, to find pairs and to rule them out.
-    ends : Ends
+    ends : LawEnds
         The same, exactly: what is reported is computed from them.
 
     Notes
@@ -169,7 +169,7 @@ def _not_below(values: Floats, i: np.ndarray, j: np.ndarray, t: Fraction) -> np.
 # -- one pair -------------------------------------------------------------------------------------
 
 
-def _solve(values: Floats, ends: Ends, i: int, j: int) -> Complements:
+def _solve(values: Floats, ends: LawEnds, i: int, j: int) -> Complements:
     """Enclose T of one pair: lambda and the event are found in float64, then evaluated."""
     a, b, q = values.kernel[i], values.kernel[j], values.marginal
     low, high = 0.0, 1.0
@@ -278,7 +278,7 @@ def _root(a: np.ndarray, b: np.ndarray, q: np.ndarray, lam: float) -> float:
     return t
 
 
-def _exact_root(ends: Ends, i: int, j: int, lam: Fraction, start: Fraction) -> Fraction:
+def _exact_root(ends: LawEnds, i: int, j: int, lam: Fraction, start: Fraction) -> Fraction:
     """Return the root of phi, from a point to the left of it: phi(start) >= 0."""
     t = start
     while True:
@@ -289,7 +289,7 @@ def _exact_root(ends: Ends, i: int, j: int, lam: Fraction, start: Fraction) -> F
         t = step
 
 
-def _value(ends: Ends, i: int, j: int, lam: Fraction, t: Fraction) -> tuple[Fraction, Fraction]:
+def _value(ends: LawEnds, i: int, j: int, lam: Fraction, t: Fraction) -> tuple[Fraction, Fraction]:
     """Return the kernel's and the marginal's part of phi at t, both from their upper side."""
     top = mass = Fraction(0)
     rows = ends.row(i)[1], ends.row(j)[1], ends.marginal_low
@@ -301,14 +301,14 @@ def _value(ends: Ends, i: int, j: int, lam: Fraction, t: Fraction) -> tuple[Frac
     return top, mass
 
 
-def _at_most(ends: Ends, i: int, j: int, t: Fraction) -> bool:
+def _at_most(ends: LawEnds, i: int, j: int, t: Fraction) -> bool:
     """Say if lambda = 1/2 proves T <= t."""
     top, mass = _value(ends, i, j, Fraction(1, 2), t)
     return top <= t * mass
 
 
 def _balanced(
-    ends: Ends, i: int, j: int, inside: np.ndarray, tie: np.ndarray
+    ends: LawEnds, i: int, j: int, inside: np.ndarray, tie: np.ndarray
 ) -> tuple[Fraction, Fraction]:
     """Share out the tied outcomes so that both leakages are equal; return e^leakage, and the share.
 

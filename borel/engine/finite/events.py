@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.finite.complementary_events import Complements, Ends, largest
+from borel.engine.finite.complementary_events import Complements, LawEnds, largest
 from borel.engine.finite.event_curves import floats_of, largest_shares
 from borel.engine.finite.law_engine import OUTSIDE, DiscreteFigures
 from borel.engine.problem.discretised_pair import share
@@ -26,8 +26,8 @@ from borel.numerics.intervals.rounding import (
 )
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.hockey_sticks import Threshold
     from borel.engine.finite.event_curves import Floats
+    from borel.engine.problem.thresholds import Threshold
     from borel.probability.bound import Bound
 
 
@@ -188,7 +188,7 @@ class FiniteEvents(DiscreteFigures):
     def _complements(self) -> Complements:
         if self._single:
             return Complements(Fraction(1), Fraction(1), (0, 0), [Fraction(1)] * len(self._live))
-        ends = Ends(cache(self._row_ends), *self._law_ends, self.joint.rational)
+        ends = LawEnds(cache(self._row_ends), *self._law_ends, self.joint.rational)
         found = None if self._floats is None else largest(self._floats, ends)
         if found is None:
             # one of the two has probability 1/2 or more

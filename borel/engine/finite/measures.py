@@ -18,7 +18,7 @@ from borel.engine.finite.events import FiniteEvents
 from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.problem.discretised_pair import (
     BITS,
-    Cells,
+    DiscretisedPair,
     divergence,
     exact_divergence,
     fuzzy_list,
@@ -102,12 +102,12 @@ class FiniteMeasures(FiniteEvents):
         return low, high
 
     @cached_property
-    def _cells(self) -> Cells:
+    def _cells(self) -> DiscretisedPair:
         """P_XY against P_X x P_Y: the ratio is f(y|x) / f_Y(y)."""
         if self.joint.rational:
             p, k, q = self._prior_ends[0], self._kernel_ends[0], self._marginal_ends[0]
             ratio = [v / q[j] for row in k for j, v in enumerate(row)]
-            return Cells(ratio, [a * b for a in p for b in q], Fraction(0), True)
+            return DiscretisedPair(ratio, [a * b for a in p for b in q], Fraction(0), True)
         with precision(BITS):
             p = np.asarray(self.joint.probabilities[self.support], float)
             prior = fuzzy_list(p, rounding.rounding_of(p, self._prior_rounding))
@@ -120,7 +120,7 @@ class FiniteMeasures(FiniteEvents):
                 for j in range(len(self._live))
             ]
             ratio = [v / law[j] for row in rows for j, v in enumerate(row)]
-            return Cells(ratio, [a * b for a in prior for b in law], 0, False)
+            return DiscretisedPair(ratio, [a * b for a in prior for b in law], 0, False)
 
     def _of_ratio(self, low: Any, high: Any, *, least: Any = 0, **about: Any) -> Bound:
         """Return log of an enclosed ratio that is at least ``least``, exact if both ends agree."""

@@ -38,7 +38,7 @@ _PIECES = 8
 _DEPTHS = (1.0, 2.0)
 
 
-class Level(NamedTuple):
+class LeadingTerm(NamedTuple):
     """A bound e^weight t^exponent of f_Y, the boxes it rests on, and those taken apart."""
 
     exponent: float
@@ -47,7 +47,7 @@ class Level(NamedTuple):
     corners: list
 
 
-class Marginal:
+class MarginalOrder:
     """f_Y along rays of outcomes.
 
     Parameters
@@ -73,7 +73,7 @@ class Marginal:
             self._known[key] = compute()
         return self._known[key]
 
-    def at_most(self, y: Ray, t0: float, than: float) -> Level | None:
+    def at_most(self, y: Ray, t0: float, than: float) -> LeadingTerm | None:
         """Bound f_Y along a ray by an order larger than ``than``; None where there is none."""
         if not self.fits:
             return None
@@ -97,7 +97,7 @@ class Marginal:
             return None  # f_Y is 0 along the ray
         # the boxes' masses add up to 1, the others to at most their number of the largest
         height += math.log(len(bounds) + 2.0)
-        return Level(worst, height, [[a, b] for a, b in self.boxes], corners)
+        return LeadingTerm(worst, height, [[a, b] for a, b in self.boxes], corners)
 
     def _density(self, place: float, sign: int, width: float) -> tuple[float, float] | None:
         """Bound p <= e^w r^B at the distances r < width from a place: (B, w)."""

@@ -46,11 +46,12 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates import wanted
-from borel.engine.certificates.infinities import Proof, infinite
+from borel.engine.certificates.infinities import infinite
 from borel.engine.infinite import marginal_order as marginal
 from borel.engine.infinite.pair_proof import Pairs
 from borel.engine.infinite.ray_candidates import Rays
 from borel.engine.infinite.slope_proof import Slopes
+from borel.engine.problem.proof import Proof
 from borel.numerics.germs.interpreter import PowerProgram, slack
 from borel.numerics.germs.order_bounds import Orders, Ray, better, gap, of_linear, of_log
 from borel.numerics.germs.subsequences import known_nodes
@@ -59,18 +60,18 @@ from borel.numerics.graphs import float64, rewrite
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.problem.protocols import TracedJoint, WithMasses
     from borel.numerics.graphs.graph import Graph
 
 STARTS = (2.0**-10, 2.0**-30)
 
 
-def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]]) -> Proof | None:
+def prove(engine: WithMasses, kind: str, ends: list[tuple[float, float]]) -> Proof | None:
     """Search for a proof that the supremum of a leakage over the outcomes is infinite.
 
     Parameters
     ----------
-    engine : CertifiedOutcomes
+    engine : WithMasses
         The joint.
     kind : {"pml", "pmc", "ldp"}
         Which leakage; the LDP ratio is at least as large as the others.
@@ -87,7 +88,7 @@ def prove(engine: CertifiedOutcomes, kind: str, ends: list[tuple[float, float]])
     return None
 
 
-def prove_mean(engine: CertifiedOutcomes, ends: list[tuple[float, float]]) -> Proof | None:
+def prove_mean(engine: WithMasses, ends: list[tuple[float, float]]) -> Proof | None:
     """Search for a proof that E e^PMC is infinite, where PMC is finite at almost every outcome."""
     if settings.spent():
         return None
@@ -127,7 +128,7 @@ def _search(engine: Any) -> Search:
     return of_one
 
 
-def _at_atoms(engine: CertifiedOutcomes, kind: str) -> Proof | None:
+def _at_atoms(engine: WithMasses, kind: str) -> Proof | None:
     """Search for a proof at the outcomes of positive mass: the mass diverges in the secret."""
     for atom, surface in engine.at_atoms.items():
         mechanism = engine.joint.mechanism
@@ -166,7 +167,7 @@ def prove_at(engine: Any, kind: str, low: float, high: float) -> Proof | None:
 class Search(Rays):
     """The arguments, tried one after the other along every ray."""
 
-    def __init__(self, engine: CertifiedOutcomes, *, certify: bool = True):
+    def __init__(self, engine: TracedJoint, *, certify: bool = True):
         super().__init__(engine)
         self.certify, self.note, self.strict = certify, "", False
         self.graph: Graph = engine.surface.graph
@@ -182,11 +183,11 @@ class Search(Rays):
             self.linear_along = PowerProgram(rewrite.diagonal(self.linear.graph)[0])
         self._kept: dict[tuple, Any] = {}
         self.slopes: Slopes | None = None
-        self.marginal: marginal.Marginal | None = None
+        self.marginal: marginal.MarginalOrder | None = None
         self.pairs: Pairs | None = None
         if self.secret.continuous and self.secret.dim == 1 and not len(self.secret.atoms):
             self.slopes = Slopes(self.graph, self.secret)
-            self.marginal = marginal.Marginal(self._kernel, self.secret, self.boxes())
+            self.marginal = marginal.MarginalOrder(self._kernel, self.secret, self.boxes())
         if len(self.secret.atoms) > 1 and self.secret.dim == 1:
             self.pairs = Pairs(density, self.secret)
 
@@ -320,7 +321,7 @@ class Search(Rays):
         """Make a proof; none without a certificate, if it has to have one."""
         where = {"y": y.words, **({} if x is None else {"x": x.words})}
         made = self.certify and (wanted() or self.strict)
-        certificate = infinite(self.engine, kind, argument) if made else None
+        certificate = infinite(self.engine, kind, argument) if made else None  # type: ignore[arg-type]
         if self.strict and certificate is None:
             return None
         certificate = certificate if wanted() else None
@@ -406,9 +407,9 @@ class Search(Rays):
         )
         return self._proof(kind, argument, y, x, words, "box" in y.data)
 
-    def _marginal_at_least(self, y: Ray, t0: float) -> marginal.Level | None:
+    def _marginal_at_least(self, y: Ray, t0: float) -> marginal.LeadingTerm | None:
         """Bound f_Y >= P e^W t^B by the kernel on one box (or atom) of positive mass."""
-        best: marginal.Level | None = None
+        best: marginal.LeadingTerm | None = None
         charged = self.secret.atoms[self.secret.weight_low > 0][:64]
         places = [(float(a[0]), float(a[0])) for a in charged]
         if self.secret.continuous:
@@ -419,7 +420,7 @@ class Search(Rays):
                 continue
             # of equal orders the larger one, which a checker follows sooner
             if best is None or (bound[0], -bound[1]) < (best.exponent, -best.weight):
-                best = marginal.Level(*bound, [[a, b]], [])
+                best = marginal.LeadingTerm(*bound, [[a, b]], [])
         return best
 
     def _slope(self, kind: str, y: Ray, t0: float) -> Proof | None:
@@ -480,7 +481,7 @@ class Search(Rays):
         if not len(dead) or not len(alive):
             return None
         c, e = cuts[int(dead[0])], cuts[int(alive[0])]
-        least = marginal.Level(0.0, float(low[int(alive[0])]), [[*e]], [])
+        least = marginal.LeadingTerm(0.0, float(low[int(alive[0])]), [[*e]], [])
         x = Ray(slack(*c), f"x in ({c[0]:g}, {c[1]:g})", {"box": [*c]})
         nothing = 0.0, -math.inf
         argument = _argument("ratio", y, 1.0, nothing, x=x.data, marginal=least._asdict())

@@ -23,7 +23,7 @@ from borel.numerics.germs.subsequences import on_scale, scales, waves
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.problem.protocols import TracedJoint
 
 _SPREADS = ((0.25, 0.75), (1.125, 1.5), (1.0078125, 1.0625), (0.9375, 0.9921875))
 _MOST_PLACES = 8
@@ -48,11 +48,11 @@ class Rays:
 
     Parameters
     ----------
-    engine : CertifiedOutcomes
+    engine : TracedJoint
         The joint.
     """
 
-    def __init__(self, engine: CertifiedOutcomes):
+    def __init__(self, engine: TracedJoint):
         self.engine, self.secret, self.line = engine, engine.secret, engine.line
         graph = engine.surface.graph
         self.scales = scales(graph)

@@ -18,7 +18,7 @@ FEW = 8
 """Up to this many outcomes Arb is the faster (notes on numerics: the crossover lies at 3 to 20)."""
 
 
-class Found(NamedTuple):
+class PlacedExtreme(NamedTuple):
     """An enclosure with the place that proves its one end."""
 
     lower: float
@@ -68,7 +68,7 @@ class ArbPoints:
     def _bits(tol: float) -> int:
         return max(64, 32 + math.ceil(-math.log2(tol)))
 
-    def extreme(self, y: float, sign: float, tol: float) -> Found:
+    def extreme(self, y: float, sign: float, tol: float) -> PlacedExtreme:
         """Enclose ess sup (or inf) of log f(y|x) over the secret."""
         found = extreme(
             self.log,
@@ -82,7 +82,7 @@ class ArbPoints:
         )
         low, high = found.floats
         box = found.box or (self.low, self.high)
-        return Found(low, high, box[0] + (box[1] - box[0]) / 2)
+        return PlacedExtreme(low, high, box[0] + (box[1] - box[0]) / 2)
 
     def marginal(self, y: float, shift: float, rtol: float) -> tuple[float, float]:
         """Enclose f_Y(y) e^-shift."""

@@ -76,7 +76,7 @@ class _Bounds(NamedTuple):
     b: np.ndarray
 
 
-class Around(NamedTuple):
+class CentredBoxes(NamedTuple):
     """Boxes of outcomes, seen from their centres and from one secret each.
 
     ``L(y, x) - L(y, x0)`` differs from its value at the centre c by at most
@@ -121,7 +121,7 @@ def extremes(
     *,
     sign: float,
     tol: float,
-    around: Around | None = None,
+    around: CentredBoxes | None = None,
     seeds: np.ndarray | None = None,
     deadline: float = np.inf,
     rounds: int = 90,
@@ -140,7 +140,7 @@ def extremes(
         Supremum or infimum.
     tol : float
         Width, in nats, at which a box is not split any more.
-    around : Around, optional
+    around : CentredBoxes, optional
         For boxes of outcomes: then ``upper - start`` bounds what the supremum exceeds L(y, x0) by,
         and ``direct`` is the supremum over the boxes.
     seeds : ndarray (n, d), optional
@@ -261,7 +261,7 @@ def _raise_best(best, place, index, lower, where) -> None:
     place[index[order]] = where[order]
 
 
-def _at_atoms(surface: Surface, y: Box | None, n: int, sign: float, around: Around | None):
+def _at_atoms(surface: Surface, y: Box | None, n: int, sign: float, around: CentredBoxes | None):
     """Enclose the extreme over the atoms: points of positive mass."""
     points = surface.secret.atoms
     low, high = np.full(n, -np.inf), np.full(n, -np.inf)
@@ -352,7 +352,7 @@ def halves(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _bounds(
-    surface: Surface, y: Box | None, work: _Boxes, sign: float, around: Around | None
+    surface: Surface, y: Box | None, work: _Boxes, sign: float, around: CentredBoxes | None
 ) -> _Bounds:
     """Bound the supremum of sign * log f over boxes."""
     a, b = work.a, work.b
@@ -503,7 +503,7 @@ def _far_out(surface: Surface, centre: Box, a, b, sign: float, decided) -> np.nd
     return out
 
 
-def _drift(surface, at, index, around: Around, sign, decided, a, b, ends) -> np.ndarray:
+def _drift(surface, at, index, around: CentredBoxes, sign, decided, a, b, ends) -> np.ndarray:
     """Bound by how much L(y, x) - L(y, x0) moves as y leaves the centre."""
     if at is None:
         return np.zeros(len(index))

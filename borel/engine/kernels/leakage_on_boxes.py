@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from borel.engine.kernels.essential_supremum import Around, extremes
+from borel.engine.kernels.essential_supremum import CentredBoxes, extremes
 from borel.engine.kernels.marginal_on_boxes import ORDER, Marginal, full, geometry
 from borel.engine.kernels.maximiser_tubes import tubes
 from borel.engine.kernels.quadrature_rules import power
@@ -135,7 +135,7 @@ def side(
     span = _poly_range(paths[0][0], paths[0][1], half)
     low_end = np.where(np.isnan(span[0]), -np.inf, span[0])
     start_low = np.broadcast_to(start[0], n)
-    around = Around(centre, half, slope, start_low, low_end, start_at, at_rest, tube)
+    around = CentredBoxes(centre, half, slope, start_low, low_end, start_at, at_rest, tube)
     over, box = cover or surface, (low, high)
     found = extremes(over, box, n, sign=sign, tol=tol, around=around, deadline=deadline, rounds=40)
     with np.errstate(all="ignore"):

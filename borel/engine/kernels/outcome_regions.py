@@ -15,7 +15,7 @@ from borel import settings
 from borel.errors import BudgetSpent
 
 if TYPE_CHECKING:
-    from borel.engine.continuous.event_figures import Rows
+    from borel.engine.kernels.rows import Rows
 
 Score = Callable[[np.ndarray], np.ndarray]
 Cells = list[tuple[float, float]]

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 
-class Values:
+class SecretValues:
     """Values of the secrets that members charge, enclosed; equal ends are exact.
 
     Parameters

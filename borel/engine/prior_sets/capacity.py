@@ -12,61 +12,57 @@ joins the others, and scipy finds their weights.
 from __future__ import annotations
 
 from contextlib import suppress
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from borel import settings
-from borel.errors import BudgetSpent, NotYet
+from borel.errors import BudgetSpent
 from borel.numerics.intervals import batched
 from borel.numerics.jets import elementary
-from borel.probability.measure import as_measure
-
-if TYPE_CHECKING:
-    from borel.engine.prior_sets.finite_figures import FiniteSetEngine
-    from borel.probability.bound import Bound
 
 _ROUNDS = 200
 _GAP = 1e-9
 _PATIENCE = 6
-_MEMBERS = 1e-10
-"""What the rounding of a member's probabilities may change of its mutual information, at most."""
 
 
-def mutual_information(engine: FiniteSetEngine) -> Bound:
-    """Enclose the supremum of I(X;Y) over a convex set of priors on a finite alphabet.
+class Capacity(NamedTuple):
+    """The largest mutual information over a set of priors, bounded from above.
 
-    Raises
-    ------
-    NotYet
-        A set that is not convex, or whose members are not known.
+    Attributes
+    ----------
+    prior : ndarray
+        A prior near the best one.
+    inside : bool
+        Whether it is a member.
+    law : ndarray
+        A positive law Q of the outcome.
+    upper : float
+        The upper expectation of x -> D(K_x || Q).
     """
-    prior_set = engine.set
-    if not prior_set.convex or not engine.sure.any():
-        raise NotYet(
-            "bl.mutual_information over a set of priors",
-            missing="sets that are not convex",
-            instead="convex sets, or one prior at a time.",
-        )
-    kernel = np.asarray(engine.matrix, float)
+
+    prior: np.ndarray
+    inside: bool
+    law: np.ndarray
+    upper: float
+
+
+def capacity(prior_set: Any, kernel: np.ndarray, error: float) -> Capacity:
+    """Bound the supremum of I(X;Y) over a convex set of priors on a finite alphabet.
+
+    Parameters
+    ----------
+    prior_set : PriorSet
+        The set.
+    kernel : ndarray
+        The matrix.
+    error : float
+        Relative error of its entries.
+    """
     p, q, inside = _search(prior_set, kernel)
-    error = 2.0**-52 if engine.rational else float(engine.error)
     tops = _divergences(kernel, q, error)
     upper = float(-prior_set.least(-tops[1][:, None]).lower[0])
-    lower = _member(engine, p) - _MEMBERS if inside else 0.0
-    prior = as_measure(p, prior_set.on, "the prior of the largest mutual information found")
-    bound = engine.make(
-        max(lower, 0.0),
-        max(upper, lower, 0.0),
-        status="certified" if engine.status == "exact" else engine.status,
-        assumptions=engine.assumptions,
-        witness={"prior": prior},
-    )
-    law = [[*Fraction(float(v)).as_integer_ratio()] for v in _positive(q)]
-    member = engine.certificates.member(p, np.zeros(len(p)), [])
-    claim = {"law": law, "peak": {"prior": member}}
-    return engine.certificates.attached(bound, "mutual_information", claim)
+    return Capacity(p, inside, _positive(q), upper)
 
 
 def _search(prior_set: Any, kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
@@ -156,11 +152,3 @@ def _divergences(kernel: np.ndarray, q: np.ndarray, error: float) -> tuple[np.nd
     terms = batched.multiply(safe, (logs[0][0], logs[1][0]))
     terms = np.where(live, terms[0], 0.0), np.where(live, terms[1], 0.0)
     return batched.total(terms, axis=1)
-
-
-def _member(engine: FiniteSetEngine, p: np.ndarray) -> float:
-    from borel.engine.finite.engine import FiniteEngine
-    from borel.probability.joint import Joint
-
-    joint = Joint(as_measure(p, engine.set.on, "a member"), engine.joint.mechanism)
-    return FiniteEngine(joint).mutual_information().lower

@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from borel import settings
 from borel.engine.certificates.prior_sets import Certificates
-from borel.engine.prior_sets.attainment import Values
+from borel.engine.finite.engine import FiniteEngine
+from borel.engine.prior_sets.attainment import SecretValues
+from borel.engine.prior_sets.capacity import capacity
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import (
@@ -30,17 +32,17 @@ from borel.numerics.intervals.rounding import (
 )
 from borel.probability.arrays import carried
 from borel.probability.bound import Bound, Ratio, attained_by_some
-from borel.probability.measure import as_measure
-
-if TYPE_CHECKING:
-    from borel.probability.joint import Joint
+from borel.probability.joint import Joint
+from borel.probability.measure import Measure, as_measure
 
 OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
 _ENTRIES = 4096
+_MEMBERS = 1e-10
+"""What the rounding of a member's probabilities may change of its mutual information, at most."""
 FLOATS = "floats mean the normalised laws within their rounding"
 
 
-class Columns(NamedTuple):
+class ColumnSuprema(NamedTuple):
     """The suprema of one leakage over the set, outcome by outcome.
 
     Attributes
@@ -123,7 +125,7 @@ class FiniteSetEngine:
         matrix = self.matrix if self.rational else self.floats
         return np.asarray(matrix[self.possible].max(axis=0) == 0, bool)
 
-    def columns(self, kind: str) -> Columns:
+    def columns(self, kind: str) -> ColumnSuprema:
         """Enclose the suprema of PML, PMC or the LDP ratio at every outcome."""
         cache = self.__dict__.setdefault("_columns", {})
         if kind not in cache:
@@ -152,7 +154,7 @@ class FiniteSetEngine:
         # entry and largest entry are each within `own`: |change of log v| <= 2 atanh(own)
         return np.where(self.possible[:, None], v, 1.0), 2.0001 * own / (1 - own) + 2 * U
 
-    def _enclosed(self, kind: str) -> Columns:
+    def _enclosed(self, kind: str) -> ColumnSuprema:
         v, error = self._scaled()
         _, _, sure_bottom, bottom = self._extremes(v)
         sure_top = v[self.sure].max(axis=0) if self.sure.any() else np.zeros(v.shape[1])
@@ -160,7 +162,7 @@ class FiniteSetEngine:
         with np.errstate(over="ignore"):  # where a denominator may be 0 the end is infinite below
             return self._of(kind, v, error, bottom, sure_bottom, sure_top, tiny)
 
-    def _of(self, kind, v, error, bottom, sure_bottom, sure_top, tiny) -> Columns:
+    def _of(self, kind, v, error, bottom, sure_bottom, sure_top, tiny) -> ColumnSuprema:
         if kind == "ldp":
             least = Least(bottom, sure_bottom, np.zeros_like(v))
             low = sure_top / np.maximum(sure_bottom, tiny), 1 / np.maximum(bottom, tiny)
@@ -185,9 +187,9 @@ class FiniteSetEngine:
         high = np.where(open_, np.inf, high)
         low = np.where(infinite, np.inf, low)
         low, high = np.where(self.dead, 0.0, low), np.where(self.dead, 0.0, high)
-        return Columns(low, np.maximum(high, low), None, prior)
+        return ColumnSuprema(low, np.maximum(high, low), None, prior)
 
-    def _exactly(self, kind: str) -> Columns | None:
+    def _exactly(self, kind: str) -> ColumnSuprema | None:
         if not (self.sure == self.possible).all():
             return None
         matrix = self.matrix
@@ -212,7 +214,7 @@ class FiniteSetEngine:
             else:
                 ratio[j] = Fraction(num[j]) / den[j]
                 ends[:, j] = log_fraction(ratio[j])
-        return Columns(ends[0], ends[1], ratio, priors)
+        return ColumnSuprema(ends[0], ends[1], ratio, priors)
 
     # -- figures ------------------------------------------------------------------------------
 
@@ -230,7 +232,7 @@ class FiniteSetEngine:
         status = "statistical" if sure else self._status(found)
         return low, high, np.where(np.isinf(high) & ~np.isinf(low), "undecided", status)
 
-    def _status(self, found: Columns) -> str:
+    def _status(self, found: ColumnSuprema) -> str:
         """Return the status of suprema: exact if they are rational, whatever the set."""
         known = found.ratio is not None and self.status == self.set.status
         return self.set.exactly if known else self.status
@@ -334,7 +336,7 @@ class FiniteSetEngine:
         entries = self.matrix[:, column]
         low, high = (entries, entries) if self.rational else self._entries(self.floats[:, column])
         ends = (low, high) if kind == "pml" else (-high, -low)
-        return self.set.attains(Values(*ends, self.sure))
+        return self.set.attains(SecretValues(*ends, self.sure))
 
     def ldp(self) -> Bound:
         """Enclose the LDP level on the union of the supports."""
@@ -346,16 +348,35 @@ class FiniteSetEngine:
 
     def mutual_information(self) -> Bound:
         """Enclose the largest mutual information over the members."""
-        from borel.engine.prior_sets.capacity import mutual_information
-
-        return mutual_information(self)
+        if not self.set.convex or not self.sure.any():
+            raise NotYet(
+                "bl.mutual_information over a set of priors",
+                missing="sets that are not convex",
+                instead="convex sets, or one prior at a time.",
+            )
+        error = 2.0**-52 if self.rational else float(self.error)
+        found = capacity(self.set, np.asarray(self.matrix, float), error)
+        prior = as_measure(
+            found.prior, self.set.on, "the prior of the largest mutual information found"
+        )
+        lower = 0.0
+        if found.inside:
+            of_member = FiniteEngine(Joint(prior, self.joint.mechanism)).mutual_information()
+            lower = max(of_member.lower - _MEMBERS, 0.0)
+        bound = self.make(
+            lower,
+            max(found.upper, lower),
+            status="certified" if self.status == "exact" else self.status,
+            assumptions=self.assumptions,
+            witness={"prior": prior},
+        )
+        law = [[*Fraction(float(v)).as_integer_ratio()] for v in found.law]
+        member = self.certificates.member(found.prior, np.zeros(len(found.prior)), [])
+        claim = {"law": law, "peak": {"prior": member}}
+        return self.certificates.attached(bound, "mutual_information", claim)
 
     def maximal_leakage(self) -> Bound:
         """Enclose maximal leakage under a prior that charges the union of the supports."""
-        from borel.engine.finite.engine import FiniteEngine
-        from borel.probability.joint import Joint
-        from borel.probability.measure import Measure
-
         if not (self.sure == self.possible).all():
             raise NotYet("bl.maximal_leakage", missing="the supports of this set of priors")
         p = [Fraction(int(k), int(self.sure.sum())) for k in self.sure]

@@ -18,7 +18,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates.prior_sets import Certificates
-from borel.engine.prior_sets.attainment import Values
+from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed, NotYet
@@ -91,7 +91,7 @@ class SetOutcomes:
         normalised = statement(mechanism, uniform)
         self.assumptions: tuple[str, ...] = ()
         self.status = "certified" if self.set.status == "exact" else self.set.status
-        if not normalised.startswith("proved"):
+        if not normalised.proved:
             self.assumptions = (f"kernel normalised: {normalised}",)
             self.status = "conditional" if self.status == "certified" else self.status
 
@@ -254,7 +254,7 @@ class SetOutcomes:
         unit = batched.point(np.array(most))
         low, high = batched.exp(batched.subtract((logs[0][:, 0], logs[1][:, 0]), unit))
         ends = (low, high) if kind == "pml" else (-high, -low)
-        return self.set.attains(Values(*ends, self.sure))
+        return self.set.attains(SecretValues(*ends, self.sure))
 
     def _worst(self, kind: str, y: float) -> tuple[int, np.ndarray, Least]:
         """Return the secret that an outcome tells most about, values, and their least mean."""

@@ -8,7 +8,7 @@ of any column are dropped.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -18,13 +18,37 @@ from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
-    from borel.priors.parametric_families import Family
+    from borel.numerics.jets.interpreter import Program
+    from borel.probability.alphabets import Alphabet
+    from borel.probability.measure import Measure
 
 _TURNS = 80
 _BOXES = 60_000
 
 
-def least(v: np.ndarray, family: Family) -> Least:
+class TracedFamily(Protocol):
+    """A family of priors on a finite alphabet whose probabilities are graphs of theta."""
+
+    low: np.ndarray
+    high: np.ndarray
+    on: Alphabet
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The inputs of the graphs."""
+        ...
+
+    @property
+    def programs(self) -> list[Program] | None:
+        """The probability of each label."""
+        ...
+
+    def member(self, theta: Any) -> Measure:
+        """Return the prior of one theta."""
+        ...
+
+
+def least(v: np.ndarray, family: TracedFamily) -> Least:
     """Enclose the least expectation of each column of values over the family."""
     tol = min(settings.current().tol / 8, 1e-10)
     deadline = settings.deadline()
@@ -52,7 +76,7 @@ def least(v: np.ndarray, family: Family) -> Least:
     return Least(floor, np.minimum(best, v.max(axis=0)), prior)
 
 
-def charged(family: Family) -> tuple[np.ndarray, np.ndarray]:
+def charged(family: TracedFamily) -> tuple[np.ndarray, np.ndarray]:
     """Return which secrets every theta certainly charges, and which some theta may charge.
 
     A figure's lower end counts the first only, as the theta that it comes from charges them; its
@@ -76,7 +100,7 @@ def _halved(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([low, second_low]), np.concatenate([first_high, high])
 
 
-def _probabilities(family: Family, low: np.ndarray, high: np.ndarray, direction: int | None):
+def _probabilities(family: TracedFamily, low: np.ndarray, high: np.ndarray, direction: int | None):
     """Enclose p_x(theta) (n, boxes) over boxes, and the slopes in one direction."""
     order = 0 if direction is None else 1
     named = {}
@@ -108,7 +132,7 @@ def _mean(v: np.ndarray, p: Any) -> tuple[np.ndarray, np.ndarray]:
     return batched.settled((low - slack, high + slack))
 
 
-def _evaluate(v: np.ndarray, family: Family, low: np.ndarray, high: np.ndarray):
+def _evaluate(v: np.ndarray, family: TracedFamily, low: np.ndarray, high: np.ndarray):
     """Bound E v from below on boxes (m, boxes), and from above at points of them."""
     d = low.shape[1]
     centre = low + (high - low) / 2

@@ -24,7 +24,7 @@ BITS = 256
 _MOST = 16 * BITS
 
 
-class Cells(NamedTuple):
+class DiscretisedPair(NamedTuple):
     """P and Q on cells of positive Q, and how much of P lies where Q has nothing.
 
     Attributes
@@ -55,18 +55,18 @@ def fuzzy_list(values: Any, error: Any) -> list[Any]:
     return [fuzzy(float(v), float(e)) for v, e in zip(values, error, strict=True)]
 
 
-def pair(p: list[Any], q: list[Any], *, exact: bool) -> Cells:
+def pair(p: list[Any], q: list[Any], *, exact: bool) -> DiscretisedPair:
     """Return two laws, listed on the same labels as Fractions or balls, as cells."""
     live = [(a, b) for a, b in zip(p, q, strict=True) if b != 0]
     zero = Fraction(0) if exact else ball(0)
     alone = sum((a for a, b in zip(p, q, strict=True) if b == 0), zero)
-    return Cells([a / b for a, b in live], [b for _, b in live], alone, exact)
+    return DiscretisedPair([a / b for a, b in live], [b for _, b in live], alone, exact)
 
 
 # -- sums over cells ------------------------------------------------------------------------------
 
 
-def divergence(cells: Cells, f: Generator) -> tuple[float, float]:
+def divergence(cells: DiscretisedPair, f: Generator) -> tuple[float, float]:
     """Enclose the f-divergence: the sum of Q phi(dP/dQ), and the slope of phi times P{dQ = 0}.
 
     Raises
@@ -85,7 +85,7 @@ def divergence(cells: Cells, f: Generator) -> tuple[float, float]:
     return (low, high) if f.graph is not None else (max(low, 0.0), max(high, 0.0))
 
 
-def exact_divergence(cells: Cells, f: Generator) -> Fraction | None:
+def exact_divergence(cells: DiscretisedPair, f: Generator) -> Fraction | None:
     """Return the f-divergence as a Fraction, where it is finite and phi rational; else None."""
     if not cells.exact or f.rational is None or (cells.singular and f.slope == math.inf):
         return None
@@ -94,7 +94,7 @@ def exact_divergence(cells: Cells, f: Generator) -> Fraction | None:
     return total + cells.singular * f.slope if cells.singular else total
 
 
-def settle(cells: Cells, formula: Callable[[], Any]) -> tuple[float, float]:
+def settle(cells: DiscretisedPair, formula: Callable[[], Any]) -> tuple[float, float]:
     """Evaluate a formula on balls, with more bits while exact cells do not give neighbours."""
     lower, upper, bits = -math.inf, math.inf, BITS
     while True:
@@ -117,11 +117,11 @@ def as_ball(value: Any) -> Any:
     return ball(value) if isinstance(value, (int, float, Fraction)) else value
 
 
-def _singular(cells: Cells, f: Generator) -> Any:
+def _singular(cells: DiscretisedPair, f: Generator) -> Any:
     return ball(0) if cells.singular == 0 else as_ball(cells.singular) * ball(f.slope)
 
 
-def _sum(cells: Cells, f: Generator) -> Any:
+def _sum(cells: DiscretisedPair, f: Generator) -> Any:
     return _add(
         ball(0),
         (as_ball(w) * value_at(f, t) for w, t in zip(cells.weight, cells.ratio, strict=True)),
@@ -140,7 +140,7 @@ def value_at(f: Generator, ratio: Any) -> Any:
     return f.over(t.lower(), t.upper())
 
 
-def renyi(cells: Cells, order: Fraction, f: Generator) -> tuple[float, float]:
+def renyi(cells: DiscretisedPair, order: Fraction, f: Generator) -> tuple[float, float]:
     r"""Enclose the Renyi divergence of an order other than 0, 1 and infinity, from its sums.
 
     With :math:`S = \sum p^\alpha q^{1-\alpha}`, directly and as 1 + E_Q phi: the first is the

@@ -25,6 +25,7 @@ from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import sum_outward
 from borel.probability.alphabets import Interval
 from borel.probability.kernel_operations import probes_of
+from borel.probability.normalisation import Normalisation
 
 if TYPE_CHECKING:
     from borel.probability.measure import Measure
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 _PROBES = 3
 
 
-def statement(mechanism: Mechanism, prior: Measure) -> str:
-    """Return ``proved: ...`` for a kernel proved to be normalised, else what is known of it.
+def statement(mechanism: Mechanism, prior: Measure) -> Normalisation:
+    """Return what is known of the normalisation of a kernel, once a proof was looked for.
 
     Raises
     ------
@@ -47,25 +48,25 @@ def statement(mechanism: Mechanism, prior: Measure) -> str:
     >>> mech = bl.Mechanism(
     ...     lambda y, x: np.exp(-abs(y - x)) / 2, secret=bl.Interval(0, 1), outcome=bl.Reals()
     ... )
-    >>> statement(mech, bl.uniform(bl.Interval(0, 1)))[:6]
+    >>> statement(mech, bl.uniform(bl.Interval(0, 1))).status
     'proved'
     """
     known = mechanism.normalisation
-    if known.startswith(("proved", "rounded")) or mechanism.density is None:
+    if known.status in ("proved", "rounded") or mechanism.density is None:
         return known
     found = _proved(mechanism, prior)
-    if not found and "_tried" not in mechanism.__dict__:
+    if found is None and "_tried" not in mechanism.__dict__:
         with settings.apart():
             _require_law(mechanism)
         mechanism.__dict__["_tried"] = True
-    return found or known
+    return known if found is None else found
 
 
-def _proved(mechanism: Mechanism, prior: Measure) -> str:
-    """Say what proves that a kernel is normalised, if something does."""
+def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
+    """Return what proves that a kernel is normalised, if something does."""
     line = mechanism.outcome
     if not isinstance(line, Interval) or mechanism.masses:
-        return ""
+        return None
     dim = mechanism.secret.dim
     names = ("x",) if dim == 1 else tuple(f"x{i}" for i in range(dim))
     try:
@@ -75,14 +76,18 @@ def _proved(mechanism: Mechanism, prior: Measure) -> str:
             graph, inner = noise
             of = "y - x" if inner.nodes == (("input", ("x",)),) else "y - g(x)"
             if _is_one(mechanism, graph, line, 0.0, "every x"):
-                return f"proved: f(y|x) depends on {of}, and its integral is 1 (within {MISS:.0e})"
+                return Normalisation.by(
+                    f"f(y|x) depends on {of}, and its integral is 1 (within {MISS:.0e})"
+                )
         elif dim == 1 and prior.on.kind == "finite" and prior.on.numeric and prior.on.size <= 64:
             points = [float(x) for x in prior.on.labels]
             if all(_is_one(mechanism, graph, line, x, f"x = {x:.17g}") for x in points):
-                return f"proved: the integral over y is 1 (within {MISS:.0e}) for every secret"
+                return Normalisation.by(
+                    f"the integral over y is 1 (within {MISS:.0e}) for every secret"
+                )
     except NotEnclosed:
         pass
-    return ""
+    return None
 
 
 def _require_law(mechanism: Mechanism) -> None:

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.errors import NotEnclosed
+from borel.probability.normalisation import integral_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from borel.probability.measure import Measure
 
 Ends = tuple[float, float]
-_NARROW, _BITS = 1e-13, 80
 _NARROW_BETA = 200
 SUM_OF_NORMALS = "sum of normals"
 """The family of a weighted sum of normal numbers: its variance is a Fraction."""
@@ -38,7 +37,7 @@ def mass_function(prior: Measure) -> Callable[[float, float], Ends] | None:
     name, values = prior.family or ("", {})
     values = {key: value for key, value in values.items() if key != "miss"}
     if name not in _BELOW and name != "uniform":
-        return integral_of(prior, most=1.0)
+        return integral_of(prior.density, prior.breaks, most=1.0)
     if name == "uniform":
         ends = getattr(prior.on, "lower", None), getattr(prior.on, "upper", None)
         if None in ends or prior.on.kind != "continuous":
@@ -71,38 +70,6 @@ def mass_function(prior: Measure) -> Callable[[float, float], Ends] | None:
         return low, high
 
     return mass
-
-
-def integral_of(
-    prior: Measure, *, most: float = math.inf, rel_tol: float = _NARROW
-) -> Callable[[float, float], Ends] | None:
-    """Return what encloses the integral of a density between two numbers, from its graph.
-
-    It may be known to be ``most`` at most.
-    """
-    from borel.numerics.balls.expansion import product
-    from borel.numerics.balls.integral import integrate
-    from borel.numerics.balls.interpreter import Prepared
-    from borel.numerics.graphs.rewrite import simplified
-
-    density = prior.density
-    if density is None or density.graph is None or prior.on.kind not in ("continuous", "mixed"):
-        return None
-    if not {*density.graph.inputs} <= {"x"}:
-        return None
-    try:
-        graph = Prepared(product([(simplified(density.graph), density.log)]))
-    except NotEnclosed:  # an operation that is not there in Arb
-        return None
-    about: dict[str, Any] = {"rel_tol": rel_tol, "bits": _BITS, "until": math.inf}
-
-    def integral(a: float, b: float) -> Ends:
-        if not a < b:
-            return 0.0, 0.0
-        low, high = integrate(graph, {"shift": 0}, a, b, breaks=prior.breaks, **about).floats
-        return min(max(low, 0.0), most), max(min(high, most), 0.0)  # within [0, most], both
-
-    return integral
 
 
 def _half(z: Any) -> Any:

@@ -12,10 +12,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.engine.problem.prior_masses import SUM_OF_NORMALS, integral_of
+from borel.engine.problem.prior_masses import SUM_OF_NORMALS
 from borel.engine.problem.prior_positivity import ROUNDING, prover, require_nonnegative
 from borel.errors import InvalidInput
 from borel.numerics.graphs.rewrite import simplified
+from borel.probability.normalisation import integral_of
 
 if TYPE_CHECKING:
     from borel.probability.measure import Measure
@@ -81,7 +82,8 @@ def _by_integral(prior: Measure) -> float | None:
     proved = density.log or prover(density)(simplified(density.graph))
     if density.log or not proved:
         require_nonnegative(density, repr(prior))
-    integral = integral_of(prior, rel_tol=MISS / 10) if prior.on.dim == 1 else None
+    line_only = prior.on.dim == 1
+    integral = integral_of(density, prior.breaks, rel_tol=MISS / 10) if line_only else None
     if integral is None:
         return None
     low, high = integral(*(float(end) for end in (line.lower, line.upper)))

@@ -9,7 +9,8 @@ import numpy as np
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals import rounding
 from borel.probability.alphabets import Integers
-from borel.probability.normalisation import declared_tail, head_of
+from borel.probability.measure import declared_tail
+from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -29,7 +29,7 @@ _LEAST = 1e-30  # a first guess of an integral whose mass was not met
 _ULPS = 32  # boxes of fewer floats are not split
 
 
-class Enclosure(NamedTuple):
+class ArbEnclosure(NamedTuple):
     """Two exact Arb numbers, perhaps infinite, that enclose a figure."""
 
     lower: Any
@@ -63,7 +63,7 @@ def integrate(
     boxes: int = 300,
     evaluations: int = 20_000,
     until: float | None = None,
-) -> Enclosure:
+) -> ArbEnclosure:
     """Enclose the integral of a graph over [a, b].
 
     Parameters
@@ -107,7 +107,7 @@ def integrate(
     True
     """
     if graph.doubtful:
-        return Enclosure(-INF, INF)
+        return ArbEnclosure(-INF, INF)
     a, b = float(a), float(b)
     if not a < b:
         raise ValueError(f"expected a < b, got [{a!r}, {b!r}]")
@@ -133,7 +133,7 @@ def integrate(
             allowed = max(allowed, rel_tol * _LEAST**2)
         if lower < 0 and _range(f, a, b)[0] >= 0:
             lower = ZERO_BALL
-    return Enclosure(lower, upper)
+    return ArbEnclosure(lower, upper)
 
 
 def _guess(f: Slice, p: float, q: float) -> float:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from borel.numerics.germs.interpreter import PowerProgram, range_of
 from borel.numerics.germs.specialisation import settled
-from borel.numerics.germs.values import Undecided, slack
+from borel.numerics.germs.values import UndecidedRule, slack
 from borel.numerics.graphs.graph import LEAVES, GraphBuilder
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class _Steps:
     def _asked(self, node: int) -> int | None:
         step = self.step[node]
         if step is not None and step < 0:
-            raise Undecided("an operation without a rule for differences")
+            raise UndecidedRule("an operation without a rule for differences")
         return step
 
     def _of(self, op: str, nodes: list[int]) -> int | None:
@@ -127,7 +127,7 @@ class _Steps:
         rule = getattr(self, "_" + op.replace("special.", ""), None)
         try:
             return -1 if rule is None else rule(*nodes)
-        except Undecided:
+        except UndecidedRule:
             return -1
 
     # -- rules ------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ class _Steps:
 
     def _divide(self, u: int, v: int) -> int | None:
         if self._asked(v) is not None:
-            raise Undecided("a quotient by a function of y")
+            raise UndecidedRule("a quotient by a function of y")
         step = self._asked(u)
         return None if step is None else self.made.add("divide", step, v)
 
@@ -198,17 +198,17 @@ class _Steps:
 
     def _xlogy(self, u: int, v: int) -> int | None:
         if self._asked(v) is not None:
-            raise Undecided("the logarithm of a function of y")
+            raise UndecidedRule("the logarithm of a function of y")
         return self._times(self._asked(u), self.made.add("log", v))
 
     def _xlog1py(self, u: int, v: int) -> int | None:
         if self._asked(v) is not None:
-            raise Undecided("the logarithm of a function of y")
+            raise UndecidedRule("the logarithm of a function of y")
         return self._times(self._asked(u), self.made.add("log1p", v))
 
     def _where(self, c: int, u: int, v: int) -> int | None:
         if self._asked(c) is not None:
-            raise Undecided("a condition on y")
+            raise UndecidedRule("a condition on y")
         a, b = (self._const(0.0) if k is None else k for k in (self._asked(u), self._asked(v)))
         return self.made.add("where", c, a, b)
 
@@ -248,5 +248,5 @@ class _Steps:
             step, sign = inner[0], -sign
         value = self.made.number(step)
         if value is None or value != int(value) or abs(value) > _MOST:
-            raise Undecided("a step within a gamma function")
+            raise UndecidedRule("a step within a gamma function")
         return sign * int(value)

@@ -15,7 +15,7 @@ from borel.numerics.germs.values import (
     Ends,
     Power,
     Real,
-    Undecided,
+    UndecidedRule,
     absolute,
     box,
     constant,
@@ -58,7 +58,7 @@ def _power(r: Rules, u: Real, e: Real) -> Real:
 def _cbrt(r: Rules, u: Real) -> Real:
     low, high = r.signs(u)
     if low < 0 < high:
-        raise Undecided("a cube root of either sign")
+        raise UndecidedRule("a cube root of either sign")
     third = outer(arb(1) / 3, arb(1) / 3)
     return r.raised(u, third) if low >= 0 else r.negative(r.raised(r.negative(u), third))
 
@@ -91,7 +91,7 @@ def _odd(f: Callable, most: Any, end: Callable, slope: Callable = lambda: arb(1)
             return small
         low, high = r.range(u)
         if most < INF and not (-most < low and high < most):
-            raise Undecided("the end of a domain")
+            raise UndecidedRule("the end of a domain")
         limit = end().upper()
         return box(rising(f, (low, high), -limit, limit))
 
@@ -226,7 +226,7 @@ PARTIALS: dict[str, tuple[Callable[..., Real], ...]] = {
 def _larger(r: Rules, u: Real, v: Real) -> tuple[int, int]:
     low, high = r.signs(r.subtract(u, v))
     if low < 0 < high:
-        raise Undecided("a kink")
+        raise UndecidedRule("a kink")
     return (0, 1) if low >= 0 else (1, 1)
 
 
@@ -237,7 +237,7 @@ def _smaller(r: Rules, u: Real, v: Real) -> tuple[int, int]:
 def _side(r: Rules, u: Real) -> tuple[int, int]:
     low, high = r.signs(u)
     if low < 0 < high:
-        raise Undecided("a kink")
+        raise UndecidedRule("a kink")
     return 0, (1 if low >= 0 else -1)
 
 

@@ -40,7 +40,7 @@ from borel.numerics.germs.values import (
     Power,
     Real,
     Truth,
-    Undecided,
+    UndecidedRule,
     Value,
     box,
     constant,
@@ -170,7 +170,7 @@ def _check_sweep(inputs: dict[str, Power], name: str) -> None:
 def _attempt(step: Callable[..., Value], *arguments: Any) -> Value:
     try:
         return step(*arguments)
-    except Undecided:
+    except UndecidedRule:
         return UNKNOWN
 
 
@@ -265,12 +265,12 @@ def _as_number(value: Value) -> Value:
 def _bounded(rules: Rules, op: str, args: Sequence[Any]) -> Real:
     """Enclose any function by its range over the ranges of its arguments."""
     if op not in interpreter.TABLE or op == "remainder":  # which may have no value inside its box
-        raise Undecided(op)
+        raise UndecidedRule(op)
     boxes = [tuple(np.asarray(end) for end in floats(rules.range(a))) for a in args]
     with np.errstate(all="ignore"):
         low, high = (float(end) for end in interpreter.TABLE[op](*boxes))
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise Undecided(op)
+        raise UndecidedRule(op)
     return box((arb(low), arb(high)))
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.germs.arithmetic import Rules
 from borel.numerics.germs.interpreter import Infinite, Log, Power, exponent, range_of, weight
-from borel.numerics.germs.values import BITS, ZERO, Undecided
+from borel.numerics.germs.values import BITS, ZERO, UndecidedRule
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def gap(first: Any, second: Any, t0: float) -> tuple[float, float] | None:
         try:
             # an end of log g that is -inf (g may be 0) makes this one inf: it bounds nothing
             difference = Rules(t0).subtract(first, second)
-        except Undecided:
+        except UndecidedRule:
             return None
     return _at_most(difference, t0)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.germs.arithmetic import Rules
 from borel.numerics.germs.interpreter import Log, Power, PowerProgram, truth_of
-from borel.numerics.germs.values import BITS, Undecided
+from borel.numerics.germs.values import BITS, UndecidedRule
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.formulas import formula
 from borel.numerics.graphs.graph import LEAVES, GraphBuilder
@@ -74,7 +74,7 @@ class _Settled:
         if op in ("maximum", "minimum", "fmax", "fmin"):
             try:
                 low, high = self.rules.signs(self.rules.subtract(*values))
-            except Undecided:
+            except UndecidedRule:
                 return None
             if low >= 0 or high <= 0:
                 return int((low >= 0) != (op in ("maximum", "fmax"))), 1

@@ -5,7 +5,7 @@ An exponent is an interval around one real number that may depend on the slacks,
 order of two exponents counts only where it is certain. Values are finite real numbers.
 
 Ends of intervals are exact Arb numbers: no power of t over- or underflows, and rounding is Arb's.
-The rules are in `borel.numerics.germs.arithmetic`. One that is in any doubt raises `Undecided`.
+The rules are in `borel.numerics.germs.arithmetic`. One that is in any doubt raises `UndecidedRule`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ZERO, _ONE, INF = arb(0), arb(1), arb.pos_inf()
 NAUGHT, UNIT, SHARE = (_ZERO, _ZERO), (_ONE, _ONE), (_ZERO, _ONE)
 
 
-class Undecided(ArithmeticError):
+class UndecidedRule(ArithmeticError):
     """A rule does not know: the value is Unknown."""
 
 
@@ -181,7 +181,7 @@ def times(p: Ends, q: Ends) -> Ends:
 def over(q: Ends) -> Ends:
     """Enclose 1 / q for an interval without 0."""
     if not (q[0] > 0 or q[1] < 0):
-        raise Undecided("a quotient by 0")
+        raise UndecidedRule("a quotient by 0")
     low, high = (_ZERO if not end.is_finite() else 1 / end for end in (q[1], q[0]))
     return outer(low, high)
 
@@ -212,7 +212,7 @@ def exponential(p: Ends) -> Ends:
 def logarithm(p: Ends) -> Ends:
     """Enclose log on (0, inf]."""
     if not p[0] > 0:
-        raise Undecided("the logarithm of a number that may not be positive")
+        raise UndecidedRule("the logarithm of a number that may not be positive")
     return rising(arb.log, p)
 
 

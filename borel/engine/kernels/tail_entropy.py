@@ -37,7 +37,7 @@ from borel.probability.alphabets import Interval
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from borel.engine.continuous.engine import CertifiedEngine
+    from borel.engine.problem.protocols import TracedJoint
     from borel.probability.measure import Measure
 
 _REACHES = 2.0 ** np.arange(-4, 13)
@@ -50,13 +50,13 @@ class FarEntropy:
 
     Parameters
     ----------
-    engine : CertifiedEngine
+    engine : TracedJoint
         The joint, with log-densities that are traced.
     counts : bool
         Whether the outcomes are integers: then points count, and otherwise null sets do not.
     """
 
-    def __init__(self, engine: CertifiedEngine, *, counts: bool = False):
+    def __init__(self, engine: TracedJoint, *, counts: bool = False):
         self.engine, self.counts = engine, counts
 
     @cached_property

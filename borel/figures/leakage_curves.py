@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.audits.serialisation import in_words
 from borel.errors import NotYet
-from borel.probability.alphabets import Finite, Integers, Interval, Mixed
+from borel.probability.alphabets import Finite, Integers, Interval, Mixed, in_words
 from borel.probability.bound import weakest
 
 if TYPE_CHECKING:

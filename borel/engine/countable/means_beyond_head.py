@@ -1,7 +1,7 @@
 r"""What the outcomes beyond a head of integers add to the means of a leakage, at most.
 
 Let S and I be the essential supremum and infimum of f(y|x) over the secrets, y = T + k. If, for all
-k >= 0 and all secrets x and x', with exact differences (`unit_steps`),
+k >= 0 and all secrets x and x', with exact differences (`forward_difference`),
 
 .. math:: \log f(y+1|x) - \log f(y|x) \le \log q < 0, \qquad
     \log \frac{f(y+1|x)}{f(y|x)} - \log \frac{f(y+1|x')}{f(y|x')} \le g,
@@ -13,7 +13,7 @@ then :math:`S \le S_T q^k` and :math:`\log S/I \le \log S_T/I_T + g k`. As :math
 
 and all sums are geometric. For a countable secret S <= 1 and f_Y log 1/f_Y grows with f_Y <= 1/e:
 an envelope :math:`h q^k` of f_Y bounds the mean of PML. On outcomes towards -infinity likewise.
-Without an envelope the mass beyond the head and the mean distance of Y do (`far_entropy`).
+Without an envelope the mass beyond the head and the mean distance of Y do (`tail_entropy`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ import numpy as np
 from flint import arb
 
 from borel import settings
-from borel.engine.continuous.tail_entropy import FarEntropy
+from borel.engine.kernels.tail_entropy import FarEntropy
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.germs.forward_difference import enclosed, unit_step, without_common
 from borel.numerics.germs.interpreter import ray
-from borel.numerics.germs.values import BITS, Undecided, slack
+from borel.numerics.germs.values import BITS, UndecidedRule, slack
 from borel.numerics.graphs.graph import GraphBuilder
 from borel.probability.countable_law import VALUE_FIELDS, Values
 
@@ -63,7 +63,7 @@ def with_rest(engine: Any, kind: str, what: str, values: Values) -> Values:
 
     Parameters
     ----------
-    engine : DiscreteFigures
+    engine : LawMeasures
         Its outcomes are integers without an upper or a lower end.
     kind : {"pml", "pmc"}
         Which leakage.
@@ -144,10 +144,10 @@ def _by_kernel(engine: Any, kind: str, what: str, last: float, side: float) -> f
     """Bound the sum by a geometric series."""
     logs, best = engine.in_logs, math.inf
     if logs is None or logs.secret.rest:
-        with suppress(Undecided), precision(BITS):
+        with suppress(UndecidedRule), precision(BITS):
             best = _by_envelope(engine, kind, what, last + side)
     if logs is not None and not best < math.inf:
-        with suppress(Undecided), precision(BITS):
+        with suppress(UndecidedRule), precision(BITS):
             found = steps(logs.surface.graph, logs.secret, last, side)
             best = _by_steps(logs, kind, what, last, found)
     return best
@@ -200,7 +200,7 @@ def steps(graph: Graph, secret: Secret, start: float, side: float) -> Steps:
         Where nothing is proved.
     """
     if not side * start >= 2:
-        raise Undecided("outcomes around 0")
+        raise UndecidedRule("outcomes around 0")
     t0 = math.nextafter(1 / (side * start), 1.0)
     y = ray(0.0, -1.0, side, side)
     boxes = _pieces(secret)
@@ -208,7 +208,7 @@ def steps(graph: Graph, secret: Secret, start: float, side: float) -> Steps:
     try:  # the step of one secret, with which the others are compared
         named = {name: slack(v, v) for name, v in one.items()}
         reference = unit_step(graph, {**named, "y": y}, t0).bind(one)
-    except Undecided:
+    except UndecidedRule:
         reference = None
     fall, low, high = -math.inf, math.inf, -math.inf
     for box in boxes:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
+from borel.engine.countable.infinity_proofs import prove_countable
+from borel.engine.countable.means_beyond_head import with_rest
 from borel.engine.finite.law_engine import OUTSIDE, DiscreteFigures
 from borel.engine.problem.discretised_pair import spread
 from borel.engine.problem.secret_and_kernel import POSITIVE_COUNTS
@@ -25,6 +28,35 @@ class LawMeasures(DiscreteFigures):
     """Measures that an engine can read off its law and its information density."""
 
     joint: Any
+
+    def proved_infinite(self, kind: str) -> Bound | None:
+        """Prove that a supremum over countable outcomes is infinite, if that can be done."""
+        if self.status == "estimate" or settings.spent():
+            return None
+        return self.infinite_bound(prove_countable(self, kind))
+
+    def law_of_mean(self, kind: str, what: str) -> Values:
+        """Enclose the law, with what is beyond its head bounded for a mean: "mean" or "exp"."""
+        values = self.law(kind)
+        if self.status == "estimate" or values.exact or self.head_of_outcomes()[1]:
+            return values
+        return with_rest(self, kind, what, values)
+
+    def infinite_mean(self, kind: str, what: str, high: Any) -> Bound | None:
+        """Prove that a mean without an upper end is infinite, if that can be done."""
+        if self.status == "estimate" or not high == math.inf:
+            return None
+        ys, whole = self.head_of_outcomes()
+        values = self.law(kind)
+        if self.in_logs is not None:  # one outcome of positive mass is enough
+            charged = np.isinf(values.lower) & (values.mass_lower > 0)
+            for k in np.flatnonzero(charged)[:1]:
+                return self.in_logs.infinite_at(kind, float(ys[k]))
+        if whole:
+            return None
+        proof = prove_countable(self, kind)
+        enough = proof is not None and (proof.attained or (what == "exp" and proof.diverges))
+        return self.infinite_bound(proof) if enough else None
 
     def maximal_leakage(self) -> Bound:
         """Enclose log E e^PML."""

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.colours import BLUE, GREY, ORANGE
 from borel.errors import InvalidInput
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#595959"
-"""Colours that stay apart for the colour-blind and in grey (Okabe and Ito)."""
 _NAMES = {"pml": "PML", "pmc": "PMC"}
 _MANY = 30
 
@@ -61,7 +60,7 @@ def plot_leakage(
     >>> plot_leakage(bl.pml(joint), ax=blank_axes()).get_title(loc="left")
     'PML against the outcome (exact)'
     """
-    from borel.audits.plots.leakage_curves import leakage_curve
+    from borel.figures.leakage_curves import leakage_curve
 
     _require(variable, "plot_leakage", "joint", "bl.pml(joint) or bl.pmc(joint)")
     return draw_curve(leakage_curve(variable, outcomes, prob=prob), _axes(ax))
@@ -87,7 +86,7 @@ def plot_law(variable: Any, *, ax: Axes | None = None) -> Axes:
     NotYet
         A leakage over a posterior of priors, unless its alphabets are finite.
     """
-    from borel.audits.plots.leakage_curves import law_curve
+    from borel.figures.leakage_curves import law_curve
 
     _require(variable, "plot_law", "joint", "bl.pml(joint) or bl.pmc(joint)")
     return draw_law(law_curve(variable), _axes(ax))
@@ -129,7 +128,7 @@ def blank_axes(width: float = 6.4, height: float = 3.6) -> Axes:
 
 
 def draw_curve(curve: xr.Dataset, ax: Axes) -> Axes:
-    """Draw what `borel.audits.plots.leakage_curves.leakage_curve` returned."""
+    """Draw what `borel.figures.leakage_curves.leakage_curve` returned."""
     kind = _NAMES[curve.attrs["kind"]]
     low, high = curve["lower"].values, curve["upper"].values
     middle = curve["median"].values if "median" in curve else _middle(low, high)
@@ -229,7 +228,7 @@ def _draw_line(curve: xr.Dataset, x: Any, low: Any, middle: Any, high: Any, ax: 
 
 
 def draw_law(law: xr.Dataset, ax: Axes) -> Axes:
-    """Draw what `borel.audits.plots.leakage_curves.law_curve` returned."""
+    """Draw what `borel.figures.leakage_curves.law_curve` returned."""
     kind, t = _NAMES[law.attrs["kind"]], law["t"].values
     low, high = law["lower"].values, law["upper"].values
     line = (low + high) / 2
