@@ -8,7 +8,7 @@ from borel.guarantees.base import Guarantee
 from borel.guarantees.calculus import implied, theorems
 from borel.guarantees.composition import SlicedEML, compose, prior_is_not_posterior
 from borel.guarantees.dp import ApproximateDP, ProbabilisticDP
-from borel.guarantees.implications import Implication, Implied, plot_implications
+from borel.guarantees.implied_guarantees import Implication, Implied, plot_implications
 from borel.guarantees.informations import (
     FInformation,
     MaxInformation,

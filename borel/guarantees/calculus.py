@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from borel.errors import InvalidInput
 from borel.guarantees.base import Guarantee
 from borel.guarantees.facts import Facts, facts_of
-from borel.guarantees.implications import Implication, Implied, Kind, kind_of
+from borel.guarantees.implied_guarantees import Implication, Implied, Kind, kind_of
 from borel.guarantees.theorem import Theorem
 
 if TYPE_CHECKING:

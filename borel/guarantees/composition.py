@@ -24,7 +24,7 @@ from borel.guarantees.base import Guarantee, TailGuarantee, checked_delta, proba
 from borel.guarantees.calculus import closure, theorems
 from borel.guarantees.extremal_examples import Counterexample, Example
 from borel.guarantees.facts import Facts, facts_of
-from borel.guarantees.implications import Implication, Implied
+from borel.guarantees.implied_guarantees import Implication, Implied
 from borel.guarantees.informations import MutualInformation
 from borel.guarantees.kinds import ALIP, EML, LDP, LIP, PMC, PML, AveragePML
 from borel.guarantees.rounded_levels import Level, log_of, times

@@ -14,7 +14,7 @@ from borel.guarantees.calculus import closure, implied, theorems
 from borel.guarantees.dp import ApproximateDP, ProbabilisticDP
 from borel.guarantees.extremal_examples import Counterexample
 from borel.guarantees.facts import Facts
-from borel.guarantees.implications import Implication, Implied
+from borel.guarantees.implied_guarantees import Implication, Implied
 from borel.guarantees.informations import (
     FInformation,
     MaxInformation,

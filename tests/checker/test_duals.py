@@ -475,11 +475,11 @@ def too_low(old):
 
 BALLS, EXPECT = "borel.priors.balls", "borel.engine.prior_sets.lower_expectations"
 SET_BUGS = {
-    "tv": bug(BALLS, "TotalVariation.least_exactly", shifted),
+    "tv": bug(BALLS, "TotalVariationBall.least_exactly", shifted),
     "contamination": bug(BALLS, "Contamination.least_exactly", shifted),
     "hull": bug(BALLS, "Hull.least_exactly", one_corner),
-    "box": bug("borel.priors.probability_intervals", "Band.least_exactly", shifted),
-    "full_support": bug(BALLS, "FullSupport.least_exactly", shifted),
+    "box": bug("borel.priors.probability_intervals", "ProbabilityIntervals.least_exactly", shifted),
+    "full_support": bug("borel.priors.sets", "FullSupport.least_exactly", shifted),
     "linear": bug("borel.engine.prior_sets.linear_programme", "columns_exactly", shifted),
     "kl": bug(EXPECT, "kl_to_centre", narrowed),
     "chi": bug(EXPECT, "chi_square_to_centre", narrowed),

@@ -391,7 +391,7 @@ TRUSTED = {
     "prior_weights ranges rays reading reduced_secrets set_expectations set_means set_rules "
     "several_laws several_points slopes squares suprema tails taylor_models verifier",
     "numerics": "graphs reduction",
-    "numerics.graphs": "dependence nan_conditions trace",
+    "numerics.graphs": "dependence graph nan_conditions operations trace",
     "numerics.reduction": "linear_forms normal_sum order_statistic_density polynomial_factors "
     "product_density scalar_statistic single_argument sum_density",
 }

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import special
 
 import borel as bl
-from borel.audits.verification import verified
 
 
 def laplace(secrets, b=1.0):
@@ -212,5 +211,4 @@ def test_mixtures_whose_weights_are_the_secret_do_not_underflow(y):
     # the infimum over the secret is reached within e^-gap of an end, closer than floats lie
     assert pmc.lower <= cost <= pmc.upper < cost + 1e-8
     assert pmc.width <= 1e-8 or cost > 100
-    for kind, found in (("pml", pml), ("pmc", pmc)):
-        assert verified(f"{kind}/one outcome", found).outcome == "verified"
+    assert pml.status == pmc.status == "certified"

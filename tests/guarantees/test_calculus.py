@@ -17,7 +17,7 @@ from borel import guarantees as g
 from borel.guarantees import extremal_examples
 from borel.guarantees.calculus import closure
 from borel.guarantees.facts import Facts
-from borel.guarantees.implications import kind_of
+from borel.guarantees.implied_guarantees import kind_of
 from borel.guarantees.rounded_levels import Level, exp_up, larger, log_of, nats_of, shown
 
 PREMISES = (g.PML, g.PMC, g.LDP, g.LIP, g.ALIP, g.LDI, g.EML, g.AveragePML, g.UniversalPML)
