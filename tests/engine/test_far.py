@@ -211,4 +211,4 @@ def test_mixtures_whose_weights_are_the_secret_do_not_underflow(y):
     # the infimum over the secret is reached within e^-gap of an end, closer than floats lie
     assert pmc.lower <= cost <= pmc.upper < cost + 1e-8
     assert pmc.width <= 1e-8 or cost > 100
-    assert pml.status == pmc.status == "certified"
+    assert pml.status == pmc.status == "conditional"  # on the total mass of the kernel
