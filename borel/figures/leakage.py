@@ -11,7 +11,7 @@ from borel import settings
 from borel.constants import real
 from borel.engine import engine_for
 from borel.engine.finite.law_engine import LOST
-from borel.engine.problem.budget import within_budget
+from borel.engine.problem.budget import kept, within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.parameter_arrays import JointFamily, LeakageFamily
 from borel.probability.alphabets import Finite, Product, exact_array
@@ -61,9 +61,7 @@ class LeakageVariable(Remade):
         return None if form is None else form(self.kind, self.joint, *arguments, **options)
 
     def _cached(self, key: Any, compute: Any, units: str = "nats") -> Any:
-        within = settings.within_figure()  # there it has less time than by itself
-        key = (key, settings.current(), within)
-        return settings.once(self._cache, key, lambda: within_budget(compute, units))
+        return kept(self._cache, key, compute, units)
 
     def __call__(self, y: Any) -> Bound | xr.Dataset:
         """Return the leakage at one outcome, a Bound, or at many, a Dataset.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.problem.budget import within_budget
+from borel.engine.problem.budget import kept, within_budget
 from borel.errors import InvalidInput, NotYet
 
 if TYPE_CHECKING:
@@ -148,10 +148,7 @@ class SetLeakage:
     def sup(self) -> Bound:
         """Return the supremum over the set and the outcomes: the epsilon of (epsilon, P)-PML."""
         cache = self.joint.__dict__.setdefault("_set_suprema", {})
-        key = self.kind, settings.current(), settings.within_figure()
-        return settings.once(
-            cache, key, lambda: within_budget(lambda: engine_of(self.joint).sup(self.kind))
-        )
+        return kept(cache, self.kind, lambda: engine_of(self.joint).sup(self.kind))
 
     @property
     def nominal(self) -> Any:

@@ -40,6 +40,16 @@ def within_budget(compute: Callable[[], Any], units: str = "nats", *, least: flo
     return vouched(cut_short(found) if late else found)
 
 
+def kept(cache: dict[Any, Any], key: Any, compute: Callable[[], Any], units: str = "nats") -> Any:
+    """Return a figure `within_budget`, which is computed once with the same options."""
+    # one that is asked for within another one has less time than by itself
+    key = (key, settings.current(), settings.within_figure())
+    found = settings.once(cache, key, lambda: within_budget(compute, units))
+    if settings.STOPPED in getattr(found, "reason", ""):  # another time it may get further
+        del cache[key]
+    return found
+
+
 def stopped_by_clock(found: Any, units: str = "nats", least: float = 0.0) -> Any:
     """Return a figure, or ends and statuses of many, that the clock of the wall stopped.
 
