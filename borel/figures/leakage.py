@@ -13,7 +13,7 @@ from borel.constants import real
 from borel.engine import engine_for
 from borel.engine.certificates import kept
 from borel.engine.finite.law_engine import LOST
-from borel.engine.problem.budget import within_budget
+from borel.engine.problem.budget import remembered, within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
 from borel.figures.conditional import ConditionalLeakage
@@ -66,10 +66,8 @@ class LeakageVariable(Remade):
 
     def _asked(self, what: str, compute: Any, *arguments: Any, units: str = "nats") -> Any:
         """Compute a figure once for each choice of options."""
-        within = settings.within_figure()  # there it has less time than by itself
-        key = what, arguments, settings.current(), within
         make = lambda: asked(self.joint, what, (self.kind, *arguments), compute, units)  # noqa: E731
-        return settings.once(kept(self, "_cache"), key, make)
+        return remembered(kept(self, "_cache"), (what, arguments), make)
 
     def __call__(self, y: Any) -> Bound | xr.Dataset:
         """Return the leakage at one outcome, a Bound, or at many, a Dataset.

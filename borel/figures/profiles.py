@@ -17,7 +17,7 @@ from borel.constants import exactly, real
 from borel.engine import engine_for
 from borel.engine.divergences.hockey_sticks import figure_of_two
 from borel.engine.finite.law_engine import WIDE
-from borel.engine.problem.budget import cut_short
+from borel.engine.problem.budget import cut_short, stopped_by_clock
 from borel.engine.problem.thresholds import Threshold
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
@@ -246,12 +246,14 @@ class PrivacyProfile(Remade):
             if settings.spent():
                 why = f"{settings.current().budget:g} s were not enough to follow the profile; "
                 why += "options(budget=...) gives more time"
-            why = last.reason or why
+            why = settings.STOPPED if settings.stopped() else last.reason or why
             return Bound.undecided(
                 top if decide(top) is False else 0.0, reason=why, assumptions=last.assumptions
             )
         ends = _edge(decide, top, False, tol), _edge(decide, top, True, tol)
         found = _nats(*ends, notes)
+        if settings.stopped():
+            return stopped_by_clock(found)
         return cut_short(found) if settings.spent() else found
 
     def _kept(self, e: float) -> Bound:

@@ -8,7 +8,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.certificates import kept
-from borel.engine.problem.budget import within_budget
+from borel.engine.problem.budget import remembered, within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
 
@@ -150,9 +150,8 @@ class SetLeakage:
     def sup(self) -> Bound:
         """Return the supremum over the set and the outcomes: the epsilon of (epsilon, P)-PML."""
         compute = lambda: engine_of(self.joint).sup(self.kind)  # noqa: E731
-        key = self.kind, settings.current(), settings.within_figure()
         make = lambda: asked(self.joint, "sup", (self.kind,), compute)  # noqa: E731
-        return settings.once(kept(self.joint, "_set_suprema"), key, make)
+        return remembered(kept(self.joint, "_set_suprema"), self.kind, make)
 
     @property
     def nominal(self) -> Any:

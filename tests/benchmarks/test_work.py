@@ -27,7 +27,7 @@ from borel.numerics.jets.interpreter import Program
 
 pytestmark = pytest.mark.benchmark
 
-APART = 6.0
+APART = 8.0
 ROWS: list[str] = []
 
 

@@ -228,6 +228,34 @@ def test_after_five_budgets_on_the_wall_it_is_stopped(stopped, looks, build, fig
     assert found.lower <= truth[1] and truth[0] <= found.upper
 
 
+def test_what_was_stopped_is_computed_again(stopped):
+    ell = bl.pml(continuous())
+    with bl.options(budget=20, closed_forms=False, tol=1e-6):
+        stopped(1)
+        first = ell.sup()
+        stopped(10**9)
+        again = ell.sup()
+    assert first.status == "undecided" and again.status == "certified"
+    assert first.lower <= again.upper and again.lower <= first.upper
+
+
+def test_a_profile_that_was_stopped_is_undecided(stopped):
+    profile = bl.privacy_profile(
+        bl.Mechanism(
+            lambda y, x: -((y - x) ** 2) / 2 - np.log(2 * np.pi) / 2,
+            log=True,
+            secret=bl.Finite([0, 1]),
+            outcome=REALS,
+        )
+    )
+    with bl.options(budget=20):
+        stopped(40)
+        found = profile.epsilon(0.05)
+    assert found.status == "undecided" and found.reason.endswith(settings.STOPPED)
+    # Phi(1/2 - e) - e^e Phi(-1/2 - e) is 0.0508 at e = 1.56, and 0.0498 at 1.57
+    assert found.lower <= 1.57 and 1.56 <= found.upper
+
+
 @pytest.mark.parametrize(("budget", "end"), [(10, 50), (0.1, 30)])
 def test_the_stop_is_after_five_budgets_and_half_a_minute(wall, budget, end):
     with bl.options(budget=budget), settings.one_figure():
