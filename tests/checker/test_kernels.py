@@ -117,6 +117,7 @@ def test_a_false_claim_is_refused(name, off):
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith(("normal-p", "clayton"))])
+@pytest.mark.attacks
 @pytest.mark.parametrize("side", ["lower", "upper"])
 def test_a_claim_that_is_narrowed_is_refused(name, side):
     data = kept(name)
@@ -301,6 +302,7 @@ def test_no_key_is_missing_or_not_known(name):
 WRONG = [None, True, 0, -1, 1.5, math.nan, "", "0x0.0p+0", "inf", "-inf", [], {}, [[]], F(1, 2)]
 
 
+@pytest.mark.attacks
 @pytest.mark.parametrize("name", ["laplace-pml-at", "points-pmc-sup", "clayton-pml-sup"])
 def test_wrong_types_are_refused_and_never_crash(name):
     def places(data, path=()):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from borel.joint import Joint
 
 _CELLS = 4000
-_SMALL = (46, 40, 30, 20)
+_SMALL = (46, 30)
 """Boxes of secrets of a size of 2^-k are tried as witnesses."""
 
 
@@ -79,6 +79,7 @@ def witness_at(
     """Return secrets that show a leakage of at least a level on a part of the outcomes."""
     row = cover.row
     for witness in witnesses(joint, checked, kind, y):
+        cover.work.count()
         try:
             is_above(checked, kind, part, row, level, witness, strictly=False)
         except Refused:
