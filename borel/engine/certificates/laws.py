@@ -68,7 +68,8 @@ def quantile(
     """Return the proof of a quantile: of a tail at either end."""
     rest, left = 1 - number(Fraction(arguments["s"])), arguments["side"] == "left"
     lower, upper = map(number, ends)
-    figure, proof = f"{kind}.quantile", {"lower": None, "upper": None}
+    figure = f"{kind}.quantile"
+    proof: dict[str, Any] = {"lower": None, "upper": None}
     width = float(upper - lower) if upper.is_finite() else 1.0
 
     def few(_: arb, high: arb) -> bool:

@@ -27,7 +27,7 @@ _SMALL = (46, 30)
 
 
 def at_outcome(
-    joint: Joint, checked: Checked, kind: str, y: float, ends: tuple[float, float], work: Work
+    joint: Joint, checked: Checked, kind: str, y: float, ends: tuple[Any, Any], work: Work
 ) -> dict[str, Any]:
     """Return the proof of a leakage at one outcome; see `certificate`."""
     figure, kernel = f"{kind}.at", checked.at(y)
