@@ -119,6 +119,7 @@ def test_a_false_claim_is_refused(name, off):
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith(("normal-p", "clayton"))])
+@pytest.mark.attacks
 @pytest.mark.parametrize("side", ["lower", "upper"])
 def test_a_claim_that_is_narrowed_is_refused(name, side):
     data = kept(name)
@@ -303,6 +304,7 @@ def test_no_key_is_missing_or_not_known(name):
 WRONG = [None, True, 0, -1, 1.5, math.nan, "", "0x0.0p+0", "inf", "-inf", [], {}, [[]], F(1, 2)]
 
 
+@pytest.mark.attacks
 @pytest.mark.parametrize("name", ["laplace-pml-at", "points-pmc-sup", "clayton-pml-sup"])
 def test_wrong_types_are_refused_and_never_crash(name):
     def places(data, path=()):
@@ -406,6 +408,21 @@ def test_a_true_claim_by_hand_is_verified():
         used = witness if ends[0] else None
         with pytest.raises(Refused):
             verify(claim("pml.sup", ends, tilted, witness=used))
+
+
+def test_a_prior_of_another_mass_is_refused():
+    """With p = 1/2 the f_Y of the formula is 1/2, and PMC would be at most log 2 - log 2."""
+    half = {**FLAT, "density": {**FLAT["density"], "formula": graph(lambda x: 0.5 + 0 * x, "x")}}
+    for prior in (half, {**FLAT, "atoms": [[h(0.5), h(0.25), h(0.25)]]}):
+        with pytest.raises(Refused, match="its mass is"):
+            verify(claim("pmc.sup", (0.0, 1.0), tilted, prior=prior))
+
+
+@pytest.mark.parametrize("edge", [h(1.5), h(-0.5), ["y", h(0.5)], ["y", h(-1)]])
+def test_edges_are_in_order_for_all_outcomes(edge):
+    cover = {"edges": [h(0), edge, h(1)], "parts": ["0", "0"]}
+    with pytest.raises(Refused, match="not in order"):
+        verify(claim("pml.sup", (0.0, 2.0), tilted, cover=cover))
 
 
 def speck(y, x):  # altered at points: a null set
@@ -561,6 +578,22 @@ def test_outcomes_only_at_infinity():
     verify(claim("pml.sup", (0.0, 0.3799), f, **about, outcomes=outcomes))
     with pytest.raises(Refused, match="part 0"):
         verify(claim("pml.sup", (0.0, 0.3798), f, **about, outcomes=outcomes))
+
+
+def test_an_atom_far_out_is_what_it_is_at_its_place():
+    """At the secret 1 the noise is skewed, beside it it is not: a Taylor model knows the latter."""
+    pair = {"density": None, "atoms": [[h(0), h(0.5), h(0.5)], [h(1), h(0.5), h(0.5)]]}
+
+    def f(y, x):
+        return np.exp(-np.abs(y - x)) / 2 * np.where(x == 1, np.where(y > x, 1.5, 0.5), 1.0)
+
+    edges, far = [h(2), h(math.inf)], {"power": "1/1", "ratio": True, "leaf": 0}
+    outcomes = {"edges": edges, "parts": [{"germ": "upper", **far}]}
+    about = {"prior": pair, "covers": [None], "line": (2.0, math.inf), "outcomes": outcomes}
+    for top in (0.3799, 0.47, 5.0):  # log 3 e / (1 + 3 e / 2) = 0.4742
+        with pytest.raises(Refused):
+            verify(claim("pml.sup", (0.0, top), f, **about))
+    verify(claim("pml.sup", (0.0, 0.3799), lambda y, x: np.exp(-np.abs(y - x)) / 2, **about))
 
 
 def clipped(x):

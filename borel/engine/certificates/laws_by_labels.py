@@ -152,6 +152,7 @@ class _Labels:
         gap = self._gap(row, box)
         if gap > 0:
             for witness in self._witnesses(box):
+                self.search.work.count()
                 try:
                     is_above(
                         self.search.checked, self.kind, part, row, self.level, witness,

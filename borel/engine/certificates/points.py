@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 _CELLS = 4000
-_SMALL = (46, 40, 30, 20)
+_SMALL = (46, 30)
 """Boxes of secrets of a size of 2^-k are tried as witnesses."""
 
 
 def at_outcome(
-    joint: Joint, checked: Checked, kind: str, y: float, ends: tuple[float, float], work: Work
+    joint: Joint, checked: Checked, kind: str, y: float, ends: tuple[Any, Any], work: Work
 ) -> dict[str, Any]:
     """Return the proof of a leakage at one outcome; see `certificate`."""
     figure, kernel = f"{kind}.at", checked.at(y)
@@ -79,6 +79,7 @@ def witness_at(
     """Return secrets that show a leakage of at least a level on a part of the outcomes."""
     row = cover.row
     for witness in witnesses(joint, checked, kind, y):
+        cover.work.count()
         try:
             is_above(checked, kind, part, row, level, witness, strictly=False)
         except Refused:

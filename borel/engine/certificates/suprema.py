@@ -98,6 +98,7 @@ def _witness(
             if not mass(part, found.row)[0] > 0:
                 continue
             for secrets in witnesses(search.joint, checked, kind, y):
+                search.work.count()
                 try:
                     is_above(checked, kind, part, found.row, level, secrets, strictly=False)
                 except Refused:
