@@ -34,8 +34,9 @@ VERSION = "a figure at one outcome is about the version of the density given"
 class LeakageVariable(Remade):
     """PML or PMC as a function of the outcome, with a law under P_Y. Lazy; it caches.
 
-    Made by `pml` and `pmc`. All figures are in nats, with the status of the engine that made them
-    (`exact` for finite and countable alphabets and for closed forms, `estimate` otherwise).
+    Made by `pml` and `pmc`. All figures are in nats, with the status of the engine that made them:
+    ``exact`` for finite alphabets and closed forms; ``certified`` where a density that was traced
+    is enclosed, ``conditional`` if its total mass is declared, not proved; ``estimate`` else.
 
     Parameters
     ----------
@@ -430,7 +431,8 @@ def pml(joint: Any, *, given: Any = None) -> Any:
     -----
     Only secrets that are possible given z count: Lemma 1(5) of the paper takes the maximum over
     the support of P_X, which is another number where z rules secrets out. Side information may
-    raise and lower the leakage (Remark 5). Exact on finite alphabets; on others an estimate.
+    raise and lower the leakage (Remark 5). Exact on finite alphabets, and enclosed where
+    densities can be traced; an estimate only where they are opaque (`borel.Mechanism`).
 
     References
     ----------
