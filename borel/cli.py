@@ -136,13 +136,15 @@ def check(
         from borel.audits.verification import verdicts
 
         counts: dict[str, int] = dict.fromkeys(("verified", "refused", "none"), 0)
+        asked = False
         for row in verdicts(result):
             counts[row.outcome] += 1
+            asked |= row.words.startswith("none; missing")
             outcome = "no certificate" if row.outcome == "none" else row.outcome
             said = row.words if row.words.startswith(outcome) else f"{outcome}: {row.words}"
             print(f"{row.name}  {row.bound}\n    {said}", flush=True)
         print("{verified} verified, {refused} refused, {none} without one".format(**counts))
-        if counts["verified"] == counts["refused"] == 0:
+        if not asked and counts["verified"] == counts["refused"] == 0:
             print(HOW_TO_CERTIFY)
         if counts["refused"]:
             raise typer.Exit(1)

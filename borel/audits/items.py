@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from borel.audits.plots.envelope_curves import envelope_curve
 from borel.audits.set_audit import OVER, beside, is_set
 from borel.audits.store import pack, pack_random
-from borel.audits.table import CLAIMS, DELTA
+from borel.audits.table import CLAIMS, DELTA, ONE_DRAW
 from borel.errors import BorelError, NotYet
 from borel.figures import averages, levels
 from borel.figures.envelopes import envelope
@@ -190,15 +191,22 @@ def _over(joint: Joint) -> dict[str, str]:
 
 
 def _random_nodes(kind: str, epsilon: Any, packed: Callable[..., xr.Dataset]) -> Nodes:
-    """Return the posterior of epsilon: its draws, a quantile for the table, and its HDI."""
+    """Return the posterior of epsilon: its draws, a quantile for the table, and its HDI.
+
+    A quantile over draws has no certificate; where they are made, the draw nearest to it has one.
+    """
     claim, region = CLAIMS[kind], epsilon.hdi(LEVEL)
     label = f"{claim.label}, {100 * LEVEL:g} % posterior quantile"
+    found, one = epsilon.quantile(LEVEL), {}
+    if packed is with_certificate and epsilon.status != "estimate" and found.upper < math.inf:
+        one[f"{kind}/{ONE_DRAW}"] = packed(epsilon.one(**epsilon.nearest(found.value)))
     return {
-        kind: packed(epsilon.quantile(LEVEL), **_row(label, claim.name, quantile=LEVEL)),
+        kind: packed(found, **_row(label, claim.name, quantile=LEVEL)),
         f"{kind}/draws": pack_random(epsilon),
         f"{kind}/median": packed(epsilon.quantile(0.5)),
         f"{kind}/hdi-lower": packed(region.lower),
         f"{kind}/hdi-upper": packed(region.upper),
+        **one,
     }
 
 

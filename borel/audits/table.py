@@ -46,6 +46,8 @@ class MeasureWords:
 
 DELTA = Fraction(1, 100)
 """Where the table gives the envelope."""
+ONE_DRAW = "one-draw"
+"""The last part of the name of the figure of one draw of a prior that is learnt."""
 
 CLAIMS = {
     "pml": MeasureWords(

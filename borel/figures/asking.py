@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
@@ -32,8 +31,7 @@ def asked(
     compute, units, least
         As for `borel.engine.problem.budget.within_budget`.
     """
-    again = partial(within_budget, compute, units, least=least)
-    found = again()
+    found = within_budget(compute, units, least=least)
     if not isinstance(found, Bound):
         return found
-    return found.answering(Question(joint, figure, arguments, settings.current(), again))
+    return found.answering(Question(joint, figure, arguments, settings.current()))

@@ -9,6 +9,7 @@ import numpy as np
 
 from borel import _compat, settings
 from borel.constants import inside, real
+from borel.engine.certificates import Question
 from borel.errors import BudgetSpent, InvalidInput, NotYet
 from borel.priors.confidence_intervals import levels_for
 from borel.priors.random_bound import RandomBound
@@ -24,10 +25,25 @@ if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 
+def asked_of_draw(joint: Joint, figure: str, *arguments: Any) -> Callable[[int], Question]:
+    """Return what gives the question that the figure of one draw answers, by its position."""
+    options = settings.current()
+
+    def question(place: int) -> Question:
+        return Question(joint.prior.one(place) * joint.mechanism, figure, arguments, options)
+
+    return question
+
+
 def random_figure(
-    learnt: PriorDraws, engine: Any, compute: Callable[[Any], Any], name: str
+    joint: Joint,
+    engine: Any,
+    compute: Callable[[Any], Any],
+    name: str,
+    of_draw: Callable[[int], Question],
 ) -> RandomBound:
     """Return a figure of every draw, from what an engine gives of all of them."""
+    learnt: PriorDraws = joint.prior
     if not learnt.size:
         return RandomBound.empty(name, learnt.trouble)
     with settings.one_figure():
@@ -50,6 +66,7 @@ def random_figure(
         units=found.units,
         least=found.least,
         most=found.most,
+        of_draw=of_draw,
     )
 
 
@@ -98,12 +115,14 @@ class PosteriorLeakage(Remade):
         self.joint.outcome.check(y)
         _representable(self.joint.outcome, y)
         return self._random(
-            ("at", repr(y)), lambda engine: engine.at(self.kind, y), f"{self.kind} at y = {y!r}"
+            ("at", y), lambda engine: engine.at(self.kind, y), f"{self.kind} at y = {y!r}"
         )
 
     def sup(self) -> RandomBound:
         """Return the random epsilon: the supremum over outcomes under each draw of the prior."""
-        return self._random("sup", lambda engine: engine.sup(self.kind), f"epsilon of {self.kind}")
+        return self._random(
+            ("sup",), lambda engine: engine.sup(self.kind), f"epsilon of {self.kind}"
+        )
 
     def curve(self, ys: Any, prob: float = 0.95) -> xr.Dataset:
         """Return the leakage over outcomes with its equal-tailed posterior band.
@@ -152,11 +171,12 @@ class PosteriorLeakage(Remade):
             self._cache["engine"] = draws_engine(self.joint)
         return self._cache["engine"]
 
-    def _random(self, key: Any, compute: Any, name: str) -> RandomBound:
+    def _random(self, asked: tuple, compute: Any, name: str) -> RandomBound:
+        key = repr(asked)
         if key not in self._cache:
-            learnt: PriorDraws = self.joint.prior
-            engine = self._engine() if learnt.size else None
-            self._cache[key] = random_figure(learnt, engine, compute, name)
+            engine = self._engine() if self.joint.prior.size else None
+            of_draw = asked_of_draw(self.joint, asked[0], self.kind, *asked[1:])
+            self._cache[key] = random_figure(self.joint, engine, compute, name, of_draw)
         return self._cache[key]
 
     # -- the law over the prior and the outcome together ------------------------------------------
@@ -294,14 +314,15 @@ class ByDraw:
     def _figure(self, name: str, label: str, **arguments: Any) -> RandomBound:
         """Compute a figure; laws are asked at many thresholds, so that none is kept."""
         variable = self._variable
-        learnt = variable.joint.prior
 
         def compute(engine: Any) -> Any:
             if not hasattr(engine, "pooled_quantiles"):
                 raise NotYet(*_LAW, missing=variable._alphabets(), instead=_INSTEAD)
             return getattr(engine, name)(variable.kind, **arguments)
 
-        return random_figure(learnt, variable._engine() if learnt.size else None, compute, label)
+        engine = variable._engine() if variable.joint.prior.size else None
+        of_draw = asked_of_draw(variable.joint, name, variable.kind, *arguments.values())
+        return random_figure(variable.joint, engine, compute, label, of_draw)
 
     def tail(self, t: float, *, closed: bool = False) -> RandomBound:
         """Return P_Y{leakage > t} under each draw; with ``closed=True``, P_Y{leakage >= t}."""
@@ -328,6 +349,7 @@ class ByDraw:
             reason=above.reason,
             units="probability",
             most=1.0,
+            of_draw=asked_of_draw(self._variable.joint, "cdf", self._variable.kind, t),
         )
 
     def quantile(self, s: Any, *, side: str = "left") -> RandomBound:

@@ -18,7 +18,7 @@ from borel.errors import BorelError, InvalidInput, NotYet
 from borel.numerics.intervals.rounding import U, compounded
 from borel.priors.chains import Chains
 from borel.priors.diagnostics import trouble_of
-from borel.priors.posterior_leakage import PosteriorLeakage, random_figure
+from borel.priors.posterior_leakage import PosteriorLeakage, asked_of_draw, random_figure
 from borel.probability.alphabets import no_match
 from borel.probability.arrays import labels_of
 from borel.probability.measure import Measure, covers
@@ -520,7 +520,7 @@ class PosteriorPriors(Remade):
             first, second = settings.each(
                 lambda kind: PosteriorLeakage(joint, kind).sup(), ("pml", "pmc")
             )
-            return first.larger(second, name="LIP")
+            return first.larger(second, name="LIP", of_draw=asked_of_draw(joint, "lip"))
         from borel.engine import draws_engine
 
         engine = draws_engine(joint) if self.size else None
@@ -530,8 +530,8 @@ class PosteriorPriors(Remade):
                 missing=f"this measure over draws on {joint.secret!r} and {joint.outcome!r}",
                 instead="finite alphabets; or one prior, learnt.mean_prior() * mech.",
             )
-        label = name.replace("_", " ")
-        return random_figure(self, engine, lambda e: getattr(e, name)(*arguments), label)
+        label, of_draw = name.replace("_", " "), asked_of_draw(joint, name, *arguments)
+        return random_figure(joint, engine, lambda e: getattr(e, name)(*arguments), label, of_draw)
 
     def __repr__(self) -> str:
         """Show the number of draws, whether they are exact, and the alphabet."""

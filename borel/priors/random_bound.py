@@ -78,6 +78,7 @@ class RandomBound:
         units: str = "nats",
         least: float = 0.0,
         most: float = math.inf,
+        of_draw: Callable[[int], Any] | None = None,
     ):
         self._draws = draws
         self.name = name
@@ -86,6 +87,7 @@ class RandomBound:
         self.reason = reason
         self.units = units
         self.least, self.most = least, most
+        self._of_draw = of_draw  # the question that a draw's figure answers, by its position
         self._trouble = trouble
         self._own: str | None = None
 
@@ -116,8 +118,8 @@ class RandomBound:
         return self._draws() if callable(self._draws) else self._draws
 
     def __getstate__(self) -> dict[str, Any]:
-        """Keep the draws themselves, for pickle and copy, not the function that labels them."""
-        return {**vars(self), "_draws": self.draws}
+        """Keep the draws themselves, for pickle and copy: no function, and no joint."""
+        return {**vars(self), "_draws": self.draws, "_of_draw": None}
 
     @classmethod
     def empty(cls, name: str, trouble: str) -> RandomBound:
@@ -127,7 +129,7 @@ class RandomBound:
             zero, zero, status="exact", name=name, exact_draws=False, trouble=trouble
         )
 
-    def larger(self, other: RandomBound, *, name: str) -> RandomBound:
+    def larger(self, other: RandomBound, *, name: str, **about: Any) -> RandomBound:
         """Return the larger of two figures, draw by draw.
 
         Both must be of the same draws: the groups of one hierarchical posterior, say.
@@ -154,6 +156,7 @@ class RandomBound:
             units=self.units,
             least=max(self.least, other.least),
             most=max(self.most, other.most),
+            **about,
         )
 
     # -- what the draws allow ---------------------------------------------------------------
@@ -323,6 +326,55 @@ class RandomBound:
             return Bound.undecided(*ends, reason=why, **about)
         make = {"exact": Bound.exact, "certified": Bound.certified}[self.status]
         return make(*ends, **about)
+
+    def one(self, *, chain: int, draw: int) -> Bound:
+        """Return the figure of one draw of the prior, which can be certified.
+
+        Parameters
+        ----------
+        chain, draw : int
+            Which one, by its coordinates in `draws`.
+
+        Returns
+        -------
+        Bound
+            With the status of each draw's Bound; ``.certify()`` gives it a certificate, if this is
+            the figure as it was computed, neither loaded nor copied.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> data = bl.models.dirichlet_posterior([30, 70], random_seed=1)
+        >>> learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
+        >>> mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+        >>> bl.pml(learnt * mech).sup().one(chain=0, draw=17).certify().certificate["figure"]
+        'pml.sup'
+        """
+        shape = self.draws["lower"].shape
+        for name, value, size in zip(("chain", "draw"), (chain, draw), shape, strict=True):
+            if not (isinstance(value, int | np.integer) and 0 <= value < size):
+                raise InvalidInput(
+                    "RandomBound.one", expected=f"{name} in 0..{size - 1}", got=repr(value)
+                )
+        place = {"chain": int(chain), "draw": int(draw)}
+        low, high = (float(self.draws[end].values[chain, draw]) for end in ("lower", "upper"))
+        about: dict[str, Any] = {"assumptions": self.assumptions, "units": self.units}
+        about["witness"] = place
+        if self.status == "estimate":
+            half = (high - low) / 2 if low != high else 0.0
+            return Bound.estimate(low + half, half, reason=self.reason, **about)
+        if self.status == "undecided":
+            return Bound.undecided(low, high, reason=self.reason, **about)
+        found = getattr(Bound, self.status)(low, high, **about)
+        if self._of_draw is None:
+            return found
+        return found.answering(self._of_draw(chain * shape[1] + draw))
+
+    def nearest(self, value: float) -> dict[str, int]:
+        """Return the chain and the draw of the figure that is nearest to a value."""
+        away = np.abs(self._capped().values - value)
+        chain, draw = np.unravel_index(int(np.argmin(away)), away.shape)
+        return {"chain": int(chain), "draw": int(draw)}
 
     def cdf(self, t: float, *, confidence: float = 0.95) -> Bound:
         """Return the posterior probability that the figure is at most t: P(guarantee holds).

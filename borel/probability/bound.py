@@ -218,15 +218,14 @@ class Bound:
         Returns
         -------
         Bound
-            The figure, computed again under the options that it was asked under (with the budget of
-            now, if that is larger), perhaps a little wider. Its ``certificate`` is data:
-            ``json.dump(bound.certificate, file)``.
+            The same figure with its ``certificate``, which the checker has verified once. It is
+            data: ``json.dump(bound.certificate, file)``.
 
         Raises
         ------
         NotYet
-            No checker has a rule for the figure, or none followed its proof within the budget. The
-            status does not depend on it.
+            The checker has no rule for the figure, or does not take what was made. The status does
+            not depend on it.
         InvalidInput
             A Bound that was loaded, made by hand or made from others: what was asked is not known.
 
@@ -236,8 +235,8 @@ class Bound:
         >>> noise = bl.Mechanism(lambda y, x: np.exp(-abs(y - x)) / 2, secret=bl.Interval(0, 1),
         ...                      outcome=bl.Reals())
         >>> found = bl.pml(bl.uniform(bl.Interval(0, 1)) * noise)(0.25)
-        >>> found.certificate is None, found.certify().certificate["quantity"]
-        (True, 'pml')
+        >>> found.certificate is None, found.certify().certificate["figure"]
+        (True, 'pml.at')
         """
         if self.certificate is not None:
             return self

@@ -1,8 +1,4 @@
-"""Certificates: figures as data that another program can verify, made when they are asked for.
-
-No figure waits for one: engines make certificates only where `wanted` says so, which is so only
-while `certificate_of` computes a figure again.
-"""
+"""Certificates: figures as data that another program can verify, made when they are asked for."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ from borel import settings
 from borel.errors import NotYet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from borel.probability.bound import Bound
     from borel.settings import Options
@@ -65,15 +61,12 @@ class Question:
         What that is called with: ``("pml", 0.5, False)`` for a tail.
     options : Options
         The options in force.
-    again : callable
-        Computes the figure anew, under the options in force.
     """
 
     joint: Any
     figure: str
     arguments: tuple
     options: Options
-    again: Callable[[], Bound]
 
     def __repr__(self) -> str:
         """Show the figure as a call, and what it is of."""
@@ -87,40 +80,43 @@ class Question:
 
 
 _NO_RULE = {
-    "exact": "a rule for closed forms and rational arithmetic: an exact figure rests on the "
-    "theorem that it names, or on arithmetic without rounding",
     "estimate": "anything to verify: an estimate proves nothing",
     "undecided": "anything to verify: the figure is undecided",
-    "statistical": "a rule for figures that hold with a confidence",
 }
 """What is missing for a certificate, by status."""
 
 
 def certificate_of(question: Question, bound: Bound) -> Bound:
-    """Return a figure with its certificate, and ends that may be a little wider.
+    """Return a figure with its certificate, which the checker has verified once.
 
     Parameters
     ----------
     question : Question
         What the figure answers.
     bound : Bound
-        The figure.
+        The figure. Of one that holds with a confidence, over a set of priors that was learnt from a
+        sample, the certificate is about the set as it is.
 
     Raises
     ------
     NotYet
-        No checker has a rule for it, or none verified it in time; the message says what is missing.
+        The checker has no rule for it, or does not take what was made; the message says what is
+        missing.
     """
+    from borel.checker import Refused, verify
+    from borel.engine.certificates.asked import certificate
+
     missing = _NO_RULE.get(bound.status)
     if missing is None:
-        budget = max(question.options.budget, settings.current().budget)
-        with settings.options(**{**vars(question.options), "budget": budget}), making():
-            found = question.again()
-        if found.certificate is not None:
-            return found.answering(question)
-        missing = (
-            f"a rule by which a checker verifies {question!r} within the budget of {budget:g} s"
-        )
+        try:
+            with settings.options(**vars(question.options)):
+                made = certificate(question.joint, question.figure, question.arguments, bound)
+            verify(made)
+            return bound.about(certificate=made).answering(question)
+        except NotYet as error:
+            missing = error.missing
+        except Refused as error:
+            missing = f"a proof of {question!r} that the checker takes ({error})"
     raise NotYet(
         "bound.certify()",
         missing=missing,

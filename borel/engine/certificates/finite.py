@@ -51,41 +51,49 @@ def certificate(
         raise NotYet(WHAT, missing=f"a rule for {figure} of a finite joint")
     if reason := carried(joint.prior):
         raise NotYet(WHAT, missing=f"a proof of what float64 alone knows: {reason}")
+    return claim(table_of(joint), figure, arguments, bound, {})
+
+
+def table_of(joint: Joint) -> dict[str, Any]:
+    """Return a finite joint with one prior as data."""
     secret = joint.mechanism.secret
-    prior = {"prior": law(joint.prior.at(secret), joint.prior.rounding)}
-    return claim(joint.mechanism, secret, prior, figure, arguments, bound, {})
+    prior = law(joint.prior.at(secret), joint.prior.rounding)
+    return table(joint.mechanism, secret, prior=prior)
+
+
+def table(mechanism: Mechanism, secret: Any, **prior: Any) -> dict[str, Any]:
+    """Return a finite kernel as data, with a ``prior``, or a set of ``priors``, as data."""
+    if reason := carried(mechanism):
+        raise NotYet(WHAT, missing=f"a proof of what float64 alone knows: {reason}")
+    return {
+        "secret": names(secret),
+        "outcome": names(mechanism.outcome),
+        "matrix": matrix(mechanism, secret),
+        **prior,
+    }
 
 
 def claim(
-    mechanism: Mechanism,
-    secret: Any,
-    prior: Mapping[str, Any],
+    joint: dict[str, Any],
     figure: str,
     arguments: Mapping[str, Any],
     bound: Bound,
     proof: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the record of a certificate: ``prior`` is one law, or a set of them, as data.
+    """Return the record of a certificate about a joint as data.
 
     Whatever is proved may be certified: what a figure over a set that was learnt from a sample
     says of the set, and bounds that leave a question undecided.
     """
     if bound.status == "estimate":
         raise NotYet(WHAT, missing="a proof of an estimate")
-    if reason := carried(mechanism):
-        raise NotYet(WHAT, missing=f"a proof of what float64 alone knows: {reason}")
     return {
         "format": FORMAT,
         "figure": figure,
         "arguments": {name: argument(name, value) for name, value in arguments.items()},
         "lower": number(bound.lower),
         "upper": number(bound.upper),
-        "joint": {
-            "secret": names(secret),
-            "outcome": names(mechanism.outcome),
-            "matrix": matrix(mechanism, secret),
-            **prior,
-        },
+        "joint": joint,
         "proof": dict(proof),
     }
 

@@ -17,7 +17,7 @@ from flint import ctx
 from borel.checker import duals, tables
 from borel.checker.reading import Refused
 from borel.engine import engine_for
-from borel.engine.certificates.finite import WHAT, claim, law, number
+from borel.engine.certificates.finite import WHAT, claim, number, table_of
 from borel.engine.envelopes.cell_enclosures import envelope_of
 from borel.engine.envelopes.figures import GAP, EnvelopeThreshold, FiniteEnvelope
 from borel.engine.envelopes.rational_programme import ExactProgramme
@@ -60,10 +60,8 @@ def certificate(
     envelope = envelope_of(joint, engine_for(joint), kind) if joint.finite else None
     if figure not in duals.OTHERS or not isinstance(envelope, FiniteEnvelope):
         raise NotYet(WHAT, missing=f"a rule for {figure} of {joint!r}")
-    secret = joint.mechanism.secret
-    prior = {"prior": law(joint.prior.at(secret), joint.prior.rounding)}
     proof: dict[str, Any] = {"shares": None, "prices": None}
-    made = claim(joint.mechanism, secret, prior, figure, arguments, bound, proof)
+    made = claim(table_of(joint), figure, arguments, bound, proof)
     maker = (_Level if of == "envelope" else _Mass)(made, envelope, arguments, bound)
     if bound.lower > 0:
         made["proof"]["shares"] = maker.first("shares", maker.shares())

@@ -14,7 +14,7 @@ from flint import arb, ctx
 
 from borel.checker import duals, tables
 from borel.checker.tables import ball, exact
-from borel.engine.certificates.finite import WHAT, claim, law, number
+from borel.engine.certificates.finite import WHAT, claim, law, number, table
 from borel.engine.certificates.finite import matrix as matrix_of
 from borel.engine.certificates.finite import names as names_of
 from borel.engine.prior_sets import linear_programme
@@ -80,8 +80,7 @@ def certificate(
     proof: dict[str, Any] = {"rows": rows, "witness": witness}
     if maker.never:
         proof["never"] = [[data["secret"][x], given] for x, given in maker.never.items()]
-    set_ = {"priors": maker.data}
-    return claim(mechanism, secret, set_, figure, arguments, bound, proof)
+    return claim(table(mechanism, secret, priors=maker.data), figure, arguments, bound, proof)
 
 
 def expectation(prior_set: Any, figure: str, f: Sequence[Any], bound: Bound) -> dict[str, Any]:
@@ -108,8 +107,8 @@ def expectation(prior_set: Any, figure: str, f: Sequence[Any], bound: Bound) -> 
     proof = {"multiplier": maker.multiplier(v), "member": maker.member(v)[0]}
     one = np.array([[ONE]] * len(v), dtype=object)
     nothing = Mechanism.from_matrix(one, secret=prior_set.on)  # the checker reads the labels of it
-    about = {"priors": maker.data}
-    return claim(nothing, prior_set.on, about, figure, {"f": list(f)}, bound, proof)
+    about = table(nothing, prior_set.on, priors=maker.data)
+    return claim(about, figure, {"f": list(f)}, bound, proof)
 
 
 def _worst(joint: Joint, kinds: Sequence[str], chosen: Sequence[int]) -> tuple[str, int]:

@@ -82,7 +82,10 @@ class Outcomes:
         return sorted({v for v in inner if lower < v < upper and math.isfinite(v)} | {lower, upper})
 
     def layout(self, a: float, b: float, *, reach: float = 8.0) -> Layout:
-        """Return edges of the secrets for outcomes in (a, b); one moves with them, at a kink."""
+        """Return edges of the secrets for outcomes in (a, b); one moves with them, at a kink.
+
+        For an atom, a = b, it does not move.
+        """
         lower, upper = self.checked.ends
         density = self.joint.mechanism.density
         assert density is not None and density.graph is not None
@@ -90,7 +93,7 @@ class Outcomes:
         kinked = bool(density.graph.operations & _KINKS)
         moving = [0.0] if kinked and lower <= a < b <= upper and not far else []
         inner = [v for v in breaks(self.joint) if not (moving and a < v < b)]
-        inner += [a] if a == b else []
+        inner += [a] if kinked and a == b else []
         middle = 0.0 if far else a + (b - a) / 2
         # no part that runs as a power of t may reach into the outcomes, or run beside theirs
         room = (0.0, 0.0) if far else (a - lower, upper - b) if moving else (math.inf, math.inf)

@@ -34,6 +34,7 @@ class EnvelopeThreshold:
     """A level t in nats, or e^t itself, as theta: e^t for PML, -e^-t for PMC."""
 
     def __init__(self, sign: int, t: Any, ratio: Any):
+        self.given = t, ratio
         self.exact: Fraction | None = None
         self.number = None if isinstance(t, float) and math.isinf(t) else t
         self.t = t if isinstance(t, float) and math.isfinite(t) else None  # as a float says it
@@ -54,6 +55,10 @@ class EnvelopeThreshold:
             return
         low, high = enclose(lambda: (ball(t) * sign).exp())
         self.lower, self.upper = (low, high) if sign > 0 else (-high, -low)
+
+    def as_number(self) -> dict[str, Any]:
+        """Return the level as it was given: ``{"nats": t}``, or ``{"ratio": e^t}``."""
+        return {"nats": self.given[0]} if self.given[1] is None else {"ratio": self.given[1]}
 
     def stated(self, sign: int) -> dict[str, Any] | None:
         """Return the level as a certificate says it: nats, or e^t; None if it is infinite."""
