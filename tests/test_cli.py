@@ -286,7 +286,9 @@ def test_check_verifies_what_an_audit_certified(noisy):
     assert done.exit_code == 0
     assert "6 verified, 0 refused, 1 without one" in done.output
     lines = done.output.splitlines()
-    assert lines[0].startswith("pml  Bound(") and lines[1].startswith("    verified: pml.sup is within")
+    assert lines[0].startswith("pml  Bound(") and lines[1].startswith(
+        "    verified: pml.sup is within"
+    )
     assert "on trust: that f(.|x) has total mass 1 for every secret x" in lines[1]
     (at,) = (k for k, line in enumerate(lines) if line.startswith("mutual_information  "))
     assert lines[at + 1].startswith("    no certificate: none; missing: anything to verify")

@@ -1,4 +1,4 @@
-"""What `borel check` believes: a certificate is about the figure, the ends and the joint beside it."""
+"""What `borel check` believes: a certificate is about the figure, the ends, the joint beside it."""
 
 from dataclasses import replace
 from fractions import Fraction as F

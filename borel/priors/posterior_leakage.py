@@ -120,7 +120,9 @@ class PosteriorLeakage(Remade):
 
     def sup(self) -> RandomBound:
         """Return the random epsilon: the supremum over outcomes under each draw of the prior."""
-        return self._random(("sup",), lambda engine: engine.sup(self.kind), f"epsilon of {self.kind}")
+        return self._random(
+            ("sup",), lambda engine: engine.sup(self.kind), f"epsilon of {self.kind}"
+        )
 
     def curve(self, ys: Any, prob: float = 0.95) -> xr.Dataset:
         """Return the leakage over outcomes with its equal-tailed posterior band.

@@ -531,9 +531,7 @@ class PosteriorPriors(Remade):
                 instead="finite alphabets; or one prior, learnt.mean_prior() * mech.",
             )
         label, of_draw = name.replace("_", " "), asked_of_draw(joint, name, *arguments)
-        return random_figure(
-            joint, engine, lambda e: getattr(e, name)(*arguments), label, of_draw
-        )
+        return random_figure(joint, engine, lambda e: getattr(e, name)(*arguments), label, of_draw)
 
     def __repr__(self) -> str:
         """Show the number of draws, whether they are exact, and the alphabet."""

@@ -50,9 +50,9 @@ FIGURES = {
 """The figures by the names under which they are asked for (see `Question`)."""
 _PLAIN: dict[str, Callable[[Any], Any]] = {
     "f": lambda f: f.name if hasattr(f, "name") else list(f),
-    "epsilon": lambda level: {"nats": level.epsilon}
-    if level.ratio is None
-    else {"ratio": level.ratio},
+    "epsilon": lambda level: (
+        {"nats": level.epsilon} if level.ratio is None else {"ratio": level.ratio}
+    ),
 }
 """How arguments are written that are neither numbers, flags nor labels."""
 
