@@ -38,7 +38,7 @@ ON_UNIT = bl.Mechanism(laplace, secret=UNIT, outcome=REALS)
 DIVERGENCE = bl.priors.kl_ball(bl.pmf([0.25, 0.75]), 0.1, direction="to_centre")
 FAMILY = bl.priors.family(lambda t: bl.beta(alpha=2.0, beta=t), bl.Interval(2, 3))
 COUNTS = bl.priors.from_counts([30, 70], confidence=0.95)
-NOISE = bl.mechanisms.laplace(b=1.0, secret=BIT)
+NOISE = bl.mechanisms.laplace(b=1.0, secret=UNIT)
 P, Q = bl.beta(alpha=2, beta=5), bl.beta(alpha=2.5, beta=5)
 
 RATIONAL = bl.pmf([F(1, 4), F(3, 4)]) * bl.Mechanism.from_matrix(
@@ -90,7 +90,7 @@ FIGURES = {
     "an event": lambda: bl.event_maximal_leakage(ON_A_LINE, delta=F(1, 5)),
     "an infinite quantile": lambda: bl.pmc(COUNTED).quantile(0.5),
     "a set": lambda: bl.pml(BALL * ON_UNIT).sup(),
-    "a closed form": lambda: bl.pml(bl.pmf([0.25, 0.75], on=BIT) * NOISE).sup(),
+    "a closed form": lambda: bl.pml(bl.uniform(UNIT) * NOISE).sup(),
     "an open level": lambda: bl.envelope(TABLE).delta(0.1, closed=False),
     "an envelope that bins bound": lambda: bl.envelope(NOISY)(F(1, 5)),
     "all of the mass of an envelope": lambda: bl.envelope(ON_A_LINE)(1),
@@ -139,7 +139,7 @@ def joints():
 def test_a_certificate_is_made_when_it_is_asked_for(name):
     with bl.options(budget=120):
         found = WITH[name]()
-    assert found.status in ("exact", "certified", "statistical") and found.certificate is None
+    assert found.certificate is None and (found.proved or name == "a set that counts give")
     made = found.certify()  # under the options of the figure
     claim = parse(json.dumps(made.certificate))
     assert verify(claim).figure == claim["figure"]

@@ -103,7 +103,7 @@ def test_a_set_of_priors_names_its_mechanism_and_the_set():
 
 
 def test_one_draw_of_a_posterior_is_verified(tmp_path):
-    """The draw nearest to the reported quantile; a certificate of another one is refused."""
+    """The draw nearest to the quantile that is reported; a certificate of another is refused."""
     study = bl.Study(
         title="D",
         mechanism=bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]]),

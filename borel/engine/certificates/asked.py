@@ -108,14 +108,14 @@ def joint_of(joint: Any) -> dict[str, Any]:
         No certificate can be about it.
     """
     mechanism, prior = joint.mechanism, joint.prior
-    if hasattr(prior, "figure_of"):
-        if not (mechanism.finite and prior.on.kind == "finite"):
-            raise NotYet(finite.WHAT, missing="a rule for draws of priors that are no tables")
-        return finite.table(mechanism, mechanism.secret)
     if hasattr(prior, "described"):
         if not mechanism.finite:
             raise NotYet(finite.WHAT, missing="a rule for sets of priors that are no tables")
         return finite.table(mechanism, prior.on, priors=finite_sets.described(prior))
+    if hasattr(prior, "figure_of"):
+        if not (mechanism.finite and prior.on.kind == "finite"):
+            raise NotYet(finite.WHAT, missing="a rule for draws of priors that are no tables")
+        return finite.table(mechanism, mechanism.secret)
     if joint.finite:
         return finite.table_of(joint)
     return joint_as_data(joint, "it")
