@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates import kept
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
@@ -30,7 +29,7 @@ def engine_of(joint: Joint) -> Any:
         Alphabets on which the set is not covered; the message says what to do.
     """
     wanted = settings.current()
-    return settings.once(kept(joint, "_set_engines"), wanted, lambda: _choose(joint))
+    return settings.once(settings.kept(joint, "_set_engines"), wanted, lambda: _choose(joint))
 
 
 def _choose(joint: Joint) -> Any:
@@ -152,7 +151,7 @@ class SetLeakage:
         compute = lambda: engine_of(self.joint).sup(self.kind)  # noqa: E731
         key = self.kind, settings.current(), settings.within_figure()
         make = lambda: asked(self.joint, "sup", (self.kind,), compute)  # noqa: E731
-        return settings.once(kept(self.joint, "_set_suprema"), key, make)
+        return settings.once(settings.kept(self.joint, "_set_suprema"), key, make)
 
     @property
     def nominal(self) -> Any:

@@ -395,12 +395,7 @@ class CertifiedEngine(LawMeasures):
         if math.isinf(mean.upper):
             return self.bound(low, math.inf)
         high = max(enclose(lambda: ball(mean.upper).log())[1], 0.0)
-        made = None
-        if mean.certificate is not None:
-            from borel.engine.certificates.laws import logarithm
-
-            made = logarithm(mean.certificate, (low, high))
-        return self.bound(low, high, certificate=made)
+        return self.bound(low, high)
 
     def _ldp(self) -> Bound:
         """Enclose the local differential privacy level by the outcomes of a head."""

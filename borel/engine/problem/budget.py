@@ -36,6 +36,15 @@ def within_budget(compute: Callable[[], Any], units: str = "nats", *, least: flo
     return cut_short(found) if late else found
 
 
+_PATIENCE = 10.0
+
+
+def patience() -> float:
+    """Return until when one proof may be tried: a part of the budget of its figure."""
+    longest = settings.now() + max(_PATIENCE, settings.current().budget / 4)
+    return min(longest, settings.deadline())
+
+
 def stopped_by_clock(found: Any, units: str = "nats", least: float = 0.0) -> Any:
     """Return a figure, or ends and statuses of many, that the clock of the wall stopped.
 

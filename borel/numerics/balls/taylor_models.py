@@ -1,10 +1,7 @@
-"""Taylor models in a secret and an outcome, for checkers of certificates: a part to trust.
+"""Taylor models of a function on an interval: a polynomial with Arb balls, and a range.
 
-On a box of outcomes and a cell of secrets a graph runs on `Model`: a polynomial in s (the secret)
-and u (the outcome), both in [-1, 1], with Arb balls as coefficients, beside the range of its
-values. On an unbounded box of outcomes the constant term of y is not known, and with it that of
-log f; but the terms in s are, as long as they are bounded: log f(y|x) up to what does not depend
-on x.
+On an interval a graph runs on `TaylorModel`: a polynomial in u, which goes from -1 to 1 along the
+interval, with balls as coefficients, beside the range of the function's values.
 """
 
 from __future__ import annotations
@@ -12,97 +9,70 @@ from __future__ import annotations
 import math
 from functools import partial, reduce
 
-from flint import arb, arb_poly, arb_series
+from flint import arb, arb_series
 
-from borel.engine.certificates.checks.rays import INF, Z
+from borel.numerics.balls.power_sums import INF, Z
 
-DEGREE, WORTHLESS, NAN, ONE = 8, arb(2) ** 16, arb("nan"), (0, 0)
-_UNITS = (1, 0), (0, 1)
-BILINEAR = {(0, 0), (1, 0), (0, 1), (1, 1)}
+DEGREE, WORTHLESS, NAN = 8, arb(2) ** 16, arb("nan")
 
 
 def _cut(terms, most=DEGREE):
-    """Return terms of degree at most ``most``: what is beyond is added to the last ones."""
-    out, over = {}, {}
-    for (i, j), b in terms.items():
-        if i + j <= most:
-            out[i, j] = b
-        else:  # |s| and |u| are at most 1
-            key = (most - j, j) if j < most else (0, most)
-            over[key] = over.get(key, Z) + abs(b)
-    for k, b in over.items():
-        out[k] = out.get(k, Z) + arb(0, b.upper())
-    return {k: b for k, b in out.items() if not b == 0}
+    """Return terms of degree at most ``most``: what is beyond is added to the last one."""
+    out = {j: b for j, b in terms.items() if j <= most}
+    over = sum((abs(b) for j, b in terms.items() if j > most), Z)  # |u| is at most 1
+    if not over == 0:
+        out[most] = out.get(most, Z) + arb(0, over.upper())
+    return {j: b for j, b in out.items() if not b == 0}
 
 
 def _times(terms, others, most=DEGREE):
-    """Return the terms of a product; where all are numbers, as sums of products in s alone."""
+    """Return the terms of a product."""
     out: dict = {}
-    if all(b.is_finite() for b in (*terms.values(), *others.values())):
-        for j, p in _rows(terms):
-            for m, q in _rows(others):
-                out[j + m] = out.get(j + m, 0) + p * q
-        return _cut({(i, j): b for j, p in out.items() for i, b in enumerate(p)}, most)
-    for (i, j), b in terms.items():  # what is known of one does not get lost for another
-        for (k, m), c in others.items():
-            out[i + k, j + m] = out.get((i + k, j + m), Z) + b * c
+    for j, b in terms.items():
+        for k, c in others.items():
+            out[j + k] = out.get(j + k, Z) + b * c
     return _cut(out, most)
 
 
-def _rows(terms):
-    """Return for each power of u its polynomial in s."""
-    rows: dict = {}
-    for (i, j), b in terms.items():
-        row = rows.setdefault(j, [])
-        row += [Z] * (i + 1 - len(row))
-        row[i] = b
-    return [(j, arb_poly(row)) for j, row in rows.items()]
+class TaylorModel:
+    """Terms {j: ball} of u^j: for each u, coefficients are somewhere in the balls.
 
-
-class Model:
-    """Terms {(i, j): ball} of s^i u^j: for any s and u, coefficients are somewhere in the balls.
-
-    The constant term does not vary with s where ``steady``; ``low`` and ``high`` bound all values,
+    The constant term does not vary with u where ``steady``; ``low`` and ``high`` bound all values,
     which are finite numbers at almost every point where ``real``: NaN is not, nor are infinities.
     """
 
     def __init__(self, terms, low=-INF, high=INF, steady=True, real=True):
         self.terms, self.steady, self.real = _cut(terms), steady, real
-        self.start = self.terms.get(ONE, Z)
-        self.reach = sum((abs(b).upper() for k, b in self.terms.items() if k != ONE), Z)
+        self.start = self.terms.get(0, Z)
+        self.reach = sum((abs(b).upper() for j, b in self.terms.items() if j), Z)
         least, most = (self.start - self.reach).lower(), (self.start + self.reach).upper()
-        if set(self.terms) == BILINEAR:  # its extremes are at the corners
-            edges = [(self.start + c * self.terms[0, 1], self.terms[1, 0] + c * self.terms[1, 1])
-                     for c in (1, -1)]  # fmt: skip
-            least, most = _least_and_most([v + w for u, t in edges for v, w in ((u, t), (u, -t))])
-            least, most = least.lower(), most.upper()
         self.low = least if least > low else -INF if low.is_nan() else low.lower()
         self.high = most if most < high else INF if high.is_nan() else high.upper()
         worth = WORTHLESS * (self.high - self.low)
         if self.start.is_finite() and 0 <= worth < self.reach:
             # what is known is the range: products of such polynomials would be work for nothing
-            self.__init__({ONE: self.low.union(self.high)}, self.low, self.high, False, real)
+            self.__init__({0: self.low.union(self.high)}, self.low, self.high, False, real)
 
     def __add__(self, other):
         other, terms = model(other), dict(self.terms)
-        for k, b in other.terms.items():
-            terms[k] = terms.get(k, Z) + b
+        for j, b in other.terms.items():
+            terms[j] = terms.get(j, Z) + b
         both = self.steady and other.steady, self.real and other.real
-        return Model(terms, self.low + other.low, self.high + other.high, *both)
+        return TaylorModel(terms, self.low + other.low, self.high + other.high, *both)
 
     def __mul__(self, other):
         other = model(other)
         pairs = [(p, q) for p in (self.low, self.high) for q in (other.low, other.high)]
         ends = _least_and_most([Z if p == 0 or q == 0 else p * q for p, q in pairs])
         both = self.steady and other.steady, self.real and other.real
-        return Model(_times(self.terms, other.terms), *ends, *both)
+        return TaylorModel(_times(self.terms, other.terms), *ends, *both)
 
     def __sub__(self, other):
         return self + model(other) * -1
 
     def varying(self):
         """Return all but the constant term."""
-        return Model({k: b for k, b in self.terms.items() if k != ONE})
+        return TaylorModel({j: b for j, b in self.terms.items() if j})
 
     def signs(self):
         """Return those that it may have, but on a null set."""
@@ -111,7 +81,7 @@ class Model:
         if self.low > 0 or self.high < 0:
             return {1} if self.low > 0 else {-1}
         exact = all(b.is_exact() and b.is_finite() for b in self.terms.values())
-        if exact and set(self.terms) - {ONE}:  # a polynomial that is not constant: few zeros
+        if exact and set(self.terms) - {0}:  # a polynomial that is not constant: few zeros
             return {1} if self.low >= 0 else {-1} if self.high <= 0 else {1, -1}
         return {0, 1, -1} if self.terms else {0}
 
@@ -121,63 +91,42 @@ class Model:
         order = DEGREE if w.terms else 0
         whole = self.start.union(self.low).union(self.high) if order else self.start
         try:
-            out = {ONE: function(arb_series([whole, 1], order + 1))[order]}
+            out = {0: function(arb_series([whole, 1], order + 1))[order]}
             parts = function(arb_series([self.start, 1], DEGREE))
         except (ValueError, ZeroDivisionError):
-            out, parts = {ONE: NAN}, [NAN] * DEGREE
+            out, parts = {0: NAN}, [NAN] * DEGREE
         for k in reversed(range(order)):
             out = _times(out, w.terms, DEGREE - k)  # k factors w follow, without constant terms
-            out[ONE] = out.get(ONE, Z) + parts[k]
-        return Model(out, low, high, self.steady, self.real)
+            out[0] = out.get(0, Z) + parts[k]
+        return TaylorModel(out, low, high, self.steady, self.real)
 
     def positive(self):
         """Return it, known not to be negative."""
-        return Model(self.terms, self.low.max(Z), self.high, self.steady, self.real)
+        return TaylorModel(self.terms, self.low.max(Z), self.high, self.steady, self.real)
 
-    def least(self):
-        """Bound it from below; along an axis on which it is monotone, by its value at an end."""
-        terms, total = dict(self.terms), Z
-        for n in (0, 1, 0):
-            slope = terms.get(_UNITS[n], Z)
-            rest = (abs(b).upper() * k[n] for k, b in terms.items() if k[n] and k != _UNITS[n])
-            if not slope.contains(0) and abs(slope).lower() > sum(rest, Z):
-                end, known, terms = -1 if slope > 0 else 1, terms, {}
-                for (i, j), b in known.items():
-                    k, power = ((0, j), i) if n == 0 else ((i, 0), j)
-                    terms[k] = terms.get(k, Z) + b * end**power
-        for one, two in zip(_UNITS, ((2, 0), (0, 2)), strict=True):
-            b, c = terms.get(one, Z), terms.get(two, Z)
-            if c > 0 and b.is_finite():  # b s + c s^2 >= -b^2 / 4 c
-                total -= (b * b / (4 * c)).upper()
-                terms = {k: v for k, v in terms.items() if k not in (one, two)}
-        for (i, j), b in terms.items():  # an even power is between 0 and 1
-            least = b if (i, j) == ONE else -abs(b) if i % 2 or j % 2 else b.lower().min(Z)
-            total += least.lower()
-        low = total.lower().max(self.low) if total.is_finite() else self.low
-        return low if low >= 0 else low.max(self.bowl())
-
-    def bowl(self):
-        """Bound it from below by a + b s + c s^2, with the ranges of a, b and c > 0 over u."""
-        powers = [arb(1)] + [arb(0, 1), arb(0.5, 0.5)] * (DEGREE // 2)  # u^j
-        a, b, c, *more = (
-            sum((v * powers[j] for (k, j), v in self.terms.items() if k == i), Z)
-            for i in range(DEGREE + 1)
-        )
-        c = c.lower() - sum((abs(v).upper() for v in more), Z)
-        low = a - (b * b / (4 * c)).upper() if c > 0 else -INF
-        return low.lower() if low.is_finite() else -INF
-
-    def doubt(self, varies=False):
-        """Return how little is known of it; with what varies with s."""
-        more = sum((abs(b).upper() for (i, _), b in self.terms.items() if i and varies), Z)
-        return self.start.rad() + more
+    def integral(self, a, b):
+        """Enclose its integral over the interval (a, b); at a point, a = b, it is the value."""
+        if a == b:
+            return self.low, self.high
+        half = (arb(b) - arb(a)) / 2
+        # the radius of NaN may be 0
+        parts = [arb(0, c.rad()) if j % 2 and c.is_finite() else c for j, c in self.terms.items()]
+        total = sum((c * half * 2 / (j + 1) for j, c in zip(self.terms, parts, strict=True)), Z)
+        low, high = self.low * half * 2, self.high * half * 2
+        return total.lower().max(low), total.upper().min(high)
 
 
 def model(value):
     """Return a model, or the constant one of a number."""
-    if isinstance(value, Model):
+    if isinstance(value, TaylorModel):
         return value
-    return Model({ONE: arb(value)}, real=arb(value).is_finite())
+    return TaylorModel({0: arb(value)}, real=arb(value).is_finite())
+
+
+def of_interval(a, b):
+    """Return the numbers of a bounded interval as a model."""
+    low, high = arb(a), arb(b)
+    return TaylorModel({0: (low + high) / 2, 1: (high - low) / 2}, low, high)
 
 
 def _least_and_most(values):
@@ -186,7 +135,7 @@ def _least_and_most(values):
 
 def between(low, high, real=True):
     """Return a model of which nothing is known but the range."""
-    return Model({ONE: low.union(high)}, low, high, steady=False, real=real)
+    return TaylorModel({0: low.union(high)}, low, high, steady=False, real=real)
 
 
 def _rising(name, v, at_zero=None):  # an increasing function; at_zero is its value there
@@ -205,7 +154,7 @@ def exponential(v):
     # the constant term is within ``reach`` of the values of v
     unit = (v.low - v.reach).exp().union((v.high + v.reach).exp())
     out = _rising("exp", v.varying()) * unit
-    return Model(out.terms, v.low.exp(), v.high.exp(), v.steady, v.real)
+    return TaylorModel(out.terms, v.low.exp(), v.high.exp(), v.steady, v.real)
 
 
 def _log(v):
@@ -214,7 +163,7 @@ def _log(v):
         return _rising("log", v, -INF)
     # log (c + w) = log c + log (1 + w / c), with c not known but that it is at least that
     out = _rising("log", v.varying() * Z.union(1 / least) + 1) + arb(0, INF)
-    return Model(out.terms, v.low.log(), v.high.log(), v.steady, v.real)
+    return TaylorModel(out.terms, v.low.log(), v.high.log(), v.steady, v.real)
 
 
 def _function(name, v):
@@ -228,14 +177,14 @@ def _reciprocal(v):
     if v.low > 0 or v.high < 0:
         return v.apply(arb_series.inv, 1 / v.high, 1 / v.low)
     # 0 has a sign in floats, which its quotients have: x - y is 0 almost nowhere, but others are
-    plane = {ONE: v.start, (1, 0): Z, (0, 1): Z} | v.terms
-    rare = len(plane) == 3 and any(plane[k] != 0 for k in ((1, 0), (0, 1)))
+    plane = {0: v.start, 1: Z} | v.terms
+    rare = len(plane) == 2 and plane[1] != 0
     real = v.real and 0 not in v.signs()
     return between(1 / v.high if rare and v.low >= 0 and v.high > 0 else -INF, INF, real)
 
 
 def _number(k):  # the number that it is, if it is one
-    return k.start if k.steady and set(k.terms) <= {ONE} else NAN
+    return k.start if k.steady and set(k.terms) <= {0} else NAN
 
 
 def _power(v, k):
@@ -257,13 +206,13 @@ def _pick(test, wanted, first, second):  # by the sign of a test
         v = between(*ends, first.real and second.real)
     # a jump may be at the edge of a cell, a null set: it is not steady
     sure = test.low > 0 or test.high < 0 or not test.terms
-    return Model(v.terms, v.low, v.high, v.steady and test.steady and sure, v.real)
+    return TaylorModel(v.terms, v.low, v.high, v.steady and test.steady and sure, v.real)
 
 
 def _either(test, first, second):  # the first where the test >= 0; both are equal where it is 0
     v = first if test.low >= 0 else second if test.high <= 0 else _pick(test, _UP, first, second)
     real = v.real and test.real
-    return Model(v.terms, v.low, v.high, v.steady and test.steady, real)
+    return TaylorModel(v.terms, v.low, v.high, v.steady and test.steady, real)
 
 
 def _logaddexp(u, v):
@@ -301,24 +250,9 @@ FUNCTIONS = {
 # fmt: on
 
 
-def _on_half_line(v):
-    """Return a function of the secret alone on a half-line, s = 1, where it has a range."""
-    known = all(b.is_finite() for b in v.terms.values()) or not v.steady
-    if known or not (v.low.is_finite() and v.high.is_finite()):
-        return v
-    whole = v.low.union(v.high)
-    return Model({ONE: whole.mid(), (1, 0): arb(0, whole.rad())}, v.low, v.high, real=v.real)
-
-
-def run(density, log, **named):
-    """Return f(y|x), or p(x); or its logarithm, that of a product through those of its factors."""
-    (graph, logged), values = density, {}
-    settles = "x" in named and not named["x"].reach < INF
-    of_y: list = []
-    for op, args in graph.nodes if settles else ():
-        of_y.append(
-            args[0] == "y" if op == "input" else op != "const" and any(of_y[a] for a in args)
-        )
+def run(density, log, x, y):
+    """Return f(y|x), or its logarithm, that of a product through those of its factors."""
+    (graph, logged), values, named = density, {}, {"x": x, "y": y}
 
     def value(k):
         if k not in values:
@@ -331,8 +265,6 @@ def run(density, log, **named):
                 values[k] = _logaddexp(model(0), logarithm(*args))
             else:
                 values[k] = FUNCTIONS[op.removeprefix("special.")](*map(value, args))
-            if settles and not of_y[k]:
-                values[k] = _on_half_line(values[k])
         return values[k]
 
     def logarithm(k):
@@ -356,35 +288,3 @@ def run(density, log, **named):
     if log:
         return value(last) if logged else logarithm(last)
     return exponential(value(last)) if logged else value(last)
-
-
-def axis(a, b, *key):
-    """Return the coordinate on a box, by s or by u."""
-    low, high = arb(a), arb(b)
-    if not math.isfinite(b - a):
-        return Model({key if key == (1, 0) else ONE: arb(0, INF)}, low, high)
-    return Model({ONE: (low + high) / 2, key: (high - low) / 2}, low, high)
-
-
-def integral(v, a, b):
-    """Integrate over s: a coefficient that varies keeps odd powers alive."""
-    out, width = {}, arb(b) - arb(a)
-    half = width / 2
-    for (i, j), b in v.terms.items():
-        # the radius of NaN may be 0
-        b = arb(0, b.rad()) if i % 2 and b.is_finite() else b
-        out[0, j] = out.get((0, j), Z) + b * half * 2 / (i + 1)
-    bounded = v.low.is_finite() and v.high.is_finite() and width.is_finite()
-    return Model(out, v.low * width, v.high * width) if bounded else Model(out)
-
-
-def integral_to_u(v, sign):
-    """Integrate over s from -1 to u, or to -u."""
-    out = {}
-    for (i, j), b in v.terms.items():
-        # what varies of a coefficient is integrated with |s|^i, at most up to 1
-        ends = {(0, j): arb(0, b.rad()) * 2 - b.mid() * (-1) ** (i + 1)}
-        ends[0, i + j + 1] = b.mid() * sign ** (i + 1)
-        for k, c in ends.items():
-            out[k] = out.get(k, Z) + c / (i + 1)
-    return Model(out)
