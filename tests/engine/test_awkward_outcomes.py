@@ -1,4 +1,4 @@
-"""Figures at one outcome under priors with a logarithm, and of noise that is one-sided or narrow."""
+"""Figures at one outcome under priors with a logarithm, and of noise that is narrow."""
 
 import mpmath as mp
 import numpy as np

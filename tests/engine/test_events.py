@@ -1,4 +1,4 @@
-"""Certificates of psi_1, psi_2 and worst events: they hold the truth, and what is false is refused.
+"""psi_1, psi_2 and worst events over outcomes on a line, against closed forms.
 
 For two secrets whose ratio of densities is monotone in the outcome the worst events are half-lines;
 for densities that are steps the figures are those of a finite mechanism, which are exact.
@@ -153,7 +153,6 @@ def test_two_secrets(name, figure):
         truth = exact(Truth(name))
     bound = of(joint(name))
     assert bound.proved and bound.lower <= truth <= bound.upper and bound.width < 1e-9
-    few()
 
 
 EDGES = 0.0, 0.125, 0.25, 0.5, 0.75, 1.0
@@ -219,7 +218,6 @@ def two():
 
 
 def test_every_secret_counts(two):
-    few()
     found = bl.psi_2(two, LEVEL)
     first = 0.875 - math.exp(0.25) * 0.625
     assert found.lower > first + 0.05  # that of the second secret
@@ -229,7 +227,6 @@ def test_every_secret_counts(two):
 
 
 def test_an_event_is_about_one_secret_and_half_of_a_pair_about_both(two):
-    few()
     delta = F(3, 4)
     event, both = bl.event_maximal_leakage(two, delta=delta), bl.binary_envelope(two)(delta)
     envelope = bl.envelope(two)(delta)

@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 from engine.certified_cases import kernel
-from engine.test_suprema import FINITE, UNIT
 
 import borel as bl
+
+UNIT = bl.Interval(0, 1)
+FINITE = bl.pmf([0.25, 0.5, 0.25], on=bl.Finite([0.0, 1.0, 2.0]))
 
 POLYNOMIAL = FINITE * kernel(lambda y, x: 1 + (x - 1) * (y - 0.5), secret=FINITE.on, outcome=UNIT)
 

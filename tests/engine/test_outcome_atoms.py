@@ -6,9 +6,10 @@ from fractions import Fraction
 import mpmath
 import pytest
 from engine.certified_cases import kernel
-from engine.test_suprema import UNIT
 
 import borel as bl
+
+UNIT = bl.Interval(0, 1)
 
 BIT = bl.pmf([0.5, 0.5], on=bl.Finite([0.0, 1.0]))
 

@@ -136,11 +136,11 @@ def outcome(request):
     name, kernel, leakage, y = request.param
     bound = at(SETS[name] * KERNELS[kernel](X), leakage, y)
     with mp.workdps(40):
-        return name, bound, truth(name, kernel, leakage, y), leakage
+        return bound, truth(name, kernel, leakage, y)
 
 
 def test_a_figure_at_one_outcome_encloses_the_truth(outcome):
-    _, bound, true, leakage = outcome
+    bound, true = outcome
     assert bound.lower <= true <= bound.upper and bound.width < 1e-10
 
 

@@ -4,9 +4,10 @@ import math
 
 import pytest
 from engine.certified_cases import kernel
-from engine.test_suprema import UNIT
 
 import borel as bl
+
+UNIT = bl.Interval(0, 1)
 
 
 def answer(y, x):
