@@ -39,7 +39,7 @@ from borel.numerics.balls.taylor_models import FUNCTIONS, TaylorModel, model, of
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from borel.engine.continuous.event_figures import Excesses
+    from borel.engine.kernels.rows import Rows
     from borel.engine.problem.thresholds import Threshold
 
 _TIE = 2.0**-40
@@ -49,12 +49,12 @@ _SPARE = 1e-12
 Ends = tuple[float, float]
 
 
-def psi(rows: Excesses, quantity: str, level: Threshold, room: float) -> Ends | None:
+def psi(rows: Rows, quantity: str, level: Threshold, room: float) -> Ends | None:
     """Return proved ends of psi_1 or psi_2; None where they are not proved.
 
     Parameters
     ----------
-    rows : Excesses
+    rows : Rows
         The kernels.
     quantity : {"psi_1", "psi_2"}
         Which.
@@ -78,12 +78,12 @@ def psi(rows: Excesses, quantity: str, level: Threshold, room: float) -> Ends | 
     return ends if proof.proved(proof.psi, ends, level, rows.points[best]) else None
 
 
-def event(rows: Excesses, quantity: str, delta: Fraction, room: float) -> Ends | None:
+def event(rows: Rows, quantity: str, delta: Fraction, room: float) -> Ends | None:
     """Return proved ends of the largest leakage of an event of probability delta; or None.
 
     Parameters
     ----------
-    rows : Excesses
+    rows : Rows
         The kernels.
     quantity : {"event_maximal_leakage", "binary_envelope", "both_halves"}
         Which; the last one is that of an event and its complement, of any probability, and the
