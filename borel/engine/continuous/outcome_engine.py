@@ -81,27 +81,16 @@ class CertifiedOutcomes(CertifiedEngine):
         return FarEntropy(self)
 
     @cached_property
-    def of_one(self) -> CertifiedOutcomes | None:
+    def over_one(self) -> CertifiedOutcomes | None:
         """The engine of the one number that the kernel reads of several secrets, if it reads one.
 
-        Every part of its values has mass. What it knows of the kernel holds; its prior is no more
-        than that: f_Y is another one.
+        It has all of its values, and perhaps a few more. What it knows of the kernel holds; its
+        prior is no more than that: f_Y is another one.
         """
-        return self._of_one(False)
-
-    @cached_property
-    def over_one(self) -> CertifiedOutcomes | None:
-        """The same, with perhaps a few more values, so that they are all."""
-        return self._of_one(True)
-
-    def _of_one(self, cover: bool) -> CertifiedOutcomes | None:
         found = self.bands.summary
         if found is None:
             return None
-        secret = (found.cover if cover else found.inside).secret
-        made = self._same_of(reduced_joint.on_a_number(self.joint, found.graph, secret))
-        made.several = self
-        return made
+        return self._same_of(reduced_joint.on_a_number(self.joint, found.graph, found.cover.secret))
 
     @cached_property
     def end_means(self) -> EndMeans:

@@ -24,7 +24,6 @@ _FIRST = 16
 _ROUND = 256
 _BLOCK = 512
 _FRUITLESS = 8
-_TRIES = 64
 
 
 class Partition:
