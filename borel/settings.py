@@ -270,6 +270,11 @@ def once(kept: dict[Any, tuple[Any, Any]], key: Any, compute: Callable[[], Any])
     return kept[key][1]
 
 
+def kept(owner: Any, name: str) -> dict:
+    """Return the dict in which an object keeps, for `once`, what it computes under a name."""
+    return owner.__dict__.setdefault(name, {})
+
+
 _CERTIFICATES = (
     "options(certificates=...) does nothing any more: no figure makes a certificate unless it is "
     "asked for, by bound.certify() or `borel audit --certificates`; leave the option out"

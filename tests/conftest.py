@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import borel as bl
-from borel.engine.certificates import making
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # so that tests may import `oracles`
@@ -34,13 +33,6 @@ settings.load_profile("suite")
 def estimates():
     """Let the estimate engine compute, where the certified one would be asked first."""
     with bl.options(engine="estimate"):
-        yield
-
-
-@pytest.fixture(scope="module")
-def with_certificates():
-    """Let figures carry their certificates, as `Bound.certify` makes them."""
-    with making():
         yield
 
 

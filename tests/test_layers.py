@@ -19,9 +19,9 @@ checker
 numerics
 probability
 mechanisms
-engine.problem engine.kernels engine.divergences engine.certificates.checks engine.certificates
-engine.infinite engine.finite engine.countable engine.continuous engine.estimates engine.envelopes
-engine.prior_sets engine.draws engine
+engine.problem engine.kernels engine.divergences engine.infinite engine.finite engine.countable
+engine.continuous engine.estimates engine.envelopes engine.prior_sets engine.draws engine
+engine.certificates
 figures envelope_bounds
 priors
 databases guarantees adversaries
@@ -127,39 +127,13 @@ ALLOWED = {
     "finite alphabets only an engine computes f_Y",
 }
 
-WAITING = """
-engine.certificates.at_outcomes -> engine.continuous.engine
-engine.certificates.discrete_laws -> engine.finite.law_engine
-engine.certificates.encoding -> engine.continuous.engine
-engine.certificates.envelope_tables -> engine.envelopes.figures
-engine.certificates.events -> engine.continuous.event_figures
-engine.certificates.finite_envelopes -> engine
-engine.certificates.finite_envelopes -> engine.envelopes.cell_enclosures
-engine.certificates.finite_envelopes -> engine.envelopes.figures
-engine.certificates.finite_envelopes -> engine.envelopes.rational_programme
-engine.certificates.finite_sets -> engine.prior_sets.finite_figures
-engine.certificates.finite_sets -> engine.prior_sets.linear_programme
-engine.certificates.infinities -> engine.continuous.engine
-engine.certificates.laws -> engine.continuous.outcome_engine
-engine.certificates.laws -> engine.continuous.outcome_partition
-engine.certificates.prior_sets -> engine
-engine.certificates.prior_sets -> engine.prior_sets.linear_programme
-engine.certificates.several_secrets -> engine.continuous.engine
-engine.certificates.trials -> engine.continuous.outcome_engine
-""".strip().splitlines()
-"""Imports against the flow that are still there: this list may only get shorter."""
-
 CIRCLES = """
 checker.duals checker.tables
 probability.joint probability.kernel_operations probability.mechanism
     probability.mechanism_families
 """.strip()
-"""Circles of files, WAITING and ALLOWED apart, that are still there: this list may only get
+"""Circles of files, ALLOWED apart, that are still there: this list may only get
 shorter."""
-
-
-SOON_DELETED = ("engine.certificates", "engine.certificates.checks")
-"""Folders whose classes may still bear the name of another: this list may only get shorter."""
 
 
 def test_every_module_has_a_place():
@@ -169,7 +143,7 @@ def test_every_module_has_a_place():
 def test_data_goes_one_way():
     against = {f"{of} -> {to}" for of, to in imports() if backward((of, to))}
     allowed = {f"{of} -> {to}" for of, to in ALLOWED}
-    assert sorted(against - allowed) == sorted(WAITING)
+    assert sorted(against - allowed) == []
 
 
 def test_every_exception_is_needed():
@@ -190,7 +164,7 @@ def test_a_class_name_means_one_thing():
     """Public ones, as a name with an underscore is of its own file; the checker stands apart."""
     where = {}
     for module, path in sources().items():
-        if room(module) not in {*SOON_DELETED, "checker"}:
+        if room(module) != "checker":
             for node in ast.walk(tree(path)):
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     where.setdefault(node.name, []).append(module)

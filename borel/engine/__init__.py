@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from borel import settings
-from borel.engine.certificates import kept
 from borel.errors import NotEnclosed, NotYet
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def engine_for(joint: Joint) -> Any:
         ``options(engine="exact")`` on alphabets that are neither finite nor countable, or
         ``options(engine="certified")`` where something cannot be enclosed; the message says what.
     """
-    wanted, cache = settings.current().engine, kept(joint, "_engines")
+    wanted, cache = settings.current().engine, settings.kept(joint, "_engines")
     if joint.finite:  # nothing that it keeps depends on a budget
         if wanted not in cache:
             cache[wanted] = _choose(joint, wanted)

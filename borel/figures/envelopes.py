@@ -77,7 +77,6 @@ import numpy as np
 from borel import settings
 from borel.constants import exactly, real
 from borel.engine import engine_for
-from borel.engine.certificates import kept
 from borel.engine.envelopes.cell_enclosures import envelope_of
 from borel.engine.envelopes.figures import EnvelopeThreshold
 from borel.errors import InvalidInput, NotYet
@@ -118,7 +117,7 @@ class LeakageEnvelope(Remade):
 
     def _engine(self) -> Any:
         make = lambda: envelope_of(self.joint, engine_for(self.joint), self.kind)  # noqa: E731
-        return settings.once(kept(self, "_figures"), settings.current(), make)
+        return settings.once(settings.kept(self, "_figures"), settings.current(), make)
 
     def __call__(self, delta: Any) -> Bound:
         """Return epsilon_c(delta): what some post-processing leaks with probability delta.

@@ -11,7 +11,6 @@ import numpy as np
 from borel import settings
 from borel.constants import real
 from borel.engine import engine_for
-from borel.engine.certificates import kept
 from borel.engine.finite.law_engine import LOST
 from borel.engine.problem.budget import remembered, within_budget
 from borel.errors import InvalidInput, NotYet
@@ -68,7 +67,7 @@ class LeakageVariable(Remade):
     def _asked(self, what: str, compute: Any, *arguments: Any, units: str = "nats") -> Any:
         """Compute a figure once for each choice of options."""
         make = lambda: asked(self.joint, what, (self.kind, *arguments), compute, units)  # noqa: E731
-        return remembered(kept(self, "_cache"), (what, arguments), make)
+        return remembered(settings.kept(self, "_cache"), (what, arguments), make)
 
     def __call__(self, y: Any) -> Bound | xr.Dataset:
         """Return the leakage at one outcome, a Bound, or at many, a Dataset.
@@ -193,11 +192,7 @@ class LeakageVariable(Remade):
         low, high = 1.0 - above.upper, 1.0 - above.lower
         if above.proved:
             low, high = (float(end) for end in _complement(above.lower, above.upper))
-        made = above.certificate
-        if made is not None:  # one of the tail proves the complement
-            made = {**made, "lower": low, "upper": high}
-            made["claim"] = {**made["claim"], "figure": "cdf"}
-        return replace(above, lower=low, upper=high, certificate=made)
+        return replace(above, lower=low, upper=high)
 
     def _cdfs(self, ts: list[float]) -> tuple[np.ndarray, ...] | None:
         """Return lower ends, upper ends and statuses of the cdf, if all take the time of a few."""
@@ -300,7 +295,7 @@ class InformationDensity:
                 engine = engine_for(joint)
                 low, high = engine.information_density_at(x, y)
                 low, high = float(np.ravel(low)[0]), float(np.ravel(high)[0])
-                return engine.with_pair(_signed_bound(engine, low, high), x, y)
+                return _signed_bound(engine, low, high)
 
             about = "information_density", (x, y)
             return asked(joint, *about, at_pair, least=-math.inf)

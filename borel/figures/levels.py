@@ -11,7 +11,7 @@ from borel.figures.asking import asked
 from borel.figures.dispatch import figure
 from borel.figures.leakage import _require_joint, pmc, pml
 from borel.probability.alphabets import Alphabet, Finite, Interval
-from borel.probability.bound import Bound, largest, with_sides
+from borel.probability.bound import Bound, largest
 from borel.probability.mechanism import Mechanism
 from borel.probability.mechanism_families import JointFamily
 
@@ -123,7 +123,7 @@ def lip(joint: Joint) -> Bound:
 
     def of_sides() -> Bound:
         sides = alip(joint)
-        return with_sides(largest(sides), sides)
+        return largest(sides)
 
     return asked(joint, "lip", (), of_sides)
 

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine import certificates, engine_for
-from borel.engine.certificates import laws
+from borel.engine import engine_for
 from borel.errors import NotYet
 from borel.probability.bound import Bound, weakest
 
@@ -136,7 +135,7 @@ class SetLines:
             best = max(each, key=lambda b: (b.lower, b.upper))
             high = max(b.upper for b in each)
             witness = {"y": y, "prior": self._of(best, each)}
-            return self._proved(self._make(best.lower, high, each, witness), kind, each, y)
+            return self._make(best.lower, high, each, witness)
         ratio = self._ratio_at(y)
         low, high = self._combined(
             kind,
@@ -144,21 +143,7 @@ class SetLines:
             (np.array([ratio.lower]), np.array([ratio.upper])),
         )
         low, high = self._by_cells(kind, np.array([float(y)]), low, high)
-        bound = self._make(float(low[0]), float(high[0]), [*each, ratio], {"y": y})
-        return self._proved(bound, kind, [pml(self.joints[0])(y), pmc(self.joints[0])(y)], y)
-
-    def _proved(self, bound: Bound, kind: str, of: list[Bound], y: Any = None) -> Bound:
-        """Return a figure with the certificates of those that it follows from, if all have one."""
-        from borel.engine.certificates.prior_sets import combined
-
-        known = self.kind in _MIXED or kind == "ldp"
-        if not known or not certificates.wanted():
-            return bound
-        over: dict[str, Any] = {"kind": "full_support" if kind == "ldp" else self.kind}
-        if over["kind"] in ("contamination", "tv"):
-            over["size"] = [*self.set.size.as_integer_ratio()]
-        place = "the supremum over the outcomes" if y is None else f"at y = {y}"
-        return combined(bound, kind, over, of, place)
+        return self._make(float(low[0]), float(high[0]), [*each, ratio], {"y": y})
 
     def _of(self, best: Bound, each: list[Bound]) -> Measure:
         return self.centres[each.index(best)]
@@ -212,62 +197,51 @@ class SetLines:
         of = pml if kind == "pml" else pmc
         if self.kind == "full_support":
             ratio = ldp(self.joints[0])
-            bound = self._make(ratio.lower, ratio.upper, [ratio], None)
-            return self._proved(bound, kind, [ratio])
+            return self._make(ratio.lower, ratio.upper, [ratio], None)
         with settings.part(1 if self.kind == "hull" else 2):
             each = settings.each(lambda j: of(j).sup(), self.joints)
         if self.kind == "hull":
             best = max(each, key=lambda b: (b.lower, b.upper))
             high = max(b.upper for b in each)
-            bound = self._make(best.lower, high, each, {"prior": self._of(best, each)})
-            return self._proved(bound, kind, each)
+            return self._make(best.lower, high, each, {"prior": self._of(best, each)})
         ratio = ldp(self.joints[0])
         own = np.array([each[0].lower]), np.array([each[0].upper])
         over = np.array([ratio.lower]), np.array([ratio.upper])
         # the two suprema may be at different outcomes: together they bound it from above, and the
         # centre (a member) and the outcomes found bound it from below
         high = float(self._combined(kind, own, over)[1][0])
-        low, seen = float(each[0].lower), None
+        low = float(each[0].lower)
         if math.isinf(low):
             return self._make(low, low, each, None)
         places = {self._place(b) for b in (each[0], ratio)} - {None}
-        for y in places:
-            least, own = self._beside(kind, y)
-            low, seen = (least, own) if least > low else (low, seen)
-        bound = self._make(min(low, high), high, [*each, ratio], None)
-        return bound if seen is None else self._proved(bound, kind, [each[0], ratio, *seen])
+        low = max([low, *(self._beside(kind, y) for y in places)])
+        return self._make(min(low, high), high, [*each, ratio], None)
 
     def _place(self, found: Bound) -> Any:
         """Return the outcome of a supremum, if it is one: an infinity may lie along a ray."""
         y = (found.witness or {}).get("y")
         return y if isinstance(y, Real) else None
 
-    def _beside(self, kind: str, y: Any) -> tuple[float, list[Bound] | None]:
-        """Bound the leakage from below on a box of outcomes of positive measure around y.
-
-        Beside it there are bounds of the centre's leakage and of the LDP ratio on that box, with
-        certificates.
-        """
+    def _beside(self, kind: str, y: Any) -> float:
+        """Bound the leakage from below on a box of outcomes of positive measure around y."""
         engine = engine_for(self.joints[0])
         bands = getattr(engine, "bands", None)
         if bands is None:
             countable = self.joint.outcome.kind == "countable"
-            return (self.at(kind, y).lower if countable else 0.0), None
+            return self.at(kind, y).lower if countable else 0.0
         step = max(abs(float(y)), 1.0) * 2.0**-30
         line = engine.line
         low, high = max(float(y) - step, line.lower), min(float(y) + step, line.upper)
         if not low < high:
-            return 0.0, None
-        deadline, ends, seen = engine.deadline(), [], []
+            return 0.0
+        deadline, ends = engine.deadline(), []
         for of in (kind, "ldp"):
             found = bands.evaluate(of, np.array([low]), np.array([high]), 1e-10, deadline)
             if of == kind and not found.mass_low[0] > 0:
-                return 0.0, None
+                return 0.0
             least = max(float(found.lower[0]) - _ROOM, 0.0)
-            made = laws.outcomes(engine, of, (least, math.inf), (low, high))
-            seen.append(Bound.certified(least, math.inf, certificate=made))
             ends.append((np.array([least]), np.array([math.inf])))
-        return float(self._combined(kind, *ends)[0][0]), seen
+        return float(self._combined(kind, *ends)[0][0])
 
     def _make(self, low: float, high: float, parts: list[Bound], witness: Any) -> Bound:
         status = weakest([b.status for b in parts])
@@ -295,8 +269,7 @@ class SetLines:
 
         found = ldp(self.joints[0])
         if len(self.notes) == len(self.set.assumptions):
-            made = found.about(certificate=None)  # its support is the union of the supports
-            return self._proved(made, "ldp", [found])
+            return found  # its support is the union of the supports
         made = self._make(found.lower, found.upper, [found], found.witness)
         return made if found.attained is None else made.about(attained=found.attained)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates import kept
 from borel.engine.problem.budget import remembered, within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
@@ -30,7 +29,7 @@ def engine_of(joint: Joint) -> Any:
         Alphabets on which the set is not covered; the message says what to do.
     """
     wanted = settings.current()
-    return settings.once(kept(joint, "_set_engines"), wanted, lambda: _choose(joint))
+    return settings.once(settings.kept(joint, "_set_engines"), wanted, lambda: _choose(joint))
 
 
 def _choose(joint: Joint) -> Any:
@@ -151,7 +150,7 @@ class SetLeakage:
         """Return the supremum over the set and the outcomes: the epsilon of (epsilon, P)-PML."""
         compute = lambda: engine_of(self.joint).sup(self.kind)  # noqa: E731
         make = lambda: asked(self.joint, "sup", (self.kind,), compute)  # noqa: E731
-        return remembered(kept(self.joint, "_set_suprema"), self.kind, make)
+        return remembered(settings.kept(self.joint, "_set_suprema"), self.kind, make)
 
     @property
     def nominal(self) -> Any:

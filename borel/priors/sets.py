@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.certificates.prior_sets import of_mean
 from borel.engine.prior_sets import linear_programme
 from borel.engine.prior_sets.linear_programme import Constraints, constraints
 from borel.engine.prior_sets.lower_expectations import Least, exactly, vacuous
@@ -37,7 +36,7 @@ from borel.figures.asking import asked
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Alphabet
 from borel.probability.arrays import as_fractions, as_numbers, in_order_of
-from borel.probability.bound import Bound, largest, with_sides
+from borel.probability.bound import Bound, largest
 from borel.probability.measure import Measure, as_measure
 
 if TYPE_CHECKING:
@@ -214,8 +213,7 @@ class PriorSet:
             low, high = (low, high) if sign > 0 else (-high, -low)
             prior = found.prior[:, 0]
         about["witness"] = {"prior": as_measure(prior, self.on, "the attaining prior")}
-        bound = self.bound(low, high, **about)
-        return of_mean(bound, self, figure, values[:, 0], prior)
+        return self.bound(low, high, **about)
 
     def largest(self, figures: list[Bound]) -> Bound:
         """Return the largest of several figures over the set, with the confidence of the set.
@@ -224,7 +222,7 @@ class PriorSet:
         """
         found = largest(figures)
         if found.status != "statistical":
-            return with_sides(found, figures)
+            return found
         return replace(found, confidence=self.confidence)
 
     def bound(self, low: Any, high: Any, **about: Any) -> Bound:

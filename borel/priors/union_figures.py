@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates.checks.set_rules import SUPREMUM
 from borel.probability.bound import Bound, largest, weakest
 
 if TYPE_CHECKING:
@@ -36,13 +34,8 @@ class UnionEngine:
             alone.confidence = None
             self.engines.append(engine_of(Joint(alone, joint.mechanism)))
 
-    def _largest(self, each: list[Bound], kind: str = "", place: str = "") -> Bound:
-        from borel.engine.certificates.prior_sets import combined
-
+    def _largest(self, each: list[Bound]) -> Bound:
         found = largest(each, assumptions=self.set.assumptions)
-        if found.lower < math.inf:  # that of a part that is infinite is enough
-            found = found.about(certificate=None)
-            found = combined(found, kind, {"kind": "union"}, each, place)
         if self.set.confidence is None or not found.proved:
             return found
         return Bound.statistical(
@@ -56,9 +49,7 @@ class UnionEngine:
 
     def at(self, kind: str, y: Any) -> Bound:
         """Enclose the supremum over the union at one outcome."""
-        return self._largest(
-            settings.each(lambda e: e.at(kind, y), self.engines), kind, f"at y = {y}"
-        )
+        return self._largest(settings.each(lambda e: e.at(kind, y), self.engines))
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
@@ -74,7 +65,7 @@ class UnionEngine:
 
     def sup(self, kind: str) -> Bound:
         """Enclose the supremum over the union and the outcomes."""
-        return self._largest(settings.each(lambda e: e.sup(kind), self.engines), kind, SUPREMUM)
+        return self._largest(settings.each(lambda e: e.sup(kind), self.engines))
 
     def __getattr__(self, name: str) -> Any:
         """Return another measure, if every part has it."""
@@ -83,4 +74,4 @@ class UnionEngine:
         if name == "lip":
             return lambda: self.set.largest(settings.each(self.sup, ("pmc", "pml")))
         parts = [getattr(e, name) for e in self.engines]
-        return lambda: self._largest([part() for part in parts], name, SUPREMUM)
+        return lambda: self._largest([part() for part in parts])

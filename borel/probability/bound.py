@@ -322,15 +322,6 @@ class Bound:
         )
 
 
-def with_sides(found: Bound, sides: Sequence[Bound]) -> Bound:
-    """Return LIP, the larger of two suprema, with the certificates of both if they have some."""
-    made = [side.certificate for side in sides]
-    if not (found.proved and found.upper < math.inf and all(made)):
-        return found
-    proof = {"format": 3, "quantity": "lip", "sides": made}
-    return found.about(certificate={**proof, "lower": found.lower, "upper": found.upper})
-
-
 def attained_by_some(each: Sequence[bool | None], tied: bool) -> bool | None:
     """Return whether the largest of several suprema is attained; None if it is not known.
 

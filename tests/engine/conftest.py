@@ -1,22 +1,9 @@
-"""Shared by tests of the engine: what `borel check` says of a certificate."""
-
-import json
+"""Shared by tests of the engine."""
 
 import mpmath
 import numpy as np
 import pytest
 from engine.sum_truths import DIGITS
-
-from borel.audits.verification import verify
-
-
-@pytest.fixture
-def outcome(tmp_path):
-    def of(certificate):
-        (tmp_path / "one.json").write_text(json.dumps(certificate))
-        return verify(tmp_path / "one.json")[0].outcome
-
-    return of
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from scipy import stats
 import borel as bl
 from borel import settings
 from borel.engine import engine_for
-from borel.engine.certificates import making, trials
 from borel.engine.continuous import outcome_partition
 from borel.engine.countable import engine as countable
 from borel.engine.estimates import outcome_curve
@@ -33,6 +32,7 @@ from borel.engine.kernels import (
     quadrature_rules,
     unbounded_secrets,
 )
+from borel.engine.kernels.outcome_integrals import OutcomeIntegrals
 from borel.engine.problem.budget import within_budget
 from borel.numerics.balls import integral
 from borel.numerics.balls.arithmetic import ball, enclose
@@ -420,7 +420,7 @@ PIECES_OF_WORK = (
     (unbounded_secrets, "_cuts"),
     (integral, "_core"),
     (PowerProgram, "run"),
-    (trials, "check"),
+    (OutcomeIntegrals, "kernel"),
     (Pointwise, "log_kernel"),
     (countable.CountableEngine, "_evaluate"),
     (Quadrature, "_logs"),
@@ -483,7 +483,7 @@ def test_after_the_deadline_hardly_any_work_is_begun(monkeypatch, name, looks):
     clock = Leap(monkeypatch, looks)
     for owner, of in PIECES_OF_WORK:
         clock.watches(owner, of)
-    with making(), bl.options(budget=10):
+    with bl.options(budget=10):
         found = figure(joint)
     # what is under way is ended, by a block for each of the few things that a figure is made of
     assert len(clock.begun) <= 16, clock.begun

@@ -1,4 +1,4 @@
-"""Noise on counts: means of PML over countable outcomes, and certificates, against sums in mpmath.
+"""Noise on counts: means of PML over countable outcomes, against sums in mpmath.
 
 The truths sum f_Y log(sup f / f_Y) over outcomes and secrets far beyond where they matter, from
 formulas of their own.
@@ -10,18 +10,12 @@ from functools import cache
 import mpmath
 import numpy as np
 import pytest
-from flint import arb
 from scipy import special
 
 import borel as bl
 from borel.engine import engine_for
-from borel.engine.certificates.checks.counts import check_counts
-from borel.engine.certificates.checks.far_means import Far, noise_of
-from borel.engine.certificates.checks.tails import in_y, tail
 from borel.engine.kernels.tail_entropy import FarEntropy, first_moment
 from borel.engine.problem.secret_and_kernel import log_graph
-
-pytestmark = pytest.mark.usefixtures("with_certificates")
 
 MP = mpmath.mp.clone()
 MP.dps = 40
@@ -151,35 +145,6 @@ def test_means_of_a_clamped_count():
         assert truth <= found.upper + 1e-14 * found.upper and found.width <= 1e-8 * found.upper
 
 
-@pytest.mark.cases("truths", "Poisson noise", "a large count", "geometric", "two-sided")
-@pytest.mark.parametrize(
-    "name", ["two-sided", "geometric", "a large count", "one-sided", "Poisson noise"]
-)
-def test_the_mean_of_pml_is_verified_and_others_are_not(name, outcome):
-    found = bl.pml(joint(name)).mean()
-    made = found.certificate
-    assert outcome(made) == "verified"
-    truth = float(MP.fsum(f * MP.log(top / f) for _, f, top, _ in rows(name) if f > 0))
-    for lower, upper in ((truth + 1e-8, truth + 1), (0.0, truth - 1e-8)):
-        assert outcome({**made, "lower": lower, "upper": upper}) == "refused"
-    parts = made["claim"]["parts"]
-    at = [part["y"] for part in parts]
-    likely = at[np.argmax([f for y, f, *_ in rows(name) if y in at])]
-    for some in (
-        [part for part in parts if part["y"] <= likely + 4],
-        [part for part in parts if part["y"] >= likely - 1],
-        [part for part in parts if part["y"] not in (likely, likely + 1)],
-    ):
-        fewer = {**made, "lower": 0.0, "claim": {**made["claim"], "parts": some}}
-        assert outcome({**fewer, "upper": truth - 1e-8}) == "refused"
-        if name == "two-sided" and some[0]["y"] < 0 < some[-1]["y"]:
-            assert outcome({**fewer, "upper": 100.0}) == "verified"
-    # a bound beyond the head is there for the mean of PML alone
-    for figure in ("exp_mean", "maximal_leakage"):
-        changed = {**made, "claim": {**made["claim"], "figure": figure}, "upper": 1e6}
-        assert outcome(changed) == "refused"
-
-
 def test_a_short_head_is_made_up_for():
     """Of 257 outcomes 5e-6 is missing, by which the truth exceeds what they sum to."""
     with bl.options(tol=1e-2):
@@ -188,13 +153,6 @@ def test_a_short_head_is_made_up_for():
     ys = engine.head_of_outcomes()[0]
     truth = MP.fsum(f * MP.log(top / f) for _, f, top, _ in rows("epsilon = 0.1"))
     assert len(ys) == 257 and low + 1e-6 < truth <= high < low + 1e-3
-
-
-@pytest.mark.truths
-def test_means_over_many_outcomes_are_verified(outcome):
-    found = bl.pml(joint("epsilon = 0.1")).mean()
-    assert len(found.certificate["claim"]["parts"]) > 500
-    assert outcome(found.certificate) == "verified"
 
 
 @pytest.mark.truths
@@ -207,34 +165,6 @@ def test_no_mean_is_claimed_of_noise_without_one():
     far = FarEntropy(engine_for(made).in_logs, counts=True)
     assert far.distance == INF
     assert bl.pml(made).mean().upper == INF
-
-
-@pytest.mark.parametrize("a", [9.0, 14.0, 30.0])
-def test_what_the_checker_charges_beyond_a_head_covers_it(a):
-    """Two-sided geometric noise on a Poisson count: the mass beyond a, or a larger one."""
-    made = joint("two-sided")
-    kernel, prior = made.mechanism.density, made.prior.density
-    p = (prior.graph, prior.log)
-    of_secrets = lambda sign, r: tail(in_y(p), sign, r, "masses")  # noqa: E731
-    far = Far((kernel.graph, kernel.log), (0.0, INF), {}, of_secrets, "masses")
-    right = [(f, top) for y, f, top, _ in rows("two-sided") if y > a]
-    left = [(f, top) for y, f, top, _ in rows("two-sided") if y < -a]
-    for part, box in ((right, (a, INF)), (left, (-INF, -a))):
-        mass = MP.fsum(f for f, _ in part)
-        truth = MP.fsum(f * -MP.log(f) for f, _ in part)
-        bounds = [far.share(*box, arb(float(mass * k))) for k in (1 + 2.0**-50, 4, 1e6)]
-        assert all(truth <= float(b.upper()) for b in bounds)
-        assert bounds[0] <= bounds[1] <= bounds[2]
-        assert float(bounds[0].upper()) <= 4 * truth
-
-
-def test_comparisons_of_noise_are_those_of_its_sign():
-    made = joint("one-sided").mechanism.density
-    graph, log = noise_of((made.graph, made.log))
-    q, m = tail((graph, log), 1, arb(7), "masses")
-    assert 2.0**-7 <= float(q.upper()) < 2.0**-5  # P(U > 7) = 2^-8, and the bound has U >= 7
-    assert float(m.upper()) >= 2.0**-7
-    assert tail((graph, log), -1, arb(0.5), "masses")[0] == 0
 
 
 MANY = 10_000
@@ -259,32 +189,17 @@ def test_a_mass_far_out_counts_for_the_mean_distance(f):
 
 @pytest.mark.parametrize("name", ["one-sided", "Poisson noise"])
 @pytest.mark.parametrize("y", [0, 1, 5, 20])
-def test_an_impossible_outcome_is_a_proved_infinity(name, y, outcome):
+def test_an_impossible_outcome_is_a_proved_infinity(name, y):
     """Noise that is never negative: y excludes all counts above it."""
     found = bl.pmc(joint(name))(y)
-    assert found.lower == INF and outcome(found.certificate) == "verified"
-    proof = found.certificate["claim"]["proof"]
-    assert proof["x"]["box"][0] == proof["x"]["box"][1] > y
-
-    def changed(**about):
-        claim = {**found.certificate["claim"], "proof": {**proof, **about}}
-        return check_counts({**found.certificate, "claim": claim}).ok
-
-    assert changed(x={"box": [y + 3.0, y + 3.0]})  # this one is excluded too
-    for box in ([float(y), float(y)], [-1.0, -1.0], [y + 0.5, y + 0.5], [y + 1.0, y + 2.0]):
-        assert not changed(x={"box": box})
-    assert not changed(y={"box": [y + 1.0, y + 1.0]}) or proof["x"]["box"][0] > y + 1
-    assert not changed(exponent=0.0) and not changed(exponent=-1.0)
-    for secret in (y + 1.0, -1.0, 0.5):  # no secrets, or f(y|x) = 0
-        assert not changed(secret=secret)
+    assert found.lower == INF and found.proved
 
 
-def test_a_figure_is_not_widened_for_its_certificate(outcome):
+def test_an_unlikely_secret_decides_a_figure():
     """At y = 40 the kernel is 1/2 at x = 40, a count of mass below 1e-28."""
     found = bl.pml(joint("one-sided"))(40)
     truth = next(MP.log(top / f) for y, f, top, _ in rows("one-sided") if y == 40)
     assert found.lower <= truth <= found.upper <= found.lower + 1e-9
-    assert outcome(found.certificate) == "verified"
 
 
 def test_a_thinned_count_that_is_none():

@@ -13,8 +13,6 @@ from flint import fmpq_poly
 from scipy import integrate, special
 
 import borel as bl
-from borel.engine.certificates.checks.means import check_means
-from borel.engine.certificates.checks.suprema import check_outcomes
 from borel.numerics.graphs import float64
 from borel.numerics.graphs.trace import trace
 from borel.numerics.reduction import product_density, scalar_statistic
@@ -235,7 +233,6 @@ def test_figures_over_outcomes_and_their_certificates(name):
         bound, truth = bl.pml(NOISE).exp_mean(), mp.mpf(3) / 2
     assert bound.status == "certified"
     assert bound.lower <= truth <= bound.upper <= bound.lower + 2e-8
-    assert (check_outcomes if name == "PMC" else check_means)(bound.certify().certificate).ok
 
 
 def test_clipped_noise_on_a_product():
@@ -260,4 +257,3 @@ def test_clipped_noise_on_a_product():
         assert bound.lower <= truth <= bound.upper <= bound.lower + 1e-8
     bound = bl.pml(joint).sup()
     assert bound.lower <= max(truths.values()) <= bound.upper <= bound.lower + 1e-8
-    assert check_outcomes(bound.certify().certificate).ok

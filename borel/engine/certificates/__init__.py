@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,36 +13,6 @@ if TYPE_CHECKING:
 
     from borel.probability.bound import Bound
     from borel.settings import Options
-
-_KEPT: ContextVar[dict[Any, dict] | None] = ContextVar("borel_certificates", default=None)
-"""What is remembered while certificates are made; None where none are."""
-
-
-def wanted() -> bool:
-    """Return whether figures are computed to have certificates."""
-    return _KEPT.get() is not None
-
-
-@contextmanager
-def making(some: bool = True) -> Iterator[None]:
-    """Let figures of the block be computed with their certificates, or (``some=False``) without."""
-    token = _KEPT.set({} if some else None)
-    try:
-        yield
-    finally:
-        _KEPT.reset(token)
-
-
-def kept(owner: Any, name: str) -> dict:
-    """Return the dict in which an object remembers figures or engines under a name.
-
-    While certificates are made it is another one, which is forgotten with them: so a figure that
-    was computed before hides no certificate, and making one changes no figure.
-    """
-    apart = _KEPT.get()
-    if apart is None:
-        return owner.__dict__.setdefault(name, {})
-    return apart.setdefault((owner, name), {})
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from borel.checker.models import working
 from borel.engine.certificates.covers import Spent, Work, of_prior
 from borel.engine.certificates.data import joint_as_data, missing, text
 from borel.engine.certificates.infinities_on_rays import infinite
-from borel.engine.certificates.laws_by_labels import quantile, tail
+from borel.engine.certificates.laws import quantile, tail
 from borel.engine.certificates.points import at_outcome, breaks
 from borel.engine.certificates.suprema import supremum
 

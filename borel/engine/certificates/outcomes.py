@@ -34,7 +34,7 @@ _REACHES = [2.0**k for k in range(0, 15, 2)]
 
 
 class Box(NamedTuple):
-    """Outcomes: their model and speed, the box (a, b), and how the kernel is known there."""
+    """OutcomeCover: their model and speed, the box (a, b), and how the kernel is known there."""
 
     y: Model
     speed: Model | None
@@ -45,7 +45,7 @@ class Box(NamedTuple):
 
 
 @dataclass
-class Outcomes:
+class OutcomeCover:
     """A search over all outcomes of a joint.
 
     Attributes

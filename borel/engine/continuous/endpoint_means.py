@@ -54,7 +54,7 @@ class EndMeans:
         from borel.engine.infinite.proofs import Search
 
         self.line, secret = engine.line, engine.secret
-        self.search = Search(engine, certify=False)
+        self.search = Search(engine)
         known = engine.log_marginal_graph
         self.theorem = None if known is None else PowerProgram(known)
         self.places = [(float(a), float(a)) for a in secret.atoms[:, 0]]

@@ -69,16 +69,12 @@ class CertifiedEngine(LawMeasures):
         The joint.
     joint : Joint
         The same, or one of a sum of its secrets (`reduced_joint`).
-    several : CertifiedEngine or None
-        The engine of several secrets, where this one is about one number of them.
 
     Raises
     ------
     NotEnclosed
         A density that could not be traced, or something that intervals do not know.
     """
-
-    several: CertifiedEngine | None = None
 
     def __init__(self, joint: Joint, *, summed: bool = True, estimates: Estimates | None = None):
         mechanism, outcome = joint.mechanism, joint.outcome
@@ -105,7 +101,6 @@ class CertifiedEngine(LawMeasures):
         self.status = "conditional" if conditions else "certified"
         self.assumptions = (*conditions, *rounded(joint.mechanism.density, joint.prior.density))
         self._kept: dict[Any, Any] = {}
-        self._cells: tuple[bytes, np.ndarray, list] = (b"", np.zeros(1), [])
 
     @cached_property
     def of_secrets(self) -> CertifiedEngine | None:
@@ -246,12 +241,10 @@ class CertifiedEngine(LawMeasures):
                 at = Outcomes(sheet.y, sheet.y, sheet.y, 0, shift[sheet.where])
                 total = self._marginal_by_arb(sheet, at.shift)
                 if total is None:
-                    model, cells = marginal_integral.marginal(
+                    model, _ = marginal_integral.marginal(
                         sheet.surface, at, rtol=self._tolerance(), deadline=self.deadline()
                     )
                     total = model.total()
-                    if len(ys) == 1:
-                        self._cells = ys.tobytes(), at.shift, cells
                 logs = logarithm((total[0][None], total[1][None]), 0)
                 part = batched.add((logs[0][0], logs[1][0]), batched.point(at.shift))
                 low[sheet.where], high[sheet.where] = batched.settled(part)
@@ -279,34 +272,6 @@ class CertifiedEngine(LawMeasures):
         from borel.engine.infinite.proofs import prove_at
 
         return self.infinite_bound(prove_at(self, kind, y, y))
-
-    def cells_at(self, ys: np.ndarray) -> tuple[list, float]:
-        """Return what boxes of secrets and atoms contribute to f_Y at one outcome, and the shift.
-
-        Rows are (a, b, low, high), in units of e^shift; a = b at an atom.
-        """
-        top = self.extreme(ys, _TOP)
-        shift = top.upper if np.isfinite(top.upper[0]) else np.zeros(1)
-        sheet = self._sheets(ys)[0]
-        whole = self._marginal_by_arb(sheet, shift)
-        if whole is not None:
-            ends = float(self.secret.lower[0]), float(self.secret.upper[0])
-            return [[*ends, float(whole[0][0]), float(whole[1][0])]], float(shift[0])
-        self.log_marginal_box(ys)
-        if self._cells[0] != ys.tobytes():  # another outcome was asked for in between
-            self._kept.clear()
-            self.log_marginal_box(ys)
-        _, shift, parts = self._cells
-        rows: list = []
-        for part in parts:
-            columns = part.a[:, 0], part.b[:, 0], part.rest_low, part.rest_high
-            rows += [[float(v) for v in row] for row in zip(*columns, strict=True)]
-        rows.sort()
-        at = Outcomes(ys, ys, ys, 0, shift)
-        low, high = marginal_integral.atom_by_atom(sheet.surface, at)
-        places = self.secret.atoms[:, 0].tolist()
-        atoms = zip(places, places, low.tolist(), high.tolist(), strict=True)
-        return [*rows, *(list(atom) for atom in atoms)], float(shift[0])
 
     def enclosed(self, kind: str, ys: np.ndarray) -> tuple[Box, np.ndarray]:
         """Enclose PML, PMC or the LDP ratio at outcomes; and which are outside the support."""
@@ -395,12 +360,7 @@ class CertifiedEngine(LawMeasures):
         if math.isinf(mean.upper):
             return self.bound(low, math.inf)
         high = max(enclose(lambda: ball(mean.upper).log())[1], 0.0)
-        made = None
-        if mean.certificate is not None:
-            from borel.engine.certificates.laws import logarithm
-
-            made = logarithm(mean.certificate, (low, high))
-        return self.bound(low, high, certificate=made)
+        return self.bound(low, high)
 
     def _ldp(self) -> Bound:
         """Enclose the local differential privacy level by the outcomes of a head."""

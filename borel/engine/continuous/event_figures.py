@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates import wanted
+from borel.engine.continuous import event_proofs
 from borel.engine.divergences.hockey_sticks import DensityPair, excess_on_line
 from borel.engine.kernels.rows import Rows
 from borel.engine.problem.thresholds import Threshold
@@ -185,22 +185,16 @@ def _psi_2(engine: Any, rows: Excesses, level: Threshold) -> Bound:
 
 
 def _proved(prove: Any) -> Any:
-    """Return the ends that a checker proves, within half of the time left, and the certificate.
-
-    The checker's proof is the engine's own here; its certificate is handed on if it is wanted.
-    """
+    """Return the ends that are proved within half of the time left."""
     with suppress(BudgetSpent), settings.part(2):
-        found = prove(_ROOM * settings.current().tol)
-        return found if found is None or wanted() else (*found[:2], None)
+        return prove(_ROOM * settings.current().tol)
     return None
 
 
 def _of_psi(engine: Any, rows: Excesses, quantity: str, level: Threshold, otherwise: Any) -> Bound:
-    from borel.engine.certificates.events import psi
-
-    found = _proved(lambda room: psi(rows, quantity, level, room))
+    found = _proved(lambda room: event_proofs.psi(rows, quantity, level, room))
     if found is not None:
-        return engine.bound(*found[:2], units="probability", certificate=found[2])
+        return engine.bound(*found, units="probability")
     return engine.bound(*(min(v, 1.0) for v in otherwise(level)), units="probability")
 
 
@@ -225,11 +219,9 @@ def _halves(engine: Any, rows: Excesses) -> Bound:
 
 
 def _of_event(engine: Any, rows: Excesses, quantity: str, delta: Fraction) -> Bound:
-    from borel.engine.certificates.events import event
-
-    found = _proved(lambda room: event(rows, quantity, delta, room))
+    found = _proved(lambda room: event_proofs.event(rows, quantity, delta, room))
     if found is not None:
-        return engine.bound(*found[:2], certificate=found[2])
+        return engine.bound(*found)
     ends = rows.halves() if quantity == "both_halves" else rows.event(delta)
     if quantity == "binary_envelope" and 2 * delta > 1:
         ends = tuple(map(max, ends, rows.halves()))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates import laws
 from borel.engine.countable.law_measures import inverse_mean
 from borel.engine.kernels.leakage_on_boxes import _integral, side
 from borel.engine.kernels.marginal_on_boxes import ORDER, geometry
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from borel.probability.bound import Bound
 
 _ROUNDS = 40
-_SPACE = 0.05
 
 
 def maximal_cost_leakage(engine: OutcomeEngine) -> Bound:
@@ -68,12 +66,7 @@ def maximal_cost_leakage(engine: OutcomeEngine) -> Bound:
     most = min(most, 1.0)
     over = math.inf if not least > 0 else enclose(lambda: -ball(min(least, 1.0)).log())[1]
     under = math.inf if most == 0 else enclose(lambda: -ball(most).log())[0]
-    ends_of_bound = max(under, 0.0), max(over, 0.0)
-    if math.isinf(over) or engine.secret.rest:
-        return engine.bound(*ends_of_bound)
-    wide = max(0.0, under - _SPACE * tol), over + _SPACE * tol
-    made = laws.mean(engine, "pmc", wide, part, "maximal_cost_leakage")  # type: ignore[arg-type]
-    return engine.bound(*(ends_of_bound if made is None else wide), certificate=made)
+    return engine.bound(max(under, 0.0), max(over, 0.0))
 
 
 def _infimum(

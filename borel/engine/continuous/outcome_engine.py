@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates import encoding, wanted
 from borel.engine.continuous.endpoint_means import EndMeans
 from borel.engine.continuous.engine import CertifiedEngine
 from borel.engine.continuous.event_figures import figure
@@ -42,14 +41,6 @@ _OPEN = (
 )
 _ROOM = 0.01
 _SPACE = 0.05
-_SPARE = 1e-3
-
-
-def _laws() -> Any:
-    """Return the module that makes certificates: it brings the checkers, which takes its time."""
-    from borel.engine.certificates import laws
-
-    return laws
 
 
 class CertifiedOutcomes(CertifiedEngine):
@@ -90,27 +81,16 @@ class CertifiedOutcomes(CertifiedEngine):
         return FarEntropy(self)
 
     @cached_property
-    def of_one(self) -> CertifiedOutcomes | None:
+    def over_one(self) -> CertifiedOutcomes | None:
         """The engine of the one number that the kernel reads of several secrets, if it reads one.
 
-        Every part of its values has mass. What it knows of the kernel holds; its prior is no more
-        than that: f_Y is another one.
+        It has all of its values, and perhaps a few more. What it knows of the kernel holds; its
+        prior is no more than that: f_Y is another one.
         """
-        return self._of_one(False)
-
-    @cached_property
-    def over_one(self) -> CertifiedOutcomes | None:
-        """The same, with perhaps a few more values, so that they are all."""
-        return self._of_one(True)
-
-    def _of_one(self, cover: bool) -> CertifiedOutcomes | None:
         found = self.bands.summary
         if found is None:
             return None
-        secret = (found.cover if cover else found.inside).secret
-        made = self._same_of(reduced_joint.on_a_number(self.joint, found.graph, secret))
-        made.several = self
-        return made
+        return self._same_of(reduced_joint.on_a_number(self.joint, found.graph, found.cover.secret))
 
     @cached_property
     def end_means(self) -> EndMeans:
@@ -121,7 +101,6 @@ class CertifiedOutcomes(CertifiedEngine):
         """Make a Bound; figures over outcomes also rest on the theorem for f_Y, if one is used."""
         about = {"assumptions": (*self.assumptions, *self.theorem), **about}
         if math.isinf(high) and not math.isinf(low):
-            about.pop("certificate", None)
             return Bound.undecided(low, high, reason=_OPEN, **about)
         return super().bound(low, high, **about)
 
@@ -136,13 +115,7 @@ class CertifiedOutcomes(CertifiedEngine):
             found = self.infinite_at(kind, float(ys[0]))
             if found is not None:
                 return found
-        ends = float(low[0]), float(high[0])
-        bound = self.bound(*ends, assumptions=notes)
-        if dead[0] or math.isinf(ends[1]) or not wanted():
-            return bound
-        from borel.engine.certificates.at_outcomes import at_outcome
-
-        return encoding.attached(bound, at_outcome(self, kind, float(ys[0]), ends))
+        return self.bound(float(low[0]), float(high[0]), assumptions=notes)
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
@@ -183,14 +156,7 @@ class CertifiedOutcomes(CertifiedEngine):
             proved = self.infinite_bound(prove(self, kind, part.open_ends()))
             if proved is not None:
                 return proved
-        ends = float(best), float(high)
-        about: dict[str, Any] = {"witness": part.witness()}
-        wide, made = ends, None
-        if math.isfinite(high) and wanted():
-            # some room, as the checker has to prove the same on other boxes
-            wide = max(0.0, ends[0] - _ROOM * tol), ends[1] + _ROOM * tol
-            made = _laws().outcomes(self, kind, wide, _laws().peak(self, part))
-        return self.bound(*(ends if made is None else wide), certificate=made, **about)
+        return self.bound(float(best), float(high), witness=part.witness())
 
     def ldp(self) -> Bound:
         """Enclose the local differential privacy level on the support of the prior."""
@@ -215,11 +181,7 @@ class CertifiedOutcomes(CertifiedEngine):
             if high - low > 1e-3 * max(1.0, high) and self.may_estimate:
                 with suppress(BudgetSpent):
                     return self.estimates.f_information(f)
-            room = _ROOM * settings.current().tol
-            wide = max(0.0, low - room), high + room
-            made = _laws().information(self, f.name, wide) if wanted() else None
-            low, high = (low, high) if made is None else wide
-            return self.bound(low, high, units=f.units, certificate=made)
+            return self.bound(low, high, units=f.units)
         except NotEnclosed as error:
             if self.may_estimate:
                 return self.estimates.f_information(f)
@@ -259,11 +221,8 @@ class CertifiedOutcomes(CertifiedEngine):
             low = self.tails(kind, [fraction_up(t)], closed=True)[0][0]
             high = self.tails(kind, [fraction_down(t)], closed=False)[1][0]
             return self.bound(low, high, units="probability")
-        t, tol = float(t), settings.current().tol
-        low, high, _ = (values[0] for values in self.tails(kind, [t], closed=closed))
-        wide = max(0.0, low - _ROOM * tol), min(1.0, high + _ROOM * tol)
-        claim = {"figure": "tail", "t": t, "closed": bool(closed)}
-        return self._of_law(kind, (low, high), wide, (t, t), "probability", claim)
+        low, high, _ = (values[0] for values in self.tails(kind, [float(t)], closed=closed))
+        return self.bound(low, high, units="probability")
 
     def tails(self, kind: str, ts: Any, *, closed: bool) -> tuple[np.ndarray, ...]:
         """Return lower ends, upper ends and the status of the tail at many levels."""
@@ -281,13 +240,6 @@ class CertifiedOutcomes(CertifiedEngine):
             if not part.sharpen(across, tol, deadline):
                 break
         return low, high, self.statuses(low, high)
-
-    def _of_law(self, kind, ends, wide, level, units: str, claim: dict) -> Bound:
-        """Make a Bound of a figure of the law: a little wider if it has a certificate."""
-        made = None
-        if wanted():
-            made = _laws().law(self, kind, wide, self.partition(kind), level, **claim)
-        return self.bound(*(ends if made is None else wide), units=units, certificate=made)
 
     def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
         """Enclose the quantile of the leakage at level s."""
@@ -308,18 +260,8 @@ class CertifiedOutcomes(CertifiedEngine):
             open_ = (part.lower < high) & (part.upper > low) & wide_
             if not part.sharpen(open_, 0.1 * tol, deadline):
                 break
-        level = {"s": Fraction(s).as_integer_ratio(), "side": side}
-        if math.isinf(low):
-            found = self.infinite_bound(part.infinite) or self.bound(low, high)
-            if not wanted():
-                return found.about(certificate=None)
-            boxes = part.infinite_boxes(1 - float(s) + _SPARE)
-            return found.about(certificate=_laws().infinite_quantile(self, kind, boxes, **level))
-        if math.isinf(high):
-            return self.bound(low, high)
-        wide = max(0.0, low - _ROOM * tol), high + _ROOM * tol
-        claim = {"figure": "quantile", **level}
-        return self._of_law(kind, (low, high), wide, wide, "nats", claim)
+        infinite = self.infinite_bound(part.infinite) if math.isinf(low) else None
+        return infinite or self.bound(low, high)
 
     def _expectation(self, kind: str, what: str, units: str) -> Bound:
         deadline, tol = self.deadline(), settings.current().tol
@@ -345,14 +287,7 @@ class CertifiedOutcomes(CertifiedEngine):
             limit = max(1e-3 * worst, 0.1 * tol / len(gaps))
             if not part.split((gaps >= limit) & (gaps > 0), deadline):
                 break
-        if math.isinf(high):
-            return self.bound(low, high, units=units)
-        # as the checker has to prove the same on other boxes
-        room = _SPACE * tol * (max(1.0, low) if what == "exp" else 1.0)
-        wide = max(1.0 if what == "exp" else 0.0, low - room), high + room
-        figure = {"mean": "mean", "exp": "exp_mean"}[what]
-        made = _laws().mean(self, kind, wide, part, figure) if wanted() else None
-        return self.bound(*((low, high) if made is None else wide), units=units, certificate=made)
+        return self.bound(low, high, units=units)
 
     def _divergence(self, kind: str, what: str, part: Partition) -> Bound | None:
         """Prove that a mean is infinite."""
@@ -364,8 +299,6 @@ class CertifiedOutcomes(CertifiedEngine):
             proof = prove_mean(self, ends)
         if proof is None or not (proof.attained or (what == "exp" and proof.diverges)):
             return None
-        if wanted() and proof.certificate is None:  # some of these outcomes are enough
-            proof = next(iter(part.infinite_boxes(_SPARE)), proof)
         return self.infinite_bound(proof)
 
     def mean(self, kind: str) -> Bound:

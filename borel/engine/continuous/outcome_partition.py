@@ -24,7 +24,6 @@ _FIRST = 16
 _ROUND = 256
 _BLOCK = 512
 _FRUITLESS = 8
-_TRIES = 64
 
 
 class Partition:
@@ -179,39 +178,6 @@ class Partition:
                 out[0, some] = math.inf
                 sure = some[out[2, some] > 0]
                 out[4, sure] = out[6, sure] = math.inf
-
-    def infinite_boxes(self, mass: float) -> list[Proof]:
-        """Prove again that the leakage is infinite, on boxes of outcomes that do not overlap.
-
-        They are of at least some mass together, if that is possible soon.
-        """
-        from borel.engine.infinite.proofs import prove_at
-
-        sure = np.isinf(self.lower) & (self.data[2] > 0) & np.isfinite(self.low + self.high)
-        todo: list[tuple[float, float]] = []
-        for k in np.argsort(self.low):
-            if sure[k] and todo and todo[-1][1] == self.low[k]:
-                todo[-1] = todo[-1][0], float(self.high[k])
-            elif sure[k]:
-                todo.append((float(self.low[k]), float(self.high[k])))
-        found: list[Proof] = []
-        for _ in range(_TRIES):
-            if not todo or not mass > 0:
-                break
-            a, b = todo.pop(int(np.argmax([self._weighs(*box, sure) for box in todo])))
-            proof = prove_at(self.engine, self.kind, a, b)
-            if proof is not None and proof.certified_on(a, b):
-                found.append(proof)
-                mass -= float(self.data[2, sure & (self.low >= a) & (self.high <= b)].sum())
-            elif a < a / 2 + b / 2 < b:
-                todo += pairwise((a, a / 2 + b / 2, b))
-        return found
-
-    def _weighs(self, a: float, b: float, among: np.ndarray) -> float:
-        """Return about what a box of outcomes weighs, by some bands."""
-        low, high = self.low[among], self.high[among]
-        part = np.clip(np.minimum(high, b) - np.maximum(low, a), 0.0, None)
-        return float((self.data[2, among] * part / (high - low)).sum())
 
     @property
     def lower(self) -> np.ndarray:

@@ -62,16 +62,14 @@ class LawMeasures(DiscreteFigures):
         """Enclose log E e^PML."""
         low, high = self.law_of_mean("pml", "exp").exp_mean()
         proved = self.infinite_mean("pml", "exp", high)
-        found = self._log_of(low, high, least=1.0)
-        return proved or self._checked("pml", found, {"figure": "maximal_leakage"})
+        return proved or self._log_of(low, high, least=1.0)
 
     def maximal_cost_leakage(self) -> Bound:
         """Enclose -log E e^-PMC: what an outcome beyond the head adds is at most its mass."""
         low, high = inverse_mean(self.law("pmc"))
         over = 1 / low if low > 0 else math.inf
         under = 1 / high if high > 0 else math.inf
-        found = self._log_of(_below(under), _above(over), least=1.0)
-        return self._checked("pmc", found, {"figure": "maximal_cost_leakage"})
+        return self._log_of(_below(under), _above(over), least=1.0)
 
     def _log_of(self, low: Any, high: Any, *, least: float) -> Bound:
         """Return the logarithm of an enclosed number."""

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates.envelopes import from_outcomes
 from borel.engine.envelopes.figures import EnvelopeThreshold, OpenEnvelope, nats, ratio_of
 from borel.engine.envelopes.linear_programme import Programme
 from borel.engine.envelopes.outcome_cells import mixture
@@ -168,22 +167,19 @@ class BinnedEnvelope(OpenEnvelope):
         low = max(nats(ratio_of(self.sign, found.lower), 0), 0.0)
         top = self.top
         high = top.upper if top.proved or top.status == "undecided" else math.inf
-        notes, of = top.assumptions, [top]
+        notes = top.assumptions
         if self.kind == "pml":
             mean = self.mean
             markov = math.nextafter(mean.upper + log_fraction(1 / delta)[1], math.inf)
             if mean.status != "estimate" and markov < high:
-                high, notes, of = markov, (*mean.assumptions, _THEOREM), [mean]
+                high, notes = markov, (*mean.assumptions, _THEOREM)
         low = low if low <= high else 0.0
         if high - low > settings.current().tol:
             # P{leakage >= t} >= delta at the quantile of 1 - delta
             s, side = (1 - delta, "left") if delta < 1 else (Fraction(0), "right")
             own = _proved(self.engine.quantile(self.kind, s, side=side))
             low, notes = max(low, min(own.lower, high)), (*notes, *own.assumptions)
-            of.append(own)
-        bound = self._bound(low, high, notes)
-        about = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
-        return from_outcomes(bound, self.kind, about, of)
+        return self._bound(low, high, notes)
 
     def delta(self, threshold: EnvelopeThreshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level; from above it is 1 up to the supremum, and 0 beyond it."""
@@ -191,17 +187,13 @@ class BinnedEnvelope(OpenEnvelope):
         if threshold.upper < self.sign or (closed and threshold.exact == self.sign):
             return self._bound(1.0, 1.0, (), **units)
         top, level = self.top, nats(ratio_of(self.sign, threshold.lower), 0)
-        stated = threshold.stated(self.sign)
-        about = stated and {"figure": "delta", "closed": closed, **stated}
         if top.proved and top.upper < level:
-            beyond = self._bound(0.0, 0.0, top.assumptions, **units)
-            return from_outcomes(beyond, self.kind, about, [top])
+            return self._bound(0.0, 0.0, top.assumptions, **units)
         found = self._programme().value(threshold.lower, threshold.upper, closed=closed)
         above = nats(ratio_of(self.sign, threshold.upper), 1)
         own = _proved(self.engine.tail(self.kind, above, closed=closed))
         low = max(found[0], min(own.lower, 1.0), 0.0)
-        bound = self._bound(low, 1.0, (*top.assumptions, *own.assumptions), **units)
-        return from_outcomes(bound, self.kind, about, [own])
+        return self._bound(low, 1.0, (*top.assumptions, *own.assumptions), **units)
 
 
 def _proved(found: Bound) -> Bound:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates import wanted
-from borel.engine.certificates.laws import level_of_envelope
 from borel.engine.envelopes.column_generation import Columns
 from borel.engine.envelopes.figures import (
     EnvelopeThreshold,
@@ -21,6 +19,7 @@ from borel.engine.envelopes.figures import (
     nats,
     ratio_of,
 )
+from borel.engine.envelopes.level_proofs import LevelProof
 from borel.engine.envelopes.linear_programme import EnvelopeLevel, Programme
 from borel.engine.envelopes.outcome_cells import OutcomeCells, cells_of
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 _ROUNDS = 40
 _ROOM, _GRAINS, _PART = 2.0**-38, 2.0**44, 0.01
-"""What certificates leave between what is claimed and what is proved."""
+"""What proofs leave between what was found and what is proved."""
 
 
 class CellEnvelope(OpenEnvelope):
@@ -52,7 +51,7 @@ class CellEnvelope(OpenEnvelope):
 
     @cached_property
     def columns(self) -> Columns | None:
-        """Solutions to the digits of float64, of which a checker proves that they are."""
+        """Solutions to the digits of float64, which are proved afterwards."""
         if not hasattr(self.engine, "line"):
             return None
         try:
@@ -126,8 +125,8 @@ class CellEnvelope(OpenEnvelope):
         if found is None or not self.sign * found.theta > 0:
             return None
         t, room = self.sign * math.log(abs(found.theta)), _PART * settings.current().tol
-        claim = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
-        return self._certified((max(t - room, 0.0), t + room), found.cells, found.prices, **claim)
+        ends = max(t - room, 0.0), t + room
+        return self._proved_level(ends, delta, found.cells, found.prices)
 
     def _mass_by_columns(self, columns: Columns, threshold: EnvelopeThreshold) -> Bound | None:
         theta = self.sign * math.exp(self.sign * (threshold.t or 0.0))
@@ -135,15 +134,14 @@ class CellEnvelope(OpenEnvelope):
         if found is None:
             return None
         ends = max(found.mass - room, 0.0), min(found.mass + room, 1.0)
-        claim = {"figure": "delta", "t": threshold.t}
-        return self._certified(ends, found.cells, found.prices, units="probability", **claim)
+        return self._proved_mass(ends, threshold, found.cells, found.prices)
 
-    # -- certificates -----------------------------------------------------------------------------
+    # -- proofs -----------------------------------------------------------------------------------
 
     def _level(
         self, programme: Programme, places: list, found: EnvelopeLevel, delta: Fraction
     ) -> Bound | None:
-        """Return the ends that a programme proves of the level of delta, with a certificate."""
+        """Return the ends that a programme proves of the level of delta."""
         below = programme.level_below(found.weights, delta * (1 + Fraction(_ROOM)))
         if not places or delta == 1 or below is None:
             return None
@@ -152,34 +150,38 @@ class CellEnvelope(OpenEnvelope):
         )
         ends = max(low - _ROOM * max(1.0, low), 0.0), high + _ROOM * max(1.0, high)
         prices = programme.stretched(found.price, found.upper)
-        claim = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
-        return self._certified(ends, _shares(places, below[1]), prices, **claim)
+        return self._proved_level(ends, delta, _shares(places, below[1]), prices)
 
     def _mass(
         self, programme: Programme, places: list, price: np.ndarray, threshold: EnvelopeThreshold
     ) -> Bound | None:
-        """Return the ends that a programme proves of the mass at a level, with a certificate."""
+        """Return the ends that a programme proves of the mass at a level."""
         if not places:
             return None
         upper = threshold.upper + _ROOM * abs(threshold.upper)
         low, _, weights, _ = programme.value(threshold.lower, upper)
         high = programme.upper_end(programme.stretched(price, threshold.lower), threshold.lower)
         ends = max(low - _ROOM, 0.0), min(high + _ROOM, 1.0)
-        claim = {"figure": "delta", "t": threshold.t}
         prices = programme.stretched(price, threshold.lower)
-        return self._certified(ends, _shares(places, weights), prices, units="probability", **claim)
+        return self._proved_mass(ends, threshold, _shares(places, weights), prices)
 
-    def _certified(
-        self, ends: tuple, shares: list, prices: np.ndarray, units: str = "nats", **claim: Any
+    def _proved_level(
+        self, ends: tuple, delta: Fraction, cells: list, prices: np.ndarray
     ) -> Bound | None:
         if not all(map(math.isfinite, ends)) or not np.isfinite(prices).all():
             return None
-        about = {"cells": shares, "prices": prices.tolist(), **claim}
-        made = level_of_envelope(self.engine, f"{self.kind}_envelope", ends, **about)
-        if made is None:
+        proof = LevelProof(self.engine, self.sign)
+        proved = proof.proved(proof.level, ends, delta, cells, prices)
+        return self._bound(*ends) if proved else None
+
+    def _proved_mass(
+        self, ends: tuple, threshold: EnvelopeThreshold, cells: list, prices: np.ndarray
+    ) -> Bound | None:
+        if not np.isfinite(prices).all():
             return None
-        # that a checker verifies the claim proves it: the engine has no other proof as sharp
-        return self._bound(*ends, units=units, certificate=made if wanted() else None)
+        proof = LevelProof(self.engine, self.sign)
+        proved = proof.proved(proof.mass, ends, threshold.t, cells, prices)
+        return self._bound(*ends, units="probability") if proved else None
 
     def _deadline(self) -> float:
         return settings.search_deadline()

@@ -1,10 +1,10 @@
 r"""The best post-processing of outcomes on a line, to the digits of float64: columns of regions.
 
 Prices make every outcome choose a secret, or none; each such choice is a column, with the mass of
-the outcomes that chose x and what the secret gains there (`check_envelopes`). Shares of columns are
+the outcomes that chose x and what the secret gains there (`level_proofs`). Shares of columns are
 a post-processing; the largest mass of those whose gains are not negative is a linear program, whose
 multipliers are the next prices. That is Kelley's method for the dual. It proves nothing: what it
-finds is proved by the checker, to a little room.
+finds is proved afterwards, to a little room.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates.encoding import patience
 from borel.engine.kernels.outcome_regions import Cells, Regions
+from borel.engine.problem.budget import patience
 from borel.numerics.float64.programmes import linprog
 
 _ROUNDS, _CLOSE, _NEAR = 200, 2.0**-42, 2.0**-36

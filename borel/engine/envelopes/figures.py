@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from borel.engine.certificates.envelope_tables import of_table, spread
 from borel.engine.envelopes.linear_programme import Programme
 from borel.engine.envelopes.rational_programme import ExactProgramme
 from borel.errors import NotYet
 from borel.numerics.balls.arithmetic import ball, enclose
+from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.probability.bound import Bound, Ratio
 
 GAP = 1e-11
 """The relative gap of a level at which a search stops; it is mostly far smaller."""
-_ROOM = Fraction(1, 2**44)
-"""What shares of a certificate have beyond the mass, or the level, that is claimed."""
 _NORMAL = 2.0**-1022
 _STEEP = "an outcome is so rare that e^leakage is beyond the floats: give Fractions"
 _OPEN = (
@@ -60,15 +57,6 @@ class EnvelopeThreshold:
         """Return the level as it was given: ``{"nats": t}``, or ``{"ratio": e^t}``."""
         return {"nats": self.given[0]} if self.given[1] is None else {"ratio": self.given[1]}
 
-    def stated(self, sign: int) -> dict[str, Any] | None:
-        """Return the level as a certificate says it: nats, or e^t; None if it is infinite."""
-        if self.infinite or self.exact is self.number is None:
-            return None
-        number: Any = self.number
-        if self.exact is not None:  # e^t, as t is not known exactly
-            number = sign * self.exact**sign
-        return {"nats": self.exact is None, "level": [*Fraction(number).as_integer_ratio()]}
-
 
 def ratio_of(sign: int, theta: Fraction | float) -> Any:
     """Return e^t for a theta; infinite at 0 for PMC."""
@@ -102,7 +90,7 @@ class FiniteEnvelope:
         engine = self.engine
         k = engine.matrix[np.ix_(self.support, self.live)]
         with np.errstate(under="ignore"):
-            kernel = spread(k, engine._kernel_rounding)
+            kernel = _spread(k, engine._kernel_rounding)
         low, high = (end[self.live] for end in engine._masses)
         return Programme(self.sign, kernel, (low, high))
 
@@ -123,18 +111,7 @@ class FiniteEnvelope:
         if self.steep:
             return Bound.undecided(reason=_STEEP, assumptions=self.assumptions)
         low, high, weights = self._ends(delta)
-        found = self._epsilon(low, high, weights)
-        if found.status != "certified":
-            return found
-        claim = {"figure": "epsilon", "delta": [*delta.as_integer_ratio()]}
-        if found.lower == math.inf:
-            return self._proved(found, [weights], np.zeros(len(self.support)), **claim)
-        # a checker's own rounding may leave the weights of the ends short of delta
-        rough = self.programme.level(delta, GAP)
-        more = self.programme.level_below(rough.weights, delta * (1 + _ROOM))
-        shares = [rough.weights] if delta == 1 or more is None else [rough.weights, more[1]]
-        prices = self._dear(rough.price, rough.upper)
-        return self._proved(found, shares, prices, **claim)
+        return self._epsilon(low, high, weights)
 
     @cached_property
     def steep(self) -> bool:
@@ -189,39 +166,19 @@ class FiniteEnvelope:
         if self.steep:
             about = {"assumptions": self.assumptions, "units": "probability"}
             return Bound.undecided(0.0, 1.0, reason=_STEEP, **about)
-        low, high, weights, price = self._delta(threshold, closed)
+        low, high, weights, _ = self._delta(threshold, closed)
         about: dict[str, Any] = {"assumptions": self.assumptions, "units": "probability"}
         if weights is not None and low > 0:
             about["witness"] = self.plain(weights)
         about["attained"] = True if closed else None
         exact = low == high and isinstance(low, Fraction)  # of a theorem, or in Fractions
         ends = fraction_down(Fraction(low)), fraction_up(Fraction(high))
-        bound = self._bound(*ends, exact=exact, **about)
-        level = threshold.stated(self.sign)
-        if bound.status != "certified" or not closed or level is None or price is None:
-            return bound
-        # also feasible a little above the level, as a checker has its own rounding
-        shares = [weights]
-        for room in (_ROOM, 64 * _ROOM):
-            upper = threshold.upper + float(room) * abs(threshold.upper)
-            shares.append(self.programme.value(threshold.lower, upper)[2])
-        prices = self._dear(np.array(price, float), threshold.lower)
-        return self._proved(bound, shares, prices, figure="delta", **level)
+        return self._bound(*ends, exact=exact, **about)
 
     def _dear(self, price: np.ndarray, theta: float) -> np.ndarray:
         """Return prices at which clearly nothing is asked for of secrets of no use."""
         price = self.programme.stretched(price, theta)
         return np.where(self.programme.top < theta, np.minimum(2 * price, 1e300), price)
-
-    def _proved(self, bound: Bound, shares: list, prices: np.ndarray, **claim: Any) -> Bound:
-        """Return a figure with its certificate, and ends that may be a little wider."""
-        if bound.status != "certified":
-            return bound
-        ends, floats = (bound.lower, bound.upper), [np.array(w, float) for w in shares]
-        made = of_table(self, ends, floats, prices, **claim)
-        if made is None:
-            return bound
-        return replace(bound, lower=made[0], upper=made[1], certificate=made[2])
 
     def _delta(self, threshold: EnvelopeThreshold, closed: bool) -> tuple[Any, Any, Any, Any]:
         """Return the ends, weights that prove the one, and prices that prove the other."""
@@ -284,6 +241,16 @@ class FiniteEnvelope:
         if weights is None:
             weights = np.zeros((len(self.support), len(self.live)))
         return self.post_processing(weights)
+
+
+def _spread(values: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return ends of what probabilities may mean that are floats within a relative error."""
+    slack = (
+        values * rounding.rounding_of(values, error) * (1 + 4 * rounding.U)
+        + values * 2 * rounding.U
+    )
+    slack = np.where(values > 0, slack + 2 * rounding.TINY, 0.0)
+    return np.maximum(values - slack, 0.0), np.minimum(values + slack, 1.0)
 
 
 class OpenEnvelope:

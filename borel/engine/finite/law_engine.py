@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import settings
-from borel.engine.certificates import wanted
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.bound import Bound, Ratio
 
@@ -98,32 +96,10 @@ class DiscreteFigures:
         found = self._at(kind, y)
         if self.in_logs is None or found.status in ("exact", "estimate"):
             return found
-        from borel.engine.certificates import at_outcomes, encoding
-
-        place = float(np.asarray(y, float).ravel()[0])
         if math.isinf(found.upper):
+            place = float(np.asarray(y, float).ravel()[0])
             return self.in_logs.infinite_at(kind, place) or found
-        if not (wanted() and found.proved and found.upper > 0):
-            return found
-        # a certificate is about the enclosure that it comes from, unless a checker is asked
-        scale = 1 + found.upper
-        rooms = (2.0**-48 * scale, 2.0**-44 * scale, 1e-2 * settings.current().tol)
-        near = [(max(0.0, found.lower - room), found.upper + room) for room in rooms]
-        (low, high), _ = self.in_logs.enclosed(kind, np.array([place]))
-        wide = min(found.lower, float(low[0])), max(found.upper, float(high[0]))
-        fits = wide[1] - wide[0] <= found.width + settings.current().tol
-        tried = [*(near if self.in_logs.secret.rest else ()), *([wide] if fits else ())]
-        made = (at_outcomes.at_outcome(self.in_logs, kind, place, ends) for ends in tried)
-        return encoding.attached(found, next((one for one in made if one is not None), None))
-
-    def with_pair(self, bound: Bound, x: Any, y: Any) -> Bound:
-        """Return an information density with what proves it, if it is neither exact nor open."""
-        if bound.status not in ("certified", "conditional"):
-            return bound
-        from borel.engine.certificates import at_outcomes, encoding
-
-        made = at_outcomes.at_pair(self, x, y, (bound.lower, bound.upper))
-        return encoding.attached(bound, made)
+        return found
 
     def _at(self, kind: str, y: Any) -> Bound:
         values = self.values_at(kind, y)
@@ -147,36 +123,16 @@ class DiscreteFigures:
         found = self._sup(kind)
         if self.in_logs is None or found.status in ("exact", "estimate"):
             return found
-        from borel.engine.certificates.at_outcomes import PARTS, over_outcomes
-
-        ys, whole = self.head_of_outcomes()
         if math.isinf(found.upper):
-            if found.certificate is not None:
-                return found
-            open_above = _open(self.law(kind))
+            ys, open_above = self.head_of_outcomes()[0], _open(self.law(kind))
             proofs = (self.in_logs.infinite_at(kind, float(ys[k])) for k in open_above)
             return next((proof for proof in proofs if proof is not None), found)
-        if not (wanted() and whole and found.proved and found.upper > 0 and len(ys) <= PARTS):
-            return found
-        return _proved_by(found, over_outcomes(self.in_logs, kind, np.asarray(ys, float)))
+        return found
 
     def ldp(self) -> Bound:
         """Return the LDP level, the essential supremum of PML + PMC over the outcomes."""
         found = self._ldp()
-        if found.status == "undecided":
-            found = self._by_sides(found.lower)
-        if not wanted() or self.in_logs is None or found.status == "exact" or not found.proved:
-            return found
-        from borel.engine.certificates.at_outcomes import PARTS, ldp_over_outcomes
-
-        if found.lower == math.inf:  # it is at least PML and PMC
-            larger = (self.sup(kind) for kind in ("pmc", "pml"))
-            proofs = (b.certificate for b in larger if b.lower == math.inf and b.certificate)
-            return found.about(certificate=next(proofs, None))
-        ys, whole = self.head_of_outcomes()
-        if not (whole and found.upper > 0 and len(ys) <= PARTS):
-            return found
-        return _proved_by(found, ldp_over_outcomes(self.in_logs, np.asarray(ys, float)))
+        return self._by_sides(found.lower) if found.status == "undecided" else found
 
     def _ldp(self) -> Bound:
         """Enclose the LDP level by the outcomes of a head: open above where there are others."""
@@ -253,21 +209,18 @@ class DiscreteFigures:
             math.inf,
             attained=proof.attained,
             witness=proof.witness,
-            certificate=proof.certificate,
             assumptions=(*self.assumptions, proof.statement),
         )
 
     def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
         """Return P{leakage > t}, or P{leakage >= t} if closed."""
         low, high = self.law(kind).tail(t, closed=closed)
-        about = {"figure": "tail", "t": t, "closed": closed}
-        return self._checked(kind, self.bound(low, high, units="probability"), about)
+        return self.bound(low, high, units="probability")
 
     def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
         """Return the quantile of the leakage at level s."""
         low, high = self.law(kind).quantile(s, side=side)
-        about = {"figure": "quantile", "s": Fraction(s).as_integer_ratio(), "side": side}
-        return self._checked(kind, self.bound(low, high), about)
+        return self.bound(low, high)
 
     in_logs: Any = None
     """An engine with ``surface``, ``secret`` and ``extreme``, which knows log-densities."""
@@ -284,7 +237,7 @@ class DiscreteFigures:
         """Return the mean of the leakage."""
         low, high = self.law_of_mean(kind, "mean").mean()
         proved = self.infinite_mean(kind, "mean", high)
-        return proved or self._checked(kind, self.bound(low, high), {"figure": "mean"})
+        return proved or self.bound(low, high)
 
     def exp_mean(self, kind: str) -> Bound:
         """Return the mean of e^leakage."""
@@ -294,20 +247,7 @@ class DiscreteFigures:
             return proved.about(units="ratio")
         if isinstance(low, Fraction):
             return self.bound(fraction_down(low), fraction_up(high), units="ratio")
-        bound = self.bound(float(low), float(high), units="ratio")
-        return self._checked(kind, bound, {"figure": "exp_mean"})
-
-    def _checked(self, kind: str, bound: Bound, claim: dict[str, Any]) -> Bound:
-        """Add a certificate to a figure of the law, which may make it a little wider."""
-        if bound.status not in ("certified", "conditional") or self.in_logs is None:
-            return bound
-        from borel.engine.certificates.discrete_laws import certificate
-
-        made = certificate(self, kind, (bound.lower, bound.upper), **claim)
-        if made is None:
-            return bound
-        low, high = float(made["lower"]), float(made["upper"])
-        return self.bound(low, high, units=bound.units, certificate=made)
+        return self.bound(float(low), float(high), units="ratio")
 
     def psi_1(self, level: Threshold) -> Bound:
         """Enclose the mean of (1 - e^(epsilon - PML))^+; what is beyond the head adds its mass."""
@@ -320,16 +260,6 @@ class DiscreteFigures:
             high += _penalty(Fraction(mass_high), high_ratio, least)
         high = min(high + Fraction(values.leftover), Fraction(1))
         return self.bound(fraction_down(low), fraction_up(max(high, low)), units="probability")
-
-
-def _proved_by(found: Bound, proof: dict[str, Any] | None) -> Bound:
-    """Return a figure with a certificate of parts that were enclosed one by one: ulps wider."""
-    if proof is None:
-        return found
-    lower, upper = min(found.lower, proof["lower"]), max(found.upper, proof["upper"])
-    if not upper - lower <= found.width + 1e-3 * settings.current().tol:
-        return found
-    return replace(found, lower=lower, upper=upper, certificate=proof)
 
 
 def _open(values: Values) -> np.ndarray:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from borel.numerics.germs.order_bounds import Orders
 
     Kernel = Callable[[Ray, Ray, float], Orders]
-    Found = tuple[tuple[float, float], dict]
+    Found = tuple[float, float]
 
 _MARGIN = 1e-9  # exponents are floats: one that is this close to -1 is not called integrable
 _PIECES = 8
@@ -39,12 +39,10 @@ _DEPTHS = (1.0, 2.0)
 
 
 class LeadingTerm(NamedTuple):
-    """A bound e^weight t^exponent of f_Y, the boxes it rests on, and those taken apart."""
+    """A bound e^weight t^exponent of f_Y."""
 
     exponent: float
     weight: float
-    boxes: list
-    corners: list
 
 
 class MarginalOrder:
@@ -77,7 +75,7 @@ class MarginalOrder:
         """Bound f_Y along a ray by an order larger than ``than``; None where there is none."""
         if not self.fits:
             return None
-        bounds, corners = [], []
+        bounds = []
         for a, b in _cut(self.boxes, y):
             box = Ray(slack(a, b), "", {"box": [a, b]})
             key = (repr(y.data), t0, a, b)
@@ -86,9 +84,8 @@ class MarginalOrder:
                 if bound is not None and bound[0] > than:
                     break
                 found = self._once((*key, apart.__name__), lambda f=apart, a=a, b=b: f(a, b, y, t0))
-                if found is not None and (bound is None or found[0][0] > bound[0]):
-                    bound = found[0]
-                    corners.append(found[1])
+                if found is not None and (bound is None or found[0] > bound[0]):
+                    bound = found
             if bound is None or not bound[0] > than:
                 return None
             bounds.append(bound)
@@ -97,7 +94,7 @@ class MarginalOrder:
             return None  # f_Y is 0 along the ray
         # the boxes' masses add up to 1, the others to at most their number of the largest
         height += math.log(len(bounds) + 2.0)
-        return LeadingTerm(worst, height, [[a, b] for a, b in self.boxes], corners)
+        return LeadingTerm(worst, height)
 
     def _density(self, place: float, sign: int, width: float) -> tuple[float, float] | None:
         """Bound p <= e^w r^B at the distances r < width from a place: (B, w)."""
@@ -125,8 +122,7 @@ class MarginalOrder:
             size = f[1] + p[1] + power * math.log(width) - math.log(power)
             # a power close to 0 is known to some 1e-7 of itself
             size += 1e-6 * (1 + abs(f[1]) + abs(p[1]) + abs(power * math.log(width)))
-            apart = {"box": [a, b], "base": place, "sign": sign}
-            return (0.0, size), {**apart, "exponent": f[0] + p[0], "weight": f[1] + p[1]}
+            return 0.0, size
         return None
 
     def _scales(self, a: float, b: float, y: Ray, t0: float) -> Found | None:
@@ -140,8 +136,8 @@ class MarginalOrder:
             for depth in _DEPTHS:
                 cuts = [depth * k / _PIECES for k in range(_PIECES + 1)]
                 found = self._pieces(y, t0, (place, sign, width), cuts, p)
-                if found is not None and (best is None or found[0] > best[0][0]):
-                    best = found, {"box": [a, b], "base": place, "sign": sign, "scales": cuts}
+                if found is not None and (best is None or found[0] > best[0]):
+                    best = found
         return best
 
     def _pieces(

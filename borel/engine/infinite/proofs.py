@@ -45,8 +45,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates import wanted
-from borel.engine.certificates.infinities import infinite
 from borel.engine.infinite import marginal_order as marginal
 from borel.engine.infinite.pair_proof import Pairs
 from borel.engine.infinite.ray_candidates import Rays
@@ -108,7 +106,6 @@ def _search(engine: Any) -> Search:
     if engine.secret.dim == 1 or bands is None or bands.surface.secret.dim > 1:
         return Search(engine)
     one, all_ = bands.surface.secret, bands.cover.secret
-    apart = not (one.lower == all_.lower).all() or not (one.upper == all_.upper).all()
     mechanism = engine.joint.mechanism
     density = SimpleNamespace(log=True, graph=bands.surface.graph)
     view = SimpleNamespace(  # its secret has no density: nothing is known of the number's law
@@ -120,10 +117,10 @@ def _search(engine: Any) -> Search:
         secret=all_,
         surface=bands.cover,
         line=engine.line,
-        several=engine,
     )
-    of_one = Search(view, certify=not engine.at_atoms)  # type: ignore[arg-type]
-    of_one.strict = apart  # at the ends of that interval there may be no mass: a checker knows
+    of_one = Search(view)  # type: ignore[arg-type]
+    # of that interval every part has mass; at the ends of the other one there may be none
+    of_one.inside = float(one.lower[0]), float(one.upper[0])
     of_one.note = "; x stands for the one number by which f(y|x) depends on the secret"
     return of_one
 
@@ -142,7 +139,7 @@ def _at_atoms(engine: WithMasses, kind: str) -> Proof | None:
             surface=surface,
             line=engine.line,
         )
-        search = Search(view, certify=False)  # type: ignore[arg-type]
+        search = Search(view)  # type: ignore[arg-type]
         y = float(atom)
         found = search.in_secret_alone(kind, Ray(slack(y, y), f"y = {y!r}", {"box": [y, y]}))
         if found is not None:
@@ -167,9 +164,9 @@ def prove_at(engine: Any, kind: str, low: float, high: float) -> Proof | None:
 class Search(Rays):
     """The arguments, tried one after the other along every ray."""
 
-    def __init__(self, engine: TracedJoint, *, certify: bool = True):
+    def __init__(self, engine: TracedJoint):
         super().__init__(engine)
-        self.certify, self.note, self.strict = certify, "", False
+        self.note = ""
         self.graph: Graph = engine.surface.graph
         self.log = PowerProgram(self.graph)
         density = engine.joint.mechanism.density
@@ -307,26 +304,23 @@ class Search(Rays):
             bound = gap(value, self._once(key, lambda v=inputs: self.log.run(v, t0)), t0)
             if bound is None or not bound[0] > 0:
                 continue
-            argument = _argument("gap", y, t0, bound, x=x.data, other=other.data)
             words = (
                 f"PMC is unbounded: along {y.words}, f(y|x) at {x.words} is at most c t^"
                 f"{bound[0]:g} times f(y|x) at {other.words}, for all t <= {t0:g}"
             )
-            return self._proof("pmc", argument, y, x, words, False)
+            return self._proof(y, x, words, False)
         return None
 
     def _proof(
-        self, kind: str, argument: dict, y: Ray, x: Ray | None, words: str, attained=None
-    ) -> Proof | None:
-        """Make a proof; none without a certificate, if it has to have one."""
+        self,
+        y: Ray,
+        x: Ray | None,
+        words: str,
+        attained: bool | None = None,
+        diverges: bool = False,
+    ) -> Proof:
         where = {"y": y.words, **({} if x is None else {"x": x.words})}
-        made = self.certify and (wanted() or self.strict)
-        certificate = infinite(self.engine, kind, argument) if made else None  # type: ignore[arg-type]
-        if self.strict and certificate is None:
-            return None
-        certificate = certificate if wanted() else None
-        diverges = bool(attained) or argument["kind"] in ("mass", "square")
-        return Proof(words + self.note, where, certificate, attained, diverges)
+        return Proof(words + self.note, where, attained, diverges or bool(attained))
 
     def _mass(self, y: Ray, x: Ray, t0: float, value: Orders) -> Proof | None:
         """E e^PML diverges."""
@@ -336,13 +330,12 @@ class Search(Rays):
         limit = 0.0 if y.scale else 1.0 if "infinity" in y.data else -1.0
         if not bound[0] <= limit:
             return None
-        argument = _argument("mass", y, t0, bound, x=x.data)
         words = (
             f"PML is unbounded: along {y.words}, {x.words}, f(y|x) >= "
             f"{math.exp(min(bound[1], 700)):.4g} t^{bound[0]:g} for all t <= {t0:g}, "
             "so that E e^PML is infinite"
         )
-        return self._proof("pml", argument, y, x, words, False)
+        return self._proof(y, x, words, False, diverges=True)
 
     def square(self, y: Ray, t0: float) -> Proof | None:
         """E e^PMC diverges."""
@@ -352,13 +345,12 @@ class Search(Rays):
         if found is None:
             return None
         *secrets, bound = found
-        argument = _argument("square", y, t0, bound, secrets=secrets)
         words = (
             f"E e^PMC is infinite: along {y.words}, f(y|{secrets[0]:g})^2 >= "
             f"{math.exp(min(bound[1], 700)):.4g} t^{bound[0]:g} f(y|{secrets[1]:g}) for all "
             f"t <= {t0:g}, and both secrets have positive mass"
         )
-        return self._proof("pmc", argument, y, None, words, False)
+        return self._proof(y, None, words, False, diverges=True)
 
     def _pole(self, y: Ray) -> Proof | None:
         """Find a box of outcomes at which f(y|x) is unbounded in the secret."""
@@ -369,13 +361,12 @@ class Search(Rays):
             bound = self._kernel(y, x, t0).least
             if bound is None or not bound[0] < 0:
                 continue
-            argument = _argument("pole", y, t0, bound, x=x.data)
             words = (
                 f"PML is infinite: for almost every {y.words}, along {x.words}, f(y|x) >= "
                 f"{math.exp(min(bound[1], 700)):.4g} t^{bound[0]:g} for all t <= {t0:g}, while "
                 "f_Y(y) is finite"
             )
-            return self._proof("pml", argument, y, x, words, True)
+            return self._proof(y, x, words, True)
         return None
 
     def _ratio(self, kind: str, y: Ray, x: Ray, t0: float, value: Orders) -> Proof | None:
@@ -398,14 +389,13 @@ class Search(Rays):
                 return None
         if bound[1] == -math.inf:  # f is 0
             bound = 0.0, -math.inf
-        argument = _argument("ratio", y, t0, bound, x=x.data, marginal=other._asdict())
         sign, other_sign = (">=", "<=") if kind == "pml" else ("<=", ">=")
         size = "= 0" if bound[1] == -math.inf else f"{sign} c t^{bound[0]:g}"
         words = (
             f"{kind.upper()} is infinite: along {y.words}, {x.words}, f(y|x) {size} "
             f"while f_Y(y) {other_sign} C t^{other[0]:g}, for all t <= {t0:g}"
         )
-        return self._proof(kind, argument, y, x, words, "box" in y.data)
+        return self._proof(y, x, words, "box" in y.data)
 
     def _marginal_at_least(self, y: Ray, t0: float) -> marginal.LeadingTerm | None:
         """Bound f_Y >= P e^W t^B by the kernel on one box (or atom) of positive mass."""
@@ -418,9 +408,9 @@ class Search(Rays):
             bound = self._kernel(y, Ray(slack(a, b), "", {"box": [a, b]}), t0).least
             if bound is None:
                 continue
-            # of equal orders the larger one, which a checker follows sooner
+            # of equal orders the larger one
             if best is None or (bound[0], -bound[1]) < (best.exponent, -best.weight):
-                best = marginal.LeadingTerm(*bound, [[a, b]], [])
+                best = marginal.LeadingTerm(*bound)
         return best
 
     def _slope(self, kind: str, y: Ray, t0: float) -> Proof | None:
@@ -438,8 +428,7 @@ class Search(Rays):
         )
         # on a bounded interval every outcome leaks a finite amount
         grows = variable == "x" and bool(np.isfinite([self.secret.lower, self.secret.upper]).all())
-        argument = _argument("slope", y, t0, order or (0.0, 0.0))
-        return self._proof(kind, argument, y, None, words, False if grows else None)
+        return self._proof(y, None, words, False if grows else None)
 
     def _pair(self, kind: str, y: Ray, t0: float) -> Proof | None:
         """Find two secrets of positive mass, one of which is favoured without bound."""
@@ -448,16 +437,11 @@ class Search(Rays):
         found = self.pairs.along(y, t0)
         if found is None:
             return None
-        other = self._along(kind, y, t0)
-        if other is not None and other.certificate is not None:
-            return other  # by an argument that the checker follows
         words = (
             f"PMC is unbounded: along {y.words}, log f(y|{found[0]:g}) - log f(y|{found[1]:g}) "
             "tends to infinity, and both secrets have positive mass"
         )
-        return self._proof(
-            "pmc", _argument("pair", y, t0, (0.0, 0.0), secrets=[*found]), y, None, words
-        )
+        return self._proof(y, None, words)
 
     def _zero(self, y: Ray) -> Proof | None:
         """Find a box on which the kernel vanishes, and one beside it where it is positive."""
@@ -481,15 +465,12 @@ class Search(Rays):
         if not len(dead) or not len(alive):
             return None
         c, e = cuts[int(dead[0])], cuts[int(alive[0])]
-        least = marginal.LeadingTerm(0.0, float(low[int(alive[0])]), [[*e]], [])
         x = Ray(slack(*c), f"x in ({c[0]:g}, {c[1]:g})", {"box": [*c]})
-        nothing = 0.0, -math.inf
-        argument = _argument("ratio", y, 1.0, nothing, x=x.data, marginal=least._asdict())
         words = (
             f"PMC is infinite: f(y|x) is 0 for {y.words} and x in ({c[0]:g}, {c[1]:g}), a set of "
             f"positive mass, and positive for x in ({e[0]:g}, {e[1]:g})"
         )
-        return self._proof("pmc", argument, y, x, words, True)
+        return self._proof(y, x, words, True)
 
     def _zero_at_atom(self, y: Ray) -> Proof | None:
         """Find a secret of positive mass for which an outcome, or all of a box, is impossible."""
@@ -507,11 +488,3 @@ class Search(Rays):
             if value.most is not None and value.most[1] == -math.inf:
                 return self._ratio("pmc", y, place, STARTS[0], value)
         return None
-
-
-def _argument(
-    kind: str, y: Ray, t0: float, order: tuple[float, float], **more: Any
-) -> dict[str, Any]:
-    """Return an argument as data: e^weight t^exponent is the bound of the kernel."""
-    exponent, weight = order
-    return {"kind": kind, "y": y.data, "t0": t0, "exponent": exponent, "weight": weight, **more}

@@ -67,6 +67,8 @@ class Rays:
         self.places = sorted(numbers)[:_MOST_PLACES]
         # whether secrets may follow the outcome
         self.until = settings.deadline()
+        self.inside: tuple[float, float] | None = None
+        """Of a number of several secrets: an interval of which every part has positive mass."""
         self.moves = self.secret.dim == 1 and engine.surface.needs_y
 
     @_in_time
@@ -208,6 +210,8 @@ class Rays:
 
     def has_mass(self, a: float, b: float) -> bool:
         """Return whether a box of secrets certainly has positive mass."""
+        if self.inside is not None:
+            return max(a, self.inside[0]) < min(b, self.inside[1])
         return bool(charged(self.engine.surface, np.array([[a]]), np.array([[b]]))[0])
 
     def charged(self, y: Ray, x: Ray, t0: float) -> bool:
@@ -217,7 +221,7 @@ class Rays:
         secret = self.secret
         if not secret.continuous:
             return True  # the points y + k of a countable prior that charges them
-        low, high = float(secret.lower[0]), float(secret.upper[0])
+        low, high = self.inside or (float(secret.lower[0]), float(secret.upper[0]))
         if x.diagonal:
             reach = range_of(y.value, t0)
             step = range_of(x.value, t0)

@@ -181,13 +181,6 @@ def atoms_in_y(surface: Surface, ys: Outcomes, n: int) -> Box:
     return low, high
 
 
-def atom_by_atom(surface: Surface, ys: Outcomes) -> Box:
-    """Enclose f(y|x) e^-shift P{x} at each atom, for one outcome."""
-    low, high = _at_atoms(surface, ys, np.arange(1))
-    count = len(surface.secret.atoms)
-    return np.broadcast_to(low[0, 0], count), np.broadcast_to(high[0, 0], count)
-
-
 def _at_atoms(surface: Surface, ys: Outcomes, index: np.ndarray) -> Box:
     secret = surface.secret
     x = [batched.point(secret.atoms[None, None, :, j]) for j in range(secret.dim)]

@@ -54,15 +54,12 @@ class Summary(NamedTuple):
         On an interval of which every part has positive mass: for bounds from below.
     cover : Surface
         On an interval that holds all values: for bounds from above.
-    at : list of list of float
-        Secrets of the least and of the largest value.
     graph : Graph
         The kernel, of y and of the number as "x".
     """
 
     inside: Surface
     cover: Surface
-    at: list[list[float]]
     graph: Graph
 
 
@@ -77,7 +74,7 @@ def summary(surface: Surface) -> Summary | None:
     ends = _ends(surface, inner[0]) if len(inner) == 1 else None
     if ends is None:
         return None
-    ((least, low), (high, most)), at = ends
+    (least, low), (high, most) = ends
     one = ("input", (NAME,))
     nodes = tuple(one if node == ("input", ("w0",)) else node for node in outer.nodes)
     of_one = Graph(nodes, ("y", NAME))
@@ -85,14 +82,11 @@ def summary(surface: Surface) -> Summary | None:
         surface.of(of_one, Secret((NAME,), np.array([a]), np.array([b])))
         for a, b in ((low, high), (least, most))
     )
-    return Summary(inside, cover, at, of_one)
+    return Summary(inside, cover, of_one)
 
 
-def _ends(surface: Surface, g: Graph) -> tuple[list[tuple[float, ...]], list[list[float]]] | None:
-    """Enclose the ends of the values of a function of the secret, if it is as above.
-
-    And return secrets at which they are, or nearly.
-    """
+def _ends(surface: Surface, g: Graph) -> list[tuple[float, ...]] | None:
+    """Enclose the ends of the values of a function of the secret, if it is as above."""
     secret = surface.secret
     # slopes do not tell of a jump at a face or a corner, as that of 0^x at 0
     powers = [args[1] for op, args in g.nodes if op == "power"]
@@ -119,7 +113,7 @@ def _ends(surface: Surface, g: Graph) -> tuple[list[tuple[float, ...]], list[lis
     ]
     corners = [_value(g, secret, place) for place in places]
     low, high = corners
-    return (corners, places) if low[1] < high[0] else None
+    return corners if low[1] < high[0] else None
 
 
 def _value(g: Graph, secret: Secret, place: list[float]) -> tuple[float, ...]:
@@ -128,13 +122,13 @@ def _value(g: Graph, secret: Secret, place: list[float]) -> tuple[float, ...]:
     return tuple(float(v) for v in interpreter.evaluate(g, point))
 
 
-def _sought(g: Surface) -> tuple[list[tuple[float, ...]], list[list[float]]] | None:
+def _sought(g: Surface) -> list[tuple[float, ...]] | None:
     """Enclose the ends of the values of a function by branch and bound."""
     secret, until = g.secret, settings.now() + _PATIENCE
     sides = [*zip(secret.lower.tolist(), secret.upper.tolist(), strict=True)]
     whole = {n: (np.array(a), np.array(b)) for n, (a, b) in zip(secret.names, sides, strict=True)}
     among = [*g.graph.constants, *(end for side in sides for end in side)]
-    places, ends = [], []
+    ends = []
     for sign in (-1, 1):
         seed = guess(g.graph, secret, sign)
         found = extremes(g, None, 1, sign=float(sign), tol=_APART, seeds=seed[None], deadline=until)
@@ -151,12 +145,10 @@ def _sought(g: Surface) -> tuple[list[tuple[float, ...]], list[list[float]]] | N
         known = [sign * _value(g.graph, secret, x)[0 if sign > 0 else 1] for x in seen]
         if not known:
             return None
-        best = int(np.argmax(known))
-        places.append(seen[best])
-        ends.append((sign * outer, sign * known[best])[::-sign])
+        ends.append((sign * outer, sign * max(known))[::-sign])
     low, high = ends
     tight = np.isfinite([*low, *high]).all() and max(low[1] - low[0], high[1] - high[0]) < _LOOSE
-    return (ends, places) if tight and low[1] < high[0] else None
+    return ends if tight and low[1] < high[0] else None
 
 
 def _analytic(g: Graph) -> bool:

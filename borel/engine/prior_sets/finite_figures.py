@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates.prior_sets import Certificates
 from borel.engine.finite.engine import FiniteEngine
 from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.capacity import capacity
@@ -23,8 +22,6 @@ from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import (
     U,
-    fraction_down,
-    fraction_up,
     log_fraction,
     log_ratio_bounds,
     rounding_of,
@@ -36,7 +33,6 @@ from borel.probability.joint import Joint
 from borel.probability.measure import Measure, as_measure
 
 OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
-_ENTRIES = 4096
 _MEMBERS = 1e-10
 """What the rounding of a member's probabilities may change of its mutual information, at most."""
 FLOATS = "floats mean the normalised laws within their rounding"
@@ -84,25 +80,6 @@ class FiniteSetEngine:
             self.floats = np.asarray(self.matrix, float)
             self.error = max(mechanism.rounding, U)
             self.assumptions = (FLOATS,)
-
-    # -- certificates -------------------------------------------------------------------------
-
-    @cached_property
-    def certificates(self) -> Certificates:
-        """What makes certificates; of large tables none are made."""
-        small = self.matrix.size <= _ENTRIES
-        table = self._table() if small else []
-        places = [float(k) for k in range(len(self.matrix))]
-        return Certificates(self.set, self.joint.outcome, {"table": table}, places, small=small)
-
-    def _table(self) -> list:
-        """Return the kernel as intervals of floats."""
-        if self.rational:
-            rows = self.matrix.tolist()
-            ends = [[[f(v) for v in row] for row in rows] for f in (fraction_down, fraction_up)]
-        else:
-            ends = self._entries(self.floats)
-        return np.moveaxis(np.clip(np.array(ends, float), 0.0, 1.0), 0, -1).tolist()
 
     def _entries(self, floats: np.ndarray) -> list[np.ndarray]:
         """Return the ends of the entries that floats of the kernel mean."""
@@ -271,23 +248,7 @@ class FiniteSetEngine:
         if found.ratio is not None and math.isfinite(high):
             about["exact_ratio"] = Ratio(found.ratio[column], found.ratio[column])
         about["status"] = self._status(found)
-        bound = self.make(float(low), float(high), **about)
-        if bound.status not in ("certified", "conditional"):  # exact ones are their own proof
-            return bound
-        y, count = float(column), len(found.lower)
-        claim = {"y": y, "cover": [y]} if ends is None else {"cover": [*map(float, range(count))]}
-        peak = self._peak(kind, column)
-        return self.certificates.attached(bound, kind, {**claim, "peak": {"y": [y, y], **peak}})
-
-    def _peak(self, kind: str, column: int) -> dict[str, Any]:
-        """Return the secrets and the member that show a leakage at an outcome."""
-        v = self._scaled()[0][:, column]
-        rows = np.flatnonzero(self.sure if self.sure.any() else self.possible)
-        top, bottom = (int(rows[pick(v[rows])]) for pick in (np.argmax, np.argmin))
-        places = {"pml": [top], "pmc": [bottom], "ldp": [top, bottom]}[kind]
-        values = {"pml": v, "pmc": -v}.get(kind, np.zeros(len(v)))
-        prior = self.set.least(values[:, None]).prior[:, 0]
-        return {"x": places, "prior": self.certificates.member(prior, values, places)}
+        return self.make(float(low), float(high), **about)
 
     def make(self, low: float, high: float, status: str = "", **about: Any) -> Bound:
         """Make a Bound with the status of the set and of the mechanism, unless it is another."""
@@ -363,17 +324,13 @@ class FiniteSetEngine:
         if found.inside:
             of_member = FiniteEngine(Joint(prior, self.joint.mechanism)).mutual_information()
             lower = max(of_member.lower - _MEMBERS, 0.0)
-        bound = self.make(
+        return self.make(
             lower,
             max(found.upper, lower),
             status="certified" if self.status == "exact" else self.status,
             assumptions=self.assumptions,
             witness={"prior": prior},
         )
-        law = [[*Fraction(float(v)).as_integer_ratio()] for v in found.law]
-        member = self.certificates.member(found.prior, np.zeros(len(found.prior)), [])
-        claim = {"law": law, "peak": {"prior": member}}
-        return self.certificates.attached(bound, "mutual_information", claim)
 
     def maximal_leakage(self) -> Bound:
         """Enclose maximal leakage under a prior that charges the union of the supports."""
@@ -383,16 +340,12 @@ class FiniteSetEngine:
         values = np.array(p, dtype=object)
         joint = Joint(Measure(values, self.set.on, _check=False), self.joint.mechanism)
         found = FiniteEngine(joint).maximal_leakage()
-        bound = self.make(
+        return self.make(
             found.lower,
             found.upper,
             assumptions=found.assumptions,
             exact_ratio=found.exact_ratio,
         )
-        everyone, nothing = np.flatnonzero(self.sure).tolist(), np.zeros(len(self.sure))
-        prior = self.set.least(nothing[:, None]).prior[:, 0]
-        member = self.certificates.member(prior, nothing, everyone)
-        return self.certificates.attached(bound, "maximal_leakage", {"peak": {"prior": member}})
 
 
 def _logs(low: np.ndarray, high: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.certificates.prior_sets import Certificates
 from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.secret_and_kernel import log_graph
@@ -83,10 +82,6 @@ class SetOutcomes:
         ends = -math.inf if line.lower is None else line.lower, line.upper
         self.positive = self.tails.finite(float(ends[0]), math.inf if ends[1] is None else ends[1])
         self._pairs: dict[tuple[int, int], Any] = {}
-        kernel = {"graph": density.graph.to_json(), "log": density.log}
-        self.certificates = Certificates(self.set, outcome, kernel, xs)
-        starts, stops = self._first()
-        self.certificates.cover = [*starts.tolist(), float(stops[-1])]
         uniform = _uniform(self.set.on)
         normalised = statement(mechanism, uniform)
         self.assumptions: tuple[str, ...] = ()
@@ -239,12 +234,11 @@ class SetOutcomes:
         if kind == "pmc" and np.isneginf(logs[1][self.sure]).any():
             if (logs[0][self.sure] > -np.inf).any():
                 return self._make(math.inf, math.inf)
-        row, v, found = self._worst(kind, float(y))
+        row, found = self._worst(kind, float(y))
         prior = as_measure(found.prior[:, 0], self.set.on, f"the worst prior at {y!r}")
         witness = {"y": y, "x": self.set.on.labels[row], "prior": prior}
         attained = self._attained(kind, logs)
-        bound = self._make(float(low[0]), float(high[0]), witness=witness, attained=attained)
-        return self.certificates.at(bound, kind, float(y), row, found.prior[:, 0], v)
+        return self._make(float(low[0]), float(high[0]), witness=witness, attained=attained)
 
     def _attained(self, kind: str, logs: Box) -> bool | None:
         """Return whether the supremum at one outcome is attained; None if it is not known."""
@@ -256,8 +250,8 @@ class SetOutcomes:
         ends = (low, high) if kind == "pml" else (-high, -low)
         return self.set.attains(SecretValues(*ends, self.sure))
 
-    def _worst(self, kind: str, y: float) -> tuple[int, np.ndarray, Least]:
-        """Return the secret that an outcome tells most about, values, and their least mean."""
+    def _worst(self, kind: str, y: float) -> tuple[int, Least]:
+        """Return the secret that an outcome tells most about, and the least mean there."""
         logs = self._logs(np.array([y]), np.array([y]))
         middle = np.where(np.isfinite(logs[0]), logs[0], logs[1])[:, 0]
         pick = np.nanargmax if kind == "pml" else np.nanargmin
@@ -265,7 +259,7 @@ class SetOutcomes:
         with np.errstate(under="ignore"):
             v = np.exp(middle - middle[self.rows].max())
         v = v if kind == "pml" else -v
-        return row, v, self.set.least(v[:, None])
+        return row, self.set.least(v[:, None])
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
@@ -314,8 +308,7 @@ class SetOutcomes:
                             f"log f(y|{labels[i]!r}) - log f(y|{labels[k]!r}) is a polynomial of y "
                             f"that tends to infinity as y -> {high if high > 0 else low}"
                         )
-                        found = self._make(math.inf, math.inf, assumptions=(words,), attained=False)
-                        return self.certificates.by_member(found, kind, self.joint.mechanism)
+                        return self._make(math.inf, math.inf, assumptions=(words,), attained=False)
         return None
 
     def sup(self, kind: str) -> Bound:
@@ -352,13 +345,8 @@ class SetOutcomes:
         if math.isfinite(low[at]) and math.isfinite(high[at]):
             y = low[at] + (high[at] - low[at]) / 2
         found = self.at(kind, float(y))
-        bound = self._make(
+        return self._make(
             float(best.max()), float(worst.max()), witness=found.witness, attained=None
-        )
-        row, v, least = self._worst(kind, float(y))
-        box = self.certificates.beside(float(y))
-        return self.certificates.over(
-            bound, kind, self.certificates.peak(box, row, least.prior[:, 0], v)
         )
 
     def _evaluate(self, kind: str, low: np.ndarray, high: np.ndarray) -> tuple[Any, Any]:
@@ -407,16 +395,7 @@ class SetOutcomes:
         if self.set.confidence is not None and found.proved:
             sure = self.set.confidence
             return Bound.statistical(found.lower, found.upper, confidence=sure, assumptions=notes)
-        made = found.certificate if found.lower == math.inf else None
-        bound = found.about(assumptions=notes, witness=None, attained=None, certificate=made)
-        if not found.certificate or made:
-            return bound
-        y = found.certificate["claim"]["peak"]["y"]
-        pair = [self._worst(kind, float(y[0]))[0] for kind in ("pml", "pmc")]
-        nothing = np.zeros(self.set.on.size)
-        prior = self.set.least(nothing[:, None]).prior[:, 0]
-        peak = {"y": y, "x": pair, "prior": self.certificates.member(prior, nothing, pair)}
-        return self.certificates.over(bound, "ldp", peak)
+        return found.about(assumptions=notes, witness=None, attained=None)
 
     def lip(self) -> Bound:
         """Enclose the larger of the suprema of PML and PMC."""

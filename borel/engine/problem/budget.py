@@ -46,6 +46,15 @@ def remembered(cache: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
     return found
 
 
+_PATIENCE = 10.0
+
+
+def patience() -> float:
+    """Return until when one proof may be tried: a part of the budget of its figure."""
+    longest = settings.now() + max(_PATIENCE, settings.current().budget / 4)
+    return min(longest, settings.deadline())
+
+
 def stopped_by_clock(found: Any, units: str = "nats", least: float = 0.0) -> Any:
     """Return a figure, or ends and statuses of many, that the clock of the wall stopped.
 

@@ -19,9 +19,6 @@ _ONE = ""
 _NAME = "x"
 _BITS = 53
 _NONE = Fraction(0)
-_LONG, _TERMS = 80, 6
-_SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
-_SHORT = {"maximum": "max", "minimum": "min"}
 
 
 class Line(NamedTuple):
@@ -72,56 +69,6 @@ def forms_of(graph: Graph) -> list[Form | None]:
     for op, args in graph.nodes:
         forms.append(_form(op, args, forms))
     return forms
-
-
-def formula(graph: Graph) -> str:
-    """Return the last node of a graph as a formula, for people; a long one is abridged.
-
-    Examples
-    --------
-    >>> from borel.numerics.graphs.trace import trace
-    >>> formula(trace(lambda x: abs(x[0] - 2 * x[1]) * (x[0] * x[1] - 1), (("x0", "x1"),), ()))
-    '|x0 - 2 x1| * (x0 * x1 - 1)'
-    """
-    words: list[str] = []
-    sums: list[bool] = []  # whether it is to be in brackets beside a sign that binds closer
-    for (op, args), form in zip(graph.nodes, forms_of(graph), strict=True):
-        name, brackets = op.removeprefix("special."), False
-        if form is not None or op == "const":
-            found = formula_of(form) if form is not None else f"{args[0]}"
-            brackets = " + " in found or " - " in found
-        elif name in _SIGNS:
-            brackets = name in ("add", "subtract")
-            loose = name != "add"
-            parts = [f"({words[a]})" if loose and sums[a] else words[a] for a in args]
-            found = f" {_SIGNS[name]} ".join(parts)
-        else:
-            parts = ", ".join(words[a] for a in args)
-            found = f"|{parts}|" if name == "absolute" else f"{_SHORT.get(name, name)}({parts})"
-        words.append(found if len(found) <= _LONG else "...")
-        sums.append(brackets)
-    return words[-1]
-
-
-def formula_of(form: Form) -> str:
-    """Return a weighted sum as a formula, for people.
-
-    Examples
-    --------
-    >>> formula_of({"x0": Fraction(1), "x1": Fraction(-1, 2), "": Fraction(1)})
-    'x0 - 0.5 x1 + 1'
-    """
-    signs = {True: "- ", False: "+ "}
-    order = sorted(form, key=lambda name: name == _ONE)
-    parts = [signs[form[name] < 0] + _term(abs(form[name]), name) for name in order]
-    parts = [*parts[:2], "+ ...", parts[-1]] if len(parts) > _TERMS else parts or ["+ 0"]
-    first, *others = parts
-    return " ".join([first.removeprefix("+ ").replace("- ", "-"), *others])
-
-
-def _term(number: Fraction, name: str) -> str:
-    size = f"{float(number):.6g}"
-    return size if name == _ONE else name if number == 1 else f"{size} {name}"
 
 
 class _Read:

@@ -30,10 +30,6 @@ class NormalLaw(NamedTuple):
         The logarithm of its density, a function of ``x``.
     mean, variance : Fraction
         Its moments.
-    mode : tuple of Fraction
-        Where the density of the numbers is largest.
-    determinant : Fraction
-        Of the inverse of their covariance.
     lower, upper, breaks, log
         As of `SumLaw`.
     """
@@ -41,8 +37,6 @@ class NormalLaw(NamedTuple):
     graph: Graph
     mean: Fraction
     variance: Fraction
-    mode: tuple[Fraction, ...]
-    determinant: Fraction
     lower: float = -math.inf
     upper: float = math.inf
     breaks: tuple[float, ...] = ()
@@ -84,16 +78,14 @@ def normal_law(prior: Graph, form: Form, names: tuple[str, ...], *, log: bool) -
         for a in names
     ]  # fmt: skip
     solved = _solved(matrix, [form.get(name, _NONE) for name in names])
-    peak = _solved(matrix, [known.get((name,), _NONE) for name in names])
-    if solved is None or peak is None:
+    if solved is None:
         return None
-    weights, determinant = solved
-    pairs = [*zip(names, weights, strict=True)]
+    pairs = [*zip(names, solved, strict=True)]
     mean = sum((w * known.get((name,), _NONE) for name, w in pairs), form.get("", _NONE))
     variance = sum((w * form.get(name, _NONE) for name, w in pairs), _NONE)
     if not variance:
         return None
-    return NormalLaw(_density(mean, variance), mean, variance, tuple(peak[0]), determinant)
+    return NormalLaw(_density(mean, variance), mean, variance)
 
 
 def _density(mean: Fraction, variance: Fraction) -> Graph:
@@ -175,19 +167,13 @@ def _product(first: Polynomial, second: Polynomial) -> Polynomial | None:
     return {key: c for key, c in out.items() if c is None or c}
 
 
-def _solved(
-    matrix: list[list[Fraction]], right: list[Fraction]
-) -> tuple[list[Fraction], Fraction] | None:
-    """Solve linear equations with a symmetric matrix, if it is positive definite.
-
-    And return its determinant.
-    """
+def _solved(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
+    """Solve linear equations with a symmetric matrix, if it is positive definite."""
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
-    count, determinant = len(rows), Fraction(1)
+    count = len(rows)
     for k in range(count):
         if not rows[k][k] > 0:
             return None
-        determinant *= rows[k][k]
         for i in range(k + 1, count):
             times = rows[i][k] / rows[k][k]
             rows[i] = [a - times * b for a, b in zip(rows[i], rows[k], strict=True)]
@@ -195,4 +181,4 @@ def _solved(
     for k in reversed(range(count)):
         known = sum((rows[k][j] * out[j] for j in range(k + 1, count)), _NONE)
         out[k] = (rows[k][count] - known) / rows[k][k]
-    return out, determinant
+    return out

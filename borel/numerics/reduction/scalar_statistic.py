@@ -15,7 +15,7 @@ from flint import fmpq_poly
 
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.nan_conditions import TESTS
-from borel.numerics.reduction.linear_forms import forms_of, formula, formula_of, through_a_sum
+from borel.numerics.reduction.linear_forms import forms_of, through_a_sum
 from borel.numerics.reduction.normal_sum import NormalLaw, normal_law
 from borel.numerics.reduction.order_statistic_density import PieceLaws, in_a_box, turned
 from borel.numerics.reduction.polynomial_factors import polynomials
@@ -35,13 +35,10 @@ class Reduced(NamedTuple):
         The kernel, and masses of outcomes.
     law : SumLaw or NormalLaw
         The law of the sum.
-    number : str
-        The sum, as a formula.
     """
 
     graphs: list[Graph]
     law: SumLaw | NormalLaw
-    number: str
 
 
 def reduced(
@@ -83,7 +80,7 @@ def reduced(
         law = normal_law(prior, line.form, names, log=log) if line and known else None
         if line is None or law is None:
             return None
-        return Reduced(line.graphs, law, formula_of(line.form))
+        return Reduced(line.graphs, law)
     except OverflowError:  # a number beyond floats
         return None
 
@@ -99,14 +96,14 @@ def _in_a_box(
         if line is not None and {*line.form} <= {"x", ""}:
             law = _law(one, of, ends, (line.form["x"], line.form.get("", Fraction(0))))
             if law is not None:
-                return Reduced(line.graphs, law, formula(one.number))
+                return Reduced(line.graphs, law)
     line = through_a_sum(graphs, names)
     if line is None or not {*line.form} <= {*names, ""}:
         return None
     pieces_ = in_a_box(line.form, of, dict(zip(names, ends, strict=True)))
     if pieces_ is None:
         return None
-    return Reduced(line.graphs, written(pieces_), formula_of(line.form))
+    return Reduced(line.graphs, written(pieces_))
 
 
 def _law(

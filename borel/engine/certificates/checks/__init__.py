@@ -1,1 +1,0 @@
-"""Certificates are verified: to be replaced by a checker that stands apart."""

@@ -1,0 +1,53 @@
+"""Envelopes of a continuous secret: between the leakage of the outcomes and its supremum."""
+
+from fractions import Fraction as F
+
+import mpmath
+import pytest
+
+import borel as bl
+
+UNIT = bl.Interval(0, 1)
+
+
+def tilted():
+    """f(y|x) = 1 + (x - 1/2)(2y - 1): PML is log(1 + |y - 1/2|), PMC -log(1 - |y - 1/2|)."""
+    mech = bl.Mechanism(lambda y, x: 1 + (x - 0.5) * (2 * y - 1), secret=UNIT, outcome=UNIT)
+    return bl.uniform(UNIT) * mech
+
+
+@pytest.fixture(scope="module")
+def env():
+    return {kind: bl.envelope(tilted(), kind) for kind in ("pml", "pmc")}
+
+
+@pytest.fixture(scope="module")
+def level(env):
+    found = env["pml"](F(7, 10))
+    return found
+
+
+@pytest.fixture(scope="module")
+def mass(env):
+    found = env["pml"].delta(0.39)
+    return found
+
+
+def test_levels_hold_the_leakage_of_the_outcome_and_its_supremum(level):
+    # P{|Y - 1/2| >= v} = 1 - 2 v: with 7/10 the leakage is at least log(1 + 3/20)
+    with mpmath.workdps(40):
+        own, top = mpmath.log(mpmath.mpf(23) / 20), mpmath.log(1.5)
+    assert own - 4e-9 <= level.lower <= own and top <= level.upper <= top + 4e-9
+
+
+@pytest.mark.parametrize("kind", ["pml", "pmc"])
+@pytest.mark.parametrize("t", [0.75, 3.0])
+def test_no_mass_has_more_than_the_supremum(env, kind, t):
+    found = env[kind].delta(t)
+    top = bl.pml(tilted()).sup() if kind == "pml" else bl.pmc(tilted()).sup()
+    assert top.upper < t and found.upper == 0
+
+
+def test_a_level_may_be_a_ratio(env):
+    found = env["pml"].delta(ratio=F(147, 100))  # P{1 + |Y - 1/2| >= 147/100} = 6/100
+    assert 0.06 - 1e-7 <= found.lower and F(found.lower) <= F(6, 100)

@@ -1,0 +1,140 @@
+"""Certificates of envelopes of a finite secret: they hold the truth, and what is false is refused.
+
+For two equally likely secrets the best post-processing is known: outcomes beyond c tell of one
+secret, those on the other side of the other, by the lemma of Neyman and Pearson.
+"""
+
+import math
+from fractions import Fraction as F
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import borel as bl
+
+REALS, UNIT = bl.Reals(), bl.Interval(0, 1)
+
+BIT, X = bl.Finite([0.0, 1.0]), bl.Finite([0.0, 1.0, 3.0])
+
+KERNELS = {
+    "laplace": lambda y, x: np.exp(-abs(y - x)) / 2,
+    "normal": lambda y, x: np.exp(-((y - x) ** 2) / 2) / np.sqrt(2 * np.pi),
+}
+
+
+def tail(kernel, c, x):
+    """P(Y > c | x), for c beyond the middle of 0 and 1."""
+    if kernel == "normal":
+        return mp.erfc((mp.mpf(c) - x) / mp.sqrt(2)) / 2
+    c = mp.mpf(c)
+    return mp.exp(x - c) / 2 if c >= x else 1 - mp.exp(c - x) / 2
+
+
+def pair(kernel, of, c):
+    """The level and the mass of the bad outcomes y > c and y < 1 - c."""
+    one, other = tail(kernel, c, 1), tail(kernel, c, 0)
+    mass = one + other
+    return mp.log(2 * one / mass if of == "pml" else mass / (2 * other)), mass
+
+
+def joint(kernel, secret=BIT, masses=(0.5, 0.5)):
+    mechanism = bl.Mechanism(KERNELS[kernel], secret=secret, outcome=REALS)
+    return bl.pmf(list(masses), on=secret) * mechanism
+
+
+CASES = [(k, of, c) for k in KERNELS for of in ("pml", "pmc") for c in (0.625, 0.9375)]
+
+
+@pytest.mark.parametrize(("kernel", "of", "c"), CASES)
+def test_the_level_of_a_mass(kernel, of, c, few):
+    with mp.workdps(40):
+        level, mass = pair(kernel, of, c)
+        delta = float(mass)
+        # the level of the float: the mass falls with c
+        exact = mp.findroot(lambda v: pair(kernel, of, v)[1] - mp.mpf(delta), c)
+        level = pair(kernel, of, exact)[0]
+    bound = bl.envelope(joint(kernel), of=of)(delta)
+    assert bound.lower <= level <= bound.upper
+    few()
+
+
+@pytest.mark.parametrize(("kernel", "of", "c"), CASES)
+def test_the_mass_at_a_level(kernel, of, c, few):
+    with mp.workdps(40):
+        t = float(pair(kernel, of, c)[0])
+        exact = mp.findroot(lambda v: pair(kernel, of, v)[0] - mp.mpf(t), c)
+        mass = pair(kernel, of, exact)[1]
+    bound = bl.envelope(joint(kernel), of=of).delta(t)
+    assert bound.lower <= mass <= bound.upper and bound.width < 1e-6
+    few()
+
+
+EDGES = 0.0, 0.125, 0.25, 0.5, 0.75, 1.0
+
+ROWS = (  # masses of the cells, in sixteenths
+    (2, 2, 4, 4, 4),
+    (8, 2, 2, 2, 2),
+    (1, 3, 8, 2, 2),
+)
+
+WEIGHTS = F(1, 8), F(3, 8), F(1, 2)
+
+
+def steps(y, x):
+    rows = []
+    for row in ROWS:
+        height = row[-1] / 16 / (EDGES[-1] - EDGES[-2]) + 0 * y
+        for k in (3, 2, 1, 0):
+            height = np.where(y < EDGES[k + 1], row[k] / 16 / (EDGES[k + 1] - EDGES[k]), height)
+        rows.append(height)
+    return np.where(x < 0.5, rows[0], np.where(x < 2, rows[1], rows[2]))
+
+
+@pytest.mark.parametrize("of", ["pml", "pmc"])
+@pytest.mark.parametrize("delta", [F(1, 20), F(1, 5), F(1, 2), F(9, 10)])
+def test_densities_that_are_steps_are_a_finite_mechanism(of, delta):
+    prior = bl.pmf(list(WEIGHTS), on=X)
+    on_line = prior * bl.Mechanism(steps, secret=X, outcome=UNIT, breaks=EDGES[1:-1])
+    rows = [[F(v, 16) for v in row] for row in ROWS]
+    exact = bl.envelope(prior * bl.Mechanism.from_matrix(rows, secret=X), of=of)(delta)
+    bound = bl.envelope(on_line, of=of)(delta)
+    assert bound.lower <= exact.lower <= exact.upper <= bound.upper and bound.width < 1e-8
+
+
+@pytest.mark.parametrize("of", ["pml", "pmc"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_three_secrets_are_as_sharp_as_two(kernel, of):
+    """No closed form: both ends are proved from prices and shares."""
+    bound = bl.envelope(joint(kernel, X, (0.2, 0.3, 0.5)), of=of)(F(1, 5))
+    assert bound.proved and bound.width < 1e-9
+    if of == "pml":  # an event is a post-processing
+        event = bl.event_maximal_leakage(joint(kernel, X, (0.2, 0.3, 0.5)), delta=F(1, 5))
+        assert bound.upper >= event.lower
+
+
+def test_atoms_of_the_outcome_have_shares_of_their_own():
+    """Laplace noise that is clipped to the unit interval."""
+    mechanism = bl.mechanisms.laplace(b=1.0, secret=BIT).clip(0, 1)
+    envelope = bl.envelope(bl.pmf([0.5, 0.5], on=BIT) * mechanism)
+    with mp.workdps(40):  # clipped, the tails beyond 0 and 1 have one ratio each as before
+        mass = tail("laplace", 1, 1) + tail("laplace", 1, 0)
+        top = float(mp.log(2 * tail("laplace", 1, 1) / mass)) - 1e-6
+    bound = envelope.delta(top)
+    assert bound.upper >= float(mass)  # that of the ends alone
+
+
+def up(y, x):
+    return np.where(x > 0.5, 0.5 + y, 1.5 - y)
+
+
+@pytest.mark.parametrize("of", ["pml", "pmc"])
+def test_one_secret_alone_tells_nothing(of):
+    mechanism = bl.Mechanism(up, secret=BIT, outcome=UNIT)
+    envelope = bl.envelope(bl.pmf([1.0, 0.0], on=BIT) * mechanism, of=of)
+    assert envelope(F(1, 5)) == envelope(1) == bl.Bound.exact(0.0, 0.0)
+    masses = {-math.inf: 1, -1.0: 1, -1e-320: 1, 0.0: 1, 1e-320: 0, 1.0: 0, math.inf: 0}
+    for t, mass in masses.items():
+        found = envelope.delta(t)
+        assert found.lower == found.upper == mass and found.status == "exact"
+    assert envelope.delta(0.0, closed=False).upper == 0 == envelope.delta(ratio=2).upper
