@@ -9,8 +9,6 @@ from borel import settings
 from borel.errors import NotYet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from borel.probability.bound import Bound
     from borel.settings import Options
 
