@@ -113,6 +113,8 @@ def test_a_supremum_that_many_outcomes_have_is_the_envelope(of, delta):
     found = bl.envelope(joint, of=of)(delta)
     assert found.lower <= truth <= found.upper and found.width < 1e-8
     assert found.status == "certified"
+    with pytest.raises(bl.NotYet, match=r"a rule for pm[lc]\.envelope"):
+        found.certify()
     mass = bl.envelope(joint, of=of).delta(float(truth) - 1e-6)
     assert mass.lower <= 1 and mass.lower > 1 - mp.exp(-1) - mp.mpf(10) ** -6
 
