@@ -14,7 +14,7 @@ from borel.checker.models import CONSTANT, number
 from borel.checker.polynomials import NOTHING, most
 from borel.checker.reading import Refused
 from borel.engine.certificates.data import missing, text
-from borel.engine.certificates.outcomes import Box, Outcomes
+from borel.engine.certificates.outcomes import Box, OutcomeSearch
 from borel.engine.certificates.points import best_secrets, heights, witnesses
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _labels(
     kind = figure.split(".")[0]
     for bits in _SHARES:
         share = max(math.ldexp(min(1.0, width), -bits), _SMALLEST)
-        search = Outcomes(joint, checked, figure, work)
+        search = OutcomeSearch(joint, checked, figure, work)
         labels = _Labels(search, kind, level, arb(share), closed)
         outcomes, atoms = search.boxes(labels.settle)
         proof = {"covers": search.covers, "outcomes": outcomes, "atoms": atoms}
@@ -117,7 +117,7 @@ def _labels(
 class _Labels:
     """The labels of boxes of outcomes, for a level of the leakage."""
 
-    def __init__(self, search: Outcomes, kind: str, level: arb, share: arb, closed: bool):
+    def __init__(self, search: OutcomeSearch, kind: str, level: arb, share: arb, closed: bool):
         self.search, self.kind, self.share, self.closed = search, kind, share, closed
         self.level = level
         self.below = level * (1 - arb(2) ** -59) if closed else level

@@ -45,7 +45,7 @@ class Box(NamedTuple):
 
 
 @dataclass
-class Outcomes:
+class OutcomeSearch:
     """A search over all outcomes of a joint.
 
     Attributes

@@ -13,7 +13,7 @@ from borel.checker.polynomials import U
 from borel.checker.reading import Refused
 from borel.engine.certificates.covers import Cover, Work, accurate
 from borel.engine.certificates.data import missing, text
-from borel.engine.certificates.outcomes import Box, Outcomes
+from borel.engine.certificates.outcomes import Box, OutcomeSearch
 from borel.engine.certificates.points import breaks, witnesses
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _BOXES = (40, 30, 20)
 def supremum(joint: Joint, checked: Checked, kind: str, bound: Bound, work: Work) -> dict[str, Any]:
     """Return the proof of a supremum over the outcomes; see `certificate`."""
     figure = f"{kind}.sup"
-    search = Outcomes(joint, checked, figure, work)
+    search = OutcomeSearch(joint, checked, figure, work)
     lower, upper = map(number, bound.ends)
     outcomes, atoms, peaks = None, [], []
     if upper.is_finite():
@@ -85,7 +85,7 @@ def _places(bound: Bound, peaks: list[tuple[float, tuple[float, float]]]) -> Ite
 
 
 def _witness(
-    search: Outcomes, kind: str, level: arb, places: Iterable[float]
+    search: OutcomeSearch, kind: str, level: arb, places: Iterable[float]
 ) -> dict[str, Any] | None:
     """Return outcomes and secrets that show a leakage of at least a level."""
     checked = search.checked
@@ -124,7 +124,7 @@ def _boxes(checked: Checked, y: float, atoms: list[float]) -> Iterable[tuple[Any
                 yield [text(a), text(b)], part
 
 
-def _cover(search: Outcomes, part: Part, y: float) -> Cover | None:
+def _cover(search: OutcomeSearch, part: Part, y: float) -> Cover | None:
     """Return a cover by which f_Y is known as well as floats are, on a small box of outcomes."""
     inner = {y, *breaks(search.joint)}
     rough = accurate(search.checked, part.kernel, part.y, inner, arb(2) ** -10, search.work)
