@@ -509,7 +509,7 @@ def _check_refusals(what: str, measure: Callable) -> None:
     ball = TotalVariationBall(likely, Fraction(1, 8))
     mechanism = Mechanism.from_matrix(_JOINTS["three secrets"][1])
     over = _or_not_yet(what, measure, ball * mechanism)
-    for m in (ball.nominal, *ball.members(4, rng=0)) if over else ():
+    for m in (ball.nominal, *ball.members(32, rng=0)) if over else ():
         for one, sup in zip(_bounds(what, measure, m * mechanism), over, strict=True):
             _not_above(f"{what} over {ball!r}: of one member", one, sup)
     secret, counts = Finite([0.25, 0.5]), Integers(0, None)

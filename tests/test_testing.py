@@ -263,7 +263,8 @@ class Unsound(Ball):
 
     def least(self, v):
         found = super().least(v)
-        return found._replace(lower=found.upper + 1e-3, upper=found.upper + 1e-3)
+        wrong = np.minimum(found.upper + 1e-3, v.max(axis=0))
+        return found._replace(lower=wrong, upper=wrong)
 
 
 class Loose(Ball):
@@ -326,6 +327,9 @@ class HiddenAssumption(Ball):
 
 
 class NotReached(Ball):
+    def least(self, v):
+        return Ball().least(v)
+
     def members(self, count, rng=None):
         return Ball().members(count, rng)
 
