@@ -79,6 +79,11 @@ class Union(PriorSet):
         self.status = weakest([p.status for p in self.parts])
         self.rational = all(p.rational for p in self.parts)
 
+    @property
+    def closed(self) -> bool:  # type: ignore[override]
+        """Whether every part is."""
+        return all(p.closed for p in self.parts)
+
     def engine(self, joint: Any) -> Any:
         """Return the engine of a union: a figure of each part."""
         from borel.priors.union_figures import UnionEngine
@@ -246,6 +251,11 @@ class ProductSet(PriorSet):
         """The product of the nominal priors, if every factor has one."""
         each = [f.nominal for f in self.factors]
         return None if any(p is None for p in each) else reduce(mul, each)
+
+    @property
+    def closed(self) -> bool:  # type: ignore[override]
+        """Whether every factor is."""
+        return all(p.closed for p in self.factors)
 
     @property
     def shape(self) -> tuple[int, ...]:

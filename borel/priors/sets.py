@@ -301,7 +301,11 @@ class PriorSet:
         sure = self.reach[0]
         v = rng.normal(size=(self.on.size, 8 * max(count, 1)))
         v[~self.reach[1]] = np.abs(v).max() + 1  # never charged
+        if not self.closed:  # corners are limits; their mean is none, as each secret is charged
+            v = np.hstack([v, -np.eye(self.on.size)])
         corners = self.least(v).prior
+        if not self.closed:
+            corners = corners + (corners.mean(axis=1, keepdims=True) - corners) / 1024
         picks = rng.integers(corners.shape[1], size=(count, 4))
         weights = rng.dirichlet(np.ones(4), size=count)
         found = np.einsum("ck,nck->cn", weights, corners[:, picks])

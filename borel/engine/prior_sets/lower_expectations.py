@@ -288,7 +288,7 @@ def kl_to_centre(v: np.ndarray, p: Box, radius: Box) -> Least:
     lead = w == least
     certain = _sum(_where(lead, weights))[0] >= np.nextafter(np.exp(-radius[0]) * (1 + 1e-15), 2)
     high = np.where(certain, least, high)
-    tilt = _middle(p)[:, None] * np.exp(-np.minimum((v - least) / np.maximum(t, 1e-300), 700.0))
+    tilt = _middle(p)[:, None] * np.exp(-np.clip((v - least) / np.maximum(t, 1e-300), 0.0, 700.0))
     tilt = np.where(inside[:, None], tilt, 0.0)
     return Least(low, high, tilt / tilt.sum(axis=0))
 
