@@ -4,7 +4,6 @@ Parameters are short dyadic numbers, so that the floats of a density mean what t
 constant factor of a kernel (a rounded sqrt(2 pi), a binomial coefficient) cancels in a leakage.
 """
 
-import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -491,14 +490,3 @@ case(
     (-10.0, 0.0, 0.3, 0.5, 1.0, 100.0),
     np.linspace(-10, 10, 200),
 )
-
-
-def changed(bound, path, value):
-    """Return a certificate in which one entry, at the end of a path of keys, is another."""
-    made = copy.deepcopy(bound.certificate)
-    part = made
-    for key in path[:-1]:
-        part = part[key]
-    assert part[path[-1]] != value
-    part[path[-1]] = value
-    return made

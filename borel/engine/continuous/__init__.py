@@ -1,1 +1,1 @@
-"""The certified engine: continuous secrets and outcomes, with proofs and certificates."""
+"""The certified engine: continuous secrets and outcomes, with proofs."""

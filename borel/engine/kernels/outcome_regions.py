@@ -1,6 +1,6 @@
 """Probabilities of outcomes on which the densities of a finite secret compare in a way, in float64.
 
-They prove nothing: what is found with them is proved by a checker.
+They prove nothing: what is found with them is proved afterwards.
 """
 
 from __future__ import annotations
