@@ -47,7 +47,7 @@ CASES = [(k, of, c) for k in KERNELS for of in ("pml", "pmc") for c in (0.625, 0
 
 
 @pytest.mark.parametrize(("kernel", "of", "c"), CASES)
-def test_the_level_of_a_mass(kernel, of, c, few):
+def test_the_level_of_a_mass(kernel, of, c):
     with mp.workdps(40):
         level, mass = pair(kernel, of, c)
         delta = float(mass)
@@ -56,18 +56,16 @@ def test_the_level_of_a_mass(kernel, of, c, few):
         level = pair(kernel, of, exact)[0]
     bound = bl.envelope(joint(kernel), of=of)(delta)
     assert bound.lower <= level <= bound.upper
-    few()
 
 
 @pytest.mark.parametrize(("kernel", "of", "c"), CASES)
-def test_the_mass_at_a_level(kernel, of, c, few):
+def test_the_mass_at_a_level(kernel, of, c):
     with mp.workdps(40):
         t = float(pair(kernel, of, c)[0])
         exact = mp.findroot(lambda v: pair(kernel, of, v)[0] - mp.mpf(t), c)
         mass = pair(kernel, of, exact)[1]
     bound = bl.envelope(joint(kernel), of=of).delta(t)
     assert bound.lower <= mass <= bound.upper and bound.width < 1e-6
-    few()
 
 
 EDGES = 0.0, 0.125, 0.25, 0.5, 0.75, 1.0
