@@ -227,6 +227,7 @@ def test_a_certified_figure_knows_what_was_asked():
     assert made.question.arguments == ("pml", 0.25)
 
 
+@pytest.mark.cases("proofs", "False")
 @pytest.mark.parametrize("first", [True, False])
 def test_the_order_of_asking_changes_no_figure(first):
     """Neither a figure nor its certificate depends on which others were asked before."""

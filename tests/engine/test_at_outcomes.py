@@ -91,6 +91,7 @@ def infinity(name):
         return INFINITE[name][0]()
 
 
+@pytest.mark.cases("truths", "mass", "mass, theta")
 @pytest.mark.parametrize("name", INFINITE)
 def test_infinities_are_proved(name):
     bound = infinity(name)

@@ -164,6 +164,9 @@ TRUTHS = {
 }
 
 
+@pytest.mark.cases(
+    "truths", "pml-half-1.75", "pmc-gauss, sum of 5-0.3", "pmc-window-0.3", "pmc-half-1.75"
+)
 @pytest.mark.parametrize("name, y", TRUTHS)
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_figures_at_outcomes_enclose_the_truth(name, y, kind):
@@ -176,6 +179,7 @@ def test_figures_at_outcomes_enclose_the_truth(name, y, kind):
     assert bound.lower <= truth <= bound.upper
 
 
+@pytest.mark.truths
 def test_a_beta_prior_is_a_product_of_powers():
     bound = figure("beta", "pml", 0.3)
     with mpmath.workdps(20):

@@ -46,6 +46,7 @@ def joint(kernel, secret=BIT, masses=(0.5, 0.5)):
 CASES = [(k, of, c) for k in KERNELS for of in ("pml", "pmc") for c in (0.625, 0.9375)]
 
 
+@pytest.mark.cases("truths", "normal-pml-0.625", "normal-pmc-0.625")
 @pytest.mark.parametrize(("kernel", "of", "c"), CASES)
 def test_the_level_of_a_mass(kernel, of, c):
     with mp.workdps(40):
@@ -58,6 +59,7 @@ def test_the_level_of_a_mass(kernel, of, c):
     assert bound.lower <= level <= bound.upper
 
 
+@pytest.mark.truths
 @pytest.mark.parametrize(("kernel", "of", "c"), CASES)
 def test_the_mass_at_a_level(kernel, of, c):
     with mp.workdps(40):
@@ -100,6 +102,7 @@ def test_densities_that_are_steps_are_a_finite_mechanism(of, delta):
     assert bound.lower <= exact.lower <= exact.upper <= bound.upper and bound.width < 1e-8
 
 
+@pytest.mark.cases("truths", "laplace-pml", "normal-pml", "normal-pmc")
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_three_secrets_are_as_sharp_as_two(kernel, of):

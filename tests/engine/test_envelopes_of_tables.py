@@ -49,6 +49,7 @@ def test_outcomes_that_a_secret_makes_impossible_prove_an_infinite_level():
     assert bound.lower == math.inf and bound.status == "certified"
 
 
+@pytest.mark.truths
 def test_random_tables_hold_what_their_fractions_say():
     rng = np.random.default_rng(11)
     for _ in range(25):

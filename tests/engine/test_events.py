@@ -145,6 +145,7 @@ def joint(name):
     return bl.pmf(list(MASSES), on=BIT) * mechanism
 
 
+@pytest.mark.cases("truths", "normal-binary envelope", "rate-binary envelope")
 @pytest.mark.parametrize("figure", FIGURES)
 @pytest.mark.parametrize("name", KERNELS)
 def test_two_secrets(name, figure):

@@ -28,6 +28,7 @@ INFINITE = {
 }
 
 
+@pytest.mark.cases("truths", "laplace on normal")
 @pytest.mark.parametrize("name", INFINITE)
 def test_infinite_quantiles_are_proved(name):
     joint, s = INFINITE[name]
@@ -46,6 +47,7 @@ def on_counts(name):
     return prior * bl.mechanisms.gaussian(sigma=2.0, secret=prior.on)
 
 
+@pytest.mark.cases("truths", "0.5-gauss", "s1-gauss")
 @pytest.mark.parametrize("name", ["laplace", "gauss"])
 @pytest.mark.parametrize("s", [0.5, Fraction(1, 10)])
 def test_infinite_quantiles_of_counts_are_proved(name, s):
@@ -53,6 +55,9 @@ def test_infinite_quantiles_of_counts_are_proved(name, s):
     assert bound.proved and bound.lower == math.inf
 
 
+@pytest.mark.cases(
+    "truths", "laplace on normal-mean", "laplace on normal-exp_mean", "gauss-mean", "gauss-exp_mean"
+)
 @pytest.mark.parametrize("what", ["mean", "exp_mean"])
 @pytest.mark.parametrize("name", ["gauss on normal", "laplace on normal", "laplace", "gauss"])
 def test_infinite_means_are_proved(name, what):

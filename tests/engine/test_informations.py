@@ -116,6 +116,7 @@ def marks_of(name):
     return {lower, upper, *near_0, *(m for m in inner if lower < m < upper)}
 
 
+@pytest.mark.cases("truths", "normal-total_variation", "power-total_variation")
 @pytest.mark.parametrize(("name", "figure"), CASES)
 def test_it_encloses_the_truth(name, figure):
     bound = bl.f_information(joint(name), figure)
@@ -124,6 +125,7 @@ def test_it_encloses_the_truth(name, figure):
     assert bound.lower <= value <= bound.upper and bound.width <= 1e-8
 
 
+@pytest.mark.cases("truths", "total_variation")
 @pytest.mark.parametrize("figure", PARTS)
 def test_outcomes_with_atoms(figure):
     """Clipped noise: masses at both ends, and a density between."""
@@ -176,6 +178,7 @@ def test_conditions_at_a_secret_are_about_it_alone(name, figure):
         assert bound.proved and bound.width <= 1e-9
 
 
+@pytest.mark.cases("truths", "16", "24")
 @pytest.mark.parametrize("secrets", [2, 16, 24])
 def test_many_secrets(secrets):
     """The outer ones are as good as one on the line: 1 - TV from sums of exponentials."""

@@ -4,6 +4,7 @@ import math
 
 import mpmath
 import numpy as np
+import pytest
 
 import borel as bl
 
@@ -25,6 +26,7 @@ def joint(kernel, prior=None):
     return prior * bl.Mechanism(kernel, secret=prior.on, outcome=bl.Finite([0, 1]))
 
 
+@pytest.mark.truths
 def test_an_answer_that_is_nearly_sure_far_out():
     """PMC is infinite at each outcome: 1 / (1 + e^-x) tends to 0 as x falls."""
     pmc = bl.pmc(joint(logistic))

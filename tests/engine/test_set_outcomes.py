@@ -209,6 +209,7 @@ def test_divergence_balls_of_a_bit(kind, radius, y):
         assert bound.lower <= value <= bound.upper
 
 
+@pytest.mark.cases("truths", "kl-to_centre")
 @pytest.mark.parametrize("kind", DIVERGENCES, ids="-".join)
 def test_suprema_over_divergence_balls(kind):
     make = bl.priors.kl_ball if kind[0] == "kl" else bl.priors.chi_square_ball

@@ -132,6 +132,7 @@ def test_means():
         assert encloses(certified(bl.maximal_cost_leakage(TILTED)), -(arb(3) / 4).log())
 
 
+@pytest.mark.truths
 def test_noise_on_a_product():
     """E e^PML of noise is the integral of sup f: 1 and the height times the length of g."""
     with ctx.workprec(300):
@@ -183,6 +184,7 @@ def test_a_prior_that_is_singular_at_a_face():
         assert bound.lower <= (arb(9) / 4).log() <= bound.upper
 
 
+@pytest.mark.truths
 def test_numbers_that_are_not_monotone():
     """E e^PML of noise on x0 x1 in (-1, 1): 1 and the height times the length 2."""
     square = bl.Interval(-1, 1) ** 2

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from engine.certified_cases import kernel, tilt
 from flint import arb
 
@@ -11,6 +12,7 @@ import borel as bl
 UNIT, HALF_LINE = bl.Interval(0, 1), bl.Interval(0, None)
 
 
+@pytest.mark.truths
 def test_altered_points_change_nothing():
     """A kernel that is 50 where x = 1/2, y = 1/2 or x = y has the suprema of the tilt."""
     for null in (
