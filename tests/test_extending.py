@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import borel as bl
@@ -37,7 +38,9 @@ def test_its_examples_work(tmp_path):
         path = tmp_path / name
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         where = old.index(before) if before else len(old)
-        path.write_text(old[:where] + code + old[where:], encoding="utf-8")
+        margin = before[: len(before) - len(before.lstrip())]
+        new = textwrap.indent(textwrap.dedent(code), margin) + ("\n" if margin else "")
+        path.write_text(old[:where] + new + old[where:], encoding="utf-8")
     sessions = re.findall(r"```pycon\n(.*?)```", TEXT, re.DOTALL)
     assert len(sessions) == 5
     (tmp_path / "sessions.txt").write_text("\n".join(sessions), encoding="utf-8")
