@@ -439,6 +439,14 @@ def test_members_of_open_sets_are_members():
         assert all(made.contains(m, tol=0.0) for m in made.members(20, rng=0))
 
 
+def test_a_secret_that_no_member_charges_may_have_the_least_value():
+    """Of no overflow, which pytest would show: it has no part in the tilted prior."""
+    found = bl.priors.kl_ball(FLOATS, 0.1, direction="to_centre").least(
+        np.array([[0.0, 1, -1e9]]).T
+    )
+    assert 0 < found.lower[0] <= found.upper[0] < 0.5 and found.prior[2, 0] == 0
+
+
 def test_an_open_part_leaves_no_closed_set():
     one = bl.priors.bernoulli(0.2, 0.4)
     assert not (one | one).closed and not bl.priors.product([one, one]).closed

@@ -324,6 +324,34 @@ def test_derived_sets():
     assert {op for op in operations.TOTAL if OPERATIONS[op].domain != REALS} == set()
 
 
+# -- enclosures of what an operation means ---------------------------------------------------------
+
+
+def test_intervals_read_what_a_new_operation_means(monkeypatch):
+    of = operations.Operation(means="cos(u) - 1", domain=REALS)
+    monkeypatch.setitem(OPERATIONS, "special.cosm1", of)
+    enclose = intervals._enclosure("special.cosm1")
+    ends = np.linspace(-7, 7, 57)
+    low, high = enclose((ends[:-1], ends[1:]))
+    for k, (a, b) in enumerate(pairwise(ends)):
+        for share in np.linspace(0, 1, 9):
+            truth = MP.cos(MP.mpf(a) + (MP.mpf(b) - MP.mpf(a)) * share) - 1
+            assert low[k] <= truth <= high[k]
+    assert (high - low <= 0.25 + 1e-12).all()  # the slope is at most 1
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        operations.Operation(means="cos(u) - u", domain=REALS),  # u twice: wider than the range
+        operations.Operation(means="log(u)"),  # not of all numbers
+    ],
+)
+def test_intervals_read_nothing_else(monkeypatch, of):
+    monkeypatch.setitem(OPERATIONS, "special.cosm1", of)
+    assert intervals._enclosure("special.cosm1") is None
+
+
 # -- derivatives of jets -------------------------------------------------------------------------
 
 

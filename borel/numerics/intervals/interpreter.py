@@ -21,8 +21,9 @@ import numpy as np
 
 from borel import settings
 from borel.errors import NotEnclosed
+from borel.numerics.graphs.formulas import function_of, reads_once
 from borel.numerics.graphs.graph import LEAVES
-from borel.numerics.graphs.operations import FOR_NAN, OPERATIONS
+from borel.numerics.graphs.operations import FOR_NAN, OPERATIONS, REALS
 from borel.numerics.intervals import arithmetic, composed, elementary, special
 from borel.numerics.intervals.arithmetic import Box, both_ends
 from borel.numerics.intervals.elementary import ULPS, exponential
@@ -128,11 +129,26 @@ _OWN = {
 
 
 def _enclosure(op: str) -> Callable[..., Box] | None:
-    """Return what encloses an operation: the function of its name, unless it has another one."""
+    """Return what encloses an operation: the function of its name, unless it has another one.
+
+    Where there is none, it is what the operation means in others, if that is a function of all
+    numbers that reads each argument once: then nothing is overestimated.
+    """
     name = op.removeprefix("special.")
     modules = (arithmetic, elementary) if name == op else (composed, special)
     found = [getattr(module, name, None) for module in modules]
-    return _OWN.get(op) or found[0] or found[1]
+    function, of = _OWN.get(op) or found[0] or found[1], OPERATIONS[op]
+    if function is None and of.domain == REALS and of.means and reads_once(of.means):
+        return function_of(of.means, ("u", "v")[: of.arguments], _later, _constant)
+    return function
+
+
+def _later(op: str) -> Callable[..., Box]:
+    return lambda *boxes: TABLE[op](*boxes)
+
+
+def _constant(value: float) -> Box:
+    return np.asarray(value), np.asarray(value)
 
 
 TABLE: dict[str, Callable[..., Box]] = {
