@@ -6,6 +6,7 @@ A graph is a list of nodes in order of evaluation, the last one its result. A no
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from borel.checker.models import constant
@@ -81,10 +82,11 @@ def _node(data: Any, k: int, inputs: list[str], where: str) -> tuple[str, Any]:
 
 
 class _Evaluation:
-    """The values of the nodes of a graph, each found when it is needed, once."""
+    """What is known of the nodes of a graph, each found when it is needed, once."""
 
     def __init__(self, nodes: list[tuple[str, Any]], inputs: dict[str, Model]):
         self.nodes, self.inputs, self.known = nodes, inputs, {}
+        self.logarithm, self.positive = cache(self._logarithm), cache(self._positive)
 
     def value(self, k: int) -> Model:
         if k not in self.known:
@@ -107,7 +109,7 @@ class _Evaluation:
             return of(cases[0 if chosen else 1])
         return either(*map(of, cases))
 
-    def logarithm(self, k: int) -> Model:
+    def _logarithm(self, k: int) -> Model:
         """Return the logarithm of a node > 0."""
         name, arguments = self.nodes[k]
         if name == "exp":
@@ -120,7 +122,7 @@ class _Evaluation:
             return self.among(list(arguments[1:]), chosen, self.logarithm)
         return logarithm(self.value(k))
 
-    def positive(self, k: int) -> bool:
+    def _positive(self, k: int) -> bool:
         """Return whether a node is > 0 almost everywhere, by its formula or by its value."""
         name, arguments = self.nodes[k]
         if name in ("exp", "special.expit"):

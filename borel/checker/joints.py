@@ -25,6 +25,8 @@ from borel.checker.reading import Refused, end, extended, fraction, items, recor
 from borel.checker.reading import number as finite
 
 _LARGEST_POWER, _LARGEST_ROOT = 16, 4
+_LARGEST_TREE = 10**6
+"""Bits of a tree of halves."""
 _ENDS = ("lower", "upper")
 _SLACK = arb(2) ** -40
 """How far the mass of a prior, by its formula, may be off 1: its constants are rounded."""
@@ -249,6 +251,7 @@ def place(data: Any, y: Model, where: str) -> Model:
 
 def divided(low: Model, high: Model, tree: str, unit: int, where: str) -> list[Cell]:
     """Return the leaves of a tree of halves: 1 divides a cell in the middle, 0 does not."""
+    require(len(tree) <= _LARGEST_TREE, where, f"a tree of more than {_LARGEST_TREE} bits")
     out, todo, bits = [], [(low, high)], iter(tree)
     while todo:
         low, high = todo.pop()
