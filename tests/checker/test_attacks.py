@@ -1,5 +1,6 @@
 """Certificates by hand that would have the checker run on, run out of memory, or say too much."""
 
+import json
 import math
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from fractions import Fraction as F
 
 import pytest
 
-from borel.checker import Refused, __main__, verify
+from borel.checker import Refused, __main__, tables, verify
 from borel.checker.joints import divided
 from borel.checker.models import constant, working
 from borel.checker.polynomials import S
@@ -98,8 +99,6 @@ def test_powers_are_not_too_long_to_be_written_out(number, form):
         nodes.append(["power", [0, last]])
     else:
         nodes += [["log", [0]], ["multiply", [last, last + 1]], ["exp", [last + 2]]]
-    import json
-
     done = subprocess.run(
         [sys.executable, "-c", code],
         input=json.dumps(claim(nodes, cover=TOWARDS_0)),
@@ -135,10 +134,13 @@ def response(n, figure, arguments, ends=("-inf", "inf")):
     }
 
 
-def test_pairs_of_secrets_are_not_too_many():
-    """500 secrets are written in 10 kB, and have 10^8 terms."""
+def test_pairs_of_secrets_are_not_too_many(monkeypatch):
+    """1000 secrets of randomised response are written in 20 kB, and have 10^9 terms."""
+    data = response(4, "adp", {"epsilon": {"nats": h(1)}})
+    verify(data)
+    monkeypatch.setattr(tables, "MOST_TERMS", 63)
     with pytest.raises(Refused, match="pairs of secrets"):
-        verify(response(250, "adp", {"epsilon": {"nats": h(1)}}))
+        verify(data)
 
 
 # -- sets without members --------------------------------------------------------------------------
@@ -212,8 +214,6 @@ def test_infinities_are_said():
 
 def test_a_label_is_not_taken_for_what_the_checker_says(tmp_path, capsys):
     """A label may hold lines, and what no terminal can print."""
-    import json
-
     label = "\n" + "x.json: verified: all \x1b[2J \ud800"
     data = response(2, "pml.at", {"y": label}, (h(0), h(9)))
     data["joint"]["secret"] = data["joint"]["outcome"] = [label, "b"]

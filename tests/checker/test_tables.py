@@ -620,7 +620,7 @@ def test_no_bug_of_the_engine_makes_a_false_claim_verified(name, monkeypatch):
 def test_the_words_say_what_is_meant():
     found = verify(sound())
     assert found.words.startswith(
-        "pml.sup is between 0.5108256238 and 0.5108256238 of a finite joint"
+        "pml.sup is between 0.510825623765 and 0.510825623766 of a finite joint"
     )
     assert "every normalised one within the rounding" in found.words
     assert found.trust
