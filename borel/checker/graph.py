@@ -6,7 +6,6 @@ A graph is a list of nodes in order of evaluation, the last one its result. A no
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from borel.checker.models import constant
@@ -14,6 +13,8 @@ from borel.checker.operations import FUNCTIONS, either, exponential, is_true, lo
 from borel.checker.reading import Refused, end, flag, items, record, text, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.checker.models import Model
 
 _LARGEST = 10_000
@@ -85,8 +86,8 @@ class _Evaluation:
     """What is known of the nodes of a graph, each found when it is needed, once."""
 
     def __init__(self, nodes: list[tuple[str, Any]], inputs: dict[str, Model]):
-        self.nodes, self.inputs, self.known = nodes, inputs, {}
-        self.logarithm, self.positive = cache(self._logarithm), cache(self._positive)
+        self.nodes, self.inputs = nodes, inputs
+        self.known: dict[Any, Any] = {}
 
     def value(self, k: int) -> Model:
         if k not in self.known:
@@ -109,8 +110,17 @@ class _Evaluation:
             return of(cases[0 if chosen else 1])
         return either(*map(of, cases))
 
-    def _logarithm(self, k: int) -> Model:
+    def once(self, key: tuple[str, int], find: Callable[[int], Any]) -> Any:
+        """Return what is known of a node beside its value: paths to it may be many."""
+        if key not in self.known:
+            self.known[key] = find(key[1])
+        return self.known[key]
+
+    def logarithm(self, k: int) -> Model:
         """Return the logarithm of a node > 0."""
+        return self.once(("logarithm", k), self._logarithm)
+
+    def _logarithm(self, k: int) -> Model:
         name, arguments = self.nodes[k]
         if name == "exp":
             return self.value(arguments[0])
@@ -122,8 +132,11 @@ class _Evaluation:
             return self.among(list(arguments[1:]), chosen, self.logarithm)
         return logarithm(self.value(k))
 
-    def _positive(self, k: int) -> bool:
+    def positive(self, k: int) -> bool:
         """Return whether a node is > 0 almost everywhere, by its formula or by its value."""
+        return self.once(("positive", k), self._positive)
+
+    def _positive(self, k: int) -> bool:
         name, arguments = self.nodes[k]
         if name in ("exp", "special.expit"):
             return True

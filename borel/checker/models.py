@@ -43,7 +43,7 @@ _HALF = arb(0, 1)
 
 
 _PRODUCTS, _POWERS = 10**8, 256
-"""How many products a verification may take; how many powers of t, or of log t, a model may have."""
+"""Products that a verification may take; powers of t, and of log t, that a model may have."""
 
 
 class _Setting:

@@ -581,7 +581,7 @@ def test_outcomes_only_at_infinity():
 
 
 def test_an_atom_far_out_is_what_it_is_at_its_place():
-    """At the secret 1 the noise is skewed, beside it it is not: a model at every point knows both."""
+    """At the secret 1 the noise is skewed, beside it it is not: models at every point know it."""
     pair = {"density": None, "atoms": [[h(0), h(0.5), h(0.5)], [h(1), h(0.5), h(0.5)]]}
 
     def f(y, x):
