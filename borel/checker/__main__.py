@@ -26,13 +26,18 @@ def main(paths: list[str]) -> int:
             print(f"{path}: not read: {error}", file=sys.stderr)
             refused += 1
         except Refused as error:
-            print(f"{path}: {error}")
+            print(f"{path}: {_plain(str(error))}")
             refused += 1
         else:
-            print(f"{path}: verified: {found.words}")
+            print(f"{path}: verified: {_plain(found.words)}")
             for sentence in found.trust:
                 print(f"  on trust: {sentence}")
     return 1 if refused else 0
+
+
+def _plain(words: str) -> str:
+    """Escape what a label may hold to look like another line, or what cannot be printed."""
+    return "".join(c if " " <= c <= "~" else ascii(c)[1:-1] for c in words)
 
 
 if __name__ == "__main__":

@@ -114,9 +114,12 @@ class Box(FullSupport):
         super().__init__(data, count)
         self.low, self.high = (numbers(data[end], f"priors.{end}", count) for end in self.keys[:2])
         self.open = flag(data["open"], "priors.open")
-        if not all(0 <= a <= b for a, b in zip(self.low, self.high, strict=True)):
+        if min(self.low) < 0:
             raise Refused("priors", "a box needs 0 <= lower <= upper")
-        room = 1 - sum(self.low)
+        room, more = 1 - sum(self.low), sum(self.high) - 1
+        inside = (a < b if self.open else a <= b for a, b in zip(self.low, self.high, strict=True))
+        if not (all(inside) and (min(room, more) > 0 if self.open else min(room, more) >= 0)):
+            raise Refused("priors", "the box has no members")
         self.possible = [x for x in range(count) if self.high[x] > 0 and self.low[x] + room > 0]
 
     def least(self, v, t):
@@ -652,4 +655,12 @@ def verify(data):
         OTHERS[figure](data)
     kind = data["joint"]["priors"]["kind"] if "priors" in data["joint"] else ""
     over = f"over the set of priors {kind}" if kind else "over all post-processings"
-    return Verified(figure, words(data, over), TRUST)
+    member = "that the set of priors is not empty, as no member is shown"
+    return Verified(figure, words(data, over), TRUST if shows_a_member(data) else (*TRUST, member))
+
+
+def shows_a_member(data):
+    """Return whether it is plain that a set has members: only linear constraints may have none."""
+    if data["joint"].get("priors", {}).get("kind") != "linear":
+        return True
+    return data["figure"] not in SUPREMA or data["proof"]["witness"] is not None

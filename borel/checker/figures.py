@@ -31,6 +31,7 @@ from borel.checker.reading import (
     items,
     rational,
     record,
+    shown,
     text,
     whole,
 )
@@ -97,8 +98,7 @@ def verify(data: dict) -> Verified:
         else:
             words = _tail(joint, kind, name, arguments, claim, inner)
         prior = joint.check_mass(inner["prior"])
-    low, high = (v if isinstance(v, float) else float(v) for v in claim)
-    about = f"{data['figure']} is within [{low!r}, {high!r}]"
+    about = f"{data['figure']} is within [{', '.join(shown(*claim))}]"
     return Verified(data["figure"], f"{about}: {words}", (*_TRUST, prior))
 
 

@@ -13,6 +13,8 @@ from borel.checker.operations import FUNCTIONS, either, exponential, is_true, lo
 from borel.checker.reading import Refused, end, flag, items, record, text, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.checker.models import Model
 
 _LARGEST = 10_000
@@ -81,10 +83,11 @@ def _node(data: Any, k: int, inputs: list[str], where: str) -> tuple[str, Any]:
 
 
 class _Evaluation:
-    """The values of the nodes of a graph, each found when it is needed, once."""
+    """What is known of the nodes of a graph, each found when it is needed, once."""
 
     def __init__(self, nodes: list[tuple[str, Any]], inputs: dict[str, Model]):
-        self.nodes, self.inputs, self.known = nodes, inputs, {}
+        self.nodes, self.inputs = nodes, inputs
+        self.known: dict[Any, Any] = {}
 
     def value(self, k: int) -> Model:
         if k not in self.known:
@@ -107,8 +110,17 @@ class _Evaluation:
             return of(cases[0 if chosen else 1])
         return either(*map(of, cases))
 
+    def once(self, key: tuple[str, int], find: Callable[[int], Any]) -> Any:
+        """Return what is known of a node beside its value: paths to it may be many."""
+        if key not in self.known:
+            self.known[key] = find(key[1])
+        return self.known[key]
+
     def logarithm(self, k: int) -> Model:
         """Return the logarithm of a node > 0."""
+        return self.once(("logarithm", k), self._logarithm)
+
+    def _logarithm(self, k: int) -> Model:
         name, arguments = self.nodes[k]
         if name == "exp":
             return self.value(arguments[0])
@@ -122,6 +134,9 @@ class _Evaluation:
 
     def positive(self, k: int) -> bool:
         """Return whether a node is > 0 almost everywhere, by its formula or by its value."""
+        return self.once(("positive", k), self._positive)
+
+    def _positive(self, k: int) -> bool:
         name, arguments = self.nodes[k]
         if name in ("exp", "special.expit"):
             return True

@@ -25,6 +25,8 @@ from borel.checker.reading import Refused, end, extended, fraction, items, recor
 from borel.checker.reading import number as finite
 
 _LARGEST_POWER, _LARGEST_ROOT = 16, 4
+MOST_CELLS = 10**5
+"""Cells of secrets in a cover, or of outcomes in a part: all of them are held at a time."""
 _ENDS = ("lower", "upper")
 _SLACK = arb(2) ** -40
 """How far the mass of a prior, by its formula, may be off 1: its constants are rounded."""
@@ -140,6 +142,7 @@ class Joint:
                 if set(y.terms) - {CONSTANT}:
                     raise Refused(where, "outcomes and secrets both run as powers of t")
                 out.append(Cell(*along(end(left, where), end(right, where), part, where), None))
+            require(len(out) <= MOST_CELLS, where, f"more than {MOST_CELLS} cells of secrets")
         return out
 
     def charges(self, x: Model) -> bool:
@@ -249,6 +252,7 @@ def place(data: Any, y: Model, where: str) -> Model:
 
 def divided(low: Model, high: Model, tree: str, unit: int, where: str) -> list[Cell]:
     """Return the leaves of a tree of halves: 1 divides a cell in the middle, 0 does not."""
+    require(len(tree) <= 2 * MOST_CELLS, where, f"a tree of more than {2 * MOST_CELLS} bits")
     out, todo, bits = [], [(low, high)], iter(tree)
     while todo:
         low, high = todo.pop()

@@ -43,7 +43,7 @@ _HALF = arb(0, 1)
 
 
 _PRODUCTS, _POWERS = 10**8, 256
-"""How many products a verification may take, and how many powers of t a model may have."""
+"""Products that a verification may take; powers of t, and of log t, that a model may have."""
 
 
 class _Setting:
@@ -251,6 +251,8 @@ class Model:
                 beyond = (e - first) + (f - second)
                 found, lost = p.product(q, degree - int(beyond))
                 key = e + f, k + m
+                if key[1] > _POWERS:
+                    raise Refused("a density", "it takes too high powers of log t")
                 terms[key] = terms[key] + found if key in terms else found
                 # a logarithm costs one power of t
                 less = key[0] - 1 if key[1] else key[0]

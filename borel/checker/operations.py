@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _LARGEST_POWER = 16
 """Whole powers up to this one are products."""
+_LARGEST_EXPONENT = 4096
+"""Powers of t have no more bits on either side of the point: as fractions they are written out."""
 
 
 def _real(*values: Model) -> None:
@@ -57,8 +59,10 @@ def shifted(v: Model, by: Any) -> Model:
 
 
 def _rational(ball: arb) -> Fraction | None:
-    """Return the number that a ball is, if it is one."""
+    """Return the number that a ball is, if it is one that is not too long."""
     if not (ball.is_exact() and ball.is_finite()):
+        return None
+    if abs(ball.man_exp()[1]) > _LARGEST_EXPONENT:
         return None
     value = ball.fmpq()
     return Fraction(int(value.p), int(value.q))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -153,6 +154,19 @@ def rational(data: Any, where: str) -> Fraction:
     if not isinstance(value, Fraction) and not math.isfinite(value):
         raise Refused(where, f"expected a finite number, got {data!r}")
     return Fraction(value)
+
+
+def shown(lower: float | Fraction, upper: float | Fraction) -> tuple[str, str]:
+    """Return both ends of a claim in decimals, rounded outward: no more is said than claimed."""
+    return _decimals(lower, ROUND_FLOOR), _decimals(upper, ROUND_CEILING)
+
+
+def _decimals(value: float | Fraction, rounding: str) -> str:
+    if isinstance(value, float) and math.isinf(value):
+        return str(value)
+    exact, context = Fraction(value), Context(prec=12, rounding=rounding)
+    found = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    return f"{found.normalize():f}" if -7 <= found.adjusted() <= 12 else f"{found.normalize()}"
 
 
 def _from_hex(data: Any, where: str) -> float:

@@ -34,6 +34,7 @@ from borel.checker.reading import (
     number,
     rational,
     record,
+    shown,
     text,
 )
 
@@ -41,6 +42,8 @@ INF = float("inf")
 ZERO, ONE, HALF_TINY = Fraction(0), Fraction(1), Fraction(1, 2**1075)
 LONGEST = 50_000
 """Digits of all the different denominators of a certificate."""
+MOST_TERMS = 10**7
+"""Terms of a sum over outcomes for every pair of secrets."""
 BITS = (128, 512, 2048, 8192)
 """Precisions at which a comparison is tried, in turn; what the last leaves open is refused."""
 
@@ -210,7 +213,7 @@ def response(argument, count, where):
         raise Refused(where, "an epsilon of randomised response, from 0 to 1000 nats")
     low = high = value
     if kind == "nats":
-        with ctx.workprec(2048):
+        with ctx.workprec(256):
             found = ball(value).exp()
             low, high = (exact(end) for end in (found.lower(), found.upper()))
     truth = [r / (count - 1 + r) for r in (low, high)]
@@ -513,6 +516,8 @@ def adp(table, kind, of):
     It rises in f(y|x) and falls in f(y|x'), and is at most 1, as the f(y|x) sum to 1.
     """
     kind, value = level_of(of["epsilon"], "arguments.epsilon")
+    if len(table.p) ** 2 * len(table.outcomes) > MOST_TERMS:
+        raise Refused("joint", f"more than {MOST_TERMS} terms over pairs of secrets")
 
     def largest(end, factor, number, zero):
         best = zero
@@ -598,6 +603,6 @@ def compare(data, low, high):
 def words(data, about):
     """Say what was verified."""
     arguments = ", ".join(f"{key} = {value}" for key, value in data["arguments"].items())
-    low, high = (float(extended(data[end], end)) for end in ("lower", "upper"))
     given = f" at {arguments}" if arguments else ""
-    return f"{data['figure']}{given} is between {low:.10g} and {high:.10g} {about}; {MEANT}"
+    ends = shown(extended(data["lower"], "lower"), extended(data["upper"], "upper"))
+    return f"{data['figure']}{given} is between {ends[0]} and {ends[1]} {about}; {MEANT}"
