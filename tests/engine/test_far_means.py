@@ -240,3 +240,11 @@ def test_the_mass_far_out_is_bounded_by_itself():
     with bl.options(closed_forms=False):
         found = bl.pml(joint).exp_mean()
     assert found.lower <= 1.5 <= found.upper and found.width <= 1e-8
+
+
+def test_a_normal_secret_under_gaussian_noise():
+    """PML at y is log(f(y|y) / f_Y(y)), which is log(2) / 2 + y^2 / 4, and Y has variance 2."""
+    joint = bl.normal() * bl.Mechanism(gauss, secret=bl.Reals(), outcome=bl.Reals())
+    truth = mpmath.log(2) / 2 + mpmath.mpf(1) / 2
+    found = bl.pml(joint).mean()
+    assert found.proved and found.lower <= truth <= found.upper <= found.lower + 1e-2
