@@ -20,7 +20,6 @@ from borel.engine.envelopes.figures import (
     ratio_of,
 )
 from borel.engine.envelopes.level_proofs import LevelProof
-from borel.engine.envelopes.linear_programme import EnvelopeLevel, Programme
 from borel.engine.envelopes.outcome_cells import OutcomeCells, cells_of
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.probability.bound import Bound
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ROUNDS = 40
-_ROOM, _GRAINS, _PART = 2.0**-38, 2.0**44, 0.01
+_PART = 0.01
 """What proofs leave between what was found and what is proved."""
 
 
@@ -68,7 +67,7 @@ class CellEnvelope(OpenEnvelope):
         tol, deadline = settings.current().tol, self._deadline()
         low, high, gap = 0.0, math.inf, 1e-4
         for _ in range(_ROUNDS):
-            programme, places = self.cells.programme(self.sign), self.cells.places()
+            programme = self.cells.programme(self.sign)
             found = programme.level(delta, max(0.1 * min(gap, 1.0), 1e-12))
             low = max(low, nats(ratio_of(self.sign, found.lower), 0))
             high = min(high, nats(ratio_of(self.sign, found.upper), 1))
@@ -77,9 +76,6 @@ class CellEnvelope(OpenEnvelope):
                 break
             if not self.cells.cut(programme.looseness(found.price, found.upper)):
                 break
-        proved = self._level(programme, places, found, delta)
-        if proved is not None and proved.width <= 2 * max(high - low, tol):
-            return proved
         if high - low > 1e-3:
             known = self.engine.sup(self.kind)
             if known.proved and known.upper < high:
@@ -101,17 +97,13 @@ class CellEnvelope(OpenEnvelope):
         tol, deadline = settings.current().tol, self._deadline()
         low, high = 0.0, 1.0
         for _ in range(_ROUNDS):
-            programme, places = self.cells.programme(self.sign), self.cells.places()
+            programme = self.cells.programme(self.sign)
             least, most, _, price = programme.value(threshold.lower, threshold.upper, closed=closed)
             low, high = max(low, least), min(high, most)
             if high - low <= tol or settings.late(deadline):
                 break
             if not self.cells.cut(programme.looseness(price, threshold.lower)):
                 break
-        if closed and threshold.t is not None:
-            proved = self._mass(programme, places, price, threshold)
-            if proved is not None and proved.width <= 2 * max(high - low, tol):
-                return proved
         return self._bound(low, high, **about)
 
     def _by_columns(self, prove: Callable[[Columns], Bound | None]) -> Bound | None:
@@ -136,34 +128,7 @@ class CellEnvelope(OpenEnvelope):
         ends = max(found.mass - room, 0.0), min(found.mass + room, 1.0)
         return self._proved_mass(ends, threshold, found.cells, found.prices)
 
-    # -- proofs -----------------------------------------------------------------------------------
-
-    def _level(
-        self, programme: Programme, places: list, found: EnvelopeLevel, delta: Fraction
-    ) -> Bound | None:
-        """Return the ends that a programme proves of the level of delta."""
-        below = programme.level_below(found.weights, delta * (1 + Fraction(_ROOM)))
-        if not places or delta == 1 or below is None:
-            return None
-        low, high = (
-            nats(ratio_of(self.sign, theta), k) for k, theta in ((0, below[0]), (1, found.upper))
-        )
-        ends = max(low - _ROOM * max(1.0, low), 0.0), high + _ROOM * max(1.0, high)
-        prices = programme.stretched(found.price, found.upper)
-        return self._proved_level(ends, delta, _shares(places, below[1]), prices)
-
-    def _mass(
-        self, programme: Programme, places: list, price: np.ndarray, threshold: EnvelopeThreshold
-    ) -> Bound | None:
-        """Return the ends that a programme proves of the mass at a level."""
-        if not places:
-            return None
-        upper = threshold.upper + _ROOM * abs(threshold.upper)
-        low, _, weights, _ = programme.value(threshold.lower, upper)
-        high = programme.upper_end(programme.stretched(price, threshold.lower), threshold.lower)
-        ends = max(low - _ROOM, 0.0), min(high + _ROOM, 1.0)
-        prices = programme.stretched(price, threshold.lower)
-        return self._proved_mass(ends, threshold, _shares(places, weights), prices)
+    # -- proofs of what columns find --------------------------------------------------------------
 
     def _proved_level(
         self, ends: tuple, delta: Fraction, cells: list, prices: np.ndarray
@@ -202,19 +167,6 @@ class CertainEnvelope(OpenEnvelope):
         below = threshold.upper < self.sign or (threshold.number or 0) < 0
         mass = 1.0 if below or (closed and threshold.exact == self.sign) else 0.0
         return Bound.exact(mass, mass, units="probability")
-
-
-def _shares(places: list, weights: np.ndarray) -> list:
-    """Return cells of outcomes with shares, at most 1 in sum; equal neighbours are one cell."""
-    total = np.maximum(weights.sum(axis=0), 1.0)
-    rows = np.floor(weights / total * (1 - 2.0**-48) * _GRAINS) / _GRAINS
-    cells: list = []
-    for (a, b), w in sorted(zip(places, rows.T.tolist(), strict=True)):
-        if cells and a < b and cells[-1][0] < cells[-1][1] == a and cells[-1][2] == w:
-            cells[-1][1] = b
-        elif any(w):
-            cells.append([a, b, w])
-    return cells
 
 
 def envelope_of(joint: Any, engine: Any, kind: str) -> Any:

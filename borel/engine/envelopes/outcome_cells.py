@@ -58,10 +58,6 @@ class OutcomeCells:
         spread = Spread(low, high, self.flat)
         return Programme(sign, self.kernel, self.law, middle=self.middle, spread=spread)
 
-    def places(self) -> list[tuple[float, float]]:
-        """Return the ends of each cell, an outcome twice; none where cells are no intervals."""
-        return []
-
     def cut(self, loose: np.ndarray) -> bool:
         """Cut the loosest cells in two; return whether that was possible."""
         raise NotImplementedError
@@ -289,13 +285,6 @@ class LineCells(OutcomeCells):
             (self.law[0] + self.law[1]) / 2,
         )
         self.flat = (np.arange(count) >= line)[live]
-
-    def places(self) -> list[tuple[float, float]]:
-        """Return the ends of each cell, an atom twice."""
-        atoms = self.engine.atoms.tolist()
-        every = [*zip(self.low.tolist(), self.high.tolist(), strict=True)]
-        every += zip(atoms, atoms, strict=True)
-        return [every[k] for k in self._live.tolist()]
 
     def cut(self, loose: np.ndarray) -> bool:
         """Cut the loosest intervals in two."""
