@@ -15,8 +15,8 @@ essential supremum and infimum of the kernel over the secrets,
     f_Y \log \frac{f_Y}{I} \le D t^B \Bigl(\log \frac Dc + (a - B)^+ \log \frac1t\Bigr), \quad
     \frac{f_Y^2}{I} \le \frac{D^2}{c} t^{2B-a}.
 
-The powers are read off power-scaled enclosures (`orders`; that of f_Y, `marginal_orders`, unless
-a theorem gives it).
+The powers are read off power-scaled enclosures (`order_bounds`; that of f_Y, `marginal_order`,
+unless a theorem gives it).
 """
 
 from __future__ import annotations

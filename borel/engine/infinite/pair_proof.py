@@ -1,7 +1,7 @@
 """Two secrets of positive mass, one of which an outcome favours without bound: PMC is infinite.
 
 f_Y >= P(x) f(y|x), so that PMC(y) >= log P(x) + log f(y|x) - log f(y|x'). Both logarithms may go to
--infinity along a ray; their difference is taken term by term (`tail_ratios`), with every choice
+-infinity along a ray; their difference is taken term by term (`tail_quotients`), with every choice
 made that is settled along the ray (`settled`). So it is for f(y|x)^2 / f(y|x'): if that does not
 integrate, E e^PMC is infinite.
 """

@@ -1,7 +1,7 @@
 """Proofs that a leakage is infinite: a search for rays, and the arguments that they complete.
 
 A search of finitely many boxes never proves a divergence. Along a ``ray``, y and x are functions of
-t, and power-scaled intervals (`power`) enclose the kernel for every t in (0, t0] at once. Nine
+t, and power-scaled intervals (`germs`) enclose the kernel for every t in (0, t0] at once. Nine
 arguments turn such an enclosure into a proof; none needs f_Y to be known along the ray:
 
 ``mass``
@@ -11,7 +11,7 @@ arguments turn such an enclosure into a proof; none needs f_Y to be known along 
     countable Y this is the lemma that f_Y(m) sums to 1 while ess sup_x f(m|x) does not.
 ``ratio``
     PML: f >= c t^A while f_Y <= C t^B with B > A, f_Y bounded by the prior's mass on boxes, and
-    by integrals or by scales towards their corners (`marginal_orders`). PMC: f <= C t^A on
+    by integrals or by scales towards their corners (`marginal_order`). PMC: f <= C t^A on
     sets of positive mass while f >= c t^B on one such set, A > B.
 ``gap``
     PMC: f(y|x) <= c t^A f(y|x'), A > 0, for two sets of secrets of positive mass.

@@ -1,7 +1,7 @@
 """Candidates for rays: outcomes and secrets as functions of t, towards where all may diverge.
 
 Every candidate is a set of positive mass for every t; whether anything diverges along it is for
-the arguments (`infinity`) to say.
+the arguments (`proofs`) to say.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Bands: the leakage and the mass of whole boxes of outcomes, for suprema and laws over Y.
+"""Leakage on boxes: the leakage and the mass of whole boxes of outcomes, for suprema and laws over Y.
 
 For a box of outcomes with centre c, f_Y is a polynomial in y - c plus a small interval
-(`gauss`). The supremum over the secret is compared with the kernel along a path x0 + v (y - c) or
-x0 + (y - c), which is a function of y alone and again a polynomial; what it exceeds the path by
-is bounded over the whole box (`essential`, ``around``; `tubes`). Differences of polynomials then
-enclose the leakage for almost every y of the box, to second order in its width, and to fourth where
-the supremum is at a smooth maximum.
+(`marginal_integral`). The supremum over the secret is compared with the kernel along a path x0 + v
+(y - c) or x0 + (y - c), which is a function of y alone and again a polynomial; what it exceeds the
+path by is bounded over the whole box (`essential_supremum`, ``around``; `tubes`). Differences of
+polynomials then enclose the leakage for almost every y of the box, to second order in its width,
+and to fourth where the supremum is at a smooth maximum.
 """
 
 from __future__ import annotations

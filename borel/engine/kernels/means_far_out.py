@@ -9,7 +9,7 @@ of at least r > 0. Then, with I the essential infimum of the kernel over the sec
     f_Y \log \frac{\sup_x f}{f_Y} \le \frac{\sup_x f}{\mathrm{e}}, \quad
     f_Y \log \frac{f_Y}{I} \le f^* \log \frac{f^*}{I}, \quad \frac{f_Y^2}{I} \le \frac{f^{*2}}{I},
 
-and log f*/I is at most a polynomial in y - T (`tail_ratios`). On (-oo, T] likewise.
+and log f*/I is at most a polynomial in y - T (`tail_quotients`). On (-oo, T] likewise.
 """
 
 from __future__ import annotations

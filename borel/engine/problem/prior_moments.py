@@ -4,7 +4,7 @@ With t from -1 to 1 along a piece (a, b), the moments are :math:`\int_a^b t^k p(
 come from :math:`x^k p_{\alpha,\beta} = (\alpha)_k / (\alpha + \beta)_k p_{\alpha+k,\beta}` and its
 distribution function, a gamma's from :math:`x^k p_\alpha = (\alpha)_k \beta^{-k} p_{\alpha+k}`. So
 an integral against the prior is found beside an end where its density has no Taylor series.
-Moments of other densities come from their graphs (`end_moments`).
+Moments of other densities come from their graphs (`prior_singular_moments`).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ SUMS = frozenset((SUM_IN_A_BOX, SUM_OF_NORMALS))
 MISS = 5e-14
 """How far the integral of a density may be from 1: half of the slack that laws of a leakage have.
 
-The other half is for kernels (`normalised`).
+The other half is for kernels (`kernel_normalisation`).
 """
 
 

@@ -9,8 +9,8 @@ with n nodes. If |p| is at most M on the ellipse around that with semi-axes (r +
 times that half: the coefficients of Chebyshev's polynomials are at most 2 M r^-k, those of degree
 below 2n have no error, odd ones none, others at most 32 / 15 (Trefethen, *Approximation Theory and
 Approximation Practice*, Theorem 19.3). Pieces on which p is not seen to be analytic are halved.
-What is left at the end, (0, 2^-j), has a mass by the slope of log p in log t (`arb_tails`), and all
-of its t^k are at most 2^-jk.
+What is left at the end, (0, 2^-j), has a mass by the slope of log p in log t (`improper_integral`),
+and all of its t^k are at most 2^-jk.
 """
 
 from __future__ import annotations

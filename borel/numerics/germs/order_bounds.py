@@ -1,6 +1,6 @@
 """Orders of magnitude along a ray: f >= e^w t^A and f <= e^w t^A for all t in (0, t0].
 
-They are read off power-scaled enclosures (`power`) of a density, or of its logarithm.
+They are read off power-scaled enclosures (`interpreter`) of a density, or of its logarithm.
 """
 
 from __future__ import annotations

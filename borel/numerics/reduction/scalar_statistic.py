@@ -2,7 +2,8 @@
 
 It is known of weighted sums where the secrets are independent in a box, with polynomial densities
 (uniform, Beta with whole parameters), or normal together. In a box the number may also be a
-maximum, a minimum or an absolute value of such sums (`piece_laws`), or a product (`product_laws`).
+maximum, a minimum or an absolute value of such sums (`order_statistic_density`), or a product
+(`product_density`).
 """
 
 from __future__ import annotations
