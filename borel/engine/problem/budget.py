@@ -10,7 +10,7 @@ import numpy as np
 
 from borel import settings
 from borel.errors import BudgetSpent
-from borel.probability.bound import Bound
+from borel.probability.bound import UNPROVED, Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,9 +55,6 @@ def patience() -> float:
     return min(longest, settings.deadline())
 
 
-_UNPROVED = ("estimate", "statistical")
-
-
 def stopped_by_clock(found: Any, units: str = "nats", least: float = 0.0) -> Any:
     """Return a figure, or ends and statuses of many, that the clock of the wall stopped.
 
@@ -66,13 +63,13 @@ def stopped_by_clock(found: Any, units: str = "nats", least: float = 0.0) -> Any
     """
     if isinstance(found, Bound):
         most = 1.0 if units == "probability" else math.inf
-        low, high = (least, most) if found.status in _UNPROVED else (found.lower, found.upper)
+        low, high = (least, most) if found.status in UNPROVED else (found.lower, found.upper)
         why = "; ".join(filter(None, (found.reason, settings.STOPPED)))
         about = {"assumptions": found.assumptions, "units": found.units, "reason": why}
         return Bound.undecided(low, high, **about)
     if isinstance(found, tuple) and len(found) == 3:
         low, high, status = found
-        guess = np.isin(np.broadcast_to(np.asarray(status), np.shape(low)), _UNPROVED)
+        guess = np.isin(np.broadcast_to(np.asarray(status), np.shape(low)), UNPROVED)
         low, high = np.where(guess, least, low), np.where(guess, math.inf, high)
         return low, high, np.full(np.shape(low), "undecided")
     return found
