@@ -349,6 +349,16 @@ def test_an_estimate_beside_an_undecided_figure_proves_nothing():
     assert (found.status, found.lower, found.upper) == ("undecided", 0.0, math.inf)
 
 
+def test_what_holds_at_a_confidence_proves_nothing_beside_an_undecided_figure():
+    """It came out as [0.5, 0.9] undecided, which states no confidence."""
+    sample = Bound.statistical(0.5, 0.6, confidence=0.9)
+    found = largest([sample, Bound.undecided(0.25, 0.9, reason="wide")])
+    assert (found.status, found.lower, found.upper) == ("undecided", 0.25, math.inf)
+    # where the undecided one is below it, at that confidence, it does not matter
+    found = largest([sample, Bound.undecided(0, 0.4, reason="wide")])
+    assert (found.status, found.lower, found.upper) == ("statistical", 0.5, 0.6)
+
+
 def test_the_largest_keeps_its_exact_ratio_and_tells_whether_it_is_attained():
     best = Bound.exact(0.69, 0.7, exact_ratio=Ratio(2, 2), attained=True)
     found = largest([best, Bound.certified(0.1, 0.2)])

@@ -104,6 +104,8 @@ def test_the_cost_is_as_weak_as_what_it_is_made_of():
     assert cost(Bound.undecided(1.0, reason="why"), Bound.undecided(0.5, reason="why")) is None
     open_ = cost(Bound.undecided(1.5, reason="why"), one)
     assert (open_.lower, open_.upper, open_.status) == (0.5, math.inf, "undecided")
+    sample = cost(Bound.statistical(1.5, 1.75, confidence=0.9), Bound.undecided(0, 1, reason="why"))
+    assert (sample.status, sample.lower, sample.upper) == ("undecided", 0.0, math.inf)
     nothing = cost(Bound.undecided(1.5, reason="why"), Bound.estimate(1.0, 0.0))
     assert (nothing.lower, nothing.upper, nothing.status) == (0.0, math.inf, "undecided")
     tiny = cost(Bound.exact(0.3, np.nextafter(0.3, 1)), Bound.exact(0.1, 0.1))

@@ -12,7 +12,7 @@ from borel.errors import NotYet
 from borel.priors.set_leakage import nominal_joint
 from borel.priors.sets import PriorSet
 from borel.probability.alphabets import in_words
-from borel.probability.bound import Bound, weakest
+from borel.probability.bound import UNPROVED, Bound, weakest
 from borel.probability.measure import Measure
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def cost(over: Bound, nominal: Bound) -> Bound | None:
         half = (ends[1] - ends[0]) / 2 if ends[0] != ends[1] else 0.0
         return Bound.estimate(ends[0] + half, half, reason=reason, **about)
     if status == "undecided":
-        if "estimate" in (over.status, nominal.status):  # the ends of an estimate prove nothing
+        if not {over.status, nominal.status}.isdisjoint(UNPROVED):  # their ends prove nothing
             low, high = 0, math.inf
         return Bound.undecided(max(low, 0), max(high, 0), reason=reason, **about)
     if status == "statistical":

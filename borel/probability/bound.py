@@ -22,6 +22,9 @@ STATUSES = ("exact", "certified", "conditional", "statistical", "estimate")
 """The statuses, strongest first. ``undecided`` is an answer, not a rank."""
 
 _PROVED = ("exact", "certified", "conditional")
+UNPROVED = ("estimate", "statistical")
+"""Statuses of ends that an undecided figure, which states no error and no confidence, may not have.
+"""
 
 
 class Ratio(NamedTuple):
@@ -341,9 +344,9 @@ def attained_by_some(each: Sequence[bool | None], tied: bool) -> bool | None:
 def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Bound:
     """Return the largest of several figures, with the weakest status of those it rests on.
 
-    A proved infinity settles it. Where a figure is undecided the ends of estimates beside it are
-    worth nothing: only what the others prove is kept. An undecided figure that lies below the rest
-    does not matter.
+    A proved infinity settles it. Where a figure is undecided the ends of estimates beside it, and
+    those at a confidence, are worth nothing: only what the others prove is kept. An undecided
+    figure that lies below the rest does not matter.
 
     Examples
     --------
@@ -375,11 +378,13 @@ def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Boun
         or attained_by_some([b.attained for b in rivals], tied=False),
     }
     reason = " ".join(dict.fromkeys(b.reason for b in each if b.reason))
-    true = [b for b in each if b.status != "estimate"]
     matter = [b.status for b in each if b.status != "undecided" or b is best or b.upper > low]
     if any(b.assumptions for b in each if b.status == "undecided"):
         matter.append("conditional")  # that such a figure lies below is known under its own
     status = weakest(matter)
+    # that an undecided figure lies below may be known at a confidence, but not by an estimate
+    worthless = UNPROVED if status == "undecided" else ("estimate",)
+    true = [b for b in each if b.status not in worthless]
     if len(true) < len(each) and "undecided" in {b.status for b in each}:
         low = max((b.lower for b in true), default=0.0)
         return Bound.undecided(low, reason=reason, **about)

@@ -290,8 +290,12 @@ def test_what_was_stopped_is_undecided_of_any_kind(wall):
     proved = late(Bound.certified(0.25, 0.5, units=units, assumptions=("a",)))
     assert ends(proved) == (0.25, 0.5, "undecided", settings.STOPPED)
     assert proved.assumptions == ("a",)
-    low, high, status = late((np.array([0.5]), np.array([0.6]), np.array(["estimate"])))
-    assert (low[0], high[0], status[0]) == (0.0, math.inf, "undecided")
+    # the ends that hold at a confidence are not true ones where no confidence is stated
+    sample = late(Bound.statistical(0.25, 0.5, confidence=0.95, units=units))
+    assert ends(sample)[:3] == (0.0, most, "undecided")
+    for guessed in ("estimate", "statistical"):
+        low, high, status = late((np.array([0.5]), np.array([0.6]), np.array([guessed])))
+        assert (low[0], high[0], status[0]) == (0.0, math.inf, "undecided")
     low, high, status = late((np.array([0.5]), np.array([0.6]), "certified"))
     assert (low[0], high[0], status[0]) == (0.5, 0.6, "undecided")
 

@@ -261,3 +261,19 @@ def test_single_outcomes_count_on_countable_alphabets():
     found = bl.pml(prior_set * mech)
     assert found(3).lower <= truth + 1e-12 and truth - 1e-12 <= found(3).upper
     assert found.sup().upper >= truth - 1e-12
+
+
+def test_open_ends_of_a_curve_hold_at_the_confidence_too():
+    """Those of one outcome say so; of a curve they were undecided, with ends but no confidence."""
+    on = bl.Finite([0.0, 1.0, 2.0])
+    learnt = bl.priors.from_counts([3, 4, 5], on=on, confidence=0.95)
+    noise = bl.Mechanism(
+        lambda y, x: np.exp(-((y - x) ** 2) / 2) / np.sqrt(2 * np.pi),
+        secret=on,
+        outcome=bl.Reals(),
+    )
+    ell = bl.pml(learnt * noise)
+    found = ell([0.0, 1000.0])
+    assert found["lower"].values[1] > 0 and np.isinf(found["upper"].values[1])
+    assert found["status"].values.tolist() == [ell(y).status for y in (0.0, 1000.0)]
+    assert found["status"].values.tolist() == ["statistical", "statistical"]

@@ -207,7 +207,8 @@ class FiniteSetEngine:
         low, high = found.lower[chosen], found.upper[chosen]
         sure = self.set.confidence is not None and self.status != "estimate"
         status = "statistical" if sure else self._status(found)
-        return low, high, np.where(np.isinf(high) & ~np.isinf(low), "undecided", status)
+        known = sure | np.isfinite(high) | np.isinf(low)  # undecided would state no confidence
+        return low, high, np.where(known, status, "undecided")
 
     def _status(self, found: ColumnSuprema) -> str:
         """Return the status of suprema: exact if they are rational, whatever the set."""

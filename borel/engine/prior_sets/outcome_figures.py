@@ -267,7 +267,8 @@ class SetOutcomes:
         low, high = self._boxes(kind, points, points)
         sure = self.set.confidence is not None and self.status != "estimate"
         status = "statistical" if sure else self.status
-        return low, high, np.where(np.isinf(high) & ~np.isinf(low), "undecided", status)
+        known = sure | np.isfinite(high) | np.isinf(low)  # undecided would state no confidence
+        return low, high, np.where(known, status, "undecided")
 
     def _rare(self) -> list[int]:
         """Return secrets that some members charge, with as little mass as one likes."""

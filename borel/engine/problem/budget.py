@@ -10,7 +10,7 @@ import numpy as np
 
 from borel import settings
 from borel.errors import BudgetSpent
-from borel.probability.bound import Bound
+from borel.probability.bound import UNPROVED, Bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,17 +58,18 @@ def patience() -> float:
 def stopped_by_clock(found: Any, units: str = "nats", least: float = 0.0) -> Any:
     """Return a figure, or ends and statuses of many, that the clock of the wall stopped.
 
-    Nothing is settled by it, as another run may get further; what is proved stays true.
+    Nothing is settled by it, as another run may get further; what is proved stays true. The ends
+    of an estimate are not, nor those of a confidence, which an undecided figure does not state.
     """
     if isinstance(found, Bound):
         most = 1.0 if units == "probability" else math.inf
-        low, high = (least, most) if found.status == "estimate" else (found.lower, found.upper)
+        low, high = (least, most) if found.status in UNPROVED else (found.lower, found.upper)
         why = "; ".join(filter(None, (found.reason, settings.STOPPED)))
         about = {"assumptions": found.assumptions, "units": found.units, "reason": why}
         return Bound.undecided(low, high, **about)
     if isinstance(found, tuple) and len(found) == 3:
         low, high, status = found
-        guess = np.broadcast_to(np.asarray(status), np.shape(low)) == "estimate"
+        guess = np.isin(np.broadcast_to(np.asarray(status), np.shape(low)), UNPROVED)
         low, high = np.where(guess, least, low), np.where(guess, math.inf, high)
         return low, high, np.full(np.shape(low), "undecided")
     return found
