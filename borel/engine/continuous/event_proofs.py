@@ -244,8 +244,8 @@ class _Events(OutcomeIntegrals):
         share = sum(w, Z)
         with suppress(ValueError, ZeroDivisionError):
             if math.isfinite(b - a):
-                y = of_interval(a, b)
-                f = {x: self.kernel(False, x, y) for x in self.some}
+                y, there = of_interval(a, b), self.at(a, b)
+                f = {x: there.kernel(False, x, y) for x in self.some}
                 first, second = (f[x] - self.law(f) * self.theta for x in self.pair)
                 ends = [[e * share for e in v.integral(a, b)] for v in (first, second * -1)]
                 if all(v.is_finite() for pair in ends for v in pair):
