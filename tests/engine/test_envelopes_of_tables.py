@@ -81,3 +81,7 @@ def test_masses_below_the_normal_floats_are_left_open(of):
     envelope = bl.envelope(bl.pmf([1.7e-322, 1.0]) * bl.Mechanism.from_matrix(rows), of=of)
     for found in (envelope(0.3), envelope(1), envelope.delta(0.5)):
         assert found.status == "undecided" and "Fractions" in found.reason
+
+
+def test_a_leakage_of_0_has_every_outcome_exactly():
+    assert repr(bl.envelope(joints()[1]).delta(0.0)) == "Bound(1 probability, exact)"

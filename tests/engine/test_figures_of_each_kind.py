@@ -474,7 +474,8 @@ ENDLESS = [
 
 
 def figure(name):
-    with bl.options(closed_forms=False, tol=1e-6, budget=20):
+    tol = 0.3 if name == "counts-mean" else 1e-6
+    with bl.options(closed_forms=False, tol=tol, budget=20):
         return FIGURES[name]()
 
 
@@ -493,3 +494,9 @@ def test_it_is_proved_and_encloses_the_truth(name):
 def test_an_infinity_is_proved(name):
     bound = figure(name)
     assert bound.proved and bound.lower == math.inf
+
+
+@pytest.mark.parametrize("name", sorted({*FIGURES} - {*TRUTHS} - {*ENDLESS}))
+def test_others_are_proved(name):
+    """Those whose truths are in the tests of their kind."""
+    assert figure(name).proved
