@@ -184,6 +184,7 @@ def test_a_mean_over_a_finite_alphabet():
     assert found.width <= 1e-8
 
 
+@pytest.mark.truths
 def test_one_count_among_real_numbers():
     """At x = 50 alone f = 2 y: no formula of real numbers may overlook it."""
     joint = bl.poisson(mu=2.0) * bl.Mechanism(

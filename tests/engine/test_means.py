@@ -70,9 +70,10 @@ def f_y(name, y, density):
     if name == "tilt":
         return mp.mpf(1)
     if name == "gauss":
+        y = min(y, 1 - y)  # the lower tail keeps its digits
         return mp.ncdf(y) - mp.ncdf(y - 1)
-    below, above = [1 - mp.exp(-4 * abs(y - x)) for x in (0, 1)]
-    return (below - above) / 2 * mp.sign(y) if not 0 <= y <= 1 else (below + above) / 2
+    near, far = sorted((mp.exp(-4 * abs(y - x)) for x in (0, 1)), reverse=True)
+    return (2 - near - far) / 2 if 0 <= y <= 1 else (near - far) / 2
 
 
 def mean_of(name, kind, what, density):
