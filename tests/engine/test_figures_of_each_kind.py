@@ -496,6 +496,7 @@ def test_an_infinity_is_proved(name):
     assert bound.proved and bound.lower == math.inf
 
 
+@pytest.mark.cases("truths", "envelope-of-outcomes")
 @pytest.mark.parametrize("name", sorted({*FIGURES} - {*TRUTHS} - {*ENDLESS}))
 def test_others_are_proved(name):
     """Those whose truths are in the tests of their kind."""
