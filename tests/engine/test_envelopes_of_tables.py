@@ -1,4 +1,4 @@
-"""Certificates of envelopes of tables: they hold the truth, and what is false is refused."""
+"""Envelopes of tables of floats, against those of the same tables of fractions."""
 
 import math
 from fractions import Fraction as F

@@ -1,4 +1,4 @@
-"""Certificates over sets of priors: they hold the truth, and what is false is refused.
+"""Figures over sets of priors, against the truth.
 
 The truths are lower expectations that are solved here: by greedy transport and vertices in
 Fractions, and for divergence balls of a bit by a root at 40 digits.
