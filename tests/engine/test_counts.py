@@ -250,6 +250,27 @@ class TestAKernelThatSettlesDown:
             truth = MP.quad(lambda y, g=g: density(y) * g(self.extreme(y, kind)), [0, 0.5, 1])
             within(getattr(found, what)(), truth, 1e-8)
 
+    @pytest.mark.parametrize(("kind", "t", "s"), [("pml", 0.1, 0.5), ("pmc", 0.2, 0.75)])
+    def test_the_law(self, kind, t, s):
+        """The leakage grows on either side of 1/2: a level is exceeded beyond two roots."""
+        found, share = getattr(bl, kind)(settling()), self.mean_share()
+        half = MP.mpf(1) / 2
+
+        def beyond(level):  # the mass of the outcomes that leak more
+            total = MP.mpf(0)
+            for end in (0, 1):
+                if self.extreme(end, kind) > level:
+                    gap = lambda y: self.extreme(y, kind) - level  # noqa: E731
+                    root = MP.findroot(gap, (half, end), solver="anderson", tol=1e-25)
+                    v, width = 2 * root - 1, abs(end - root)  # f_Y is linear
+                    total += width * (1 + (v + (2 * end - 1)) / 2 * share)
+            return total
+
+        within(found.tail(t), beyond(t), 1e-8)
+        quantile = found.quantile(s)
+        assert quantile.proved and quantile.width <= 2e-8
+        assert beyond(quantile.upper + 1e-12) <= 1 - s <= beyond(quantile.lower - 1e-12)
+
     @staticmethod
     @cache
     def mean_share():
@@ -360,3 +381,13 @@ def test_what_is_beyond_the_head_counts_at_every_outcome_of_a_band():
     at_end = math.log((1 - 0.99 * 2 / 3) / 2)
     assert at_end + found.excess[0] >= math.log(0.4999)
     assert found.direct[0] >= math.log((1 + 0.99 / 3) / 2) - 1e-12
+
+
+@pytest.mark.truths
+def test_the_law_of_gaussian_noise_is_proved():
+    law = bl.pml(noisy("gauss"))
+    tail, cdf, median = law.tail(1.0), law.cdf(1.0), law.quantile(0.5)
+    for bound in (tail, cdf, median):
+        assert bound.proved and bound.width <= 2e-8
+    assert tail.lower <= 1 - cdf.lower and 1 - cdf.upper <= tail.upper
+    assert law.tail(median.upper + 1e-6).lower <= 0.5 <= law.tail(median.lower - 1e-6).upper

@@ -177,3 +177,59 @@ def test_maximal_cost_leakage_is_infinite_if_every_outcome_leaks_infinitely():
     assert found.lower == math.inf
     one = bl.maximal_cost_leakage(joint("one toss"))  # the other outcome has 1/2 at least
     assert one.lower <= math.log(2) <= one.upper <= one.lower + 1e-8
+
+
+def test_infinite_quantiles():
+    """Of two tosses each outcome, of mass 1/3, leaks infinitely; of one the outcome of mass 1/4."""
+    for name, s in (("two tosses", Fraction(1, 6)), ("one toss", Fraction(9, 10))):
+        found = bl.pmc(joint(name)).quantile(s)
+        assert found.proved and found.lower == math.inf
+
+
+def test_steps_of_a_law():
+    """PML of two tosses is log 3/2 with probability 1/3, else log 3."""
+    ell = bl.pml(joint("two tosses"))
+    for s, side, value in (
+        (Fraction(21, 64), "left", MP.mpf(3) / 2),
+        (Fraction(9, 10), "left", 3),
+    ):
+        found = ell.quantile(s, side=side)
+        assert found.lower <= MP.log(value) <= found.upper <= found.lower + 1e-8
+    assert ell.tail(2.0).upper == 0
+    sup = ell.sup()
+    assert sup.lower <= MP.log(3) <= sup.upper <= sup.lower + 1e-8
+
+
+@pytest.mark.parametrize(("closed", "value"), [(False, 0.0), (True, 1.0)])
+def test_a_leakage_of_0_is_at_least_0(closed, value):
+    """One outcome says nothing: PML is 0, exactly."""
+    prior = bl.uniform(bl.Interval(0, 1))
+    mute = prior * bl.Mechanism(lambda y, x: 1 + 0 * x * y, secret=prior.on, outcome=bl.Finite([0]))
+    found = bl.pml(mute).tail(0.0, closed=closed)
+    assert found.lower <= value <= found.upper
+
+
+def test_the_supremum_of_a_response():
+    """f(0|x) = 1 / (1 + e^(3x)) is largest at 0, and f(1|x) at 1."""
+    prior = bl.uniform(bl.Interval(0, 1))
+    response = prior * bl.Mechanism(
+        lambda y, x: np.exp(3.0 * x * y) / (1 + np.exp(3.0 * x)),
+        secret=prior.on,
+        outcome=bl.Finite([0.0, 1.0]),
+    )
+    mass = 1 - (MP.log(1 + MP.exp(3)) - MP.log(2)) / 3
+    found = bl.pml(response).sup()
+    assert found.lower <= MP.log(1 / (2 * mass)) <= found.upper and found.lower > 0.8
+
+
+def test_suprema_of_pml_and_pmc_do_not_add_up_to_the_ldp_ratio():
+    """They are at different outcomes: log 9 is less than their sum, 3.65."""
+    prior = bl.uniform(bl.Interval(0, 1))
+    joint = prior * bl.Mechanism(
+        lambda y, x: np.where(y < 0.5, 0.1 + 0.8 * x**8, 0.9 - 0.8 * x**8),
+        secret=prior.on,
+        outcome=bl.Finite([0.0, 1.0]),
+    )
+    suprema, ldp = [bl.pml(joint).sup(), bl.pmc(joint).sup()], bl.ldp(joint)
+    assert sum(one.lower for one in suprema) > 3.6 > ldp.upper + 1
+    assert ldp.lower - 1e-15 <= math.log(9) <= ldp.upper + 1e-15

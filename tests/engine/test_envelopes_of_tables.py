@@ -1,4 +1,4 @@
-"""Certificates of envelopes of tables: they hold the truth, and what is false is refused."""
+"""Envelopes of tables of floats, against those of the same tables of fractions."""
 
 import math
 from fractions import Fraction as F
@@ -41,7 +41,8 @@ def test_a_mass_of_floats_holds_that_of_fractions(of, ratio):
     truth, bound = (bl.envelope(joint, of=of).delta(ratio=ratio) for joint in joints())
     assert truth.status == "exact"
     assert bound.lower <= truth.lower and truth.upper <= bound.upper and bound.width < 1e-9
-    bl.envelope(joints()[1], of=of).delta(math.log(ratio) - 1e-3)
+    at = bl.envelope(joints()[1], of=of).delta(math.log(ratio) - 1e-3)
+    assert at.lower >= bound.lower - 1e-9
 
 
 def test_outcomes_that_a_secret_makes_impossible_prove_an_infinite_level():
@@ -81,3 +82,7 @@ def test_masses_below_the_normal_floats_are_left_open(of):
     envelope = bl.envelope(bl.pmf([1.7e-322, 1.0]) * bl.Mechanism.from_matrix(rows), of=of)
     for found in (envelope(0.3), envelope(1), envelope.delta(0.5)):
         assert found.status == "undecided" and "Fractions" in found.reason
+
+
+def test_a_leakage_of_0_has_every_outcome_exactly():
+    assert repr(bl.envelope(joints()[1]).delta(0.0)) == "Bound(1 probability, exact)"

@@ -99,3 +99,17 @@ def test_noise_that_reaches_all_secrets_on_some_outcomes():
     for s in (Fraction(1, 4), Fraction(49, 100)):
         bound = ell.quantile(s)
         assert bound.lower <= 0 <= bound.upper <= 1e-8
+
+
+def test_one_from_the_right():
+    bound = bl.pmc(HALF).quantile(0.9, side="right")
+    assert bound.proved and bound.lower == math.inf
+
+
+def test_maximal_leakage_of_noise_on_counts():
+    """Laplace noise: f(y|y + s) does not fall, along y = 1/t."""
+    joint = COUNTS * bl.Mechanism(
+        lambda y, x: np.exp(-abs(y - x)) / 2, secret=bl.Integers(0), outcome=bl.Reals()
+    )
+    for bound in (bl.maximal_leakage(joint), bl.pml(joint).exp_mean()):
+        assert bound.proved and bound.lower == math.inf

@@ -59,3 +59,23 @@ def sup(joint, kind):
 def test_infinities_are_proved(name, kind):
     bound = sup(INFINITE[name][0], kind)
     assert bound.proved and bound.lower == math.inf
+
+
+def test_one_outcome_of_positive_mass_is_enough_for_a_supremum():
+    """PMC of Poisson outcomes at 0, where e^-x vanishes as x grows; no single y of a density is."""
+    prior = bl.gamma(alpha=2.0)
+    counts = prior * kernel(poisson, secret=prior.on, outcome=bl.Integers(0), log=True)
+    with bl.options(budget=5):
+        bound = bl.pmc(counts).sup()
+    assert bound.proved and bound.lower == math.inf
+    single = bl.pmc(prior * kernel(gauss, secret=prior.on))(0.5)
+    assert single.proved and single.lower == math.inf
+
+
+def test_a_pair_of_geometric_laws():
+    pair = bl.pmf([0.5, 0.5], on=bl.Finite([0.25, 0.5]))
+    joint = pair * bl.Mechanism(
+        lambda y, x: (1 - x) * x**y, secret=pair.on, outcome=bl.Integers(0, None)
+    )
+    bound = bl.pmc(joint).sup()
+    assert bound.proved and bound.lower == math.inf

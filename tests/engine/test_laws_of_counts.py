@@ -169,3 +169,28 @@ def test_an_integer_without_mass_is_no_secret():
     )
     found = bl.pmc(prior * tells).sup()
     assert found.lower == 0 and found.upper < 1e-9
+
+
+def test_a_mean_over_a_finite_alphabet():
+    """Y is 0 with probability 1 - e^-X, else 1 or 2, by a fair coin."""
+    mech = bl.Mechanism(
+        lambda y, x: np.where(y == 0, 1 - np.exp(-x), np.exp(-x) / 2),
+        secret=bl.Integers(0),
+        outcome=bl.Finite([0, 1, 2]),
+    )
+    found = bl.pml(bl.poisson(mu=RATE) * mech).mean()
+    m = MP.exp(RATE * (MP.exp(-1) - 1))
+    assert found.lower <= -(1 - m) * MP.log(1 - m) - m * MP.log(m) <= found.upper
+    assert found.width <= 1e-8
+
+
+@pytest.mark.truths
+def test_one_count_among_real_numbers():
+    """At x = 50 alone f = 2 y: no formula of real numbers may overlook it."""
+    joint = bl.poisson(mu=2.0) * bl.Mechanism(
+        lambda y, x: np.where(x == 50, 2 * y, 1 + 0 * y),
+        secret=bl.Integers(0),
+        outcome=bl.Interval(0, 1),
+    )
+    for found in (bl.pml(joint)(0.875), bl.pml(joint).sup()):
+        assert found.lower <= math.log(2) and math.log(1.75) <= found.upper  # P{X = 50} is 1e-50

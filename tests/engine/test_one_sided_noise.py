@@ -1,5 +1,7 @@
 """One-sided noise: an f_Y that fades, and kernels that jump at x = y."""
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
@@ -41,3 +43,19 @@ def test_maximal_cost_leakage_of_one_sided_noise():
     """The infimum over the secrets is 0 below 1, and e^-y beyond: its integral is 1/e."""
     found = bl.maximal_cost_leakage(joint())
     assert found.lower <= 1 <= found.upper and found.width <= 1e-8
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [bl.uniform(UNIT), bl.beta(alpha=2, beta=3), bl.beta(alpha=0.5, beta=0.5)],
+    ids=["flat", "a density that vanishes", "one without bound"],
+)
+def test_pml_is_infinite(prior):
+    """As y falls to 0 the mass of the secrets below it fades, and f(y|0) does not."""
+    found = bl.pml(joint(prior=prior)).sup()
+    assert found.lower == math.inf and found.status == "certified"
+
+
+def test_pmc_is_infinite():
+    for found in (bl.pmc(joint()).sup(), bl.pmc(joint())(0.3), bl.ldp(joint())):
+        assert found.lower == math.inf and found.proved

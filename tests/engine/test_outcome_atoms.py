@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 from engine.certified_cases import kernel
 
@@ -100,3 +101,59 @@ def test_clipped_laplace_noise_on_a_density():
             (bl.pml(LAPLACE).tail(atom - 1e-3), None),
         ):
             assert truth is None or bound.lower - 1e-9 <= truth <= bound.upper + 1e-9
+
+
+def test_tails_at_either_side_of_the_law():
+    """PML is log 7/5 on the line, of probability 5/8, and log 5/3 at the atom."""
+    law = bl.pml(ODD)
+    for bound, truth in (
+        (law.cdf(0.4), 5 / 8),
+        (law.tail(0.4, closed=True), 3 / 8),
+        (law.tail(0.3), 1.0),
+    ):
+        assert bound.lower <= truth <= bound.upper
+
+
+def test_an_outcome_is_the_atom_where_there_is_one():
+    for y, truth in ((0.25, math.log(5 / 3)), (0.5, math.log(7 / 5))):
+        bound = bl.pml(ODD)(y)
+        assert bound.lower - 1e-15 <= truth <= bound.upper + 1e-15 and bound.width < 1e-8
+
+
+def test_the_larger_of_two_suprema():
+    bound = bl.lip(ODD)
+    assert bound.proved and bound.lower - 1e-15 <= math.log(3) <= bound.upper + 1e-15
+
+
+def test_a_mass_that_is_largest_between_the_secrets():
+    """The atom has 1/2 - (x - 1/2)^2, the line the rest: the largest are 1/2 and 3/4."""
+    joint = bl.uniform(UNIT) * kernel(
+        lambda y, x: 0.5 + (x - 0.5) ** 2 + 0 * y,
+        outcome=bl.Mixed(UNIT, atoms=[0.25]),
+        masses={0.25: lambda x: 0.5 - (x - 0.5) ** 2},
+    )
+    bound = bl.pml(joint).exp_mean()
+    assert bound.proved and bound.lower <= 1.25 <= bound.upper
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        lambda y: y == 0.0,
+        lambda y: np.logical_not(y != 0.0),
+        lambda y: y <= 0.0,
+        lambda y: np.logical_not(y > 0.0),
+        lambda y: np.maximum(y, -y) == 0.0,
+    ],
+)
+def test_at_an_atom_equal_is_equal(test):
+    """Masses 1/8 and 5/8: PML is log 5/3. The other half of each choice says 3/8, and 0."""
+    joint = BIT * kernel(
+        lambda y, x: 0.875 - 0.5 * x + 0 * y,
+        secret=BIT.on,
+        outcome=bl.Mixed(UNIT, atoms=[0.0]),
+        masses={0.0: lambda x: np.where(test(0.0 * x), 0.125 + 0.5 * x, 0.375 + 0 * x)},
+    )
+    bound = bl.pml(joint)(0.0)
+    assert bound.proved and bound.width < 1e-8
+    assert bound.lower - 1e-15 <= math.log(5 / 3) <= bound.upper + 1e-15

@@ -67,9 +67,28 @@ def test_ends_hold_random_members(name, values):
 )
 def test_extreme_values_have_an_enclosure(name, v):
     prior_set = SETS[name]()
-    for figure in ("lower", "upper"):
-        getattr(prior_set, figure)(v)
-        # a certificate costs next to nothing
+    low, high = prior_set.lower(v), prior_set.upper(v)
+    for member in prior_set.members(20, 2):
+        q = [F(p) if isinstance(p, F) else F(float(p)) for p in member.probabilities]
+        mean = sum(a * F(b) for a, b in zip(q, v, strict=True)) / sum(q)
+        # members are on the edge, up to a rounding of their probabilities
+        room = F(1, 2**40) * F(max(map(abs, v)))
+        assert F(low.lower) - room <= mean <= F(high.upper) + room
+    assert low.status == high.status == "certified"
+    assert min(v) <= low.lower and high.upper <= max(v)
+
+
+def test_fractions_that_are_no_floats_are_inside():
+    third = [F(1, 3)] * N
+    for name in SETS:
+        for found in (SETS[name]().lower(third), SETS[name]().upper(third)):
+            low, high = found.exact_ratio or (F(found.lower), F(found.upper))
+            assert low <= F(1, 3) <= high
+
+
+def test_more_than_a_float_holds_is_an_error():
+    with pytest.raises(bl.InvalidInput, match="more than a float holds"):
+        SETS["kl to"]().lower([10**400, 0, 0, 0])
 
 
 def test_a_thousand_secrets():

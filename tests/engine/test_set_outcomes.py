@@ -1,4 +1,4 @@
-"""Certificates over sets of priors: they hold the truth, and what is false is refused.
+"""Figures over sets of priors, against the truth.
 
 The truths are lower expectations that are solved here: by greedy transport and vertices in
 Fractions, and for divergence balls of a bit by a root at 40 digits.
@@ -153,7 +153,7 @@ def test_no_outcome_exceeds_the_suprema(name, kernel, leakage):
     bound = getattr(bl, leakage)(joint).sup()
     with mp.workdps(40):
         values = [truth(name, kernel, leakage, y) for y in (-9, -1, 0, 0.5, 1, 2, 3, 4, 12)]
-    assert max(values) <= bound.upper
+    assert bound.proved and max(values) <= bound.upper
     if kernel == "laplace":
         assert bound.lower <= max(values) + 1e-12  # it is reached beyond the secrets
 
@@ -209,14 +209,17 @@ def test_divergence_balls_of_a_bit(kind, radius, y):
         assert bound.lower <= value <= bound.upper
 
 
-@pytest.mark.cases("truths", "kl-to_centre")
+@pytest.mark.truths
 @pytest.mark.parametrize("kind", DIVERGENCES, ids="-".join)
 def test_suprema_over_divergence_balls(kind):
     make = bl.priors.kl_ball if kind[0] == "kl" else bl.priors.chi_square_ball
     joint = make(prior, F(1, 10), direction=kind[1]) * laplace(X)
     for leakage in ("pml", "pmc"):
-        getattr(bl, leakage)(joint).sup()
-    bl.lip(joint)
+        bound = getattr(bl, leakage)(joint).sup()
+        assert bound.proved and bound.width < 1e-8
+    with mp.workdps(30):
+        lip, ldp = bl.lip(joint), bl.ldp(joint)
+        assert lip.proved and ldp.proved and ldp.lower <= 3 <= ldp.upper
 
 
 LETTERS = bl.Finite(["a", "b", "c"])
@@ -283,6 +286,7 @@ def test_unions():
     joint = (parts[0] | parts[1]) * laplace(X)
     for figure in ("pml", "pmc", "lip", "ldp"):
         bound = FIGURES[figure](joint)
+        assert bound.proved
         alone = [FIGURES[figure](part * laplace(X)) for part in parts]
         assert (
             bound.lower <= max(b.upper for b in alone)
@@ -293,7 +297,7 @@ def test_unions():
 @pytest.mark.parametrize("name", SETS)
 def test_cost_without_bound_by_a_member(name):
     bound = bl.pmc(SETS[name] * normal(X)).sup()
-    assert bound.lower == math.inf
+    assert bound.proved and bound.lower == math.inf
 
 
 def test_secrets_of_as_little_mass_as_one_likes_make_leakage_infinite():
@@ -312,3 +316,66 @@ def test_a_kernel_with_zeros_over_a_polytope():
     joint = bl.priors.moment(lambda x: x, lower=0.25, upper=0.75, on=BIT) * shift
     found = bl.pml(joint)(0.5)  # E f = P{0} f(y|0) >= f(y|0) / 4
     assert found.lower <= math.log(4) <= found.upper
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("figure", FIGURES)
+def test_figures_of_a_matrix_are_proved_and_hold_those_of_members(name, figure):
+    mechanism = bl.Mechanism.from_matrix(TABLE, secret=LETTERS, outcome=bl.Finite([0, 1]))
+    bound = FIGURES[figure](TABLES[name] * mechanism)
+    assert bound.proved
+    for member in TABLES[name].members(20, rng=1):
+        assert FIGURES[figure](member * mechanism).lower <= bound.upper + 1e-12
+
+
+def test_a_density_with_finitely_many_outcomes():
+    def response(y, x):
+        total = np.exp(-x) + np.exp(-abs(1 - x)) + np.exp(-abs(3 - x))
+        return np.exp(-abs(y - x)) / total
+
+    about = bl.priors.kl_ball(prior, F(1, 10), direction="to_centre")
+    mechanism = bl.Mechanism(response, secret=X, outcome=X)
+    for leakage in (bl.pml, bl.pmc):
+        bound = leakage(about * mechanism).sup()
+        assert bound.proved and bound.width < 1e-8
+        for member in about.members(20, rng=2):
+            assert leakage(member * mechanism).sup().lower <= bound.upper
+
+
+def test_continuous_secrets(on_lines):
+    """Beyond the secrets the largest density is 1, the least e^-1, and f_Y between these."""
+    with mp.workdps(30):
+        e, mean = mp.exp(-1), 1 - mp.exp(-1)
+        beta = 18 * e - 6  # the integral of 6 x (1 - x) e^-x
+        at_4 = 2 - mp.exp(-0.4) - mp.exp(-0.6)  # f_Y at 0.4, where the densities are e^-|0.4 - x|
+        bump = mp.quad(lambda x: 6 * x * (1 - x) * mp.exp(-abs(x - mp.mpf("0.4"))), [0, 0.4, 1])
+        low, nine = mp.exp(-mp.mpf("0.6")), mp.mpf(9) / 10
+        most = nine * mean + (1 - nine)
+        truths = {
+            ("full", "pml"): 1,
+            ("full", "pmc"): 1,
+            ("full", "pml/one outcome"): mp.mpf("0.6"),
+            ("full", "pmc/one outcome"): mp.mpf("0.6"),
+            ("hull", "pml"): -mp.log(min(mean, beta)),
+            ("hull", "pml/one outcome"): -mp.log(min(at_4, bump)),
+            ("hull", "pmc/one outcome"): mp.log(max(at_4, bump) / low),
+            ("contamination", "pml/one outcome"): -mp.log(nine * at_4 + low / 10),
+            ("contamination", "pmc/one outcome"): mp.log((nine * at_4 + mp.mpf(1) / 10) / low),
+            ("contamination", "lip"): mp.log(most / e),
+            ("tv", "pml"): -mp.log(mp.exp(-mp.mpf("0.1")) - e + e / 10),
+            ("tv", "pmc"): mp.log((1 - mp.exp(-nine) + mp.mpf(1) / 10) / e),
+            **{(name, "ldp"): 1 for name in ON_LINES},
+        }
+        for key, bound in on_lines.items():
+            assert bound.proved
+            if key in truths:
+                assert bound.lower <= truths[key] <= bound.upper, key
+
+
+def test_the_larger_of_two_suprema_over_a_ball():
+    """PML is -log(1/4 + 3/4 e^-1), and PMC log(3/4 e + 1/4)."""
+    half = bl.pmf([F(1, 2), F(1, 2)], on=BIT)
+    whole = bl.lip(bl.priors.tv_ball(half, F(1, 4)) * laplace(BIT))
+    with mp.workdps(30):
+        assert whole.lower <= mp.log(mp.mpf(3) / 4 * mp.e + mp.mpf(1) / 4) <= whole.upper
+    assert whole.lower > 0.8

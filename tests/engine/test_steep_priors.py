@@ -1,4 +1,4 @@
-"""Certificates of laws under Beta priors, whose log p is steep at both ends: closed forms."""
+"""Laws under Beta priors, whose log p is steep at both ends: closed forms."""
 
 import math
 
