@@ -1,4 +1,4 @@
-"""Leakage on boxes: the leakage and the mass of whole boxes of outcomes, for suprema and laws over Y.
+"""Leakage and mass on whole boxes of outcomes, for suprema and laws over Y.
 
 For a box of outcomes with centre c, f_Y is a polynomial in y - c plus a small interval
 (`marginal_integral`). The supremum over the secret is compared with the kernel along a path x0 + v
