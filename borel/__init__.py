@@ -4,6 +4,14 @@ Public names are listed in the stub beside this file; a submodule is imported wh
 is first used (PEP 562), so that ``import borel`` costs next to nothing.
 """
 
+from importlib import import_module
+
 import lazy_loader
 
+from borel.probability import outcome_density
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+outcome_density.computed_by(
+    lambda joint, y: import_module("borel.engine").engine_for(joint).log_marginal(y)
+)

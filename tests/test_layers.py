@@ -123,8 +123,6 @@ ALLOWED = {
     ("audits.study_template", "names"): "`borel init` writes it for a user; no module reads it",
     ("priors.sets", "priors.set_operations"): "a | b and a & b are operators of every set; what "
     "they make are sets of their own kinds",
-    ("probability.joint", "engine"): "joint.marginal and joint.posterior(y) are methods; off "
-    "finite alphabets only an engine computes f_Y",
 }
 
 CIRCLES = """

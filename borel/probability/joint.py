@@ -14,6 +14,7 @@ from borel.probability.alphabets import no_match
 from borel.probability.arrays import as_floats, carried, require_no_underflow
 from borel.probability.density import check_labels
 from borel.probability.measure import Measure, covers
+from borel.probability.outcome_density import log_marginal
 from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class Joint(Remade):
                 instead="the law of the leakage knows it: bl.pml(joint).tail(t).",
             )
         return Measure(
-            partial(_log_marginal, self),
+            partial(log_marginal, self),
             self.outcome,
             log=True,
             name="marginal",
@@ -185,7 +186,7 @@ class Joint(Remade):
                 rounding=error,
                 unproved=carried(self.prior, self.mechanism),
             )
-        level = float(np.ravel(_log_marginal(self, y))[0])
+        level = float(np.ravel(log_marginal(self, y))[0])
         if not level > -np.inf:
             raise InvalidInput(
                 "joint.posterior",
@@ -246,13 +247,7 @@ class Joint(Remade):
         )
 
 
-# functions of a module, so that what is made of them can be pickled
-
-
-def _log_marginal(joint: Joint, y: Any) -> Any:
-    from borel.engine import engine_for
-
-    return engine_for(joint).log_marginal(y)
+# a function of a module, so that what is made of it can be pickled
 
 
 def _log_posterior(prior: Measure, mechanism: Mechanism, y: Any, level: float, x: Any) -> Any:
