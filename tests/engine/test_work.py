@@ -15,6 +15,7 @@ import borel as bl
 from borel import settings
 from borel.engine.problem.budget import within_budget
 from borel.guarantees import PML
+from borel.memo import Memo
 from borel.numerics.balls.interpreter import Slice
 from borel.numerics.float64 import programmes
 from borel.numerics.germs.interpreter import PowerProgram
@@ -371,10 +372,10 @@ def test_levels_of_one_envelope_are_the_same_in_any_order():
 
 
 def test_what_is_kept_is_of_one_figure():
-    kept, made = {}, []
+    memo, made = Memo(), []
 
     def once():
-        return settings.once(kept, "a", lambda: made.append(1) or len(made))
+        return memo.in_figure("a", lambda: made.append(1) or len(made))
 
     assert once() == once() == 1  # where no figure is computed
     with settings.one_figure():

@@ -62,7 +62,6 @@ class CertifiedOutcomes(CertifiedEngine):
         spread = self.surface.spread
         far = None if spread is None else Marginal(spread, self.log_marginal_graph)
         self.far_bands = None if far is None else Bands(far)
-        self._partitions: dict[str, Any] = {}
 
     @cached_property
     def regions(self) -> Regions:
@@ -126,7 +125,7 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def partition(self, kind: str) -> Partition:
         """Return the bands of outcomes of a leakage, cut by one figure."""
-        return settings.once(self._partitions, kind, lambda: Partition(self, kind))
+        return self._memo.in_figure(("partition", kind), lambda: Partition(self, kind))
 
     def sup(self, kind: str) -> Bound:
         """Enclose the essential supremum over the outcomes, or prove that it is infinite."""
