@@ -21,12 +21,10 @@ def engine_for(joint: Joint) -> Any:
         ``options(engine="exact")`` on alphabets that are neither finite nor countable, or
         ``options(engine="certified")`` where something cannot be enclosed; the message says what.
     """
-    wanted, cache = settings.current().engine, settings.kept(joint, "_engines")
-    if joint.finite:  # nothing that it keeps depends on a budget
-        if wanted not in cache:
-            cache[wanted] = _choose(joint, wanted)
-        return cache[wanted]
-    return settings.once(cache, wanted, lambda: _choose(joint, wanted))
+    wanted = settings.current().engine
+    # nothing that the engine of a finite joint keeps depends on a budget
+    keep = joint._memo.fact if joint.finite else joint._memo.in_figure
+    return keep(("engine", wanted), lambda: _choose(joint, wanted))
 
 
 def _choose(joint: Joint, wanted: str) -> Any:

@@ -113,11 +113,10 @@ class LeakageEnvelope(Remade):
 
     def __init__(self, joint: Joint, kind: str):
         self.joint, self.kind = joint, kind
-        self._figures: dict[Any, Any] = {}
 
     def _engine(self) -> Any:
         make = lambda: envelope_of(self.joint, engine_for(self.joint), self.kind)  # noqa: E731
-        return settings.once(settings.kept(self, "_figures"), settings.current(), make)
+        return self._memo.in_figure(("figures", settings.current()), make)
 
     def __call__(self, delta: Any) -> Bound:
         """Return epsilon_c(delta): what some post-processing leaks with probability delta.

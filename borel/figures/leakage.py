@@ -12,7 +12,7 @@ from borel import settings
 from borel.constants import real
 from borel.engine import engine_for
 from borel.engine.finite.law_engine import LOST
-from borel.engine.problem.budget import remembered, within_budget
+from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
 from borel.figures.conditional import ConditionalLeakage
@@ -51,7 +51,6 @@ class LeakageVariable(Remade):
     def __init__(self, joint: Joint, kind: str):
         self.joint = joint
         self.kind = kind
-        self._cache: dict[Any, Any] = {}
 
     def _engine(self) -> Any:
         return engine_for(self.joint)
@@ -67,7 +66,7 @@ class LeakageVariable(Remade):
     def _asked(self, what: str, compute: Any, *arguments: Any, units: str = "nats") -> Any:
         """Compute a figure once for each choice of options."""
         make = lambda: asked(self.joint, what, (self.kind, *arguments), compute, units)  # noqa: E731
-        return remembered(settings.kept(self, "_cache"), (what, arguments), make)
+        return self._memo.figure((what, arguments), make)
 
     def __call__(self, y: Any) -> Bound | xr.Dataset:
         """Return the leakage at one outcome, a Bound, or at many, a Dataset.

@@ -150,7 +150,6 @@ class PrivacyProfile(Remade):
     def __init__(self, of: Any):
         self.of = of
         self._figure = source_of(of)
-        self._at_floats: dict[Any, Any] = {}
 
     def __call__(self, epsilon: Any = None, *, ratio: Any = None) -> Bound | xr.Dataset:
         """Return delta at one epsilon, a Bound, or at many, a Dataset.
@@ -261,11 +260,11 @@ class PrivacyProfile(Remade):
 
         def compute() -> Bound:
             # from the level of pure LDP on the profile is 0, of all pairs: no need to go over them
-            if e >= settings.once(self._at_floats, "pure", lambda: pure_level(self.of)):
+            if e >= self._memo.in_figure("pure level", lambda: pure_level(self.of)):
                 return Bound.exact(0.0, 0.0, units="probability")
             return self._figure(Threshold(Fraction(e)), "excess")
 
-        return settings.once(self._at_floats, (settings.current(), e), compute)
+        return self._memo.in_figure((settings.current(), e), compute)
 
     def _at(self, epsilon: Any, ratio: Any, what: str, quantity: str) -> Any:
         values = getattr(epsilon, "values", epsilon)

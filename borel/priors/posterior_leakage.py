@@ -91,7 +91,6 @@ class PosteriorLeakage(Remade):
     def __init__(self, joint: Joint, kind: str):
         self.joint = joint
         self.kind = kind
-        self._cache: dict[Any, Any] = {}
 
     def __call__(self, y: Any) -> RandomBound:
         """Return the random leakage at one outcome.
@@ -167,17 +166,15 @@ class PosteriorLeakage(Remade):
     def _engine(self) -> Any:
         from borel.engine import draws_engine
 
-        if "engine" not in self._cache:
-            self._cache["engine"] = draws_engine(self.joint)
-        return self._cache["engine"]
+        return self._memo.fact("engine", lambda: draws_engine(self.joint))
 
     def _random(self, asked: tuple, compute: Any, name: str) -> RandomBound:
-        key = repr(asked)
-        if key not in self._cache:
+        def figure() -> RandomBound:
             engine = self._engine() if self.joint.prior.size else None
             of_draw = asked_of_draw(self.joint, asked[0], self.kind, *asked[1:])
-            self._cache[key] = random_figure(self.joint, engine, compute, name, of_draw)
-        return self._cache[key]
+            return random_figure(self.joint, engine, compute, name, of_draw)
+
+        return self._memo.fact(repr(asked), figure)
 
     # -- the law over the prior and the outcome together ------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.problem.budget import remembered, within_budget
+from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
 
@@ -28,8 +28,7 @@ def engine_of(joint: Joint) -> Any:
     NotYet
         Alphabets on which the set is not covered; the message says what to do.
     """
-    wanted = settings.current()
-    return settings.once(settings.kept(joint, "_set_engines"), wanted, lambda: _choose(joint))
+    return joint._memo.in_figure(("set engine", settings.current()), lambda: _choose(joint))
 
 
 def _choose(joint: Joint) -> Any:
@@ -74,9 +73,7 @@ def nominal_joint(joint: Joint) -> Joint | None:
     prior = joint.prior.nominal
     if prior is None:
         return None
-    if "_nominal_joint" not in joint.__dict__:
-        joint.__dict__["_nominal_joint"] = prior * joint.mechanism
-    return joint.__dict__["_nominal_joint"]
+    return joint._memo.fact("nominal joint", lambda: prior * joint.mechanism)
 
 
 class SetLeakage:
@@ -150,7 +147,7 @@ class SetLeakage:
         """Return the supremum over the set and the outcomes: the epsilon of (epsilon, P)-PML."""
         compute = lambda: engine_of(self.joint).sup(self.kind)  # noqa: E731
         make = lambda: asked(self.joint, "sup", (self.kind,), compute)  # noqa: E731
-        return remembered(settings.kept(self.joint, "_set_suprema"), self.kind, make)
+        return self.joint._memo.figure(("supremum over a set", self.kind), make)
 
     @property
     def nominal(self) -> Any:

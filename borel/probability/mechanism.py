@@ -144,6 +144,7 @@ class Mechanism:
         self.survival: Density | None = None
         self.sampler: Callable | None = None
         self.normalisation = DECLARED
+        self.examined = False  # whether a proof that it is no law of Y was looked for, in vain
         self.unproved = ""  # why the matrix is known in float64 only, if it is
         self._matrix: np.ndarray | None = None
         self.rounding = 0.0

@@ -26,6 +26,7 @@ from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.secret_and_kernel import Secret, Surface, secret_of
 from borel.errors import NotEnclosed
+from borel.memo import Memo
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets.elementary import logarithm
@@ -100,7 +101,7 @@ class CertifiedEngine(LawMeasures):
             conditions.append(f"kernel normalised: {normalised}")
         self.status = "conditional" if conditions else "certified"
         self.assumptions = (*conditions, *rounded(joint.mechanism.density, joint.prior.density))
-        self._kept: dict[Any, Any] = {}
+        self._memo, self._at_outcomes = Memo(), Memo(most=65)
 
     @cached_property
     def of_secrets(self) -> CertifiedEngine | None:
@@ -148,10 +149,7 @@ class CertifiedEngine(LawMeasures):
         return out
 
     def _remembered(self, key: tuple, compute: Any) -> Any:
-        key = (*key, settings.current().tol)
-        if len(self._kept) > 64 and key not in self._kept:
-            self._kept.clear()
-        return settings.once(self._kept, key, compute)
+        return self._at_outcomes.in_figure((*key, settings.current().tol), compute)
 
     def extreme(self, ys: np.ndarray, sign: float) -> Extremes:
         """Enclose ess sup (or inf) of log f(y|x) over the secret at outcomes."""
@@ -187,14 +185,14 @@ class CertifiedEngine(LawMeasures):
 
         if len(sheet.y) > FEW and settings.current().tol >= 1e-11:
             return None
-        known = self.__dict__.setdefault("_arb_points", {})
-        key = id(sheet.surface)
-        if key not in known:
+
+        def points() -> ArbPoints | None:
             try:
-                known[key] = ArbPoints(sheet.surface)
+                return ArbPoints(sheet.surface)
             except NotEnclosed:
-                known[key] = None
-        return known[key]
+                return None
+
+        return sheet.surface.memo.fact("points in balls", points)
 
     def _extreme_by_arb(self, sheet: _Points, sign: float) -> Extremes | None:
         arb = self._arb(sheet)

@@ -63,7 +63,7 @@ class ContinuousOutcomes(EstimateEngine):
     @property
     def _curve(self) -> Curve:
         """The leakage over the line of outcomes."""
-        return settings.once(self.__dict__.setdefault("_curves", {}), "", self._new_curve)
+        return self._memo.in_figure("curve", self._new_curve)
 
     def _new_curve(self) -> Curve:
         axis = self._line("the law of the leakage")

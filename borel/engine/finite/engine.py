@@ -15,6 +15,7 @@ import numpy as np
 
 from borel.engine.finite.measures import FiniteMeasures
 from borel.errors import InvalidInput
+from borel.memo import Memo
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import (
     Enclosure,
@@ -69,7 +70,7 @@ class FiniteEngine(FiniteMeasures):
         self.reason = carried(joint.prior, joint.mechanism)
         self.status = "estimate" if self.reason else "exact"
         self.assumptions: tuple[str, ...] = ()
-        self._searched: dict[str, Any] = {}
+        self._memo = Memo()
         self._log_cache: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         p = joint.probabilities
         self.support = np.flatnonzero(np.asarray(p != 0, bool))

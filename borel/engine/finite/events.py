@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import settings
 from borel.engine.finite.complementary_events import Complements, LawEnds, largest
 from borel.engine.finite.event_curves import floats_of, largest_shares
 from borel.engine.finite.law_engine import OUTSIDE, DiscreteFigures
@@ -28,6 +27,7 @@ from borel.numerics.intervals.rounding import (
 if TYPE_CHECKING:
     from borel.engine.finite.event_curves import Floats
     from borel.engine.problem.thresholds import Threshold
+    from borel.memo import Memo
     from borel.probability.bound import Bound
 
 
@@ -43,7 +43,7 @@ class FiniteEvents(DiscreteFigures):
     support: np.ndarray
     _live: np.ndarray
     _single: bool
-    _searched: dict[str, Any]
+    _memo: Memo
     _masses: tuple[np.ndarray, np.ndarray]
     _marginal_ends: tuple[list[Fraction], list[Fraction]]
 
@@ -183,7 +183,7 @@ class FiniteEvents(DiscreteFigures):
     @property
     def complements(self) -> Complements:
         """The largest e^leakage that an event and its complement both have, enclosed."""
-        return settings.once(self._searched, "complements", self._complements)
+        return self._memo.in_figure("complements", self._complements)
 
     def _complements(self) -> Complements:
         if self._single:

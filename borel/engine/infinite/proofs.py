@@ -50,14 +50,13 @@ from borel.engine.infinite.pair_proof import Pairs
 from borel.engine.infinite.ray_candidates import Rays
 from borel.engine.infinite.slope_proof import Slopes
 from borel.engine.problem.proof import Proof
+from borel.memo import Memo
 from borel.numerics.germs.interpreter import PowerProgram, slack
 from borel.numerics.germs.order_bounds import Orders, Ray, better, gap, of_linear, of_log
 from borel.numerics.germs.subsequences import known_nodes
 from borel.numerics.graphs import float64, rewrite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from borel.engine.problem.protocols import TracedJoint, WithMasses
     from borel.numerics.graphs.graph import Graph
 
@@ -178,7 +177,7 @@ class Search(Rays):
         if self.moves:
             self.along = PowerProgram(rewrite.diagonal(self.graph)[0])
             self.linear_along = PowerProgram(rewrite.diagonal(self.linear.graph)[0])
-        self._kept: dict[tuple, Any] = {}
+        self._memo = Memo()
         self.slopes: Slopes | None = None
         self.marginal: marginal.MarginalOrder | None = None
         self.pairs: Pairs | None = None
@@ -195,15 +194,15 @@ class Search(Rays):
             named = {"offset": x.value, "y": y.value}
         almost = self.secret.continuous and x.value.w[0] < x.value.w[1]
         least, most = None, None
-        for program, along, read in (
-            (self.log, self.along, of_log),
-            (self.linear, self.linear_along, of_linear),
+        for name, program, along, read in (
+            ("log f", self.log, self.along, of_log),
+            ("f", self.linear, self.linear_along, of_linear),
         ):
             chosen = along if x.diagonal else program
             if chosen is None:
                 continue
-            key = (id(chosen), repr(y.data), y.phase, t0)
-            known = self._once(key, lambda c=chosen: known_nodes(c.graph, y, t0))
+            key = ("nodes", name, x.diagonal, repr(y.data), y.phase, t0)
+            known = self._memo.fact(key, lambda c=chosen: known_nodes(c.graph, y, t0))
             if known is None:
                 continue
             inputs = {k: v for k, v in named.items() if k in chosen.graph.inputs}
@@ -216,11 +215,6 @@ class Search(Rays):
     def orders(self, y: Ray, low: float, high: float, t0: float) -> Orders:
         """Bound f along a ray of outcomes, for all secrets of a box, or at one."""
         return self._kernel(y, Ray(slack(low, high), "", {"box": [low, high]}), t0)
-
-    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
-        if key not in self._kept:
-            self._kept[key] = compute()
-        return self._kept[key]
 
     # -- arguments --------------------------------------------------------------------------
 
@@ -301,7 +295,7 @@ class Search(Rays):
                 continue
             key = ("log f", repr(y.data), repr(other.data), t0)
             inputs = {"y": y.value, name: other.value}
-            bound = gap(value, self._once(key, lambda v=inputs: self.log.run(v, t0)), t0)
+            bound = gap(value, self._memo.fact(key, lambda v=inputs: self.log.run(v, t0)), t0)
             if bound is None or not bound[0] > 0:
                 continue
             words = (
@@ -384,7 +378,7 @@ class Search(Rays):
                 return None
             plain = replace(y, phase=0)
             key = ("f_Y", repr(y.data), t0)
-            other = self._once(key, lambda: self._marginal_at_least(plain, t0))
+            other = self._memo.fact(key, lambda: self._marginal_at_least(plain, t0))
             if other is None or not bound[0] > other[0]:
                 return None
         if bound[1] == -math.inf:  # f is 0

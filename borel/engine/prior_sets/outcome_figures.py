@@ -19,6 +19,7 @@ import numpy as np
 from borel import settings
 from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.problem.kernel_normalisation import statement
+from borel.engine.problem.refinement import refine
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed, NotYet
 from borel.numerics.germs.tail_quotients import TailRatios
@@ -317,20 +318,21 @@ class SetOutcomes:
         found = self._infinite(kind)
         if found is not None:
             return found
-        tol = settings.current().tol
-        deadline = settings.search_deadline()
+        until, tol = settings.search_deadline(), settings.current().tol
         low, high = self._first()
         best, worst = self._evaluate(kind, low, high)
-        for _ in range(_TURNS):
-            level = float(best.max())
-            open_ = worst > level + tol
-            if not open_.any() or len(low) > _BOXES or settings.late(deadline):
-                break
+
+        def settled(*_: float) -> bool:
+            return not (worst > best.max() + tol).any() or len(low) > _BOXES
+
+        def cut(*_: float) -> bool:
+            nonlocal low, high, best, worst
+            open_ = worst > best.max() + tol
             a, b = low[open_], high[open_]
             middle = self._middles(a, b)
             inner = (middle > a) & (middle < b)
             if not inner.any():
-                break
+                return False
             new_low = np.concatenate([a[inner], middle[inner]])
             new_high = np.concatenate([middle[inner], b[inner]])
             if self.joint.outcome.kind == "countable":
@@ -341,6 +343,10 @@ class SetOutcomes:
             low, high = np.concatenate([low[stay], new_low]), np.concatenate([high[stay], new_high])
             best = np.concatenate([best[stay], fresh[0]])
             worst = np.concatenate([worst[stay], fresh[1]])
+            return True
+
+        ends = lambda: (best.max(), worst.max())  # noqa: E731
+        refine(ends, cut, settled=settled, until=until, rounds=_TURNS)
         at = int(best.argmax())
         y = low[at] if math.isfinite(low[at]) else high[at]
         if math.isfinite(low[at]) and math.isfinite(high[at]):

@@ -36,16 +36,6 @@ def within_budget(compute: Callable[[], Any], units: str = "nats", *, least: flo
     return cut_short(found) if late else found
 
 
-def remembered(cache: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
-    """Return a figure that is made once with the same options, unless the clock stopped it."""
-    # one that is asked for within another one has less time than by itself
-    key = (key, settings.current(), settings.within_figure())
-    found = settings.once(cache, key, make)
-    if settings.STOPPED in getattr(found, "reason", ""):  # another time it may get further
-        del cache[key]
-    return found
-
-
 _PATIENCE = 10.0
 
 

@@ -55,10 +55,10 @@ def statement(mechanism: Mechanism, prior: Measure) -> Normalisation:
     if known.status in ("proved", "rounded") or mechanism.density is None:
         return known
     found = _proved(mechanism, prior)
-    if found is None and "_tried" not in mechanism.__dict__:
+    if found is None and not mechanism.examined:
         with settings.apart():
             _require_law(mechanism)
-        mechanism.__dict__["_tried"] = True
+        mechanism.examined = True
     return known if found is None else found
 
 
