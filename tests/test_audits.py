@@ -10,7 +10,7 @@ import pytest
 import borel as bl
 from borel.audits import items
 from borel.audits.audit import Interrupted, ResumeWarning
-from borel.audits.study import FIGURES
+from borel.engine.figures import in_reports
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 PRIOR = bl.pmf([0.25, 0.75])
@@ -64,7 +64,7 @@ def interrupt_at(monkeypatch, name):
 
 def test_every_figure_of_a_joint_is_the_librarys():
     joint = PRIOR * MECH
-    study = bl.Study(title="T", mechanism=MECH, prior=PRIOR, report=FIGURES)
+    study = bl.Study(title="T", mechanism=MECH, prior=PRIOR, report=tuple(in_reports()))
     found = figures(bl.audit(study))
     assert found["pml"] == bl.pml(joint).sup()
     assert found["pmc"] == bl.pmc(joint).sup()

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from borel.audits.table import CLAIMS, Row, html_table, sentence, short
+from borel.audits.table import Row, html_table, sentence, short
+from borel.engine.figures import in_reports
 from borel.probability.bound import Bound, Ratio
 
 LEVELS = st.floats(0, 2000)
@@ -23,19 +24,19 @@ CONTEXTS = st.sampled_from(
 )
 
 
-@given(st.sampled_from(sorted(CLAIMS)), LEVELS, st.floats(0, 1), CONTEXTS)
+@given(st.sampled_from(sorted(in_reports())), LEVELS, st.floats(0, 1), CONTEXTS)
 def test_the_sentence_of_an_estimate_says_estimate(name, value, error, context):
     said = sentence(name, Bound.estimate(value, error), context)
     assert "estimate" in said
     assert not re.search(r"at most|no more than|no event|no outcome|or less", said)
 
 
-@pytest.mark.parametrize("name", sorted(CLAIMS))
+@pytest.mark.parametrize("name", sorted(in_reports()))
 def test_an_infinite_estimate_is_still_an_estimate(name):
     assert "estimate" in sentence(name, Bound.estimate(math.inf, 0.0))
 
 
-@given(st.sampled_from(sorted(CLAIMS)), LEVELS, CONTEXTS)
+@given(st.sampled_from(sorted(in_reports())), LEVELS, CONTEXTS)
 def test_undecided_gives_its_reason_and_the_remedy(name, low, context):
     bound = Bound.undecided(low, math.inf, reason="R-hat 1.2 > 1.01. Remedy: more draws")
     said = sentence(name, bound, context)
@@ -43,7 +44,7 @@ def test_undecided_gives_its_reason_and_the_remedy(name, low, context):
     assert "no event" not in said
 
 
-@given(st.sampled_from(sorted(CLAIMS)), LEVELS)
+@given(st.sampled_from(sorted(in_reports())), LEVELS)
 def test_statistical_says_its_confidence(name, value):
     bound = Bound.statistical(value, value + 0.1, confidence=0.9)
     said = sentence(name, bound, {"quantile": 0.95})

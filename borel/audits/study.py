@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from borel.engine.figures import in_reports
 from borel.errors import BorelError, InvalidInput
 from borel.probability.wrong_calls import explained
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 REPORT = ("pml", "pmc", "ldp", "lip", "mutual_information")
 """The figures of a report, if not said otherwise."""
-FIGURES = (*REPORT, "maximal_leakage", "envelope")
-"""The figures a report can hold."""
 
 
 _EXTRAS = {"statsmodels": "examples", "dask": "dask"}
@@ -160,11 +159,11 @@ class Study:
 
     def _checked_report(self) -> tuple[str, ...]:
         asked = (self.report,) if isinstance(self.report, str) else tuple(self.report)
-        unknown = [name for name in asked if name not in FIGURES]
+        unknown = [name for name in asked if name not in in_reports()]
         if unknown or not asked:
             raise InvalidInput(
                 "Study",
-                expected=f"report=<some of {', '.join(FIGURES)}>",
+                expected=f"report=<some of {', '.join(in_reports())}>",
                 got=", ".join(map(repr, unknown)) or "nothing",
             )
         return tuple(dict.fromkeys(asked))
