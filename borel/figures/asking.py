@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from borel import settings
 from borel.engine.certificates import Question
+from borel.engine.figures import units_of
 from borel.engine.problem.budget import within_budget
 from borel.probability.bound import Bound
 
@@ -18,7 +19,7 @@ def asked(
     figure: str,
     arguments: tuple,
     compute: Callable[[], Any],
-    units: str = "nats",
+    units: str | None = None,
     *,
     least: float = 0.0,
 ) -> Any:
@@ -28,10 +29,12 @@ def asked(
     ----------
     joint, figure, arguments
         What is asked; see `borel.engine.certificates.Question`.
-    compute, units, least
+    compute, least
         As for `borel.engine.problem.budget.within_budget`.
+    units : str, optional
+        If they are not those of the table of figures.
     """
-    found = within_budget(compute, units, least=least)
+    found = within_budget(compute, units or units_of(figure, arguments), least=least)
     if not isinstance(found, Bound):
         return found
     return found.answering(Question(joint, figure, arguments, settings.current()))
