@@ -332,6 +332,7 @@ _TABLE = (
             "the largest factor by which the outcome helps to guess a function of the secret is "
             "about {f}",
             "guessing some function of the secret succeeds more often by more than any factor",
+            worst_case=False,
         ),
     ),
     Figure(
