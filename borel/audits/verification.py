@@ -21,7 +21,7 @@ from borel.probability.bound import Bound, Ratio
 
 _ROUNDING = 2.0**-30
 _GUARANTEE = re.compile(
-    r"guarantees/(?P<kind>PML|PMC|LDP|LIP)-epsilon-(?P<epsilon>[0-9.]+)(-delta-(?P<delta>[0-9.]+))?"
+    r"guarantees/(?P<kind>\w+)-epsilon-(?P<epsilon>[0-9.]+)(-delta-(?P<delta>[0-9.]+))?"
 )
 _SET, _ONE = "over a set of priors", "about one prior"
 
@@ -245,6 +245,8 @@ def _wanted(name: str) -> tuple[str, tuple, str] | None:
     leakage, epsilon, delta = guarantee["kind"].lower(), guarantee["epsilon"], guarantee["delta"]
     if delta is None or float(delta) == 0:
         return _wanted(leakage)
+    if leakage not in LEAKAGES:
+        return None
     return "tail", (leakage, Fraction(float(epsilon)), False), f"the tail at {epsilon}"
 
 
