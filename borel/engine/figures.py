@@ -1,4 +1,4 @@
-r"""The table of figures: of each what it is called, means, is measured in, and how it is checked.
+"""The table of figures: of each what it is called, means, is measured in, and how it is checked.
 
 A figure that is added here can be asked for by name wherever figures are listed: in the report of
 an audit (if it has words), its table and its verification, in certificates (if it has a rule).
@@ -633,8 +633,8 @@ def in_reports() -> dict[str, MeasureWords]:
     return {name: figure.words for name, figure in FIGURES.items() if figure.words is not None}
 
 
-def units_of(name: str, arguments: tuple = ()) -> str:
-    """Return the units of a figure; nats for one that has no record."""
+def units_of(name: str, arguments: tuple, otherwise: str) -> str:
+    """Return the units of a figure that is asked for with these arguments, if it has a record."""
     if name not in FIGURES:
-        return "nats"
+        return otherwise
     return FIGURES[name].units or arguments[0].units

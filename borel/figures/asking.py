@@ -19,7 +19,7 @@ def asked(
     figure: str,
     arguments: tuple,
     compute: Callable[[], Any],
-    units: str | None = None,
+    units: str = "nats",
     *,
     least: float = 0.0,
 ) -> Any:
@@ -31,10 +31,10 @@ def asked(
         What is asked; see `borel.engine.certificates.Question`.
     compute, least
         As for `borel.engine.problem.budget.within_budget`.
-    units : str, optional
-        If they are not those of the table of figures.
+    units : str
+        The units of a figure that has no record in the table of figures.
     """
-    found = within_budget(compute, units or units_of(figure, arguments), least=least)
+    found = within_budget(compute, units_of(figure, arguments, units), least=least)
     if not isinstance(found, Bound):
         return found
     return found.answering(Question(joint, figure, arguments, settings.current()))
