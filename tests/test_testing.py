@@ -1,6 +1,7 @@
 """The checks for users' own objects: what is sound passes, each broken convention is found."""
 
 import doctest
+from dataclasses import replace
 from fractions import Fraction as F
 from functools import partial
 
@@ -10,6 +11,7 @@ from scipy import stats
 
 import borel as bl
 from borel import testing
+from borel.engine.figures import FIGURES
 from borel.priors.balls import TotalVariationBall
 from borel.priors.sets import FullSupport
 from borel.testing import check_measure, check_measure_record, check_mechanism, check_prior_set
@@ -483,6 +485,13 @@ def test_a_figure_that_is_no_leakage():
     check_measure_record("ldi", leakage=False)
     with pytest.raises(AssertionError, match="ldi of 'independent': expected 0"):
         check_measure_record("ldi")
+
+
+def test_the_units_are_those_of_the_record(monkeypatch):
+    other = replace(FIGURES["mutual_information"], units="ratio")
+    monkeypatch.setitem(FIGURES, "mutual_information", other)
+    with pytest.raises(AssertionError, match="mutual_information: its record says ratio, not nats"):
+        check_measure_record("mutual_information")
 
 
 def described(compute):

@@ -34,8 +34,7 @@ def figure(joint: Any, name: str, *arguments: Any) -> Any:
         known = asked(joint, name, arguments, lambda: closed(joint, *arguments))
         if known is not None:
             return known
-    units = getattr(arguments[0], "units", "nats") if arguments else "nats"
-    return asked(joint, name, arguments, lambda: _by_engine(joint, name, *arguments), units)
+    return asked(joint, name, arguments, lambda: _by_engine(joint, name, *arguments))
 
 
 def _by_engine(joint: Joint, name: str, *arguments: Any) -> Any:

@@ -79,9 +79,10 @@ from borel.constants import exactly, real
 from borel.engine import engine_for
 from borel.engine.envelopes.cell_enclosures import envelope_of
 from borel.engine.envelopes.figures import EnvelopeThreshold
+from borel.engine.figures import FIGURES
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
-from borel.figures.leakage import _NAMES, _require_joint, pmc, pml
+from borel.figures.leakage import _require_joint, pmc, pml
 from borel.probability.arrays import probability
 from borel.probability.bound import weakest
 from borel.probability.mechanism_families import JointFamily
@@ -246,7 +247,7 @@ class LeakageEnvelope(Remade):
             "status": ("delta", np.array([b.status for b in found], dtype=str)),
         }
         attrs = {
-            "quantity": f"envelope of {_NAMES[self.kind]}",
+            "quantity": f"envelope of {FIGURES[self.kind].title}",
             "units": "nats",
             "status": weakest(b.status for b in found) if found else "exact",
         }
@@ -266,9 +267,9 @@ class LeakageEnvelope(Remade):
         from html import escape
 
         return (
-            f"<div><b>envelope of {_NAMES[self.kind]}</b> of <code>{escape(repr(self.joint))}"
-            "</code><br><i>next: env(delta), env.delta(t), env.witness(t), env.curve(deltas)"
-            "</i></div>"
+            f"<div><b>envelope of {FIGURES[self.kind].title}</b> of "
+            f"<code>{escape(repr(self.joint))}</code><br>"
+            "<i>next: env(delta), env.delta(t), env.witness(t), env.curve(deltas)</i></div>"
         )
 
 

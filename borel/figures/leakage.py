@@ -11,6 +11,7 @@ import numpy as np
 from borel import settings
 from borel.constants import real
 from borel.engine import engine_for
+from borel.engine.figures import FIGURES
 from borel.engine.finite.law_engine import LOST
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
@@ -25,7 +26,6 @@ from borel.probability.pickling import Remade
 if TYPE_CHECKING:
     import xarray as xr
 
-_NAMES = {"pml": "pointwise maximal leakage", "pmc": "pointwise maximal cost"}
 _NARROW = (np.float16, np.float32, np.float64)
 VERSION = "a figure at one outcome is about the version of the density given"
 
@@ -125,7 +125,7 @@ class LeakageVariable(Remade):
             "upper": ("y", upper, {"units": "nats"}),
             "status": ("y", statuses.astype(str)),
         }
-        return xr.Dataset(data, coords, {"quantity": _NAMES[self.kind], "units": "nats"})
+        return xr.Dataset(data, coords, {"quantity": FIGURES[self.kind].title, "units": "nats"})
 
     def _closed_curve(self, points: Any) -> tuple | None:
         """Return the closed form's ends and statuses at many outcomes, if it has all of them."""
@@ -266,7 +266,7 @@ class LeakageVariable(Remade):
         from html import escape
 
         return (
-            f"<div><b>{_NAMES[self.kind]}</b> of <code>{escape(repr(self.joint))}</code><br>"
+            f"<div><b>{FIGURES[self.kind].title}</b> of <code>{escape(repr(self.joint))}</code><br>"
             "<i>next: ell(y), ell.sup(), ell.tail(t), ell.quantile(s), ell.plot()</i></div>"
         )
 

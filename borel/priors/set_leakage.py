@@ -164,7 +164,7 @@ class SetLeakage:
             raise InvalidInput("worst", expected="one outcome", got="an array")
         return (found.witness or {}).get("prior")
 
-    def tail(self, t: float, **_: Any) -> Any:
+    def tail(self, *_: Any, **__: Any) -> Any:
         """Refuse: each member has its own law of the outcome."""
         raise NotYet(
             "the law of the leakage over a set of priors",

@@ -197,7 +197,7 @@ class PriorSet:
     def _expectation(self, f: Any, sign: int) -> Bound:
         values, figure = _values(f, self.on), "lower" if sign > 0 else "upper"
         compute = partial(self._expectation_of, values[:, None], sign, figure)
-        return asked(self, figure, (values,), compute, "number", least=-math.inf)
+        return asked(self, figure, (values,), compute, least=-math.inf)
 
     def _expectation_of(self, values: np.ndarray, sign: int, figure: str) -> Bound:
         about: dict[str, Any] = {"units": "number"}

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 BITS = 128
 DEGREES = {"at": 16, "sup": 8, "tail": 8, "cdf": 8, "quantile": 8}
-"""Of the polynomials: one coordinate runs at an outcome, two over outcomes."""
-FIGURES = tuple(f"{kind}.{name}" for kind in ("pml", "pmc") for name in DEGREES)
+"""The figures that are searched for, with the degree of the polynomials: one coordinate runs at an
+outcome, two over outcomes."""
 WORK = 200_000
 """Evaluations of a joint on a cell that a search may take."""
 
