@@ -424,8 +424,8 @@ def check_measure_record(measure: str | Callable[[Joint], Any], *, leakage: bool
     estimate without a reason; the same figure when asked again, for floats instead of Fractions,
     with secrets or outcomes in another order, and with one more secret, of probability 0. A set of
     priors gets a Bound that no member exceeds, or NotYet that says what is missing; so does a joint
-    of countable outcomes. What is no joint is refused. The docstring has the
-    sections Parameters, Returns and Examples.
+    of countable outcomes. What is no joint is refused. The docstring has the sections Parameters,
+    Returns and Examples.
 
     Examples
     --------

@@ -73,7 +73,8 @@ class Figure:
     Attributes
     ----------
     name : str
-        As ``bl`` spells it; of what a method computes, as `Question` does: "sup", "tail", ...
+        As ``bl`` spells it; of what a method computes, as `borel.engine.certificates.Question`
+        does: "sup", "tail", ...
     title : str
         The standard term.
     units : str
