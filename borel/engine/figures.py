@@ -554,7 +554,6 @@ _TABLE = (
         units="probability",
         definition=_EXCESS,
         source=f"{_ENVELOPES}, equation (3); Balle, Barthe, Gaboardi (2018)",
-        rule=Rule("adp", ("epsilon",)),
     ),
     Figure(
         name="profile_beyond",

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from borel.engine.certificates import continuous, finite, finite_envelopes, finite_sets
 from borel.engine.certificates.data import joint_as_data
 from borel.engine.figures import FIGURES
 from borel.errors import NotYet
-
-_PLAIN: dict[str, Callable[[Any], Any]] = {
-    "f": lambda f: f.name if hasattr(f, "name") else list(f),
-    "epsilon": lambda level: (
-        {"nats": level.epsilon} if level.ratio is None else {"ratio": level.ratio}
-    ),
-}
-"""How arguments are written that are neither numbers, flags nor labels."""
 
 
 def certificate(joint: Any, figure: str, arguments: tuple, bound: Any) -> dict[str, Any]:
@@ -42,9 +33,10 @@ def certificate(joint: Any, figure: str, arguments: tuple, bound: Any) -> dict[s
         if not of.pop("closed"):
             raise NotYet(finite.WHAT, missing=f"a rule for {name} at an open level")
         of["t"] = of["t"].as_number()
-    of |= {key: write(of[key]) for key, write in _PLAIN.items() if key in of}
     if figure in ("lower", "upper"):
         return finite_sets.expectation(joint, name, of["f"], bound)
+    if "f" in of:
+        of["f"] = of["f"].name
     if not hasattr(joint, "prior"):
         raise NotYet(finite.WHAT, missing=f"a rule for {name} of a mechanism alone")
     if hasattr(joint.prior, "described"):
