@@ -170,7 +170,7 @@ def test_the_rules_are_those_of_the_checker():
                 named[one.rule.figure.format(kind)] = one.rule.arguments
     of_tables = {name: tuple(arguments) for name, (_, arguments) in tables.FIGURES.items()}
     # bl.total_variation is an f-information
-    known = {*of_tables, *duals.OTHERS} - {"total_variation"}
+    known = {*of_tables, *duals.EXPECTATIONS, *duals.ENVELOPES} - {"total_variation"}
     assert {*named} == known and {*duals.SUPREMA} <= known
     assert all(named[name] == of_tables[name] for name in known & {*of_tables})
     for name, arguments in figures.FIGURES.items():

@@ -84,7 +84,8 @@ def at(build, case, y, kinds=("pml", "pmc")):
     """Return the claims of both leakages at an outcome."""
     return {
         f"{kind} at {y}": Claim(
-            lambda kind=kind: getattr(bl, kind)(build())(y), lambda kind=kind: getattr(case, kind)(y)
+            lambda kind=kind: getattr(bl, kind)(build())(y),
+            lambda kind=kind: getattr(case, kind)(y),
         )
         for kind in kinds
     }
