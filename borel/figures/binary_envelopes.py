@@ -12,8 +12,7 @@ import numpy as np
 from borel.engine import engine_for
 from borel.engine.finite.law_engine import WIDE
 from borel.errors import NotYet
-from borel.figures.dispatch import figure
-from borel.figures.leakage import _require_joint
+from borel.figures.dispatch import figure, require_joint
 from borel.probability.arrays import inner_probability
 from borel.probability.mechanism_families import JointFamily
 
@@ -156,5 +155,5 @@ def binary_envelope(joint: Joint) -> BinaryEnvelope:
     Fraction(10, 9)
     """
     if not isinstance(joint, JointFamily):
-        _require_joint(joint, "binary_envelope")
+        require_joint(joint, "binary_envelope")
     return BinaryEnvelope(joint)

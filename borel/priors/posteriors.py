@@ -226,6 +226,7 @@ class PosteriorPriors(Remade):
     """
 
     __array_ufunc__ = None
+    over = "draws"
     _made_of = ("posterior", "build")
     _functions = ("build",)
 

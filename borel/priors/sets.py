@@ -65,6 +65,7 @@ class PriorSet:
     """
 
     __array_ufunc__ = None
+    over = "set"
     kind = ""
     """What certificates call sets of the kind, if they know it."""
     convex = True

@@ -212,12 +212,16 @@ class DiscreteFigures:
             assumptions=(*self.assumptions, proof.statement),
         )
 
-    def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
+    def tail(self, kind: str, t: Any, closed: bool) -> Bound:
         """Return P{leakage > t}, or P{leakage >= t} if closed."""
         low, high = self.law(kind).tail(t, closed=closed)
         return self.bound(low, high, units="probability")
 
-    def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
+    def tails(self, kind: str, ts: Any, closed: bool) -> tuple[np.ndarray, ...] | None:
+        """Return the tail at many levels, if it takes the time of a few; else None."""
+        return None
+
+    def quantile(self, kind: str, s: Any, side: str) -> Bound:
         """Return the quantile of the leakage at level s."""
         low, high = self.law(kind).quantile(s, side=side)
         return self.bound(low, high)
