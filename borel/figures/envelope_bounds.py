@@ -215,11 +215,7 @@ def _figure(low: float, high: float, of: list[Bound], number: str, ratio: Any) -
         )
     }
     reason = " ".join(dict.fromkeys(b.reason for b in of if b.reason))
-    if status == "estimate":
-        return Bound.estimate((low + high) / 2, (high - low) / 2, reason=reason, **about)
-    if status == "undecided":
-        return Bound.undecided(low, high, reason=reason, **about)
-    return getattr(Bound, status)(low, high, exact_ratio=ratio, **about)
+    return Bound.of(status, low, high, reason=reason, exact_ratio=ratio, **about)
 
 
 # -- Theorem 2: the construction ------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,7 +156,7 @@ class LeakageVariable(Remade):
         low, high = 1.0 - above.upper, 1.0 - above.lower
         if above.proved:
             low, high = (float(end) for end in _complement(above.lower, above.upper))
-        return replace(above, lower=low, upper=high)
+        return above.within(low, high)
 
     def _cdfs(self, ts: list[float]) -> tuple[np.ndarray, ...] | None:
         """Return lower ends, upper ends and statuses of the cdf, if all take the time of a few."""
@@ -298,11 +297,8 @@ def _signed_bound(engine: Any, low: float, high: float) -> Bound:
         reason = engine.reason or why if proved else LOST.format(where="at this pair")
         ends = (low, high) if proved else (-np.inf, np.inf)
         return Bound.undecided(*ends, reason=reason, assumptions=engine.assumptions)
-    if engine.status == "estimate":
-        if np.isinf(low):
-            return Bound.estimate(low, 0.0, reason=engine.reason)
-        return Bound.estimate((low + high) / 2, (high - low) / 2, reason=engine.reason)
-    return getattr(Bound, engine.status)(low, high, assumptions=engine.assumptions)
+    notes = () if engine.status == "estimate" else engine.assumptions
+    return Bound.of(engine.status, low, high, reason=engine.reason, assumptions=notes)
 
 
 def _is_single(alphabet: Any, y: Any) -> bool:

@@ -414,4 +414,4 @@ def _nats(low: float, high: float, notes: list[Bound]) -> Bound:
         return Bound.undecided(low, high, reason=why, assumptions=assumptions)
     if status == "exact" and high - low > WIDE:
         status = "certified"
-    return getattr(Bound, status)(low, high, assumptions=assumptions)
+    return Bound.of(status, low, high, assumptions=assumptions)

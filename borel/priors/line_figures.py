@@ -290,13 +290,8 @@ def _bound(
     status: str, low: float, high: float, notes: Any, reason: str, witness: Any = None
 ) -> Bound:
     about: dict[str, Any] = {"assumptions": tuple(notes), "witness": witness}
-    if status == "estimate":
-        return Bound.estimate((low + high) / 2, (high - low) / 2, reason=reason, **about)
-    if status == "undecided":
-        return Bound.undecided(low, high, reason=reason, **about)
-    if status == "conditional":
-        return Bound.conditional(low, high, **about)
-    return Bound.certified(low, high, **about)
+    status = "certified" if status == "exact" else status
+    return Bound.of(status, low, high, reason=reason, **about)
 
 
 def _mixed(

@@ -21,7 +21,6 @@ mass elsewhere is no member; where f(y|x) is continuous in x it would change not
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -221,10 +220,7 @@ class PriorSet:
 
         All of them hold on one event, that the set holds the truth: no risks add up.
         """
-        found = largest(figures)
-        if found.status != "statistical":
-            return found
-        return replace(found, confidence=self.confidence)
+        return largest(figures).with_confidence(self.confidence)
 
     def bound(self, low: Any, high: Any, **about: Any) -> Bound:
         """Make a Bound with the status of the set."""
@@ -232,11 +228,7 @@ class PriorSet:
         status = about.pop("status", self.status)
         if self.confidence is not None and status != "estimate":
             return Bound.statistical(low, high, confidence=self.confidence, **about)
-        if status == "estimate":
-            return Bound.estimate((low + high) / 2, (high - low) / 2, **about)
-        if status == "conditional":
-            return Bound.conditional(low, high, **about)
-        return (Bound.exact if status == "exact" else Bound.certified)(low, high, **about)
+        return Bound.of(status, low, high, **about)
 
     # -- the algebra --------------------------------------------------------------------------
 

@@ -36,16 +36,7 @@ class UnionEngine:
 
     def _largest(self, each: list[Bound]) -> Bound:
         found = largest(each, assumptions=self.set.assumptions)
-        if self.set.confidence is None or not found.proved:
-            return found
-        return Bound.statistical(
-            found.lower,
-            found.upper,
-            confidence=self.set.confidence,
-            assumptions=found.assumptions,
-            witness=found.witness,
-            attained=found.attained,
-        )
+        return found.with_confidence(self.set.confidence)
 
     def at(self, kind: str, y: Any) -> Bound:
         """Enclose the supremum over the union at one outcome."""

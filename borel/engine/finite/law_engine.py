@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -59,37 +58,24 @@ class DiscreteFigures:
     def bound(self, low: float, high: float, **about: Any) -> Bound:
         """Make a Bound with the status of this engine."""
         about = {"assumptions": self.assumptions, **about}
-        if self.status == "estimate":
-            about.pop("exact_ratio", None)
-            if math.isinf(high):
-                about["reason"] = f"it looks infinite, which float64 cannot prove; {self.reason}"
-                return Bound.undecided(**about)
-            middle = low if low == high else (low + high) / 2
-            return Bound.estimate(
-                middle, 0.0 if low == high else (high - low) / 2, reason=self.reason, **about
-            )
-        if math.isinf(high) and not math.isinf(low):
+        status, reason = self.status, self.reason
+        if status == "estimate" and math.isinf(high):
+            low, status = 0.0, "undecided"
+            reason = f"it looks infinite, which float64 cannot prove; {reason}"
+        elif math.isinf(high) and not math.isinf(low):
             # upper == inf alone is ignorance: true, but it settles nothing
-            about.pop("exact_ratio", None)
-            return Bound.undecided(
-                low,
-                high,
-                reason="the enclosure is open above: float64 or the head of the "
-                "alphabet does not resolve the densities there",
-                **about,
+            status = "undecided"
+            reason = (
+                "the enclosure is open above: float64 or the head of the alphabet does not resolve "
+                "the densities there"
             )
-        make = {
-            "exact": Bound.exact,
-            "certified": Bound.certified,
-            "conditional": Bound.conditional,
-        }[self.status]
-        return make(low, high, **about)
+        return Bound.of(status, low, high, reason=reason, **about)
 
     def settled(self, bound: Bound) -> Bound:
         """Call an exact figure certified if its enclosure is wider than rounding."""
         if bound.status != "exact" or not bound.width > WIDE:
             return bound
-        return replace(bound, status="certified", exact_ratio=None, attained=None)
+        return bound.weakened("certified")
 
     def at(self, kind: str, y: Any) -> Bound:
         """Return the leakage at one outcome."""
