@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from borel import settings
 from borel.engine import engine_for
-from borel.errors import InvalidInput, NotYet
+from borel.errors import InvalidInput
 from borel.figures.asking import asked
 from borel.probability.joint import Joint
 from borel.probability.mechanism_families import JointFamily
@@ -70,21 +70,11 @@ def figure(
 def computed(joint: Joint, name: str, *arguments: Any) -> Any:
     """Return what a closed form gives of a joint of one prior, or else what its engine computes."""
     known = closed_form(joint, name, *arguments)
-    if known is not None:
-        return known
-    found = getattr(engine_for(joint), name, None)
-    if found is None:
-        raise NotYet(
-            f"bl.{name}",
-            missing=f"this measure on {joint.secret!r} and {joint.outcome!r}",
-            instead="finite alphabets are exact.",
-        )
-    return found(*arguments)
+    return engine_for(joint).figure(name, *arguments) if known is None else known
 
 
 def closed_form(joint: Joint, name: str, *arguments: Any) -> Any:
     """Return what a closed form gives, if one applies and they are switched on; else None."""
     if not settings.current().closed_forms:
         return None
-    form = getattr(joint.mechanism.closed_forms, name, None)
-    return None if form is None else form(joint, *arguments)
+    return getattr(joint.mechanism.closed_forms, name)(joint, *arguments)

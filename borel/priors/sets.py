@@ -40,6 +40,7 @@ from borel.probability.measure import Measure, as_measure
 
 if TYPE_CHECKING:
     from borel.engine.prior_sets.attainment import SecretValues
+    from borel.engine.prior_sets.engine import SetEngine
     from borel.probability.joint import Joint
 
 
@@ -268,9 +269,13 @@ class PriorSet:
 
     def figure_of(self, joint: Joint, name: str, *arguments: Any) -> Bound:
         """Return the supremum of a measure over the members."""
-        from borel.priors.set_leakage import figure
+        from borel.priors.set_leakage import engine_of
 
-        return figure(joint, name)
+        return engine_of(joint).figure(name, *arguments)
+
+    def engine(self, joint: Joint) -> SetEngine | None:
+        """Return the engine of figures over the set; None for the one of its alphabets."""
+        return None
 
     def example(self) -> Measure:
         """Return some prior on the alphabet, to see where outcomes lie; it proves nothing."""

@@ -206,11 +206,6 @@ class CertifiedOutcomes(CertifiedEngine):
         """Enclose the largest leakage that an event and its complement both have."""
         return figure(self, "both_halves")
 
-    def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the binary envelope at many levels."""
-        found = [self.binary_envelope(d) for d in levels]
-        return np.array([b.lower for b in found]), np.array([b.upper for b in found])
-
     def _whole(self, kind: str) -> Values:
         return self.partition(kind).values()
 

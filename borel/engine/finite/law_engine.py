@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.engine.problem.engine import Engine
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.bound import Bound, Ratio
 
@@ -27,49 +28,16 @@ LOST = (
 """.format(where=...): of a function that returns a density, or that nothing but float64 reads."""
 
 
-class DiscreteFigures:
-    """Figures from an engine that encloses values outcome by outcome.
+class DiscreteFigures(Engine):
+    """Figures of an engine that encloses values outcome by outcome.
 
-    An engine gives ``status``, ``reason``, ``assumptions``, ``law(kind)``, ``values_at(kind, y)``
-    and ``head_of_outcomes()``.
+    A subclass gives ``law(kind)``, ``values_at(kind, y)`` and ``head_of_outcomes()``.
     """
-
-    status: str
-    reason: str
-    assumptions: tuple[str, ...]
-
-    def law(self, kind: str) -> Values:
-        """Enclose the leakage at every outcome of a head, and the mass left over."""
-        raise NotImplementedError
-
-    def values_at(self, kind: str, y: Any) -> Values:
-        """Enclose the leakage at some outcomes."""
-        raise NotImplementedError
-
-    def head_of_outcomes(self) -> tuple[Any, bool]:
-        """Return the outcomes of the head, and whether they are all."""
-        raise NotImplementedError
 
     def witness(self, kind: str, column: int) -> dict:
         """Return where the value at an outcome of the head comes from."""
         outcome = self.head_of_outcomes()[0][column]
         return {"y": outcome.item() if isinstance(outcome, np.generic) else outcome}
-
-    def bound(self, low: float, high: float, **about: Any) -> Bound:
-        """Make a Bound with the status of this engine."""
-        about = {"assumptions": self.assumptions, **about}
-        status, reason = self.status, self.reason
-        if status == "estimate" and math.isinf(high):
-            low, status = 0.0, "undecided"
-            reason = f"it looks infinite, which float64 cannot prove; {reason}"
-        elif math.isinf(high) and not math.isinf(low):
-            # upper == inf alone is ignorance: true, but it settles nothing
-            status = "undecided"
-            reason = (
-                "the enclosure is open above: float64 or the head of the alphabet does not resolve "
-                "the densities there"
-            )
-        return Bound.of(status, low, high, reason=reason, **about)
 
     def settled(self, bound: Bound) -> Bound:
         """Call an exact figure certified if its enclosure is wider than rounding."""
@@ -99,10 +67,6 @@ class DiscreteFigures:
         """Return lower ends, upper ends and the status at many outcomes."""
         values = self.values_at(kind, y)
         return values.lower, values.upper, self.statuses(values.lower, values.upper)
-
-    def statuses(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Return the status of each enclosure: one that is open above settles nothing."""
-        return np.where(np.isinf(upper) & ~np.isinf(lower), "undecided", self.status)
 
     def sup(self, kind: str) -> Bound:
         """Return the essential supremum over the outcomes."""
@@ -203,17 +167,10 @@ class DiscreteFigures:
         low, high = self.law(kind).tail(t, closed=closed)
         return self.bound(low, high, units="probability")
 
-    def tails(self, kind: str, ts: Any, closed: bool) -> tuple[np.ndarray, ...] | None:
-        """Return the tail at many levels, if it takes the time of a few; else None."""
-        return None
-
     def quantile(self, kind: str, s: Any, side: str) -> Bound:
         """Return the quantile of the leakage at level s."""
         low, high = self.law(kind).quantile(s, side=side)
         return self.bound(low, high)
-
-    in_logs: Any = None
-    """An engine with ``surface``, ``secret`` and ``extreme``, which knows log-densities."""
 
     def law_of_mean(self, kind: str, what: str) -> Values:
         """Enclose the law, with what is beyond its head bounded for a mean: "mean" or "exp"."""
