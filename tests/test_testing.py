@@ -201,12 +201,13 @@ def test_a_broken_mechanism_is_found(make, message):
 def test_leakage_against_its_laws(value):
     """A closed form that claims a negative PML, or more than -log min p."""
     from borel.probability.bound import Bound
+    from borel.probability.closed_forms import ClosedForms
 
-    class Forms:
-        def sup(self, kind, joint):
+    class Forms(ClosedForms):
+        def sup(self, joint, kind):
             return Bound.exact(value, value)
 
-        def at(self, kind, joint, y):
+        def at(self, joint, kind, y):
             return Bound.exact(min(value, 0.1), min(value, 0.1))
 
     mech = bl.Mechanism.from_matrix([[0.5, 0.5], [0.25, 0.75]])

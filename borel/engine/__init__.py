@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from borel import settings
 from borel.errors import NotEnclosed, NotYet
 
 if TYPE_CHECKING:
+    from borel.engine.continuous.engine import CertifiedEngine
+    from borel.engine.draws.engine import DrawsEngine
+    from borel.engine.estimates.engine import EstimateEngine
+    from borel.engine.problem.engine import Engine
     from borel.probability.joint import Joint
 
 
-def engine_for(joint: Joint) -> Any:
+def engine_for(joint: Joint) -> Engine:
     """Return the engine of a joint: exact where the alphabets allow, else certified, else estimate.
 
     Raises
@@ -27,7 +31,7 @@ def engine_for(joint: Joint) -> Any:
     return keep(("engine", wanted), lambda: _choose(joint, wanted))
 
 
-def _choose(joint: Joint, wanted: str) -> Any:
+def _choose(joint: Joint, wanted: str) -> Engine:
     if joint.finite:
         from borel.engine.finite.engine import FiniteEngine
 
@@ -59,7 +63,7 @@ def _choose(joint: Joint, wanted: str) -> Any:
     return estimate_engine(joint, why)
 
 
-def certified_engine(joint: Joint) -> Any:
+def certified_engine(joint: Joint) -> CertifiedEngine:
     """Return the engine that encloses figures of traced densities, by the kind of the outcome.
 
     Raises
@@ -76,7 +80,7 @@ def certified_engine(joint: Joint) -> Any:
     return CertifiedEngine(joint, estimates=estimate_engine)
 
 
-def estimate_engine(joint: Joint, why: str = "") -> Any:
+def estimate_engine(joint: Joint, why: str = "") -> EstimateEngine:
     """Return the engine that estimates figures, by the kind of the outcome."""
     if joint.outcome.kind in ("continuous", "mixed"):
         from borel.engine.estimates.outcome_engine import ContinuousOutcomes
@@ -87,7 +91,7 @@ def estimate_engine(joint: Joint, why: str = "") -> Any:
     return EstimateEngine(joint, why)
 
 
-def draws_engine(joint: Joint) -> Any:
+def draws_engine(joint: Joint) -> DrawsEngine:
     """Return the engine for a joint with a random prior."""
     if joint.mechanism.finite and joint.prior.on.kind == "finite":
         from borel.engine.draws.blocks import FiniteDraws

@@ -82,7 +82,8 @@ from borel.engine.envelopes.figures import EnvelopeThreshold
 from borel.engine.figures import FIGURES
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
-from borel.figures.leakage import _require_joint, pmc, pml
+from borel.figures.dispatch import require_joint
+from borel.figures.leakage import pmc, pml
 from borel.probability.arrays import probability
 from borel.probability.bound import weakest
 from borel.probability.mechanism_families import JointFamily
@@ -359,8 +360,8 @@ def envelope(joint: Any, of: str = "pml") -> Any:
         raise InvalidInput("bl.envelope", expected='of="pml" or of="pmc"', got=repr(of))
     if isinstance(joint, JointFamily):
         return EnvelopeFamily(joint, of)
-    _require_joint(joint, "envelope")
-    if getattr(joint.prior, "figure_of", None) is not None or hasattr(joint.prior, "leakage_of"):
+    require_joint(joint, "envelope")
+    if joint.prior.over != "one prior":
         raise NotYet(
             "bl.envelope",
             missing="envelopes over sets of priors and posteriors",

@@ -174,7 +174,7 @@ class EML(TailGuarantee):
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether the joint satisfies the guarantee."""
         (level,) = self.levels
-        if getattr(joint, "finite", False) or hasattr(joint.prior, "figure_of"):
+        if getattr(joint, "finite", False) or joint.prior.over != "one prior":
             return at_most(event_maximal_leakage(joint, delta=self.delta), level)
         always = math.inf if self.delta == 0 else 1 / Fraction(self.delta)
         if always != math.inf and level.up >= always:

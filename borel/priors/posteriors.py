@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat, settings
-from borel.errors import BorelError, InvalidInput, NotYet
+from borel.errors import BorelError, InvalidInput
 from borel.numerics.intervals.rounding import U, compounded
 from borel.priors.chains import Chains
 from borel.priors.diagnostics import trouble_of
@@ -226,6 +226,7 @@ class PosteriorPriors(Remade):
     """
 
     __array_ufunc__ = None
+    over = "draws"
     _made_of = ("posterior", "build")
     _functions = ("build",)
 
@@ -524,14 +525,8 @@ class PosteriorPriors(Remade):
         from borel.engine import draws_engine
 
         engine = draws_engine(joint) if self.size else None
-        if engine is not None and not hasattr(engine, name):
-            raise NotYet(
-                f"bl.{name} over a posterior of priors",
-                missing=f"this measure over draws on {joint.secret!r} and {joint.outcome!r}",
-                instead="finite alphabets; or one prior, learnt.mean_prior() * mech.",
-            )
         label, of_draw = name.replace("_", " "), asked_of_draw(joint, name, *arguments)
-        return random_figure(joint, engine, lambda e: getattr(e, name)(*arguments), label, of_draw)
+        return random_figure(joint, engine, lambda e: e.figure(name, *arguments), label, of_draw)
 
     def __repr__(self) -> str:
         """Show the number of draws, whether they are exact, and the alphabet."""

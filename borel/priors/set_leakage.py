@@ -10,17 +10,16 @@ from borel import settings
 from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from borel.probability.bound import Bound
+    from borel.engine.prior_sets.engine import SetEngine
     from borel.probability.joint import Joint
 
-_FIGURES = ("ldp", "lip", "maximal_leakage", "mutual_information")
 
-
-def engine_of(joint: Joint) -> Any:
+def engine_of(joint: Joint) -> SetEngine:
     """Return the engine of a set of priors and a mechanism.
 
     Raises
@@ -31,10 +30,10 @@ def engine_of(joint: Joint) -> Any:
     return joint._memo.in_figure(("set engine", settings.current()), lambda: _choose(joint))
 
 
-def _choose(joint: Joint) -> Any:
-    own = getattr(joint.prior, "engine", None)
+def _choose(joint: Joint) -> SetEngine:
+    own = joint.prior.engine(joint)
     if own is not None:
-        return own(joint)
+        return own
     if joint.prior.on.kind == "finite" and joint.mechanism.finite:
         from borel.engine.prior_sets.finite_figures import FiniteSetEngine
 
@@ -46,26 +45,6 @@ def _choose(joint: Joint) -> Any:
     from borel.priors.line_figures import SetLines
 
     return SetLines(joint)
-
-
-def figure(joint: Joint, name: str) -> Bound:
-    """Return the supremum over the members of LDP, LIP, maximal leakage or mutual information.
-
-    Raises
-    ------
-    NotYet
-        Another measure.
-    """
-    engine = engine_of(joint)
-    found = getattr(engine, name, None)
-    if name not in _FIGURES or found is None:
-        raise NotYet(
-            f"bl.{name} over a set of priors",
-            missing="its supremum over the members",
-            instead=f"bl.pml, bl.pmc, {', '.join('bl.' + f for f in _FIGURES)}, "
-            "or one prior at a time.",
-        )
-    return found()
 
 
 def nominal_joint(joint: Joint) -> Joint | None:
@@ -160,7 +139,7 @@ class SetLeakage:
     def worst(self, y: Any) -> Any:
         """Return the worst prior at one outcome, a Measure."""
         found = self(y)
-        if not hasattr(found, "witness"):
+        if not isinstance(found, Bound):
             raise InvalidInput("worst", expected="one outcome", got="an array")
         return (found.witness or {}).get("prior")
 

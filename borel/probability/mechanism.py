@@ -29,6 +29,7 @@ from borel.probability.arrays import (
     own_rounding,
     shown,
 )
+from borel.probability.closed_forms import ClosedForms
 from borel.probability.density import Density, breaks_of
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
@@ -138,7 +139,7 @@ class Mechanism:
                 )
             if np.isnan(as_number(value, "Mechanism", f"params: {key}")):
                 raise InvalidInput("Mechanism", expected=f"a number for {key}", got="NaN")
-        self.closed_forms: Any = None
+        self.closed_forms = ClosedForms()
         self.reference_prior: Measure | None = None
         self.cdf: Density | None = None
         self.survival: Density | None = None

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from borel.engine.kernels.ball_figures import ArbPoints
     from borel.numerics.intervals.batched import Box
     from borel.probability.bound import Bound
+    from borel.probability.generators import Generator
     from borel.probability.joint import Joint
 
 Estimates = Callable[["Joint", str], Any]
@@ -377,12 +378,17 @@ class CertifiedEngine(LawMeasures):
         assert self._estimates is not None
         return self._estimates(self.joint, "this measure is not certified on continuous alphabets")
 
-    def __getattr__(self, name: str) -> Any:
-        """Hand on the measures that this engine does not have, where an estimate may stand in."""
-        if name in ("mutual_information", "f_information"):
-            if self.may_estimate:
-                return getattr(self.estimates, name)
-        raise AttributeError(name)
+    def mutual_information(self) -> Bound:
+        """Estimate the mutual information, where an estimate may stand in."""
+        if not self.may_estimate:
+            raise self.not_yet("mutual_information")
+        return self.estimates.mutual_information()
+
+    def f_information(self, f: Generator) -> Bound:
+        """Estimate an f-information, where an estimate may stand in."""
+        if not self.may_estimate:
+            raise self.not_yet("f_information")
+        return self.estimates.f_information(f)
 
     # -- laws over finite and countable outcomes ----------------------------------------------
 

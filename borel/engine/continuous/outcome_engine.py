@@ -56,8 +56,7 @@ class CertifiedOutcomes(CertifiedEngine):
             raise NotEnclosed(f"certified figures for outcomes on {outcome!r} are not there")
         self.line = line
         self.atoms = np.array(outcome.atoms if isinstance(outcome, Mixed) else (), float)
-        forms = self.joint.mechanism.closed_forms
-        known = None if forms is None else forms.log_marginal(self.joint)
+        known = self.joint.mechanism.closed_forms.log_marginal(self.joint)
         self.theorem = () if known is None else (known[1],)
         self.log_marginal_graph = None if known is None else known[0]
         self.bands = Bands(Marginal(self.surface, self.log_marginal_graph))
@@ -216,15 +215,10 @@ class CertifiedOutcomes(CertifiedEngine):
         """Enclose the largest leakage that an event and its complement both have."""
         return figure(self, "both_halves")
 
-    def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the binary envelope at many levels."""
-        found = [self.binary_envelope(d) for d in levels]
-        return np.array([b.lower for b in found]), np.array([b.upper for b in found])
-
     def _whole(self, kind: str) -> Values:
         return self.partition(kind).values()
 
-    def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
+    def tail(self, kind: str, t: Any, closed: bool) -> Bound:
         """Enclose P{leakage > t}, or P{leakage >= t} if closed."""
         if float(t) != t:  # what lies between two floats, P{leakage >= the upper} to P{> the lower}
             low = self.tails(kind, [fraction_up(t)], closed=True)[0][0]
@@ -233,7 +227,7 @@ class CertifiedOutcomes(CertifiedEngine):
         low, high, _ = (values[0] for values in self.tails(kind, [float(t)], closed=closed))
         return self.bound(low, high, units="probability")
 
-    def tails(self, kind: str, ts: Any, *, closed: bool) -> tuple[np.ndarray, ...]:
+    def tails(self, kind: str, ts: Any, closed: bool) -> tuple[np.ndarray, ...]:
         """Return lower ends, upper ends and the status of the tail at many levels."""
         deadline, tol = self.deadline(), settings.current().tol
         part, ts = self.partition(kind), np.asarray(ts, float)
@@ -258,7 +252,7 @@ class CertifiedOutcomes(CertifiedEngine):
         )
         return low, high, self.statuses(low, high)
 
-    def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
+    def quantile(self, kind: str, s: Any, side: str) -> Bound:
         """Enclose the quantile of the leakage at level s."""
         check_level(s, side)
         if s == 1:

@@ -46,13 +46,12 @@ class CellEnvelope(OpenEnvelope):
             raise NotYet("bl.envelope", missing=f"an enclosure of the kernel: {engine.reason}")
         self.engine, self.kind, self.sign = engine, kind, 1 if kind == "pml" else -1
         self.cells: OutcomeCells = cells_of(engine)
-        theorem = getattr(engine, "theorem", ())
-        self.assumptions = tuple(a for a in engine.assumptions if a not in theorem)
+        self.assumptions = tuple(a for a in engine.assumptions if a not in engine.theorem)
 
     @cached_property
     def columns(self) -> Columns | None:
         """Solutions to the digits of float64, which are proved afterwards."""
-        if not hasattr(self.engine, "line"):
+        if self.engine.line is None:
             return None
         try:
             return Columns(self.engine.regions, self.sign)
@@ -208,7 +207,7 @@ def envelope_of(joint: Any, engine: Any, kind: str) -> Any:
         if joint.secret.kind == "finite":
             certain = np.count_nonzero(joint.prior.probabilities) == 1
             return (CertainEnvelope if certain else CellEnvelope)(engine, kind)
-        if joint.secret.kind == "continuous" and hasattr(engine, "bands"):
+        if joint.secret.kind == "continuous" and engine.bands is not None:
             from borel.engine.envelopes.binned import BinnedEnvelope
 
             return BinnedEnvelope(engine, kind)

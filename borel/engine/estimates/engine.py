@@ -26,7 +26,6 @@ from borel.numerics.float64.quadrature import log_integral
 from borel.numerics.intervals.rounding import NORMAL, Enclosure
 from borel.probability.bound import Bound
 from borel.probability.countable_law import Values
-from borel.probability.generators import NAMED
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
@@ -335,7 +334,7 @@ class EstimateEngine(LawMeasures):
     status = "estimate"
 
     def __init__(self, joint: Joint, why: str = ""):
-        self.joint = joint
+        self.given = self.joint = joint
         if joint.mechanism.density is None:
             raise NotYet("the estimate engine", missing="a matrix with a prior that is not finite")
         opaque = joint.mechanism.opaque or (joint.prior.density and joint.prior.density.opaque)
@@ -424,10 +423,6 @@ class EstimateEngine(LawMeasures):
             return replace(values, leftover=max(0.0, 1.0 - float(values.mass_lower.sum())))
 
         return self._memo.fact(("law", kind), compute)
-
-    def mutual_information(self) -> Bound:
-        """Estimate the f-information of t log t."""
-        return self.f_information(NAMED["kl"])
 
     def f_information(self, f: Generator) -> Bound:
         """Estimate the mean over Y of an f-divergence of the posterior from the prior."""

@@ -38,7 +38,6 @@ _TIES = 8
 class FiniteEvents(DiscreteFigures):
     """Figures of events that a `FiniteEngine` gives."""
 
-    joint: Any
     mechanism: Any
     support: np.ndarray
     _live: np.ndarray
@@ -215,8 +214,12 @@ class FiniteEvents(DiscreteFigures):
         found = self._of_ratio(both.lower, both.upper, least=1, witness=self._pair_witness())
         return self.settled(found)
 
-    def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+    def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray, Any]:
         """Enclose the binary envelope at many levels, in nats."""
+        low, high = self._binary_envelopes(levels)
+        return low, high, self.statuses(low, high)
+
+    def _binary_envelopes(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
         low, high = self.event_curve(levels)
         late = np.array([2 * d > 1 for d in levels], bool)
         if not late.any() or self._single:

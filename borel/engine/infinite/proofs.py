@@ -97,8 +97,8 @@ def prove_mean(engine: WithMasses, ends: list[tuple[float, float]]) -> Proof | N
 
 def _search(engine: Any) -> Search:
     """Return the search of a joint; by one number, if the kernel depends on secrets by that."""
-    bands = getattr(engine, "bands", None)
-    if getattr(engine, "given", engine.joint) is not engine.joint:
+    bands = engine.bands
+    if engine.given is not engine.joint:
         of_sum = Search(engine)
         of_sum.note = "; x stands for the sum by which f(y|x) depends on the secrets"
         return of_sum

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from borel import settings
 from borel.engine.finite.engine import FiniteEngine
 from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.capacity import capacity
+from borel.engine.prior_sets.engine import SetEngine
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.memo import Memo
@@ -58,7 +58,7 @@ class ColumnSuprema(NamedTuple):
     prior: np.ndarray
 
 
-class FiniteSetEngine:
+class FiniteSetEngine(SetEngine):
     """Suprema over a set of priors on a finite alphabet, of a mechanism with a matrix.
 
     Parameters
@@ -306,10 +306,6 @@ class FiniteSetEngine:
     def ldp(self) -> Bound:
         """Enclose the LDP level on the union of the supports."""
         return self.sup("ldp")
-
-    def lip(self) -> Bound:
-        """Enclose the larger of the suprema of PML and PMC."""
-        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))
 
     def mutual_information(self) -> Bound:
         """Enclose the largest mutual information over the members."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.prior_sets.attainment import SecretValues
+from borel.engine.prior_sets.engine import SetEngine
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.refinement import refine
 from borel.engine.problem.secret_and_kernel import log_graph
@@ -40,7 +41,7 @@ _TURNS = 60
 OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
 
 
-class SetOutcomes:
+class SetOutcomes(SetEngine):
     """Figures of a traced kernel over a set of priors on a finite numeric alphabet.
 
     Parameters
@@ -403,10 +404,6 @@ class SetOutcomes:
             sure = self.set.confidence
             return Bound.statistical(found.lower, found.upper, confidence=sure, assumptions=notes)
         return found.about(assumptions=notes, witness=None, attained=None)
-
-    def lip(self) -> Bound:
-        """Enclose the larger of the suprema of PML and PMC."""
-        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))
 
 
 def _uniform(on: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,4 +71,4 @@ def cut_short(found: Bound) -> Bound:
     if not wide or "options(budget" in found.reason:
         return found
     why = f"{chosen.budget:g} s were not enough; options(budget=...) gives more time"
-    return replace(found, reason="; ".join(filter(None, (found.reason, why))))
+    return found.about(reason="; ".join(filter(None, (found.reason, why))))
