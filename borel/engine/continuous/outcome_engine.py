@@ -312,12 +312,9 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def _divergence(self, kind: str, what: str, part: Partition) -> Bound | None:
         """Prove that a mean is infinite."""
-        from borel.engine.infinite.proofs import prove, prove_mean
+        from borel.engine.infinite.proofs import prove
 
-        ends = part.open_ends()
-        proof = part.infinite or prove(self, kind, ends)
-        if what == "exp" and kind == "pmc" and proof is not None and not proof.diverges:
-            proof = prove_mean(self, ends)
+        proof = part.infinite or prove(self, kind, part.open_ends())
         if proof is None or not (proof.attained or (what == "exp" and proof.diverges)):
             return None
         return self.infinite_bound(proof)

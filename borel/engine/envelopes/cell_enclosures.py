@@ -19,6 +19,7 @@ from borel.engine.envelopes.figures import (
     nats,
     ratio_of,
 )
+from borel.engine.envelopes.law_envelope import LawEnvelope
 from borel.engine.envelopes.level_proofs import LevelProof
 from borel.engine.envelopes.outcome_cells import OutcomeCells, cells_of
 from borel.engine.problem.refinement import refine
@@ -208,9 +209,7 @@ def envelope_of(joint: Any, engine: Any, kind: str) -> Any:
             certain = np.count_nonzero(joint.prior.probabilities) == 1
             return (CertainEnvelope if certain else CellEnvelope)(engine, kind)
         if joint.secret.kind == "continuous" and engine.bands is not None:
-            from borel.engine.envelopes.binned import BinnedEnvelope
-
-            return BinnedEnvelope(engine, kind)
+            return LawEnvelope(engine, kind)
     except NotEnclosed as error:
         raise NotYet("bl.envelope", missing=str(error), instead="finite outcomes.") from None
     raise NotYet(
