@@ -85,7 +85,7 @@ class DrawMeasures(DrawsEngine):
         each = Fraction(1, int(rows.sum()))
         law = np.array([each if charged else Fraction(0) for charged in rows], object)
         prior = Measure(law, self.joint.mechanism.secret)
-        return getattr(FiniteEngine(Joint(prior, self.joint.mechanism)), name)()
+        return FiniteEngine(Joint(prior, self.joint.mechanism)).figure(name)
 
     # -- averages ---------------------------------------------------------------------------------
 
