@@ -6,12 +6,13 @@ compute. The bugs of tables, of sets of priors and of their envelopes are in `te
 `test_duals`.
 """
 
-import math
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction as F
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
 from checker.asked import certified, search_little
@@ -37,11 +38,9 @@ from engine.certified_cases import (
 
 import borel as bl
 from borel.checker.reading import extended
-from borel.engine import continuous
 from borel.engine.continuous import outcome_engine, outcome_partition
+from borel.engine.continuous.engine import CertifiedEngine
 from borel.engine.kernels import (
-    essential_supremum,
-    leakage_far_out,
     leakage_on_boxes,
     marginal_integral,
     marginal_on_boxes,
@@ -49,15 +48,14 @@ from borel.engine.kernels import (
 from borel.engine.problem import secret_and_kernel
 from borel.numerics.intervals import batched
 from borel.numerics.reduction import sum_density
-from borel.probability import countable_law
 
 pytestmark = [pytest.mark.mutations, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    search_little(monkeypatch, 2000)
-    with bl.options(closed_forms=False, tol=1e-6, budget=10):
+    search_little(monkeypatch, 400)
+    with bl.options(closed_forms=False, tol=1e-6, budget=5):
         yield
 
 
@@ -151,6 +149,25 @@ def half_charged():
     )
 
 
+def rising():
+    return bl.Measure(lambda x: 2 * x, on=UNIT) * kernel(tilt, outcome=UNIT)
+
+
+class Rising(Tilt):
+    """The tilt under the prior 2 x, of mean 2/3."""
+
+    def _density(self, y):
+        return 1 + (1 - 2 * y) / 6
+
+
+def by_quadrature(y=0.3):
+    """Return PML of noise on the sum of two uniform secrets, of density min(s, 2 - s)."""
+    with mp.workdps(30):
+        y = mp.mpf(y)
+        found = -mp.log(mp.quad(lambda s: min(s, 2 - s) * mp.exp(-abs(y - s)), [0, y, 1, 2]))
+        return float(found) - 1e-15, float(found) + 1e-15
+
+
 def summed():
     """Return Laplace noise on the sum of two uniform secrets."""
     square = UNIT**2
@@ -166,26 +183,23 @@ TILTED |= of(tilted, Tilt(), "pmc", "sup") | of(tilted, Tilt(), "pml", "quantile
 FLAT, CORNER = flat(0.3), corner(0.3)
 CLAIMS = {
     "points": at(lambda: Polynomial(0.7).build(), Polynomial(0.7), 0.3),
-    "cancelling": at(lambda: Cancelling().build(), Cancelling(), 0.3),
+    "cancelling": at(lambda: Cancelling().build(), Cancelling(), 0.01),
     "copula": at(copula, CASES["Clayton, a user's"].truth, 0.3),
-    "flat": at(FLAT.build, FLAT, 0.3),
+    "flat": at(FLAT.build, FLAT, 0.3) | at(FLAT.build, FLAT, 0.01),
     "corner": at(CORNER.build, CORNER, 0.125),
     "atom": at(tilted_with_atom, TiltWithAtom(), 0.3),
-    "noise": at(noisy, GAUSS, 0.7) | at(noisy, GAUSS, 1.5),
+    "noise": at(noisy, GAUSS, 0.7) | at(noisy, GAUSS, -3.0),
     "normal": at(noisy_normal, truths.GaussianNormal(1.0, 0, 1), 0.7, ("pml",)),
     "laplace": at(laplace, LAPLACE, 0.3)
     | of(laplace, LAPLACE, "pmc", "sup")
-    | of(laplace, LAPLACE, "pml", "tail", 0.375),
+    | of(laplace, LAPLACE, "pml", "tail", 0.5),
     "altered": at(altered, Tilt(), 0.3),
     "half": at(half_charged, Tilt(), 0.3),
     "tilt": TILTED,
-    # log of 2 + e^-2 - 2 e^-1 ... : by quadrature of mpmath, to 15 digits
-    "sum": {
-        "pml at 0.3": Claim(lambda: bl.pml(summed())(0.3), lambda: (0.634255, 0.634265)),
-    },
+    "rising": at(rising, Rising(), 0.3),
+    "sum": {"pml at 0.3": Claim(lambda: bl.pml(summed())(0.3), by_quadrature)},
 }
 """Figures by the joint that they are of."""
-ENGINE = [name for name in CLAIMS if name != "sum"]
 
 
 def judged(claims):
@@ -197,7 +211,7 @@ def judged(claims):
         except Exception:  # a broken engine may break down
             continue
         truth = claim.truth()
-        wrong = bound.status == "certified" and not encloses(bound.lower, bound.upper, truth)
+        wrong = bound.proved and not encloses(bound.lower, bound.upper, truth)
         false += wrong
         made = certified(bound) if bound.proved else None
         if made is not None:
@@ -211,10 +225,20 @@ def judged(claims):
 def test_claims_of_the_engine_as_it_is_are_true_and_most_are_verified(name):
     false, verified = judged(CLAIMS[name])
     assert false == 0
-    assert verified >= (name != "sum")
+    assert verified >= 1 or name in ("half", "sum")
 
 
 # -- bugs -----------------------------------------------------------------------------------------
+
+
+def by_boxes(bug):
+    """Return a bug of an engine that does without the integrals of Arb at single outcomes."""
+
+    def seed(patch):
+        patch.setattr(CertifiedEngine, "_arb", lambda self, sheet: None)
+        bug(patch)
+
+    return seed
 
 
 def inward(patch):
@@ -227,45 +251,45 @@ def wrong_weights(patch):
     rule = marginal_integral.rule
 
     def wrong(n):
-        nodes, weights, *rest = rule(n)
-        return (nodes, weights * 1.001, *rest)
+        *nodes, low, high, constant = rule(n)
+        return (*nodes, low * 1.001, high * 1.001, constant)
 
     patch.setattr(marginal_integral, "rule", wrong)
 
 
 def wrong_marginal(patch):
-    total = marginal_integral.Model.total.fget
+    total = marginal_integral.Model.total
 
     def wrong(self):
         low, high = total(self)
         return low * 1.01, high * 1.01
 
-    patch.setattr(marginal_integral.Model, "total", property(wrong))
+    patch.setattr(marginal_integral.Model, "total", wrong)
 
 
 def extremes_moved(by):
     """The extreme of the kernel over the secrets is off."""
 
     def seed(patch):
-        extreme = continuous.engine.CertifiedEngine.extreme
+        extreme = CertifiedEngine.extreme
 
         def wrong(self, ys, sign):
             found = extreme(self, ys, sign)
             return found._replace(lower=found.lower + by, upper=found.upper + by)
 
-        patch.setattr(continuous.engine.CertifiedEngine, "extreme", wrong)
+        patch.setattr(CertifiedEngine, "extreme", wrong)
 
     return seed
 
 
 def log_marginal_moved(patch):
-    box = continuous.engine.CertifiedEngine.log_marginal_box
+    box = CertifiedEngine.log_marginal_box
 
     def wrong(self, ys):
         low, high = box(self, ys)
         return low + 1e-3, high + 1e-3
 
-    patch.setattr(continuous.engine.CertifiedEngine, "log_marginal_box", wrong)
+    patch.setattr(CertifiedEngine, "log_marginal_box", wrong)
 
 
 def lost_atom(patch):
@@ -299,18 +323,13 @@ def reflected_prior(patch):
     known = secret_and_kernel.secret_of
 
     def reflected(prior, breaks):
-        if prior.on == UNIT:
-            density = prior.density
-            prior = bl.Measure(lambda x: density.linear(1 - x), on=UNIT, breaks=(0.5,))
-        return known(prior, breaks)
+        return known(bl.Measure(lambda x: 2 * (1 - x), on=UNIT), breaks)
 
     _everywhere(patch, known, reflected)
 
 
 def _everywhere(patch, known, wrong):
     """Replace a function in all modules that have imported it."""
-    import sys
-
     for module in list(sys.modules.values()):
         name = known.__name__
         if getattr(module, "__name__", "").startswith("borel.") and (
@@ -321,10 +340,10 @@ def _everywhere(patch, known, wrong):
 
 def pmc_for_pml(patch):
     """The sign of the leakage is lost."""
-    enclosed = continuous.engine.CertifiedEngine.enclosed
+    enclosed = CertifiedEngine.enclosed
     other = {"pml": "pmc", "pmc": "pml"}
     patch.setattr(
-        continuous.engine.CertifiedEngine,
+        CertifiedEngine,
         "enclosed",
         lambda self, kind, ys: enclosed(self, other[kind], ys),
     )
@@ -332,9 +351,9 @@ def pmc_for_pml(patch):
 
 def another_outcome(patch):
     """A figure at an outcome is that of another one."""
-    enclosed = continuous.engine.CertifiedEngine.enclosed
+    enclosed = CertifiedEngine.enclosed
     patch.setattr(
-        continuous.engine.CertifiedEngine,
+        CertifiedEngine,
         "enclosed",
         lambda self, kind, ys: enclosed(self, kind, np.asarray(ys) + 0.0625),
     )
@@ -350,14 +369,8 @@ def partitions(change):
     return seed
 
 
-def _lower(found):
-    found.lower, found.upper = found.lower * 0.9, found.upper * 0.9
-    return found
-
-
-def _heavier(found):
-    found.lower, found.upper = found.lower + 0.01, found.upper + 0.01
-    return found
+def by_leakages(factor):
+    return partitions(lambda v: replace(v, lower=v.lower * factor, upper=v.upper * factor))
 
 
 def quantile_of_the_other_side(patch):
@@ -379,27 +392,13 @@ def tail_at_another_level(patch):
     )
 
 
-def far_out_too_small(patch):
-    """What a leakage is at most far out is too small."""
-    leakage = leakage_far_out.leakage
-
-    def wrong(*args):
-        low, high = leakage(*args)
-        return low * 0.5, high * 0.5
-
-    _everywhere(patch, leakage, wrong)
-
-
-def half_of_the_bands(patch):
-    """A supremum looks at every other part of the outcomes."""
+def bands_too_low(patch):
+    """What is known of the leakage on boxes of outcomes is too low, as are their masses."""
     evaluate = leakage_on_boxes.Bands.evaluate
 
     def wrong(self, kind, low, high, tol, deadline):
         found = evaluate(self, kind, low, high, tol, deadline)
-        return type(found)(*(_halved(v) for v in found))
-
-    def _halved(v):
-        return v * 0.75 if isinstance(v, np.ndarray) and v.dtype == float else v
+        return type(found)(*(v * 0.75 if v.dtype == float else v for v in found))
 
     patch.setattr(leakage_on_boxes.Bands, "evaluate", wrong)
 
@@ -414,26 +413,13 @@ def marginal_on_boxes_off(patch):
     patch.setattr(marginal_on_boxes.Marginal, "over", wrong)
 
 
-def cuts_kept_only_to_the_left(patch):
-    """A search for the supremum keeps the boxes below the middle of those that it cuts."""
-    cut = essential_supremum.cut_boxes
+def masses_lost(patch):
+    """A tenth of the mass of each part of the outcomes is lost."""
 
-    def wrong(index, a, b, *rest):
-        i, low, high = cut(index, a, b, *rest)
-        keep = low < np.median(low) if len(low) > 1 else np.ones(len(low), bool)
-        return i[keep], low[keep], high[keep]
+    def less(v):
+        return replace(v, mass_lower=v.mass_lower * 0.9, mass_upper=v.mass_upper * 0.9)
 
-    patch.setattr(essential_supremum, "cut_boxes", wrong)
-
-
-def masses_shifted(patch):
-    """The masses of a law of values are those of the next value."""
-    above = countable_law.Values.above
-    patch.setattr(
-        countable_law.Values,
-        "above",
-        lambda self, t, closed: above(self, np.asarray(t) - 0.125, closed),
-    )
+    partitions(less)(patch)
 
 
 def wrong_convolution(patch):
@@ -443,41 +429,39 @@ def wrong_convolution(patch):
     def wrong(pieces, others):
         found = convolved(pieces, others)
         low, high = min(p[0] for p in found), max(p[1] for p in found)
-        flat_piece = type(found[0])(low, high, sum_density.fmpq_poly([1]) * (1 / (high - low)))
-        return [flat_piece]
+        of = sum_density.fmpq_poly([sum_density._q(1 / (high - low))])
+        return [sum_density.Piece(low, high, of)]
 
     patch.setattr(sum_density, "_convolved", wrong)
 
 
 BUGS = {
-    "no widening": (broken.no_widening, ("cancelling", "flat")),
-    "rounded inward": (inward, ("noise", "tilt", "points")),
-    "finished boxes forgotten": (broken.finished_boxes_forgotten, ("copula", "flat")),
-    "half of a box forgotten": (broken.half_of_a_box_forgotten, ("noise", "copula")),
-    "cuts kept only to the left": (cuts_kept_only_to_the_left, ("noise", "tilt")),
-    "equality at points": (broken.equality_at_points, ("altered",)),
-    "decisions not inherited": (broken.decisions_not_inherited, ("half",)),
+    "no widening": (by_boxes(broken.no_widening), ("cancelling", "flat")),
+    "rounded inward": (by_boxes(inward), ("noise", "tilt", "points")),
+    "finished boxes forgotten": (by_boxes(broken.finished_boxes_forgotten), ("copula", "flat")),
+    "half of a box forgotten": (by_boxes(broken.half_of_a_box_forgotten), ("noise", "copula")),
+    "equality at points": (by_boxes(broken.equality_at_points), ("altered",)),
+    "decisions not inherited": (by_boxes(broken.decisions_not_inherited), ("half",)),
     "a flag forgotten": (broken.forgotten_flag, ("corner",)),
     "the tail of a prior lost": (broken.lost_tail, ("normal",)),
-    "no remainder of a quadrature": (broken.no_remainder, ("noise", "flat")),
-    "wrong weights of a quadrature": (wrong_weights, ("noise", "flat")),
-    "a wrong marginal": (wrong_marginal, ("noise", "copula")),
+    "no remainder of a quadrature": (by_boxes(broken.no_remainder), ("noise", "flat")),
+    "wrong weights of a quadrature": (by_boxes(wrong_weights), ("noise", "flat")),
+    "a wrong marginal": (by_boxes(wrong_marginal), ("noise", "copula")),
     "a wrong log marginal": (log_marginal_moved, ("noise", "tilt", "atom")),
-    "everything has mass": (broken.everything_has_mass, ("half",)),
-    "mass not asked for": (broken.mass_not_asked_for_lower_bounds, ("half",)),
+    "everything has mass": (by_boxes(broken.everything_has_mass), ("half",)),
+    "mass not asked for": (by_boxes(broken.mass_not_asked_for_lower_bounds), ("half",)),
     "extremes too small": (extremes_moved(-1e-3), ("noise", "tilt", "atom", "points")),
     "extremes too large": (extremes_moved(1e-3), ("noise", "tilt", "atom", "points")),
     "an atom lost": (lost_atom, ("points", "atom")),
     "masses swapped": (swapped_atoms, ("points",)),
-    "a prior reflected": (reflected_prior, ("half",)),
+    "a prior reflected": (reflected_prior, ("rising",)),
     "PMC for PML": (pmc_for_pml, ("tilt", "noise", "laplace")),
     "another outcome": (another_outcome, ("tilt", "noise", "laplace")),
-    "leakages of a law too low": (partitions(_lower), ("tilt", "laplace")),
-    "leakages of a law too high": (partitions(_heavier), ("tilt", "laplace")),
+    "leakages of a law too low": (by_leakages(0.9), ("tilt", "laplace")),
+    "leakages of a law too high": (by_leakages(1.1), ("tilt", "laplace")),
     "another quantile": (quantile_of_the_other_side, ("tilt",)),
     "a tail at another level": (tail_at_another_level, ("laplace",)),
-    "far out too small": (far_out_too_small, ("laplace",)),
-    "bands too low": (half_of_the_bands, ("tilt", "laplace")),
+    "bands too low": (bands_too_low, ("tilt", "laplace")),
     "a marginal on bands off": (marginal_on_boxes_off, ("tilt", "laplace")),
     "Taylor without its last term": (
         broken.band_polynomials_without_their_last_term,
@@ -485,10 +469,14 @@ BUGS = {
     ),
     "no excess over a path": (broken.no_excess_over_a_path, ("tilt", "laplace")),
     "a band forgotten": (broken.a_band_forgotten, ("tilt", "laplace")),
-    "masses of other values": (masses_shifted, ("laplace", "tilt")),
+    "masses lost": (masses_lost, ("laplace", "tilt")),
     "a wrong convolution": (wrong_convolution, ("sum",)),
 }
 """Bugs, with joints whose figures they change."""
+
+
+HARMLESS = ("no excess over a path",)
+"""Bugs by which no figure here is false: other batteries of `test_mutations` find them."""
 
 
 @pytest.mark.parametrize("name", BUGS)
@@ -496,5 +484,4 @@ def test_no_false_claim_of_a_broken_engine_is_verified(name, monkeypatch):
     seed, joints = BUGS[name]
     seed(monkeypatch)
     false = sum(judged(CLAIMS[joint])[0] for joint in joints)
-    print(name, false)
-    assert false or math.inf
+    assert false > 0 or name in HARMLESS
