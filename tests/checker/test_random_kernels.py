@@ -113,6 +113,15 @@ def test_no_certificate_of_a_random_joint_is_refused(name, seed):
     certified((leakage.sup, lambda: leakage.tail(0.125), lambda: leakage.quantile(0.5))[seed % 3]())
 
 
+def test_an_infinite_quantile_has_no_rule():
+    """Of noise of a bounded reach other secrets exclude each outcome: PMC is infinite."""
+    r = np.random.default_rng(1)
+    found = bl.pmc(bl.uniform(UNIT) * uniform_noise(r, UNIT)).quantile(0.9)
+    assert found.lower == np.inf
+    with pytest.raises(bl.NotYet, match="a quantile that is infinite"):
+        found.certify()
+
+
 @pytest.mark.parametrize(
     ("name", "every", "least"),
     [

@@ -59,6 +59,8 @@ def certificate(
     if bound.status == "exact" and bound.upper < math.inf:
         instead = "with bl.options(closed_forms=False) figures are wide enough."
         raise missing(figure, "a closed form to its last digit", instead)
+    if bound.lower == math.inf and name not in ("at", "sup"):
+        raise missing(figure, f"a {name} that is infinite")
     header = {
         "format": FORMAT,
         "figure": figure,
