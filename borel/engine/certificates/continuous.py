@@ -59,8 +59,6 @@ def certificate(
     if bound.status == "exact" and bound.upper < math.inf:
         instead = "with bl.options(closed_forms=False) figures are wide enough."
         raise missing(figure, "a closed form to its last digit", instead)
-    if bound.lower == math.inf and name not in ("at", "sup"):
-        raise missing(figure, f"a {name} that is infinite")
     header = {
         "format": FORMAT,
         "figure": figure,
@@ -69,6 +67,8 @@ def certificate(
         "upper": text(bound.ends.upper),
         "joint": joint_as_data(joint, figure),
     }
+    if bound.lower == math.inf and name not in ("at", "sup"):
+        raise missing(figure, f"a {name} that is infinite")
     ends: Any = bound.ends.lower, bound.ends.upper
     left = Work(work)
     about: dict[str, Any] = {"bits": BITS, "degree": DEGREES[name]}
