@@ -521,3 +521,10 @@ def test_no_bug_of_an_envelope_makes_a_false_claim_verified(name, wrong, figure,
     assert (made["lower"], made["upper"]) != (right["lower"], right["upper"])
     with pytest.raises(Refused):
         verify(made)
+
+
+def test_full_support_is_open():
+    of, edge = duals.priors({"kind": "full_support"}, 3), [F(1, 2), F(1, 2), F(0)]
+    assert of.holds(edge, closed=True) and not of.holds(edge, closed=False)
+    assert of.holds([F(1, 3)] * 3, closed=False) and of.possible == [0, 1, 2]
+    assert duals.priors({"kind": "full_support"}, 1).holds([F(1)], closed=False)

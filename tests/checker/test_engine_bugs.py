@@ -437,7 +437,7 @@ def wrong_convolution(patch):
 
 BUGS = {
     "no widening": (by_boxes(broken.no_widening), ("cancelling", "flat")),
-    "rounded inward": (by_boxes(inward), ("noise", "tilt", "points")),
+    "rounded inward": (by_boxes(inward), ("tilt", "points")),
     "finished boxes forgotten": (by_boxes(broken.finished_boxes_forgotten), ("copula", "flat")),
     "half of a box forgotten": (by_boxes(broken.half_of_a_box_forgotten), ("noise", "copula")),
     "equality at points": (by_boxes(broken.equality_at_points), ("altered",)),

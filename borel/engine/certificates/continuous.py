@@ -67,6 +67,8 @@ def certificate(
         "upper": text(bound.ends.upper),
         "joint": joint_as_data(joint, figure),
     }
+    if bound.lower == math.inf and name not in ("at", "sup"):
+        raise missing(figure, f"a {name} that is infinite")
     ends: Any = bound.ends.lower, bound.ends.upper
     left = Work(work)
     about: dict[str, Any] = {"bits": BITS, "degree": DEGREES[name]}
