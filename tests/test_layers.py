@@ -128,7 +128,6 @@ ALLOWED = {
 }
 
 CIRCLES = """
-checker.duals checker.tables
 probability.joint probability.kernel_operations probability.mechanism
     probability.mechanism_families
 """.strip()

@@ -26,8 +26,9 @@ from borel.checker.reading import Refused, Verified, extended, record, require, 
 
 FORMAT = 20
 
-_RULES = {"kernel": "figures", "matrix": "tables"}
-"""Which file has the rules for a joint that is given by a kernel, or by a matrix."""
+_RULES = {"kernel": ("figures", "figures"), "matrix": ("tables", "duals")}
+"""Which file has the rules for a joint that is given by a kernel, or by a matrix: without a proof,
+and with one."""
 
 
 def verify(certificate: Any) -> Verified:
@@ -69,7 +70,8 @@ def _verified(certificate: Any) -> Verified:
     joint = data["joint"]
     kinds = [kind for kind in _RULES if isinstance(joint, dict) and kind in joint]
     require(len(kinds) == 1, "joint", f"expected one of the keys {sorted(_RULES)}, got {kinds}")
-    rules = import_module(f"borel.checker.{_RULES[kinds[0]]}")
+    proof = isinstance(data["proof"], dict) and bool(data["proof"])
+    rules = import_module(f"borel.checker.{_RULES[kinds[0]][proof]}")
     return rules.verify(data)
 
 

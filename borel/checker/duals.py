@@ -497,6 +497,7 @@ ENVELOPES = ("pml.envelope", "pmc.envelope", "pml.envelope_delta", "pmc.envelope
 
 def verify(data):
     """Verify a certificate about a set of priors, or about an envelope."""
+    tables.not_too_long(data)
     figure = read.text(data["figure"], "figure", (*SUPREMA, *EXPECTATIONS, *ENVELOPES))
     if figure in ENVELOPES:
         Envelope(data).verify()

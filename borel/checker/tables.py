@@ -516,10 +516,6 @@ def not_too_long(data):
 def verify(data):
     """Verify a certificate whose joint has a matrix; its other keys have been read."""
     not_too_long(data)
-    if type(data["proof"]) is dict and data["proof"]:
-        from borel.checker import duals
-
-        return duals.verify(data)
     figure = read.text(data["figure"], "figure", tuple(FIGURES))
     read.record(data["proof"], "proof", ())
     read.record(data["joint"], "joint", ("secret", "outcome", "matrix", "prior"))

@@ -40,7 +40,7 @@ class Figures(Generic[Found]):
 
     def figure(self, name: str, *arguments: Any) -> Any:
         """Compute a figure by its name."""
-        if name not in vars(Figures):
+        if not hasattr(Figures, name):
             raise self.not_yet(name)
         return getattr(self, name)(*arguments)
 
