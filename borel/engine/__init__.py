@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -99,4 +100,9 @@ def draws_engine(joint: Joint) -> Any:
 
     if joint.prior.on.dim > 1 or joint.outcome.dim > 1:
         raise NotYet("learnt * mech", missing="products of alphabets that are not finite")
+    if settings.current().engine != "estimate":
+        from borel.engine.draws.enclosed import EnclosedDraws
+
+        with suppress(NotEnclosed):
+            return EnclosedDraws(joint, engine_for)
     return EstimateDraws(joint, engine_for)

@@ -1,8 +1,8 @@
-"""The densities of many draws of a prior on one set of cells, as polynomials with error bounds.
+r"""The densities of many draws of a prior on one set of cells, as polynomials with error bounds.
 
 On a cell with centre c and half its width h, with u = (x - c) / h,
 
-.. math:: p_d(x) = \\sum_{j \\le n} P_{dj} u^j + e(x), \\qquad |e(x)| \\le \\text{loose}_d,
+.. math:: p_d(x) = \sum_{j \le n} P_{dj} u^j + e(x), \qquad |e(x)| \le \text{loose}_d,
 
 by Taylor's formula: the coefficients below n at c, that of degree n anywhere in the cell, its
 middle kept and its spread a part of the error. All draws share the cells, which are halved until
@@ -13,6 +13,7 @@ Beside an end where a density has no Taylor series, and on half-lines, its mass 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +21,14 @@ import numpy as np
 from borel import settings
 from borel.engine.draws.end_masses import EndMasses
 from borel.engine.problem.prior_masses import mass_function
-from borel.engine.problem.prior_normalisation import FAMILIES
+from borel.engine.problem.prior_normalisation import FAMILIES, require_one
 from borel.errors import NotEnclosed
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.intervals import batched, interpreter
 from borel.numerics.jets import arithmetic
+from borel.numerics.jets.elementary import logarithm
 from borel.numerics.jets.interpreter import Program
 from borel.probability import families
 from borel.probability.alphabets import Interval
@@ -155,6 +157,78 @@ class DensityCells:
         self._masses: list[Box] = []
         self._lay_out(marks)
 
+    # -- what integrals read ----------------------------------------------------------------
+
+    @cached_property
+    def lost(self) -> np.ndarray:
+        """The draws of which something is not enclosed."""
+        known = np.isfinite(self.loose).all(axis=1) & np.isfinite(self.top).all(axis=1)
+        return ~(known & np.isfinite(self.mass[1]).all(axis=1))
+
+    @cached_property
+    def features(self) -> tuple[np.ndarray, np.ndarray]:
+        """The coefficients of all cells and the masses of the ends, with their radii."""
+        mass = middle_and_radius(self.mass)
+        flat = (v.reshape(self.size, -1) for v in (self.middle, self.radius))
+        middle, radius = (np.concatenate(p, axis=1) for p in zip(flat, mass, strict=True))
+        middle[self.lost], radius[self.lost] = 0.0, 0.0
+        return middle, radius
+
+    @cached_property
+    def bounds(self) -> np.ndarray:
+        """Bounds of the densities on cells, and of the masses of the ends."""
+        return np.where(self.lost[:, None], 0.0, np.concatenate([self.top, self.mass[1]], axis=1))
+
+    @cached_property
+    def errors(self) -> np.ndarray:
+        """The errors of the polynomials."""
+        return np.where(self.lost[:, None], 0.0, self.loose)
+
+    @cached_property
+    def log_total(self) -> Box:
+        """The logarithm (draws, 1) of the mass of every density, 0 for a law by its name.
+
+        The law meant is the one that integrates to 1.
+
+        Raises
+        ------
+        InvalidInput
+            A density that is proved to miss 1 by more than the rounding of floats.
+        """
+        if self.family:
+            return batched.point(np.zeros((self.size, 1)))
+        unit = batched.point(self.half)
+        ends = [
+            batched.divide(batched.subtract(batched.point(v), batched.point(self.centre)), unit)
+            for v in (self.low, self.high)
+        ]
+        total: Box = self.mass[0].sum(axis=1) * (1 - 1e-14), self.mass[1].sum(axis=1) * (1 + 1e-14)
+        before, after = ends
+        for j in range(DEGREE + 1):
+            width = batched.divide(
+                batched.subtract(after, before), batched.point(np.array(j + 1.0))
+            )
+            part = (
+                self.middle[..., j] - self.radius[..., j],
+                self.middle[..., j] + self.radius[..., j],
+            )
+            part = part[0] - np.abs(part[0]) * 2.0**-52, part[1] + np.abs(part[1]) * 2.0**-52
+            if j == 0:
+                part = batched.add(part, (-self.loose, self.loose))
+            part = batched.multiply(part, batched.multiply(width, unit))
+            total = batched.add(total, batched.total(part, axis=1))
+            before, after = batched.multiply(before, ends[0]), batched.multiply(after, ends[1])
+        known = np.flatnonzero(~self.lost & (total[0] > 0))
+        for k in (
+            (known[np.argmax(total[0][known])], known[np.argmin(total[1][known])])
+            if len(known)
+            else ()
+        ):
+            mass = float(total[0][k]), float(total[1][k])
+            require_one(self.priors.density, mass, "learnt * mech", f"one of the draws ({k})")
+        out = logarithm((np.maximum(total[0], 0.0)[None, :, None], total[1][None, :, None]), 0)
+        return batched.settled((out[0][0], out[1][0]))
+
     # -- cells ------------------------------------------------------------------------------
 
     def _lay_out(self, marks: list[float]) -> None:
@@ -183,6 +257,8 @@ class DensityCells:
         self.centre = self.low / 2 + self.high / 2
         self.half = _half(self.low, self.high, self.centre)
         self.middle, self.radius, self.loose, self.top = (v[:, order] for v in found)
+        own = np.abs(self.middle).sum(axis=2) + self.radius.sum(axis=2) + self.loose
+        self.top = np.fmin(self.top, own * (1 + 2.0**-40))
         none = np.zeros((self.size, 0))
         self.mass = (
             np.concatenate([none, *(m[0][:, None] for m in self._masses)], axis=1),
@@ -322,6 +398,7 @@ class DensityCells:
         lost = ~np.isfinite(loose)
         middle[lost], radius[lost] = 0.0, 0.0
         return middle, radius, loose, np.where(np.isnan(top), np.inf, top)
+
 
 def _sum_of(logs: list[Graph]) -> Graph:
     """Return the sum of exponentials of some graphs."""

@@ -1,0 +1,218 @@
+"""Enclosures of PML and PMC for every draw of a prior with a density, against one kernel.
+
+The extremes of the kernel over the secrets depend on the null sets of the prior alone, which all
+draws share: their densities are positive almost everywhere on one interval. They are those of one
+law there. f_Y of all draws is one product of matrices (`kernel_integrals`). Over outcomes, boxes
+are cut that may hold the supremum of some draw.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel import settings
+from borel.engine.draws.density_cells import DensityCells
+from borel.engine.draws.estimates import EstimateDraws
+from borel.engine.draws.kernel_integrals import integrals, marginals
+from borel.engine.draws.outcome_boxes import OutcomeBoxes
+from borel.engine.draws.parts import PerDraw
+from borel.engine.estimates.engine import REASON
+from borel.engine.infinite.proofs import prove_at
+from borel.engine.kernels.quadrature_rules import Outcomes
+from borel.engine.problem.binary_constants import rounded
+from borel.engine.problem.secret_and_kernel import Secret, Surface
+from borel.errors import NotEnclosed
+from borel.numerics.intervals import batched
+from borel.numerics.jets.elementary import logarithm
+from borel.probability.alphabets import Interval
+from borel.probability.families import normal, uniform
+from borel.probability.joint import Joint
+from borel.probability.measure import Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.numerics.intervals.batched import Box
+
+WIDTH = 1e-6
+"""Width, in nats, at which a supremum is not looked at more closely, whatever the tolerance."""
+_OPEN = "no bound from above was found for some of the draws within the budget"
+
+
+class EnclosedDraws(EstimateDraws):
+    """PML and PMC for every draw of a prior with a traced density on an interval.
+
+    Raises
+    ------
+    NotEnclosed
+        Something that is not traced, or that intervals do not know; draws that are not seen to
+        have the same null sets.
+    """
+
+    def __init__(self, joint: Joint, engine_for: Callable[[Joint], Any]):
+        from borel.engine import certified_engine
+
+        super().__init__(joint, engine_for)
+        prior, mechanism = joint.prior, self.mechanism
+        if not isinstance(prior.on, Interval):
+            raise NotEnclosed(f"draws of a prior on {prior.on!r} are not enclosed")
+        if mechanism.density.graph is None:
+            raise NotEnclosed(f"the kernel could not be traced ({mechanism.density.opaque})")
+        self.shared = certified_engine(Joint(_of_interval(prior.on), mechanism))
+        self.status, self.reason = self.shared.status, ""
+        density = prior._template.density
+        own = rounded(mechanism.density, density) if density is not None else ()
+        kept = [a for a in self.shared.assumptions if not a.startswith("numbers mean")]
+        self.assumptions = (*kept, *own)
+        self._cells: list[DensityCells | None] = []
+        first = next(iter(prior.blocks()))[1]
+        self._cells.append(DensityCells(first, tuple(mechanism.breaks)))
+
+    @cached_property
+    def kernel(self) -> Any:
+        """The kernel and the support of all draws: what proofs of infinities may read."""
+        on, shared = self.joint.prior.on, self.shared
+        ends = np.array([on.lower], float), np.array([on.upper], float)
+        secret = Secret(("x",), *ends, tuple(sorted({*self.mechanism.breaks})))
+        return SimpleNamespace(
+            joint=shared.joint,
+            secret=secret,
+            surface=Surface(self.mechanism.density, secret),
+            line=shared.line,
+            at_atoms={a: Surface(m, secret) for a, m in self.mechanism.masses.items()},
+            atoms=np.array([*self.mechanism.masses], float),
+            log_marginal_graph=None,
+        )
+
+    def cells(self, k: int, priors: Measure) -> DensityCells | None:
+        """Return the cells of the k-th block of draws; None where they are not enclosed."""
+        while len(self._cells) <= k:
+            try:
+                self._cells.append(DensityCells(priors, tuple(self.mechanism.breaks)))
+            except NotEnclosed:
+                self._cells.append(None)
+        return self._cells[k]
+
+    def over_blocks(self, compute: Callable[[DensityCells], tuple], shape: tuple = ()) -> Any:
+        """Return what is computed of each block of draws, in their order."""
+        found = []
+        for k, (_, priors) in enumerate(self.joint.prior.blocks()):
+            cells = self.cells(k, priors)
+            if cells is None:
+                size = (priors.batch[0], *shape)
+                found.append((np.zeros(size), np.full(size, np.inf)))
+            else:
+                found.append(compute(cells))
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+
+    def _made(self, ends: tuple[np.ndarray, np.ndarray]) -> PerDraw:
+        """Return what is only estimated, and said to be."""
+        return PerDraw(*ends, status="estimate", reason=REASON)
+
+    def _enclosed(self, ends: tuple[np.ndarray, np.ndarray]) -> PerDraw:
+        open_ = np.isinf(ends[1]) & np.isfinite(ends[0])
+        return PerDraw(*ends, status=self.status, reason=_OPEN if open_.any() else "")
+
+    # -- at outcomes ------------------------------------------------------------------------
+
+    def at(self, kind: str, y: Any) -> PerDraw:
+        """Enclose the leakage at one outcome for every draw."""
+        low, high = (v[:, 0] for v in self.at_many(kind, np.array([float(y)])))
+        if np.isinf(high).any() and prove_at(self.kernel, kind, float(y), float(y)) is not None:
+            low = high = np.full(len(low), np.inf)
+        return self._enclosed((low, high))
+
+    def at_many(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the leakage at outcomes for every draw, shape (draws, outcomes) each."""
+        ys = np.asarray(ys, float)
+        top = self.shared.extreme(ys, 1.0)
+        size = np.where(np.isfinite(top.upper), top.upper, top.lower)
+        shift = np.where(np.isfinite(size), size, 0.0)
+        extreme = top if kind == "pml" else self.shared.extreme(ys, -1.0)
+        own = extreme.lower, extreme.upper
+        dead, possible = np.isneginf(top.upper), np.isneginf(top.lower)
+
+        def compute(cells: DensityCells) -> tuple[np.ndarray, np.ndarray]:
+            logs = self.log_marginals(cells, ys, shift)
+            pair = (own, logs) if kind == "pml" else (logs, own)
+            with np.errstate(invalid="ignore"):
+                low, high = batched.settled(batched.subtract(*pair))
+                endless = np.isneginf(pair[1][1]) & (pair[0][0] > -np.inf)
+            low, high = np.where(endless, np.inf, low), np.where(endless, np.inf, high)
+            low = np.where(dead | possible, 0.0, np.maximum(low, 0.0))
+            return low, np.where(dead, 0.0, np.maximum(high, 0.0))
+
+        return self.over_blocks(compute, (len(ys),))
+
+    def log_marginals(self, cells: DensityCells, ys: np.ndarray, shift: np.ndarray) -> Box:
+        """Enclose log f_Y at outcomes for the draws of a block."""
+        shape = cells.size, len(ys)
+        low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
+        for sheet in self.shared._sheets(ys):
+            where = sheet.where
+            at = Outcomes(sheet.y, sheet.y, sheet.y, 0, shift[where])
+            value = marginals(cells, integrals(sheet.surface, at, cells))
+            value = np.maximum(value[0], 0.0), value[1]
+            logs = logarithm(value, 0)
+            part = batched.add((logs[0][0], logs[1][0]), batched.point(shift[where]))
+            part = batched.subtract(part, cells.log_total)
+            low[:, where], high[:, where] = batched.settled(part)
+        return low, high
+
+    # -- over outcomes ----------------------------------------------------------------------
+
+    def sup(self, kind: str) -> PerDraw:
+        """Enclose the supremum over the outcomes for every draw, or prove that it is infinite."""
+        outcome = self.joint.outcome
+        if outcome.kind == "finite":
+            low, high = self.at_many(kind, outcome.array.astype(float))
+            return self._enclosed((low.max(axis=1), high.max(axis=1)))
+        if outcome.kind == "countable":
+            return super().sup(kind)
+        tol = max(settings.current().tol, WIDTH)
+        search = OutcomeBoxes(self, kind, tol)
+        low, high = self.over_blocks(search.supremum)
+        if len(search.atoms):
+            more = self.at_many(kind, search.atoms)
+            low, high = (
+                np.maximum(a, b.max(axis=1)) for a, b in zip((low, high), more, strict=True)
+            )
+        return self._enclosed((low, high))
+
+    # -- what depends on the kernel and the support alone -----------------------------------
+
+    def ldp(self) -> PerDraw:
+        """Enclose the LDP level, one of the support."""
+        return self._of_all(self.shared.ldp())
+
+    def maximal_leakage(self) -> PerDraw:
+        """Enclose maximal leakage, one of the support."""
+        return self._of_all(self.shared.maximal_leakage())
+
+    def _of_all(self, bound: Any) -> PerDraw:
+        """Return one Bound as the figure of every draw."""
+        n = self.joint.prior.size
+        ends = np.full(n, bound.lower), np.full(n, bound.upper)
+        status = self.status if bound.status == "undecided" else bound.status
+        return PerDraw(*ends, status=status, reason=bound.reason)
+
+
+def _of_interval(on: Interval) -> Measure:
+    """Return a law whose null sets are those of Lebesgue's measure on an interval."""
+    low, high = float(on.lower), float(on.upper)
+    if math.isfinite(low) and math.isfinite(high):
+        return uniform(on)
+    if math.isinf(low) and math.isinf(high):
+        return normal()
+    out = Measure(
+        (lambda x: low - x) if math.isinf(high) else (lambda x: x - high),
+        on,
+        log=True,
+        _check=False,
+    )
+    return out

@@ -1,0 +1,226 @@
+"""The supremum of a leakage over outcomes for many draws: boxes, cut where it may be for some draw.
+
+On a box the leakage of a draw is the logarithm of the kernel along a path, less that of f_Y, a
+polynomial in y; the supremum over the secrets exceeds the path by a number that no draw changes.
+On half-lines log f(y|x) - log f(y|x0) is integrated, by its slope in x, as for one prior.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from borel import settings
+from borel.engine.draws.far_integrals import far_leakage
+from borel.engine.draws.kernel_integrals import integrals, marginals
+from borel.engine.infinite.proofs import prove
+from borel.engine.kernels.leakage_on_boxes import side
+from borel.engine.kernels.marginal_on_boxes import geometry
+from borel.engine.kernels.quadrature_rules import Outcomes
+from borel.numerics.intervals import batched
+from borel.numerics.jets.elementary import logarithm
+
+if TYPE_CHECKING:
+    from borel.engine.draws.density_cells import DensityCells
+    from borel.engine.draws.enclosed import EnclosedDraws
+    from borel.numerics.intervals.batched import Box
+
+_FIRST = 16
+_ROUNDS = 40
+_MOST = 4000
+_BLOCK = 128
+_FAR = 60
+
+
+class OutcomeBoxes:
+    """Boxes of outcomes for all draws of an engine.
+
+    Parameters
+    ----------
+    engine : EnclosedDraws
+        The kernel and the draws.
+    kind : {"pml", "pmc"}
+        Which leakage.
+    tol : float
+        The width, in nats, at which the supremum of a draw is good enough.
+    """
+
+    def __init__(self, engine: EnclosedDraws, kind: str, tol: float):
+        self.engine, self.kind, self.tol = engine, kind, tol
+        self.surface = engine.shared.surface
+        self.line = engine.shared.line
+        self.atoms = np.asarray(engine.shared.atoms, float)
+
+    # -- the search -------------------------------------------------------------------------
+
+    def supremum(self, cells: DensityCells) -> tuple[np.ndarray, np.ndarray]:
+        """Enclose the essential supremum for every draw of a block, or prove that it is infinite."""
+        deadline = settings.search_deadline()
+        low, high = self._first(cells)
+        best, closed = np.zeros(cells.size), np.zeros(cells.size)
+        inherited = np.full((cells.size, len(low)), np.inf)
+        count, asked = 0, False
+        for turn in range(_ROUNDS):
+            lower, upper = self._evaluate(cells, low, high, deadline)
+            upper = np.minimum(upper, inherited)
+            best = np.maximum(best, lower.max(axis=1, initial=0.0))
+            count += len(low)
+            open_ = upper > (best + 0.9 * self.tol)[:, None]
+            open_[cells.lost] = False
+            some = open_.any(axis=0)
+            stop = turn == _ROUNDS - 1 or settings.late(deadline) or count > _MOST
+            endless = np.isinf(upper[~cells.lost]).any(axis=0)
+            if endless.any() and not asked and (turn == 3 or stop):
+                asked = True
+                ends = [(float(low[k]), float(high[k])) for k in np.flatnonzero(endless)]
+                if prove(self.engine.kernel, self.kind, ends[:12]) is not None:
+                    infinite = np.full(cells.size, np.inf)
+                    return infinite, infinite
+            cut = self._cuttable(low, high) & some & (not stop)
+            closed = np.maximum(closed, upper[:, ~cut].max(axis=1, initial=0.0))
+            if not cut.any():
+                break
+            low, high, inherited = self._cut(low[cut], high[cut], upper[:, cut])
+        closed = np.where(cells.lost, np.inf, np.maximum(closed, best))
+        return np.where(cells.lost, 0.0, best), closed
+
+    def _first(self, cells: DensityCells) -> tuple[np.ndarray, np.ndarray]:
+        """Cut the line at breaks, at the ends of the secrets, and into a few pieces."""
+        line = self.line
+        reach = [e for pair in cells.ends for e in pair if math.isfinite(e)]
+        marks = [*self.engine.mechanism.breaks, *cells.interval, line.lower, line.upper]
+        bounded = all(map(math.isfinite, cells.interval))
+        marks += [] if bounded else reach
+        cuts = sorted({m for m in marks if line.lower <= m <= line.upper and math.isfinite(m)})
+        cuts = cuts or [0.0]
+        inner = []
+        for a, b in pairwise(cuts):
+            inner += np.linspace(
+                a, b, max(2, math.ceil(_FIRST * (b - a) / (cuts[-1] - cuts[0]))) + 1
+            )[:-1].tolist()
+        edges = [*inner, cuts[-1]]
+        if math.isinf(line.lower):
+            edges = [-math.inf, *edges]
+        if math.isinf(line.upper):
+            edges = [*edges, math.inf]
+        return np.array(edges[:-1]), np.array(edges[1:])
+
+    def _cuttable(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        size = np.maximum(np.abs(low), np.abs(high))
+        with np.errstate(invalid="ignore"):
+            wide = ~(high - low <= 2.0**-40 * np.maximum(size, 2.0**-40))
+        far = np.isinf(high) & (low > 2.0**_FAR) | np.isinf(low) & (high < -(2.0**_FAR))
+        return wide & ~far
+
+    def _cut(self, low, high, upper) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Cut boxes in four; a half-line in two."""
+        lows, highs, parents = [], [], []
+        for k, (a, b) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
+            if math.isinf(a) and math.isinf(b):
+                edges = [a, 0.0, b]
+            elif math.isinf(b):
+                edges = [a, a + max(1.0, abs(a)), b]
+            elif math.isinf(a):
+                edges = [a, b - max(1.0, abs(b)), b]
+            else:
+                edges = np.linspace(a, b, 5).tolist()
+            lows += edges[:-1]
+            highs += edges[1:]
+            parents += [k] * (len(edges) - 1)
+        return np.array(lows), np.array(highs), upper[:, parents]
+
+    # -- bounds on boxes --------------------------------------------------------------------
+
+    def _evaluate(self, cells: DensityCells, low, high, deadline: float) -> Box:
+        """Return what the suprema over boxes are at least, and what the leakage is at most."""
+        shape = cells.size, len(low)
+        lower, upper = np.zeros(shape), np.full(shape, np.inf)
+        finite = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
+        for start in range(0, len(finite), _BLOCK):
+            some = finite[start : start + _BLOCK]
+            with np.errstate(all="ignore"):
+                found = self._boxes(cells, low[some], high[some], deadline)
+            lower[:, some], upper[:, some] = found
+            if settings.late(deadline):
+                return lower, upper
+        for k in np.flatnonzero(np.isinf(upper).any(axis=0)):
+            found = far_leakage(self.surface, self.kind, float(low[k]), float(high[k]), cells)
+            lower[:, k] = np.maximum(lower[:, k], found[0])
+            upper[:, k] = np.minimum(upper[:, k], found[1])
+        return lower, upper
+
+    def _boxes(self, cells: DensityCells, low, high, deadline: float) -> Box:
+        """Bound the leakage on finite boxes of outcomes."""
+        centre, half = geometry(low, high)
+        tol = self.tol / 16
+        top = side(self.surface, low, high, 1.0, tol, deadline)
+        chosen = top if self.kind == "pml" else side(self.surface, low, high, -1.0, tol, deadline)
+        shift = np.where(np.isfinite(top.direct), top.direct, 0.0)
+        found = integrals(self.surface, Outcomes(low, high, centre, 2, shift), cells)
+        value = marginals(cells, found)
+        logs, over = _log_polynomial(value, half)
+        first = batched.subtract(
+            batched.add((logs[0][0], logs[1][0]), batched.point(shift)), cells.log_total
+        )
+        least, most = batched.subtract(batched.add(over, batched.point(shift)), cells.log_total)
+        terms = [first, (logs[0][1], logs[1][1]), (logs[0][2], logs[1][2])]
+        if self.kind == "pmc":
+            terms = [batched.negative(t) for t in terms]
+            least, most = -most, -least
+        lowers = [chosen.flat - most]
+        uppers = [batched.add(batched.point(chosen.direct), (-least, -least))[1]]
+        for i, (inner, outer) in enumerate(chosen.paths):
+            path = [
+                (inner[0][0], inner[1][0]),
+                (inner[0][1], inner[1][1]),
+                (outer[0][2], outer[1][2]),
+            ]
+            gap = [batched.subtract(p, t) for p, t in zip(path, terms, strict=True)]
+            reach = _ends_of_range(gap, half)
+            lowers.append(np.where(chosen.sound[i], reach[0], 0.0))
+            if i == 0:
+                uppers.append(reach[1] + chosen.excess)
+        upper = np.fmin.reduce([np.where(np.isnan(u), np.inf, u) for u in uppers])
+        lower = np.fmax.reduce([np.where(np.isnan(v), 0.0, v) for v in lowers])
+        upper = np.maximum(upper + np.abs(upper) * 2.0**-48, 0.0)
+        lower = np.maximum(lower - np.abs(lower) * 2.0**-48, 0.0)
+        wrong = lower > upper * (1 + 1e-12) + 1e-12  # then neither is trusted
+        return np.where(wrong, 0.0, np.minimum(lower, upper)), np.where(wrong, np.inf, upper)
+
+
+def _log_polynomial(value: Box, half: np.ndarray) -> tuple[Box, Box]:
+    """Return log f_Y as a polynomial about the centres (3, draws, boxes), and its range."""
+    a0, a1, a2 = ((value[0][r], value[1][r]) for r in range(3))
+    reach = -half, half
+    square = np.zeros(len(half)), half * half * (1 + 2.0**-52)
+    over2 = a2
+    over1 = batched.add(
+        a1, batched.multiply(batched.multiply(a2, batched.point(np.array(2.0))), reach)
+    )
+    over0 = batched.add(a0, batched.add(batched.multiply(a1, reach), batched.multiply(a2, square)))
+    inner = logarithm(_stack(a0, a1), 1)
+    outer = logarithm(_stack(over0, over1, over2), 2)
+    out = tuple(np.stack([inner[end][0], inner[end][1], outer[end][2]]) for end in (0, 1))
+    return (out[0], out[1]), batched.settled((outer[0][0], outer[1][0]))
+
+
+def _stack(*parts: Box) -> Box:
+    return np.stack([p[0] for p in parts]), np.stack([p[1] for p in parts])
+
+
+def _ends_of_range(terms: list[Box], half: np.ndarray) -> Box:
+    """Return what a polynomial is at least, somewhere in the box, and what it is at most."""
+    constant, slope, bend = terms
+    square = half * half * (1 + 2.0**-52)
+    more = np.maximum(bend[1], 0.0) * square
+    steep = np.maximum(np.abs(slope[0]), np.abs(slope[1])) * half
+    upper = constant[1] + steep + more
+    upper = upper + (np.abs(constant[1]) + steep + more) * 2.0**-49
+    less = np.minimum(bend[0], 0.0) * square
+    sure = np.maximum(np.maximum(slope[0], -slope[1]), 0.0)
+    at_end = constant[0] + sure * (half * (1 - 2.0**-50)) + less
+    at_end = at_end - (np.abs(constant[0]) + sure * half + np.abs(less)) * 2.0**-49
+    return np.fmax(constant[0], at_end), upper
