@@ -1,4 +1,4 @@
-r"""Integrals over cells of secrets of a kernel times powers, for boxes of outcomes: f_Y of any draw.
+r"""Integrals over cells of a kernel times powers of the secret: f_Y of many draws, on boxes of y.
 
 On a cell the density of a draw is a polynomial in u with coefficients P_j (`density_cells`), so
 that :math:`f_Y(y) = \sum P_j \int f(y|x) u^j dx` over all cells, and an error. The integrals do not

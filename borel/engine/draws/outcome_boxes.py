@@ -32,7 +32,7 @@ _FIRST = 16
 _ROUNDS = 40
 _MOST = 4000
 _BLOCK = 128
-_FAR = 60
+_PARTS, _FAR = 8, 60
 
 
 class OutcomeBoxes:
@@ -57,7 +57,7 @@ class OutcomeBoxes:
     # -- the search -------------------------------------------------------------------------
 
     def supremum(self, cells: DensityCells) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the essential supremum for every draw of a block, or prove that it is infinite."""
+        """Enclose the essential supremum for every draw of a block, or prove it infinite."""
         deadline = settings.search_deadline()
         low, high = self._first(cells)
         best, closed = np.zeros(cells.size), np.zeros(cells.size)
@@ -111,12 +111,12 @@ class OutcomeBoxes:
     def _cuttable(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         size = np.maximum(np.abs(low), np.abs(high))
         with np.errstate(invalid="ignore"):
-            wide = ~(high - low <= 2.0**-40 * np.maximum(size, 2.0**-40))
+            wide = np.isinf(size) | ~(high - low <= 2.0**-40 * np.maximum(size, 2.0**-40))
         far = np.isinf(high) & (low > 2.0**_FAR) | np.isinf(low) & (high < -(2.0**_FAR))
         return wide & ~far
 
     def _cut(self, low, high, upper) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Cut boxes in four; a half-line in two."""
+        """Cut boxes in parts; a half-line in two."""
         lows, highs, parents = [], [], []
         for k, (a, b) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
             if math.isinf(a) and math.isinf(b):
@@ -126,7 +126,7 @@ class OutcomeBoxes:
             elif math.isinf(a):
                 edges = [a, b - max(1.0, abs(b)), b]
             else:
-                edges = np.linspace(a, b, 5).tolist()
+                edges = np.linspace(a, b, _PARTS + 1).tolist()
             lows += edges[:-1]
             highs += edges[1:]
             parents += [k] * (len(edges) - 1)
@@ -161,28 +161,28 @@ class OutcomeBoxes:
         shift = np.where(np.isfinite(top.direct), top.direct, 0.0)
         found = integrals(self.surface, Outcomes(low, high, centre, 2, shift), cells)
         value = marginals(cells, found)
-        logs, over = _log_polynomial(value, half)
-        first = batched.subtract(
-            batched.add((logs[0][0], logs[1][0]), batched.point(shift)), cells.log_total
-        )
-        least, most = batched.subtract(batched.add(over, batched.point(shift)), cells.log_total)
-        terms = [first, (logs[0][1], logs[1][1]), (logs[0][2], logs[1][2])]
+        inner, outer = _log_polynomial(value, half)
+        for part in (inner, outer):
+            part[0] = batched.subtract(batched.add(part[0], batched.point(shift)), cells.log_total)
         if self.kind == "pmc":
-            terms = [batched.negative(t) for t in terms]
-            least, most = -most, -least
-        lowers = [chosen.flat - most]
-        uppers = [batched.add(batched.point(chosen.direct), (-least, -least))[1]]
-        for i, (inner, outer) in enumerate(chosen.paths):
-            path = [
-                (inner[0][0], inner[1][0]),
-                (inner[0][1], inner[1][1]),
-                (outer[0][2], outer[1][2]),
+            inner, outer = ([batched.negative(v) for v in part] for part in (inner, outer))
+        least, most = outer[0]
+        lowers, uppers = [chosen.flat - most], [chosen.direct - least]
+        for i, (at_centre, over) in enumerate(chosen.paths):
+            # Taylor's formula of degree 2, of degree 1, and the range
+            path = [_entry(at_centre, 0), _entry(at_centre, 1), _entry(over, 2), _entry(over, 1)]
+            log = [inner[0], inner[1], outer[2], outer[1]]
+            gap = [batched.subtract(p, q) for p, q in zip(path, log, strict=True)]
+            flat = batched.point(np.zeros(1))
+            ends = [
+                _ends_of_range(gap[:3], half),
+                _ends_of_range([gap[0], gap[3], flat], half),
+                batched.subtract(_entry(over, 0), outer[0]),
             ]
-            gap = [batched.subtract(p, t) for p, t in zip(path, terms, strict=True)]
-            reach = _ends_of_range(gap, half)
-            lowers.append(np.where(chosen.sound[i], reach[0], 0.0))
+            sure = np.fmax(ends[0][0], ends[2][0])
+            lowers.append(np.where(chosen.sound[i], sure, 0.0))
             if i == 0:
-                uppers.append(reach[1] + chosen.excess)
+                uppers += [pair[1] + chosen.excess for pair in ends]
         upper = np.fmin.reduce([np.where(np.isnan(u), np.inf, u) for u in uppers])
         lower = np.fmax.reduce([np.where(np.isnan(v), 0.0, v) for v in lowers])
         upper = np.maximum(upper + np.abs(upper) * 2.0**-48, 0.0)
@@ -191,20 +191,21 @@ class OutcomeBoxes:
         return np.where(wrong, 0.0, np.minimum(lower, upper)), np.where(wrong, np.inf, upper)
 
 
-def _log_polynomial(value: Box, half: np.ndarray) -> tuple[Box, Box]:
-    """Return log f_Y as a polynomial about the centres (3, draws, boxes), and its range."""
+def _log_polynomial(value: Box, half: np.ndarray) -> tuple[list[Box], list[Box]]:
+    """Return the coefficients of log f_Y at the centres of boxes, and over the boxes."""
     a0, a1, a2 = ((value[0][r], value[1][r]) for r in range(3))
     reach = -half, half
     square = np.zeros(len(half)), half * half * (1 + 2.0**-52)
-    over2 = a2
-    over1 = batched.add(
-        a1, batched.multiply(batched.multiply(a2, batched.point(np.array(2.0))), reach)
-    )
-    over0 = batched.add(a0, batched.add(batched.multiply(a1, reach), batched.multiply(a2, square)))
+    two = batched.point(np.array(2.0))
+    over1 = batched.add(a1, batched.multiply(batched.multiply(a2, two), reach))
+    over0 = batched.add(batched.multiply(a1, reach), batched.multiply(a2, square))
     inner = logarithm(_stack(a0, a1), 1)
-    outer = logarithm(_stack(over0, over1, over2), 2)
-    out = tuple(np.stack([inner[end][0], inner[end][1], outer[end][2]]) for end in (0, 1))
-    return (out[0], out[1]), batched.settled((outer[0][0], outer[1][0]))
+    outer = logarithm(_stack(batched.add(a0, over0), over1, a2), 2)
+    return [_entry(inner, k) for k in range(2)], [_entry(outer, k) for k in range(3)]
+
+
+def _entry(jet: Box, k: int) -> Box:
+    return batched.settled((jet[0][k], jet[1][k]))
 
 
 def _stack(*parts: Box) -> Box:
