@@ -34,6 +34,8 @@ from borel.probability import families
 from borel.probability.alphabets import Interval
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
     from borel.probability.measure import Measure
@@ -153,9 +155,16 @@ class DensityCells:
             raise NotEnclosed("not every draw is seen to be positive almost everywhere")
         self._sample = _spread_out(parameters, self.size)
         marks = sorted({b for b in (*priors.breaks, *breaks) if on.lower < b < on.upper})
+        self._made: dict[Callable, Any] = {}
         self.ends: list[tuple[float, float]] = []
         self._masses: list[Box] = []
         self._lay_out(marks)
+
+    def once(self, make: Callable[[DensityCells], Any]) -> Any:
+        """Return what a function makes of the cells, made once."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]
 
     # -- what integrals read ----------------------------------------------------------------
 

@@ -70,59 +70,51 @@ class Sums:
         self.cells, self.ys = cells, ys
         self.rows = [0, 1, 4] if ys.order else [0]
         n, k = len(ys.low), len(cells.low)
-        self.low = np.zeros((len(self.rows), n * k, DEGREE + 1))
-        self.high = np.zeros_like(self.low)
+        self.middle = np.zeros((n * k, len(self.rows), DEGREE + 1))
+        self.radius = np.zeros_like(self.middle)
         self.error, self.whole = np.zeros(n * k), np.zeros(n * k)
 
     def add(self, key, a, b, values: Box, tops, error, *, first: bool) -> None:
-        """Add pieces: values (rows, nodes, lanes) at the nodes, and errors of the kernel there."""
+        """Add pieces: values (rows, nodes, lanes) at the nodes, and errors of the kernel there.
+
+        The first ones are whole cells, one for each key.
+        """
         cell = key % len(self.cells.low)
-        node_low, node_high, weight_low, weight_high, _ = rule(NODES)
-        centre, unit = batched.point(self.cells.centre[cell]), batched.point(self.cells.half[cell])
-        left = batched.divide(batched.subtract(batched.point(a), centre), unit)
-        right = batched.divide(batched.subtract(batched.point(b), centre), unit)
-        half = batched.point(np.array(0.5))
-        middle = batched.multiply(batched.add(left, right), half)
-        radius = batched.multiply(batched.subtract(right, left), half)
-        u = batched.add(middle, batched.multiply(radius, (node_low[:, None], node_high[:, None])))
-        length = batched.subtract(batched.point(b), batched.point(a))
-        weight = batched.multiply(
-            batched.multiply(length, half), (weight_low[:, None], weight_high[:, None])
-        )
-        top = batched.total(batched.multiply((tops, tops), weight), axis=0)[1]
-        error = error * length[1] * (1 + _EPS)
-        terms = []
-        for j in range(DEGREE + 1):
-            if j:
-                weight = batched.multiply(weight, u)
-            terms.append(
-                batched.total(batched.multiply(values, (weight[0][None], weight[1][None])), axis=1)
-            )
-        low, high = (np.stack([t[end] for t in terms], axis=2) for end in (0, 1))
-        if first:  # one piece of each
-            self.low[:, key], self.high[:, key] = low, high
+        if first:
+            weight, doubt = (v[cell] for v in self.cells.once(_weights_of_cells))
+        else:
+            weight, doubt = _weights(self.cells, cell, a, b)
+        heavy = np.abs(weight[:, :, 0]) + doubt[:, :, 0]
+        top = (heavy * tops.T).sum(axis=1) * (1 + 16 * _EPS)
+        error = error * ((b - a) * (1 + 2 * _EPS))
+        value, spread = (np.moveaxis(v, 2, 0) for v in middle_and_radius(values))
+        size = np.abs(weight)
+        middle = value @ weight
+        radius = np.abs(value) @ (doubt + 16 * _EPS * size) + spread @ (size + doubt)
+        radius *= 1 + 32 * _EPS
+        if first:
+            self.middle[key], self.radius[key] = middle, radius
             self.error[key], self.whole[key] = error, top + error
             return
-        size = np.bincount(key, minlength=len(self.error))
-        places = np.flatnonzero(size)
-        where = np.searchsorted(places, key)
-        slack = (size[places] + 2) * _EPS
-        for out, new, sign in ((self.low, low, -1.0), (self.high, high, 1.0)):
-            for r in range(len(self.rows)):
-                for j in range(DEGREE + 1):
-                    total = np.bincount(where, new[r, :, j], len(places)) + out[r, places, j]
-                    size_of = np.bincount(where, np.abs(new[r, :, j]), len(places))
-                    size_of += np.abs(out[r, places, j])
-                    out[r, places, j] = total + sign * slack * size_of
+        order = np.argsort(key, kind="stable")
+        places, starts = np.unique(key[order], return_index=True)
+        count = np.diff([*starts, len(key)]) + 2
+        slack = (count * _EPS)[:, None, None]
+        size = np.add.reduceat(np.abs(middle[order]), starts) + np.abs(self.middle[places])
+        self.middle[places] += np.add.reduceat(middle[order], starts)
+        spread = np.add.reduceat(radius[order], starts) + self.radius[places]
+        self.radius[places] = (spread + slack * size) * (1 + slack)
         for out, new in ((self.error, error), (self.whole, top + error)):
-            total = np.bincount(where, new, len(places)) + out[places]
-            out[places] = total * (1 + slack)
+            total = np.add.reduceat(new[order], starts) + out[places]
+            out[places] = total * (1 + slack[:, 0, 0])
 
     def finished(self, ends: list[tuple[np.ndarray, np.ndarray]]) -> Integrals:
         """Return the integrals; of the kernel at the ends a number and its error, for each box."""
         n, k, rows = len(self.ys.low), len(self.cells.low), len(self.rows)
-        middle, radius = middle_and_radius((self.low, self.high))
-        middle, radius = (v.reshape(rows, n, k * (DEGREE + 1)) for v in (middle, radius))
+        middle, radius = (
+            np.moveaxis(v.reshape(n, k, rows, DEGREE + 1), 2, 0).reshape(rows, n, -1)
+            for v in (self.middle, self.radius)
+        )
         more = np.zeros((rows, n, len(ends)))
         for i, (flat, _) in enumerate(ends):
             more[0, :, i] = flat
@@ -134,6 +126,29 @@ class Sums:
         lost |= ~np.isfinite(whole).all(axis=1)
         middle[:, lost], radius[:, lost], error[lost], whole[lost] = 0.0, 0.0, 0.0, 0.0
         return Integrals(middle, radius, error, whole, lost)
+
+
+def _weights(cells: DensityCells, cell, a, b) -> tuple[np.ndarray, np.ndarray]:
+    """Return w u^j at the nodes of pieces of cells (lanes, nodes, powers), with their radii."""
+    node_low, node_high, weight_low, weight_high, _ = rule(NODES)
+    centre, unit = batched.point(cells.centre[cell]), batched.point(cells.half[cell])
+    left, right = (batched.divide(batched.subtract(batched.point(v), centre), unit) for v in (a, b))
+    half = batched.point(np.array(0.5))
+    middle = batched.multiply(batched.add(left, right), half)
+    radius = batched.multiply(batched.subtract(right, left), half)
+    u = batched.add(middle, batched.multiply(radius, (node_low[:, None], node_high[:, None])))
+    length = batched.multiply(batched.subtract(batched.point(b), batched.point(a)), half)
+    weight = batched.multiply(length, (weight_low[:, None], weight_high[:, None]))
+    found = [weight]
+    for _ in range(DEGREE):
+        found.append(batched.multiply(found[-1], u))
+    pairs = [middle_and_radius(v) for v in found]
+    middles, radii = (np.stack([p[i].T for p in pairs], axis=2) for i in (0, 1))
+    return middles, radii
+
+
+def _weights_of_cells(cells: DensityCells) -> tuple[np.ndarray, np.ndarray]:
+    return _weights(cells, np.arange(len(cells.low)), cells.low, cells.high)
 
 
 def largest_product() -> float:
@@ -246,27 +261,49 @@ def _cuts(surface: Surface, ys: Outcomes, index, a, b, kink: Any) -> np.ndarray:
     return cut
 
 
-def marginals(cells: DensityCells, of: Integrals) -> Box:
-    """Enclose f_Y e^-shift of every draw: coefficients of polynomials in y (rows, draws, boxes).
+def marginals(cells: DensityCells, of: Integrals, draws: Any = slice(None)) -> Box:
+    """Enclose f_Y e^-shift of draws: coefficients of polynomials in y (rows, draws, boxes).
 
     What is not known but by its size is a part of the first coefficient, another one at every y.
     """
-    middle, radius = cells.features
-    count = middle.shape[1] + 8
-    size = np.abs(middle)
-    rest = cells.bounds @ of.error.T + cells.errors @ of.whole.T
-    out = []
+    middle, lost = cells.features[0][draws], cells.lost[draws]
+    raised = _in_single if len(of.middle) > 1 else _in_double  # two digits of errors are enough
+    size, radius, bounds, errors = (v[draws] for v in cells.once(raised))
+    count, out = middle.shape[1] + 8, []
     with np.errstate(invalid="ignore", over="ignore"):
         for row in range(len(of.middle)):
             inner, spread = of.middle[row].T, of.radius[row].T
-            about = size @ (spread + count * _EPS * np.abs(inner))
-            about += radius @ (np.abs(inner) + spread)
+            about = size @ _raised(size.dtype, spread + count * _EPS * np.abs(inner))
+            about += radius @ _raised(size.dtype, np.abs(inner) + spread)
             if row == 0:
-                about += rest
-            about = about * (1 + 2 * count * _EPS) + 2.0**-1050
+                about += bounds @ _raised(size.dtype, of.error.T) + errors @ _raised(
+                    size.dtype, of.whole.T
+                )
+            about = np.asarray(about, float) * (1 + 1e-3)  # roundings of single precision
             about[:, of.lost] = np.inf
-            about[cells.lost] = np.inf
+            about[lost] = np.inf
             value = middle @ inner
-            value_size = np.abs(value) * 4 * _EPS
-            out.append((value - about - value_size, value + about + value_size))
+            about += np.abs(value) * 4 * _EPS
+            out.append((value - about, value + about))
     return np.array([v[0] for v in out]), np.array([v[1] for v in out])
+
+
+def _in_single(cells: DensityCells) -> list[np.ndarray]:
+    """Return sizes and radii of all features, bounds and errors in single precision."""
+    return _errors_of(cells, np.dtype(np.float32))
+
+
+def _in_double(cells: DensityCells) -> list[np.ndarray]:
+    return _errors_of(cells, np.dtype(float))
+
+
+def _errors_of(cells: DensityCells, kind: np.dtype) -> list[np.ndarray]:
+    middle, radius = cells.features
+    return [_raised(kind, v) for v in (np.abs(middle), radius, cells.bounds, cells.errors)]
+
+
+def _raised(kind: np.dtype, values: np.ndarray) -> np.ndarray:
+    """Return numbers >= 0 rounded upwards, no two of which have a product that underflows."""
+    single = kind == np.float32
+    least, more = (2e-19, 1 + 1e-6) if single else (1e-150, 1.0)
+    return np.where(values > 0, np.maximum(values * more, least), values).astype(kind)

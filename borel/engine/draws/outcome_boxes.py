@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _FIRST = 16
 _ROUNDS = 40
 _MOST = 4000
-_BLOCK = 128
+_BLOCK = 64
 _PARTS, _FAR = 8, 60
 
 
@@ -62,9 +62,10 @@ class OutcomeBoxes:
         low, high = self._first(cells)
         best, closed = np.zeros(cells.size), np.zeros(cells.size)
         inherited = np.full((cells.size, len(low)), np.inf)
-        count, asked = 0, False
+        count = 0
         for turn in range(_ROUNDS):
-            lower, upper = self._evaluate(cells, low, high, deadline)
+            alive = (inherited > (best + 0.9 * self.tol)[:, None]) & ~cells.lost[:, None]
+            lower, upper = self._evaluate(cells, low, high, alive, deadline)
             upper = np.minimum(upper, inherited)
             best = np.maximum(best, lower.max(axis=1, initial=0.0))
             count += len(low)
@@ -73,8 +74,8 @@ class OutcomeBoxes:
             some = open_.any(axis=0)
             stop = turn == _ROUNDS - 1 or settings.late(deadline) or count > _MOST
             endless = np.isinf(upper[~cells.lost]).any(axis=0)
-            if endless.any() and not asked and (turn == 3 or stop):
-                asked = True
+            lost_far = bool((endless & ~np.isfinite(high - low)).any())
+            if endless.any() and ((turn == 0 and lost_far) or turn == 3 or stop):
                 ends = [(float(low[k]), float(high[k])) for k in np.flatnonzero(endless)]
                 if prove(self.engine.kernel, self.kind, ends[:12]) is not None:
                     infinite = np.full(cells.size, np.inf)
@@ -83,7 +84,8 @@ class OutcomeBoxes:
             closed = np.maximum(closed, upper[:, ~cut].max(axis=1, initial=0.0))
             if not cut.any():
                 break
-            low, high, inherited = self._cut(low[cut], high[cut], upper[:, cut])
+            gap = (upper[:, cut] - best[:, None])[~cells.lost].max(axis=0)
+            low, high, inherited = self._cut(low[cut], high[cut], upper[:, cut], gap)
         closed = np.where(cells.lost, np.inf, np.maximum(closed, best))
         return np.where(cells.lost, 0.0, best), closed
 
@@ -115,9 +117,11 @@ class OutcomeBoxes:
         far = np.isinf(high) & (low > 2.0**_FAR) | np.isinf(low) & (high < -(2.0**_FAR))
         return wide & ~far
 
-    def _cut(self, low, high, upper) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Cut boxes in parts; a half-line in two."""
+    def _cut(self, low, high, upper, gap) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Cut boxes in parts, for errors of second order to be small enough; a half-line in two."""
         lows, highs, parents = [], [], []
+        with np.errstate(invalid="ignore"):
+            parts = np.clip(np.ceil(np.sqrt(gap / (0.5 * self.tol))), 2, _PARTS)
         for k, (a, b) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
             if math.isinf(a) and math.isinf(b):
                 edges = [a, 0.0, b]
@@ -126,7 +130,7 @@ class OutcomeBoxes:
             elif math.isinf(a):
                 edges = [a, b - max(1.0, abs(b)), b]
             else:
-                edges = np.linspace(a, b, _PARTS + 1).tolist()
+                edges = np.linspace(a, b, int(parts[k]) + 1).tolist()
             lows += edges[:-1]
             highs += edges[1:]
             parents += [k] * (len(edges) - 1)
@@ -134,36 +138,44 @@ class OutcomeBoxes:
 
     # -- bounds on boxes --------------------------------------------------------------------
 
-    def _evaluate(self, cells: DensityCells, low, high, deadline: float) -> Box:
-        """Return what the suprema over boxes are at least, and what the leakage is at most."""
+    def _evaluate(self, cells: DensityCells, low, high, alive, deadline: float) -> Box:
+        """Return what the suprema over boxes are at least, and what the leakage is at most.
+
+        Only draws that are alive in some box of a block are looked at there.
+        """
         shape = cells.size, len(low)
         lower, upper = np.zeros(shape), np.full(shape, np.inf)
         finite = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
         for start in range(0, len(finite), _BLOCK):
             some = finite[start : start + _BLOCK]
+            draws = np.flatnonzero(alive[:, some].any(axis=1))
+            draws = slice(None) if 2 * len(draws) > cells.size else draws
             with np.errstate(all="ignore"):
-                found = self._boxes(cells, low[some], high[some], deadline)
-            lower[:, some], upper[:, some] = found
+                found = self._boxes(cells, low[some], high[some], draws, deadline)
+            rows = np.arange(cells.size)[draws, None]
+            lower[rows, some], upper[rows, some] = found
             if settings.late(deadline):
                 return lower, upper
-        for k in np.flatnonzero(np.isinf(upper).any(axis=0)):
+        at_end = (low == self.line.lower) | (high == self.line.upper)
+        for k in np.flatnonzero((np.isinf(upper) & alive).any(axis=0) & at_end):
             found = far_leakage(self.surface, self.kind, float(low[k]), float(high[k]), cells)
             lower[:, k] = np.maximum(lower[:, k], found[0])
             upper[:, k] = np.minimum(upper[:, k], found[1])
         return lower, upper
 
-    def _boxes(self, cells: DensityCells, low, high, deadline: float) -> Box:
-        """Bound the leakage on finite boxes of outcomes."""
+    def _boxes(self, cells: DensityCells, low, high, draws, deadline: float) -> Box:
+        """Bound the leakage of draws on finite boxes of outcomes."""
         centre, half = geometry(low, high)
         tol = self.tol / 16
         top = side(self.surface, low, high, 1.0, tol, deadline)
         chosen = top if self.kind == "pml" else side(self.surface, low, high, -1.0, tol, deadline)
         shift = np.where(np.isfinite(top.direct), top.direct, 0.0)
         found = integrals(self.surface, Outcomes(low, high, centre, 2, shift), cells)
-        value = marginals(cells, found)
+        value = marginals(cells, found, draws)
+        total = batched.each(cells.log_total, lambda v: v[draws])
         inner, outer = _log_polynomial(value, half)
         for part in (inner, outer):
-            part[0] = batched.subtract(batched.add(part[0], batched.point(shift)), cells.log_total)
+            part[0] = batched.subtract(batched.add(part[0], batched.point(shift)), total)
         if self.kind == "pmc":
             inner, outer = ([batched.negative(v) for v in part] for part in (inner, outer))
         least, most = outer[0]
