@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.engine.draws.density_cells import DEGREE, DensityCells, middle_and_radius
+from borel.engine.draws.density_cells import (
+    DEGREE,
+    DensityCells,
+    middle_and_radius,
+    without_denormals,
+)
 from borel.engine.kernels.quadrature_rules import (
     Outcomes,
     _largest_product,
@@ -125,6 +130,7 @@ class Sums:
         lost = ~(np.isfinite(radius).all(axis=(0, 2)) & np.isfinite(error).all(axis=1))
         lost |= ~np.isfinite(whole).all(axis=1)
         middle[:, lost], radius[:, lost], error[lost], whole[lost] = 0.0, 0.0, 0.0, 0.0
+        without_denormals(middle, radius)
         return Integrals(middle, radius, error, whole, lost)
 
 

@@ -92,10 +92,9 @@ class OutcomeBoxes:
     def _first(self, cells: DensityCells) -> tuple[np.ndarray, np.ndarray]:
         """Cut the line at breaks, at the ends of the secrets, and into a few pieces."""
         line = self.line
-        reach = [e for pair in cells.ends for e in pair if math.isfinite(e)]
         marks = [*self.engine.mechanism.breaks, *cells.interval, line.lower, line.upper]
-        bounded = all(map(math.isfinite, cells.interval))
-        marks += [] if bounded else reach
+        for pair in cells.ends:  # where half-lines of secrets begin
+            marks += pair if not all(map(math.isfinite, pair)) else ()
         cuts = sorted({m for m in marks if line.lower <= m <= line.upper and math.isfinite(m)})
         cuts = cuts or [0.0]
         inner = []
