@@ -100,9 +100,12 @@ def draws_engine(joint: Joint) -> Any:
 
     if joint.prior.on.dim > 1 or joint.outcome.dim > 1:
         raise NotYet("learnt * mech", missing="products of alphabets that are not finite")
-    if settings.current().engine != "estimate":
-        from borel.engine.draws.enclosed import EnclosedDraws
+    wanted, kept = settings.current().engine == "estimate", settings.kept(joint, "_draws")
+    if wanted not in kept:
+        kept[wanted] = None
+        if not wanted:
+            from borel.engine.draws.enclosed import EnclosedDraws
 
-        with suppress(NotEnclosed):
-            return EnclosedDraws(joint, engine_for)
-    return EstimateDraws(joint, engine_for)
+            with suppress(NotEnclosed):
+                kept[wanted] = EnclosedDraws(joint, engine_for)
+    return kept[wanted] or EstimateDraws(joint, engine_for)

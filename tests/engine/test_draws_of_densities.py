@@ -472,7 +472,13 @@ def test_without_the_error_of_the_kernel_they_do_not(monkeypatch):
 
 def test_without_that_of_the_densities_they_do_not(monkeypatch):
     rough(monkeypatch)
-    monkeypatch.setattr(DensityCells, "errors", property(lambda self: 0 * self.loose))
+    right = DensityCells._evaluate
+
+    def wrong(self, *args):
+        middle, radius, error, top = right(self, *args)
+        return middle, radius, 0 * error, top
+
+    monkeypatch.setattr(DensityCells, "_evaluate", wrong)
     monkeypatch.setattr(DensityCells, "log_total", property(lambda self: 2 * (np.zeros((1, 1)),)))
     assert not enclosed(*STEEP, 2.0)
 

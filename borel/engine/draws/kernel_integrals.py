@@ -19,6 +19,7 @@ from borel.engine.draws.density_cells import (
     DEGREE,
     DensityCells,
     middle_and_radius,
+    raised,
     without_denormals,
 )
 from borel.engine.kernels.quadrature_rules import (
@@ -272,19 +273,18 @@ def marginals(cells: DensityCells, of: Integrals, draws: Any = slice(None)) -> B
 
     What is not known but by its size is a part of the first coefficient, another one at every y.
     """
-    middle, lost = cells.features[0][draws], cells.lost[draws]
-    raised = _in_single if len(of.middle) > 1 else _in_double  # two digits of errors are enough
-    size, radius, bounds, errors = (v[draws] for v in cells.once(raised))
+    middle, sizes, radius, bounds, errors, lost = (
+        v[draws]
+        for v in (cells.middle, cells.sizes, cells.radius, cells.bounds, cells.errors, cells.lost)
+    )
     count, out = middle.shape[1] + 8, []
     with np.errstate(invalid="ignore", over="ignore"):
         for row in range(len(of.middle)):
             inner, spread = of.middle[row].T, of.radius[row].T
-            about = size @ _raised(size.dtype, spread + count * _EPS * np.abs(inner))
-            about += radius @ _raised(size.dtype, np.abs(inner) + spread)
+            about = sizes @ raised(spread + count * _EPS * np.abs(inner))
+            about += radius @ raised(np.abs(inner) + spread)
             if row == 0:
-                about += bounds @ _raised(size.dtype, of.error.T) + errors @ _raised(
-                    size.dtype, of.whole.T
-                )
+                about += bounds @ raised(of.error.T) + errors @ raised(of.whole.T)
             about = np.asarray(about, float) * (1 + 1e-3)  # roundings of single precision
             about[:, of.lost] = np.inf
             about[lost] = np.inf
@@ -292,24 +292,3 @@ def marginals(cells: DensityCells, of: Integrals, draws: Any = slice(None)) -> B
             about += np.abs(value) * 4 * _EPS
             out.append((value - about, value + about))
     return np.array([v[0] for v in out]), np.array([v[1] for v in out])
-
-
-def _in_single(cells: DensityCells) -> list[np.ndarray]:
-    """Return sizes and radii of all features, bounds and errors in single precision."""
-    return _errors_of(cells, np.dtype(np.float32))
-
-
-def _in_double(cells: DensityCells) -> list[np.ndarray]:
-    return _errors_of(cells, np.dtype(float))
-
-
-def _errors_of(cells: DensityCells, kind: np.dtype) -> list[np.ndarray]:
-    middle, radius = cells.features
-    return [_raised(kind, v) for v in (np.abs(middle), radius, cells.bounds, cells.errors)]
-
-
-def _raised(kind: np.dtype, values: np.ndarray) -> np.ndarray:
-    """Return numbers >= 0 rounded upwards, no two of which have a product that underflows."""
-    single = kind == np.float32
-    least, more = (2e-19, 1 + 1e-6) if single else (1e-150, 1.0)
-    return np.where(values > 0, np.maximum(values * more, least), values).astype(kind)
