@@ -107,5 +107,5 @@ def draws_engine(joint: Joint) -> Any:
             from borel.engine.draws.enclosed import EnclosedDraws
 
             with suppress(NotEnclosed):
-                kept[wanted] = EnclosedDraws(joint, engine_for)
+                kept[wanted] = EnclosedDraws(joint, engine_for, certified_engine)
     return kept[wanted] or EstimateDraws(joint, engine_for)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from borel.priors.random_bound import RandomBound
     from borel.priors.sets import PriorSet
+    from borel.probability.bound import Bound
     from borel.probability.joint import Joint
 
 _TOGETHER = 64
@@ -74,7 +75,8 @@ def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> 
     -------
     PosteriorPriors
         To be multiplied by a mechanism: ``learnt * mech``. Figures of finite priors and finite
-        outcomes are enclosed for every draw; those of other priors are estimates, and say so.
+        outcomes are enclosed for every draw, and so are PML and PMC of priors with a density on an
+        interval, if it and the kernel can be traced; others are estimates, and say so.
 
     Raises
     ------
@@ -508,8 +510,10 @@ class PosteriorPriors(Remade):
         """Return the leakage of a joint with this random prior."""
         return PosteriorLeakage(joint, kind)
 
-    def figure_of(self, joint: Joint, name: str, *arguments: Any) -> RandomBound:
+    def figure_of(self, joint: Joint, name: str, *arguments: Any) -> RandomBound | Bound:
         """Return a measure of a joint with this random prior: one figure for each draw.
+
+        One that depends on the support alone, which all draws are seen to share, is one Bound.
 
         Raises
         ------
@@ -530,6 +534,9 @@ class PosteriorPriors(Remade):
                 missing=f"this measure over draws on {joint.secret!r} and {joint.outcome!r}",
                 instead="finite alphabets; or one prior, learnt.mean_prior() * mech.",
             )
+        shared = getattr(engine, "of_support", None)
+        if shared is not None and (found := shared(name)) is not None:
+            return found
         label, of_draw = name.replace("_", " "), asked_of_draw(joint, name, *arguments)
         return random_figure(joint, engine, lambda e: getattr(e, name)(*arguments), label, of_draw)
 

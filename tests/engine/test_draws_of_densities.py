@@ -378,11 +378,17 @@ def test_finitely_many_outcomes():
 
 
 def test_what_the_support_alone_decides():
-    j = joint("beta", "Laplace")
+    """LDP and maximal leakage are one Bound, whatever the draws are worth."""
+    _, draws, build, _, _ = PRIORS["beta"]
+    chains = posterior(**draws).assign_attrs(borel_draws="from two chains")  # far too short ones
+    j = bl.priors.from_posterior(chains, build) * KERNELS["Laplace"][0](UNIT)
     level, leak = bl.ldp(j), bl.maximal_leakage(j)
-    assert (level.draws["lower"].values <= 2).all() and (level.draws["upper"].values >= 2).all()
+    assert level.status == leak.status == "certified"
+    assert level.lower <= 1 / B <= level.upper and level.width <= 1e-6
     value = mp.log(1 + 1 / (2 * mpmath.mpf(B)))  # 1 from both sides, 1 / 2b in between
-    assert holds(leak.draws, 0, 0, value) <= 1e-6
+    assert leak.lower <= value <= leak.upper and leak.width <= 1e-6
+    assert bl.pml(j).sup().quantile(0.5).status == "undecided"
+    assert j.satisfies(bl.guarantees.LDP(2.1)).holds
 
 
 # -- what is not enclosed --------------------------------------------------------------------------

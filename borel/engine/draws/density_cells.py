@@ -76,7 +76,7 @@ def raised(values: np.ndarray) -> np.ndarray:
     return np.where(values > 0, np.maximum(values * (1 + 1e-6), 2e-19), values).astype(np.float32)
 
 
-class ByDraw:
+class DrawProgram:
     """A function of the secret and of the parameters of a draw, ready to run for many draws.
 
     Parameters
@@ -165,9 +165,9 @@ class DensityCells:
             if name != "x"
         }
         linear = rewrite.linear_of(graph) if density.log else rewrite.simplified(graph)
-        self.beside = EndMasses(linear, parameters, self.interval, ByDraw)
+        self.beside = EndMasses(linear, parameters, self.interval, DrawProgram)
         # exponentials of the logarithms of its terms, if it was written as a logarithm
-        self.density = ByDraw(_sum_of(self.beside.logs) if density.log else linear, parameters)
+        self.density = DrawProgram(_sum_of(self.beside.logs) if density.log else linear, parameters)
         if not (self.family or self.beside.positive(priors.breaks)):
             raise NotEnclosed("not every draw is seen to be positive almost everywhere")
         self._sample = _spread_out(parameters, self.size)
@@ -261,9 +261,10 @@ class DensityCells:
         own = np.abs(middle).sum(axis=2) + radius.sum(axis=2) + loose
         top = np.fmin(top, own * (1 + 2.0**-40))
         none = np.zeros((self.size, 0))
-        self.mass = tuple(
+        low, high = (
             np.concatenate([none, *(m[k][:, None] for m in self._masses)], axis=1) for k in (0, 1)
         )
+        self.mass = low, high
         known = np.isfinite(loose).all(axis=1) & np.isfinite(top).all(axis=1)
         self.lost = ~(known & np.isfinite(self.mass[1]).all(axis=1))
         mass = middle_and_radius(self.mass)

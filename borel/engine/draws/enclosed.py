@@ -37,7 +37,9 @@ from borel.probability.measure import Measure
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
     from borel.numerics.intervals.batched import Box
+    from borel.probability.bound import Bound
 
 WIDTH = 1e-6
 """Width, in nats, at which a supremum is not looked at more closely, whatever the tolerance."""
@@ -54,16 +56,19 @@ class EnclosedDraws(EstimateDraws):
         have the same null sets.
     """
 
-    def __init__(self, joint: Joint, engine_for: Callable[[Joint], Any]):
-        from borel.engine import certified_engine
-
+    def __init__(
+        self,
+        joint: Joint,
+        engine_for: Callable[[Joint], Any],
+        certified: Callable[[Joint], CertifiedOutcomes],
+    ):
         super().__init__(joint, engine_for)
         prior, mechanism = joint.prior, self.mechanism
         if not isinstance(prior.on, Interval):
             raise NotEnclosed(f"draws of a prior on {prior.on!r} are not enclosed")
         if mechanism.density.graph is None:
             raise NotEnclosed(f"the kernel could not be traced ({mechanism.density.opaque})")
-        self.shared = certified_engine(Joint(_of_interval(prior.on), mechanism))
+        self.shared = certified(Joint(_of_interval(prior.on), mechanism))
         self.status, self.reason = self.shared.status, ""
         density = prior._template.density
         own = rounded(mechanism.density, density) if density is not None else ()
@@ -74,7 +79,7 @@ class EnclosedDraws(EstimateDraws):
         self._cells.append(DensityCells(first, tuple(mechanism.breaks)))
 
     @cached_property
-    def kernel(self) -> Any:
+    def support(self) -> Any:
         """The kernel and the support of all draws: what proofs of infinities may read."""
         on, shared = self.joint.prior.on, self.shared
         ends = np.array([on.lower], float), np.array([on.upper], float)
@@ -123,7 +128,7 @@ class EnclosedDraws(EstimateDraws):
     def at(self, kind: str, y: Any) -> PerDraw:
         """Enclose the leakage at one outcome for every draw."""
         low, high = (v[:, 0] for v in self.at_many(kind, np.array([float(y)])))
-        if np.isinf(high).any() and prove_at(self.kernel, kind, float(y), float(y)) is not None:
+        if np.isinf(high).any() and prove_at(self.support, kind, float(y), float(y)) is not None:
             low = high = np.full(len(low), np.inf)
         return self._enclosed((low, high))
 
@@ -175,10 +180,10 @@ class EnclosedDraws(EstimateDraws):
         if outcome.kind == "countable":
             return super().sup(kind)
         tol = max(settings.current().tol, WIDTH)
-        search = OutcomeBoxes(self, kind, tol)
+        search = OutcomeBoxes(self.shared, self.support, kind, tol)
         low, high = self.over_blocks(search.supremum)
-        if len(search.atoms):
-            more = self.at_many(kind, search.atoms)
+        if len(self.shared.atoms):
+            more = self.at_many(kind, self.shared.atoms)
             low, high = (
                 np.maximum(a, b.max(axis=1)) for a, b in zip((low, high), more, strict=True)
             )
@@ -186,20 +191,9 @@ class EnclosedDraws(EstimateDraws):
 
     # -- what depends on the kernel and the support alone -----------------------------------
 
-    def ldp(self) -> PerDraw:
-        """Enclose the LDP level, one of the support."""
-        return self._of_all(self.shared.ldp())
-
-    def maximal_leakage(self) -> PerDraw:
-        """Enclose maximal leakage, one of the support."""
-        return self._of_all(self.shared.maximal_leakage())
-
-    def _of_all(self, bound: Any) -> PerDraw:
-        """Return one Bound as the figure of every draw."""
-        n = self.joint.prior.size
-        ends = np.full(n, bound.lower), np.full(n, bound.upper)
-        status = self.status if bound.status == "undecided" else bound.status
-        return PerDraw(*ends, status=status, reason=bound.reason)
+    def of_support(self, name: str) -> Bound | None:
+        """Return a figure of the kernel and the support alone, the same for all draws."""
+        return getattr(self.shared, name)() if name in ("ldp", "maximal_leakage") else None
 
 
 def _of_interval(on: Interval) -> Measure:

@@ -128,8 +128,8 @@ class Sums:
         radius = np.concatenate([radius, np.zeros_like(more)], axis=2)
         error, whole = self.error.reshape(n, k), self.whole.reshape(n, k)
         error = np.concatenate([error, *(spread[:, None] for _, spread in ends)], axis=1)
-        lost = ~(np.isfinite(radius).all(axis=(0, 2)) & np.isfinite(error).all(axis=1))
-        lost |= ~np.isfinite(whole).all(axis=1)
+        known = np.isfinite(radius).all(axis=(0, 2)) & np.isfinite(error).all(axis=1)
+        lost = np.logical_not(known & np.isfinite(whole).all(axis=1))
         middle[:, lost], radius[:, lost], error[lost], whole[lost] = 0.0, 0.0, 0.0, 0.0
         without_denormals(middle, radius)
         return Integrals(middle, radius, error, whole, lost)

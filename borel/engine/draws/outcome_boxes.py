@@ -24,8 +24,9 @@ from borel.numerics.intervals import batched
 from borel.numerics.jets.elementary import logarithm
 
 if TYPE_CHECKING:
+    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
     from borel.engine.draws.density_cells import DensityCells
-    from borel.engine.draws.enclosed import EnclosedDraws
+    from borel.engine.problem.protocols import WithMasses
     from borel.numerics.intervals.batched import Box
 
 _FIRST = 16
@@ -40,19 +41,19 @@ class OutcomeBoxes:
 
     Parameters
     ----------
-    engine : EnclosedDraws
-        The kernel and the draws.
+    shared : CertifiedOutcomes
+        The engine of a law with the null sets of all draws.
+    support : WithMasses
+        The kernel and the support, and no law: what a proof of an infinity for all draws may read.
     kind : {"pml", "pmc"}
         Which leakage.
     tol : float
         The width, in nats, at which the supremum of a draw is good enough.
     """
 
-    def __init__(self, engine: EnclosedDraws, kind: str, tol: float):
-        self.engine, self.kind, self.tol = engine, kind, tol
-        self.surface = engine.shared.surface
-        self.line = engine.shared.line
-        self.atoms = np.asarray(engine.shared.atoms, float)
+    def __init__(self, shared: CertifiedOutcomes, support: WithMasses, kind: str, tol: float):
+        self.shared, self.support, self.kind, self.tol = shared, support, kind, tol
+        self.surface, self.line = shared.surface, shared.line
 
     # -- the search -------------------------------------------------------------------------
 
@@ -77,7 +78,7 @@ class OutcomeBoxes:
             lost_far = bool((endless & ~np.isfinite(high - low)).any())
             if endless.any() and ((turn == 0 and lost_far) or turn == 3 or stop):
                 ends = [(float(low[k]), float(high[k])) for k in np.flatnonzero(endless)]
-                if prove(self.engine.kernel, self.kind, ends[:12]) is not None:
+                if prove(self.support, self.kind, ends[:12]) is not None:
                     infinite = np.full(cells.size, np.inf)
                     return infinite, infinite
             cut = self._cuttable(low, high) & some & (not stop)
@@ -92,7 +93,7 @@ class OutcomeBoxes:
     def _first(self, cells: DensityCells) -> tuple[np.ndarray, np.ndarray]:
         """Cut the line at breaks, at the ends of the secrets, and into a few pieces."""
         line = self.line
-        marks = [*self.engine.mechanism.breaks, *cells.interval, line.lower, line.upper]
+        marks = [*self.shared.joint.mechanism.breaks, *cells.interval, line.lower, line.upper]
         for pair in cells.ends:  # where half-lines of secrets begin
             marks += pair if not all(map(math.isfinite, pair)) else ()
         cuts = sorted({m for m in marks if line.lower <= m <= line.upper and math.isfinite(m)})
