@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.engine.draws.count_masses import CountMasses, typical
 from borel.engine.draws.density_cells import DensityCells
 from borel.engine.draws.estimates import EstimateDraws
 from borel.engine.draws.kernel_integrals import integrals, marginals
@@ -25,7 +26,7 @@ from borel.engine.estimates.engine import REASON
 from borel.engine.infinite.proofs import prove_at
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.engine.problem.binary_constants import rounded
-from borel.engine.problem.secret_and_kernel import Secret, Surface
+from borel.engine.problem.secret_and_kernel import POSITIVE_COUNTS, Secret, Surface
 from borel.errors import NotEnclosed
 from borel.numerics.intervals import batched
 from borel.numerics.jets.elementary import logarithm
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from borel.numerics.intervals.batched import Box
     from borel.probability.bound import Bound
 
+Draws = DensityCells | CountMasses
 WIDTH = 1e-6
 """Width, in nats, at which a supremum is not looked at more closely, whatever the tolerance."""
 _OPEN = "no bound from above was found for some of the draws within the budget"
@@ -64,24 +66,29 @@ class EnclosedDraws(EstimateDraws):
     ):
         super().__init__(joint, engine_for)
         prior, mechanism = joint.prior, self.mechanism
-        if not isinstance(prior.on, Interval):
-            raise NotEnclosed(f"draws of a prior on {prior.on!r} are not enclosed")
         if mechanism.density.graph is None:
             raise NotEnclosed(f"the kernel could not be traced ({mechanism.density.opaque})")
-        self.shared = certified(Joint(_of_interval(prior.on), mechanism))
+        first = next(iter(prior.blocks()))[1]
+        law = _of_interval(prior.on) if isinstance(prior.on, Interval) else _of_counts(prior, first)
+        self.shared = certified(Joint(law, mechanism))
         self.status, self.reason = self.shared.status, ""
         density = prior._template.density
         own = rounded(mechanism.density, density) if density is not None else ()
         kept = [a for a in self.shared.assumptions if not a.startswith("numbers mean")]
         self.assumptions = (*kept, *own)
-        self._cells: list[DensityCells | None] = []
-        first = next(iter(prior.blocks()))[1]
-        self._cells.append(DensityCells(first, tuple(mechanism.breaks)))
+        self._cells: list[Draws | None] = [self._enclose(first)]
+
+    def _enclose(self, priors: Measure) -> Draws:
+        if isinstance(priors.on, Interval):
+            return DensityCells(priors, tuple(self.mechanism.breaks))
+        return CountMasses(priors)
 
     @cached_property
     def support(self) -> Any:
         """The kernel and the support of all draws: what proofs of infinities may read."""
         on, shared = self.joint.prior.on, self.shared
+        if not isinstance(on, Interval):  # a proof reads which integers have mass, and no more
+            return shared
         ends = np.array([on.lower], float), np.array([on.upper], float)
         secret = Secret(("x",), *ends, tuple(sorted({*self.mechanism.breaks})))
         return SimpleNamespace(
@@ -94,16 +101,16 @@ class EnclosedDraws(EstimateDraws):
             log_marginal_graph=None,
         )
 
-    def cells(self, k: int, priors: Measure) -> DensityCells | None:
+    def cells(self, k: int, priors: Measure) -> Draws | None:
         """Return the cells of the k-th block of draws; None where they are not enclosed."""
         while len(self._cells) <= k:
             try:
-                self._cells.append(DensityCells(priors, tuple(self.mechanism.breaks)))
+                self._cells.append(self._enclose(priors))
             except NotEnclosed:
                 self._cells.append(None)
         return self._cells[k]
 
-    def over_blocks(self, compute: Callable[[DensityCells], tuple], shape: tuple = ()) -> Any:
+    def over_blocks(self, compute: Callable[[Draws], tuple], shape: tuple = ()) -> Any:
         """Return what is computed of each block of draws, in their order."""
         found = []
         for k, (_, priors) in enumerate(self.joint.prior.blocks()):
@@ -142,7 +149,7 @@ class EnclosedDraws(EstimateDraws):
         own = extreme.lower, extreme.upper
         dead, possible = np.isneginf(top.upper), np.isneginf(top.lower)
 
-        def compute(cells: DensityCells) -> tuple[np.ndarray, np.ndarray]:
+        def compute(cells: Draws) -> tuple[np.ndarray, np.ndarray]:
             logs = self.log_marginals(cells, ys, shift)
             pair = (own, logs) if kind == "pml" else (logs, own)
             with np.errstate(invalid="ignore"):
@@ -154,7 +161,7 @@ class EnclosedDraws(EstimateDraws):
 
         return self.over_blocks(compute, (len(ys),))
 
-    def log_marginals(self, cells: DensityCells, ys: np.ndarray, shift: np.ndarray) -> Box:
+    def log_marginals(self, cells: Draws, ys: np.ndarray, shift: np.ndarray) -> Box:
         """Enclose log f_Y at outcomes for the draws of a block."""
         shape = cells.size, len(ys)
         low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
@@ -210,3 +217,10 @@ def _of_interval(on: Interval) -> Measure:
         _check=False,
     )
     return out
+
+
+def _of_counts(prior: Any, first: Measure) -> Measure:
+    """Return a law of the family of the draws, which has mass at every integer as they have."""
+    if (first.family or ("",))[0] not in POSITIVE_COUNTS:
+        raise NotEnclosed(f"draws of this prior on {prior.on!r} are not enclosed")
+    return prior.one(typical(first))

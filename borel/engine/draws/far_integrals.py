@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from borel.engine.draws.density_cells import middle_and_radius
+from borel.engine.draws.density_cells import DensityCells, middle_and_radius
 from borel.engine.draws.kernel_integrals import (
     NODES,
     Integrals,
@@ -26,18 +26,21 @@ from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 
 if TYPE_CHECKING:
-    from borel.engine.draws.density_cells import DensityCells
+    from borel.engine.draws.count_masses import CountMasses
     from borel.engine.problem.secret_and_kernel import Surface
     from borel.numerics.intervals.batched import Box
     from borel.numerics.jets.interpreter import Program
 
 
 def far_leakage(
-    surface: Surface, kind: str, low: float, high: float, cells: DensityCells
+    surface: Surface, kind: str, low: float, high: float, cells: DensityCells | CountMasses
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Enclose the leakage of every draw for almost every y of one box, perhaps unbounded."""
+    """Enclose the leakage of every draw for almost every y of one box, perhaps unbounded.
+
+    Nothing is known for secrets that are integers.
+    """
     lower, upper = np.zeros(cells.size), np.full(cells.size, np.inf)
-    if surface.secret.dim != 1 or len(surface.secret.atoms):
+    if not isinstance(cells, DensityCells):
         return lower, upper
     with np.errstate(all="ignore"):
         for log in surface.logs:

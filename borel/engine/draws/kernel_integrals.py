@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from borel.engine.draws.count_masses import CountMasses
 from borel.engine.draws.density_cells import (
     DEGREE,
     DensityCells,
@@ -22,6 +23,7 @@ from borel.engine.draws.density_cells import (
     raised,
     without_denormals,
 )
+from borel.engine.kernels.essential_supremum import over_rest
 from borel.engine.kernels.quadrature_rules import (
     Outcomes,
     _largest_product,
@@ -163,8 +165,11 @@ def largest_product() -> float:
     return _largest_product(NODES) * (1 + 1e-13)
 
 
-def integrals(surface: Surface, ys: Outcomes, cells: DensityCells) -> Integrals:
+def integrals(surface: Surface, ys: Outcomes, cells: DensityCells | CountMasses) -> Integrals:
     """Enclose the integrals for boxes of outcomes: polynomials of degree 2; for points, numbers."""
+    if isinstance(cells, CountMasses):
+        with np.errstate(all="ignore"):
+            return _at_points(surface, ys, cells)
     step = max(1, _LANES // len(cells.low))
     parts = []
     with np.errstate(all="ignore"):
@@ -212,6 +217,23 @@ def _some(surface: Surface, ys: Outcomes, cells: DensityCells) -> Integrals:
         a, b = np.concatenate([a[again], cut]), np.concatenate([cut, b[again]])
         key = np.concatenate([key[again], key[again]])
     return sums.finished([_at_end(surface, ys, *pair) for pair in cells.ends])
+
+
+def _at_points(surface: Surface, ys: Outcomes, counts: CountMasses) -> Integrals:
+    """Return the kernel at the points of a head, and what it is at most beyond."""
+    n, index = len(ys.low), np.arange(len(ys.low))
+    x = [batched.point(counts.points[None, None, :])]
+    found = jets_in_y(surface.programs(ys.shift)[0], surface, ys, index, x, None, 2)
+    middle, radius = (v[[0, 1, 4] if ys.order else [0]] for v in middle_and_radius(found))
+    ends = _outcomes(Outcomes(ys.low, ys.high, ys.centre, 1, ys.shift), index)
+    top = over_rest(surface, (ends[0][0], ends[1][0]), n, 1.0, counts.ends)
+    scaled = batched.exp(batched.subtract(batched.point(top), batched.point(ys.shift)))[1]
+    error = np.where(np.isneginf(top), 0.0, np.where(np.isnan(scaled), np.inf, scaled))[:, None]
+    known = np.isfinite(radius).all(axis=(0, 2)) & np.isfinite(error[:, 0])
+    lost = np.logical_not(known)
+    middle[:, lost], radius[:, lost], error[lost] = 0.0, 0.0, 0.0
+    without_denormals(middle, radius)
+    return Integrals(middle, radius, error, np.zeros((n, 0)), lost)
 
 
 def _at_end(surface: Surface, ys: Outcomes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
@@ -268,7 +290,7 @@ def _cuts(surface: Surface, ys: Outcomes, index, a, b, kink: Any) -> np.ndarray:
     return cut
 
 
-def marginals(cells: DensityCells, of: Integrals, draws: Any = slice(None)) -> Box:
+def marginals(cells: DensityCells | CountMasses, of: Integrals, draws: Any = slice(None)) -> Box:
     """Enclose f_Y e^-shift of draws: coefficients of polynomials in y (rows, draws, boxes).
 
     What is not known but by its size is a part of the first coefficient, another one at every y.

@@ -25,6 +25,7 @@ from borel.numerics.jets.elementary import logarithm
 
 if TYPE_CHECKING:
     from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.draws.count_masses import CountMasses
     from borel.engine.draws.density_cells import DensityCells
     from borel.engine.problem.protocols import WithMasses
     from borel.numerics.intervals.batched import Box
@@ -57,7 +58,7 @@ class OutcomeBoxes:
 
     # -- the search -------------------------------------------------------------------------
 
-    def supremum(self, cells: DensityCells) -> tuple[np.ndarray, np.ndarray]:
+    def supremum(self, cells: DensityCells | CountMasses) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the essential supremum for every draw of a block, or prove it infinite."""
         deadline = settings.search_deadline()
         low, high = self._first(cells)
@@ -90,7 +91,7 @@ class OutcomeBoxes:
         closed = np.where(cells.lost, np.inf, np.maximum(closed, best))
         return np.where(cells.lost, 0.0, best), closed
 
-    def _first(self, cells: DensityCells) -> tuple[np.ndarray, np.ndarray]:
+    def _first(self, cells: DensityCells | CountMasses) -> tuple[np.ndarray, np.ndarray]:
         """Cut the line at breaks, at the ends of the secrets, and into a few pieces."""
         line = self.line
         marks = [*self.shared.joint.mechanism.breaks, *cells.interval, line.lower, line.upper]
@@ -138,7 +139,9 @@ class OutcomeBoxes:
 
     # -- bounds on boxes --------------------------------------------------------------------
 
-    def _evaluate(self, cells: DensityCells, low, high, alive, deadline: float) -> Box:
+    def _evaluate(
+        self, cells: DensityCells | CountMasses, low, high, alive, deadline: float
+    ) -> Box:
         """Return what the suprema over boxes are at least, and what the leakage is at most.
 
         Only draws that are alive in some box of a block are looked at there.
@@ -163,7 +166,7 @@ class OutcomeBoxes:
             upper[:, k] = np.minimum(upper[:, k], found[1])
         return lower, upper
 
-    def _boxes(self, cells: DensityCells, low, high, draws, deadline: float) -> Box:
+    def _boxes(self, cells: DensityCells | CountMasses, low, high, draws, deadline: float) -> Box:
         """Bound the leakage of draws on finite boxes of outcomes."""
         centre, half = geometry(low, high)
         tol = self.tol / 16
