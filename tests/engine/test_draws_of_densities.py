@@ -377,6 +377,88 @@ def test_finitely_many_outcomes():
         assert holds(found.draws, c, d, mp.log(mpmath.mpf(3) / 4 / min(masses))) <= 1e-6
 
 
+def test_an_atom_of_the_outcome():
+    """Laplace noise clipped to [0, 1]: P{Y = 0 | x} is e^(-x / b) / 2, and PML is largest there."""
+    mech = bl.mechanisms.laplace(b=B, secret=UNIT).clip(0, 1)
+    j = learnt("truncated normal") * mech
+    at, over = bl.pml(j)(0.0).draws, bl.pml(j).sup().draws
+    _, draws, _, make, cuts = PRIORS["truncated normal"]
+    for c, d in [(0, 0), (1, 1)]:
+        p, points = make(parameters_of(draws, c, d)), [mpmath.mpf(v) for v in cuts]
+        means = [
+            mp.quad(lambda x, p=p, g=g: p(x) * mp.exp(-g(x) / mpmath.mpf(B)), points)
+            for g in (lambda x: x, lambda x: 1 - x)
+        ]
+        assert holds(at, c, d, -mp.log(means[0])) <= 1e-6
+        assert holds(over, c, d, -mp.log(min(means))) <= 1e-6
+
+
+def test_one_sided_noise():
+    """Exponential noise: at y the secrets above it are ruled out, so that PMC is infinite."""
+    mech = bl.Mechanism(
+        lambda y, x: np.where(y > x, 2 * np.exp(-2 * (y - x)), 0.0), secret=UNIT, outcome=bl.Reals()
+    )
+    j = learnt("beta") * mech
+    for found in (bl.pmc(j)(0.5), bl.pmc(j).sup()):
+        assert np.isposinf(found.draws["lower"].values).all()
+    at, values = bl.pml(j)(0.5).draws, PRIORS["beta"][1]
+    y = mpmath.mpf(0.5)
+    for c, d in np.ndindex(*DRAWS):
+        p = beta({n: exact(v[c, d]) for n, v in values.items()})
+        value = -mp.log(mp.quad(lambda x, p=p: p(x) * mp.exp(-2 * (y - x)), [0, y]))
+        assert holds(at, c, d, value) <= 1e-6
+
+
+COUNTS = {
+    "Poisson": (
+        {"mu": numbers(0.5, 6)},
+        lambda d: bl.poisson(mu=d["mu"]),
+        lambda v, n: v["mu"] ** n * mp.exp(-v["mu"]) / mp.factorial(n),
+        0,
+    ),
+    "negative binomial": (
+        {"mu": numbers(0.5, 4), "alpha": numbers(0.5, 4)},
+        lambda d: bl.negative_binomial(mu=d["mu"], alpha=d["alpha"]),
+        lambda v, n: (
+            mp.binomial(n + v["alpha"] - 1, n)
+            * (v["alpha"] / (v["mu"] + v["alpha"])) ** v["alpha"]
+            * (v["mu"] / (v["mu"] + v["alpha"])) ** n
+        ),
+        0,
+    ),
+    "geometric": (
+        {"p": numbers(0.3, 0.8)},
+        lambda d: bl.geometric(p=d["p"]),
+        lambda v, n: v["p"] * (1 - v["p"]) ** (n - 1),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_secrets_that_are_integers(name):
+    """Laplace noise of b = 2, at 3; whether there are more than 2, answered rightly by 3/4."""
+    draws, build, mass, first = COUNTS[name]
+    prior = bl.priors.from_posterior(posterior(**draws), build)
+    noise = prior * bl.mechanisms.laplace(b=2.0, secret=prior.on)
+    answer = prior * bl.Mechanism(
+        lambda y, x: np.where((x > 2) == (y == 1), 0.75, 0.25),
+        secret=prior.on,
+        outcome=bl.Finite([0, 1]),
+    )
+    at, over, cost = bl.pml(noise)(3.0), bl.pml(noise).sup(), bl.pmc(answer).sup()
+    assert at.status == over.status == "certified"
+    assert np.isposinf(over.draws["lower"].values).all()
+    for c, d in [(0, 1), (1, 2)]:
+        p = {n: exact(v[c, d]) for n, v in draws.items()}
+        head = [mass(p, n) for n in range(first, 400)]
+        mean = mp.fsum(q * mp.exp(-abs(n - 3) / mpmath.mpf(2)) for n, q in enumerate(head, first))
+        assert holds(at.draws, c, d, -mp.log(mean)) <= 1e-6
+        few = mp.fsum(head[: 3 - first])
+        largest = max((1 + 2 * few) / 4, (3 - 2 * few) / 4)
+        assert holds(cost.draws, c, d, mp.log(4 * largest)) <= 1e-6
+
+
 def test_what_the_support_alone_decides():
     """LDP and maximal leakage are one Bound, whatever the draws are worth."""
     _, draws, build, _, _ = PRIORS["beta"]

@@ -182,8 +182,9 @@ class EnclosedDraws(EstimateDraws):
         """Enclose the supremum over the outcomes for every draw, or prove that it is infinite."""
         outcome = self.joint.outcome
         if outcome.kind == "finite":
-            low, high = self.at_many(kind, outcome.array.astype(float))
-            return self._enclosed((low.max(axis=1), high.max(axis=1)))
+            found = [self.at(kind, y) for y in outcome.array.astype(float)]
+            low, high = (np.max([one[end] for one in found], axis=0) for end in (0, 1))
+            return self._enclosed((low, high))
         if outcome.kind == "countable":
             return super().sup(kind)
         tol = max(settings.current().tol, WIDTH)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from borel.numerics.intervals.batched import Box
 
 _FIRST = 16
-_ROUNDS = 40
+_ROUNDS, _PATIENCE = 40, 6
 _MOST = 4000
 _BLOCK = 64
 _PARTS, _FAR = 8, 60
@@ -74,8 +74,9 @@ class OutcomeBoxes:
             open_ = upper > (best + 0.9 * self.tol)[:, None]
             open_[cells.lost] = False
             some = open_.any(axis=0)
+            endless = (np.isinf(upper) & open_).any(axis=0)
             stop = turn == _ROUNDS - 1 or settings.late(deadline) or count > _MOST
-            endless = np.isinf(upper[~cells.lost]).any(axis=0)
+            stop |= turn == _PATIENCE and bool(endless.any())
             lost_far = bool((endless & ~np.isfinite(high - low)).any())
             if endless.any() and ((turn == 0 and lost_far) or turn == 3 or stop):
                 ends = [(float(low[k]), float(high[k])) for k in np.flatnonzero(endless)]
@@ -200,8 +201,11 @@ class OutcomeBoxes:
                 uppers += [pair[1] + chosen.excess for pair in ends]
         upper = np.fmin.reduce([np.where(np.isnan(u), np.inf, u) for u in uppers])
         lower = np.fmax.reduce([np.where(np.isnan(v), 0.0, v) for v in lowers])
-        upper = np.maximum(upper + np.abs(upper) * 2.0**-48, 0.0)
-        lower = np.maximum(lower - np.abs(lower) * 2.0**-48, 0.0)
+        off = np.where(np.isfinite(lower), np.abs(lower) * 2.0**-48, 0.0)
+        lower, upper = (
+            np.maximum(lower - off, 0.0),
+            np.maximum(upper + np.abs(upper) * 2.0**-48, 0.0),
+        )
         wrong = lower > upper * (1 + 1e-12) + 1e-12  # then neither is trusted
         return np.where(wrong, 0.0, np.minimum(lower, upper)), np.where(wrong, np.inf, upper)
 
