@@ -183,7 +183,8 @@ class EnclosedDraws(EstimateDraws):
         outcome = self.joint.outcome
         if outcome.kind == "finite":
             found = [self.at(kind, y) for y in outcome.array.astype(float)]
-            low, high = (np.max([one[end] for one in found], axis=0) for end in (0, 1))
+            low = np.max([one.lower for one in found], axis=0)
+            high = np.max([one.upper for one in found], axis=0)
             return self._enclosed((low, high))
         if outcome.kind == "countable":
             return super().sup(kind)
