@@ -505,6 +505,37 @@ def test_the_estimate_engine_is_obeyed():
         assert bl.pml(joint("beta", "Laplace"))(0.25).status == "estimate"
 
 
+def test_little_work_says_less_and_nothing_false():
+    j = joint("beta", "truncated Laplace")
+    full = bl.pml(j).sup().draws
+    with bl.options(budget=0.05):
+        short = bl.pml(joint("beta", "truncated Laplace")).sup().draws
+    assert (short["lower"].values <= full["upper"].values).all()
+    assert (short["upper"].values >= full["lower"].values).all()
+    assert (short["upper"] - short["lower"]).values.max() > 1e-6
+
+
+def test_any_name_of_a_parameter():
+    """A density of t, say: no name means anything to the engine."""
+    from scipy.special import betaln
+
+    t, w0 = numbers(0.5, 3), numbers(0.5, 3)
+    written = bl.priors.from_posterior(
+        posterior(t=t, w0=w0),
+        lambda d: bl.Measure(
+            lambda x, t, w0: (t - 1) * np.log(x) + (w0 - 1) * np.log1p(-x) - betaln(t, w0),
+            UNIT,
+            log=True,
+            params={n: d[n].values for n in ("t", "w0")},
+        ),
+    )
+    found = bl.pml(written * KERNELS["Laplace"][0](UNIT))(0.25).draws
+    p = beta({"alpha": exact(t[1, 1]), "beta": exact(w0[1, 1])})
+    y = mpmath.mpf(0.25)
+    mass = mp.quad(lambda x: p(x) * mp.exp(-2 * abs(y - x)), [0, y, 1])
+    assert holds(found, 1, 1, -mp.log(mass)) <= 1e-6
+
+
 def test_a_density_of_another_mass_is_refused():
     with pytest.raises(bl.errors.InvalidInput, match="integrates to 1"):
         draws = bl.priors.from_posterior(

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from borel.numerics.intervals.batched import Box
 
+DISTANCE = "log distance"
+"""The input that is the logarithm of the distance from an end: no parameter has such a name."""
+
 
 class EndMasses:
     """The terms of the densities, by their logarithms.
@@ -54,7 +57,11 @@ class EndMasses:
         self.size = len(next(iter(parameters.values())))
         ranges = {name: (np.array(v.min()), np.array(v.max())) for name, v in parameters.items()}
         whole = np.array(-math.inf), np.array(math.inf)
-        self.ranges: dict[str, Any] = {**ranges, "x": tuple(map(np.array, interval)), "t": whole}
+        self.ranges: dict[str, Any] = {
+            **ranges,
+            "x": tuple(map(np.array, interval)),
+            DISTANCE: whole,
+        }
         self.logs = [
             self._powers(rewrite.log_of(term, self._nonnegative)) for term in self._terms(density)
         ]
@@ -146,7 +153,7 @@ class EndMasses:
         except NotEnclosed:
             return None
         outwards = sign if kind == "x" else (-1.0 if math.isfinite(end) else 1.0)
-        name = "x" if kind == "x" else "t"
+        name = "x" if kind == "x" else DISTANCE
         ends = (start_low, math.inf) if outwards > 0 else (-math.inf, start_high)
         over = arithmetic.variable(np.array([ends[0]]), np.array([ends[1]]), 1)
         at = arithmetic.constant(np.array([start_low]), np.array([start_high]))
@@ -189,7 +196,7 @@ def beside(
     ['const', 'input', 'multiply', 'add']
     """
     b = GraphBuilder()
-    t = b.add("input", "t")
+    t = b.add("input", DISTANCE)
     v, place = b.add("exp", t), b.constant(end if math.isfinite(end) else 0.0)
     x = v if sign > 0 else b.add("negative", v)
     if math.isfinite(end) and end != 0:

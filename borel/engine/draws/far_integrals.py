@@ -155,6 +155,8 @@ class _Pieces:
                 out.append((float(over[0][k]), float(over[1][k])))
                 continue
             at = first if math.isinf(a) else last
+            # from inside the last piece on: log f may jump at its end
+            a, b = (a, self.middle[0]) if math.isinf(a) else (self.middle[-1], b)
             x = boxes(np.array([[a]]), np.array([[b]]), 0, 1)
             jet = self.log.run(self.surface.inputs(x, self._y(1)), 1).jet
             slope = arithmetic.entry(jet, 1)
