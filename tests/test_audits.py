@@ -161,7 +161,7 @@ def test_the_mean_prior():
     noise = bl.mechanisms.laplace(b=1.0)
     study = bl.Study(title="T", mechanism=noise, prior=beta, report=["maximal_leakage", "pml"])
     audit = bl.load(bl.audit(study))
-    assert audit["maximal_leakage"].status == "estimate"
+    assert audit["maximal_leakage"].status == "certified"
     assert audit.missing["pml/law"].startswith("the law of the leakage over a posterior: not yet")
 
 

@@ -20,6 +20,7 @@ from borel.errors import BorelError, NotYet
 from borel.figures.envelopes import envelope
 from borel.figures.leakage_curves import law_curve, leakage_curve
 from borel.priors.posteriors import PosteriorPriors
+from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def _figure(
 
     def compute() -> Nodes:
         found = figure(joint)
-        if is_random(joint):
+        if is_random(joint) and not isinstance(found, Bound):
             return _random_nodes(name, found, packed)
         about = _over(joint)
         nodes = {name: packed(found, **_row(label, title, **about))}
@@ -222,10 +223,10 @@ def _guarantee(guarantee: Any, joint: Joint, packed: Callable[..., xr.Dataset]) 
     name = "guarantees/" + re.sub(r"[^A-Za-z0-9.]+", "-", repr(guarantee)).strip("-")
 
     def compute() -> Nodes:
-        if is_random(joint):
-            share = joint.satisfies(guarantee).bound
-            return {name: packed(share, **_row(f"P({label} holds)", probability_of=label))}
         verdict = joint.satisfies(guarantee)
+        if isinstance(verdict, RandomVerdict):
+            about = _row(f"P({label} holds)", probability_of=label)
+            return {name: packed(verdict.bound, **about)}
         if (own := verdict.bound.confidence) is not None:
             verdict = verdict.at(confidence=own)
         holds = {True: "yes", False: "no", None: "undecided"}[verdict.holds]

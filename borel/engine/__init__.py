@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -101,4 +102,16 @@ def draws_engine(joint: Joint) -> DrawsEngine:
 
     if joint.prior.on.dim > 1 or joint.outcome.dim > 1:
         raise NotYet("learnt * mech", missing="products of alphabets that are not finite")
+    if settings.current().engine != "estimate":
+        enclosed = joint._memo.fact("enclosed draws", lambda: _enclosed_draws(joint))
+        if enclosed is not None:
+            return enclosed
     return EstimateDraws(joint, engine_for)
+
+
+def _enclosed_draws(joint: Joint) -> DrawsEngine | None:
+    from borel.engine.draws.enclosed import EnclosedDraws
+
+    with suppress(NotEnclosed):
+        return EnclosedDraws(joint, engine_for, certified_engine)
+    return None

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from borel.priors.random_bound import RandomBound
     from borel.priors.sets import PriorSet
+    from borel.probability.bound import Bound
     from borel.probability.joint import Joint
 
 _TOGETHER = 64
@@ -74,7 +75,8 @@ def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> 
     -------
     PosteriorPriors
         To be multiplied by a mechanism: ``learnt * mech``. Figures of finite priors and finite
-        outcomes are enclosed for every draw; those of other priors are estimates, and say so.
+        outcomes are enclosed for every draw, and so are PML and PMC of priors with a density on an
+        interval, if it and the kernel can be traced; others are estimates, and say so.
 
     Raises
     ------
@@ -509,8 +511,10 @@ class PosteriorPriors(Remade):
         """Return the leakage of a joint with this random prior."""
         return PosteriorLeakage(joint, kind)
 
-    def figure_of(self, joint: Joint, name: str, *arguments: Any) -> RandomBound:
+    def figure_of(self, joint: Joint, name: str, *arguments: Any) -> RandomBound | Bound:
         """Return a measure of a joint with this random prior: one figure for each draw.
+
+        One that depends on the support alone, which all draws are seen to share, is one Bound.
 
         Raises
         ------
@@ -525,6 +529,8 @@ class PosteriorPriors(Remade):
         from borel.engine import draws_engine
 
         engine = draws_engine(joint) if self.size else None
+        if engine is not None and (shared := engine.of_support(name)) is not None:
+            return shared
         label, of_draw = name.replace("_", " "), asked_of_draw(joint, name, *arguments)
         return random_figure(joint, engine, lambda e: e.figure(name, *arguments), label, of_draw)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.engine.draws.parts import PerDraw
 from borel.engine.problem.engine import Figures
 from borel.errors import NotYet
+
+if TYPE_CHECKING:
+    from borel.probability.bound import Bound
 
 
 class DrawsEngine(Figures[PerDraw]):
@@ -25,6 +28,10 @@ class DrawsEngine(Figures[PerDraw]):
     def at_many(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the leakage at outcomes for every draw, shape (draws, outcomes) each."""
         raise self.not_yet("at_many")
+
+    def of_support(self, name: str) -> Bound | None:
+        """Return a figure that depends on the support alone, if all draws are seen to share it."""
+        return None
 
     # -- the law over outcomes of each draw -------------------------------------------------------
 
