@@ -372,6 +372,26 @@ def test_one_sided_secrets():
     assert np.isposinf(bl.pml(j).sup().draws["lower"].values).all()
 
 
+def test_draws_of_very_different_scales():
+    r"""Normals from a millionth to a million wide: what is known of one is not lost to another.
+
+    E e^(-|y - X| / b) is the sum over both signs s of
+    e^(-s (y - m) / b + v) Phi(s (y - m) / sigma - sigma / b), with v = (sigma / b)^2 / 2.
+    """
+    mu, sigma = np.array([[0.3, 0.0, -5.0]]), np.array([[1e-6, 1.0, 0.01]])
+    draws = bl.priors.from_posterior(
+        posterior(mu=mu, sigma=sigma), lambda d: bl.normal(mu=d["mu"], sigma=d["sigma"])
+    )
+    found = bl.pml(draws * bl.mechanisms.laplace(b=B))(0.25).draws
+    for d in range(3):
+        m, s, b = exact(mu[0, d]), exact(sigma[0, d]), mpmath.mpf(B)
+        z = (mpmath.mpf(0.25) - m) / s
+        parts = (
+            mp.exp(-k * z * s / b + (s / b) ** 2 / 2) * mp.ncdf(k * z - s / b) for k in (1, -1)
+        )
+        assert holds(found, 0, d, -mp.log(mp.fsum(parts))) <= 1e-6
+
+
 def test_finitely_many_outcomes():
     """Is X > 1/2? answered rightly with probability 3/4."""
     mech = bl.Mechanism(
