@@ -1,9 +1,9 @@
-"""Enclosures of PML and PMC for every draw of a prior with a density, against one kernel.
+"""Enclosures of PML and PMC for every draw of a prior with a density, or on integers.
 
 The extremes of the kernel over the secrets depend on the null sets of the prior alone, which all
-draws share: their densities are positive almost everywhere on one interval. They are those of one
-law there. f_Y of all draws is one product of matrices (`kernel_integrals`). Over outcomes, boxes
-are cut that may hold the supremum of some draw.
+draws share: their densities are positive almost everywhere on one interval, or they have mass at
+every integer. They are those of one law there. f_Y of all draws is one product of matrices
+(`kernel_integrals`). Over outcomes, boxes are cut that may hold the supremum of some draw.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ _OPEN = "no bound from above was found for some of the draws within the budget"
 
 
 class EnclosedDraws(EstimateDraws):
-    """PML and PMC for every draw of a prior with a traced density on an interval.
+    """PML and PMC for every draw of a prior with a traced density, or of a family on integers.
+
+    What is not enclosed here, mutual information and suprema over countably many outcomes, is what
+    `EstimateDraws` says of it, and its status is that.
 
     Raises
     ------

@@ -193,7 +193,7 @@ def beside(
     >>> import numpy as np
     >>> from borel.numerics.graphs.trace import trace
     >>> [op for op, _ in beside(trace(lambda x: 2 * np.log1p(-x), ("x",), ()), 1.0, -1.0).nodes]
-    ['const', 'input', 'multiply', 'add']
+    ['input', 'const', 'multiply', 'add']
     """
     b = GraphBuilder()
     t = b.add("input", DISTANCE)
@@ -220,7 +220,7 @@ def beside(
         elif (c := slope(forms[k])) is not None:
             found.append(b.add("multiply", b.constant(c), v))
         elif op == "log1p" and (c := slope(forms[args[0]], 1) or 0.0) > 0:
-            found.append(b.add("add", b.add("log", b.constant(c)), t))
+            found.append(t if c == 1 else b.add("add", b.add("log", b.constant(c)), t))
         else:
             found.append(b.add(op, *(found[a] for a in args)))
     whole = b.graph(b.add("add", found[-1], t))
