@@ -41,7 +41,7 @@ def sibson_information(joint: Joint, order: Any) -> Bound:
     -------
     Bound
         In nats, exact. Floats widen it by their rounding times (order + 1) / \|order - 1\|: give
-        Fractions near order 1. It increases with the order, and is the least Renyi divergence of
+        Fractions near order 1. It grows with the order, and is the least Renyi divergence of
         that order of P_XY from P_X x Q, over every law Q of Y.
 
     Raises

@@ -48,7 +48,7 @@ def staircase(
         D > 0: the distance of two secrets up to which their densities differ by e^epsilon at most.
     gamma : float or DataArray, optional
         The step fraction, in (0, 1); if not given 1 / (1 + e^(epsilon / 2)), as a float, which
-        makes the mean of \|y - x\| smallest among all epsilon-private noises.
+        makes the mean of \|y - x\| smallest among all noises of that level.
     secret : Alphabet
         Numbers: the alphabet of x.
 
@@ -71,7 +71,7 @@ def staircase(
 
     References
     ----------
-    Geng, Viswanath, "The Optimal Mechanism in Differential Privacy" (2014), Theorems 1 and 2.
+    Geng, Viswanath, "The Optimal Mechanism in Differential Privacy" (2014).
 
     Examples
     --------
@@ -108,7 +108,7 @@ def staircase(
 def _draw(
     epsilon: float, width: float, gamma: float, x: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw as Algorithm 1 of the paper: a sign, a period, and the upper or lower part of it."""
+    """Draw as the paper does: a sign, a period, and the upper or the lower part of it."""
     size, fall = np.shape(x), math.exp(-epsilon)
     period = rng.geometric(-math.expm1(-epsilon), size=size) - 1
     upper = rng.uniform(size=size) < gamma / (gamma + fall * (1 - gamma))

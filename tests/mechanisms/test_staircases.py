@@ -85,7 +85,7 @@ def test_the_total_is_one_and_conventions_hold():
 
 @pytest.mark.parametrize("epsilon", [0.125, 1.0, 4.0])
 def test_the_default_gives_the_least_mean_distance_of_the_paper(epsilon):
-    """D e^(epsilon / 2) / (e^epsilon - 1) (Theorem 3); every other gamma gives more."""
+    """D e^(epsilon / 2) / (e^epsilon - 1), and every other gamma gives more."""
     D, fall = 1.5, mp.exp(-mp.mpf(epsilon))
 
     def distance(gamma):
