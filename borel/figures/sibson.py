@@ -41,8 +41,8 @@ def sibson_information(joint: Joint, order: Any) -> Bound:
     -------
     Bound
         In nats, exact. Floats widen it by their rounding times (order + 1) / \|order - 1\|: give
-        Fractions near order 1. It grows with the order, and is the least Renyi divergence of
-        that order of P_XY from P_X x Q, over every law Q of Y.
+        Fractions near order 1. It never falls as the order grows, and is the least Renyi divergence
+        of that order of P_XY from P_X x Q, over every law Q of Y.
 
     Raises
     ------
