@@ -58,6 +58,7 @@ from .figures.profiles import hockey_stick as hockey_stick
 from .figures.profiles import privacy_profile as privacy_profile
 from .figures.profiles import psi_1 as psi_1
 from .figures.profiles import psi_2 as psi_2
+from .figures.sibson import sibson_information as sibson_information
 from .figures.worst_cases import dynamic_min_entropy_leakage as dynamic_min_entropy_leakage
 from .figures.worst_cases import event_maximal_leakage as event_maximal_leakage
 from .figures.worst_cases import max_information as max_information

@@ -20,8 +20,8 @@ from importlib import import_module
 
 failed, _ = doctest.testfile("sessions.txt", module_relative=False)
 runner = doctest.DocTestRunner()
-for module, name in (("figures.sibson", "sibson_information"),
-                     ("priors.constructors", "wasserstein_ball")):
+for module, name in (("figures.arimoto", "arimoto_information"),
+                     ("priors.constructors", "kolmogorov_ball")):
     module = import_module(f"borel.{module}")
     for test in doctest.DocTestFinder().find(getattr(module, name), globs=dict(vars(module))):
         assert test.examples

@@ -418,6 +418,14 @@ _TABLE = (
             worst_case=False,
         ),
     ),
+    Figure(
+        name="sibson_information",
+        title="Sibson's mutual information",
+        definition=r"I_\alpha(X;Y) = \frac{\alpha}{\alpha - 1} "
+        r"\log \sum_y \Big(\sum_x P_X(x) P_{Y|X=x}(y)^\alpha\Big)^{1/\alpha}",
+        source='Sibson, "Information Radius" (1969)',
+        module="sibson",
+    ),
     # -- of one outcome, of an event, or of the worst of them -------------------------------------
     Figure(
         name="maximal_realizable_leakage",

@@ -9,3 +9,4 @@ from .noise import laplace as laplace
 from .parameter_arrays import MechanismFamily as MechanismFamily
 from .resampling import countable as countable
 from .response import randomized_response as randomized_response
+from .staircases import staircase as staircase

@@ -91,7 +91,7 @@ def laplace(*, b: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE) -> M
         half = np.exp(-np.abs(z)) / 2
         return np.where(z < 0, half, 1 - half)
 
-    out = _noise("laplace", f"(b={b:g})", log_density, secret, outcome)
+    out = additive("laplace", f"(b={b:g})", log_density, secret, outcome)
     out.cdf = Density(lambda y, x: tail((y - x) / b), {"y": outcome, "x": secret})
     out.survival = Density(lambda y, x: tail((x - y) / b), {"y": outcome, "x": secret})
     out.sampler = partial(_draw_laplace, b)
@@ -151,7 +151,7 @@ def gaussian(*, sigma: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE)
     def log_density(y: Any, x: Any) -> Any:
         return -(((y - x) / sigma) ** 2) / 2 - (np.log(sigma) + _LOG_2PI / 2)
 
-    out = _noise("gaussian", f"(sigma={sigma:g})", log_density, secret, outcome)
+    out = additive("gaussian", f"(sigma={sigma:g})", log_density, secret, outcome)
     ndtr = scipy.special.ndtr
     out.cdf = Density(lambda y, x: ndtr((y - x) / sigma), {"y": outcome, "x": secret})
     out.survival = Density(lambda y, x: ndtr((x - y) / sigma), {"y": outcome, "x": secret})
@@ -160,7 +160,10 @@ def gaussian(*, sigma: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE)
     return out
 
 
-def _noise(name: str, shown: str, log_density: Callable, secret: Any, outcome: Any) -> Mechanism:
+def additive(
+    name: str, shown: str, log_density: Callable, secret: Any, outcome: Any = _LINE
+) -> Mechanism:
+    """Make additive noise on the line from a log-density that integrates to 1 at every location."""
     if not (isinstance(secret, Alphabet) and secret.numeric and secret.dim == 1):
         raise InvalidInput(name, expected="secret = an alphabet of numbers", got=repr(secret))
     if outcome != _LINE:

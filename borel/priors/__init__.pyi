@@ -18,6 +18,7 @@ from .constructors import polytope as polytope
 from .constructors import product as product
 from .constructors import tv_ball as tv_ball
 from .constructors import union as union
+from .constructors import wasserstein_ball as wasserstein_ball
 from .hyperpriors import power_scaling as power_scaling
 from .hyperpriors import sensitivity as sensitivity
 from .posteriors import PosteriorPriors as PosteriorPriors
