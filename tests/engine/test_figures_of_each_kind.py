@@ -120,7 +120,6 @@ NOISY_PRODUCT = joint(bl.uniform(SQUARE), lambda y, x: gauss(y, x[0] * x[1]))
 DEPENDENT = joint(
     bl.Measure(lambda x: 0.5 + 2 * x[0] * x[1], on=SQUARE), toss_in_square, bl.Finite([0, 1])
 )
-WIDTHS = joint(bl.pmf([0.25, 0.75], on=bl.Finite([1.0, 2.0])), waiting, HALF_LINE)
 CLAYTON = bl.uniform(UNIT) * bl.mechanisms.clayton(eta=0.1, theta=1.0)
 ROWS = bl.Mechanism.from_matrix(np.array([[4, 2, 2], [2, 4, 2], [1, 2, 5]]) / 8, secret=THREE)
 
@@ -175,7 +174,6 @@ FIGURES = {
     "pole": lambda: bl.pml(joint(bl.uniform(UNIT), singular, UNIT)).sup(),
     "fading": lambda: bl.pml(joint(bl.uniform(UNIT), late)).sup(),
     "slope": lambda: bl.pmc(APART).sup(),
-    "square": lambda: bl.pmc(WIDTHS).exp_mean(),
     "information-kl": lambda: bl.mutual_information(TWO),
     "information-chi-square": lambda: bl.f_information(TWO, "chi_square"),
     "information-tv": lambda: bl.total_variation(TWO),
@@ -463,7 +461,6 @@ ENDLESS = [
     "pole",
     "fading",
     "slope",
-    "square",
     "several-infinite",
     "several-slope",
     "count-infinite-pml",

@@ -9,6 +9,7 @@ from engine.blind_infinities import DECOYS
 from engine.near_misses import NEAR_MISSES
 
 import borel as bl
+from borel.engine import engine_for
 from borel.engine.countable.infinity_proofs import prove_countable
 from borel.engine.infinite.proofs import prove
 
@@ -22,7 +23,7 @@ def named(cases):
 def search(case):
     joint = case.build()
     with bl.options(closed_forms=False):
-        engine = (bl.pml if case.kind == "pml" else bl.pmc)(joint)._engine()
+        engine = engine_for(joint)
         if joint.outcome.kind == "countable":
             return prove_countable(engine, case.kind)
         return prove(engine, case.kind, [])
