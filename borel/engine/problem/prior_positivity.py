@@ -161,7 +161,7 @@ def require_nonnegative(density: Density, what: str) -> None:
 
     Intervals prove that it is negative; that none is found proves nothing.
     """
-    ranges, graph = _ranges(density), density.graph
+    ranges, graph = ranges_of(density), density.graph
     if graph is None or any(a.kind != "continuous" for a in density.alphabets.values()):
         return
     names = list(graph.inputs)
@@ -220,7 +220,7 @@ def _middle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(np.isinf(a) & ~np.isinf(b), np.minimum(-2 * np.abs(b), -1.0), inner)
 
 
-def _ranges(density: Density) -> dict[str, Any]:
+def ranges_of(density: Density) -> dict[str, Any]:
     """Return the least and the greatest value of every input of a density."""
     return {
         name: _range(factor)
@@ -231,7 +231,7 @@ def _ranges(density: Density) -> dict[str, Any]:
 
 def prover(density: Density) -> Callable[[Graph], bool]:
     """Return what proves that a function of the same inputs is >= 0 on the alphabets."""
-    ranges = _ranges(density)
+    ranges = ranges_of(density)
 
     def nonnegative(graph: Graph) -> bool:
         try:
