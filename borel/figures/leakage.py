@@ -354,7 +354,8 @@ def _signed_bound(engine: Any, low: float, high: float) -> Bound:
         if np.isinf(low):
             return Bound.estimate(low, 0.0, reason=engine.reason)
         return Bound.estimate((low + high) / 2, (high - low) / 2, reason=engine.reason)
-    return getattr(Bound, engine.status)(low, high, assumptions=engine.assumptions)
+    status = "certified" if getattr(engine, "covers", False) else engine.status
+    return getattr(Bound, status)(low, high, assumptions=engine.assumptions)
 
 
 def _is_single(alphabet: Any, y: Any) -> bool:

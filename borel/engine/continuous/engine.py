@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, wraps
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,6 +44,18 @@ Estimates = Callable[["Joint", str], Any]
 _TOP, _BOTTOM = 1.0, -1.0
 
 
+def covering(figure: Any) -> Any:
+    """Make a figure certified that is widened by how far the kernel may be from a law."""
+
+    @wraps(figure)
+    def certified(self: CertifiedEngine, *args: Any, **about: Any) -> Bound:
+        found = figure(self, *args, **about)
+        known = self.covers and found.status == "conditional"
+        return replace(found, status="certified") if known else found
+
+    return certified
+
+
 class _Points(NamedTuple):
     """Outcomes on one sheet: the density, or the mass of an atom."""
 
@@ -69,6 +82,12 @@ class CertifiedEngine(LawMeasures):
         The joint.
     joint : Joint
         The same, or one of a sum of its secrets (`reduced_joint`).
+    slack : float
+        How far log f(y|x) may be from that of the law meant, f(y|x) over its integral: its suprema,
+        log f_Y, and masses as factors, are widened by that.
+    covers : bool
+        Whether figures would be certified but for a slack of more than rounding. Those that cover
+        it are (`covering`).
 
     Raises
     ------
@@ -96,8 +115,10 @@ class CertifiedEngine(LawMeasures):
         self.at_atoms = {a: Surface(m, self.secret) for a, m in mechanism.masses.items()}
         self.reason = ""
         conditions = list(self.secret.assumptions)
+        self.slack = -math.log1p(-normalised.miss) * (1 + 1e-12)
         if not normalised.proved:
             conditions.append(f"kernel normalised: {normalised}")
+        self.covers = normalised.status == "within" and len(conditions) == 1
         self.status = "conditional" if conditions else "certified"
         self.assumptions = (*conditions, *rounded(joint.mechanism.density, joint.prior.density))
         self._kept: dict[Any, Any] = {}
@@ -177,7 +198,7 @@ class CertifiedEngine(LawMeasures):
                 lower[sheet.where], upper[sheet.where] = found.lower, found.upper
                 place[sheet.where] = found.place
                 corner += [(int(sheet.where[k]), a, b) for k, a, b in found.corner]
-            return Extremes(lower, upper, place, corner)
+            return Extremes(lower - self.slack, upper + self.slack, place, corner)
 
         return self._remembered(("extreme", sign, ys.tobytes()), compute)
 
@@ -248,7 +269,8 @@ class CertifiedEngine(LawMeasures):
                 logs = logarithm((total[0][None], total[1][None]), 0)
                 part = batched.add((logs[0][0], logs[1][0]), batched.point(at.shift))
                 low[sheet.where], high[sheet.where] = batched.settled(part)
-            return low - self.secret.miss, high + self.secret.miss
+            off = self.secret.miss + self.slack
+            return low - off, high + off
 
         return self._remembered(("marginal", ys.tobytes()), compute)
 
@@ -329,7 +351,8 @@ class CertifiedEngine(LawMeasures):
             jets = [batched.point(c[sheet.where][None]) for c in points]
             named = kernel.inputs(jets, batched.point(sheet.y[None]))
             found = batched.settled(kernel.log.run(named, 0).jet)
-            low[sheet.where], high[sheet.where] = found[0][0], found[1][0]
+            low[sheet.where] = found[0][0] - self.slack
+            high[sheet.where] = found[1][0] + self.slack
         marginal = self.log_marginal_box(flat)
         with np.errstate(invalid="ignore"):
             gap = batched.settled(batched.subtract((low, high), marginal))
@@ -349,6 +372,7 @@ class CertifiedEngine(LawMeasures):
         far = sheet.surface is self.surface.spread
         return (whole.spread or whole) if far else whole
 
+    @covering
     def maximal_leakage(self) -> Bound:
         """Enclose log E e^PML."""
         mean = self.exp_mean("pml")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _PROBES = 3
 _SHARE = 0.25
-"""The part of a budget, apart from that of a figure, in which totals of all secrets are enclosed."""
+"""So much of a budget of their own, beside that of a figure, do the totals of all secrets take."""
 _MOST_LABELS = 256
 LOOSE = 1e-6
 """A total that is not known to be within this of 1 proves nothing."""
@@ -217,9 +217,7 @@ def _summed(graph: Graph, labels: Any) -> Graph:
     return build.graph(total)
 
 
-def _of_one_number(
-    graph: Graph, density: Density
-) -> tuple[Graph, tuple[float, float]] | None:
+def _of_one_number(graph: Graph, density: Density) -> tuple[Graph, tuple[float, float]] | None:
     """Return a kernel that depends on the secret through one function of it, and its range."""
     names, ranges = density.graph_names("x"), ranges_of(density)
     if {*names}.isdisjoint(graph.inputs):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flint import arb
@@ -26,7 +27,7 @@ _MOST = 64
 """So many pieces of outcomes are looked at; choices within choices make more of them."""
 
 
-class Undecided(Exception):  # noqa: N818
+class Undecided(Exception):
     """The sign of a function of x is not the same on all of a box of secrets, or not known.
 
     Attributes
@@ -74,7 +75,7 @@ class Piece(NamedTuple):
     endless: bool
 
 
-class _Cut(Exception):  # noqa: N818
+class _Cut(Exception):
     """A kink lies between the ends of a piece."""
 
     def __init__(self, place: int):
@@ -155,7 +156,7 @@ class Pieces(GraphBuilder):
         ends, out = list(self._ends), []
         if len(ends) == 2 and all(math.isinf(self._value(k)) for k in ends):
             ends.insert(1, self._zero)
-        for a, b in zip(ends[:-1], ends[1:], strict=True):
+        for a, b in pairwise(ends):
             self._between(a, b, out)
         return out
 

@@ -9,9 +9,9 @@ Take g at the n Chebyshev points of the box, the zeros of T_n. On them T_k is on
 T_(n-1) up to its sign, or 0. Since \|a_k\| <= 2 B rho^-k for the Chebyshev coefficients of g (by
 Cauchy's formula on \|u\| = r < rho, where g((u + 1/u) / 2) is analytic), the polynomial of degree
 n - 1 through those points is off by at most the sum over k >= n of 2 \|a_k\|, that is by
-4 B rho^(1-n) / (rho - 1). Where \|g - m\| <= tau at the points, for a number m, the coefficients c_k of that
-polynomial less m have c_0^2 + (c_1^2 + ...) / 2 <= tau^2 by discrete orthogonality, so that by
-Cauchy-Schwarz
+4 B rho^(1-n) / (rho - 1). Where \|g - m\| <= tau at the points, for a number m, the coefficients
+c_k of that polynomial less m have c_0^2 + (c_1^2 + ...) / 2 <= tau^2 by discrete orthogonality, so
+that by Cauchy-Schwarz
 
 .. math:: |g - m| \le \sqrt{2n - 1}\,\tau + 4 B \rho^{1-n} / (\rho - 1) \quad\text{on the box.}
 
@@ -107,9 +107,7 @@ class Plan(NamedTuple):
     certain: bool
 
 
-def plans(
-    kernels: Sequence[Pieces], cuts: Sequence[float], until: float
-) -> list[Plan] | None:
+def plans(kernels: Sequence[Pieces], cuts: Sequence[float], until: float) -> list[Plan] | None:
     """Cut an interval of secrets into boxes with a plan each; None where that does not succeed.
 
     Parameters
@@ -147,9 +145,7 @@ def plans(
     return out
 
 
-def _plan(
-    pieces: list[Piece], low: float, high: float, certain: bool, until: float
-) -> Plan | None:
+def _plan(pieces: list[Piece], low: float, high: float, certain: bool, until: float) -> Plan | None:
     """Choose the ellipse that wants the fewest points."""
     best: Plan | None = None
     ready = [(Prepared(p.graph, "s"), Prepared(p.graph, "x"), p) for p in pieces]
@@ -305,7 +301,9 @@ def miss(
     for x in points:
         if settings.late(until):
             return None
-        lows, highs = zip(*(ends for part in plan.parts for ends in _integral(part, x)))
+        lows, highs = zip(
+            *(ends for part in plan.parts for ends in _integral(part, x)), strict=True
+        )
         low = math.nextafter(math.fsum(lows), -math.inf)
         found.append((low, math.nextafter(math.fsum(highs), math.inf)))
     if plan.certain:
