@@ -2,32 +2,34 @@
 
 A kernel that depends on y - x, or on y - g(x), has one integral for all x, and one with finitely
 many secrets has finitely many; they are enclosed by Arb. Of other kernels the integral is enclosed
-for all secrets at once, as an analytic function of x (`kernel_totals`). Floats may miss 1 by their
-own rounding (1 / sqrt(2 pi) is no float), so an integral within `MISS` of 1 proves that the kernel
-meant is normalised.
+for all secrets at once, as an analytic function of x (`parametric_integral`).
+
+Floats may miss 1 by their own rounding (1 / sqrt(2 pi) is no float), so an integral within `MISS`
+of 1 proves that the kernel meant, the one divided by its integral, is a law. Where it is only known
+to be within more than that, figures that cover every such kernel are certified.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from borel import settings
-from borel.engine.problem.kernel_pieces import Pieces
-from borel.engine.problem.kernel_totals import miss, plans
 from borel.engine.problem.prior_normalisation import MISS, require_one
-from borel.engine.problem.prior_positivity import prover, ranges_of, require_nonnegative
+from borel.engine.problem.prior_positivity import prover, require_nonnegative
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
+from borel.numerics.balls.parametric_integral import miss, plans
 from borel.numerics.graphs import rewrite
-from borel.numerics.graphs.dependence import through, through_one
-from borel.numerics.graphs.graph import Graph, GraphBuilder
+from borel.numerics.graphs.dependence import through
+from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import sum_outward
 from borel.probability.alphabets import Interval
 from borel.probability.kernel_operations import probes_of
+from borel.probability.kernel_totals import totals_of
 from borel.probability.normalisation import Normalisation
 
 if TYPE_CHECKING:
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
 _PROBES = 3
 _SHARE = 0.25
 """So much of a budget of their own, beside that of a figure, do the totals of all secrets take."""
-_MOST_LABELS = 256
 LOOSE = 1e-6
 """A total that is not known to be within this of 1 proves nothing."""
 
@@ -116,7 +117,10 @@ def _kept(mechanism: Mechanism) -> Normalisation | None:
 
 def _for_all_secrets(mechanism: Mechanism, until: float) -> Normalisation | None:
     """Enclose the totals of all secrets; raise `InvalidInput` where one of them is not 1."""
-    totals = _totals_of(mechanism)
+    kernels = [mechanism.density, *mechanism.masses.values()]
+    if any(d.graph is None or not _nonnegative(d, repr(mechanism)) for d in kernels):
+        return None
+    totals = totals_of(kernels, mechanism.outcome, mechanism.breaks)
     if totals is None:
         return None
     boxes = plans(totals.parts, totals.cuts, until)
@@ -141,94 +145,12 @@ def _for_all_secrets(mechanism: Mechanism, until: float) -> Normalisation | None
     return Normalisation.by(words, worst)
 
 
-class _Totals(NamedTuple):
-    """What the totals of the secrets are sums of, as functions of one number ``x``.
-
-    Attributes
-    ----------
-    parts : list of Pieces
-        The density, and the masses of atoms.
-    cuts : list of float
-        The range of that number, cut where the kernel may jump.
-    secrets : bool
-        Whether the number is the secret, with a density; else it may have values of no secret.
-    what : str
-        Integral or sum.
-    """
-
-    parts: list[Pieces]
-    cuts: list[float]
-    secrets: bool
-    what: str
-
-
-def _totals_of(mechanism: Mechanism) -> _Totals | None:
-    """Read a mechanism as a kernel that depends on one number; None if it is not of that kind."""
-    secret, outcome, density = mechanism.secret, mechanism.outcome, mechanism.density
-    line: Any = getattr(outcome, "interval", outcome)
-    kernels = [density, *mechanism.masses.values()]
-    if any(d.graph is None or not _nonnegative(d) for d in kernels):
-        return None
-    graphs, names = [_plain(d) for d in kernels], density.graph_names("x")
-    if any(not {*g.inputs} <= {"y", *names} for g in graphs):
-        return None
-    low, high = ranges_of(density)["x"] if secret.dim == 1 else (0.0, math.inf)
-    whole = isinstance(secret, Interval) and math.isfinite(low) and math.isfinite(high)
-    if not (math.isfinite(low) and math.isfinite(high)):
-        one = _of_one_number(graphs[0], density) if len(graphs) == 1 else None
-        if one is None:
-            return None
-        graphs, (low, high) = [one[0]], one[1]
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        return None
-    if isinstance(line, Interval):
-        ends: list[tuple[float, float]] = [(float(line.lower), float(line.upper))]
-    elif outcome.kind == "finite" and outcome.dim == 1 and outcome.size <= _MOST_LABELS:
-        graphs, ends = [_summed(graphs[0], outcome.array)], []
-    else:
-        return None
-    ends += [(0.0, 1.0)] * (len(graphs) - len(ends))  # a mass is its integral over (0, 1)
-    turns = (*density.turns("x")[0], *mechanism.breaks) if whole else ()
-    cuts = [low, *sorted({float(v) for v in turns if low < v < high}), high]
-    parts = [Pieces(g, *e, mechanism.breaks) for g, e in zip(graphs, ends, strict=True)]
-    return _Totals(parts, cuts, whole, "integral" if isinstance(line, Interval) else "sum")
-
-
-def _nonnegative(density: Density) -> bool:
-    """Return whether a density is proved not to be negative."""
+def _nonnegative(density: Density, what: str) -> bool:
+    """Return whether a density is proved not to be negative; raise if it is proved to be."""
     graph = density.graph
     assert graph is not None
-    return density.log or prover(density)(rewrite.simplified(graph))
-
-
-def _plain(density: Density) -> Graph:
-    """Return the graph of a density itself, with the inputs ``y`` and those of x."""
-    build = GraphBuilder(rewrite.simplified(density.graph))  # type: ignore[arg-type]
-    return build.graph(build.add("exp", *build.roots) if density.log else build.roots[0])
-
-
-def _summed(graph: Graph, labels: Any) -> Graph:
-    """Return the sum of a kernel over finitely many outcomes."""
-    build = GraphBuilder()
-    parts = [build.append(graph.bind({"y": float(y)}))[-1] for y in labels]
-    total, *others = parts
-    for part in others:
-        total = build.add("add", total, part)
-    return build.graph(total)
-
-
-def _of_one_number(graph: Graph, density: Density) -> tuple[Graph, tuple[float, float]] | None:
-    """Return a kernel that depends on the secret through one function of it, and its range."""
-    names, ranges = density.graph_names("x"), ranges_of(density)
-    if {*names}.isdisjoint(graph.inputs):
-        return graph, (0.0, 1.0)
-    found = through_one(graph, names)
-    if found is None:
-        return None
-    outer, inner = found
-    low, high = interpreter.evaluate(inner, {n: ranges[n] for n in inner.inputs})
-    nodes = tuple(("input", ("x",)) if node == ("input", ("w0",)) else node for node in outer.nodes)
-    return Graph(nodes, ("y", "x")), (float(low), float(high))
+    proved = density.log or prover(density)(rewrite.simplified(graph))
+    return proved or require_nonnegative(density, what)
 
 
 def _require_law(mechanism: Mechanism) -> None:

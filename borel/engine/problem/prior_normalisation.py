@@ -113,5 +113,8 @@ def require_one(
             if high < math.inf
             else f"more than {low:.10g}, proved",
             where=where,
-            mend="divide it by its integral; nothing is renormalised silently.",
+            mend="divide it by its integral; nothing is renormalised silently."
+            if "y" not in density.alphabets
+            else "divide it by its integral over y, or let it be divided: "
+            "bl.Mechanism(weight, ..., normalise=True).",
         )

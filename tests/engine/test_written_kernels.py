@@ -13,11 +13,11 @@ from scipy import special, stats
 
 import borel as bl
 from borel import settings
-from borel.engine.problem import kernel_totals
 from borel.engine.problem.kernel_normalisation import statement
-from borel.engine.problem.kernel_pieces import Pieces
 from borel.engine.problem.prior_normalisation import MISS
 from borel.errors import InvalidInput
+from borel.numerics.balls import parametric_integral
+from borel.numerics.balls.moving_pieces import MovingPieces
 from borel.numerics.graphs.trace import trace
 
 UNIT, HALF, REALS, INF = bl.Interval(0, 1), bl.Interval(0, None), bl.Reals(), math.inf
@@ -139,7 +139,9 @@ def test_a_written_kernel_is_proved_to_be_a_law(name):
 
 def totals(f, secret, outcome, breaks=()):
     graph = trace(lambda y, x: f(NUMPY, y, x), ("y", "x"), ())
-    return kernel_totals.plans([Pieces(graph, *outcome, breaks)], list(secret), settings.now() + 9)
+    return parametric_integral.plans(
+        [MovingPieces(graph, *outcome, breaks)], list(secret), settings.now() + 9
+    )
 
 
 UNEQUAL = {  # kernels of other totals: the integral is enclosed, whatever it is
@@ -163,7 +165,7 @@ def test_the_total_is_enclosed_at_each_secret_that_is_looked_at(name):
     for box in totals(f, secret, outcome):
         assert box.certain and box.left_out < 1e-14
         seen = []
-        kernel_totals.miss(box, lambda x, total, seen=seen: seen.append((x, total)), math.inf)
+        parametric_integral.miss(box, lambda x, total, seen=seen: seen.append((x, total)), math.inf)
         for place, (low, high) in seen:
             with mp.workdps(30):
                 x = mp.mpf(place)

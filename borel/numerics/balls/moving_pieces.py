@@ -27,7 +27,7 @@ _MOST = 64
 """So many pieces of outcomes are looked at; choices within choices make more of them."""
 
 
-class Undecided(Exception):
+class OpenChoice(Exception):
     """The sign of a function of x is not the same on all of a box of secrets, or not known.
 
     Attributes
@@ -60,13 +60,13 @@ class Undecided(Exception):
         return [low, *(c for c in (middle - width, middle + width) if low < c < high), high]
 
 
-class Piece(NamedTuple):
+class MovingPiece(NamedTuple):
     """Some of the outcomes, y = c(x) +- w(x) s for 0 < s < 1, or < infinity.
 
     Attributes
     ----------
     graph : Graph
-        f(y|x) |dy/ds|, with the inputs ``s`` and ``x``; no choices are left in it.
+        f(y|x) |dy/ds|, of the inputs ``s`` and ``x`` that it reads; no choices are left in it.
     endless : bool
         Whether s has no end.
     """
@@ -111,7 +111,7 @@ class _Part(NamedTuple):
     lines: list[Line | None]
 
 
-class Pieces(GraphBuilder):
+class MovingPieces(GraphBuilder):
     """A kernel as a function of an outcome ``y`` and a secret ``x``, to be cut.
 
     Parameters
@@ -143,24 +143,39 @@ class Pieces(GraphBuilder):
         self.jumps = False
         """Whether a comparison of secrets alone was met: null sets of them do not count."""
 
-    def over(self, low: float, high: float, signs: Mapping[Graph, int]) -> list[Piece]:
+    def over(self, low: float, high: float, signs: Mapping[Graph, int]) -> list[MovingPiece]:
         """Cut the outcomes for the secrets of a box, taking some functions of x to have a sign.
 
         Raises
         ------
-        Undecided
+        OpenChoice
             The order of the cuts, or a choice, is not the same on all of the box.
         """
         self._box, self._told = (arb(low), arb(high)), signs
         self._signs: dict[int, int] = {}
         ends, out = list(self._ends), []
         if len(ends) == 2 and all(math.isinf(self._value(k)) for k in ends):
-            ends.insert(1, self._zero)
+            ends.insert(1, self._centre())
         for a, b in pairwise(ends):
             self._between(a, b, out)
         return out
 
-    def _between(self, a: int, b: int, out: list[Piece]) -> None:
+    def _centre(self) -> int:
+        """Return where to cut the whole line: at y = c(x) for noise about c(x)."""
+        lines: list[Line | None] = []
+        for op, args in self._kernel:
+            line = None
+            if op in LEAVES:
+                k = self.add(op, *args)
+                line = (self._one, self._zero) if args == ("y",) else (self._zero, k)
+            elif not (op in TRUTHS or op in LOGIC or op in _CHOICES):
+                line = self._line(op, args, lines)
+            lines.append(line)
+            if line is not None and self.number(line[0]) and self.number(line[1]) is None:
+                return self._root(line)
+        return self._zero
+
+    def _between(self, a: int, b: int, out: list[MovingPiece]) -> None:
         """Add the pieces between two ends, from each end to the middle."""
         if len(out) > _MOST:
             raise NotEnclosed("a kernel of too many pieces")
@@ -178,7 +193,7 @@ class Pieces(GraphBuilder):
             self._between(a, cut.place, out)
             self._between(cut.place, b, out)
         else:
-            out += [Piece(graph, not all(finite)) for graph in parts]
+            out += [MovingPiece(graph, not all(finite)) for graph in parts]
 
     def _value(self, k: int) -> float:
         """Return a node that is a number, NaN if it is a function of x."""
@@ -192,7 +207,7 @@ class Pieces(GraphBuilder):
 
         Raises
         ------
-        Undecided
+        OpenChoice
             Neither is known.
         """
         if k not in self._signs:
@@ -202,7 +217,7 @@ class Pieces(GraphBuilder):
             known = 1 if low >= 0 else -1 if high <= 0 else 0
             self._signs[k] = self._told.get(graph, known)
         if not self._signs[k]:
-            raise Undecided(self.graph(k))
+            raise OpenChoice(self.graph(k))
         return self._signs[k]
 
     def _plus(self, u: int, v: int) -> int:
@@ -266,7 +281,7 @@ class Pieces(GraphBuilder):
                     new = self.add("log", self._times(more[0], moved))
             part.place.append(new)
             part.lines.append(line)
-        return self.graph(self._times(part.place[-1], width), ("s", "x"))
+        return self.graph(self._times(part.place[-1], width))
 
     def _node(self, op: str, args: tuple, part: _Part) -> tuple[Any, Line | None]:
         """Return a node of the kernel, or the truth value that it is, and as a line in y."""
@@ -396,6 +411,7 @@ class Pieces(GraphBuilder):
         return None
 
 
+_CHOICES = {"where", "absolute", "maximum", "minimum", "floor", "number"}
 _EXACT: dict[str, Any] = {
     "add": lambda u, v: u + v,
     "subtract": lambda u, v: u - v,

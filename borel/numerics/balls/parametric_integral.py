@@ -1,6 +1,6 @@
 r"""Enclose the total g(x) of a kernel, the integral of f(y|x) over y, for all secrets at once.
 
-On a box of secrets the outcomes are cut into pieces y = c(x) +- w(x) s (`kernel_pieces`), and g is
+On a box of secrets the outcomes are cut into pieces y = c(x) +- w(x) s (`moving_pieces`), and g is
 the sum of the integrals over s of formulas h(s, x). Let h(s, .) be analytic on the ellipse with
 foci at the ends of the box and the sum of its half-axes rho times half of the box, for every s, and
 B the sum of the integrals of sup |h| over the ellipse. Then g is analytic there, and |g| <= B.
@@ -28,19 +28,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flint import acb, arb
 
 from borel import settings
-from borel.engine.problem.kernel_pieces import Pieces, Undecided
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.balls.improper_integral import tail
 from borel.numerics.balls.integral import ArbEnclosure, integrate
 from borel.numerics.balls.interpreter import Prepared
+from borel.numerics.balls.moving_pieces import MovingPieces, OpenChoice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from borel.engine.problem.kernel_pieces import Piece
+    from borel.numerics.balls.moving_pieces import MovingPiece
     from borel.numerics.graphs.graph import Graph
 
-_RADII = 8.0, 4.0, 2.5, 1.7
+RADII = 8.0, 4.0, 2.5, 1.7
 """Parameters of ellipses that are tried, the widest first."""
 _POINTS = 72
 """So many points of a box are taken at most."""
@@ -58,7 +58,7 @@ _ROUGH = 4.0
 _STEP, _FARTHEST = 64.0, 2.0**-300
 
 
-class Part(NamedTuple):
+class PieceIntegral(NamedTuple):
     """A piece of the outcomes, ready to be integrated.
 
     Attributes
@@ -85,7 +85,7 @@ class Plan(NamedTuple):
     ----------
     low, high : float
         The box.
-    parts : list of Part
+    parts : list of PieceIntegral
         The pieces of outcomes.
     points : int
         How many Chebyshev points are taken.
@@ -100,25 +100,34 @@ class Plan(NamedTuple):
 
     low: float
     high: float
-    parts: list[Part]
+    parts: list[PieceIntegral]
     points: int
     error: float
     left_out: float
     certain: bool
 
 
-def plans(kernels: Sequence[Pieces], cuts: Sequence[float], until: float) -> list[Plan] | None:
+def plans(
+    kernels: Sequence[MovingPieces],
+    cuts: Sequence[float],
+    until: float,
+    radii: Sequence[float] = RADII,
+) -> list[Plan] | None:
     """Cut an interval of secrets into boxes with a plan each; None where that does not succeed.
 
     Parameters
     ----------
-    kernels : sequence of Pieces
+    kernels : sequence of MovingPieces
         What g is the sum of.
     cuts : sequence of float
         The ends of the secrets, and places of kinks and jumps between them.
     until : float
         When to give up, by `borel.settings.now`.
+    radii : sequence of float
+        Parameters rho of the ellipses to try.
     """
+    if not all(map(math.isfinite, cuts)):
+        return _constant(kernels, cuts[0], cuts[-1], until)
     boxes: list[tuple[float, float, dict[Graph, int]]] = [(a, b, {}) for a, b in pairwise(cuts)]
     least, out = (cuts[-1] - cuts[0]) * _SLIVER, []
     with precision(_BITS):
@@ -128,9 +137,9 @@ def plans(kernels: Sequence[Pieces], cuts: Sequence[float], until: float) -> lis
             low, high, signs = boxes.pop()
             try:
                 pieces = [p for kernel in kernels for p in kernel.over(low, high, signs)]
-                plan = _plan(pieces, low, high, not signs, until)
+                plan = _plan(pieces, low, high, not signs, radii, until)
                 parts = [low, low + (high - low) / 2, high]
-            except Undecided as doubt:
+            except OpenChoice as doubt:
                 if high - low <= 4 * least and len(signs) < _CHOICES:
                     # at each x one of the two is true: both are to have a total of 1
                     boxes += [(low, high, signs | {doubt.graph: sign}) for sign in (-1, 1)]
@@ -145,11 +154,33 @@ def plans(kernels: Sequence[Pieces], cuts: Sequence[float], until: float) -> lis
     return out
 
 
-def _plan(pieces: list[Piece], low: float, high: float, certain: bool, until: float) -> Plan | None:
+def _constant(
+    kernels: Sequence[MovingPieces], low: float, high: float, until: float
+) -> list[Plan] | None:
+    """Return a plan for all secrets without an end, where in s nothing depends on them."""
+    with precision(_BITS):
+        try:
+            pieces = [p for kernel in kernels for p in kernel.over(low, high, {})]
+        except OpenChoice:
+            return None
+        if any("x" in piece.graph.inputs for piece in pieces):
+            return None
+        plan = _plan(pieces, 0.0, 1.0, True, RADII, until)
+    return None if plan is None else [plan]
+
+
+def _plan(
+    pieces: list[MovingPiece],
+    low: float,
+    high: float,
+    certain: bool,
+    radii: Sequence[float],
+    until: float,
+) -> Plan | None:
     """Choose the ellipse that wants the fewest points."""
     best: Plan | None = None
     ready = [(Prepared(p.graph, "s"), Prepared(p.graph, "x"), p) for p in pieces]
-    for radius in _RADII:
+    for radius in radii:
         found = _on_ellipse(ready, low, high, radius, until)
         if found is None:
             continue
@@ -164,7 +195,7 @@ def _plan(pieces: list[Piece], low: float, high: float, certain: bool, until: fl
 
 def _on_ellipse(
     ready: list, low: float, high: float, radius: float, until: float
-) -> tuple[float, list[Part], float] | None:
+) -> tuple[float, list[PieceIntegral], float] | None:
     """Return the bound B, the parts that are integrated, and the mass that is not."""
     rectangles = _rectangles(low, high, radius)
     secrets = arb(low), arb(high)
@@ -180,14 +211,14 @@ def _on_ellipse(
             if not bound <= _LARGE:
                 return None
             size += bound
-            parts.append(Part(along_s, along_x, 0.0, 1.0, False))
+            parts.append(PieceIntegral(along_s, along_x, 0.0, 1.0, False))
             continue
         found = _core(largest, along_s.at({"x": secrets}), piece.endless, _AIM / len(ready))
         if found is None:
             return None
         bound, start, end, beyond = found
         size, left_out = size + bound, left_out + beyond
-        parts.append(Part(along_s, along_x, start, end, True))
+        parts.append(PieceIntegral(along_s, along_x, start, end, True))
     return size * (1 + 1e-12), parts, left_out * (1 + 1e-12)
 
 
@@ -278,6 +309,26 @@ def _mass(f: Any, edge: float, end: float) -> float:
     return float(found[1].upper()) * (1 + 1e-15)
 
 
+def values(plan: Plan, until: float) -> tuple[list[float], list[tuple[float, float]]] | None:
+    """Enclose g, but for what is left out, at the Chebyshev points of a box; and return those.
+
+    The enclosures are of g at the exact points, which are floats to rounding. None if time runs
+    out.
+    """
+    n, found = plan.points, []
+    with precision(_BITS):
+        centre = (arb(plan.low) + arb(plan.high)) / 2
+        half = (arb(plan.high) - arb(plan.low)) / 2
+        points = [centre + half * (arb(2 * k + 1) / (2 * n)).cos_pi() for k in range(n)]
+    for x in points:
+        if settings.late(until):
+            return None
+        ends = [pair for part in plan.parts for pair in _integral(part, x)]
+        low, high = (math.fsum(pair[side] for pair in ends) for side in (0, 1))
+        found.append((math.nextafter(low, -math.inf), math.nextafter(high, math.inf)))
+    return [float(x.mid()) for x in points], found
+
+
 def miss(
     plan: Plan, check: Callable[[float, tuple[float, float]], None], until: float
 ) -> float | None:
@@ -293,23 +344,14 @@ def miss(
     until : float
         When to give up, by `borel.settings.now`.
     """
-    n, found = plan.points, []
-    with precision(_BITS):
-        centre = (arb(plan.low) + arb(plan.high)) / 2
-        half = (arb(plan.high) - arb(plan.low)) / 2
-        points = [centre + half * (arb(2 * k + 1) / (2 * n)).cos_pi() for k in range(n)]
-    for x in points:
-        if settings.late(until):
-            return None
-        lows, highs = zip(
-            *(ends for part in plan.parts for ends in _integral(part, x)), strict=True
-        )
-        low = math.nextafter(math.fsum(lows), -math.inf)
-        found.append((low, math.nextafter(math.fsum(highs), math.inf)))
+    looked = values(plan, until)
+    if looked is None:
+        return None
+    n, (points, found) = plan.points, looked
     if plan.certain:
         off = [max(1 - high - plan.left_out, low - 1) for low, high in found]
         k = off.index(max(off))
-        check(float(points[k].mid()), (found[k][0], found[k][1] + plan.left_out))
+        check(points[k], (found[k][0], found[k][1] + plan.left_out))
     least, most = min(low for low, _ in found), max(high for _, high in found)
     middle = least + (most - least) / 2
     apart = math.sqrt(2 * n - 1) * (most - least) / 2
@@ -317,7 +359,7 @@ def miss(
     return off * (1 + 1e-12) + 2.0**-52
 
 
-def _integral(part: Part, x: Any) -> list[tuple[float, float]]:
+def _integral(part: PieceIntegral, x: Any) -> list[tuple[float, float]]:
     """Enclose the integral of a part at a secret, as a sum."""
     if not part.varies:
         with precision(_BITS):
