@@ -15,8 +15,10 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from flint import arb
 
 from borel import settings
+from borel.engine.problem.count_totals import beyond, heads, total_at
 from borel.engine.problem.prior_normalisation import MISS, require_one
 from borel.engine.problem.prior_positivity import prover, require_nonnegative
 from borel.engine.problem.secret_and_kernel import log_graph
@@ -27,9 +29,10 @@ from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import sum_outward
-from borel.probability.alphabets import Interval
+from borel.probability.alphabets import Finite, Integers, Interval
+from borel.probability.density import ranges_of
 from borel.probability.kernel_operations import probes_of
-from borel.probability.kernel_totals import totals_of
+from borel.probability.kernel_totals import plain, totals_of
 from borel.probability.normalisation import Normalisation
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 _PROBES = 3
 _SHARE = 0.25
 """So much of a budget of their own, beside that of a figure, do the totals of all secrets take."""
+_MOST_LABELS = 512
+_HEADS = 64, 256
 LOOSE = 1e-6
 """A total that is not known to be within this of 1 proves nothing."""
 
@@ -64,7 +69,7 @@ def statement(mechanism: Mechanism, prior: Measure) -> Normalisation:
     known = mechanism.normalisation
     if known.status in ("proved", "rounded") or mechanism.density is None:
         return known
-    found = _proved(mechanism, prior) or _kept(mechanism)
+    found = _proved(mechanism, prior) or _kept(mechanism, prior)
     if found is None and "_tried" not in mechanism.__dict__:
         with settings.apart():
             _require_law(mechanism)
@@ -100,19 +105,66 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     return None
 
 
-def _kept(mechanism: Mechanism) -> Normalisation | None:
-    """Return what proves that a kernel is normalised for all secrets, found once for a budget."""
-    known, budget = mechanism.__dict__.setdefault("_totals", {}), settings.current().budget
-    if budget not in known:
+def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
+    """Return what proves that a kernel is normalised, found once for a budget and for secrets."""
+    known = mechanism.__dict__.setdefault("_totals", {})
+    counts = mechanism.outcome.kind == "countable" and mechanism.outcome.dim == 1
+    labels = _labels(mechanism, prior) if counts else None
+    key = settings.current().budget, labels
+    if key not in known:
         with settings.apart():
+            until = settings.deadline(_SHARE)
             try:
-                found = _for_all_secrets(mechanism, settings.deadline(_SHARE))
+                if labels is None:
+                    found = _for_all_secrets(mechanism, until)
+                else:
+                    found = _at_each(mechanism, labels, until)
             except NotEnclosed:
                 found = None
             if settings.stopped():
                 return found
-        known[budget] = found
-    return known[budget]
+        known[key] = found
+    return known[key]
+
+
+def _labels(mechanism: Mechanism, prior: Measure) -> tuple[float, ...] | None:
+    """Return the secrets at which the sum over the outcomes, integers, says all; None if none do.
+
+    A kernel of y - x on all integers has one sum.
+    """
+    density, secret, outcome = mechanism.density, mechanism.secret, mechanism.outcome
+    if density.graph is None or secret.dim > 1:
+        return None
+    for alphabet in (prior.on, secret):
+        if alphabet.kind == "finite" and alphabet.dim == 1 and alphabet.numeric:
+            if alphabet.size <= _MOST_LABELS:
+                return tuple(float(x) for x in alphabet.labels)
+    if secret.kind == "countable" and outcome.lower is None and outcome.upper is None:
+        found = noise_of(log_graph(density), Interval(None, None))
+        if found is not None and found[1].nodes == (("input", ("x",)),):
+            return (0.0,)
+    return None
+
+
+def _at_each(mechanism: Mechanism, labels: tuple, until: float) -> Normalisation | None:
+    """Enclose the sums over the outcomes, integers; raise `InvalidInput` where one is not 1."""
+    density, worst = mechanism.density, 0.0
+    if not _nonnegative(density, repr(mechanism)):
+        return None
+    for x in labels:
+        total = total_at(plain(density), mechanism.outcome, x, until)
+        require_one(density, total, repr(mechanism), f"x = {x:.17g}")
+        worst = max(worst, 1 - total[0], total[1] - 1)
+        if not worst <= LOOSE or settings.late(until):
+            return None
+    return _known(worst, "sum", f"at {len(labels)} secrets")
+
+
+def _known(worst: float, what: str, how: str) -> Normalisation:
+    """Say that totals are 1 to the rounding of floats, or within so much."""
+    if worst > MISS:
+        return Normalisation.within(worst)
+    return Normalisation.by(f"the {what} over y is 1 (within {MISS:.0e}), {how}", worst)
 
 
 def _for_all_secrets(mechanism: Mechanism, until: float) -> Normalisation | None:
@@ -120,7 +172,10 @@ def _for_all_secrets(mechanism: Mechanism, until: float) -> Normalisation | None
     kernels = [mechanism.density, *mechanism.masses.values()]
     if any(d.graph is None or not _nonnegative(d, repr(mechanism)) for d in kernels):
         return None
-    totals = totals_of(kernels, mechanism.outcome, mechanism.breaks)
+    outcome, rest = mechanism.outcome, 0.0
+    if isinstance(outcome, Integers):
+        outcome, rest = _head_and_rest(mechanism.density, outcome)
+    totals = totals_of(kernels, outcome, mechanism.breaks)
     if totals is None:
         return None
     boxes = plans(totals.parts, totals.cuts, until)
@@ -138,11 +193,26 @@ def _for_all_secrets(mechanism: Mechanism, until: float) -> Normalisation | None
         found = miss(box, check, until)
         if found is None or not found <= LOOSE:
             return None
-        worst = max(worst, found)
-    if worst > MISS:
-        return Normalisation.within(worst)
-    words = f"the {totals.what} over y is 1 (within {MISS:.0e}), as an analytic function of x"
-    return Normalisation.by(words, worst)
+        worst = max(worst, found + rest)
+    return _known(worst, totals.what, "as an analytic function of x")
+
+
+def _head_and_rest(density: Density, outcome: Integers) -> tuple[Finite, float]:
+    """Return outcomes with nearly all of the mass for every secret, and bound the mass of others.
+
+    Raises
+    ------
+    NotEnclosed
+        A few outcomes do not have it.
+    """
+    if density.alphabets["x"].dim == 1:
+        low, high = ranges_of(density)["x"]
+        for count in _HEADS:
+            head = heads(outcome, count)
+            rest = beyond(plain(density), outcome, head, (arb(low), arb(high)))[1]
+            if rest <= MISS / 10:
+                return Finite([int(y) for y in head]), rest
+    raise NotEnclosed("outcomes without an end, of too much mass far out")
 
 
 def _nonnegative(density: Density, what: str) -> bool:
