@@ -327,3 +327,27 @@ def test_figures_of_a_proved_kernel_on_integers_cover_the_law_meant():
     found = bl.pml(bl.uniform(secret) * mechanism)(2)
     truth = mp.log(mp.mpf(1) / 8 / (mp.mpf(1) / 16 + mp.mpf(3) / 128))
     assert found.status == "exact" and found.lower <= truth <= found.upper
+
+
+HIDDEN = {  # functions of size 1 that are small at many points
+    **{
+        f"zeros of T{n}": lambda x, n=n: np.polynomial.chebyshev.chebval(2 * x - 1, [0] * n + [1])
+        for n in (6, 8, 12, 18)
+    },
+    "poles beside the secrets": lambda x: 1 / (1 + ((x - 0.37) / 1e-3) ** 2),
+    "a branch point": lambda x: np.sqrt((x - 0.37) ** 2),
+    "a step between points": lambda x: np.where(abs(x - 0.37) < 1e-4, 1.0, 0.0),
+    "a narrow bell": lambda x: np.exp(-(((x - 0.37) / 1e-4) ** 2)),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_hides_between_points_is_seen(name):
+    of = HIDDEN[name]
+    size = 2e-12 / (0.63 if name == "a branch point" else 1)
+    mechanism = bl.Mechanism(
+        lambda y, x: (1 + size * of(x)) * (1 + (2 * y - 1) * x), secret=UNIT, outcome=UNIT
+    )
+    with bl.options(budget=20):
+        found = known(mechanism)
+    assert not found.proved and (found.status == "checked" or found.miss >= 2e-12)
