@@ -471,6 +471,8 @@ def clip(mechanism: Mechanism, lower: float, upper: float) -> Mechanism:
         breaks=mechanism.breaks,
         name=f"{mechanism.name} clipped to [{lower:g}, {upper:g}]",
     )
+    if mechanism.normalisation.proved:
+        out.normalisation = Normalisation.by("the law of a number that is clipped")
     if mechanism.sampler is not None:
         out.sampler = partial(_draw_clipped, mechanism.sampler, lower, upper)
     return out

@@ -90,16 +90,16 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
         if noise is not None:
             graph, inner = noise
             of = "y - x" if inner.nodes == (("input", ("x",)),) else "y - g(x)"
-            if _is_one(mechanism, graph, line, 0.0, "every x"):
+            if _miss_at(mechanism, graph, line, 0.0, "every x") <= MISS:
                 return Normalisation.by(
                     f"f(y|x) depends on {of}, and its integral is 1 (within {MISS:.0e})"
                 )
         elif dim == 1 and prior.on.kind == "finite" and prior.on.numeric and prior.on.size <= 64:
-            points = [float(x) for x in prior.on.labels]
-            if all(_is_one(mechanism, graph, line, x, f"x = {x:.17g}") for x in points):
-                return Normalisation.by(
-                    f"the integral over y is 1 (within {MISS:.0e}) for every secret"
-                )
+            points, worst = [float(x) for x in prior.on.labels], 0.0
+            for x in points:
+                worst = max(worst, _miss_at(mechanism, graph, line, x, f"x = {x:.17g}"))
+            if worst <= LOOSE:
+                return _known(worst, "integral", "for every secret")
     except NotEnclosed:
         pass
     return None
@@ -108,8 +108,7 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
 def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     """Return what proves that a kernel is normalised, found once for a budget and for secrets."""
     known = mechanism.__dict__.setdefault("_totals", {})
-    counts = mechanism.outcome.kind == "countable" and mechanism.outcome.dim == 1
-    labels = _labels(mechanism, prior) if counts else None
+    labels = _labels(mechanism, prior)
     key = settings.current().budget, labels
     if key not in known:
         with settings.apart():
@@ -133,7 +132,7 @@ def _labels(mechanism: Mechanism, prior: Measure) -> tuple[float, ...] | None:
     A kernel of y - x on all integers has one sum.
     """
     density, secret, outcome = mechanism.density, mechanism.secret, mechanism.outcome
-    if density.graph is None or secret.dim > 1:
+    if not isinstance(outcome, Integers) or density.graph is None or secret.dim > 1:
         return None
     for alphabet in (prior.on, secret):
         if alphabet.kind == "finite" and alphabet.dim == 1 and alphabet.numeric:
@@ -148,11 +147,11 @@ def _labels(mechanism: Mechanism, prior: Measure) -> tuple[float, ...] | None:
 
 def _at_each(mechanism: Mechanism, labels: tuple, until: float) -> Normalisation | None:
     """Enclose the sums over the outcomes, integers; raise `InvalidInput` where one is not 1."""
-    density, worst = mechanism.density, 0.0
-    if not _nonnegative(density, repr(mechanism)):
+    density, outcome, worst = mechanism.density, mechanism.outcome, 0.0
+    if not isinstance(outcome, Integers) or not _nonnegative(density, repr(mechanism)):
         return None
     for x in labels:
-        total = total_at(plain(density), mechanism.outcome, x, until)
+        total = total_at(plain(density), outcome, x, until)
         require_one(density, total, repr(mechanism), f"x = {x:.17g}")
         worst = max(worst, 1 - total[0], total[1] - 1)
         if not worst <= LOOSE or settings.late(until):
@@ -285,12 +284,12 @@ def noise_of(
     return graph, inner[0]
 
 
-def _is_one(mechanism: Mechanism, graph: Graph, line: Interval, x: float, place: str) -> bool:
-    """Return whether the kernel at one secret integrates to 1, as far as floats can say."""
+def _miss_at(mechanism: Mechanism, graph: Graph, line: Interval, x: float, place: str) -> float:
+    """Return how far the integral of the kernel at one secret is from 1, at most."""
     named = {"x": x} if "x" in graph.inputs else {}
     low, high = _integral(graph, line, named, rel_tol=MISS / 10)
     require_one(mechanism.density, (low, high), repr(mechanism), place)
-    return 1 - MISS <= low <= high <= 1 + MISS
+    return max(1 - low, high - 1, 0.0)
 
 
 def _integral(
