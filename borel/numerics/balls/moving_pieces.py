@@ -256,7 +256,7 @@ class MovingPieces(GraphBuilder):
         known = [Fraction(v) for v in numbers if v is not None and math.isfinite(v)]
         if len(known) == len(args) and not (op == "divide" and not known[1]):
             value = _EXACT[op](*known)
-            if Fraction(float(value)) == value:
+            if abs(value) < _HUGE and Fraction(float(value)) == value:
                 return self.constant(float(value))
         return self.add(op, *args)
 
@@ -411,6 +411,7 @@ class MovingPieces(GraphBuilder):
         return None
 
 
+_HUGE = 2**1000
 _CHOICES = {"where", "absolute", "maximum", "minimum", "floor", "number"}
 _EXACT: dict[str, Any] = {
     "add": lambda u, v: u + v,
