@@ -8,10 +8,14 @@ from importlib import import_module
 
 import lazy_loader
 
-from borel.probability import outcome_density
+_public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
-outcome_density.computed_by(
-    lambda joint, y: import_module("borel.engine").engine_for(joint).log_marginal(y)
-)
+def __getattr__(name: str):
+    # no joint imports an engine, as data goes one way: here both are known
+    from borel.probability import outcome_density
+
+    outcome_density.computed_by(
+        lambda joint, y: import_module("borel.engine").engine_for(joint).log_marginal(y)
+    )
+    return _public(name)

@@ -190,6 +190,11 @@ def within_figure() -> bool:
     return _FIGURE.get() is not None
 
 
+def meter_of_figure() -> _Meter | None:
+    """Return the meter of the figure that is computed here, its own; None where none is."""
+    return _METER.get() if within_figure() else None
+
+
 @contextmanager
 def one_figure() -> Iterator[None]:
     """Let all that is computed in the block share one budget, which starts here.
@@ -248,31 +253,6 @@ def each(compute: Callable[[Any], Any], of: Sequence[Any]) -> list[Any]:
             with part(len(of) - k):
                 found.append(compute(one))
     return found
-
-
-def once(kept: dict[Any, tuple[Any, Any]], key: Any, compute: Callable[[], Any]) -> Any:
-    """Return what is computed once in a figure, or once for all where no figure is computed.
-
-    What another figure left is not taken: how far it came depends on what that one asked for.
-
-    Parameters
-    ----------
-    kept : dict
-        Where it is kept, with the figure that it is of.
-    key : hashable
-        What it is.
-    compute : callable
-        Computes it.
-    """
-    figure = _METER.get() if within_figure() else None
-    if key not in kept or kept[key][0] is not figure:
-        kept[key] = figure, compute()
-    return kept[key][1]
-
-
-def kept(owner: Any, name: str) -> dict:
-    """Return the dict in which an object keeps, for `once`, what it computes under a name."""
-    return owner.__dict__.setdefault(name, {})
 
 
 _CERTIFICATES = (

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from borel.engine.figures import FIGURES
 from borel.engine.prior_sets import linear_programme
 from borel.errors import InvalidInput, NotYet, OutsideAlphabet
 from borel.figures.leakage import pmc, pml
@@ -419,11 +420,12 @@ def check_measure_record(measure: str | Callable[[Joint], Any], *, leakage: bool
     Notes
     -----
     Checked on small finite joints (zeros, a single secret, independence among them): it gives a
-    Bound, in the same units each time, and no estimate without a reason; the same figure when asked
-    again, for floats instead of Fractions, with secrets or outcomes in another order, and with one
-    more secret, of probability 0. A set of priors gets a Bound that no member exceeds, or NotYet
-    that says what is missing; so does a joint of countable outcomes. What is no joint is refused.
-    The docstring has the sections Parameters, Returns and Examples.
+    Bound, in the same units each time (of a public name those of `borel.engine.figures`), and no
+    estimate without a reason; the same figure when asked again, for floats instead of Fractions,
+    with secrets or outcomes in another order, and with one more secret, of probability 0. A set of
+    priors gets a Bound that no member exceeds, or NotYet that says what is missing; so does a joint
+    of countable outcomes. What is no joint is refused. The docstring has the sections Parameters,
+    Returns and Examples.
 
     Examples
     --------
@@ -476,6 +478,8 @@ def check_measure_record(measure: str | Callable[[Joint], Any], *, leakage: bool
             nothing = n == 1 or name == "independent"
             _that(low <= 0 or not nothing, f"{told}: expected 0, got {bound}")
     _that(all(u == units[0] and all(u) for u in units), f"{what}: units differ or miss, {units}")
+    if isinstance(measure, str) and measure in FIGURES and (known := FIGURES[measure].units):
+        _that({*units[0]} == {known}, f"{what}: its record says {known}, not {units[0][0]}")
     _check_refusals(what, called)
 
 

@@ -33,7 +33,7 @@ ACCEPTED = HERE / "data" / "figures_changes.txt"
 
 BUDGET = 2.0
 """Seconds that a figure may take: the list is long."""
-SHARE = 0.25
+SHARE = math.inf
 """The part of a budget after which a figure may have been cut short: parts of figures share one.
 
 Infinite where no figure depends on the clock.

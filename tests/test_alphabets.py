@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import borel as bl
-from borel.probability.alphabets import includes, points_of
+from borel.probability.alphabets import includes
 
 ANSWERS = bl.Finite(["no", "yes"])
 UNIT, LINE, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)
@@ -184,12 +184,6 @@ def test_the_points_of_a_finite_product():
 )
 def test_includes(outer, inner, holds):
     assert includes(outer, inner) is holds
-
-
-def test_points_of():
-    assert points_of(ANSWERS, "this") == ("no", "yes")
-    with pytest.raises(bl.NotYet, match="this"):
-        points_of(UNIT, "this")
 
 
 # -- showing, comparing, keeping -----------------------------------------------------------------

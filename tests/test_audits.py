@@ -10,7 +10,8 @@ import pytest
 import borel as bl
 from borel.audits import items
 from borel.audits.audit import Interrupted, ResumeWarning
-from borel.audits.study import FIGURES
+from borel.audits.verification import verified, verify
+from borel.engine.figures import FIGURES, Figure, MeasureWords, in_reports
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 PRIOR = bl.pmf([0.25, 0.75])
@@ -64,7 +65,7 @@ def interrupt_at(monkeypatch, name):
 
 def test_every_figure_of_a_joint_is_the_librarys():
     joint = PRIOR * MECH
-    study = bl.Study(title="T", mechanism=MECH, prior=PRIOR, report=FIGURES)
+    study = bl.Study(title="T", mechanism=MECH, prior=PRIOR, report=tuple(in_reports()))
     found = figures(bl.audit(study))
     assert found["pml"] == bl.pml(joint).sup()
     assert found["pmc"] == bl.pmc(joint).sup()
@@ -160,7 +161,7 @@ def test_the_mean_prior():
     noise = bl.mechanisms.laplace(b=1.0)
     study = bl.Study(title="T", mechanism=noise, prior=beta, report=["maximal_leakage", "pml"])
     audit = bl.load(bl.audit(study))
-    assert audit["maximal_leakage"].status == "estimate"
+    assert audit["maximal_leakage"].status == "certified"
     assert audit.missing["pml/law"].startswith("the law of the leakage over a posterior: not yet")
 
 
@@ -507,3 +508,53 @@ def test_an_envelope_that_is_not_there_says_why():
     assert set(found.missing) == {"envelope", "envelope/curve"} and found.complete
     over = bl.load(bl.audit(Prior().study(report=["envelope"])))
     assert "posteriors" in over.missing["envelope"]
+
+
+# -- the table of figures -------------------------------------------------------------------------
+
+
+def test_a_record_is_all_that_a_new_measure_needs(tmp_path, monkeypatch):
+    """It can be asked for in a report, stands in its table, and has no rule to be verified by."""
+
+    def surprisal(joint):
+        return bl.Bound.exact(0.25, 0.25, units="number")
+
+    words = MeasureWords("Surprisal", "it is {v} or less", "it is about {v}", "it is endless")
+    record = Figure(
+        name="surprisal", title="surprisal", units="number", definition="s", module="averages",
+        words=words,
+    )  # fmt: skip
+    monkeypatch.setitem(FIGURES, "surprisal", record)
+    monkeypatch.setattr("borel.figures.averages.surprisal", surprisal, raising=False)
+    study = bl.Study(title="T", mechanism=MECH, prior=PRIOR, report=["surprisal"])
+    audit = bl.load(bl.audit(study, output=tmp_path, certificates=True))
+    assert audit["surprisal"].units == "number"
+    row = audit.table().loc["Surprisal"]
+    assert (row["bound"], row["meaning"]) == ("0.25 number", "It is 0.25 or less.")
+    (checked,) = verify(tmp_path)
+    assert (checked.name, checked.outcome) == ("surprisal", "none")
+    made = bl.pml(PRIOR * MECH).sup().certify()
+    assert verified("surprisal", made).words.startswith("not known what it should be about")
+
+
+def test_measures_of_averages_and_identifiability(tmp_path):
+    """Of a bit that is told wrongly with probability 1/4, by hand; verified if there is a rule."""
+    mech = bl.Mechanism.from_matrix([[F(3, 4), F(1, 4)], [F(1, 4), F(3, 4)]])
+    prior = bl.pmf([F(1, 2), F(1, 2)])
+    asked = ["ldi", "maximal_cost_leakage", "min_entropy_leakage", "total_variation"]
+    study = bl.Study(title="T", mechanism=mech, prior=prior, report=asked)
+    audit = bl.load(bl.audit(study, output=tmp_path, certificates=True))
+    factors = {"ldi": 3, "maximal_cost_leakage": 2, "min_entropy_leakage": F(3, 2)}
+    assert {name: audit[name].ratio.upper for name in factors} == factors
+    assert (audit["total_variation"].lower, audit["total_variation"].upper) == (0.25, 0.25)
+    assert list(audit.table().index) == [
+        "LDI", "Maximal cost leakage", "Min-entropy leakage", "Total variation",
+    ]  # fmt: skip
+    found = {row.name: row for row in verify(tmp_path)}
+    assert {name: row.outcome for name, row in found.items()} == {
+        "ldi": "none",
+        "maximal_cost_leakage": "verified",
+        "min_entropy_leakage": "none",
+        "total_variation": "verified",
+    }
+    assert found["ldi"].words == "none; missing: a rule for ldi"

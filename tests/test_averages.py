@@ -525,6 +525,7 @@ def test_an_uncertain_prior_answers_for_itself():
 
     class Draws:
         on = bl.Finite(2)
+        over = "draws"
 
         def figure_of(self, joint, name, *arguments):
             return name, arguments[0].name

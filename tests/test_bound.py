@@ -1,7 +1,9 @@
 """Bounds and verdicts: what may be concluded, and what may never be."""
 
+import ast
 import math
 from fractions import Fraction as F
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,6 +78,81 @@ def test_what_is_no_bound_is_refused(wrong):
 def test_an_estimate_that_went_wrong_is_undecided(value, error):
     bound = Bound.estimate(value, error)
     assert bound.status == "undecided" and bound.reason
+    assert Bound.estimate(value, error, reason="why").reason.endswith("; why")
+
+
+NOTES = {"assumptions": ("it rains",), "witness": {"y": 0}, "units": "probability"}
+
+
+@pytest.mark.parametrize("status", [*STATUSES, "undecided"])
+def test_a_bound_of_a_status_is_what_its_constructor_makes(status):
+    about = NOTES | ({"confidence": 0.9} if status == "statistical" else {})
+    found = Bound.of(status, 0.25, 0.5, reason="why", exact_ratio=Ratio(1, 2), **about)
+    made = {
+        "estimate": lambda: Bound.estimate(0.375, 0.125, reason="why", **about),
+        "undecided": lambda: Bound.undecided(0.25, 0.5, reason="why", **about),
+    }.get(status, lambda: getattr(Bound, status)(0.25, 0.5, exact_ratio=Ratio(1, 2), **about))()
+    assert found == made and found.status == status
+
+
+def test_the_error_of_an_estimate_of_two_equal_ends_is_that_of_its_rounding():
+    assert Bound.of("estimate", 0.5, 0.5).width == 2.0**-51
+    assert Bound.of("estimate", math.inf, math.inf) == Bound.estimate(math.inf, 0.0)
+
+
+@pytest.mark.parametrize("status", ["within", "of", "proved", "sure", ""])
+def test_a_status_is_one_of_the_list(status):
+    with pytest.raises(bl.InvalidInput, match="status"):
+        Bound.of(status, 0.25, 0.5)
+    with pytest.raises(bl.InvalidInput, match="status"):
+        EXACT.weakened(status)
+
+
+def test_a_weaker_bound_claims_no_more_than_its_ends():
+    exact = Bound.exact(0.0, 0.0, exact_ratio=Ratio(1, 1), attained=True, **NOTES)
+    assert exact.weakened("certified") == Bound.certified(0.0, 0.0, **NOTES)
+    with pytest.raises(bl.InvalidInput, match="weaker than estimate"):
+        ESTIMATE.weakened("certified")
+    with pytest.raises(bl.InvalidInput, match="weaker than undecided"):
+        Bound.undecided(reason="too wide").weakened("estimate")
+
+
+def test_other_ends_keep_the_status_and_the_notes():
+    found = Bound.conditional(0.25, 0.5, exact_ratio=Ratio(1, 2), **NOTES).within(0.5, 0.75)
+    assert found == Bound.conditional(0.5, 0.75, **NOTES)
+    with pytest.raises(bl.InvalidInput):
+        found.within(0.75, 0.5)
+
+
+def test_over_a_set_at_a_confidence_what_is_proved_is_statistical():
+    proved = Bound.certified(0.25, 0.5, **NOTES)
+    assert proved.with_confidence(None) is proved
+    at = Bound.statistical(0.25, 0.5, confidence=0.9, **NOTES)
+    assert proved.with_confidence(0.9) == at.with_confidence(0.9) == at
+    for other in (ESTIMATE, Bound.undecided(reason="too wide")):
+        assert other.with_confidence(0.9) is other
+
+
+def test_only_its_constructors_make_bounds():
+    """No other file chooses a constructor by its name or replaces what the status is about."""
+    package = Path(bl.__file__).parent
+    fields = {"lower", "upper", "status", "confidence", "exact_ratio", "assumptions", "reason"}
+    raw = {"audits/store.py"}  # a Bound that was saved is the one that comes back
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package).as_posix()
+        if name == "probability/bound.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            first = node.args[0] if node.args else None
+            by_name = called == "getattr" and getattr(first, "id", "") == "Bound"
+            changed = called == "replace" and fields & {k.arg for k in node.keywords}
+            if by_name or changed or (called == "Bound" and name not in raw):
+                found.append(f"{name}:{node.lineno}")
+    assert not found
 
 
 # -- comparing -----------------------------------------------------------------------------------

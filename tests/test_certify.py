@@ -35,6 +35,7 @@ NOISY = bl.uniform(UNIT) * bl.mechanisms.gaussian(sigma=0.5)
 COUNTED = bl.poisson(mu=3) * bl.Mechanism(laplace, secret=bl.Integers(0, None), outcome=REALS)
 BALL = bl.priors.tv_ball(bl.uniform(UNIT), 0.1)
 ON_UNIT = bl.Mechanism(laplace, secret=UNIT, outcome=REALS)
+AROUND = bl.priors.tv_ball(bl.pmf([0.25, 0.75]), 0.1)
 DIVERGENCE = bl.priors.kl_ball(bl.pmf([0.25, 0.75]), 0.1, direction="to_centre")
 FAMILY = bl.priors.family(lambda t: bl.beta(alpha=2.0, beta=t), bl.Interval(2, 3))
 COUNTS = bl.priors.from_counts([30, 70], confidence=0.95)
@@ -70,14 +71,13 @@ WITH = {
     "mutual information of a table": lambda: bl.mutual_information(TABLE),
     "f-information of a table": lambda: bl.f_information(TABLE, "chi_square"),
     "an information density of a table": lambda: bl.information_density(TABLE)(0, 1),
-    "a privacy profile of a table": lambda: bl.privacy_profile(TABLE)(0.25),
     "the envelope of a table": lambda: bl.envelope(TABLE)(F(1, 5)),
     "a mass of it": lambda: bl.envelope(TABLE, of="pmc").delta(0.1),
     "a mass at a ratio": lambda: bl.envelope(TABLE).delta(ratio=F(11, 10)),
-    "a set on a table": lambda: bl.pml(DIVERGENCE * TABLE.mechanism).sup(),
-    "a set on a table at an outcome": lambda: bl.pmc(DIVERGENCE * TABLE.mechanism)(1),
-    "a lower expectation": lambda: DIVERGENCE.lower([0.0, 1.0]),
-    "an upper expectation": lambda: DIVERGENCE.upper([0.0, 1.0]),
+    "a set on a table": lambda: bl.pml(AROUND * TABLE.mechanism).sup(),
+    "a set on a table at an outcome": lambda: bl.pmc(AROUND * TABLE.mechanism)(1),
+    "a lower expectation": lambda: AROUND.lower([0.0, 1.0]),
+    "an upper expectation": lambda: AROUND.upper([0.0, 1.0]),
     "a set that counts give": lambda: bl.pml(COUNTS * TABLE.mechanism).sup(),
 }
 FIGURES = {
@@ -102,6 +102,9 @@ FIGURES = {
     "the price of a set": lambda: cost(
         bl.pml(BALL * ON_UNIT).sup(), bl.pml(bl.uniform(UNIT) * ON_UNIT).sup()
     ),
+    "a privacy profile": lambda: bl.privacy_profile(TABLE)(0.25),
+    "a ball of a divergence": lambda: bl.pml(DIVERGENCE * TABLE.mechanism).sup(),
+    "an expectation over it": lambda: DIVERGENCE.lower([0.0, 1.0]),
     "what a region tells": lambda: adv.witness(CONTINUOUS, 0.25, epsilon=0.1).leakage(),
 }
 WITHOUT = {
@@ -124,6 +127,9 @@ WITHOUT = {
     "a hockey stick": ("certified", "hockey_stick"),
     "a bound of an envelope": ("certified", "made from others"),
     "the price of a set": ("certified", "made from others"),
+    "a privacy profile": ("exact", "a rule for profile_excess"),
+    "a ball of a divergence": ("certified", "a rule for PriorSet.kl_ball"),
+    "an expectation over it": ("certified", "a rule for PriorSet.kl_ball"),
     "what a region tells": ("certified", "made from others"),
 }
 

@@ -345,3 +345,10 @@ def test_a_law_known_in_float64_only_makes_no_exact_figure():
     assert opaque.unproved
     with pytest.raises(bl.NotYet, match="float64 only"):
         bl.iid(opaque, 3)
+
+
+def test_a_count_too_long_to_list_says_so_also_given_side_information():
+    n = 10**6
+    joint = bl.iid(bl.pmf([F(1, 2)] * 2), n) * bl.mechanisms.counting_query(n=n, b=1.0)
+    with pytest.raises(bl.NotYet, match="a list of 1000001 counts"):
+        bl.pml(joint, given=joint.mechanism)

@@ -1,16 +1,12 @@
-"""The envelope of a continuous secret: bins from below, the supremum and Theorem 3 from above."""
+"""The envelope of a continuous secret: its law from below, supremum and Theorem 3 from above."""
 
 from fractions import Fraction as F
 
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy import integrate
 
 import borel as bl
-from borel.engine import engine_for
-from borel.engine.envelopes.binned import BinnedEnvelope
-from borel.engine.envelopes.figures import nats, ratio_of
 
 UNIT = bl.Interval(0, 1)
 
@@ -25,47 +21,24 @@ def laplace():
     return bl.uniform(UNIT) * bl.mechanisms.laplace(b=1.0, secret=UNIT)
 
 
-def test_the_masses_of_the_bins_hold_integrals_by_quadrature():
-    bins = BinnedEnvelope(engine_for(laplace()), "pml")
-    cells = bins._cells([*bins.low.tolist(), float(bins.high[-1])])
-    rng = np.random.default_rng(0)
-    for _ in range(12):
-        i, j = int(rng.integers(len(bins.low))), int(rng.integers(len(cells) - 1))
-        a, b = bins.low[i], bins.high[i]
-        inside = [c for c in (a, b) if cells[j] < c < cells[j + 1]]
-
-        def of_secret(x, j=j, inside=tuple(inside)):
-            spots = [s for s in (x, *inside) if cells[j] < s < cells[j + 1]]
-            found = integrate.quad(
-                lambda y: np.exp(-abs(y - x)) / 2, cells[j], cells[j + 1], points=spots or None
-            )
-            return found[0]
-
-        truth = integrate.quad(of_secret, a, b)[0] / (b - a)
-        assert bins.kernel[0][i, j] <= truth + 1e-12 and truth - 1e-12 <= bins.kernel[1][i, j]
-        assert bins.kernel[1][i, j] - bins.kernel[0][i, j] <= 1e-3
-
-
-def test_bins_prove_a_lower_end_that_a_finite_envelope_agrees_with():
-    """The same bins and cells as a finite joint in floats: its envelope is the lower end."""
+def test_bounds_of_laplace_noise():
+    """Between the quantile of the leakage and the supremum, a closed form."""
     joint = laplace()
-    bins = BinnedEnvelope(engine_for(joint), "pml")
-    kernel = (bins.kernel[0] + bins.kernel[1]) / 2
-    rest = 1 - kernel.sum(axis=1, keepdims=True)
-    matrix = np.hstack([kernel, rest])
-    matrix /= matrix.sum(axis=1, keepdims=True)
-    weights = (bins.prior[0] + bins.prior[1]) / 2
-    finite = bl.pmf(weights / weights.sum()) * bl.Mechanism.from_matrix(matrix)
-    env = bl.envelope(joint)
-    for delta in (F(1, 10), F(1, 2)):
-        found, other = env(delta), bl.envelope(finite)(delta)
-        assert found.status in ("certified", "conditional")
-        by_bins = nats(ratio_of(1, bins._programme().level(delta, 1e-9).lower), 0)
-        assert by_bins <= other.upper
-        assert by_bins >= other.lower - 5e-3  # what the widths of the masses cost
-        assert found.lower >= by_bins  # the law of the leakage may show more
-        truth = bl.pml(joint).sup()  # a closed form
-        assert truth.upper <= found.upper <= truth.upper + 1e-6
+    found, truth = bl.envelope(joint)(F(9, 10)), bl.pml(joint).sup()
+    assert found.status == "certified"
+    least = bl.pml(joint).quantile(F(1, 10))
+    assert least.lower - 1e-9 <= found.lower <= least.upper < truth.lower
+    assert truth.lower - 1e-6 <= found.upper <= truth.upper + 1e-6
+
+
+def test_laplace_noise_on_a_sum_of_two_secrets():
+    """Of the outcomes (1 - 1/e)^2 lie beyond the secrets, and have the supremum of the leakage."""
+    joint = bl.uniform(UNIT**2) * bl.Mechanism(
+        lambda y, x: np.exp(-abs(y - (x[0] + x[1]))) / 2, secret=UNIT**2, outcome=bl.Reals()
+    )
+    found, truth = bl.envelope(joint)(F(39, 100)), -2 * mp.log(1 - mp.exp(-1))
+    assert found.lower <= truth <= found.upper <= found.lower + 1e-7
+    assert found.status == "certified"
 
 
 @pytest.mark.truths
@@ -86,7 +59,7 @@ def test_where_the_supremum_is_infinite_nothing_bounds_it():
 
 
 @pytest.mark.truths
-def test_outcomes_beyond_the_cells_are_not_all_of_them():
+def test_what_tells_nothing_keeps_to_theorem_3():
     """Most of Y lies far out and tells nothing: the lower end must keep to Theorem 3."""
     near = lambda y, x: np.exp(-8 * (y - x) ** 2) * 2 / np.sqrt(np.pi / 2)  # noqa: E731
     far = lambda y: np.exp(-((y - 60) ** 2) / 2) / np.sqrt(2 * np.pi)  # noqa: E731

@@ -9,12 +9,14 @@ import re
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 import borel as bl
 
 PACKAGE = Path(bl.__file__).parent
 
 ORDER = """
-errors _version constants settings colours _compat
+errors _version constants settings memo colours _compat
 checker
 numerics
 probability
@@ -126,7 +128,6 @@ ALLOWED = {
 }
 
 CIRCLES = """
-checker.duals checker.tables
 probability.joint probability.kernel_operations probability.mechanism
     probability.mechanism_families
 """.strip()
@@ -167,6 +168,63 @@ def test_a_class_name_means_one_thing():
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     where.setdefault(node.name, []).append(module)
     assert {name: files for name, files in where.items() if len(files) > 1} == {}
+
+
+READ = {"items", "keys", "values", "get"}
+"""What may be called on the attributes of an object: it changes none of them."""
+
+HIDDEN = {
+    "checker.tables": "a list that holds itself is read once; the list itself is no key",
+    "audits.study_key": "a function that calls itself is read once",
+    "audits.study": "a study's file runs in the namespace of its module",
+    "audits.serialisation": "reads the attributes of a class; None has no __dict__",
+    "probability.pickling": "takes the attributes of a pickle back",
+}
+"""Files that may use `id` as a key, or the attributes of an object as a dict, with the reason."""
+
+
+def hidden(source):
+    """Yield the lines at which attributes may be written by string, or `id` is called."""
+    parents = {child: node for node in ast.walk(source) for child in ast.iter_child_nodes(node)}
+    for node in ast.walk(source):
+        call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id
+        if call == "id" and len(node.args) == 1:
+            yield node.lineno
+        if not (call == "vars" or getattr(node, "attr", getattr(node, "value", "")) == "__dict__"):
+            continue
+        around = parents[node]
+        unpacked = (None, node) in (
+            [(around.arg, around.value)]
+            if isinstance(around, ast.keyword)
+            else [*zip(getattr(around, "keys", ()), getattr(around, "values", ()), strict=True)]
+        )
+        if not unpacked and getattr(around, "attr", "") not in READ:
+            yield node.lineno
+
+
+def test_what_is_kept_is_kept_in_a_memo():
+    """Not among the attributes, by a string, nor by `id`, which is another object's later on."""
+    found = {name for name, path in sources().items() if [*hidden(tree(path))]}
+    assert found == HIDDEN.keys()
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("known = prior.__dict__", True),
+        ("prior.__dict__['_miss'] = 1", True),
+        ("prior.__dict__.setdefault('_miss', {})", True),
+        ("vars(prior)['_miss'] = 1", True),
+        ("getattr(prior, '__dict__')['_miss'] = 1", True),
+        ("known[id(prior)] = 1", True),
+        ("known = {id(p) for p in priors}", True),
+        ("Values(**{**values.__dict__, 'lower': 1})", False),
+        ("options(**vars(chosen))", False),
+        ("vars(prior).items()", False),
+    ],
+)
+def test_it_is_seen_where_something_is_hidden(line, found):
+    assert [*hidden(ast.parse(line))] == [1] * found
 
 
 def test_these_tests_see_imports_of_every_kind():

@@ -1,6 +1,7 @@
 """Studies: what they accept, and what a study file that is wrong is told."""
 
 import os
+import re
 import signal
 import threading
 
@@ -8,6 +9,7 @@ import pytest
 
 import borel as bl
 from borel.audits.study import StudyError, as_study, load_study
+from borel.engine.figures import in_reports
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 PRIOR = bl.pmf([0.5, 0.5])
@@ -33,6 +35,11 @@ def study(**changes):
         ({"prior": [0.5, 0.5]}, r"prior=<a Measure.*got list"),
         ({"prior": draws}, r"build=<a function> beside a function as prior, got None"),
         ({"build": build}, r"build= only with a function as prior"),
+        ({"report": ["pml", "tail"]}, r"report=<some of pml, pmc.*got 'tail'"),
+        (
+            {"report": ["pml", "ldi"], "mechanism": bl.mechanisms.laplace(b=1.0)},
+            r"finite or countable secret for report=\['ldi'\], got Reals",
+        ),
         ({"report": ["pml", "pmx"]}, r"report=<some of pml, pmc.*got 'pmx'"),
         ({"report": []}, r"got nothing"),
         ({"guarantees": [0.5]}, r"guarantees from bl\.guarantees, got 0\.5"),
@@ -188,3 +195,8 @@ def test_a_study_file_that_cannot_be_read(tmp_path):
     path.write_bytes(b"# caf\xe9\n")
     with pytest.raises(StudyError, match=r"latin\.py cannot be read: .*utf-8"):
         load_study(path)
+
+
+def test_the_docstring_lists_the_figures_of_a_report():
+    listed = re.findall(r"Figures, of ``(.*?)``", " ".join((bl.Study.__doc__ or "").split()))
+    assert [line.split(", ") for line in listed] == [[*in_reports()]]

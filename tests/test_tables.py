@@ -1,16 +1,23 @@
 """Sentences keep the promise: an estimate is called one, and nothing is claimed that is not so."""
 
 import math
+import random
 import re
 from fractions import Fraction
+from importlib import import_module
+from itertools import combinations
+from operator import mul
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from borel.audits.table import CLAIMS, Row, html_table, sentence, short
+import borel as bl
+from borel.audits.table import Row, html_table, sentence, short
+from borel.engine.figures import DELTA, FIGURES, LEAKAGES, in_reports
 from borel.probability.bound import Bound, Ratio
 
+F = Fraction
 LEVELS = st.floats(0, 2000)
 CONTEXTS = st.sampled_from(
     [
@@ -23,19 +30,19 @@ CONTEXTS = st.sampled_from(
 )
 
 
-@given(st.sampled_from(sorted(CLAIMS)), LEVELS, st.floats(0, 1), CONTEXTS)
+@given(st.sampled_from(sorted(in_reports())), LEVELS, st.floats(0, 1), CONTEXTS)
 def test_the_sentence_of_an_estimate_says_estimate(name, value, error, context):
     said = sentence(name, Bound.estimate(value, error), context)
     assert "estimate" in said
     assert not re.search(r"at most|no more than|no event|no outcome|or less", said)
 
 
-@pytest.mark.parametrize("name", sorted(CLAIMS))
+@pytest.mark.parametrize("name", sorted(in_reports()))
 def test_an_infinite_estimate_is_still_an_estimate(name):
     assert "estimate" in sentence(name, Bound.estimate(math.inf, 0.0))
 
 
-@given(st.sampled_from(sorted(CLAIMS)), LEVELS, CONTEXTS)
+@given(st.sampled_from(sorted(in_reports())), LEVELS, CONTEXTS)
 def test_undecided_gives_its_reason_and_the_remedy(name, low, context):
     bound = Bound.undecided(low, math.inf, reason="R-hat 1.2 > 1.01. Remedy: more draws")
     said = sentence(name, bound, context)
@@ -43,7 +50,7 @@ def test_undecided_gives_its_reason_and_the_remedy(name, low, context):
     assert "no event" not in said
 
 
-@given(st.sampled_from(sorted(CLAIMS)), LEVELS)
+@given(st.sampled_from(sorted(in_reports())), LEVELS)
 def test_statistical_says_its_confidence(name, value):
     bound = Bound.statistical(value, value + 0.1, confidence=0.9)
     said = sentence(name, bound, {"quantile": 0.95})
@@ -73,6 +80,115 @@ def test_what_the_sentences_say():
     assert sentence("pml", posterior, {"quantile": 0.95}).startswith(
         "With posterior probability more than 5 %, some outcomes"
     )
+
+
+# -- what the sentences say is so, by the meaning of each, on a joint of Fractions ----------------
+
+P = [F(1, 2), F(1, 3), F(1, 6)]
+ROWS = [[F(1, 2), F(1, 4), F(1, 4)], [F(1, 4), F(5, 8), F(1, 8)], [F(1, 8), F(1, 8), F(3, 4)]]
+SECRETS = OUTCOMES = range(3)
+JOINT = bl.pmf(P) * bl.Mechanism.from_matrix(ROWS)
+PXY = [[P[x] * ROWS[x][y] for y in OUTCOMES] for x in SECRETS]
+PY = [sum(PXY[x][y] for x in SECRETS) for y in OUTCOMES]
+
+
+def test_what_min_entropy_leakage_says():
+    before, after = max(P), sum(max(PXY[x][y] for x in SECRETS) for y in OUTCOMES)
+    said = sentence("min_entropy_leakage", bl.min_entropy_leakage(JOINT))
+    assert said == (
+        f"The best guess of the secret, in one try, succeeds no more than "
+        f"{short(after / before, 'up')} times as often once the outcome is seen."
+    )
+
+
+def test_what_ldi_says():
+    posteriors = [[PXY[x][y] / PY[y] for x in SECRETS] for y in OUTCOMES]
+    largest = max(max(row) / min(row) for row in posteriors)
+    assert sentence("ldi", bl.ldi(JOINT)) == (
+        f"Once the outcome is seen, no possible secret is more than {short(largest, 'up')} times "
+        f"as probable as another one."
+    )
+    revealed = bl.pmf(P) * bl.Mechanism.from_matrix([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    assert "one possible secret is more probable" in sentence("ldi", bl.ldi(revealed))
+
+
+def test_what_total_variation_says():
+    events = [e for n in range(4) for e in combinations(SECRETS, n)]
+    change = sum(
+        max(abs(sum(PXY[x][y] - P[x] * PY[y] for x in event)) for event in events) for y in OUTCOMES
+    )
+    found = bl.total_variation(JOINT)
+    assert sentence("total_variation", found) == (
+        f"On average over the outcomes, seeing the outcome changes the probability of any event "
+        f"about the secret by {short(change, 'up')} or less."
+    )
+
+
+def cheaper(cost):
+    """By what factor the outcome lowers the least mean cost; a column is a guess."""
+
+    def least(weights):
+        return min(sum(map(mul, weights, column)) for column in zip(*cost, strict=True))
+
+    before = least(P)
+    after = sum(least([PXY[x][y] for x in SECRETS]) for y in OUTCOMES)
+    return before / after
+
+
+def test_what_maximal_cost_leakage_says():
+    factor = 1 / sum(min(ROWS[x][y] for x in SECRETS) for y in OUTCOMES)
+    said = sentence("maximal_cost_leakage", bl.maximal_cost_leakage(JOINT))
+    assert said == (
+        f"Whatever wrong guesses cost, guessing any function of the secret becomes no more than "
+        f"{short(factor, 'up')} times cheaper on average once the outcome is seen."
+    )
+    worst = [[1 / P[x] if x == w else F(0) for w in SECRETS] for x in SECRETS]
+    assert cheaper(worst) == factor
+    rng = random.Random(1)
+    for _ in range(100):
+        assert cheaper([[F(rng.randrange(1, 99)) for _ in range(4)] for _ in SECRETS]) <= factor
+
+
+def guesses(weights):
+    """The least mean number of guesses: the most probable value first."""
+    return sum(n * p for n, p in enumerate(sorted(weights, reverse=True), start=1))
+
+
+def test_what_maximal_guesswork_leakage_says():
+    """Of the secret itself, of its functions, and of finer ones: U is uniform on 6 p(x) values."""
+    found = bl.maximal_guesswork_leakage(JOINT)
+    proved = Bound.certified(found.lower, found.upper)  # by itself it leaves open how much it is
+    said = sentence("maximal_guesswork_leakage", proved)
+    assert said.startswith("Finding out any function of the secret, guess by guess, takes no more")
+    assert f"more than {short(found.ratio.upper, 'up')} times fewer guesses" in said
+    assert sentence("maximal_guesswork_leakage", found).startswith("Not decided: ")
+    merged = [[[0], [1], [2]], [[0, 1], [2]], [[0, 2], [1]], [[1, 2], [0]]]
+    for blocks in merged:
+        before = guesses([sum(P[x] for x in b) for b in blocks])
+        after = sum(guesses([sum(PXY[x][y] for x in b) for b in blocks]) for y in OUTCOMES)
+        assert before / after <= found.ratio.upper
+    for n in (6, 60):
+        parts = [int(n * p) for p in P]
+        before = guesses([F(1, n)] * n)
+        after = sum(
+            guesses([PXY[x][y] / parts[x] for x in SECRETS for _ in range(parts[x])])
+            for y in OUTCOMES
+        )
+        assert before / after <= found.ratio.upper
+
+
+@pytest.mark.parametrize("name", sorted(in_reports()))
+def test_that_the_outcome_tells_nothing_is_said_of_worst_cases_only(name):
+    """A rare outcome that gives the secret away makes averages tiny, and no worst case is."""
+    rare = F(1, 10**13)
+    rows = [[1 - rare, 0, rare], [1 - rare, rare, 0]]
+    joint = bl.pmf([F(1, 2), F(1, 2)]) * bl.Mechanism.from_matrix(rows)
+    record = FIGURES[name]
+    found = getattr(import_module(f"borel.figures.{record.module}"), name)(joint)
+    found = found.sup() if name in LEAKAGES else found(DELTA) if name == "envelope" else found
+    assert "tells nothing" not in sentence(name, found)
+    if not record.words.worst_case:
+        assert found.lower < 1e-12
 
 
 def test_guarantees():

@@ -1,6 +1,7 @@
 """The checks for users' own objects: what is sound passes, each broken convention is found."""
 
 import doctest
+from dataclasses import replace
 from fractions import Fraction as F
 from functools import partial
 
@@ -10,6 +11,7 @@ from scipy import stats
 
 import borel as bl
 from borel import testing
+from borel.engine.figures import FIGURES
 from borel.priors.balls import TotalVariationBall
 from borel.priors.sets import FullSupport
 from borel.testing import check_measure, check_measure_record, check_mechanism, check_prior_set
@@ -199,12 +201,13 @@ def test_a_broken_mechanism_is_found(make, message):
 def test_leakage_against_its_laws(value):
     """A closed form that claims a negative PML, or more than -log min p."""
     from borel.probability.bound import Bound
+    from borel.probability.closed_forms import ClosedForms
 
-    class Forms:
-        def sup(self, kind, joint):
+    class Forms(ClosedForms):
+        def sup(self, joint, kind):
             return Bound.exact(value, value)
 
-        def at(self, kind, joint, y):
+        def at(self, joint, kind, y):
             return Bound.exact(min(value, 0.1), min(value, 0.1))
 
     mech = bl.Mechanism.from_matrix([[0.5, 0.5], [0.25, 0.75]])
@@ -483,6 +486,13 @@ def test_a_figure_that_is_no_leakage():
     check_measure_record("ldi", leakage=False)
     with pytest.raises(AssertionError, match="ldi of 'independent': expected 0"):
         check_measure_record("ldi")
+
+
+def test_the_units_are_those_of_the_record(monkeypatch):
+    other = replace(FIGURES["mutual_information"], units="ratio")
+    monkeypatch.setitem(FIGURES, "mutual_information", other)
+    with pytest.raises(AssertionError, match="mutual_information: its record says ratio, not nats"):
+        check_measure_record("mutual_information")
 
 
 def described(compute):

@@ -24,6 +24,7 @@ NAMED = {
     "maximal_leakage": lambda: bl.maximal_leakage(TABLE),
     "maximal_cost_leakage": lambda: bl.maximal_cost_leakage(TABLE),
     "mutual_information": lambda: bl.mutual_information(TABLE),
+    "total_variation": lambda: bl.total_variation(TABLE),
     "envelope": lambda: bl.envelope(TABLE)(F(1, 100)),
     "pml/law/mean": PML.mean,
     "pml/law/exp_mean": PML.exp_mean,
@@ -32,6 +33,7 @@ NAMED = {
     "pml/one outcome": lambda: PML(1),
     "pml/nominal": PML.sup,
     "guarantees/PML-epsilon-0.25": PML.sup,
+    "guarantees/LDP-epsilon-1.5": lambda: bl.ldp(TABLE),
     "guarantees/PML-epsilon-0.25-delta-0.01": lambda: PML.tail(0.25),
 }
 OTHERS = {
@@ -55,6 +57,16 @@ OTHERS = {
         "the tail at 0.25",
     ),
     "one of two suprema": ("lip", PML.sup, "it is lip"),
+    "another divergence": (
+        "total_variation",
+        lambda: bl.f_information(TABLE, "chi_square"),
+        "it is total variation, its certificate is about f_information, f = chi_square",
+    ),
+    "another average": (
+        "total_variation",
+        lambda: bl.mutual_information(TABLE),
+        "it is total variation, its certificate is about mutual_information",
+    ),
     "its logarithm": ("maximal_leakage", PML.exp_mean, "it is maximal leakage"),
 }
 
@@ -79,7 +91,7 @@ def test_the_ends_the_units_and_the_ratio_are_those_of_the_certificate():
     for other, words in (
         (replace(made, lower=made.upper), "not about this figure"),
         (replace(made, upper=made.upper + 1, lower=made.upper + 1), "not about this figure"),
-        (made.about(units="ratio"), "it is in ratio"),
+        (made.about(units="ratio"), "it is in ratio, its certificate is in nats"),
         (made.about(exact_ratio=Ratio(F(3), F(3))), "which is another figure"),
     ):
         row = verified("pml", other)
@@ -90,7 +102,8 @@ def test_what_is_no_certificate_is_refused_in_words():
     for certificate in ({}, {"format": 20}, {"format": 20, "figure": "pml.sup"}, {"format": 3}):
         row = verified("pml", PML.sup().about(certificate=certificate))
         assert row.outcome == "refused" and row.words
-    assert verified("a new figure", PML.sup().certify()).outcome == "none"
+    for name in ("a new figure", "ldi", "guarantees/EML-epsilon-0.25-delta-0.01", "sup"):
+        assert verified(name, PML.sup().certify()).outcome == "none"
 
 
 def test_one_prior_and_a_set_of_priors_are_told_apart(tmp_path):

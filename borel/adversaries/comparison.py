@@ -25,7 +25,7 @@ def compare(target: Bound, found: Bound, tolerance: float) -> Verdict:
         reason = weak.reason or "one of the two leakages is not proved"
         gap = Bound.undecided(low, high, reason=reason, **about)
         return Verdict(None, gap, found.witness, reason)
-    gap = Bound(low, high, status, **about)
+    gap = Bound.of(status, low, high, **about)
     if high < -tolerance:
         raise AssertionError(f"a leakage of {found!r} above its supremum {target!r}")
     return gap <= tolerance

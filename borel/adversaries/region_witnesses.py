@@ -208,21 +208,16 @@ class _Frame:
                 reason="the kernel is not bounded on the event",
                 assumptions=about,
             )
-        if status == "estimate":
-            middle = low if low == high else low + (high - low) / 2
-            half = 0.0 if low == high else (high - low) / 2
-            return Bound.estimate(middle, half, reason=self.engine.reason, assumptions=about)
-        return Bound(low, high, status, assumptions=about)
+        return Bound.of(status, low, high, reason=self.engine.reason, assumptions=about)
 
     def mass(self, region: SecretRegion) -> Bound:
         """Enclose P_X(A)."""
         low, high = self.read.mass(region)
         high = min(high, 1.0)
-        if self.engine.status == "estimate":
-            half = (high - low) / 2
-            return Bound.estimate(low + half, half, units="probability", reason=self.engine.reason)
-        about: dict[str, Any] = {"assumptions": self.engine.assumptions, "units": "probability"}
-        return Bound(low, high, self.engine.status, **about)
+        status = self.engine.status
+        notes = () if status == "estimate" else self.engine.assumptions
+        reason = self.engine.reason
+        return Bound.of(status, low, high, reason=reason, assumptions=notes, units="probability")
 
     def find(self, epsilon: float, level: float | None) -> tuple[SecretRegion, float | None]:
         """Return an event within epsilon, or above the level where the leakage is infinite."""

@@ -191,7 +191,7 @@ def witness(
         as_ = as_ or "function"
         _check_pieces(pieces, of, as_)
         return _finite(joint, y, of, as_, pieces)
-    if getattr(joint.prior, "figure_of", None) is not None:
+    if joint.prior.over != "one prior":
         raise NotYet("witness", missing="posteriors over priors", instead="one prior at a time.")
     for given, name in ((as_, "as_"), (pieces, "pieces")):
         if given is not None:

@@ -8,18 +8,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from borel.audits.plots.envelope_curves import envelope_curve
 from borel.audits.set_audit import OVER, beside, is_set
 from borel.audits.store import pack, pack_random
-from borel.audits.table import CLAIMS, DELTA, ONE_DRAW
+from borel.audits.table import ONE_DRAW
+from borel.engine.figures import DELTA, FIGURES, LEAKAGES, in_reports
 from borel.errors import BorelError, NotYet
-from borel.figures import averages, levels
 from borel.figures.envelopes import envelope
-from borel.figures.leakage import pmc, pml
 from borel.figures.leakage_curves import law_curve, leakage_curve
 from borel.priors.posteriors import PosteriorPriors
+from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
@@ -37,14 +38,6 @@ ENVELOPE_LEVELS = (DELTA, *(Fraction(n, 100) for n in (5, 10, 20, 50)))
 _BETWEEN = tuple(Fraction(n, 100) for n in (2, 15, 25, 30, 35, 40, 45, 55, 60, 70, 80, 90, 99))
 _QUANTILES = ("0.5", "0.9", "0.95", "0.99")
 _BOTH = "the posterior, prior and outcome together"
-_LEAKAGES = {"pml": pml, "pmc": pmc}
-_MEASURES = {
-    "ldp": levels,
-    "lip": levels,
-    "mutual_information": averages,
-    "maximal_leakage": averages,
-}
-"""Where each measure of a report lives."""
 
 Nodes = dict[str, "xr.Dataset"]
 
@@ -78,18 +71,17 @@ def units(study: Study, joint: Joint, packed: Callable[..., xr.Dataset] = pack) 
     packed : callable
         How a Bound is packed: `pack`, or `with_certificate`.
     """
-    variables = {kind: leakage(joint) for kind, leakage in _LEAKAGES.items()}
+    variables = {kind: _measure(kind)(joint) for kind in LEAKAGES}
 
     def supremum(kind: str) -> Callable[[Joint], Any]:
-        return lambda one: (variables[kind] if one is joint else _LEAKAGES[kind](one)).sup()
+        return lambda one: (variables[kind] if one is joint else _measure(kind)(one)).sup()
 
-    figures = {
-        **{n: getattr(module, n) for n, module in _MEASURES.items()},
+    special = {
         **{kind: supremum(kind) for kind in variables},
         "envelope": lambda joint: envelope(joint)(DELTA),
     }
     for name in study.report:
-        yield _figure(name, figures[name], joint, packed)
+        yield _figure(name, special.get(name) or _measure(name), joint, packed)
     for guarantee in study.guarantees:
         yield _guarantee(guarantee, joint, packed)
     for kind, variable in variables.items():
@@ -98,6 +90,11 @@ def units(study: Study, joint: Joint, packed: Callable[..., xr.Dataset] = pack) 
             yield _curve(variable)
     if "envelope" in study.report:
         yield _envelope(joint)
+
+
+def _measure(name: str) -> Callable[[Joint], Any]:
+    """Return the public function of a measure of joints."""
+    return getattr(import_module(f"borel.figures.{FIGURES[name].module}"), name)
 
 
 class _Refused(Exception):
@@ -169,17 +166,17 @@ def _law(variable: Any, packed: Callable[..., xr.Dataset]) -> Unit:
 def _figure(
     name: str, figure: Callable[[Joint], Any], joint: Joint, packed: Callable[..., xr.Dataset]
 ) -> Unit:
-    claim = CLAIMS[name]
+    label, title = in_reports()[name].label, FIGURES[name].title
 
     def compute() -> Nodes:
         found = figure(joint)
-        if is_random(joint):
+        if is_random(joint) and not isinstance(found, Bound):
             return _random_nodes(name, found, packed)
         about = _over(joint)
-        nodes = {name: packed(found, **_row(claim.label, claim.name, **about))}
+        nodes = {name: packed(found, **_row(label, title, **about))}
         return nodes | beside(name, found, figure, joint, packed) if about else nodes
 
-    return _guard(name, compute, claim.label)
+    return _guard(name, compute, label)
 
 
 def _over(joint: Joint) -> dict[str, str]:
@@ -195,13 +192,13 @@ def _random_nodes(kind: str, epsilon: Any, packed: Callable[..., xr.Dataset]) ->
 
     A quantile over draws has no certificate; where they are made, the draw nearest to it has one.
     """
-    claim, region = CLAIMS[kind], epsilon.hdi(LEVEL)
-    label = f"{claim.label}, {100 * LEVEL:g} % posterior quantile"
+    region = epsilon.hdi(LEVEL)
+    label = f"{in_reports()[kind].label}, {100 * LEVEL:g} % posterior quantile"
     found, one = epsilon.quantile(LEVEL), {}
     if packed is with_certificate and epsilon.status != "estimate" and found.upper < math.inf:
         one[f"{kind}/{ONE_DRAW}"] = packed(epsilon.one(**epsilon.nearest(found.value)))
     return {
-        kind: packed(found, **_row(label, claim.name, quantile=LEVEL)),
+        kind: packed(found, **_row(label, FIGURES[kind].title, quantile=LEVEL)),
         f"{kind}/draws": pack_random(epsilon),
         f"{kind}/median": packed(epsilon.quantile(0.5)),
         f"{kind}/hdi-lower": packed(region.lower),
@@ -226,10 +223,10 @@ def _guarantee(guarantee: Any, joint: Joint, packed: Callable[..., xr.Dataset]) 
     name = "guarantees/" + re.sub(r"[^A-Za-z0-9.]+", "-", repr(guarantee)).strip("-")
 
     def compute() -> Nodes:
-        if is_random(joint):
-            share = joint.satisfies(guarantee).bound
-            return {name: packed(share, **_row(f"P({label} holds)", probability_of=label))}
         verdict = joint.satisfies(guarantee)
+        if isinstance(verdict, RandomVerdict):
+            about = _row(f"P({label} holds)", probability_of=label)
+            return {name: packed(verdict.bound, **about)}
         if (own := verdict.bound.confidence) is not None:
             verdict = verdict.at(confidence=own)
         holds = {True: "yes", False: "no", None: "undecided"}[verdict.holds]

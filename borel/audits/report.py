@@ -21,7 +21,8 @@ from borel.audits.plots.posterior_curves import alpha_curve
 from borel.audits.plots.posterior_plots import draw_alpha
 from borel.audits.set_audit import worst_case
 from borel.audits.study_key import PARTS
-from borel.audits.table import CLAIMS, STATUS_WORDS, about_certificates, rows, short
+from borel.audits.table import STATUS_WORDS, about_certificates, rows, short
+from borel.engine.figures import LEAKAGES, in_reports
 from borel.errors import InvalidInput
 from borel.figures.leakage_plots import blank_axes, draw_curve, draw_epsilon, draw_law
 
@@ -154,8 +155,8 @@ def render(audit: AuditFigures) -> str:
 def plots(audit: AuditFigures) -> list[Plot]:
     """Return the plots of what the audit holds."""
     found = []
-    for kind in ("pml", "pmc"):
-        label = CLAIMS[kind].label
+    for kind in LEAKAGES:
+        label = in_reports()[kind].label
         if (curve := audit.dataset(f"{kind}/curve")) is not None:
             caption = f"{label} at each outcome{_over(curve)}. {_band(curve.attrs['status'])}"
             found.append(_plot(partial(draw_curve, curve), caption))
@@ -230,13 +231,13 @@ def _plot(draw: Callable[[Any], Any], caption: str, **size: float) -> Plot:
 def _quantiles(audit: AuditFigures) -> list[tuple[str, list[tuple[str, Bound]]]]:
     """Return the quantiles of each law: a heading, and (level, Bound)."""
     found = []
-    for kind in ("pml", "pmc"):
+    for kind in LEAKAGES:
         law = audit.dataset(f"{kind}/law")
         prefix = f"{kind}/law/quantile-"
         levels = [(n.removeprefix(prefix), b) for n, b in audit.items() if n.startswith(prefix)]
         if levels and law is not None:
             under = f" under {law.attrs['under']}" if law.attrs["under"] else ""
-            found.append((f"{CLAIMS[kind].label}{under}", levels))
+            found.append((f"{in_reports()[kind].label}{under}", levels))
     return found
 
 
@@ -293,11 +294,11 @@ def _posteriors(audit: AuditFigures) -> list[tuple[str, list[tuple[str, Bound]]]
         "hdi-upper": "95 % HDI, upper end",
     }
     found = []
-    for kind, claim in CLAIMS.items():
+    for kind, words in in_reports().items():
         if f"{kind}/median" in audit:
             figures = [("95 % quantile", audit[kind])]
-            figures += [(words, audit[f"{kind}/{n}"]) for n, words in names.items()]
-            found.append((claim.label, figures))
+            figures += [(end, audit[f"{kind}/{n}"]) for n, end in names.items()]
+            found.append((words.label, figures))
     return found
 
 

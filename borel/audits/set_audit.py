@@ -111,7 +111,7 @@ def cost(over: Bound, nominal: Bound) -> Bound | None:
         return Bound.undecided(max(low, 0), max(high, 0), reason=reason, **about)
     if status == "statistical":
         about["confidence"] = over.confidence
-    return getattr(Bound, status)(max(low, 0), max(high, 0), **about)
+    return Bound.of(status, max(low, 0), max(high, 0), **about)
 
 
 def _difference(a: float, b: float) -> Any:

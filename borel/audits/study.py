@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from borel.engine.figures import FIGURES, in_reports
 from borel.errors import BorelError, InvalidInput
 from borel.probability.wrong_calls import explained
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 REPORT = ("pml", "pmc", "ldp", "lip", "mutual_information")
 """The figures of a report, if not said otherwise."""
-FIGURES = (*REPORT, "maximal_leakage", "envelope")
-"""The figures a report can hold."""
 
 
 _EXTRAS = {"statsmodels": "examples", "dask": "dask"}
@@ -56,9 +55,10 @@ class Study:
         With a function: how the prior is made of the draws, ``lambda draw: bl.pmf(draw["p"])``,
         as in `borel.priors.from_posterior`.
     report : sequence of str
-        Figures, of ``pml, pmc, ldp, lip, mutual_information, maximal_leakage, envelope``; the last,
-        the PML envelope, adds a section: what leaks with probability delta after any
-        post-processing, at a few levels, and a plot.
+        Figures, of ``pml, pmc, ldp, lip, mutual_information, ldi, maximal_leakage,
+        maximal_cost_leakage, maximal_guesswork_leakage, min_entropy_leakage, total_variation,
+        envelope``; the last, the PML envelope, adds a section: what leaks with probability delta
+        after any post-processing, at a few levels, and a plot.
     guarantees : sequence
         What is to be checked: ``bl.guarantees.PML(0.5)``, ...; under a posterior, the posterior
         probability that each holds.
@@ -160,12 +160,21 @@ class Study:
 
     def _checked_report(self) -> tuple[str, ...]:
         asked = (self.report,) if isinstance(self.report, str) else tuple(self.report)
-        unknown = [name for name in asked if name not in FIGURES]
+        unknown = [name for name in asked if name not in in_reports()]
         if unknown or not asked:
             raise InvalidInput(
                 "Study",
-                expected=f"report=<some of {', '.join(FIGURES)}>",
+                expected=f"report=<some of {', '.join(in_reports())}>",
                 got=", ".join(map(repr, unknown)) or "nothing",
+            )
+        secret = self.mechanism.secret
+        discrete = [name for name in asked if FIGURES[name].discrete]
+        if discrete and secret.kind in ("continuous", "mixed"):
+            raise InvalidInput(
+                "Study",
+                expected=f"a finite or countable secret for report={discrete}",
+                got=repr(secret),
+                mend='"ldp" compares the likelihoods of any two secrets.',
             )
         return tuple(dict.fromkeys(asked))
 

@@ -13,10 +13,12 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from borel.engine.figures import in_reports
 from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     from borel.audits.audit_figures import AuditFigures
+    from borel.engine.figures import MeasureWords
 
 STATUS_WORDS = {
     "exact": "a closed form or exact arithmetic; the enclosure covers all rounding",
@@ -28,92 +30,8 @@ STATUS_WORDS = {
     "undecided": "the bounds are true, but do not settle the question; the reason is given",
     "not in this version": "this version cannot compute the figure; the reason is given",
 }
-
-
-@dataclass(frozen=True)
-class MeasureWords:
-    """What a measure is called, and what a bound on it says.
-
-    ``{f}`` stands for the factor e^bound, ``{v}`` for nats and ``{b}`` for bits.
-    """
-
-    label: str
-    name: str
-    holds: str
-    about: str
-    infinite: str
-
-
-DELTA = Fraction(1, 100)
-"""Where the table gives the envelope."""
 ONE_DRAW = "one-draw"
 """The last part of the name of the figure of one draw of a prior that is learnt."""
-
-CLAIMS = {
-    "pml": MeasureWords(
-        "PML",
-        "pointwise maximal leakage",
-        "no event about the secret becomes more than {f} times as probable once the outcome is "
-        "seen",
-        "the largest factor by which an outcome makes an event about the secret more probable is "
-        "about {f}",
-        "some outcomes make an event about the secret more probable by more than any factor",
-    ),
-    "pmc": MeasureWords(
-        "PMC",
-        "pointwise maximal cost",
-        "no event about the secret becomes more than {f} times less probable once the outcome is "
-        "seen",
-        "the largest factor by which an outcome makes an event about the secret less probable is "
-        "about {f}",
-        "some outcomes make an event about the secret less probable by more than any factor: they "
-        "rule secrets out, or nearly so",
-    ),
-    "ldp": MeasureWords(
-        "LDP",
-        "local differential privacy",
-        "no outcome is more than {f} times as likely under one secret as under another",
-        "the largest factor between the likelihoods of an outcome under two secrets is about {f}",
-        "some outcomes are more likely under one secret than under another by more than any factor",
-    ),
-    "lip": MeasureWords(
-        "LIP",
-        "local information privacy",
-        "seeing the outcome changes the probability of any event about the secret by a factor of "
-        "{f} at most, up or down",
-        "the largest factor by which an outcome changes the probability of an event about the "
-        "secret, up or down, is about {f}",
-        "some outcomes change the probability of an event about the secret by more than any factor",
-    ),
-    "mutual_information": MeasureWords(
-        "Mutual information",
-        "mutual information",
-        "on average the outcome tells {v} nats ({b} bits) about the secret, or less",
-        "what the outcome tells of the secret on average is about {v} nats ({b} bits)",
-        "on average the outcome tells more about the secret than any number of bits",
-    ),
-    "maximal_leakage": MeasureWords(
-        "Maximal leakage",
-        "maximal leakage",
-        "guessing any function of the secret succeeds no more than {f} times as often once the "
-        "outcome is seen",
-        "the largest factor by which the outcome helps to guess a function of the secret is about "
-        "{f}",
-        "guessing some function of the secret succeeds more often by more than any factor",
-    ),
-    "envelope": MeasureWords(
-        f"PML envelope, delta = {float(DELTA):g}",
-        "PML envelope",
-        f"whatever is made of the outcome, but for a probability of {float(DELTA):g} or less no "
-        "event about the secret becomes more than {f} times as probable once it is seen",
-        f"whatever is made of the outcome, but for a probability of about {float(DELTA):g} the "
-        "largest factor by which it makes an event about the secret more probable is about {f}",
-        "something can be made of the outcome that makes an event about the secret more probable "
-        f"by more than any factor, with probability {float(DELTA):g}",
-    ),
-}
-"""Each is what the measure means operationally; PML and PMC: "Information Density Bounds for
-Privacy", Definition 11 and Theorem 4; ``event`` is one of positive prior probability."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +123,7 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
     Parameters
     ----------
     name : str
-        A measure of `CLAIMS`, or any other name with a ``guarantee`` in the context.
+        A figure that a report can hold, or any other name with a ``guarantee`` in the context.
     bound : Bound
         The figure.
     context : dict, optional
@@ -235,39 +153,35 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
             )
         text, plain = _verdict(bound, context["guarantee"], context["holds"], source), False
     else:
-        claim = CLAIMS[name.split("/", maxsplit=1)[0]]
-        text, plain = _measure(claim, bound, context.get("quantile"), source), True
+        words = in_reports()[name.split("/", maxsplit=1)[0]]
+        text, plain = _measure(words, bound, context.get("quantile"), source), True
     if "under" in context:
         text = f"{context['under']}: {text[0].lower() if plain else text[0]}{text[1:]}"
     return text
 
 
-_SMALL_TELLS = ("mutual information", "PML envelope")
-"""Measures that may be tiny although some outcomes, rare ones, tell much."""
-
-
-def _measure(claim: MeasureWords, bound: Bound, level: float | None, source: str) -> str:
+def _measure(words: MeasureWords, bound: Bound, level: float | None, source: str) -> str:
     posterior = "" if level is None else f"with posterior probability {_percent(level)} or more, "
     if bound.status == "estimate":
-        if math.isinf(bound.value):
-            body = claim.infinite
+        if math.isinf(bound.value) and words.infinite:
+            body = words.infinite
         else:
-            body = claim.about.format(**_numbers(bound.value, "nearest"))
+            body = words.about.format(**_numbers(bound.value, "nearest"))
         if level is not None:
             posterior = f"with posterior probability {_percent(level)}, "
             body = body.replace(" is about ", " stays below about ")
         return f"An estimate, which proves nothing: {posterior}{body}."
-    if bound.lower == math.inf and claim.infinite:
-        body = claim.infinite
+    if bound.lower == math.inf and words.infinite:
+        body = words.infinite
         if level is not None:
             posterior = f"with posterior probability more than {_percent(1 - level)}, "
     elif bound.upper == math.inf:
         low = short(bound.lower, "down")
         body, posterior = f"the figure is {low} nats or more, and no bound from above is known", ""
-    elif bound.upper <= 1e-12 and claim.name not in _SMALL_TELLS:
+    elif bound.upper <= 1e-12 and words.worst_case:
         body = "the outcome tells nothing about the secret"
     else:
-        body = claim.holds.format(**_numbers(bound.upper, "up", bound.ratio.upper))
+        body = words.holds.format(**_numbers(bound.upper, "up", bound.ratio.upper))
     return _qualified(bound, posterior + body, source)
 
 

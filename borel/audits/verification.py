@@ -13,19 +13,16 @@ from typing import Any, NamedTuple
 from borel import checker
 from borel.audits import named_joints
 from borel.audits.result import Audit, load
-from borel.audits.table import DELTA, ONE_DRAW
+from borel.audits.table import ONE_DRAW
 from borel.checker.reading import extended, parse
+from borel.engine.figures import DELTA, FIGURES, LEAKAGES, in_reports
 from borel.errors import InvalidInput
 from borel.probability.bound import Bound, Ratio
 
 _ROUNDING = 2.0**-30
 _GUARANTEE = re.compile(
-    r"guarantees/(?P<kind>PML|PMC|LDP|LIP)-epsilon-(?P<epsilon>[0-9.]+)(-delta-(?P<delta>[0-9.]+))?"
+    r"guarantees/(?P<kind>\w+)-epsilon-(?P<epsilon>[0-9.]+)(-delta-(?P<delta>[0-9.]+))?"
 )
-_SUPREMA = ("pml", "pmc")
-_MEASURES = (
-    "ldp", "lip", "maximal_leakage", "maximal_cost_leakage", "mutual_information",
-)  # fmt: skip
 _SET, _ONE = "over a set of priors", "about one prior"
 
 
@@ -192,17 +189,21 @@ def _of_figure(name: str, shown: str, certificate: dict, bound: Bound) -> Verifi
         words = f"its certificate is about [{lower}, {upper}], not about this figure"
         return Verified(name, shown, "refused", words)
     one = name.removesuffix("/nominal").removesuffix(f"/{ONE_DRAW}")
-    wanted, about = _wanted(one), certificate["figure"]
+    about = certificate["figure"]
     said = "".join(f", {key} = {v}" for key, v in certificate["arguments"].items())
-    if wanted is None:
+    asked, given, called = _wanted(one) or ("", (), "")
+    rule = FIGURES[asked].rule if asked else None
+    if rule is None:
         words = f"not known what it should be about; it is about {about}{said}"
         return Verified(name, shown, "none", words)
-    if (about, True) != (wanted[0], _are(certificate["arguments"], wanted[1])):
+    wanted, arguments = rule.named(given)
+    if about != wanted or not _are(certificate["arguments"], arguments):
         single = "one outcome only: " if about.endswith(".at") else ""
-        words = f"it is {wanted[2]}, its certificate is about {single}{about}{said}"
+        words = f"it is {called}, its certificate is about {single}{about}{said}"
         return Verified(name, shown, "refused", words)
-    if bound.units != _units(one):
-        words = f"it is in {bound.units}, its certificate is in {_units(one)}"
+    units = (FIGURES.get(one) or FIGURES[asked]).units
+    if bound.units != units:
+        words = f"it is in {bound.units}, its certificate is in {units}"
         return Verified(name, shown, "refused", words)
     if bound.exact_ratio is not None and not _same(bound.exact_ratio, bound):
         words = f"its ratio is {tuple(bound.exact_ratio)}, which is another figure"
@@ -218,61 +219,55 @@ def _same(ratio: Ratio, bound: Bound) -> bool:
     return bound.lower - _ROUNDING <= low <= high <= bound.upper + _ROUNDING
 
 
-def _units(name: str) -> str:
-    """Return the units in which a certificate states a figure."""
-    guarantee = _GUARANTEE.fullmatch(name)
-    if guarantee and float(guarantee["delta"] or 0) > 0:
-        return "probability"
-    return "ratio" if name.endswith("/law/exp_mean") else "nats"
+def _wanted(name: str) -> tuple[str, tuple, str] | None:
+    """Return the figure that stands under a name, its arguments, and what it is in words.
 
-
-def _wanted(name: str) -> tuple[str, dict[str, Any], str] | None:
-    """Return what the certificate of a figure is about: a figure, its arguments, and in words.
-
-    Of an argument any of some values may be given; of None whatever comes. None for a name of
-    which it is not known.
+    Of an argument a list says which values it may have; None is for any. None for a name of which
+    it is not known.
     """
-    if name in _MEASURES:
-        return name, {}, name.replace("_", " ")
-    if name in _SUPREMA:
-        return f"{name}.sup", {}, f"a supremum of {name}"
-    if name == "envelope":
-        return "pml.envelope", {"delta": [DELTA]}, f"the envelope of PML at {DELTA}"
+    if name in in_reports():
+        one = FIGURES[name]
+        words = {"sup": f"a supremum of {name}", "envelope": f"the envelope of PML at {DELTA}"}
+        return one.asked, one.given, words.get(one.asked, name.replace("_", " "))
     kind, law, of = name.partition("/law/")
-    if law and kind in _SUPREMA:
+    if law and kind in LEAKAGES:
         if of in ("mean", "exp_mean"):
-            return f"{kind}.{of}", {}, f"the {of}"
+            return of, (kind,), f"the {of}"
         if of.startswith("quantile-"):
             level = Fraction(of.removeprefix("quantile-"))
             levels = [level, Fraction(float(level))]
-            words = "the " + of.replace("-", " at ")
-            return f"{kind}.quantile", {"s": levels, "side": ["left"]}, words
+            return "quantile", (kind, levels, "left"), "the " + of.replace("-", " at ")
     if name in ("pml/one outcome", "pmc/one outcome"):
-        return f"{name[:3]}.at", {"y": None}, "the leakage at one outcome"
+        return "at", (name[:3], None), "the leakage at one outcome"
     guarantee = _GUARANTEE.fullmatch(name)
     if guarantee is None:
         return None
     leakage, epsilon, delta = guarantee["kind"].lower(), guarantee["epsilon"], guarantee["delta"]
     if delta is None or float(delta) == 0:
         return _wanted(leakage)
-    level = {"t": [Fraction(float(epsilon))], "closed": [False]}
-    return f"{leakage}.tail", level, f"the tail at {epsilon}"
+    if leakage not in LEAKAGES:
+        return None
+    return "tail", (leakage, Fraction(float(epsilon)), False), f"the tail at {epsilon}"
 
 
 def _are(arguments: dict, wanted: dict[str, Any]) -> bool:
     """Return whether the arguments of a certificate are those that are wanted."""
     return arguments.keys() == wanted.keys() and all(
-        among is None or _read(arguments[key]) in among for key, among in wanted.items()
+        _is(arguments[key], one) for key, one in wanted.items()
     )
 
 
-def _read(argument: Any) -> Any:
-    """Return an argument of a certificate: a flag, a word, or a number, of a level in nats."""
-    if type(argument) is dict:
+def _is(argument: Any, wanted: Any) -> bool:
+    """Return whether an argument is the one that is wanted, or one of a list of them."""
+    if wanted is None:
+        return True
+    if isinstance(wanted, list):
+        return any(_is(argument, one) for one in wanted)
+    if isinstance(wanted, (bool, str)):
+        return type(argument) is type(wanted) and argument == wanted
+    if type(argument) is dict:  # a level, in nats
         (argument,) = (v for unit, v in argument.items() if unit == "nats")
-    if type(argument) is not str or argument in ("left", "right"):
-        return argument
-    return Fraction(extended(argument, "arguments"))
+    return Fraction(extended(argument, "arguments")) == wanted
 
 
 def _from_json(path: Path) -> dict:

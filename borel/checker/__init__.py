@@ -22,12 +22,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from borel.checker.reading import Refused, Verified, extended, record, text
+from borel.checker.reading import Refused, Verified, extended, record, require, text
 
 FORMAT = 20
 
-_RULES = {"kernel": "figures", "matrix": "tables"}
-"""Which file has the rules for a joint that is given by a kernel, or by a matrix."""
+_RULES = {"kernel": ("figures", "figures"), "matrix": ("tables", "duals")}
+"""Which file has the rules for a joint that is given by a kernel, or by a matrix: without a proof,
+and with one."""
 
 
 def verify(certificate: Any) -> Verified:
@@ -61,19 +62,16 @@ def verify(certificate: Any) -> Verified:
 def _verified(certificate: Any) -> Verified:
     keys = ("format", "figure", "arguments", "lower", "upper", "joint", "proof")
     data = record(certificate, "the certificate", keys)
-    if type(data["format"]) is not int or data["format"] != FORMAT:
-        raise Refused("format", f"expected {FORMAT}, got {data['format']!r}")
+    known = type(data["format"]) is int and data["format"] == FORMAT
+    require(known, "format", f"expected {FORMAT}, got {data['format']!r}")
     text(data["figure"], "figure")
-    if not extended(data["lower"], "lower") <= extended(data["upper"], "upper"):
-        raise Refused("lower and upper", f"{data['lower']} is not at most {data['upper']}")
+    ordered = extended(data["lower"], "lower") <= extended(data["upper"], "upper")
+    require(ordered, "lower and upper", f"{data['lower']} is not at most {data['upper']}")
     joint = data["joint"]
     kinds = [kind for kind in _RULES if isinstance(joint, dict) and kind in joint]
-    if len(kinds) != 1:
-        raise Refused("joint", f"expected one of the keys {sorted(_RULES)}, got {kinds}")
-    try:
-        rules = import_module(f"borel.checker.{_RULES[kinds[0]]}")
-    except ModuleNotFoundError:
-        raise Refused("joint", f"this version has no rules for a {kinds[0]}") from None
+    require(len(kinds) == 1, "joint", f"expected one of the keys {sorted(_RULES)}, got {kinds}")
+    proof = isinstance(data["proof"], dict) and bool(data["proof"])
+    rules = import_module(f"borel.checker.{_RULES[kinds[0]][proof]}")
     return rules.verify(data)
 
 

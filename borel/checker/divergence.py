@@ -3,9 +3,6 @@
 ``mean``     y runs as a power of t, and f(y|x) >= c t^A for secrets of positive mass, which may
              move with t. Then E e^PML, the integral of ess sup f(y|x) over y, is at least that
              of c t^A |dy/dt|; if it is infinite, PML has no bound.
-``outcomes`` y runs as a power of t; for secrets of positive mass f(y|x) >= c t^A and f_Y <= C t^B
-             with A < B, so that PML has no bound (for PMC f(y|x) <= C t^A and f_Y >= c t^B with
-             A > B, or f(y|x) = 0).
 ``secrets``  y is one outcome, or in a box of positive mass, and secrets run as a power of t: every
              neighbourhood of t = 0 has a positive mass. f_Y is positive and finite, and f(y|x)
              grows like t^A with A < 0 (for PMC it vanishes, A > 0).
@@ -18,56 +15,41 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from borel.checker.joints import Joint, along, divided, place, require
+from borel.checker import reading as read
+from borel.checker.joints import Joint, along, divided, place
 from borel.checker.models import Model, constant, coordinate, monomial, number
 from borel.checker.polynomials import INFINITY, S, U
-from borel.checker.reading import end, fraction, items, record, text
-from borel.checker.reading import number as finite
+from borel.checker.reading import require
 
 
 def diverges(joint: Joint, kind: str, name: str, arguments: dict, proof: dict) -> str:
     """Verify that a leakage at an outcome, or a supremum, is infinite."""
-    keys = {
-        "mean": ("prior", "by", "y", "x"),
-        "outcomes": ("prior", "by", "y", "x", "cover"),
-        "secrets": ("prior", "by", "y", "x", "cover"),
-    }
-    by = text(proof.get("by"), "proof, by", tuple(keys))
-    record(proof, "proof", keys[by])
+    by = read.text(proof.get("by"), "proof, by", ("mean", "secrets"))
+    cover = ("cover",) if by == "secrets" else ()
+    read.record(proof, "proof", ("prior", "by", "y", "x", *cover))
     if by == "secrets":
         _by_secrets(joint, kind, name, arguments, proof)
         return "f(y|x) along secrets, for outcomes of a positive and finite density"
     require(name == "sup", "proof", "outcomes that vary, for a figure at one of them")
+    require(kind == "pml", "proof", "E e^PML tells nothing of PMC")
     y, speed = _towards_an_end(proof["y"], joint.line, "y")
     x = _path(proof["x"], y)
     require(joint.charges(x), "x", "the prior may not charge these secrets")
-    f = joint.kernel.value(y=y, x=x)
-    power, low, high = f.folded()
-    if by == "mean":
-        require(kind == "pml", "proof", "E e^PML tells nothing of PMC")
-        require(bool(low > 0), "x", "the kernel may be 0")
-        fast = speed.folded()[0]
-        require(power + fast <= -1, "x", f"t^{power} t^{fast} has a finite integral")
-        return "E e^PML is infinite, as f(y|x) is large on outcomes of infinite length"
-    marginal = joint.row(joint.kernel, y, proof["cover"], "cover").marginal
-    other, least, most = marginal.folded()
-    if kind == "pml":
-        require(bool(low > 0) and most.is_finite(), "x", "the kernel may be 0, or f_Y infinite")
-        require(power < other, "x", f"t^{power} does not exceed t^{other}")
-    else:
-        require(bool(least > 0) and high.is_finite(), "x", "f_Y may be 0, or the kernel infinite")
-        require(power > other or bool(f.high <= 0), "x", f"t^{power} is not below t^{other}")
-    return f"f(y|x) is of the order t^{power}, f_Y of the order t^{other}"
+    power, low, _ = joint.kernel.value(y=y, x=x).folded()
+    require(bool(low > 0), "x", "the kernel may be 0")
+    fast = speed.folded()[0]
+    require(power + fast <= -1, "x", f"t^{power} t^{fast} has a finite integral")
+    return "E e^PML is infinite, as f(y|x) is large on outcomes of infinite length"
 
 
 def _by_secrets(joint: Joint, kind: str, name: str, arguments: dict, proof: dict) -> None:
     """Verify an infinite leakage at an outcome, or on a box of outcomes, by secrets along t."""
     if name == "at":
         require(proof["y"] is None, "y", "the outcome is an argument of the figure")
-        value = finite(arguments["y"], "y")
+        value = read.number(arguments["y"], "y")
         y, kernel = constant(value), joint.at(value)
     else:
-        low, high = (finite(v, "y") for v in items(proof["y"], "y", 2, 2))
+        low, high = (read.number(v, "y") for v in read.items(proof["y"], "y", 2, 2))
         line = joint.line or (math.inf, -math.inf)
         require(line[0] <= low < high <= line[1], "y", "no box of outcomes")
         y, kernel = divided(constant(low), constant(high), "0", U, "y")[0].x, joint.kernel
@@ -87,8 +69,8 @@ def _by_secrets(joint: Joint, kind: str, name: str, arguments: dict, proof: dict
 
 def _towards_an_end(data: Any, ends: tuple[float, float] | None, where: str) -> tuple[Model, Model]:
     """Read what runs as a power of t towards infinity, or a point of an alphabet."""
-    data = record(data, where, ("edges", "germ", "power"))
-    left, right = (end(v, where) for v in items(data["edges"], where, 2, 2))
+    data = read.record(data, where, ("edges", "germ", "power"))
+    left, right = (read.end(v, where) for v in read.items(data["edges"], where, 2, 2))
     inside = ends is not None and ends[0] <= left < right <= ends[1]
     require(inside, where, "it is not within the alphabet")
     return along(left, right, {key: data[key] for key in ("germ", "power")}, where)
@@ -97,16 +79,16 @@ def _towards_an_end(data: Any, ends: tuple[float, float] | None, where: str) -> 
 def _path(data: Any, y: Model) -> Model:
     """Read secrets that move with t: between edges, or base + [from, to] t^power."""
     if type(data) is dict and "base" in data:
-        data = record(data, "x", ("base", "power", "from", "to"))
-        power, base = fraction(data["power"], "x"), constant(finite(data["base"], "x"))
+        data = read.record(data, "x", ("base", "power", "from", "to"))
+        power, base = read.fraction(data["power"], "x"), constant(read.number(data["base"], "x"))
         simple = 0 < abs(power) <= 16 and power.denominator <= 4
         require(simple, "x", f"the power {power} of t")
         low, high = (
-            base + monomial(number(finite(data[key], "x")), power, -INFINITY, INFINITY)
+            base + monomial(number(read.number(data[key], "x")), power, -INFINITY, INFINITY)
             for key in ("from", "to")
         )
     else:
-        data = record(data, "x", ("from", "to"))
+        data = read.record(data, "x", ("from", "to"))
         low, high = (place(data[key], y, "x") for key in ("from", "to"))
     width = (high - low).folded()[1]
     require(bool(width > 0), "x", "the secrets are no box")

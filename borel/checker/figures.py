@@ -18,24 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flint import arb
 
+from borel.checker import reading as read
 from borel.checker.divergence import diverges
-from borel.checker.joints import Joint, Ratios, Row, along, divided, place, require
+from borel.checker.joints import Joint, Ratios, Row, along, divided, place
 from borel.checker.models import Model, constant, coordinate, number, working
 from borel.checker.polynomials import INFINITY, ZERO, S, U, least, most
-from borel.checker.reading import (
-    Refused,
-    Verified,
-    end,
-    extended,
-    flag,
-    items,
-    rational,
-    record,
-    shown,
-    text,
-    whole,
-)
-from borel.checker.reading import number as finite
+from borel.checker.reading import Verified, require, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,16 +61,19 @@ class Part(NamedTuple):
 def verify(data: dict) -> Verified:
     """Verify a certificate whose joint has a kernel."""
     names = tuple(f"{kind}.{name}" for kind in ("pml", "pmc") for name in FIGURES)
-    kind, name = text(data["figure"], "figure", names).split(".")
-    arguments = record(data["arguments"], "arguments", FIGURES[name])
+    kind, name = read.text(data["figure"], "figure", names).split(".")
+    arguments = read.record(data["arguments"], "arguments", FIGURES[name])
     proof = data["proof"]
-    if type(proof) is not dict or not {"rule", "bits", "degree"} <= set(proof):
-        raise Refused("proof", "expected a record with the keys rule, bits, degree, ...")
-    bits, degree = whole(proof["bits"], "bits", 53, 1024), whole(proof["degree"], "degree", 1, 30)
+    known = type(proof) is dict and {"rule", "bits", "degree"} <= set(proof)
+    require(known, "proof", "expected a record with the keys rule, bits, degree, ...")
+    bits, degree = (
+        read.whole(proof["bits"], "bits", 53, 1024),
+        read.whole(proof["degree"], "degree", 1, 30),
+    )
     with working(bits, degree):
         joint = Joint(data["joint"])
-        claim = extended(data["lower"], "lower"), extended(data["upper"], "upper")
-        rule = text(proof["rule"], "rule", ("bounds", "labels", "diverge"))
+        claim = read.extended(data["lower"], "lower"), read.extended(data["upper"], "upper")
+        rule = read.text(proof["rule"], "rule", ("bounds", "labels", "diverge"))
         inner = {key: v for key, v in proof.items() if key not in ("rule", "bits", "degree")}
         law = name not in ("at", "sup")
         require(law == (rule == "labels"), "rule", f"{rule!r} is not for {data['figure']}")
@@ -121,15 +112,15 @@ def is_above(
     joint: Joint, kind: str, part: Part, row: Row, level: arb, witness: Any, *, strictly: bool
 ) -> None:
     """Verify that the leakage is at least log ``level``, by secrets of positive mass."""
-    witness = record(witness, part.where, (), ("atom", "box"))
+    witness = read.record(witness, part.where, (), ("atom", "box"))
     require(len(witness) == 1, part.where, "a witness is an atom or a box")
     if "atom" in witness:
-        k = whole(witness["atom"], part.where, 0, len(joint.atoms) - 1)
+        k = read.whole(witness["atom"], part.where, 0, len(joint.atoms) - 1)
         require(bool(joint.atoms[k].mass > 0), part.where, "an atom that may have no mass")
         f = row.kernel[len(row.kernel) - len(joint.atoms) + k]
     else:
         require(not part.ratio, part.where, "a box of secrets where ratios are known")
-        ends = [place(e, part.y, part.where) for e in items(witness["box"], part.where, 2, 2)]
+        ends = [place(e, part.y, part.where) for e in read.items(witness["box"], part.where, 2, 2)]
         require(bool((ends[1] - ends[0]).low > 0), part.where, "the witness is no box")
         x = coordinate(S, *ends)
         require(joint.charges(x), part.where, "the prior may not charge the witness")
@@ -145,7 +136,7 @@ def is_above(
 def _parts(joint: Joint, data: dict) -> Iterator[Part]:
     """Yield parts that make up the outcomes, and the atoms; verify that they do."""
     yield from _parts_of_the_line(joint, data["outcomes"])
-    atoms = items(data["atoms"], "atoms", len(joint.masses), len(joint.masses))
+    atoms = read.items(data["atoms"], "atoms", len(joint.masses), len(joint.masses))
     for (y, mass), leaf in zip(joint.masses, atoms, strict=True):
         yield Part(constant(y), None, None, mass, False, leaf, f"the atom {y}")
 
@@ -154,31 +145,33 @@ def _parts_of_the_line(joint: Joint, data: Any) -> Iterator[Part]:
     if joint.line is None:
         require(data is None, "outcomes", "there is no line of them")
         return
-    cover = record(data, "outcomes", ("edges", "parts"))
-    edges = [end(v, "outcomes, edges") for v in items(cover["edges"], "outcomes, edges", 2)]
-    parts = items(cover["parts"], "outcomes, parts", len(edges) - 1, len(edges) - 1)
+    cover = read.record(data, "outcomes", ("edges", "parts"))
+    edges = [
+        read.end(v, "outcomes, edges") for v in read.items(cover["edges"], "outcomes, edges", 2)
+    ]
+    parts = read.items(cover["parts"], "outcomes, parts", len(edges) - 1, len(edges) - 1)
     ends = (edges[0], edges[-1]) == joint.line
     require(ends, "outcomes", f"the first and the last edge are not {joint.line}")
     for k, part in enumerate(parts):
         where, left, right = f"outcomes, part {k}", edges[k], edges[k + 1]
         require(left < right, where, "its edges are not in order")
         if type(part) is dict and "tree" in part:
-            part = record(part, where, ("tree", "leaves"))
-            low, high = (constant(finite(v, where)) for v in cover["edges"][k : k + 2])
-            cells = divided(low, high, text(part["tree"], where), U, where)
-            leaves = items(part["leaves"], where, len(cells), len(cells))
+            part = read.record(part, where, ("tree", "leaves"))
+            low, high = (constant(read.number(v, where)) for v in cover["edges"][k : k + 2])
+            cells = divided(low, high, read.text(part["tree"], where), U, where)
+            leaves = read.items(part["leaves"], where, len(cells), len(cells))
             for n, (cell, leaf) in enumerate(zip(cells, leaves, strict=True)):
                 yield Part(*cell, joint.kernel, False, leaf, f"{where}, leaf {n}")
         else:
-            part = record(part, where, ("germ", "power", "ratio", "leaf"))
-            ratio = flag(part["ratio"], where)
+            part = read.record(part, where, ("germ", "power", "ratio", "leaf"))
+            ratio = read.flag(part["ratio"], where)
             y, speed = along(left, right, {k: part[k] for k in ("germ", "power")}, where)
             yield Part(y, speed, None, joint.kernel, ratio, part["leaf"], where)
 
 
 def _row(joint: Joint, part: Part, covers: list, index: Any) -> Row:
     """Return the joint on a part of the outcomes, by one of some covers of the secrets."""
-    cover = covers[whole(index, part.where, 0, len(covers) - 1)]
+    cover = covers[read.whole(index, part.where, 0, len(covers) - 1)]
     kernel = Ratios(joint, part.y, part.where) if part.ratio else part.kernel
     return joint.row(kernel, part.y, cover, part.where)
 
@@ -198,8 +191,8 @@ def mass(part: Part, row: Row) -> tuple[arb, arb]:
 
 def _at(joint: Joint, kind: str, arguments: dict, claim: tuple, proof: dict) -> str:
     """Verify a leakage at one outcome."""
-    record(proof, "proof", ("prior", "cover", "witness"))
-    y = finite(arguments["y"], "y")
+    read.record(proof, "proof", ("prior", "cover", "witness"))
+    y = read.number(arguments["y"], "y")
     part = Part(constant(y), None, None, joint.at(y), False, None, f"the outcome {y}")
     row = joint.row(part.kernel, part.y, proof["cover"], "cover")
     lower, upper = map(number, claim)
@@ -216,8 +209,8 @@ def _at(joint: Joint, kind: str, arguments: dict, claim: tuple, proof: dict) -> 
 
 def _supremum(joint: Joint, kind: str, claim: tuple, proof: dict) -> str:
     """Verify the essential supremum of a leakage over the outcomes."""
-    record(proof, "proof", ("prior", "covers", "outcomes", "atoms", "witness"))
-    covers, count = items(proof["covers"], "covers"), 0
+    read.record(proof, "proof", ("prior", "covers", "outcomes", "atoms", "witness"))
+    covers, count = read.items(proof["covers"], "covers"), 0
     lower, upper = map(number, claim)
     require(bool(upper >= 0), "upper", "a leakage is not negative")
     if upper.is_finite():
@@ -228,7 +221,7 @@ def _supremum(joint: Joint, kind: str, claim: tuple, proof: dict) -> str:
     else:
         require(proof["outcomes"] is None and proof["atoms"] == [], "outcomes", "not needed")
     if lower > 0:
-        witness = record(proof["witness"], "witness", ("y", "cover", "x"))
+        witness = read.record(proof["witness"], "witness", ("y", "cover", "x"))
         part = _outcomes_of_witness(joint, witness["y"])
         row = _row(joint, part, covers, witness["cover"])
         require(bool(mass(part, row)[0] > 0), "witness", "its outcomes may have no mass")
@@ -241,9 +234,9 @@ def _supremum(joint: Joint, kind: str, claim: tuple, proof: dict) -> str:
 def _outcomes_of_witness(joint: Joint, data: Any) -> Part:
     """Read the outcomes of a witness: a box, or an atom by its place among the atoms."""
     if type(data) is int:
-        y, mass = joint.masses[whole(data, "witness", 0, len(joint.masses) - 1)]
+        y, mass = joint.masses[read.whole(data, "witness", 0, len(joint.masses) - 1)]
         return Part(constant(y), None, None, mass, False, None, "witness")
-    low, high = (finite(v, "witness") for v in items(data, "witness", 2, 2))
+    low, high = (read.number(v, "witness") for v in read.items(data, "witness", 2, 2))
     inside = joint.line is not None and joint.line[0] <= low < high <= joint.line[1]
     require(inside, "witness", "no box of outcomes")
     cell = divided(constant(low), constant(high), "0", U, "witness")[0]
@@ -259,28 +252,27 @@ def labelled(
     ``["open", cover]``, or ``["open"]`` if nothing is known of its mass. All masses sum to 1: so
     what is not above has at most the mass that the parts above leave, and the other way round.
     """
-    record(proof, "proof", ("covers", "outcomes", "atoms"))
-    covers, count = items(proof["covers"], "covers"), 0
-    above, below, others = (ZERO, ZERO), (ZERO, ZERO), (ZERO, ZERO)
+    read.record(proof, "proof", ("covers", "outcomes", "atoms"))
+    covers, count = read.items(proof["covers"], "covers"), 0
+    sums = dict.fromkeys(("above", "below", "open"), (ZERO, ZERO))
     for part in _parts(joint, proof):
         count += 1
-        label, *rest = items(part.leaf, part.where, 1, 3)
+        label, *rest = read.items(part.leaf, part.where, 1, 3)
         wanted = {"above": (2, 2), "below": (1, 1), "open": (0, 1)}
-        text(label, part.where, tuple(wanted))
-        items(rest, part.where, *wanted[label])
-        if not rest:
-            others = others[0], INFINITY
-            continue
-        row = _row(joint, part, covers, rest[0])
-        low, high = mass(part, row)
-        if label == "open":
-            others = others[0] + low, others[1] + high
-        elif label == "above":
-            is_above(joint, kind, part, row, level, rest[1], strictly=not closed)
-            above = above[0] + low, above[1] + high
-        else:
-            _below(kind, row, level, part, strictly=closed)
-            below = below[0] + low, below[1] + high
+        read.text(label, part.where, tuple(wanted))
+        read.items(rest, part.where, *wanted[label])
+        low, high = ZERO, INFINITY
+        if rest:
+            row = _row(joint, part, covers, rest[0])
+            low, high = mass(part, row)
+            if label == "above":
+                is_above(joint, kind, part, row, level, rest[1], strictly=not closed)
+            elif label == "below":
+                # if closed a smaller level: f_Y > 0, so that the leakage is less
+                below = level * (1 - arb(2) ** -60) if closed else level
+                is_below(kind, row, below, part.where)
+        sums[label] = sums[label][0] + low, sums[label][1] + high
+    above, below, others = sums.values()
     total = above[0] + below[0] + others[0]
     require(not total > 1 + LITTLE, "outcomes", "they have a mass of more than 1")
     total = above[1] + below[1] + others[1]
@@ -290,19 +282,11 @@ def labelled(
     return least_above.lower(), most_above.upper(), count
 
 
-def _below(kind: str, row: Row, level: arb, part: Part, *, strictly: bool) -> None:
-    """Verify that the leakage is at most log ``level``, or less, on outcomes of a label."""
-    if not strictly:
-        return is_below(kind, row, level, part.where)
-    # a smaller level that the same cells show; f_Y > 0, so the leakage is less
-    return is_below(kind, row, level * (1 - arb(2) ** -60), part.where)
-
-
 def _tail(joint: Joint, kind: str, name: str, arguments: dict, claim: tuple, proof: dict) -> str:
     """Verify P{leakage > t} or P{leakage >= t}, or P{leakage <= t}."""
-    record(proof, "proof", ("prior", "labels"))
-    closed = name == "tail" and flag(arguments["closed"], "closed")
-    t = rational(arguments["t"], "t")
+    read.record(proof, "proof", ("prior", "labels"))
+    closed = name == "tail" and read.flag(arguments["closed"], "closed")
+    t = read.rational(arguments["t"], "t")
     low, high, count = labelled(joint, kind, number(t).exp(), proof["labels"], closed=closed)
     low, high = (low, high) if name == "tail" else (1 - high, 1 - low)
     lower, upper = map(number, claim)
@@ -317,9 +301,9 @@ def _quantile(joint: Joint, kind: str, arguments: dict, claim: tuple, proof: dic
     It is at most t if P{leakage > t} <= 1 - s, and at least t if P{leakage >= t} > 1 - s, as then
     P{leakage <= v} < s for each v < t. For the right quantile with < 1 - s and >= 1 - s.
     """
-    record(proof, "proof", ("prior", "lower", "upper"))
-    left = text(arguments["side"], "side", ("left", "right")) == "left"
-    rest, count = 1 - number(rational(arguments["s"], "s")), 0
+    read.record(proof, "proof", ("prior", "lower", "upper"))
+    left = read.text(arguments["side"], "side", ("left", "right")) == "left"
+    rest, count = 1 - number(read.rational(arguments["s"], "s")), 0
     require(bool(rest >= 0 if left else rest > 0), "s", "the quantile is infinite")
     require(bool(rest < 1 if left else rest <= 1), "s", "the quantile is -infinity")
     lower, upper = map(number, claim)

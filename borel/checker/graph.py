@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from borel.checker import reading as read
 from borel.checker.models import constant
-from borel.checker.operations import FUNCTIONS, either, exponential, is_true, logarithm
-from borel.checker.reading import Refused, end, flag, items, record, text, whole
+from borel.checker.operations import ARITY, FUNCTIONS, either, exponential, is_true, logarithm
+from borel.checker.reading import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,17 +19,8 @@ if TYPE_CHECKING:
     from borel.checker.models import Model
 
 _LARGEST = 10_000
-_ARITY = {
-    "input": 1,
-    "const": 1,
-    "where": 3,
-    **dict.fromkeys(
-        "add subtract multiply divide power logaddexp maximum minimum less less_equal greater "
-        "greater_equal equal not_equal logical_and logical_or special.betaln special.xlogy".split(),
-        2,
-    ),
-}
-"""How many arguments an operation has; the others have one."""
+_ARITY = {"input": 1, "const": 1, "where": 3, **ARITY}
+"""How many arguments an operation has."""
 
 
 class Density:
@@ -43,21 +35,22 @@ class Density:
     """
 
     def __init__(self, data: Any, names: tuple[str, ...], where: str):
-        data = record(data, where, ("graph", "log"))
-        self.log = flag(data["log"], f"{where}, log")
-        graph = record(data["graph"], f"{where}, graph", ("nodes", "inputs"))
-        inputs = [text(name, f"{where}, inputs") for name in items(graph["inputs"], where)]
-        if len(set(inputs)) < len(inputs) or not set(inputs) <= set(names):
-            raise Refused(where, f"expected inputs among {names}, got {inputs}")
-        nodes = items(graph["nodes"], f"{where}, nodes", 1, _LARGEST)
+        data = read.record(data, where, ("graph", "log"))
+        self.log = read.flag(data["log"], f"{where}, log")
+        graph = read.record(data["graph"], f"{where}, graph", ("nodes", "inputs"))
+        inputs = [
+            read.text(name, f"{where}, inputs") for name in read.items(graph["inputs"], where)
+        ]
+        known = len(set(inputs)) == len(inputs) and set(inputs) <= set(names)
+        require(known, where, f"expected inputs among {names}, got {inputs}")
+        nodes = read.items(graph["nodes"], f"{where}, nodes", 1, _LARGEST)
         self.nodes = [_node(node, k, inputs, where) for k, node in enumerate(nodes)]
 
     def value(self, **inputs: Model) -> Model:
         """Return the density where the inputs are some models."""
         out = _Evaluation(self.nodes, inputs).value(len(self.nodes) - 1)
         out = exponential(out) if self.log else out
-        if not out.real:
-            raise Refused("a density", "it may be -infinity")
+        require(out.real, "a density", "it may be -infinity")
         return out
 
     def logarithm(self, **inputs: Model) -> Model:
@@ -69,17 +62,16 @@ class Density:
 def _node(data: Any, k: int, inputs: list[str], where: str) -> tuple[str, Any]:
     """Read a node: its function, and its arguments, a name, a number or earlier nodes."""
     where = f"{where}, node {k}"
-    name, arguments = items(data, where, 2, 2)
-    text(name, where)
-    arity = _ARITY.get(name, 1)
-    items(arguments, where, arity, arity)
+    name, arguments = read.items(data, where, 2, 2)
+    read.text(name, where)
+    arity = _ARITY.get(name, 0)
+    require(arity > 0, where, f"the operation {name[:40]!r} is not one that the checker knows")
+    read.items(arguments, where, arity, arity)
     if name == "input":
-        return name, text(arguments[0], where, tuple(inputs))
+        return name, read.text(arguments[0], where, tuple(inputs))
     if name == "const":
-        return name, end(arguments[0], where)
-    if name != "where" and name not in FUNCTIONS:
-        raise Refused(where, f"the operation {name[:40]!r} is not one that the checker knows")
-    return name, tuple(whole(a, where, 0, k - 1) for a in arguments)
+        return name, read.end(arguments[0], where)
+    return name, tuple(read.whole(a, where, 0, k - 1) for a in arguments)
 
 
 class _Evaluation:

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 from flint import arb, arb_poly
 
+from borel.checker import reading as read
 from borel.checker.graph import Density
 from borel.checker.models import CONSTANT, Model, constant, coordinate, everywhere, monomial, number
 from borel.checker.operations import exponential
 from borel.checker.polynomials import INFINITY, NOTHING, ZERO, S, most
-from borel.checker.reading import Refused, end, extended, fraction, items, record, text
-from borel.checker.reading import number as finite
+from borel.checker.reading import require
 
 _LARGEST_POWER, _LARGEST_ROOT = 16, 4
 MOST_CELLS = 10**5
@@ -68,30 +68,30 @@ class Joint:
     """A prior and a kernel, as a certificate names them."""
 
     def __init__(self, data: Any):
-        data = record(data, "joint", ("kernel", "prior", "outcome"))
-        prior = record(data["prior"], "prior", ("density", "atoms"))
+        data = read.record(data, "joint", ("kernel", "prior", "outcome"))
+        prior = read.record(data["prior"], "prior", ("density", "atoms"))
         self.kernel = Density(data["kernel"], ("y", "x"), "kernel")
         self.density, self.ends = None, (math.inf, -math.inf)
         if prior["density"] is not None:
-            line = record(prior["density"], "prior", ("formula", *_ENDS))
+            line = read.record(prior["density"], "prior", ("formula", *_ENDS))
             self.density = Density(line["formula"], ("x",), "prior")
             self.ends = _line(line, "prior")
-        self.atoms = [_atom(atom) for atom in items(prior["atoms"], "prior, atoms")]
+        self.atoms = [_atom(atom) for atom in read.items(prior["atoms"], "prior, atoms")]
         _increasing([atom.place for atom in self.atoms], "prior, atoms")
         self.mass_of_atoms = sum((atom.mass for atom in self.atoms), ZERO)
-        if self.density is None and not (self.mass_of_atoms - 1).overlaps(arb(0, _ATOMS)):
-            raise Refused("prior, atoms", f"their mass is {self.mass_of_atoms}, not 1")
-        outcome = record(data["outcome"], "outcome", ("line", "atoms"))
+        alone = self.density is not None or (self.mass_of_atoms - 1).overlaps(arb(0, _ATOMS))
+        require(alone, "prior, atoms", f"their mass is {self.mass_of_atoms}, not 1")
+        outcome = read.record(data["outcome"], "outcome", ("line", "atoms"))
         line = outcome["line"]
-        self.line = None if line is None else _line(record(line, "outcome", _ENDS), "outcome")
-        self.masses = [self._mass(atom) for atom in items(outcome["atoms"], "outcome, atoms")]
+        self.line = None if line is None else _line(read.record(line, "outcome", _ENDS), "outcome")
+        self.masses = [self._mass(atom) for atom in read.items(outcome["atoms"], "outcome, atoms")]
         _increasing([place for place, _ in self.masses], "outcome, atoms")
         require(line is not None or len(self.masses) > 0, "outcome", "there are none")
 
     def _mass(self, data: Any) -> tuple[float, Density]:
         """Read an atom of the outcome and its mass, as a kernel; without a line, by the kernel."""
-        place, mass = items(data, "outcome, atoms", 2, 2)
-        place = finite(place, "outcome, atoms")
+        place, mass = read.items(data, "outcome, atoms", 2, 2)
+        place = read.number(place, "outcome, atoms")
         if self.line is None:
             require(mass is None, f"the atom {place}", "its mass is given by the kernel")
             return place, self.kernel
@@ -108,30 +108,26 @@ class Joint:
     def check_mass(self, cover: Any) -> str:
         """Verify that the prior has mass 1, and return what is left to trust."""
         if self.density is None:
-            if cover is not None:
-                raise Refused("prior", "cells of secrets, for a prior without a density")
+            require(cover is None, "prior", "cells of secrets, for a prior without a density")
             return "that the masses of the prior, known by intervals, are those of a law"
         total, y = constant(self.mass_of_atoms), constant(0)
         for cell in self.cells(cover, y, "prior"):
             p = nonnegative(self.density.value(x=cell.x))
             total = total + (p * cell.speed).integral(cell.unit)
-        if not (total.low >= 1 - _SLACK and total.high <= 1 + _SLACK):
-            raise Refused("prior", f"its mass is within [{total.low}, {total.high}], not 1")
+        one = total.low >= 1 - _SLACK and total.high <= 1 + _SLACK
+        require(bool(one), "prior", f"its mass is within [{total.low}, {total.high}], not 1")
         return "that the prior's formula, of mass 1 within 2^-40, is a density of mass 1"
 
     def cells(self, cover: Any, y: Model, where: str) -> list[Cell]:
         """Read cells of secrets, for a box of outcomes, and verify that they make up all."""
         if self.density is None:
-            if cover is not None:
-                raise Refused(where, "cells of secrets, for a prior without a density")
+            require(cover is None, where, "cells of secrets, for a prior without a density")
             return []
-        cover = record(cover, where, ("edges", "parts"))
-        edges = items(cover["edges"], where, 2)
-        parts = items(cover["parts"], where, len(edges) - 1, len(edges) - 1)
-        if (end(edges[0], where), end(edges[-1], where)) != self.ends:
-            raise Refused(where, f"the first and the last edge are not {self.ends}")
-        if any(type(e) is str and math.isinf(end(e, where)) for e in edges[1:-1]):
-            raise Refused(where, "an edge within is infinite")
+        cover = read.record(cover, where, ("edges", "parts"))
+        edges = read.items(cover["edges"], where, 2)
+        parts = read.items(cover["parts"], where, len(edges) - 1, len(edges) - 1)
+        whole = (read.end(edges[0], where), read.end(edges[-1], where)) == self.ends
+        require(whole, where, f"the first and the last edge are not {self.ends}")
         out: list[Cell] = []
         for (left, right), part in zip(pairwise(edges), parts, strict=True):
             if type(part) is str:
@@ -139,9 +135,11 @@ class Joint:
                 require(bool((high - low).low >= 0), where, "edges are not in order")
                 out += divided(low, high, part, S, where)
             else:
-                if set(y.terms) - {CONSTANT}:
-                    raise Refused(where, "outcomes and secrets both run as powers of t")
-                out.append(Cell(*along(end(left, where), end(right, where), part, where), None))
+                still = set(y.terms) <= {CONSTANT}
+                require(still, where, "outcomes and secrets both run as powers of t")
+                out.append(
+                    Cell(*along(read.end(left, where), read.end(right, where), part, where), None)
+                )
             require(len(out) <= MOST_CELLS, where, f"more than {MOST_CELLS} cells of secrets")
         return out
 
@@ -212,29 +210,22 @@ class Ratios:
         return exponential(moved - self.terms.at_end(S, -1) + self.rest)
 
 
-def require(held: bool, where: str, why: str) -> None:
-    """Refuse what does not hold."""
-    if held is not True:
-        raise Refused(where, why)
-
-
 def nonnegative(v: Model) -> Model:
     """Return a model of what is known not to be negative."""
     return Model(v.terms, v.rest, most(v.low, ZERO), v.high)
 
 
 def _line(data: dict, where: str) -> tuple[float, float]:
-    lower, upper = end(data["lower"], where), end(data["upper"], where)
-    if not lower < upper:
-        raise Refused(where, f"expected lower < upper, got {lower} and {upper}")
+    lower, upper = read.end(data["lower"], where), read.end(data["upper"], where)
+    require(lower < upper, where, f"expected lower < upper, got {lower} and {upper}")
     return lower, upper
 
 
 def _atom(data: Any) -> Atom:
-    place, low, high = items(data, "prior, atoms", 3, 3)
-    low, high = (number(extended(v, "prior, atoms")) for v in (low, high))
+    place, low, high = read.items(data, "prior, atoms", 3, 3)
+    low, high = (number(read.extended(v, "prior, atoms")) for v in (low, high))
     require(bool(low >= 0) and bool(low <= high) and high.is_finite(), "prior, atoms", "no mass")
-    return Atom(finite(place, "prior, atoms"), low.union(high))
+    return Atom(read.number(place, "prior, atoms"), low.union(high))
 
 
 def _increasing(places: list[float], where: str) -> None:
@@ -244,10 +235,10 @@ def _increasing(places: list[float], where: str) -> None:
 def place(data: Any, y: Model, where: str) -> Model:
     """Return an edge: a number, or ["y", c], the outcome and c."""
     if type(data) is str:
-        return constant(finite(data, where))
-    of, shift = items(data, where, 2, 2)
-    text(of, where, ("y",))
-    return y + constant(finite(shift, where))
+        return constant(read.number(data, where))
+    of, shift = read.items(data, where, 2, 2)
+    read.text(of, where, ("y",))
+    return y + constant(read.number(shift, where))
 
 
 def divided(low: Model, high: Model, tree: str, unit: int, where: str) -> list[Cell]:
@@ -257,13 +248,12 @@ def divided(low: Model, high: Model, tree: str, unit: int, where: str) -> list[C
     while todo:
         low, high = todo.pop()
         bit = next(bits, "")
+        require(bit in ("0", "1"), where, "the tree of halves does not end as a tree does")
         if bit == "1":
             middle = (low + high).times(arb(0.5))
             todo += [(middle, high), (low, middle)]
-        elif bit == "0":
-            out.append(Cell(coordinate(unit, low, high), (high - low).times(arb(0.5)), unit))
         else:
-            raise Refused(where, "the tree of halves does not end as a tree does")
+            out.append(Cell(coordinate(unit, low, high), (high - low).times(arb(0.5)), unit))
     require(next(bits, "") == "", where, "the tree of halves goes on beyond its end")
     return out
 
@@ -274,9 +264,9 @@ def along(left: float, right: float, data: Any, where: str) -> tuple[Model, Mode
     t is 0 at the end that ``germ`` names. Beside a number a that is a +- width t^power, and towards
     infinity an edge beside it, of the same sign, times t^-power.
     """
-    data = record(data, where, ("germ", "power"))
-    side = text(data["germ"], where, ("lower", "upper"))
-    power = fraction(data["power"], where)
+    data = read.record(data, where, ("germ", "power"))
+    side = read.text(data["germ"], where, ("lower", "upper"))
+    power = read.fraction(data["power"], where)
     simple = 0 < power <= _LARGEST_POWER and power.denominator <= _LARGEST_ROOT
     require(simple, where, f"the power {power} of t")
     base, other = (left, right) if side == "lower" else (right, left)

@@ -31,7 +31,7 @@ from borel.checker.polynomials import (
     most,
 )
 from borel.checker.polynomials import number as polynomial
-from borel.checker.reading import Refused
+from borel.checker.reading import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -153,8 +153,8 @@ class Model:
                 elif e > power:
                     factor = _decreasing(e - power, logs)
                     factor *= (-1) ** logs
-                    a, b = sorted_pair(p_low * factor, p_high * factor)
-                    p_low, p_high = least(a, ZERO), most(b, ZERO)
+                    products = p_low * factor, p_high * factor
+                    p_low, p_high = least(*products, ZERO), most(*products, ZERO)
                 low, high = low + p_low.lower(), high + p_high.upper()
             rest = self.rest[1]
             if self.rest[0] > power:
@@ -227,8 +227,8 @@ class Model:
         """Return it times a number."""
         terms = {key: p.times(factor) for key, p in self.terms.items()}
         low, high = range_of_product(self.low, self.high, factor, factor)
-        if not self.real and not factor > 0:
-            raise Refused("a density", "its logarithm, which may be -infinity, times no number > 0")
+        known = self.real or bool(factor > 0)
+        require(known, "a density", "its logarithm, which may be -infinity, times no number > 0")
         return Model(terms, (self.rest[0], self.rest[1] * factor), low, high, real=self.real)
 
     def __mul__(self, other: Model) -> Model:
@@ -239,20 +239,19 @@ class Model:
         for one, two in ((self, other), (other, self)):
             if (factor := one.constant()) is not None:
                 return two.times(factor)
-        if not (self.real and other.real):
-            raise Refused("a density", "its logarithm, which may be -infinity, in a product")
+        real = self.real and other.real
+        require(real, "a density", "its logarithm, which may be -infinity, in a product")
         terms, rest = {}, (0, ZERO)
         _Setting.left -= len(self.terms) * len(other.terms)
-        if _Setting.left < 0 or max(len(self.terms), len(other.terms)) > _POWERS:
-            raise Refused("a density", "it takes too many products, or powers of t")
+        few = _Setting.left >= 0 and max(len(self.terms), len(other.terms)) <= _POWERS
+        require(few, "a density", "it takes too many products, or powers of t")
         first, second = (min((e for e, _ in v.terms), default=0) for v in (self, other))
         for (e, k), p in self.terms.items():
             for (f, m), q in other.terms.items():
                 beyond = (e - first) + (f - second)
                 found, lost = p.product(q, degree - int(beyond))
                 key = e + f, k + m
-                if key[1] > _POWERS:
-                    raise Refused("a density", "it takes too high powers of log t")
+                require(key[1] <= _POWERS, "a density", "it takes too high powers of log t")
                 terms[key] = terms[key] + found if key in terms else found
                 # a logarithm costs one power of t
                 less = key[0] - 1 if key[1] else key[0]
@@ -346,13 +345,22 @@ def _worthwhile(terms: dict, rest: tuple[Any, arb], low: arb, high: arb) -> Mode
 
 
 def joined(first: tuple[Any, arb], second: tuple[Any, arb]) -> tuple[Any, arb]:
-    """Return the sum of two rests: t^b is between 0 and t^a for b >= a."""
+    """Return the sum of two rests."""
+    if first[1].is_zero() or second[1].is_zero():
+        return second if first[1].is_zero() else first
+    power, x, y = in_one_unit(first, second)
+    return power, x + y
+
+
+def in_one_unit(first: tuple[Any, arb], second: tuple[Any, arb]) -> tuple[Any, arb, arb]:
+    """Return a power of t, and of two multiples of powers the balls in units of that one.
+
+    t^b is between 0 and t^a for b >= a.
+    """
     (a, x), (b, y) = first, second
-    if x.is_zero() or y.is_zero():
-        return second if x.is_zero() else first
     if a == b:
-        return a, x + y
-    return (a, x + y.union(ZERO)) if a < b else (b, y + x.union(ZERO))
+        return a, x, y
+    return (a, x, y.union(ZERO)) if a < b else (b, x.union(ZERO), y)
 
 
 def _tighter(known: arb, found: arb, otherwise: arb, better: Callable[..., arb]) -> arb:
@@ -366,11 +374,6 @@ def hull(low: arb, high: arb) -> arb:
     return low.union(high) if low.is_finite() and high.is_finite() else arb(0, INFINITY)
 
 
-def sorted_pair(a: arb, b: arb) -> tuple[arb, arb]:
-    """Return two bounds in order."""
-    return least(a, b), most(a, b)
-
-
 def range_of_product(a: arb, b: arb, c: arb, d: arb) -> tuple[arb, arb]:
     """Bound the products of real numbers in [a, b] and [c, d], of which ends may be infinite."""
     products = [ZERO if p.is_zero() or q.is_zero() else p * q for p in (a, b) for q in (c, d)]
@@ -380,11 +383,11 @@ def range_of_product(a: arb, b: arb, c: arb, d: arb) -> tuple[arb, arb]:
 def constant(value: Any) -> Model:
     """Return the model of a number; -infinity is the logarithm of 0."""
     ball = value if isinstance(value, arb) else number(value)
-    if ball.is_nan() or not (ball.is_finite() or ball < 0):
-        raise Refused("a density", f"the value {ball} is no real number")
+    known = not ball.is_nan() and bool(ball.is_finite() or ball < 0)
+    require(known, "a density", "a value that is no real number")
     real = ball.is_finite()
-    if not real and not (ball.is_exact() or ball.upper() < 0):
-        raise Refused("a density", "a number without bounds")
+    bounded = real or bool(ball.is_exact() or ball.upper() < 0)
+    require(bounded, "a density", "a number without bounds")
     return Model({CONSTANT: polynomial(ball)}, (0, ZERO), ball.lower(), ball.upper(), real=real)
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from borel.checker.models import Model, constant, hull, number, unknown
+from borel.checker.models import Model, constant, hull, in_one_unit, number, unknown
 from borel.checker.polynomials import INFINITY, NOTHING, ZERO, least, most
 from borel.checker.polynomials import number as polynomial
-from borel.checker.reading import Refused
+from borel.checker.reading import require
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +26,8 @@ _LARGEST_EXPONENT = 4096
 
 
 def _real(*values: Model) -> None:
-    if not all(v.real for v in values):
-        raise Refused("a density", "an operation on what may be -infinity")
+    numbers = all(v.real for v in values)
+    require(numbers, "a density", "an operation on what may be -infinity")
 
 
 def exponential(v: Model) -> Model:
@@ -73,8 +73,8 @@ def logarithm(v: Model) -> Model:
     _real(v)
     if v.low.is_zero() and v.high.is_zero():
         return constant(-INFINITY)
-    if not v.low >= 0 or 0 in v.signs():
-        raise Refused("a density", "the logarithm of what may be 0 or negative")
+    positive = bool(v.low >= 0) and 0 not in v.signs()
+    require(positive, "a density", "the logarithm of what may be 0 or negative")
     low, high = (v.low.log() if v.low > 0 else -INFINITY), v.high.log()
     power = v.folded()[0]
     if power == 0:
@@ -91,8 +91,7 @@ def logarithm(v: Model) -> Model:
 def reciprocal(v: Model) -> Model:
     """Return 1 / v where v is 0 on a null set only."""
     _real(v)
-    if 0 in v.signs():
-        raise Refused("a density", "a quotient by what may be 0")
+    require(0 not in v.signs(), "a density", "a quotient by what may be 0")
     power = v.folded()[0]
     low = 1 / v.high if v.low >= 0 or v.high < 0 else -INFINITY
     high = 1 / v.low if v.low > 0 or v.high <= 0 else INFINITY
@@ -135,8 +134,7 @@ def power(v: Model, exponent: Model) -> Model:
 def root(v: Model) -> Model:
     """Return the square root of v >= 0."""
     _real(v)
-    if not v.low >= 0:
-        raise Refused("a density", "the square root of what may be negative")
+    require(bool(v.low >= 0), "a density", "the square root of what may be negative")
     if v.low > 0 and v.folded()[0] == 0:
         return v.apply("sqrt", v.low.sqrt(), v.high.sqrt())
     if 0 in v.signs():
@@ -148,16 +146,9 @@ def root(v: Model) -> Model:
 def either(first: Model, second: Model) -> Model:
     """Return the model of what is one of two at each point."""
     (a, *one), (b, *two) = first.folded(), second.folded()
-    rest = joined_range((a, hull(*one)), (b, hull(*two)))
+    power, x, y = in_one_unit((a, hull(*one)), (b, hull(*two)))
     low, high = least(first.low, second.low), most(first.high, second.high)
-    return Model({}, rest, low, high, real=first.real and second.real)
-
-
-def joined_range(first: tuple, second: tuple) -> tuple:
-    """Return a power of t and a ball that hold for each of two."""
-    (a, x), (b, y) = first, second
-    x, y = (x, y) if a == b else (x, y.union(ZERO)) if a < b else (x.union(ZERO), y)
-    return min(a, b), x.union(y)
+    return Model({}, (power, x.union(y)), low, high, real=first.real and second.real)
 
 
 def absolute(v: Model) -> Model:
@@ -233,8 +224,7 @@ def _analytic(name: str) -> Callable[[Model], Model]:
     def of(v: Model) -> Model:
         _real(v)
         found = getattr(hull(v.low, v.high), name)()
-        if not found.is_finite():
-            raise Refused("a density", f"{name} where it may be infinite")
+        require(found.is_finite(), "a density", f"{name} where it may be infinite")
         return v.apply(name, found.lower(), found.upper())
 
     return of
@@ -242,8 +232,7 @@ def _analytic(name: str) -> Callable[[Model], Model]:
 
 def _log_gamma(v: Model) -> Model:
     _real(v)
-    if not v.low > 0:
-        raise Refused("a density", "log Gamma of what is not > 0")
+    require(bool(v.low > 0), "a density", "log Gamma of what is not > 0")
     return _analytic("lgamma")(v)
 
 
@@ -268,29 +257,36 @@ def _times_log(u: Model, v: Model) -> Model:
     return constant(0) if u.low.is_zero() and u.high.is_zero() else u * logarithm(v)
 
 
-FUNCTIONS: dict[str, Callable[..., Model]] = {
-    "add": lambda u, v: u + v,
-    "subtract": lambda u, v: u - v,
-    "multiply": lambda u, v: u * v,
-    "divide": lambda u, v: u * reciprocal(v),
+OF_ONE: dict[str, Callable[[Model], Model]] = {
     "negative": lambda v: -v,
     "positive": lambda v: v,
     "reciprocal": reciprocal,
-    "power": power,
     "square": square,
     "sqrt": root,
     "exp": exponential,
     "expm1": lambda v: exponential(v) - constant(1),
     "log": logarithm,
     "log1p": lambda v: logarithm(v + constant(1)),
-    "logaddexp": _log_sum,
     "absolute": absolute,
-    "maximum": maximum,
-    "minimum": lambda u, v: -maximum(-u, -v),
     "sin": _analytic("sin"),
     "cos": _analytic("cos"),
     "arctan": _analytic("atan"),
     "tanh": _tanh,
+    "logical_not": _not,
+    "special.expit": _logistic,
+    "special.erf": _analytic("erf"),
+    "special.ndtr": _normal_cdf,
+    "special.gammaln": _log_gamma,
+}
+OF_TWO: dict[str, Callable[[Model, Model], Model]] = {
+    "add": lambda u, v: u + v,
+    "subtract": lambda u, v: u - v,
+    "multiply": lambda u, v: u * v,
+    "divide": lambda u, v: u * reciprocal(v),
+    "power": power,
+    "logaddexp": _log_sum,
+    "maximum": maximum,
+    "minimum": lambda u, v: -maximum(-u, -v),
     "less": _sign_among({-1}),
     "less_equal": _sign_among({-1, 0}),
     "greater": _sign_among({1}),
@@ -299,12 +295,9 @@ FUNCTIONS: dict[str, Callable[..., Model]] = {
     "not_equal": _sign_among({-1, 1}),
     "logical_and": _all_of,
     "logical_or": lambda u, v: _not(_all_of(_not(u), _not(v))),
-    "logical_not": _not,
-    "special.expit": _logistic,
-    "special.erf": _analytic("erf"),
-    "special.ndtr": _normal_cdf,
-    "special.gammaln": _log_gamma,
     "special.betaln": _log_beta,
     "special.xlogy": _times_log,
 }
+FUNCTIONS: dict[str, Callable[..., Model]] = OF_ONE | OF_TWO
+ARITY = dict.fromkeys(OF_ONE, 1) | dict.fromkeys(OF_TWO, 2)
 """What is known of each operation; ``where`` is in `graph`, which chooses what to evaluate."""

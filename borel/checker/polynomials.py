@@ -74,10 +74,6 @@ class Polynomial:
         """Return whether it has no other term than the constant one."""
         return all(j == 0 and row.length() <= 1 for j, row in self.rows.items())
 
-    def is_finite(self) -> bool:
-        """Return whether all coefficients are known by finite balls."""
-        return all(ball.is_finite() for _, _, ball in self.terms())
-
     def varies(self) -> bool:
         """Return whether it surely is not constant: a coefficient beside the first is not 0."""
         return any((i or j) and not ball.contains(0) for i, j, ball in self.terms())

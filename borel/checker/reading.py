@@ -77,82 +77,91 @@ def parse(source: str) -> Any:
         raise Refused("the certificate", f"it is no JSON: {error}") from None
 
 
+def require(held: bool, where: str, why: str) -> None:
+    """Refuse what does not hold."""
+    if held is not True:
+        raise Refused(where, why)
+
+
 def record(data: Any, where: str, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict:
     """Return a record that has exactly these keys."""
-    if type(data) is not dict:
-        raise Refused(where, f"expected a record, got {_named(data)}")
+    require(type(data) is dict, where, f"expected a record, got {_named(data)}")
     missing = [key for key in keys if key not in data]
     others = [key for key in data if key not in keys and key not in optional]
-    if missing or others:
-        raise Refused(where, f"keys {missing} are missing, keys {others[:5]} are not known")
+    known = not missing and not others
+    require(known, where, f"keys {missing} are missing, keys {others[:5]} are not known")
     return data
 
 
 def items(data: Any, where: str, least: int = 0, most: int = 10**7) -> list:
     """Return a list of so many items."""
-    if type(data) is not list:
-        raise Refused(where, f"expected a list, got {_named(data)}")
-    if not least <= len(data) <= most:
-        raise Refused(where, f"expected {least} to {most} items, got {len(data)}")
+    require(type(data) is list, where, f"expected a list, got {_named(data)}")
+    within = least <= len(data) <= most
+    require(within, where, f"expected {least} to {most} items, got {len(data)}")
     return data
 
 
 def text(data: Any, where: str, among: tuple[str, ...] | None = None) -> str:
     """Return a string, perhaps one of some."""
-    if type(data) is not str:
-        raise Refused(where, f"expected a string, got {_named(data)}")
-    if among is not None and data not in among:
-        raise Refused(where, f"expected one of {among}, got {data[:40]!r}")
+    require(type(data) is str, where, f"expected a string, got {_named(data)}")
+    require(among is None or data in among, where, f"expected one of {among}, got {data[:40]!r}")
     return data
 
 
 def flag(data: Any, where: str) -> bool:
     """Return a truth value."""
-    if type(data) is not bool:
-        raise Refused(where, f"expected true or false, got {_named(data)}")
+    require(type(data) is bool, where, f"expected true or false, got {_named(data)}")
     return data
 
 
 def whole(data: Any, where: str, least: int, most: int) -> int:
     """Return an integer in a range; a truth value is none."""
-    if type(data) is not int or not least <= data <= most:
-        raise Refused(where, f"expected an integer from {least} to {most}, got {_named(data)}")
+    within = type(data) is int and least <= data <= most
+    require(within, where, f"expected an integer from {least} to {most}, got {_named(data)}")
     return data
+
+
+def end(data: Any, where: str) -> float:
+    """Return a float in hexadecimal, or an infinity."""
+    short = type(data) is str and len(data) <= LONGEST
+    require(short, where, f"expected a number as a string, got {_named(data)}")
+    try:
+        value = float.fromhex(data)
+    except (ValueError, OverflowError):
+        raise Refused(where, f"expected a float in hexadecimal, got {data[:40]!r}") from None
+    # also NaN, decimals without 0x, spaces, other spellings
+    written = value.hex() == data and not math.isnan(value)
+    require(written, where, f"{data[:40]!r} is not how a float is written, {value.hex()!r}")
+    return value
 
 
 def number(data: Any, where: str) -> float:
     """Return a finite float, written in hexadecimal."""
-    value = _from_hex(data, where)
-    if not math.isfinite(value):
-        raise Refused(where, f"expected a finite number, got {data[:40]!r}")
+    value = end(data, where)
+    require(math.isfinite(value), where, f"expected a finite number, got {data[:40]!r}")
+    return value
+
+
+def fraction(data: Any, where: str) -> Fraction:
+    """Return a rational number ``"p/q"`` in lowest terms."""
+    ratio = type(data) is str and len(data) <= LONGEST and _RATIO.fullmatch(data) is not None
+    require(ratio, where, f'expected a fraction "p/q", got {_named(data)}')
+    value = Fraction(data)
+    lowest = f"{value.numerator}/{value.denominator}" == data
+    require(lowest, where, f"the fraction {data[:40]!r} is not in lowest terms")
     return value
 
 
 def extended(data: Any, where: str) -> float | Fraction:
     """Return a float in hexadecimal, an infinity, or a rational number ``"p/q"``."""
-    return fraction(data, where) if type(data) is str and "/" in data else _from_hex(data, where)
-
-
-def end(data: Any, where: str) -> float:
-    """Return a float in hexadecimal, or an infinity."""
-    return _from_hex(data, where)
-
-
-def fraction(data: Any, where: str) -> Fraction:
-    """Return a rational number ``"p/q"`` in lowest terms."""
-    if type(data) is not str or len(data) > LONGEST or not _RATIO.fullmatch(data):
-        raise Refused(where, f'expected a fraction "p/q", got {_named(data)}')
-    value = Fraction(data)
-    if f"{value.numerator}/{value.denominator}" != data:
-        raise Refused(where, f"the fraction {data[:40]!r} is not in lowest terms")
-    return value
+    return fraction(data, where) if type(data) is str and "/" in data else end(data, where)
 
 
 def rational(data: Any, where: str) -> Fraction:
     """Return a finite number, a float in hexadecimal or ``"p/q"``, as a Fraction."""
     value = extended(data, where)
-    if not isinstance(value, Fraction) and not math.isfinite(value):
-        raise Refused(where, f"expected a finite number, got {data!r}")
+    finite = isinstance(value, Fraction) or math.isfinite(value)
+    require(finite, where, f"expected a finite number, got {data!r}")
     return Fraction(value)
 
 
@@ -167,20 +176,6 @@ def _decimals(value: float | Fraction, rounding: str) -> str:
     exact, context = Fraction(value), Context(prec=12, rounding=rounding)
     found = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
     return f"{found.normalize():f}" if -7 <= found.adjusted() <= 12 else f"{found.normalize()}"
-
-
-def _from_hex(data: Any, where: str) -> float:
-    if type(data) is not str or len(data) > LONGEST:
-        raise Refused(where, f"expected a number as a string, got {_named(data)}")
-    try:
-        value = float.fromhex(data)
-    except (ValueError, OverflowError):
-        raise Refused(where, f"expected a float in hexadecimal, got {data[:40]!r}") from None
-    if value.hex() != data:  # also NaN, decimals without 0x, spaces, other spellings
-        raise Refused(where, f"{data[:40]!r} is not how a float is written, {value.hex()!r}")
-    if math.isnan(value):
-        raise Refused(where, "NaN is no number")
-    return value
 
 
 def _named(data: Any) -> str:

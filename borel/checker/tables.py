@@ -24,26 +24,13 @@ from typing import Any
 
 from flint import arb, ctx, fmpq
 
-from borel.checker.reading import (
-    Refused,
-    Verified,
-    extended,
-    flag,
-    fraction,
-    items,
-    number,
-    rational,
-    record,
-    shown,
-    text,
-)
+from borel.checker import reading as read
+from borel.checker.reading import Refused, Verified, require, shown
 
 INF = float("inf")
 ZERO, ONE, HALF_TINY = Fraction(0), Fraction(1), Fraction(1, 2**1075)
 LONGEST = 50_000
 """Digits of all the different denominators of a certificate."""
-MOST_TERMS = 10**7
-"""Terms of a sum over outcomes for every pair of secrets."""
 BITS = (128, 512, 2048, 8192)
 """Precisions at which a comparison is tried, in turn; what the last leaves open is refused."""
 
@@ -61,7 +48,7 @@ def ball(value) -> Any:
 
 
 def evaluated(value: Any) -> Any:
-    """Return a ball around a finite number, or around what a function gives as one."""
+    """Return a ball around a finite number, or the number, or ball, that a function gives."""
     return value() if callable(value) else ball(Fraction(value))
 
 
@@ -93,10 +80,8 @@ def at_most(first: Any, second: Any) -> bool:
 
 def log(ratio):
     """Return log ratio as `at_most` takes it, of a Fraction >= 0 or inf."""
-    if ratio == INF:
-        return INF
-    if ratio == 0:
-        return -INF
+    if ratio in (0, INF):
+        return -INF if ratio == 0 else INF
     return ZERO if ratio == 1 else lambda: ball(ratio).log()
 
 
@@ -122,60 +107,61 @@ def above(ratio, level, *, closed=False):
 def level_of(argument, where):
     """Read a level, exactly: {"nats": t}, or {"ratio": e^t} with 0 < e^t < inf."""
     kind = "ratio" if isinstance(argument, dict) and "ratio" in argument else "nats"
-    value = extended(record(argument, where, (kind,))[kind], where)
+    value = read.extended(read.record(argument, where, (kind,))[kind], where)
     value = value if abs(value) == INF else Fraction(value)
-    if kind == "ratio" and not 0 < value < INF:
-        raise Refused(where, "expected a ratio e^t that is positive and finite")
+    positive = kind == "nats" or 0 < value < INF
+    require(positive, where, "expected a ratio e^t that is positive and finite")
     return kind, value
 
 
 def labels(data, where):
     """Read the labels of an alphabet: strings, each once."""
-    found = [text(v, where) for v in items(data, where, 1)]
-    if len(set(found)) < len(found):
-        raise Refused(where, "a label occurs twice")
+    found = [read.text(v, where) for v in read.items(data, where, 1)]
+    require(len(set(found)) == len(found), where, "a label occurs twice")
     return found
 
 
 def place(label, among, where):
     """Return the position of a label."""
-    return among.index(text(label, where, tuple(among)))
+    return among.index(read.text(label, where, tuple(among)))
 
 
 # -- what a table means ---------------------------------------------------------------------------
 
 
+def entries(data, where):
+    """Read the entries of a law or of a kernel, and their rounding; None if they are Fractions."""
+    read.record(data, where, ("entries",), ("rounding",))
+    return data["entries"], read.number(data["rounding"], where) if "rounding" in data else None
+
+
 def law(data, where, count):
     """Return the lower and the upper ends of the probabilities of a law."""
-    exactly = type(data) is dict and "rounding" not in data
-    record(data, where, ("entries",) if exactly else ("entries", "rounding"))
-    error = None if exactly else number(data["rounding"], where)
-    return row(data["entries"], error, where, count)
+    return row(*entries(data, where), where, count)
 
 
-def row(entries, error, where, count):
+def row(data, error, where, count):
     """Return the ends of the probabilities of a law, of Fractions if there is no rounding."""
-    read = fraction if error is None else number
-    found = [Fraction(read(v, where)) for v in items(entries, where, count, count)]
-    if not all(0 <= v <= 2 for v in found):
-        raise Refused(where, "a probability is negative, or far above 1")
+    of = read.fraction if error is None else read.number
+    found = [Fraction(of(v, where)) for v in read.items(data, where, count, count)]
+    within = all(0 <= v <= 2 for v in found)
+    require(within, where, "a probability is negative, or far above 1")
     if error is None:
-        if sum(found) != 1:
-            raise Refused(where, "Fractions that do not sum to 1")
+        require(sum(found) == 1, where, "Fractions that do not sum to 1")
         return found, found
-    if not 2.0**-53 <= error <= 1e-3:
-        raise Refused(where, "expected a rounding of at least 2^-53 and at most 1/1000")
-    return within(found, Fraction(error), where)
+    known = 2.0**-53 <= error <= 1e-3
+    require(known, where, "expected a rounding of at least 2^-53 and at most 1/1000")
+    return rounded(found, Fraction(error), where)
 
 
-def within(floats, error, where):
+def rounded(floats, error, where):
     """Return the ends of all normalised rows within a relative rounding of a row of floats.
 
     An entry of a normalised row is also 1 less the others, which may say more than its own ends.
     """
     total = sum(floats)
-    if abs(total - 1) > error * total:
-        raise Refused(where, "floats that miss the sum 1 by more than their rounding")
+    near = abs(total - 1) <= error * total
+    require(near, where, "floats that miss the sum 1 by more than their rounding")
     slack = [max(error * v, HALF_TINY) if v else ZERO for v in floats]
     low = [v - s for v, s in zip(floats, slack, strict=True)]
     high = [v + s for v, s in zip(floats, slack, strict=True)]
@@ -209,8 +195,8 @@ def mean_of(law_, values):
 def response(argument, count, where):
     """Return the ends of the kernel of randomised response, from e^epsilon between Fractions."""
     kind, value = level_of(argument, where)
-    if not (1 <= value if kind == "ratio" else 0 <= value <= 1000):
-        raise Refused(where, "an epsilon of randomised response, from 0 to 1000 nats")
+    known = 1 <= value if kind == "ratio" else 0 <= value <= 1000
+    require(known, where, "an epsilon of randomised response, from 0 to 1000 nats")
     low = high = value
     if kind == "nats":
         with ctx.workprec(256):
@@ -234,15 +220,13 @@ def kernel(joint, where) -> Any:
     secrets, outcomes = (labels(joint[name], f"{where}.{name}") for name in ("secret", "outcome"))
     data, at = joint["matrix"], f"{where}.matrix"
     if type(data) is dict and "randomized_response" in data:
-        if secrets != outcomes or not 2 <= len(secrets) <= 1000:
-            raise Refused(at, "randomised response has the secrets, 2 to 1000, for outcomes")
-        level = record(data, at, ("randomized_response",))["randomized_response"]
+        known = secrets == outcomes and 2 <= len(secrets) <= 1000
+        require(known, at, "randomised response has the secrets, 2 to 1000, for outcomes")
+        level = read.record(data, at, ("randomized_response",))["randomized_response"]
         return secrets, outcomes, response(level, len(secrets), at)
-    exactly = type(data) is dict and "rounding" not in data
-    record(data, at, ("entries",) if exactly else ("entries", "rounding"))
-    error = None if exactly else number(data["rounding"], at)
-    table = items(data["entries"], at, len(secrets), len(secrets))
-    return secrets, outcomes, [row(entries, error, at, len(outcomes)) for entries in table]
+    table, error = entries(data, at)
+    rows = read.items(table, at, len(secrets), len(secrets))
+    return secrets, outcomes, [row(values, error, at, len(outcomes)) for values in rows]
 
 
 class Table:
@@ -254,12 +238,14 @@ class Table:
         The prior.
     k : list of pairs of lists
         The rows of the kernel.
+    columns : list of lists of pairs
+        f(y|x) for each y and x.
     q : list of pairs
         P_Y.
-    shares : list of lists of pairs
-        For each y and x, f_Y(y) / f(y|x) =: s, or inf where f(y|x) = 0 < f_Y(y). As
-        :math:`s = p_x + \sum_{x' \ne x} p_{x'} f(y|x') / f(y|x)`, it falls in f(y|x) and rises in
-        all else; and it is f_Y(y) / f(y|x) itself. No pairs for an outcome that nothing allows.
+    posterior : list of lists of pairs
+        For each y and x, t := f(y|x) / f_Y(y). It rises in f(y|x) and falls in all else, as
+        :math:`f_Y = p_x f(y|x) + \sum_{x' \ne x} p_{x'} f(y|x')`. No pairs for an outcome that
+        nothing allows.
     """
 
     def __init__(self, joint):
@@ -268,37 +254,35 @@ class Table:
         self.charged = [i for i, v in enumerate(high) if v > 0]
         self.p = [(low[i], high[i]) for i in self.charged]
         self.k = [table[i] for i in self.charged]
-        columns = [self.column(y) for y in range(len(self.outcomes))]
-        law_of_y = complemented(*zip(*(mean_of(self.p, column) for column in columns), strict=True))
+        every = range(len(self.outcomes))
+        self.columns = [[(row[0][y], row[1][y]) for row in self.k] for y in every]
+        means = (mean_of(self.p, column) for column in self.columns)
+        law_of_y = complemented(*zip(*means, strict=True))
         self.q = list(zip(*law_of_y, strict=True))
-        self.shares = [self._shares(*pair) for pair in zip(columns, self.q, strict=True)]
+        self.posterior = [self._posterior(*pair) for pair in zip(self.columns, self.q, strict=True)]
 
-    def _shares(self, column, q):
+    def _posterior(self, column, q):
         if q[1] == 0:
             return []
         joint = [[p[e] * v[e] for p, v in zip(self.p, column, strict=True)] for e in (0, 1)]
         sums = [sum(masses) for masses in joint]
         return [
             (
-                max(p[0] + (sums[0] - low) / v[1], q[0] / v[1]) if v[1] else INF,
-                min(p[1] + (sums[1] - high) / v[0], q[1] / v[0]) if v[0] else INF,
+                quotient(v[0], min(p[1] * v[0] + (sums[1] - high), q[1])),
+                quotient(v[1], max(p[0] * v[1] + (sums[0] - low), q[0])),
             )
             for p, v, low, high in zip(self.p, column, *joint, strict=True)
         ]
 
-    def column(self, y):
-        """Return the ends of f(y|x) for each x."""
-        return [(row[0][y], row[1][y]) for row in self.k]
-
     def ratio(self, kind, y):
-        """Return the ends of e^PML = max of 1 / s, or of e^PMC = max of s, which is at least 1."""
-        own = self.shares[y]
+        """Return the ends of e^PML = max t, or of e^PMC = max 1 / t, which is at least 1."""
+        own = self.posterior[y]
         if not own:
             return ONE, ONE
-        if kind == "pmc":
-            ends = max(s[0] for s in own), max(s[1] for s in own)
-        else:  # f_Y(y) >= p f(y|x) > 0, so that no s is 0
-            ends = 1 / min(s[1] for s in own), 1 / min(s[0] for s in own)
+        if kind == "pml":
+            ends = max(t[0] for t in own), max(t[1] for t in own)
+        else:
+            ends = quotient(ONE, min(t[1] for t in own)), quotient(ONE, min(t[0] for t in own))
         return max(ends[0], ONE), max(ends[1], ONE)
 
     def ratios(self, kind):
@@ -320,13 +304,12 @@ def supremum(table, kind, of):
 
 
 def density(table, kind, of):
-    """Return the information density log f(y|x) / f_Y(y) = -log s at a pair of labels."""
+    """Return the information density log f(y|x) / f_Y(y) at a pair of labels."""
     y = place(of["y"], table.outcomes, "arguments.y")
     x = place(of["x"], table.secrets, "arguments.x")
-    if x not in table.charged or not table.shares[y]:
-        raise Refused("arguments", "a pair whose secret or outcome has probability 0")
-    low, high = table.shares[y][table.charged.index(x)]
-    return logs((quotient(ONE, high) if high < INF else ZERO, ONE / low if low < INF else ZERO))
+    possible = x in table.charged and bool(table.posterior[y])
+    require(possible, "arguments", "a pair whose secret or outcome has probability 0")
+    return logs(table.posterior[y][table.charged.index(x)])
 
 
 def masses(table, sure, possible):
@@ -339,7 +322,7 @@ def masses(table, sure, possible):
 
 def tail(table, kind, of):
     """Return P{leakage > t}, or P{leakage >= t} if closed: the sum of f_Y over those outcomes."""
-    level, closed = level_of(of["t"], "arguments.t"), flag(of["closed"], "arguments.closed")
+    level, closed = level_of(of["t"], "arguments.t"), read.flag(of["closed"], "arguments.closed")
     ends = zip(*table.ratios(kind), strict=True)
     return masses(table, *([above(r, level, closed=closed) for r in side] for side in ends))
 
@@ -357,19 +340,17 @@ def quantile(table, kind, of):
     is at most t; where those with a <= t certainly have too little, it is above t. Enough comes
     last at the largest end, as all masses sum to 1.
     """
-    s, side = (
-        rational(of["s"], "arguments.s"),
-        text(of["side"], "arguments.side", ("left", "right")),
-    )
-    if not (0 < s <= 1 if side == "left" else 0 <= s < 1):
-        raise Refused("arguments.s", "a level in (0, 1] on the left, in [0, 1) on the right")
+    s = read.rational(of["s"], "arguments.s")
+    left = read.text(of["side"], "arguments.side", ("left", "right")) == "left"
+    known = 0 < s <= 1 if left else 0 <= s < 1
+    require(known, "arguments.s", "a level in (0, 1] on the left, in [0, 1) on the right")
     ratios, found = table.ratios(kind), []
     for end in (0, 1):
         order = sorted({r[end] for r in ratios})
         for t in order:
             below = [r[end] <= t for r in ratios]
             mass = masses(table, below, below)[1 - end]
-            if mass >= s if side == "left" else mass > s:
+            if mass >= s if left else mass > s:
                 found.append(t)
                 break
     return logs(found)
@@ -399,12 +380,12 @@ def ldp(table, kind, of):
     """Return the largest log f(y|x) / f(y|x') over outcomes and pairs of secrets, which is >= 0."""
     if len(table.p) == 1:
         return ZERO, ZERO
-    columns = [table.column(y) for y in range(len(table.outcomes))]
-    low, high = (
-        [quotient(max(v[e] for v in column), min(v[1 - e] for v in column)) for column in columns]
-        for e in (0, 1)
-    )
-    return logs((max(ONE, *low), max(ONE, *high)))
+
+    def largest(e):
+        each = ((max(v[e] for v in c), min(v[1 - e] for v in c)) for c in table.columns)
+        return max(ONE, *(quotient(*pair) for pair in each))
+
+    return logs((largest(0), largest(1)))
 
 
 def lip(table, kind, of):
@@ -415,8 +396,7 @@ def lip(table, kind, of):
 
 def sums_of(table, pick):
     """Return the ends of the sum over y of the largest, or the smallest, f(y|x)."""
-    columns = [table.column(y) for y in range(len(table.outcomes))]
-    return tuple(sum(pick(v[e] for v in column) for column in columns) for e in (0, 1))
+    return tuple(sum(pick(v[e] for v in column) for column in table.columns) for e in (0, 1))
 
 
 def maximal_leakage(table, kind, of):
@@ -432,20 +412,13 @@ def maximal_cost_leakage(table, kind, of):
 
 def cells(table):
     """Return for each pair of positive P_X x P_Y its ends, those of f(y|x), and of f(y|x) / f_Y."""
-    for y, own in enumerate(table.shares):
-        for p, v, s in zip(table.p, table.column(y), own, strict=True) if own else ():
-            q = table.q[y]
-            t = tuple(ONE / end if end < INF else ZERO for end in (s[1], s[0]))
+    for q, column, own in zip(table.q, table.columns, table.posterior, strict=True):
+        for p, v, t in zip(table.p, column, own, strict=True) if own else ():
             yield (p[0] * q[0], p[1] * q[1]), (p[0] * v[0], p[1] * v[1]), t
 
 
-def kl(t):
-    """Return t log t - t + 1 as a ball."""
-    return ball(t) * ball(t).log() + ball(1 - t) if t else arb(1)
-
-
 GENERATORS = {
-    "kl": kl,
+    "kl": lambda t: ball(t) * ball(t).log() + ball(1 - t) if t else arb(1),
     "total_variation": lambda t: quick(abs(t - 1) / 2),
     "chi_square": lambda t: quick(t - 1) ** 2,
     "squared_hellinger": lambda t: ball(t + 1) / 2 - ball(t).sqrt(),
@@ -456,11 +429,7 @@ are 0 at 1, fall up to there and rise from there. Rational numbers, or balls."""
 
 def f_information(table, kind, of):
     """Return E f(f(y|x) / f_Y(y)) under P_X x P_Y, to which a tangent of f at 1 adds nothing."""
-    name = text(of["f"], "arguments.f", tuple(GENERATORS))
-    ends = information(table, GENERATORS[name])
-    if name in ("kl", "squared_hellinger"):
-        return ends
-    return tuple(Fraction(int(v.p), int(v.q)) for v in (end() for end in ends))
+    return information(table, GENERATORS[read.text(of["f"], "arguments.f", tuple(GENERATORS))])
 
 
 def total_variation(table, kind, of):
@@ -472,19 +441,15 @@ def information(table, f) -> Any:
     """Return the ends of the sum over cells of their mass times f, which is monotone up to 1."""
     found = list(cells(table))
 
-    def times(mass, value):
-        return (quick(mass) if isinstance(value, fmpq) else ball(mass)) * value
-
     def low():
         far = ((w[0], min(t, key=lambda end: abs(end - 1))) for w, _, t in found
                if not t[0] <= 1 <= t[1])  # fmt: skip
-        return sum((times(w, f(t)) for w, t in far), start)
+        return sum((quick(w) * f(t) for w, t in far), quick(ZERO))
 
     def high():
-        each = ((w[1], [f(end) for end in t]) for w, _, t in found)
-        return sum((times(w, larger(*v)) for w, v in each), start)
+        each = ((w[1], larger(f(t[0]), f(t[1]))) for w, _, t in found)
+        return sum((quick(w) * v for w, v in each), quick(ZERO))
 
-    start = f(ONE)  # which is 0, of its kind
     return low, high
 
 
@@ -498,40 +463,14 @@ def mutual_information(table, kind, of):
 
     Both are enclosures; the first is the better one where little leaks, the second where t is 0.
     """
-    low, high = information(table, kl)
+    low, high = information(table, GENERATORS["kl"])
     found = [(w, t) for _, w, t in cells(table)]
 
-    def term(w, t, pick):
-        return ball(pick(v * (1 if t > 1 else -1) for v in w)) * abs(ball(t).log())
-
     def direct(end, pick):
-        return sum((term(w, t[end], pick) for w, t in found if t[end] != 0), arb(0))
+        return sum((ball(pick(v * (1 if t[end] > 1 else -1) for v in w)) * abs(ball(t[end]).log())
+                    for w, t in found if t[1]), arb(0))  # fmt: skip
 
-    return lambda: low().max(direct(0, min)), lambda: high().min(direct(1, max))
-
-
-def adp(table, kind, of):
-    """Return the delta of (epsilon, delta)-DP: the largest sum of (f(y|x) - e^epsilon f(y|x'))^+.
-
-    It rises in f(y|x) and falls in f(y|x'), and is at most 1, as the f(y|x) sum to 1.
-    """
-    kind, value = level_of(of["epsilon"], "arguments.epsilon")
-    if len(table.p) ** 2 * len(table.outcomes) > MOST_TERMS:
-        raise Refused("joint", f"more than {MOST_TERMS} terms over pairs of secrets")
-
-    def largest(end, factor, number, zero):
-        best = zero
-        for i, row in enumerate(table.k):
-            for j, other in enumerate(table.k):
-                pairs = zip(row[end], other[1 - end], strict=True) if i != j else ()
-                excess = (number(a) - factor * number(b) for a, b in pairs)
-                best = larger(best, sum((larger(zero, v) for v in excess), zero))
-        return best
-
-    if kind == "ratio":
-        return tuple(min(largest(end, value, Fraction, ZERO), ONE) for end in (0, 1))
-    low, high = (lambda e=e: largest(e, ball(value).exp(), ball, arb(0)) for e in (0, 1))
-    return low, lambda: high().min(arb(1))
+    return lambda: arb(low()).max(direct(0, min)), lambda: arb(high()).min(direct(1, max))
 
 
 FIGURES = {
@@ -542,7 +481,6 @@ FIGURES = {
     "mutual_information": (mutual_information, ()),
     "total_variation": (total_variation, ()),
     "f_information": (f_information, ("f",)),
-    "adp": (adp, ("epsilon",)),
     "information_density": (density, ("x", "y")),
 }
 """The figures: how each is computed, and its arguments."""
@@ -571,38 +509,29 @@ def not_too_long(data):
             left += part.values() if type(part) is dict else part
         elif type(part) is str and part.partition("/")[2].isdigit():
             denominators.add(part.partition("/")[2])
-    if sum(map(len, denominators)) > LONGEST:
-        raise Refused("the certificate", f"its denominators have more than {LONGEST} digits")
+    few = sum(map(len, denominators)) <= LONGEST
+    require(few, "the certificate", f"its denominators have more than {LONGEST} digits")
 
 
 def verify(data):
     """Verify a certificate whose joint has a matrix; its other keys have been read."""
     not_too_long(data)
-    if type(data["proof"]) is dict and data["proof"]:
-        from borel.checker import duals
-
-        return duals.verify(data)
-    figure = text(data["figure"], "figure", tuple(FIGURES))
-    record(data["proof"], "proof", ())
-    record(data["joint"], "joint", ("secret", "outcome", "matrix", "prior"))
+    figure = read.text(data["figure"], "figure", tuple(FIGURES))
+    read.record(data["proof"], "proof", ())
+    read.record(data["joint"], "joint", ("secret", "outcome", "matrix", "prior"))
     compute, names = FIGURES[figure]
-    arguments = record(data["arguments"], "arguments", names)
+    arguments = read.record(data["arguments"], "arguments", names)
     low, high = compute(Table(data["joint"]), figure.partition(".")[0], arguments)
-    compare(data, low, high)
+    above_lower = at_most(read.extended(data["lower"], "lower"), low)
+    require(above_lower, "lower", f"the figure may be below {data['lower']}")
+    below_upper = at_most(high, read.extended(data["upper"], "upper"))
+    require(below_upper, "upper", f"the figure may be above {data['upper']}")
     return Verified(figure, words(data, "of a finite joint"), TRUST)
-
-
-def compare(data, low, high):
-    """Compare a claim with the ends of a figure."""
-    if not at_most(extended(data["lower"], "lower"), low):
-        raise Refused("lower", f"the figure may be below {data['lower']}")
-    if not at_most(high, extended(data["upper"], "upper")):
-        raise Refused("upper", f"the figure may be above {data['upper']}")
 
 
 def words(data, about):
     """Say what was verified."""
     arguments = ", ".join(f"{key} = {value}" for key, value in data["arguments"].items())
     given = f" at {arguments}" if arguments else ""
-    ends = shown(extended(data["lower"], "lower"), extended(data["upper"], "upper"))
+    ends = shown(read.extended(data["lower"], "lower"), read.extended(data["upper"], "upper"))
     return f"{data['figure']}{given} is between {ends[0]} and {ends[1]} {about}; {MEANT}"

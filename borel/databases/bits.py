@@ -16,6 +16,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.finite.polynomial_quotients import Supremum, supremum
+from borel.engine.prior_sets.engine import SetEngine
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.closed_forms import proved
 from borel.mechanisms.counting import PAPER, CountingQuery, at_end, entries
@@ -32,7 +33,7 @@ from borel.numerics.intervals.rounding import (
 from borel.priors.sets import PriorSet
 from borel.probability.alphabets import Alphabet, Finite
 from borel.probability.arrays import as_floats, carried
-from borel.probability.bound import Bound, largest
+from borel.probability.bound import Bound
 from borel.probability.joint import Joint
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class BitLaws(PriorSet):
         """Return the joints with a mechanism on databases."""
         return BitJoint(self.database, mechanism, self.i)
 
-    def engine(self, joint: BitJoint) -> Any:
+    def engine(self, joint: BitJoint) -> SetEngine:
         """Return what maximises over p."""
         return (CountingBits if isinstance(joint.mechanism, CountingQuery) else FiniteBits)(joint)
 
@@ -170,15 +171,16 @@ class BitLaws(PriorSet):
         return whole if self.i is None else f"entry {self.i} of {whole}"
 
 
-class _Bits:
+class _Bits(SetEngine):
     """What both engines share: the interval of p."""
 
+    joint: BitJoint
     status = "certified"
     assumptions: tuple[str, ...] = ()
     reason = ""
 
     def __init__(self, joint: BitJoint):
-        self.joint, self.database = joint, joint.database
+        self.joint, self.set, self.database = joint, joint.prior, joint.database
         self.interval: tuple[Fraction, Fraction] = joint.database.prior.interval
 
     @property
@@ -196,18 +198,6 @@ class _Bits:
         found = [self.at(kind, y) for y in ys]
         ends = np.array([(b.lower, b.upper) for b in found]).reshape(-1, 2)
         return ends[:, 0], ends[:, 1], [b.status for b in found]
-
-    def at(self, kind: str, y: Any) -> Bound:
-        """Return the supremum over p at one outcome."""
-        raise NotImplementedError
-
-    def sup(self, kind: str) -> Bound:
-        """Return the supremum over p and the outcomes."""
-        raise NotImplementedError
-
-    def lip(self) -> Bound:
-        """Return the larger of the suprema of PML and PMC."""
-        return largest(settings.each(self.sup, ("pml", "pmc")))
 
 
 class CountingBits(_Bits):

@@ -172,7 +172,7 @@ class Database:
 class Unlisted:
     """A law that is too long to list: closed forms do not ask for it."""
 
-    leakage_of = figure_of = None
+    over = "one prior"
     batch = ()
 
     def __init__(self, on: Alphabet, name: str):
@@ -182,7 +182,14 @@ class Unlisted:
         """Say that there is no list, whatever is asked of it."""
         if name.startswith("__"):
             raise AttributeError(name)
-        raise NotYet(
+        raise self._no_list()
+
+    def __mul__(self, mechanism: Any) -> Any:
+        """Say so too: of a special method `__getattr__` is not asked."""
+        raise self._no_list()
+
+    def _no_list(self) -> NotYet:
+        return NotYet(
             "the law of the count",
             missing=f"a list of {self.on.size} counts; up to {ROWS}, none of them below 2e-308 "
             "unless it is a short Fraction",

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from borel import settings
 from borel.errors import NotEnclosed, NotYet
 
 if TYPE_CHECKING:
+    from borel.engine.continuous.engine import CertifiedEngine
+    from borel.engine.draws.engine import DrawsEngine
+    from borel.engine.estimates.engine import EstimateEngine
+    from borel.engine.problem.engine import Engine
     from borel.probability.joint import Joint
 
 
-def engine_for(joint: Joint) -> Any:
+def engine_for(joint: Joint) -> Engine:
     """Return the engine of a joint: exact where the alphabets allow, else certified, else estimate.
 
     Raises
@@ -21,15 +26,13 @@ def engine_for(joint: Joint) -> Any:
         ``options(engine="exact")`` on alphabets that are neither finite nor countable, or
         ``options(engine="certified")`` where something cannot be enclosed; the message says what.
     """
-    wanted, cache = settings.current().engine, settings.kept(joint, "_engines")
-    if joint.finite:  # nothing that it keeps depends on a budget
-        if wanted not in cache:
-            cache[wanted] = _choose(joint, wanted)
-        return cache[wanted]
-    return settings.once(cache, wanted, lambda: _choose(joint, wanted))
+    wanted = settings.current().engine
+    # nothing that the engine of a finite joint keeps depends on a budget
+    keep = joint._memo.fact if joint.finite else joint._memo.in_figure
+    return keep(("engine", wanted), lambda: _choose(joint, wanted))
 
 
-def _choose(joint: Joint, wanted: str) -> Any:
+def _choose(joint: Joint, wanted: str) -> Engine:
     if joint.finite:
         from borel.engine.finite.engine import FiniteEngine
 
@@ -61,7 +64,7 @@ def _choose(joint: Joint, wanted: str) -> Any:
     return estimate_engine(joint, why)
 
 
-def certified_engine(joint: Joint) -> Any:
+def certified_engine(joint: Joint) -> CertifiedEngine:
     """Return the engine that encloses figures of traced densities, by the kind of the outcome.
 
     Raises
@@ -78,7 +81,7 @@ def certified_engine(joint: Joint) -> Any:
     return CertifiedEngine(joint, estimates=estimate_engine)
 
 
-def estimate_engine(joint: Joint, why: str = "") -> Any:
+def estimate_engine(joint: Joint, why: str = "") -> EstimateEngine:
     """Return the engine that estimates figures, by the kind of the outcome."""
     if joint.outcome.kind in ("continuous", "mixed"):
         from borel.engine.estimates.outcome_engine import ContinuousOutcomes
@@ -89,7 +92,7 @@ def estimate_engine(joint: Joint, why: str = "") -> Any:
     return EstimateEngine(joint, why)
 
 
-def draws_engine(joint: Joint) -> Any:
+def draws_engine(joint: Joint) -> DrawsEngine:
     """Return the engine for a joint with a random prior."""
     if joint.mechanism.finite and joint.prior.on.kind == "finite":
         from borel.engine.draws.blocks import FiniteDraws
@@ -99,4 +102,16 @@ def draws_engine(joint: Joint) -> Any:
 
     if joint.prior.on.dim > 1 or joint.outcome.dim > 1:
         raise NotYet("learnt * mech", missing="products of alphabets that are not finite")
+    if settings.current().engine != "estimate":
+        enclosed = joint._memo.fact("enclosed draws", lambda: _enclosed_draws(joint))
+        if enclosed is not None:
+            return enclosed
     return EstimateDraws(joint, engine_for)
+
+
+def _enclosed_draws(joint: Joint) -> DrawsEngine | None:
+    from borel.engine.draws.enclosed import EnclosedDraws
+
+    with suppress(NotEnclosed):
+        return EnclosedDraws(joint, engine_for, certified_engine)
+    return None

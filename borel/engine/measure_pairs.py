@@ -97,14 +97,7 @@ def _sum(bounds: list[Bound]) -> Bound:
         low = high = math.inf
         status = weakest(b.status for b in bounds if b.proved)
     low = max(low, 0.0)
-    if status == "estimate":
-        middle = low if low == high else (low + high) / 2
-        return Bound.estimate(
-            middle, 0.0 if low == high else (high - low) / 2, reason=reason, **about
-        )
-    if status == "undecided":
-        return Bound.undecided(low, high, reason=reason, **about)
-    return getattr(Bound, status)(low, high, **about)
+    return Bound.of(status, low, high, reason=reason, **about)
 
 
 def _by_renyi(p: Measure, q: Measure, f: Generator) -> Bound | None:

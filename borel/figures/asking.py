@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from borel import settings
 from borel.engine.certificates import Question
+from borel.engine.figures import units_of
 from borel.engine.problem.budget import within_budget
 from borel.probability.bound import Bound
 
@@ -28,10 +29,12 @@ def asked(
     ----------
     joint, figure, arguments
         What is asked; see `borel.engine.certificates.Question`.
-    compute, units, least
+    compute, least
         As for `borel.engine.problem.budget.within_budget`.
+    units : str
+        The units of a figure that has no record in the table of figures.
     """
-    found = within_budget(compute, units, least=least)
+    found = within_budget(compute, units_of(figure, arguments, units), least=least)
     if not isinstance(found, Bound):
         return found
     return found.answering(Question(joint, figure, arguments, settings.current()))

@@ -199,7 +199,8 @@ def f_information(joint: Joint, f: Any, *, at_zero: Any = None) -> Bound:
     >>> f_information(joint, lambda t: (t - 1) ** 2)
     Bound(0.25 number, exact)
     """
-    return figure(joint, "f_information", generator(f, at_zero))
+    found = generator(f, at_zero)
+    return figure(joint, "f_information", found, units=found.units)
 
 
 def total_variation(joint: Joint) -> Bound:

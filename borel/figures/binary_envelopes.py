@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine import engine_for
 from borel.engine.finite.law_engine import WIDE
 from borel.errors import NotYet
-from borel.figures.dispatch import figure
-from borel.figures.leakage import _require_joint
+from borel.figures.dispatch import figure, require_joint
 from borel.probability.arrays import inner_probability
 from borel.probability.mechanism_families import JointFamily
 
@@ -71,8 +69,8 @@ class BinaryEnvelope:
 
         points = np.ravel(np.asarray(values, dtype=object)).tolist()
         levels = [inner_probability("bl.binary_envelope", "delta", d) for d in points]
-        low, high = figure(self.joint, "binary_envelope_curve", levels)
-        status = engine_for(self.joint).statuses(low, high).astype(str)
+        low, high, status = figure(self.joint, "binary_envelope_curve", levels)
+        status = np.asarray(status).astype(str)
         wide = (status == "exact") & (high - low > WIDE)
         status = np.where(wide, "certified", status)
         data = {
@@ -156,5 +154,5 @@ def binary_envelope(joint: Joint) -> BinaryEnvelope:
     Fraction(10, 9)
     """
     if not isinstance(joint, JointFamily):
-        _require_joint(joint, "binary_envelope")
+        require_joint(joint, "binary_envelope")
     return BinaryEnvelope(joint)

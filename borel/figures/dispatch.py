@@ -1,4 +1,4 @@
-"""How a measure of a joint finds the engine that computes it, or says that none does."""
+"""How a figure of a joint is found: what the prior answers, else a closed form, else the engine."""
 
 from __future__ import annotations
 
@@ -6,17 +6,48 @@ from typing import TYPE_CHECKING, Any
 
 from borel import settings
 from borel.engine import engine_for
-from borel.errors import NotYet
+from borel.errors import InvalidInput
 from borel.figures.asking import asked
-from borel.figures.leakage import _require_joint
+from borel.probability.joint import Joint
 from borel.probability.mechanism_families import JointFamily
 
 if TYPE_CHECKING:
-    from borel.probability.joint import Joint
+    from collections.abc import Callable
 
 
-def figure(joint: Any, name: str, *arguments: Any) -> Any:
-    """Compute a measure of a joint by the engine's own method of that name.
+def require_joint(joint: Any, name: str) -> None:
+    """Refuse what is no joint."""
+    if not isinstance(joint, Joint):
+        raise InvalidInput(
+            name,
+            expected="a joint, prior * mech",
+            got=type(joint).__name__,
+            mend="write bl." + name + "(prior * mech).",
+        )
+
+
+def figure(
+    joint: Any,
+    name: str,
+    *arguments: Any,
+    by: Callable[..., Any] | None = None,
+    units: str = "nats",
+    least: float = 0.0,
+) -> Any:
+    """Return a figure of a joint, within one budget.
+
+    Parameters
+    ----------
+    joint : Joint or JointFamily
+        What it is of; of a family, the figure of each member.
+    name, arguments
+        What is asked, as in `borel.engine.certificates.Question`: "ldp", or "tail" with the kind of
+        the leakage, the threshold and whether it counts.
+    by : callable, optional
+        Computes it from a joint of one prior and the arguments; without one, closed forms and the
+        engine of the joint have a method of that name.
+    units, least
+        The units of the figure, and what it is never below (see `within_budget`).
 
     Raises
     ------
@@ -24,26 +55,26 @@ def figure(joint: Any, name: str, *arguments: Any) -> Any:
         No engine computes it on these alphabets, or over a posterior or a set of priors.
     """
     if isinstance(joint, JointFamily):
-        return joint.each(lambda one: figure(one, name, *arguments), name)
-    _require_joint(joint, name)
-    if getattr(joint.prior, "figure_of", None) is not None:
-        of_prior = joint.prior.figure_of
-        return asked(joint, name, arguments, lambda: of_prior(joint, name, *arguments))
-    closed = getattr(joint.mechanism.closed_forms, name, None)
-    if closed is not None and settings.current().closed_forms:
-        known = asked(joint, name, arguments, lambda: closed(joint, *arguments))
-        if known is not None:
-            return known
-    units = getattr(arguments[0], "units", "nats") if arguments else "nats"
-    return asked(joint, name, arguments, lambda: _by_engine(joint, name, *arguments), units)
+        about: dict[str, Any] = {"by": by, "units": units, "least": least}
+        return joint.each(lambda one: figure(one, name, *arguments, **about), name)
+    require_joint(joint, name)
+
+    def compute() -> Any:
+        if joint.prior.over != "one prior":
+            return joint.prior.figure_of(joint, name, *arguments)
+        return by(joint, *arguments) if by else computed(joint, name, *arguments)
+
+    return asked(joint, name, arguments, compute, units, least=least)
 
 
-def _by_engine(joint: Joint, name: str, *arguments: Any) -> Any:
-    found = getattr(engine_for(joint), name, None)
-    if found is None:
-        raise NotYet(
-            f"bl.{name}",
-            missing=f"this measure on {joint.secret!r} and {joint.outcome!r}",
-            instead="finite alphabets are exact.",
-        )
-    return found(*arguments)
+def computed(joint: Joint, name: str, *arguments: Any) -> Any:
+    """Return what a closed form gives of a joint of one prior, or else what its engine computes."""
+    known = closed_form(joint, name, *arguments)
+    return engine_for(joint).figure(name, *arguments) if known is None else known
+
+
+def closed_form(joint: Joint, name: str, *arguments: Any) -> Any:
+    """Return what a closed form gives, if one applies and they are switched on; else None."""
+    if not settings.current().closed_forms:
+        return None
+    return getattr(joint.mechanism.closed_forms, name)(joint, *arguments)

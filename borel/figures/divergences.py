@@ -148,9 +148,7 @@ def f_divergence(p: Measure, q: Measure, f: Any, *, at_zero: Any = None) -> Boun
     from borel.engine.measure_pairs import f_divergence_bound
 
     made = generator(f, at_zero)
-    return asked(
-        (p, q), "f_divergence", (made,), lambda: f_divergence_bound(p, q, made), made.units
-    )
+    return asked((p, q), "f_divergence", (made,), lambda: f_divergence_bound(p, q, made))
 
 
 def _two_measures(what: str, p: Any, q: Any) -> None:

@@ -18,7 +18,8 @@ from borel import settings
 from borel.errors import InvalidInput
 from borel.figures.averages import maximal_leakage
 from borel.figures.binary_envelopes import binary_envelope
-from borel.figures.leakage import _require_joint, pml
+from borel.figures.dispatch import require_joint
+from borel.figures.leakage import pml
 from borel.figures.profiles import threshold
 from borel.figures.response_bounds import (
     PAPER,
@@ -150,7 +151,7 @@ def upper_bound(joint: Joint, delta: Any) -> Bound:
     (Fraction(5, 2), Fraction(5, 3))
     """
     level = inner_probability("upper_bound", "delta", delta)
-    _require_joint(joint, "upper_bound")
+    require_joint(joint, "upper_bound")
     mean, largest = settings.each(lambda of: of(joint), (maximal_leakage, lambda j: pml(j).sup()))
     over = log_fraction(1 / level)
     ends = [
@@ -214,11 +215,7 @@ def _figure(low: float, high: float, of: list[Bound], number: str, ratio: Any) -
         )
     }
     reason = " ".join(dict.fromkeys(b.reason for b in of if b.reason))
-    if status == "estimate":
-        return Bound.estimate((low + high) / 2, (high - low) / 2, reason=reason, **about)
-    if status == "undecided":
-        return Bound.undecided(low, high, reason=reason, **about)
-    return getattr(Bound, status)(low, high, exact_ratio=ratio, **about)
+    return Bound.of(status, low, high, reason=reason, exact_ratio=ratio, **about)
 
 
 # -- Theorem 2: the construction ------------------------------------------------------------------

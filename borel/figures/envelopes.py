@@ -79,9 +79,11 @@ from borel.constants import exactly, real
 from borel.engine import engine_for
 from borel.engine.envelopes.cell_enclosures import envelope_of
 from borel.engine.envelopes.figures import EnvelopeThreshold
+from borel.engine.figures import FIGURES
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
-from borel.figures.leakage import _NAMES, _require_joint, pmc, pml
+from borel.figures.dispatch import require_joint
+from borel.figures.leakage import pmc, pml
 from borel.probability.arrays import probability
 from borel.probability.bound import weakest
 from borel.probability.mechanism_families import JointFamily
@@ -113,11 +115,10 @@ class LeakageEnvelope(Remade):
 
     def __init__(self, joint: Joint, kind: str):
         self.joint, self.kind = joint, kind
-        self._figures: dict[Any, Any] = {}
 
     def _engine(self) -> Any:
         make = lambda: envelope_of(self.joint, engine_for(self.joint), self.kind)  # noqa: E731
-        return settings.once(settings.kept(self, "_figures"), settings.current(), make)
+        return self._memo.in_figure(("figures", settings.current()), make)
 
     def __call__(self, delta: Any) -> Bound:
         """Return epsilon_c(delta): what some post-processing leaks with probability delta.
@@ -247,7 +248,7 @@ class LeakageEnvelope(Remade):
             "status": ("delta", np.array([b.status for b in found], dtype=str)),
         }
         attrs = {
-            "quantity": f"envelope of {_NAMES[self.kind]}",
+            "quantity": f"envelope of {FIGURES[self.kind].title}",
             "units": "nats",
             "status": weakest(b.status for b in found) if found else "exact",
         }
@@ -267,9 +268,9 @@ class LeakageEnvelope(Remade):
         from html import escape
 
         return (
-            f"<div><b>envelope of {_NAMES[self.kind]}</b> of <code>{escape(repr(self.joint))}"
-            "</code><br><i>next: env(delta), env.delta(t), env.witness(t), env.curve(deltas)"
-            "</i></div>"
+            f"<div><b>envelope of {FIGURES[self.kind].title}</b> of "
+            f"<code>{escape(repr(self.joint))}</code><br>"
+            "<i>next: env(delta), env.delta(t), env.witness(t), env.curve(deltas)</i></div>"
         )
 
 
@@ -359,8 +360,8 @@ def envelope(joint: Any, of: str = "pml") -> Any:
         raise InvalidInput("bl.envelope", expected='of="pml" or of="pmc"', got=repr(of))
     if isinstance(joint, JointFamily):
         return EnvelopeFamily(joint, of)
-    _require_joint(joint, "envelope")
-    if getattr(joint.prior, "figure_of", None) is not None or hasattr(joint.prior, "leakage_of"):
+    require_joint(joint, "envelope")
+    if joint.prior.over != "one prior":
         raise NotYet(
             "bl.envelope",
             missing="envelopes over sets of priors and posteriors",

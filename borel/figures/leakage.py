@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import settings
 from borel.constants import real
 from borel.engine import engine_for
+from borel.engine.figures import FIGURES
 from borel.engine.finite.law_engine import LOST
-from borel.engine.problem.budget import remembered, within_budget
+from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
 from borel.figures.conditional import ConditionalLeakage
+from borel.figures.dispatch import closed_form, computed, figure, require_joint
 from borel.probability.alphabets import Finite, Product, exact_array
 from borel.probability.bound import Bound
 from borel.probability.joint import Joint
@@ -23,9 +23,10 @@ from borel.probability.mechanism_families import JointFamily, LeakageFamily
 from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import xarray as xr
 
-_NAMES = {"pml": "pointwise maximal leakage", "pmc": "pointwise maximal cost"}
 _NARROW = (np.float16, np.float32, np.float64)
 VERSION = "a figure at one outcome is about the version of the density given"
 
@@ -51,23 +52,13 @@ class LeakageVariable(Remade):
     def __init__(self, joint: Joint, kind: str):
         self.joint = joint
         self.kind = kind
-        self._cache: dict[Any, Any] = {}
 
-    def _engine(self) -> Any:
-        return engine_for(self.joint)
-
-    def _closed(self, what: str, *arguments: Any, **options: Any) -> Bound | None:
-        """Return a closed form's Bound, if the mechanism has one and they are switched on."""
-        forms = self.joint.mechanism.closed_forms
-        if forms is None or not settings.current().closed_forms:
-            return None
-        form = getattr(forms, what, None)  # laws are optional: what is missing is computed
-        return None if form is None else form(self.kind, self.joint, *arguments, **options)
-
-    def _asked(self, what: str, compute: Any, *arguments: Any, units: str = "nats") -> Any:
+    def _figure(
+        self, name: str, *arguments: Any, by: Callable | None = None, units: str = "nats"
+    ) -> Any:
         """Compute a figure once for each choice of options."""
-        make = lambda: asked(self.joint, what, (self.kind, *arguments), compute, units)  # noqa: E731
-        return remembered(settings.kept(self, "_cache"), (what, arguments), make)
+        make = lambda: figure(self.joint, name, self.kind, *arguments, by=by, units=units)  # noqa: E731
+        return self._memo.figure((name, arguments), make)
 
     def __call__(self, y: Any) -> Bound | xr.Dataset:
         """Return the leakage at one outcome, a Bound, or at many, a Dataset.
@@ -96,12 +87,12 @@ class LeakageVariable(Remade):
         if _is_single(outcome, y):
             outcome.check(y)
             _representable(outcome, y)
-            return asked(self.joint, "at", (self.kind, y), lambda: self._at(y))
+            return figure(self.joint, "at", self.kind, y, by=self._at)
         return self._dataset(y)
 
-    def _at(self, y: Any) -> Bound:
-        found = self._closed("at", y) or self._engine().at(self.kind, y)
-        if self.joint.outcome.kind in ("continuous", "mixed"):
+    def _at(self, joint: Joint, kind: str, y: Any) -> Bound:
+        found = computed(joint, "at", kind, y)
+        if joint.outcome.kind in ("continuous", "mixed"):
             found = found.about(assumptions=(*found.assumptions, VERSION))
         return found
 
@@ -113,9 +104,7 @@ class LeakageVariable(Remade):
         points = tuple(np.ravel(exact_array(p)) for p in y) if many else _flat(outcome, y)
         outcome.check(points)
         _representable(outcome, points)
-        lower, upper, status = within_budget(
-            lambda: self._closed_curve(points) or self._engine().curve(self.kind, points)
-        )
+        lower, upper, status = figure(self.joint, "curve", self.kind, points)
         statuses = np.broadcast_to(np.asarray(status), lower.shape)
         if isinstance(points, tuple):
             coords: dict[str, Any] = {f"y{i}": ("y", p) for i, p in enumerate(points)}
@@ -126,25 +115,7 @@ class LeakageVariable(Remade):
             "upper": ("y", upper, {"units": "nats"}),
             "status": ("y", statuses.astype(str)),
         }
-        return xr.Dataset(data, coords, {"quantity": _NAMES[self.kind], "units": "nats"})
-
-    def _closed_curve(self, points: Any) -> tuple | None:
-        """Return the closed form's ends and statuses at many outcomes, if it has all of them."""
-        if isinstance(points, tuple):
-            return None
-        forms = self.joint.mechanism.closed_forms
-        if hasattr(forms, "curve") and settings.current().closed_forms:
-            found = forms.curve(self.kind, self.joint, points)
-            if found is not None:
-                return found
-        bounds = []
-        for y in points:
-            found = self._closed("at", y)
-            if found is None:
-                return None
-            bounds.append(found)
-        ends = np.array([(b.lower, b.upper) for b in bounds]).reshape(-1, 2)
-        return ends[:, 0], ends[:, 1], [b.status for b in bounds]
+        return xr.Dataset(data, coords, {"quantity": FIGURES[self.kind].title, "units": "nats"})
 
     def sup(self) -> Bound:
         """Return the essential supremum over Y: the epsilon of epsilon-PML, or epsilon-PMC.
@@ -154,7 +125,7 @@ class LeakageVariable(Remade):
         Bound
             In nats, with the witness outcome where it is known.
         """
-        return self._asked("sup", lambda: self._closed("sup") or self._engine().sup(self.kind))
+        return self._figure("sup")
 
     def tail(self, t: float, *, closed: bool = False) -> Bound:
         """Return P{leakage > t} under P_Y; with ``closed=True``, P{leakage >= t}.
@@ -172,39 +143,25 @@ class LeakageVariable(Remade):
             A probability. With Fractions in, ties at atoms are decided exactly.
         """
         t = real("leakage.tail", t, "a number t (nats)")
-        return self._asked(
-            "tail",
-            lambda: (
-                self._closed("tail", t, closed=closed)
-                or self._engine().tail(self.kind, t, closed=closed)
-            ),
-            t,
-            closed,
-            units="probability",
-        )
+        return self._figure("tail", t, closed, units="probability")
 
     def cdf(self, t: float) -> Bound:
         """Return P{leakage <= t} under P_Y."""
-        return self._asked("cdf", lambda: self._cdf(t), t, units="probability")
+        return self._figure("cdf", t, by=self._cdf, units="probability")
 
-    def _cdf(self, t: float) -> Bound:
+    def _cdf(self, joint: Joint, kind: str, t: float) -> Bound:
         above = self.tail(t)
         low, high = 1.0 - above.upper, 1.0 - above.lower
         if above.proved:
             low, high = (float(end) for end in _complement(above.lower, above.upper))
-        return replace(above, lower=low, upper=high)
+        return above.within(low, high)
 
     def _cdfs(self, ts: list[float]) -> tuple[np.ndarray, ...] | None:
         """Return lower ends, upper ends and statuses of the cdf, if all take the time of a few."""
-        if self._closed("tail", ts[0], closed=False) is not None:
+        if closed_form(self.joint, "tail", self.kind, ts[0], False) is not None:
             return None
-
-        def tails() -> Any:
-            of_engine = getattr(self._engine(), "tails", None)
-            return of_engine and of_engine(self.kind, ts, closed=False)
-
-        found = within_budget(tails)
-        return found and (*_complement(*found[:2]), found[2])
+        found = within_budget(lambda: engine_for(self.joint).tails(self.kind, ts, False))
+        return None if found is None else (*_complement(*found[:2]), found[2])
 
     def quantile(self, s: Any, *, side: str = "left") -> Bound:
         """Return inf{t : P{leakage <= t} >= s}; with ``side="right"``, sup{t : ... <= s}.
@@ -231,27 +188,15 @@ class LeakageVariable(Remade):
         (Bound(0.05129329439, exact), Bound(0.6931471806, exact))
         """
         s = real("leakage.quantile", s, "a number s in [0, 1]")
-        return self._asked(
-            "quantile",
-            lambda: (
-                self._closed("quantile", s, side=side)
-                or self._engine().quantile(self.kind, s, side=side)
-            ),
-            s,
-            side,
-        )
+        return self._figure("quantile", s, side)
 
     def mean(self) -> Bound:
         """Return the mean of the leakage under P_Y, in nats."""
-        return self._asked("mean", lambda: self._closed("mean") or self._engine().mean(self.kind))
+        return self._figure("mean")
 
     def exp_mean(self) -> Bound:
         """Return E e^leakage under P_Y; for PML its logarithm is maximal leakage."""
-        return self._asked(
-            "exp_mean",
-            lambda: self._closed("exp_mean") or self._engine().exp_mean(self.kind),
-            units="ratio",
-        )
+        return self._figure("exp_mean", units="ratio")
 
     def plot(self, **kwargs: Any) -> Any:
         """Plot the leakage against the outcome, with its band (see `borel.plot_leakage`)."""
@@ -267,7 +212,7 @@ class LeakageVariable(Remade):
         from html import escape
 
         return (
-            f"<div><b>{_NAMES[self.kind]}</b> of <code>{escape(repr(self.joint))}</code><br>"
+            f"<div><b>{FIGURES[self.kind].title}</b> of <code>{escape(repr(self.joint))}</code><br>"
             "<i>next: ell(y), ell.sup(), ell.tail(t), ell.quantile(s), ell.plot()</i></div>"
         )
 
@@ -309,7 +254,7 @@ class InformationDensity:
         engine = engine_for(joint)
         low, high = engine.information_density_at(xs[grid[0]], ys[grid[1]])
         open_ = (low != high) & (np.isinf(low) | np.isinf(high))
-        status = np.where(open_, "undecided", engine.status)
+        status = np.where(open_, "undecided", engine.status_covering)
         return xr.Dataset(
             {
                 "lower": (("x", "y"), low),
@@ -350,12 +295,9 @@ def _signed_bound(engine: Any, low: float, high: float) -> Bound:
         reason = engine.reason or why if proved else LOST.format(where="at this pair")
         ends = (low, high) if proved else (-np.inf, np.inf)
         return Bound.undecided(*ends, reason=reason, assumptions=engine.assumptions)
-    if engine.status == "estimate":
-        if np.isinf(low):
-            return Bound.estimate(low, 0.0, reason=engine.reason)
-        return Bound.estimate((low + high) / 2, (high - low) / 2, reason=engine.reason)
-    status = "certified" if getattr(engine, "covers", False) else engine.status
-    return getattr(Bound, status)(low, high, assumptions=engine.assumptions)
+    notes = () if engine.status == "estimate" else engine.assumptions
+    status = engine.status_covering
+    return Bound.of(status, low, high, reason=engine.reason, assumptions=notes)
 
 
 def _is_single(alphabet: Any, y: Any) -> bool:
@@ -387,16 +329,6 @@ def _coordinate(points: np.ndarray) -> Any:
     if any(isinstance(p, tuple) for p in points):
         return [str(p) for p in points]
     return exact_array(points.tolist())  # strings, if all of them are
-
-
-def _require_joint(joint: Any, name: str) -> None:
-    if not isinstance(joint, Joint):
-        raise InvalidInput(
-            name,
-            expected="a joint, prior * mech",
-            got=type(joint).__name__,
-            mend="write bl." + name + "(prior * mech).",
-        )
 
 
 def pml(joint: Any, *, given: Any = None) -> Any:
@@ -495,21 +427,21 @@ def _leakage(joint: Any, kind: str, given: Any = None) -> Any:
         return _conditional(joint, kind, given)
     if isinstance(joint, JointFamily):
         return LeakageFamily(joint, lambda one: _leakage(one, kind))
-    _require_joint(joint, kind)
-    special = getattr(joint.prior, "leakage_of", None)  # a posterior over priors knows its own
-    if special is not None:
-        return special(joint, kind)
+    require_joint(joint, kind)
+    if joint.prior.over != "one prior":
+        return joint.prior.leakage_of(joint, kind)
     return LeakageVariable(joint, kind)
 
 
 def _conditional(joint: Any, kind: str, given: Any) -> Any:
-    if isinstance(joint, JointFamily) or hasattr(getattr(joint, "prior", None), "leakage_of"):
+    if not isinstance(joint, JointFamily):
+        require_joint(joint, kind)
+    if isinstance(joint, JointFamily) or joint.prior.over != "one prior":
         raise NotYet(
             f"bl.{kind} given side information",
             missing="families of mechanisms, and posteriors over priors",
             instead="one joint at a time.",
         )
-    _require_joint(joint, kind)
     return ConditionalLeakage(joint, kind, given, LeakageVariable)
 
 
@@ -541,7 +473,7 @@ def information_density(joint: Joint) -> InformationDensity:
             missing="a family of mechanisms",
             instead="one joint at a time: joint.joints.sel(...).item().",
         )
-    _require_joint(joint, "information_density")
+    require_joint(joint, "information_density")
     joint._require_one_prior("bl.information_density")
     return InformationDensity(joint)
 

@@ -52,18 +52,19 @@ def leakage_curve(variable: Any, outcomes: Any = None, *, prob: float = 0.95) ->
     """
     joint = variable.joint
     points = outcome_points(joint) if outcomes is None else outcomes
-    if hasattr(variable, "curve"):  # a posterior over priors
+    over = joint.prior.over
+    if over == "draws":
         found = variable.curve(points, prob)
         trouble = joint.prior.trouble
         status = "undecided: see the draws" if trouble else "quantiles over the posterior draws"
     else:
         found = variable(points)
         status = weakest(map(str, np.unique(found["status"].values)))
-    if getattr(variable, "nominal", None) is not None:
+    if over == "set" and variable.nominal is not None:
         found = _with_nominal(found, variable.nominal, points)
     found = found.assign_coords(y=_labels(found["y"].values))
     return found.assign_attrs(
-        over="set" if hasattr(variable, "nominal") else "",
+        over="set" if over == "set" else "",
         kind=variable.kind,
         outcome_kind=joint.outcome.kind,
         status=status,
@@ -105,8 +106,8 @@ def law_curve(variable: Any) -> xr.Dataset:
     """
     import xarray as xr
 
-    order = _thresholds(variable)
-    together = None if hasattr(variable, "by_draw") else variable._cdfs(sorted(order))
+    order, of_draws = _thresholds(variable), variable.joint.prior.over == "draws"
+    together = None if of_draws else variable._cdfs(sorted(order))
     ts, lower, upper, statuses = (
         _one_by_one(variable, order) if together is None else (sorted(order), *together)
     )
@@ -121,7 +122,7 @@ def law_curve(variable: Any) -> xr.Dataset:
             "kind": variable.kind,
             "status": weakest(map(str, np.unique(statuses))),
             "outcome_kind": variable.joint.outcome.kind,
-            "over": "prior and outcome" if hasattr(variable, "by_draw") else "outcomes",
+            "over": "prior and outcome" if of_draws else "outcomes",
         },
     )
 
@@ -146,7 +147,7 @@ def _thresholds(variable: Any) -> list[float]:
     A grid comes in an order that stays even when it is cut short: coarse points first.
     """
     joint = variable.joint
-    if hasattr(variable, "by_draw"):
+    if joint.prior.over == "draws":
         values = variable.sup().draws["upper"].values
         top = float(np.max(values[np.isfinite(values)], initial=0.0))
         return _grid(top, _LAW_POINTS // 2 + 1)
@@ -263,7 +264,7 @@ def _typical_secrets(joint: Any) -> np.ndarray:
     """Return at most 33 secrets, spread over the mass of the prior."""
     prior = getattr(joint.prior, "_template", joint.prior)
     secret = prior.on
-    if secret.kind != "finite" and hasattr(prior, "example"):  # a set of priors
+    if secret.kind != "finite" and prior.over == "set":
         prior = prior.example()
     if isinstance(secret, Finite) or secret.kind == "finite":
         return _thin(np.asarray(secret.array, float))

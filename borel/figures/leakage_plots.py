@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.colours import BLUE, GREY, ORANGE
+from borel.engine.figures import in_reports
 from borel.errors import InvalidInput
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
 
-_NAMES = {"pml": "PML", "pmc": "PMC"}
 _MANY = 30
 
 
@@ -129,7 +129,7 @@ def blank_axes(width: float = 6.4, height: float = 3.6) -> Axes:
 
 def draw_curve(curve: xr.Dataset, ax: Axes) -> Axes:
     """Draw what `borel.figures.leakage_curves.leakage_curve` returned."""
-    kind = _NAMES[curve.attrs["kind"]]
+    kind = in_reports()[curve.attrs["kind"]].label
     low, high = curve["lower"].values, curve["upper"].values
     middle = curve["median"].values if "median" in curve else _middle(low, high)
     if curve.attrs["outcome_kind"] in ("finite", "countable"):
@@ -229,7 +229,7 @@ def _draw_line(curve: xr.Dataset, x: Any, low: Any, middle: Any, high: Any, ax: 
 
 def draw_law(law: xr.Dataset, ax: Axes) -> Axes:
     """Draw what `borel.figures.leakage_curves.law_curve` returned."""
-    kind, t = _NAMES[law.attrs["kind"]], law["t"].values
+    kind, t = in_reports()[law.attrs["kind"]].label, law["t"].values
     low, high = law["lower"].values, law["upper"].values
     line = (low + high) / 2
     # between two points the law is known to be monotone, no more

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel import settings
 from borel.errors import InvalidInput, NotYet
-from borel.figures.asking import asked
-from borel.figures.dispatch import figure
-from borel.figures.leakage import _require_joint, pmc, pml
+from borel.figures.dispatch import figure, require_joint
+from borel.figures.leakage import pmc, pml
 from borel.probability.alphabets import Alphabet, Finite, Interval
 from borel.probability.bound import Bound, largest
 from borel.probability.mechanism import Mechanism
@@ -86,7 +85,7 @@ def alip(joint: Joint) -> Alip:
     Bound(0.4054651081, exact)
     """
     if not isinstance(joint, JointFamily):
-        _require_joint(joint, "alip")
+        require_joint(joint, "alip")
     return Alip(*settings.each(lambda of: of(joint).sup(), (pmc, pml)))
 
 
@@ -115,17 +114,7 @@ def lip(joint: Joint) -> Bound:
     >>> lip(joint)
     Bound(0.6931471806, exact)
     """
-    if isinstance(joint, JointFamily):
-        return joint.each(lip, "lip")  # type: ignore[return-value]
-    _require_joint(joint, "lip")
-    if getattr(joint.prior, "figure_of", None) is not None:
-        return joint.prior.figure_of(joint, "lip")
-
-    def of_sides() -> Bound:
-        sides = alip(joint)
-        return largest(sides)
-
-    return asked(joint, "lip", (), of_sides)
+    return figure(joint, "lip", by=lambda one: largest(alip(one)))
 
 
 def ldi(joint: Joint) -> Bound:
@@ -163,7 +152,7 @@ def ldi(joint: Joint) -> Bound:
     Bound(1.098612289, exact)
     """
     if not isinstance(joint, JointFamily):
-        _require_joint(joint, "ldi")
+        require_joint(joint, "ldi")
         if joint.secret.kind in ("continuous", "mixed"):
             raise InvalidInput(
                 "bl.ldi",

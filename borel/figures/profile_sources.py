@@ -190,9 +190,6 @@ def _worst(bounds: list[Bound]) -> Bound:
         "assumptions": tuple(dict.fromkeys(a for b in bounds for a in b.assumptions)),
     }
     reason = " ".join(dict.fromkeys(b.reason for b in bounds if b.reason))
-    if status == "estimate":
-        return Bound.estimate((low + high) / 2, (high - low) / 2, reason=reason, **about)
     if status == "undecided":
-        proved = max(b.lower for b in bounds if b.status != "estimate")
-        return Bound.undecided(proved, 1.0, reason=reason, **about)
-    return getattr(Bound, status)(low, high, **about)
+        low, high = max(b.lower for b in bounds if b.status != "estimate"), 1.0
+    return Bound.of(status, low, high, reason=reason, **about)

@@ -21,8 +21,7 @@ from borel.engine.problem.budget import cut_short, stopped_by_clock
 from borel.engine.problem.thresholds import Threshold
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
-from borel.figures.dispatch import figure
-from borel.figures.leakage import _require_joint
+from borel.figures.dispatch import figure, require_joint
 from borel.figures.profile_sources import finite, pure_level, source_of, two_measures
 from borel.probability.arrays import probability
 from borel.probability.bound import Bound, weakest
@@ -150,7 +149,6 @@ class PrivacyProfile(Remade):
     def __init__(self, of: Any):
         self.of = of
         self._figure = source_of(of)
-        self._at_floats: dict[Any, Any] = {}
 
     def __call__(self, epsilon: Any = None, *, ratio: Any = None) -> Bound | xr.Dataset:
         """Return delta at one epsilon, a Bound, or at many, a Dataset.
@@ -261,11 +259,11 @@ class PrivacyProfile(Remade):
 
         def compute() -> Bound:
             # from the level of pure LDP on the profile is 0, of all pairs: no need to go over them
-            if e >= settings.once(self._at_floats, "pure", lambda: pure_level(self.of)):
+            if e >= self._memo.in_figure("pure level", lambda: pure_level(self.of)):
                 return Bound.exact(0.0, 0.0, units="probability")
             return self._figure(Threshold(Fraction(e)), "excess")
 
-        return settings.once(self._at_floats, (settings.current(), e), compute)
+        return self._memo.in_figure((settings.current(), e), compute)
 
     def _at(self, epsilon: Any, ratio: Any, what: str, quantity: str) -> Any:
         values = getattr(epsilon, "values", epsilon)
@@ -382,8 +380,8 @@ def threshold(what: str, epsilon: Any, ratio: Any) -> Threshold:
 def _of_joint(joint: Any, name: str, epsilon: Any, ratio: Any) -> Bound:
     level = threshold(f"bl.{name}", epsilon, ratio)
     if not isinstance(joint, JointFamily):
-        _require_joint(joint, name)
-        if getattr(joint.prior, "figure_of", None) is None and not joint.finite:
+        require_joint(joint, name)
+        if joint.prior.over == "one prior" and not joint.finite:
             engine = engine_for(joint)
             if engine.status == "estimate":
                 raise NotYet(
@@ -391,7 +389,7 @@ def _of_joint(joint: Any, name: str, epsilon: Any, ratio: Any) -> Bound:
                     missing=f"a density that can be enclosed: {engine.reason}",
                     instead="np.where instead of if, np.exp instead of math.exp in the density.",
                 )
-    return figure(joint, name, level)
+    return figure(joint, name, level, units="probability")
 
 
 def _edge(decide: Callable[[float], bool | None], top: float, certainly: bool, tol: float) -> float:
@@ -415,4 +413,4 @@ def _nats(low: float, high: float, notes: list[Bound]) -> Bound:
         return Bound.undecided(low, high, reason=why, assumptions=assumptions)
     if status == "exact" and high - low > WIDE:
         status = "certified"
-    return getattr(Bound, status)(low, high, assumptions=assumptions)
+    return Bound.of(status, low, high, assumptions=assumptions)

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.errors import InvalidInput
-from borel.figures.leakage import _require_joint
+from borel.figures.dispatch import require_joint
 from borel.numerics.intervals.rounding import log_fraction
 from borel.probability.arrays import inner_probability, probability
 from borel.probability.bound import Bound, Ratio
@@ -101,7 +101,7 @@ def randomized_response_bounds(joint: Joint, delta: Any) -> ResponseBounds:
     from borel.mechanisms.response import RandomizedResponseForms
 
     what = "randomized_response_bounds"
-    _require_joint(joint, what)
+    require_joint(joint, what)
     level = inner_probability(what, "delta", delta)
     forms = joint.mechanism.closed_forms
     if not isinstance(forms, RandomizedResponseForms):

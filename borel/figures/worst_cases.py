@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
-from borel.figures.dispatch import figure
-from borel.figures.leakage import _require_joint, pmc, pml
+from borel.figures.dispatch import figure, require_joint
+from borel.figures.leakage import pmc, pml
 from borel.probability.arrays import probability
 from borel.probability.mechanism_families import JointFamily
 
@@ -111,7 +112,7 @@ def max_information(joint: Joint, delta: Any = 0) -> Bound:
     level = probability("bl.max_information", "delta", delta)
     if level == 0:
         return pml(joint).sup()
-    return figure(joint, "max_information", level)
+    return figure(joint, "max_information", level, least=-math.inf)
 
 
 def event_maximal_leakage(joint: Joint, event: Any = None, *, delta: Any = None) -> Bound:
@@ -170,7 +171,7 @@ def event_maximal_leakage(joint: Joint, event: Any = None, *, delta: Any = None)
         return figure(joint, "event_maximal_leakage", level)
     if isinstance(joint, JointFamily):
         return joint.each(lambda one: event_maximal_leakage(one, event), "event_maximal_leakage")  # type: ignore[return-value]
-    _require_joint(joint, "event_maximal_leakage")
+    require_joint(joint, "event_maximal_leakage")
     outcome = joint.outcome
     if outcome.kind != "finite":
         raise NotYet(
@@ -228,9 +229,9 @@ def dynamic_min_entropy_leakage(joint: Joint, y: Any) -> Bound:
         return joint.each(
             lambda one: dynamic_min_entropy_leakage(one, y), "dynamic_min_entropy_leakage"
         )  # type: ignore[return-value]
-    _require_joint(joint, "dynamic_min_entropy_leakage")
+    require_joint(joint, "dynamic_min_entropy_leakage")
     joint.outcome.check(y)
-    return figure(joint, "dynamic_min_entropy_leakage", y)
+    return figure(joint, "dynamic_min_entropy_leakage", y, least=-math.inf)
 
 
 def pointwise_maximal_guesswork_leakage(joint: Joint) -> Any:

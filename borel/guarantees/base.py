@@ -175,7 +175,7 @@ class TailGuarantee(OneLevel):
         object.__setattr__(self, "delta", delta)
 
 
-class Figure(OneLevel):
+class FigureGuarantee(OneLevel):
     """A guarantee that bounds one figure of the joint by epsilon."""
 
     def _figure(self, joint: Joint) -> Any:

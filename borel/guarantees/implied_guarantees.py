@@ -293,12 +293,12 @@ def _boxes(found: Implied) -> dict[str, tuple[tuple[float, float], list[str], bo
 
 def _arrows(found: Implied) -> list[tuple[str, str, str]]:
     """Return the last steps of the chains as (from, to, theorem), each once."""
-    shown = {id(i) for i in found.implications}
     kinds = {kind_of(i.guarantee) for i in found.implications}
     arrows: dict[tuple[str, str, str], None] = {}
     for implication in found.implications:
         for premise in implication.premises:
-            inside = id(premise) in shown or kind_of(premise.guarantee) in kinds
+            shown = any(premise is other for other in found.implications)
+            inside = shown or kind_of(premise.guarantee) in kinds
             if inside and implication.theorem is not None:
                 arrows[_name(premise), _name(implication), implication.theorem.name] = None
     return [a for a in arrows if a[0] != a[1]]

@@ -11,7 +11,7 @@ from borel.engine import engine_for
 from borel.errors import InvalidInput
 from borel.figures.averages import f_information, mutual_information
 from borel.figures.worst_cases import max_information
-from borel.guarantees.base import Figure, Guarantee, TailGuarantee, at_most
+from borel.guarantees.base import FigureGuarantee, Guarantee, TailGuarantee, at_most
 from borel.guarantees.kinds import PML
 from borel.guarantees.rounded_levels import Level, level_of, shown
 from borel.probability.bound import Verdict
@@ -55,7 +55,7 @@ class MaxInformation(TailGuarantee):
         return answer
 
 
-class MutualInformation(Figure):
+class MutualInformation(FigureGuarantee):
     r"""Mutual information, :math:`I(X;Y) = E\, i(X;Y)`, is at most epsilon.
 
     Parameters

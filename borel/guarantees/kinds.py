@@ -12,7 +12,7 @@ from borel.figures.averages import maximal_leakage
 from borel.figures.leakage import pmc, pml
 from borel.figures.levels import alip, ldi, ldp, lip
 from borel.figures.worst_cases import event_maximal_leakage
-from borel.guarantees.base import Figure, Guarantee, TailGuarantee, at_most, nats_around
+from borel.guarantees.base import FigureGuarantee, Guarantee, TailGuarantee, at_most, nats_around
 from borel.guarantees.rounded_levels import Level, larger, level_of, log_of
 from borel.numerics.intervals.rounding import fraction_down, fraction_up, log_fraction
 from borel.priors.random_verdict import RandomVerdict
@@ -174,7 +174,7 @@ class EML(TailGuarantee):
     def holds_for(self, joint: Joint) -> Verdict:
         """Return whether the joint satisfies the guarantee."""
         (level,) = self.levels
-        if getattr(joint, "finite", False) or hasattr(joint.prior, "figure_of"):
+        if getattr(joint, "finite", False) or joint.prior.over != "one prior":
             return at_most(event_maximal_leakage(joint, delta=self.delta), level)
         always = math.inf if self.delta == 0 else 1 / Fraction(self.delta)
         if always != math.inf and level.up >= always:
@@ -190,7 +190,7 @@ class EML(TailGuarantee):
         return Verdict(None, Bound.undecided(reason=why), answer.witness, why)
 
 
-class AveragePML(Figure):
+class AveragePML(FigureGuarantee):
     r"""The average-case guarantee: maximal leakage is at most epsilon.
 
     .. math:: \mathcal L(P_{Y|X}) = \log E\, e^{\ell(X \to Y)} \le \varepsilon
@@ -225,7 +225,7 @@ class AveragePML(Figure):
         return maximal_leakage(joint)
 
 
-class LDP(Figure):
+class LDP(FigureGuarantee):
     r"""epsilon-LDP on the support of the prior, P_X x P_X x P_Y almost surely.
 
     .. math:: f(y|x) \le e^\varepsilon f(y|x')
@@ -260,7 +260,7 @@ class LDP(Figure):
         return ldp(joint)
 
 
-class LIP(Figure):
+class LIP(FigureGuarantee):
     r"""epsilon-LIP: :math:`|i(x;y)| \le \varepsilon`, P_X x P_Y almost surely.
 
     Under P_XY the identity on a uniform bit would be log 2-LIP with an infinite cost: "almost
@@ -296,7 +296,7 @@ class LIP(Figure):
         return lip(joint)
 
 
-class LDI(Figure):
+class LDI(FigureGuarantee):
     r"""epsilon-LDI: posterior probabilities are within a factor e^epsilon of each other.
 
     .. math:: P_{X|Y=y}(x) \le e^\varepsilon P_{X|Y=y}(x') \quad x, x' \in \mathrm{supp}\, P_X

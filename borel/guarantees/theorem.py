@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 PMC_PAPER = "Information Density Bounds for Privacy"
 PML_PAPER = "Pointwise Maximal Leakage"
 
-ORIGINS = ("paper", "sharpened", "here")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Theorem:

@@ -1,4 +1,4 @@
-"""Closed forms: what a theorem says about one mechanism, evaluated in Arb and rounded outwards.
+"""How closed forms are made: formulas of a theorem, evaluated in Arb and rounded outwards.
 
 A closed form is used only where its hypotheses hold. The prior is recognised by the family that
 made it (`Measure.family`), never by its name: a measure derived from it, or one with the same
@@ -18,37 +18,10 @@ from borel.probability.normalisation import Normalisation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from borel.numerics.graphs.graph import Graph
     from borel.probability.alphabets import Alphabet
-    from borel.probability.joint import Joint
     from borel.probability.mechanism import Mechanism
 
 JOURNAL = "Information Density Bounds for Privacy"
-
-
-class ClosedForms:
-    """The closed forms of a mechanism: each method returns a Bound, or None.
-
-    None means that the hypotheses of the theorem are not met: then the engine computes. A
-    subclass may also have ``tail(kind, joint, t, closed=...)``, ``quantile(kind, joint, s,
-    side=...)``, ``mean(kind, joint)`` and ``exp_mean(kind, joint)``; what it does not have goes
-    to the engine.
-    """
-
-    def at(self, kind: str, joint: Joint, y: Any) -> Bound | None:
-        """Return the leakage at one outcome."""
-        return None
-
-    def sup(self, kind: str, joint: Joint) -> Bound | None:
-        """Return the essential supremum of the leakage over the outcomes."""
-        return None
-
-    def log_marginal(self, joint: Joint) -> tuple[Graph, str] | None:
-        """Return log f_Y as a graph in y where a theorem gives it, and what the theorem says.
-
-        The certified engine then need not integrate over boxes of outcomes.
-        """
-        return None
 
 
 def proved_kernel(

@@ -11,7 +11,6 @@ import numpy as np
 from borel.errors import InvalidInput
 from borel.mechanisms.closed_forms import (
     JOURNAL,
-    ClosedForms,
     family_of,
     figure,
     infinite,
@@ -21,6 +20,7 @@ from borel.mechanisms.closed_forms import (
 from borel.mechanisms.parameter_arrays import over_arrays
 from borel.numerics.graphs.graph import Graph
 from borel.probability.alphabets import Interval
+from borel.probability.closed_forms import ClosedForms
 from borel.probability.families import uniform
 from borel.probability.wrong_calls import explained
 
@@ -145,7 +145,7 @@ class ClaytonForms(ClosedForms):
     def _applies(self, joint: Joint) -> bool:
         return family_of(joint.prior)[0] == "uniform" and joint.prior.on == _UNIT
 
-    def at(self, kind: str, joint: Joint, y: Any) -> Bound | None:
+    def at(self, joint: Joint, kind: str, y: Any) -> Bound | None:
         """Return the leakage at one outcome inside (0, 1); at 0 the theorem says nothing."""
         y = float(y)
         if not (self._applies(joint) and 0 < y <= 1):
@@ -180,7 +180,7 @@ class ClaytonForms(ClosedForms):
         mode = theta * edge ** (2 + 1 / theta) / (y * (1 - power))
         return mode if power < edge else mode.union(limit)
 
-    def sup(self, kind: str, joint: Joint) -> Bound | None:
+    def sup(self, joint: Joint, kind: str) -> Bound | None:
         """Return the supremum: log(1 / eta) of PMC, infinity of PML."""
         if not self._applies(joint):
             return None

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.errors import InvalidInput
-from borel.mechanisms.closed_forms import ClosedForms, figure, positive, proved
+from borel.mechanisms.closed_forms import figure, positive, proved
 from borel.mechanisms.noisy_count import Ends, NoisyCount
 from borel.mechanisms.parameter_arrays import over_arrays
 from borel.probability.alphabets import Integers, Reals
+from borel.probability.closed_forms import ClosedForms
 from borel.probability.density import Density
 from borel.probability.mechanism import Mechanism
 from borel.probability.normalisation import Normalisation
@@ -196,7 +197,7 @@ class CountForms(ClosedForms):
         database = getattr(joint, "database", None)
         return None if database is None else database.chance(self.query)
 
-    def at(self, kind: str, joint: Joint, y: Any) -> Bound | None:
+    def at(self, joint: Joint, kind: str, y: Any) -> Bound | None:
         """Return the leakage about the whole database at one outcome."""
         p = self._chance(joint)
         if p is None:
@@ -213,7 +214,7 @@ class CountForms(ClosedForms):
             return figure(lambda: -ball(a * near) - count.log_mean(t), WHOLE)
         return figure(lambda: ball(a * far) + count.log_mean(t), WHOLE)
 
-    def sup(self, kind: str, joint: Joint) -> Bound | None:
+    def sup(self, joint: Joint, kind: str) -> Bound | None:
         """Return the supremum over the outcomes, taken beyond one end of the counts."""
         p = self._chance(joint)
         if p is None:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from borel.mechanisms.closed_forms import ClosedForms, proved
+from borel.mechanisms.closed_forms import proved
 from borel.mechanisms.counting import PAPER, extreme
 from borel.mechanisms.noisy_count import Ends, NoisyCount
 from borel.mechanisms.noisy_count_means import NoisyCountCells
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals.rounding import U, fraction_down, fraction_up
 from borel.probability.bound import Bound
+from borel.probability.closed_forms import ClosedForms
 from borel.probability.countable_law import check_level
 from borel.probability.generators import NAMED
 
@@ -90,25 +91,25 @@ class EntryForms(ClosedForms):
 
     # -- at outcomes ----------------------------------------------------------------------------
 
-    def at(self, kind: str, joint: Joint, y: Any) -> Bound | None:
+    def at(self, joint: Joint, kind: str, y: Any) -> Bound | None:
         """Return the leakage at one outcome."""
         w = self._weight(joint)
         if w.upper == 0 or w.lower == 1:
             return proved(0.0, 0.0, PROP)
         return proved(*leakage(kind, self.noise.log_ratio(self._t(y)), w), PROP)
 
-    def curve(self, kind: str, joint: Joint, ys: Any) -> tuple | None:
+    def curve(self, joint: Joint, kind: str, ys: Any) -> tuple[Any, Any, Any] | None:
         """Return lower ends, upper ends and the status at many outcomes, in one pass."""
         if not self.noise.gentle:
-            return None
+            return super().curve(joint, kind, ys)
         w = self._weight(joint)
         ys = np.asarray(ys, float)
         if w.upper == 0 or w.lower == 1:
             return np.zeros(len(ys)), np.zeros(len(ys)), "exact"
-        top = self.sup(kind, joint).upper
+        top = self.sup(joint, kind).upper
         return (*curve(kind, self.noise, self.unit, ys, w, top), "certified")
 
-    def sup(self, kind: str, joint: Joint) -> Bound:
+    def sup(self, joint: Joint, kind: str) -> Bound:
         """Return the supremum over the outcomes, taken beyond one end of the counts."""
         w = self._weight(joint)
         low, high, right = extreme(kind, w, self.noise.rate)
@@ -134,7 +135,7 @@ class EntryForms(ClosedForms):
         ends = enclose(lambda: ball(low).log())[0], enclose(lambda: ball(high).log())[1]
         return _certified(max(ends[0], 0.0), max(ends[1], 0.0))
 
-    def exp_mean(self, kind: str, joint: Joint) -> Bound | None:
+    def exp_mean(self, joint: Joint, kind: str) -> Bound | None:
         """Return E e^PML."""
         if kind != "pml":
             return None
@@ -156,7 +157,7 @@ class EntryForms(ClosedForms):
         a, b = self.noise.survival(given_one - 1), self.noise.survival(given_zero)
         return a[0] - b[1] - 2 * U, a[1] - b[0] + 2 * U
 
-    def mean(self, kind: str, joint: Joint) -> Bound | None:
+    def mean(self, joint: Joint, kind: str) -> Bound | None:
         """Return the mean of the leakage, for up to `_CELLS` entries."""
         w = self._weight(joint)
         if w.upper == 0 or w.lower == 1:
@@ -167,7 +168,7 @@ class EntryForms(ClosedForms):
         high = self._n if high is None else high
         middle, slack = (low + high) / 2, high - low
         ends = enclose(lambda: NoisyCountCells(self.noise, w).leakage(kind, middle, slack))
-        top = self.sup(kind, joint).upper
+        top = self.sup(joint, kind).upper
         return _certified(max(ends[0], 0.0), min(ends[1], top))
 
     def mutual_information(self, joint: Joint) -> Bound | None:
@@ -206,7 +207,7 @@ class EntryForms(ClosedForms):
     def _n(self) -> Fraction:
         return Fraction(self.noise.others + 1)
 
-    def tail(self, kind: str, joint: Joint, t: Any, *, closed: bool) -> Bound | None:
+    def tail(self, joint: Joint, kind: str, t: Any, closed: bool) -> Bound | None:
         """Return P{leakage > t}."""
         low, high = self._tail(kind, self._weight(joint), t, closed=closed)
         return _certified(low, high, units="probability")
@@ -284,11 +285,11 @@ class EntryForms(ClosedForms):
             at_least, at_most = (ends[:, 0], ends[:, 1]) if right else (-ends[:, 1], -ends[:, 0])
         return at_most < least, at_least > most
 
-    def quantile(self, kind: str, joint: Joint, s: Any, *, side: str) -> Bound | None:
+    def quantile(self, joint: Joint, kind: str, s: Any, side: str) -> Bound | None:
         """Return the quantile at level s, by bisection of the law."""
         check_level(s, side)
         w, level = self._weight(joint), Fraction(s)
-        low, high = 0.0, self.sup(kind, joint).upper
+        low, high = 0.0, self.sup(joint, kind).upper
         below, above = 0.0, 1.0  # about the law at the two ends
         for _ in range(_STEPS):
             width = high - low

@@ -12,7 +12,6 @@ import numpy as np
 from borel.errors import InvalidInput
 from borel.mechanisms.closed_forms import (
     JOURNAL,
-    ClosedForms,
     family_of,
     figure,
     infinite,
@@ -23,6 +22,7 @@ from borel.mechanisms.closed_forms import (
 )
 from borel.mechanisms.parameter_arrays import over_arrays
 from borel.probability.alphabets import Alphabet, Interval, Reals
+from borel.probability.closed_forms import ClosedForms
 from borel.probability.density import Density
 from borel.probability.wrong_calls import explained
 
@@ -219,14 +219,14 @@ class LaplaceForms(ClosedForms):
             return None
         return on
 
-    def at(self, kind: str, joint: Joint, y: Any) -> Bound | None:
+    def at(self, joint: Joint, kind: str, y: Any) -> Bound | None:
         """Return the leakage at one outcome, for a uniform prior on an interval."""
         on = self._interval(joint)
         if on is None:
             return None
         y = float(y)
         if not on.lower <= y <= on.upper:
-            return self.sup(kind, joint).about(attained=None)  # type: ignore[union-attr]
+            return self.sup(joint, kind).about(attained=None)  # type: ignore[union-attr]
         from borel.numerics.balls.arithmetic import ball
 
         def inside() -> Any:
@@ -237,7 +237,7 @@ class LaplaceForms(ClosedForms):
 
         return figure(inside, _LAPLACE)
 
-    def sup(self, kind: str, joint: Joint) -> Bound | None:
+    def sup(self, joint: Joint, kind: str) -> Bound | None:
         """Return the supremum, taken at every outcome outside the interval."""
         on = self._interval(joint)
         if on is None:
@@ -282,7 +282,7 @@ class GaussianForms(ClosedForms):
 
         return ((ball(s) / ball(self.sigma)) ** 2).log1p() / 2
 
-    def at(self, kind: str, joint: Joint, y: Any) -> Bound | None:
+    def at(self, joint: Joint, kind: str, y: Any) -> Bound | None:
         """Return the leakage at one outcome, for a normal prior."""
         prior = self._prior(joint)
         if prior is None:
@@ -300,13 +300,13 @@ class GaussianForms(ClosedForms):
             _PML,
         )
 
-    def sup(self, kind: str, joint: Joint) -> Bound | None:
+    def sup(self, joint: Joint, kind: str) -> Bound | None:
         """Return the supremum, infinite: approached by PML, attained by PMC."""
         if self._prior(joint) is None:
             return None
         return infinite(_PML if kind == "pml" else _PMC, attained=kind == "pmc")
 
-    def tail(self, kind: str, joint: Joint, t: Any, *, closed: bool) -> Bound | None:
+    def tail(self, joint: Joint, kind: str, t: Any, closed: bool) -> Bound | None:
         """Return P{leakage > t}; the law of PML has no atoms, PMC is infinite."""
         prior = self._prior(joint)
         if prior is None:
@@ -324,7 +324,7 @@ class GaussianForms(ClosedForms):
 
         return probability(chance, _PML)
 
-    def quantile(self, kind: str, joint: Joint, s: Any, *, side: str) -> Bound | None:
+    def quantile(self, joint: Joint, kind: str, s: Any, side: str) -> Bound | None:
         """Return the quantile at level s: a + erfinv(s)^2 for PML; the left one at 1 is inf."""
         prior = self._prior(joint)
         inside = {"left": 0 < s <= 1, "right": 0 <= s < 1}.get(side, False)
@@ -338,7 +338,7 @@ class GaussianForms(ClosedForms):
 
         return figure(lambda: self._least(prior[1]) + ball(s).erfinv() ** 2, _PML)
 
-    def mean(self, kind: str, joint: Joint) -> Bound | None:
+    def mean(self, joint: Joint, kind: str) -> Bound | None:
         """Return the mean: a + 1/2 for PML, infinite for PMC."""
         prior = self._prior(joint)
         if prior is None:
@@ -349,7 +349,7 @@ class GaussianForms(ClosedForms):
 
         return figure(lambda: self._least(prior[1]) + ball(1) / 2, _PML)
 
-    def exp_mean(self, kind: str, joint: Joint) -> Bound | None:
+    def exp_mean(self, joint: Joint, kind: str) -> Bound | None:
         """Return E e^leakage, which is infinite: the kernel's supremum is not integrable."""
         if self._prior(joint) is None:
             return None

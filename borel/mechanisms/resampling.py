@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.mechanisms.closed_forms import JOURNAL, ClosedForms, family_of, figure, infinite
+from borel.mechanisms.closed_forms import JOURNAL, family_of, figure, infinite
 from borel.numerics.intervals.rounding import fraction_up
 from borel.probability.alphabets import Integers
 from borel.probability.bound import Bound, Ratio
+from borel.probability.closed_forms import ClosedForms
 from borel.probability.measure import Measure, Tail
 from borel.probability.mechanism import Mechanism
 from borel.probability.normalisation import Normalisation
@@ -99,7 +100,7 @@ class CountableForms(ClosedForms):
     Tested in ``tests/mechanisms/test_resampling.py``.
     """
 
-    def at(self, kind: str, joint: Joint, y: Any) -> Bound | None:
+    def at(self, joint: Joint, kind: str, y: Any) -> Bound | None:
         """Return the leakage at one outcome."""
         if not _applies(joint):
             return None
@@ -112,7 +113,7 @@ class CountableForms(ClosedForms):
             return figure(lambda: ((ball(3) ** m + 1) / 2).log(), _THEOREM)
         return _log_of(Fraction(3**m + 1, 2) if m else Fraction(3, 2))
 
-    def sup(self, kind: str, joint: Joint) -> Bound | None:
+    def sup(self, joint: Joint, kind: str) -> Bound | None:
         """Return the supremum: log 2 of PMC at every outcome, infinity of PML."""
         if not _applies(joint):
             return None

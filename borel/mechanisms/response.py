@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel.errors import InvalidInput
-from borel.mechanisms.closed_forms import JOURNAL, ClosedForms, number, proved
+from borel.mechanisms.closed_forms import JOURNAL, number, proved
 from borel.mechanisms.parameter_arrays import over_arrays
 from borel.numerics.intervals.rounding import NORMAL, log_fraction, rounding_of
 from borel.probability.alphabets import Alphabet, Finite
 from borel.probability.bound import Bound, Ratio
+from borel.probability.closed_forms import ClosedForms
 from borel.probability.measure import Measure
 from borel.probability.mechanism import Mechanism
 from borel.probability.wrong_calls import explained
@@ -248,17 +249,17 @@ class RandomizedResponseForms(ClosedForms):
 
     level: Epsilon | ExactRatio
 
-    def at(self, kind: str, joint: Joint, y: Any) -> Bound | None:
+    def at(self, joint: Joint, kind: str, y: Any) -> Bound | None:
         """Return the leakage at one outcome, for every prior on the alphabet."""
         if not _proved(joint):
             return None
         j = int(np.ravel(joint.outcome.positions(y))[0])
         support = _support(joint)
         if j not in support or len(support) == 1:
-            return self._nothing(kind, joint)
-        return self._leakage(kind, joint, j)
+            return self._nothing(joint, kind)
+        return self._leakage(joint, kind, j)
 
-    def sup(self, kind: str, joint: Joint) -> Bound | None:
+    def sup(self, joint: Joint, kind: str) -> Bound | None:
         """Return the supremum over the outcomes, which is attained."""
         if not _proved(joint):
             return None
@@ -266,21 +267,21 @@ class RandomizedResponseForms(ClosedForms):
         labels = joint.mechanism.secret.labels
         if len(support) == 1:
             here = labels[support[0]]
-            return self._nothing(kind, joint, attained=True, witness={"x": here, "y": here})
+            return self._nothing(joint, kind, attained=True, witness={"x": here, "y": here})
         best = min if kind == "pml" else max
         j = best(support, key=lambda i: p[i])
         i = j if kind == "pml" else next(i for i in support if i != j)
         witness = {"x": labels[i], "y": labels[j]}
-        return self._leakage(kind, joint, j, attained=True, witness=witness)
+        return self._leakage(joint, kind, j, attained=True, witness=witness)
 
-    def _leakage(self, kind: str, joint: Joint, j: int, **about: Any) -> Bound:
+    def _leakage(self, joint: Joint, kind: str, j: int, **about: Any) -> Bound:
         if not joint.prior.rational:
             about["assumptions"] = (_FLOATS,)
         formula = self.level.pml if kind == "pml" else self.level.pmc
         found = formula(_mass(joint.prior, _prior(joint)[j]), **about)
         return found if joint.rational else found.about(exact_ratio=None)
 
-    def _nothing(self, kind: str, joint: Joint, **about: Any) -> Bound:
+    def _nothing(self, joint: Joint, kind: str, **about: Any) -> Bound:
         one = Fraction(1) if joint.rational else 1.0
         theorem = _PML if kind == "pml" else _PMC
         return proved(0.0, 0.0, theorem, exact_ratio=Ratio(one, one), **about)

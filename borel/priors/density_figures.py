@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from borel import settings
 from borel.engine import engine_for
-from borel.engine.continuous.engine import CertifiedEngine
+from borel.engine.prior_sets.engine import SetEngine
 from borel.engine.prior_sets.secret_cells import SecretCells
 from borel.errors import NotYet
 from borel.figures.levels import ldp
@@ -20,7 +19,7 @@ FEW = 256
 """Cells of sets of densities, for which linear programs may be solved."""
 
 
-class CellEngine(SecretCells):
+class CellEngine(SecretCells, SetEngine):
     """Figures at outcomes over a set of densities on an interval.
 
     Parameters
@@ -31,8 +30,7 @@ class CellEngine(SecretCells):
 
     def __init__(self, joint: Any):
         self.set, self.joint = joint.prior, joint
-        engine = engine_for(uniform(self.set.on) * joint.mechanism)
-        engine = engine.of_secrets if isinstance(engine, CertifiedEngine) else None
+        engine = engine_for(uniform(self.set.on) * joint.mechanism).of_secrets
         if engine is None or engine.at_atoms:
             raise NotYet("prior_set * mech", missing="a kernel that can be enclosed, without atoms")
         self.engine = engine
@@ -72,7 +70,3 @@ class CellEngine(SecretCells):
         if not found.proved:
             return found.about(assumptions=notes)
         return Bound.conditional(found.lower, found.upper, assumptions=notes, witness=found.witness)
-
-    def lip(self) -> Bound:
-        """Enclose the larger of the suprema of PML and PMC."""
-        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))

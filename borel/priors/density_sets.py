@@ -23,6 +23,7 @@ from borel.probability.alphabets import Interval
 from borel.probability.density import Density
 
 if TYPE_CHECKING:
+    from borel.engine.prior_sets.engine import SetEngine
     from borel.engine.prior_sets.linear_programme import Constraints
     from borel.numerics.intervals.batched import Box
     from borel.probability.joint import Joint
@@ -59,7 +60,7 @@ class DensitySet(PriorSet):
         )
         self.functions = [_traced(f, on, what) for f in functions]
 
-    def engine(self, joint: Joint) -> Any:
+    def engine(self, joint: Joint) -> SetEngine:
         """Return the engine of the set, by cells of the secret."""
         from borel.priors.density_figures import CellEngine
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.engine.prior_sets.engine import SetEngine
 from borel.errors import BudgetSpent
 from borel.figures.averages import maximal_leakage, mutual_information
 from borel.figures.leakage import pmc, pml
@@ -21,19 +22,11 @@ from borel.probability.bound import Bound
 if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
-_MEASURES = {
-    "ldp": ldp,
-    "lip": lip,
-    "maximal_leakage": maximal_leakage,
-    "mutual_information": mutual_information,
-}
-
-
 _FEWEST = 5
 """Of fewer members no error is known."""
 
 
-class FamilyEstimate:
+class FamilyEstimate(SetEngine):
     """Suprema over a family that could not be traced, or of densities: found, not proved.
 
     Parameters
@@ -43,15 +36,15 @@ class FamilyEstimate:
     """
 
     def __init__(self, joint: Joint):
-        self.joint, self.family = joint, joint.prior
-        why = self.family.opaque or "the mechanism is not finite"
+        self.joint, self.set = joint, joint.prior
+        why = self.set.opaque or "the mechanism is not finite"
         self.reason = f"a search over theta proves nothing ({why})"
 
     def _largest(self, figure: Any) -> Bound:
         from scipy.optimize import minimize
         from scipy.stats import qmc
 
-        family = self.family
+        family = self.set
         d = len(family.low)
         rng = np.random.default_rng(settings.current().seed)
         spots = qmc.scale(qmc.Sobol(d, rng=rng).random(32), family.low, family.high)
@@ -117,9 +110,18 @@ class FamilyEstimate:
         of = pml if kind == "pml" else pmc
         return self._largest(lambda prior: of(prior * self.joint.mechanism).sup())
 
-    def __getattr__(self, name: str) -> Any:
-        """Estimate another measure over theta."""
-        if name not in _MEASURES:
-            raise AttributeError(name)
-        of = _MEASURES[name]
-        return lambda: self._largest(lambda prior: of(prior * self.joint.mechanism))
+    def ldp(self) -> Bound:
+        """Estimate the supremum of LDP over theta."""
+        return self._largest(lambda prior: ldp(prior * self.joint.mechanism))
+
+    def lip(self) -> Bound:
+        """Estimate the supremum of LIP over theta."""
+        return self._largest(lambda prior: lip(prior * self.joint.mechanism))
+
+    def maximal_leakage(self) -> Bound:
+        """Estimate the supremum of maximal leakage over theta."""
+        return self._largest(lambda prior: maximal_leakage(prior * self.joint.mechanism))
+
+    def mutual_information(self) -> Bound:
+        """Estimate the supremum of the mutual information over theta."""
+        return self._largest(lambda prior: mutual_information(prior * self.joint.mechanism))

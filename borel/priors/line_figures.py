@@ -28,6 +28,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine import engine_for
+from borel.engine.prior_sets.engine import SetEngine
 from borel.errors import NotYet
 from borel.probability.bound import Bound, weakest
 
@@ -46,7 +47,7 @@ _DIVERGENCES = ("kl_to_centre", "kl_from_centre", "chi_square_to_centre", "chi_s
 """The kinds of sets that there are figures of: those, and balls of a divergence."""
 
 
-class SetLines:
+class SetLines(SetEngine):
     """Figures over a set around one prior (or the hull of some) on any alphabet.
 
     Parameters
@@ -88,13 +89,11 @@ class SetLines:
     @cached_property
     def cells(self) -> SecretCells | None:
         """The cells of a continuous secret of one dimension, for balls around its prior."""
-        from borel.engine.continuous.engine import CertifiedEngine
         from borel.engine.prior_sets.secret_cells import SecretCells
 
         if self.kind not in ("tv", *_DIVERGENCES):
             return None
-        engine = engine_for(self.joints[0])
-        engine = engine.of_secrets if isinstance(engine, CertifiedEngine) else None
+        engine = engine_for(self.joints[0]).of_secrets
         if engine is None or engine.at_atoms:
             return None
         secret = engine.secret
@@ -225,7 +224,7 @@ class SetLines:
     def _beside(self, kind: str, y: Any) -> float:
         """Bound the leakage from below on a box of outcomes of positive measure around y."""
         engine = engine_for(self.joints[0])
-        bands = getattr(engine, "bands", None)
+        bands = engine.bands
         if bands is None:
             countable = self.joint.outcome.kind == "countable"
             return self.at(kind, y).lower if countable else 0.0
@@ -234,7 +233,7 @@ class SetLines:
         low, high = max(float(y) - step, line.lower), min(float(y) + step, line.upper)
         if not low < high:
             return 0.0
-        deadline, ends = engine.deadline(), []
+        deadline, ends = settings.search_deadline(), []
         for of in (kind, "ldp"):
             found = bands.evaluate(of, np.array([low]), np.array([high]), 1e-10, deadline)
             if of == kind and not found.mass_low[0] > 0:
@@ -273,10 +272,6 @@ class SetLines:
         made = self._make(found.lower, found.upper, [found], found.witness)
         return made if found.attained is None else made.about(attained=found.attained)
 
-    def lip(self) -> Bound:
-        """Enclose the larger of the suprema of PML and PMC."""
-        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))
-
 
 def _reference(joint: Joint) -> Measure:
     """Return some prior that charges every set of secrets of positive measure."""
@@ -290,13 +285,8 @@ def _bound(
     status: str, low: float, high: float, notes: Any, reason: str, witness: Any = None
 ) -> Bound:
     about: dict[str, Any] = {"assumptions": tuple(notes), "witness": witness}
-    if status == "estimate":
-        return Bound.estimate((low + high) / 2, (high - low) / 2, reason=reason, **about)
-    if status == "undecided":
-        return Bound.undecided(low, high, reason=reason, **about)
-    if status == "conditional":
-        return Bound.conditional(low, high, **about)
-    return Bound.certified(low, high, **about)
+    status = "certified" if status == "exact" else status
+    return Bound.of(status, low, high, reason=reason, **about)
 
 
 def _mixed(

@@ -24,6 +24,7 @@ from borel.probability.pickling import HoldsFunctions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from borel.engine.prior_sets.engine import SetEngine
     from borel.numerics.jets.interpreter import Program
     from borel.probability.alphabets import Alphabet
     from borel.probability.joint import Joint
@@ -159,7 +160,7 @@ class Family(HoldsFunctions, PriorSet):
         """Which secrets every member certainly charges, and which some member may charge."""
         return super().reach if self._programs is None else self._reach
 
-    def engine(self, joint: Joint) -> Any:
+    def engine(self, joint: Joint) -> SetEngine:
         """Return the engine of the family: branch and bound, or a search that proves nothing."""
         from borel.engine.prior_sets.finite_figures import FiniteSetEngine
         from borel.priors.family_figures import FamilyEstimate

@@ -10,7 +10,7 @@ import numpy as np
 from borel import _compat, settings
 from borel.constants import inside, real
 from borel.engine.certificates import Question
-from borel.errors import BudgetSpent, InvalidInput, NotYet
+from borel.errors import BudgetSpent, InvalidInput
 from borel.priors.confidence_intervals import levels_for
 from borel.priors.random_bound import RandomBound
 from borel.probability.bound import Bound
@@ -70,10 +70,6 @@ def random_figure(
     )
 
 
-_LAW = ("the law of the leakage over a posterior",)
-_INSTEAD = ".sup().cdf(t), or the law under one prior."
-
-
 class PosteriorLeakage(Remade):
     """PML or PMC under a random prior: at an outcome and over all outcomes, a `RandomBound`.
 
@@ -91,7 +87,6 @@ class PosteriorLeakage(Remade):
     def __init__(self, joint: Joint, kind: str):
         self.joint = joint
         self.kind = kind
-        self._cache: dict[Any, Any] = {}
 
     def __call__(self, y: Any) -> RandomBound:
         """Return the random leakage at one outcome.
@@ -167,17 +162,15 @@ class PosteriorLeakage(Remade):
     def _engine(self) -> Any:
         from borel.engine import draws_engine
 
-        if "engine" not in self._cache:
-            self._cache["engine"] = draws_engine(self.joint)
-        return self._cache["engine"]
+        return self._memo.fact("engine", lambda: draws_engine(self.joint))
 
     def _random(self, asked: tuple, compute: Any, name: str) -> RandomBound:
-        key = repr(asked)
-        if key not in self._cache:
+        def figure() -> RandomBound:
             engine = self._engine() if self.joint.prior.size else None
             of_draw = asked_of_draw(self.joint, asked[0], self.kind, *asked[1:])
-            self._cache[key] = random_figure(self.joint, engine, compute, name, of_draw)
-        return self._cache[key]
+            return random_figure(self.joint, engine, compute, name, of_draw)
+
+        return self._memo.fact(repr(asked), figure)
 
     # -- the law over the prior and the outcome together ------------------------------------------
 
@@ -265,8 +258,6 @@ class PosteriorLeakage(Remade):
         if epsilon.trouble:
             return epsilon._refused()
         engine = self._engine()
-        if not hasattr(engine, "pooled_quantiles"):
-            raise NotYet(*_LAW, missing=self._alphabets(), instead=_INSTEAD)
         high = epsilon.draws["upper"].values
         top = float(high[np.isfinite(high)].max(initial=1.0)) * 1.001
         # what the draws are worth: the least over the cdfs at both ends
@@ -279,9 +270,6 @@ class PosteriorLeakage(Remade):
         levels = levels_for(s, n, (1 - confidence) / 2)
         low, high_end = engine.pooled_quantiles(self.kind, *levels, top)
         return epsilon._made(low, max(low, high_end), confidence)
-
-    def _alphabets(self) -> str:
-        return f"draws of a prior on {self.joint.secret!r} with outcomes {self.joint.outcome!r}"
 
     def plot(self, **kwargs: Any) -> Any:
         """Plot the leakage against the outcome with its posterior band."""
@@ -311,17 +299,12 @@ class ByDraw:
     def __init__(self, variable: PosteriorLeakage):
         self._variable = variable
 
-    def _figure(self, name: str, label: str, **arguments: Any) -> RandomBound:
+    def _figure(self, name: str, label: str, *arguments: Any) -> RandomBound:
         """Compute a figure; laws are asked at many thresholds, so that none is kept."""
-        variable = self._variable
-
-        def compute(engine: Any) -> Any:
-            if not hasattr(engine, "pooled_quantiles"):
-                raise NotYet(*_LAW, missing=variable._alphabets(), instead=_INSTEAD)
-            return getattr(engine, name)(variable.kind, **arguments)
-
+        variable, asked = self._variable, (self._variable.kind, *arguments)
         engine = variable._engine() if variable.joint.prior.size else None
-        of_draw = asked_of_draw(variable.joint, name, variable.kind, *arguments.values())
+        of_draw = asked_of_draw(variable.joint, name, *asked)
+        compute = lambda engine: engine.figure(name, *asked)  # noqa: E731
         return random_figure(variable.joint, engine, compute, label, of_draw)
 
     def tail(self, t: float, *, closed: bool = False) -> RandomBound:
@@ -329,7 +312,7 @@ class ByDraw:
         t = real("leakage.tail", t, "a number t (nats)")
         sign = ">=" if closed else ">"
         name = f"P({self._variable.kind} {sign} {float(t):.6g})"
-        return self._figure("tail", name, t=t, closed=closed)
+        return self._figure("tail", name, t, closed)
 
     def cdf(self, t: float) -> RandomBound:
         """Return P_Y{leakage <= t} under each draw."""
@@ -356,7 +339,7 @@ class ByDraw:
         """Return the quantile of the leakage at level s under each draw."""
         s = real("leakage.quantile", s, "a number s in [0, 1]")
         name = f"{float(s):.6g} quantile of {self._variable.kind}"
-        return self._figure("quantile", name, s=s, side=side)
+        return self._figure("quantile", name, s, side)
 
     def mean(self) -> RandomBound:
         """Return the mean of the leakage under each draw."""

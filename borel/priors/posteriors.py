@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import _compat, settings
-from borel.errors import BorelError, InvalidInput, NotYet
+from borel.errors import BorelError, InvalidInput
 from borel.numerics.intervals.rounding import U, compounded
 from borel.priors.chains import Chains
 from borel.priors.diagnostics import trouble_of
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from borel.priors.random_bound import RandomBound
     from borel.priors.sets import PriorSet
+    from borel.probability.bound import Bound
     from borel.probability.joint import Joint
 
 _TOGETHER = 64
@@ -74,7 +75,8 @@ def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> 
     -------
     PosteriorPriors
         To be multiplied by a mechanism: ``learnt * mech``. Figures of finite priors and finite
-        outcomes are enclosed for every draw; those of other priors are estimates, and say so.
+        outcomes are enclosed for every draw, and so are PML and PMC of priors with a density on an
+        interval, if it and the kernel can be traced; others are estimates, and say so.
 
     Raises
     ------
@@ -226,6 +228,7 @@ class PosteriorPriors(Remade):
     """
 
     __array_ufunc__ = None
+    over = "draws"
     _made_of = ("posterior", "build")
     _functions = ("build",)
 
@@ -508,8 +511,10 @@ class PosteriorPriors(Remade):
         """Return the leakage of a joint with this random prior."""
         return PosteriorLeakage(joint, kind)
 
-    def figure_of(self, joint: Joint, name: str, *arguments: Any) -> RandomBound:
+    def figure_of(self, joint: Joint, name: str, *arguments: Any) -> RandomBound | Bound:
         """Return a measure of a joint with this random prior: one figure for each draw.
+
+        One that depends on the support alone, which all draws are seen to share, is one Bound.
 
         Raises
         ------
@@ -524,14 +529,10 @@ class PosteriorPriors(Remade):
         from borel.engine import draws_engine
 
         engine = draws_engine(joint) if self.size else None
-        if engine is not None and not hasattr(engine, name):
-            raise NotYet(
-                f"bl.{name} over a posterior of priors",
-                missing=f"this measure over draws on {joint.secret!r} and {joint.outcome!r}",
-                instead="finite alphabets; or one prior, learnt.mean_prior() * mech.",
-            )
+        if engine is not None and (shared := engine.of_support(name)) is not None:
+            return shared
         label, of_draw = name.replace("_", " "), asked_of_draw(joint, name, *arguments)
-        return random_figure(joint, engine, lambda e: getattr(e, name)(*arguments), label, of_draw)
+        return random_figure(joint, engine, lambda e: e.figure(name, *arguments), label, of_draw)
 
     def __repr__(self) -> str:
         """Show the number of draws, whether they are exact, and the alphabet."""

@@ -360,13 +360,8 @@ class RandomBound:
         low, high = (float(self.draws[end].values[chain, draw]) for end in ("lower", "upper"))
         about: dict[str, Any] = {"assumptions": self.assumptions, "units": self.units}
         about["witness"] = place
-        if self.status == "estimate":
-            half = (high - low) / 2 if low != high else 0.0
-            return Bound.estimate(low + half, half, reason=self.reason, **about)
-        if self.status == "undecided":
-            return Bound.undecided(low, high, reason=self.reason, **about)
-        found = getattr(Bound, self.status)(low, high, **about)
-        if self._of_draw is None:
+        found = Bound.of(self.status, low, high, reason=self.reason, **about)
+        if self._of_draw is None or not found.proved:
             return found
         return found.answering(self._of_draw(chain * shape[1] + draw))
 

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
-from borel.engine.problem.budget import remembered, within_budget
+from borel.engine.problem.budget import within_budget
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
+from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from borel.probability.bound import Bound
+    from borel.engine.prior_sets.engine import SetEngine
     from borel.probability.joint import Joint
 
-_FIGURES = ("ldp", "lip", "maximal_leakage", "mutual_information")
 
-
-def engine_of(joint: Joint) -> Any:
+def engine_of(joint: Joint) -> SetEngine:
     """Return the engine of a set of priors and a mechanism.
 
     Raises
@@ -28,14 +27,13 @@ def engine_of(joint: Joint) -> Any:
     NotYet
         Alphabets on which the set is not covered; the message says what to do.
     """
-    wanted = settings.current()
-    return settings.once(settings.kept(joint, "_set_engines"), wanted, lambda: _choose(joint))
+    return joint._memo.in_figure(("set engine", settings.current()), lambda: _choose(joint))
 
 
-def _choose(joint: Joint) -> Any:
-    own = getattr(joint.prior, "engine", None)
+def _choose(joint: Joint) -> SetEngine:
+    own = joint.prior.engine(joint)
     if own is not None:
-        return own(joint)
+        return own
     if joint.prior.on.kind == "finite" and joint.mechanism.finite:
         from borel.engine.prior_sets.finite_figures import FiniteSetEngine
 
@@ -49,34 +47,12 @@ def _choose(joint: Joint) -> Any:
     return SetLines(joint)
 
 
-def figure(joint: Joint, name: str) -> Bound:
-    """Return the supremum over the members of LDP, LIP, maximal leakage or mutual information.
-
-    Raises
-    ------
-    NotYet
-        Another measure.
-    """
-    engine = engine_of(joint)
-    found = getattr(engine, name, None)
-    if name not in _FIGURES or found is None:
-        raise NotYet(
-            f"bl.{name} over a set of priors",
-            missing="its supremum over the members",
-            instead=f"bl.pml, bl.pmc, {', '.join('bl.' + f for f in _FIGURES)}, "
-            "or one prior at a time.",
-        )
-    return found()
-
-
 def nominal_joint(joint: Joint) -> Joint | None:
     """Return the joint of the nominal prior of a set with the mechanism; None if it has none."""
     prior = joint.prior.nominal
     if prior is None:
         return None
-    if "_nominal_joint" not in joint.__dict__:
-        joint.__dict__["_nominal_joint"] = prior * joint.mechanism
-    return joint.__dict__["_nominal_joint"]
+    return joint._memo.fact("nominal joint", lambda: prior * joint.mechanism)
 
 
 class SetLeakage:
@@ -150,7 +126,7 @@ class SetLeakage:
         """Return the supremum over the set and the outcomes: the epsilon of (epsilon, P)-PML."""
         compute = lambda: engine_of(self.joint).sup(self.kind)  # noqa: E731
         make = lambda: asked(self.joint, "sup", (self.kind,), compute)  # noqa: E731
-        return remembered(settings.kept(self.joint, "_set_suprema"), self.kind, make)
+        return self.joint._memo.figure(("supremum over a set", self.kind), make)
 
     @property
     def nominal(self) -> Any:
@@ -163,11 +139,11 @@ class SetLeakage:
     def worst(self, y: Any) -> Any:
         """Return the worst prior at one outcome, a Measure."""
         found = self(y)
-        if not hasattr(found, "witness"):
+        if not isinstance(found, Bound):
             raise InvalidInput("worst", expected="one outcome", got="an array")
         return (found.witness or {}).get("prior")
 
-    def tail(self, t: float, **_: Any) -> Any:
+    def tail(self, *_: Any, **__: Any) -> Any:
         """Refuse: each member has its own law of the outcome."""
         raise NotYet(
             "the law of the leakage over a set of priors",

@@ -22,6 +22,7 @@ import numpy as np
 
 from borel.engine.prior_sets import linear_programme
 from borel.engine.prior_sets.attainment import SecretValues
+from borel.engine.prior_sets.engine import SetEngine
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput, NotYet
 from borel.priors.emptiness import NOT_EMPTY, inhabited
@@ -84,7 +85,7 @@ class Union(PriorSet):
         """Whether every part is."""
         return all(p.closed for p in self.parts)
 
-    def engine(self, joint: Any) -> Any:
+    def engine(self, joint: Any) -> SetEngine:
         """Return the engine of a union: a figure of each part."""
         from borel.priors.union_figures import UnionEngine
 

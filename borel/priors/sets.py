@@ -21,7 +21,6 @@ mass elsewhere is no member; where f(y|x) is continuous in x it would change not
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -41,6 +40,7 @@ from borel.probability.measure import Measure, as_measure
 
 if TYPE_CHECKING:
     from borel.engine.prior_sets.attainment import SecretValues
+    from borel.engine.prior_sets.engine import SetEngine
     from borel.probability.joint import Joint
 
 
@@ -65,6 +65,7 @@ class PriorSet:
     """
 
     __array_ufunc__ = None
+    over = "set"
     kind = ""
     """What certificates call sets of the kind, if they know it."""
     convex = True
@@ -197,7 +198,7 @@ class PriorSet:
     def _expectation(self, f: Any, sign: int) -> Bound:
         values, figure = _values(f, self.on), "lower" if sign > 0 else "upper"
         compute = partial(self._expectation_of, values[:, None], sign, figure)
-        return asked(self, figure, (values,), compute, "number", least=-math.inf)
+        return asked(self, figure, (values,), compute, least=-math.inf)
 
     def _expectation_of(self, values: np.ndarray, sign: int, figure: str) -> Bound:
         about: dict[str, Any] = {"units": "number"}
@@ -220,10 +221,7 @@ class PriorSet:
 
         All of them hold on one event, that the set holds the truth: no risks add up.
         """
-        found = largest(figures)
-        if found.status != "statistical":
-            return found
-        return replace(found, confidence=self.confidence)
+        return largest(figures).with_confidence(self.confidence)
 
     def bound(self, low: Any, high: Any, **about: Any) -> Bound:
         """Make a Bound with the status of the set."""
@@ -231,11 +229,7 @@ class PriorSet:
         status = about.pop("status", self.status)
         if self.confidence is not None and status != "estimate":
             return Bound.statistical(low, high, confidence=self.confidence, **about)
-        if status == "estimate":
-            return Bound.estimate((low + high) / 2, (high - low) / 2, **about)
-        if status == "conditional":
-            return Bound.conditional(low, high, **about)
-        return (Bound.exact if status == "exact" else Bound.certified)(low, high, **about)
+        return Bound.of(status, low, high, **about)
 
     # -- the algebra --------------------------------------------------------------------------
 
@@ -275,9 +269,13 @@ class PriorSet:
 
     def figure_of(self, joint: Joint, name: str, *arguments: Any) -> Bound:
         """Return the supremum of a measure over the members."""
-        from borel.priors.set_leakage import figure
+        from borel.priors.set_leakage import engine_of
 
-        return figure(joint, name)
+        return engine_of(joint).figure(name, *arguments)
+
+    def engine(self, joint: Joint) -> SetEngine | None:
+        """Return the engine of figures over the set; None for the one of its alphabets."""
+        return None
 
     def example(self) -> Measure:
         """Return some prior on the alphabet, to see where outcomes lie; it proves nothing."""

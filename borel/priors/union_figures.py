@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.engine.prior_sets.engine import SetEngine
 from borel.probability.bound import Bound, largest, weakest
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 
-class UnionEngine:
+class UnionEngine(SetEngine):
     """Suprema over a union, part by part: a union is not convex, and no mixture is a member.
 
     Parameters
@@ -36,16 +37,7 @@ class UnionEngine:
 
     def _largest(self, each: list[Bound]) -> Bound:
         found = largest(each, assumptions=self.set.assumptions)
-        if self.set.confidence is None or not found.proved:
-            return found
-        return Bound.statistical(
-            found.lower,
-            found.upper,
-            confidence=self.set.confidence,
-            assumptions=found.assumptions,
-            witness=found.witness,
-            attained=found.attained,
-        )
+        return found.with_confidence(self.set.confidence)
 
     def at(self, kind: str, y: Any) -> Bound:
         """Enclose the supremum over the union at one outcome."""
@@ -67,11 +59,14 @@ class UnionEngine:
         """Enclose the supremum over the union and the outcomes."""
         return self._largest(settings.each(lambda e: e.sup(kind), self.engines))
 
-    def __getattr__(self, name: str) -> Any:
-        """Return another measure, if every part has it."""
-        if name not in ("ldp", "lip", "maximal_leakage", "mutual_information"):
-            raise AttributeError(name)
-        if name == "lip":
-            return lambda: self.set.largest(settings.each(self.sup, ("pmc", "pml")))
-        parts = [getattr(e, name) for e in self.engines]
-        return lambda: self._largest([part() for part in parts])
+    def ldp(self) -> Bound:
+        """Enclose the LDP level, if every part has it."""
+        return self._largest([e.ldp() for e in self.engines])
+
+    def maximal_leakage(self) -> Bound:
+        """Enclose the supremum of maximal leakage, if every part has it."""
+        return self._largest([e.maximal_leakage() for e in self.engines])
+
+    def mutual_information(self) -> Bound:
+        """Enclose the supremum of the mutual information, if every part has it."""
+        return self._largest([e.mutual_information() for e in self.engines])

@@ -805,10 +805,3 @@ def no_match(what: str, secret: Alphabet, prior: Alphabet, *, many: bool = True)
         got=f"{'priors' if many else 'one'} on {prior!r}",
         mend=mend,
     )
-
-
-def points_of(alphabet: Alphabet, what: str) -> tuple:
-    """Return the labels of a finite alphabet, or say why there are none."""
-    if alphabet.kind != "finite":
-        raise NotYet(what, missing=f"an alphabet that is not finite: {alphabet!r}")
-    return alphabet.labels

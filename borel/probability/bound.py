@@ -164,7 +164,9 @@ class Bound:
         The error is never 0: no float64 is known better than to its rounding.
         """
         if not error >= 0 or math.isnan(value):
-            return cls.undecided(reason=f"the estimate came out as {value} +- {error}", **about)
+            why = f"the estimate came out as {value} +- {error}"
+            about["reason"] = "; ".join(filter(None, (why, about.get("reason", ""))))
+            return cls.undecided(**about)
         error = max(error, 2.0**-52 * max(1.0, abs(value)))
         lower, upper = (value, value) if math.isinf(value) else (value - error, value + error)
         return cls(lower, upper, "estimate", **about)
@@ -175,6 +177,38 @@ class Bound:
     ) -> Bound:
         """Report true bounds that do not settle the question, with the reason."""
         return cls(lower, upper, "undecided", reason=reason, **about)
+
+    @classmethod
+    def of(cls, status: str, lower: Any, upper: Any, *, reason: str = "", **about: Any) -> Bound:
+        """Enclose a figure whose status is that of what it was computed from.
+
+        Parameters
+        ----------
+        status : str
+            Which of the constructors makes it.
+        lower, upper : float
+            Its ends; those of an estimate are its value -/+ its error.
+        reason : str
+            Why it is an estimate, or undecided; a proved figure needs none.
+        **about
+            Notes. Neither an estimate nor an undecided figure keeps an exact ratio.
+
+        Examples
+        --------
+        >>> Bound.of(weakest(["exact", "certified"]), 0.25, 0.5)
+        Bound([0.25, 0.5], certified)
+        """
+        if status in ("estimate", "undecided"):
+            about.pop("exact_ratio", None)
+        if status == "estimate":
+            same = lower == upper
+            middle, half = (lower, 0.0) if same else ((lower + upper) / 2, (upper - lower) / 2)
+            return cls.estimate(middle, half, reason=reason, **about)
+        if status == "undecided":
+            return cls.undecided(lower, upper, reason=reason, **about)
+        if status not in STATUSES:
+            raise InvalidInput("Bound.of", expected=f"a status of {STATUSES}", got=repr(status))
+        return getattr(cls, status)(lower, upper, **about)
 
     # -- reading ----------------------------------------------------------------------------
 
@@ -212,6 +246,29 @@ class Bound:
                 "Bound.about", expected="the assumptions kept, others added", got="some dropped"
             )
         return replace(self, **changes)
+
+    def within(self, lower: float, upper: float) -> Bound:
+        """Return a figure with other ends and the same status and notes: one read off this one."""
+        return replace(self, lower=lower, upper=upper, exact_ratio=None, certificate=None)
+
+    def weakened(self, status: str) -> Bound:
+        """Return the same enclosure with a weaker status: neither an exact ratio nor attained."""
+        if status not in STATUSES or weakest([self.status, status]) != status:
+            raise InvalidInput(
+                "Bound.weakened", expected=f"a status weaker than {self.status}", got=repr(status)
+            )
+        return replace(self, status=status, exact_ratio=None, attained=None, certificate=None)
+
+    def with_confidence(self, confidence: float | None) -> Bound:
+        """Return the figure as one over a set of priors that holds the truth with a confidence.
+
+        All figures over the set hold on that one event: no risks add up. What is not proved stays
+        as it is, and so does every figure if the set is certain (None).
+        """
+        if confidence is None or not (self.proved or self.status == "statistical"):
+            return self
+        about = {"exact_ratio": None, "certificate": None, "reason": ""}
+        return replace(self, status="statistical", confidence=confidence, **about)
 
     # -- certificates -----------------------------------------------------------------------
 
@@ -388,17 +445,12 @@ def largest(bounds: Iterable[Bound], *, assumptions: Iterable[str] = ()) -> Boun
     if len(true) < len(each) and "undecided" in {b.status for b in each}:
         low = max((b.lower for b in true), default=0.0)
         return Bound.undecided(low, reason=reason, **about)
-    if status == "undecided":
-        return Bound.undecided(low, high, reason=reason, **about)
-    if status == "estimate":
-        half = (high - low) / 2 if high != low else 0.0
-        return Bound.estimate(low if low == high else low + half, half, reason=reason, **about)
     if status == "statistical":
         doubt = sum(1 - b.confidence for b in each if b.confidence is not None)
-        return Bound.statistical(low, high, confidence=max(0.0, 1 - doubt), **about)
-    if (low, high) == (best.lower, best.upper):
+        about["confidence"] = max(0.0, 1 - doubt)
+    elif (low, high) == (best.lower, best.upper):
         about["exact_ratio"] = best.exact_ratio
-    return getattr(Bound, status)(low, high, **about)
+    return Bound.of(status, low, high, reason=reason, **about)
 
 
 def _same(first: Bound, second: Bound) -> bool:

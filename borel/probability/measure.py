@@ -112,6 +112,8 @@ class Measure(HoldsFunctions):
 
     __array_ufunc__ = None
     _functions = ("envelope",)
+    over = "one prior"
+    """What figures of a joint with this prior are over: one prior, a "set", or the "draws"."""
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
+from borel.memo import Memo
 from borel.numerics.intervals.rounding import Split, U, split
 from borel.probability import kernel_operations
 from borel.probability.alphabets import (
@@ -29,6 +30,7 @@ from borel.probability.arrays import (
     own_rounding,
     shown,
 )
+from borel.probability.closed_forms import ClosedForms
 from borel.probability.density import Density, breaks_of
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
@@ -145,12 +147,14 @@ class Mechanism:
                 )
             if np.isnan(as_number(value, "Mechanism", f"params: {key}")):
                 raise InvalidInput("Mechanism", expected=f"a number for {key}", got="NaN")
-        self.closed_forms: Any = None
+        self.closed_forms = ClosedForms()
         self.reference_prior: Measure | None = None
         self.cdf: Density | None = None
         self.survival: Density | None = None
         self.sampler: Callable | None = None
         self.normalisation = DECLARED
+        self._memo = Memo()
+        self.examined = False  # whether a proof that it is no law of Y was looked for, in vain
         self.unproved = ""  # why the matrix is known in float64 only, if it is
         self._matrix: np.ndarray | None = None
         self.rounding = 0.0

@@ -1,7 +1,7 @@
 """The density of the outcome off finite alphabets: the one thing that a joint asks of an engine.
 
 Data goes one way, and engines stand above joints; so no joint imports one. ``borel/__init__.py``,
-which knows every folder, says here where log f_Y is computed.
+which knows every folder, says here where log f_Y is computed, when a public name is first used.
 """
 
 from __future__ import annotations

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pickle
 import sys
+from functools import cached_property
 from typing import Any, ClassVar
 
 from borel.errors import NotPicklable
+from borel.memo import Memo
 
 
 class UserFunction:
@@ -49,10 +51,18 @@ def _by_value() -> bool:
 
 
 class HoldsFunctions:
-    """Base of objects that hold functions of the user: a pickle names one that it cannot hold."""
+    """Base of objects that hold functions of the user: a pickle names one that it cannot hold.
+
+    What they computed and keep is in their Memo, which neither a pickle nor a copy has.
+    """
 
     _functions: ClassVar[tuple[str, ...]] = ()
     """The attributes that are such functions, or None."""
+
+    @cached_property
+    def _memo(self) -> Memo:
+        """What was computed of the object."""
+        return Memo()
 
     def _carried(self, name: str, value: Any) -> Any:
         if name not in self._functions or value is None:
@@ -61,7 +71,8 @@ class HoldsFunctions:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, for pickle and copy."""
-        return {name: self._carried(name, value) for name, value in vars(self).items()}
+        kept = {name: value for name, value in vars(self).items() if name != "_memo"}
+        return {name: self._carried(name, value) for name, value in kept.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take the attributes back."""

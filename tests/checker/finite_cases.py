@@ -51,7 +51,6 @@ def figures(of):
     found += [(name, {}, getattr(bl, name)(of)) for name in (*names, "total_variation")]
     generators = "kl", "total_variation", "chi_square", "squared_hellinger"
     found += [("f_information", {"f": f}, bl.f_information(of, f)) for f in generators]
-    found.append(("adp", {"epsilon": 0.25}, bl.privacy_profile(of)(0.25)))
     prior = of.prior.at(of.mechanism.secret)
     x = of.mechanism.secret.labels[int(np.argmax(prior != 0))]
     density = bl.information_density(of)(x, ys[0])
@@ -112,9 +111,6 @@ def sets(seed):
         ball & box,
         make.tv_ball(first, 0),
     ]
-    for direction in ("to_centre", "from_centre"):
-        found.append(make.kl_ball(first, size, direction=direction))
-        found.append(make.chi_square_ball(first, size, direction=direction))
     return [one * mech for one in found]
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction as F
 
 import pytest
 
-from borel.checker import Refused, __main__, tables, verify
+from borel.checker import Refused, __main__, verify
 from borel.checker.joints import divided
 from borel.checker.models import constant, working
 from borel.checker.polynomials import S
@@ -134,13 +134,10 @@ def response(n, figure, arguments, ends=("-inf", "inf")):
     }
 
 
-def test_pairs_of_secrets_are_not_too_many(monkeypatch):
+def test_no_figure_sums_over_pairs_of_secrets():
     """1000 secrets of randomised response are written in 20 kB, and have 10^9 terms."""
-    data = response(4, "adp", {"epsilon": {"nats": h(1)}})
-    verify(data)
-    monkeypatch.setattr(tables, "MOST_TERMS", 63)
-    with pytest.raises(Refused, match="pairs of secrets"):
-        verify(data)
+    with pytest.raises(Refused, match="expected one of"):
+        verify(response(4, "adp", {"epsilon": {"nats": h(1)}}))
 
 
 # -- sets without members --------------------------------------------------------------------------
@@ -232,3 +229,105 @@ def test_a_label_is_not_taken_for_what_the_checker_says(tmp_path, capsys):
         "refused",
     ]
     assert not any(line.startswith("x.json") for line in said.splitlines())
+
+
+# -- rules that several kinds of sets, or of operations, share -------------------------------------
+
+
+def over(priors, *, lower, upper, multiplier, member):
+    """Return a certificate of the lower expectation of (0, 1, 2) over a set of priors."""
+    data = box(["0/1"] * 3, ["1/1"] * 3, is_open=False)
+    data["joint"].update(secret=["a", "b", "c"], matrix={"entries": [["1/1"]] * 3}, priors=priors)
+    data.update(arguments={"f": ["0/1", "1/1", "2/1"]}, lower=lower, upper=upper)
+    data["proof"] = {"multiplier": multiplier, "member": member}
+    return data
+
+
+CENTRE = {"entries": ["1/2", "1/4", "1/4"]}
+AROUND = {"kind": "contamination", "centre": CENTRE, "size": "1/2"}
+# (1 - 1/2) 3/4 + 1/2 min f = 3/8, at (3/4, 1/8, 1/8)
+SOUND = {"lower": "3/8", "upper": "3/8", "multiplier": {}, "member": ["3/4", "1/8", "1/8"]}
+
+
+def test_a_contamination_is_verified_as_the_box_that_it_is():
+    assert verify(over(AROUND, **SOUND)).figure == "expectation.lower"
+    everything = {"lower": "0/1", "upper": "0/1", "multiplier": {}, "member": ["1/1", "0/1", "0/1"]}
+    assert verify(over({"kind": "full_support"}, **everything))
+
+
+@pytest.mark.parametrize(
+    ("priors", "claim"),
+    [
+        (AROUND, {"lower": "25/64", "upper": "25/64"}),
+        (AROUND, {"upper": "23/64", "lower": "0/1"}),
+        (AROUND, {"multiplier": {"t": "0/1"}}),
+        (AROUND, {"member": ["1/1", "0/1", "0/1"]}),
+        (AROUND, {"member": ["7/8", "1/8", "0/1"]}),
+        ({**AROUND, "size": "1/4"}, {}),
+        ({**AROUND, "size": "3/2"}, {}),
+        ({**AROUND, "size": "-1/2"}, {}),
+        ({**AROUND, "lower": ["0/1"] * 3}, {}),
+        ({**AROUND, "kind": "tv"}, {}),
+        ({**AROUND, "kind": "full_support"}, {}),
+        ({"kind": "full_support"}, {}),
+        ({"kind": "full_support"}, {"lower": "1/16", "upper": "1/1"}),
+        ({"kind": "full_support", "open": False}, {"lower": "0/1"}),
+    ],
+)
+def test_forged_sets_that_are_boxes_are_refused(priors, claim):
+    with pytest.raises(Refused):
+        verify(over(priors, **{**SOUND, **claim}))
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        ["add", [0]],
+        ["exp", [0, 0]],
+        ["where", [0, 0]],
+        ["input", ["x", "y"]],
+        ["const", []],
+        ["xlogy", [0, 0]],
+        ["ARITY", [0]],
+        ["special.betaln", [0]],
+    ],
+)
+def test_an_operation_has_its_own_number_of_arguments(node):
+    with pytest.raises(Refused, match="node 1"):
+        verify(claim([["input", ["x"]], node]))
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [["0x0.0p+0", "inf", h(1)], [h(0), "-inf", h(1)], [h(0), "nan", h(1)], [h(0), h(1), "inf"]],
+)
+@pytest.mark.parametrize("part", ["0", {"germ": "upper", "power": "1/1"}])
+def test_no_edge_of_a_cover_is_infinite_within(edges, part):
+    for first, second in ((part, "0"), ("0", part), (part, {"germ": "lower", "power": "1/1"})):
+        with pytest.raises(Refused):
+            verify(claim(ONE, cover={"edges": edges, "parts": [first, second]}))
+
+
+def test_growth_of_two_orders_is_no_rule():
+    data = claim(ONE, ends=(math.inf, math.inf))
+    data.update(figure="pml.sup", arguments={})
+    path = {"from": h(0.25), "to": h(0.5)}
+    ray = {"edges": [h(0), h(0.5)], "germ": "lower", "power": "1/1"}
+    proof = {"by": "outcomes", "y": ray, "x": path, "cover": WHOLE, "prior": WHOLE}
+    data["proof"] = {"rule": "diverge", "bits": 64, "degree": 4, **proof}
+    with pytest.raises(Refused, match="expected one of"):
+        verify(data)
+
+
+@pytest.mark.parametrize("figure", ["mutual_information", "f_information", "total_variation"])
+def test_what_is_impossible_adds_nothing_and_takes_nothing(figure):
+    """Of the identity of two secrets, of which t is 2 or 0: log 2, TV 1/2, chi-square 1."""
+    truth = {"mutual_information": math.log(2), "f_information": 1.0, "total_variation": 0.5}
+    arguments = {"f": "chi_square"} if figure == "f_information" else {}
+    data = response(2, figure, arguments)
+    data["joint"]["matrix"] = {"entries": [["1/1", "0/1"], ["0/1", "1/1"]]}
+    low, high = (math.nextafter(truth[figure], end) for end in (-math.inf, math.inf))
+    verify({**data, "lower": h(low), "upper": h(high)})
+    for ends in ((high, 9.0), (0.0, low)):
+        with pytest.raises(Refused):
+            verify({**data, "lower": h(ends[0]), "upper": h(ends[1])})

@@ -89,8 +89,6 @@ TRUTHS = [
     (("total_variation",), lambda: mp.mpf(8) / 75),
     (("f_information", "chi_square"), chi_square),
     (("f_information", "squared_hellinger"), hellinger),
-    (("adp", {"ratio": "1/1"}), lambda: mp.mpf(1) / 3),
-    (("adp", {"ratio": "3/2"}), lambda: mp.mpf(1) / 4),
     (("information_density", "a", "s"), lambda: ln(F(5, 4))),
 ]
 

@@ -10,14 +10,11 @@ import pytest
 
 import borel as bl
 from borel.engine.finite.polynomial_quotients import supremum
-from borel.engine.infinite.slope_proof import _towards
-from borel.numerics.graphs.float64 import evaluate
-from borel.numerics.graphs.trace import trace
 
 UNIT, N0 = bl.Interval(0, 1), bl.Integers(0, None)
 BITS = bl.Finite([0.25, 0.5])
 
-# -- slopes: the distance to an end of the secret's interval, and its sign -------------------------
+# -- slopes: the distance to an end of the secret's interval --------------------------------------
 
 NOTHING_LEAKS = [
     lambda m, x: 0.5 ** (m + 1) * np.where(0 - x < 0, 1.0, x**m),
@@ -35,22 +32,13 @@ def test_a_branch_that_no_secret_takes(density, leakage):
 
 
 @pytest.mark.attacks
-def test_a_slope_at_an_end_is_still_found():
-    """f(m|x) = (1 - x)^m x: the slope of its logarithm in v, x = 1 - e^-v, runs to infinity."""
+def test_a_slope_at_an_end_is_left_open():
+    """f(m|x) = (1 - x)^m x: PML and PMC are infinite, by slopes that grow near x = 1 only."""
     mech = bl.Mechanism(lambda m, x: (1 - x) ** m * x, secret=UNIT, outcome=N0)
-    with bl.options(budget=600):  # the search ends by itself
+    with bl.options(budget=2):
         for leakage in (bl.pml, bl.pmc):
-            assert leakage(bl.uniform(UNIT) * mech).sup().lower == math.inf
-
-
-@pytest.mark.parametrize(("end", "sign"), [(0.0, 1), (1.0, -1), (2.0, 1), (-3.0, -1), (2.0, -1)])
-@pytest.mark.parametrize("turn", [1, -1])
-def test_the_distance_to_an_end_keeps_its_sign(end, sign, turn):
-    f = (lambda y, x: y * (x - end)) if turn > 0 else (lambda y, x: y * (end - x))
-    view = _towards(trace(f, ("y", "x"), ()), "x", end, sign)
-    for v in (0.5, 3.0):
-        found = evaluate(view, {"y": np.array(1.0), "v": np.array(v)})
-        assert found == pytest.approx(turn * sign * math.exp(-v), rel=1e-9)
+            found = leakage(bl.uniform(UNIT) * mech).sup()
+            assert found.upper == math.inf and found.lower > 1
 
 
 # -- quotients of polynomials next to an end: what underflows --------------------------------------

@@ -153,13 +153,15 @@ def before_zero(y, x):
 )
 @pytest.mark.parametrize("first", [True, False])
 def test_noise_of_two_widths(density, line, wider, narrower, first):
-    """E e^PMC is infinite where f(y|x)^2 / f(y|x') does not integrate, and that has a proof."""
+    """E e^PMC is infinite where f(y|x)^2 / f(y|x') does not integrate: no bound says otherwise."""
     for width, infinite in ((wider, True), (narrower, False)):
         widths = (1.0, width) if first else (width, 1.0)
         prior = bl.pmf([0.25, 0.75], on=bl.Finite(widths))
         pmc = bl.pmc(prior * kernel(density, outcome=line, secret=prior.on))
         assert pmc.sup().lower == math.inf
-        found = pmc.exp_mean()
-        assert math.isinf(found.lower) == infinite
+        with bl.options(budget=1):
+            found = pmc.exp_mean()
         if infinite:
-            assert found.proved
+            assert found.upper == math.inf
+        else:
+            assert found.lower < math.inf

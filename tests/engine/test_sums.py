@@ -236,7 +236,7 @@ MUTATIONS = {
     "one convolution": ("sum_density._convolved", lambda pieces, other: pieces),
     "a wrong scale": ("sum_density._integral", lambda piece: 2),
     "a term forgotten": (
-        "sum_density.polynomial",
+        "sum_density._polynomial",
         lambda made, base, terms: made.number(F(int(terms[0].p), int(terms[0].q))),
     ),
     "weights without their size": ("linear_forms._times", lambda form, number: form),

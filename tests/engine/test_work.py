@@ -6,6 +6,8 @@ The only clock is the safety stop, after five budgets on the wall.
 import math
 import time
 from fractions import Fraction as F
+from functools import cache
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ import borel as bl
 from borel import settings
 from borel.engine.problem.budget import within_budget
 from borel.guarantees import PML
+from borel.memo import Memo
 from borel.numerics.balls.interpreter import Slice
 from borel.numerics.float64 import programmes
 from borel.numerics.germs.interpreter import PowerProgram
@@ -81,6 +84,10 @@ def on(secret, prior, density=laplace, outcome=REALS):
 
 def continuous():
     return on(UNIT, bl.beta(alpha=2, beta=5))
+
+
+def flat():
+    return on(UNIT, bl.uniform(UNIT))
 
 
 def written():
@@ -360,6 +367,37 @@ def test_figures_are_the_same_in_any_order(build):
         assert answers(build, names) == answers(build, names[::-1])
 
 
+LAW = {
+    "sup": lambda ell: ell.sup(),
+    "quantile": lambda ell: ell.quantile(0.9),
+    "mean": lambda ell: ell.mean(),
+    "tail": lambda ell: ell.tail(0.2),
+}
+
+
+@cache
+def alone(build, name, **options):
+    """Return a figure of a law that nothing was asked of before."""
+    with bl.options(closed_forms=False, **options):
+        return ends(LAW[name](bl.pml(build())))
+
+
+@pytest.mark.usefixtures("wall")
+@pytest.mark.parametrize("order", [*permutations(LAW)], ids=" ".join)
+def test_figures_of_one_law_are_those_of_each_alone(order):
+    """To the bit, whether they are narrow enough or cut short."""
+    for build, options in ((three, {"tol": 1e-2}), (flat, {"budget": 0.03})):
+        ell = bl.pml(build())
+        with bl.options(closed_forms=False, **options):
+            found = {name: ends(LAW[name](ell)) for name in order}
+        assert found == {name: alone(build, name, **options) for name in LAW}
+
+
+def test_some_figures_of_that_law_are_cut_short():
+    assert all("were not enough" in alone(flat, name, budget=0.03)[3] for name in LAW)
+    assert not any(alone(three, name, tol=1e-2)[3] for name in LAW)
+
+
 @pytest.mark.usefixtures("wall")
 def test_levels_of_one_envelope_are_the_same_in_any_order():
     deltas = [F(1, 5), F(2, 5), F(3, 5)]
@@ -371,10 +409,10 @@ def test_levels_of_one_envelope_are_the_same_in_any_order():
 
 
 def test_what_is_kept_is_of_one_figure():
-    kept, made = {}, []
+    memo, made = Memo(), []
 
     def once():
-        return settings.once(kept, "a", lambda: made.append(1) or len(made))
+        return memo.in_figure("a", lambda: made.append(1) or len(made))
 
     assert once() == once() == 1  # where no figure is computed
     with settings.one_figure():

@@ -123,10 +123,10 @@ def test_only_the_uniform_prior_on_the_whole_interval_matches():
         bl.beta(alpha=1, beta=1),
         bl.uniform(bl.Interval(0, 1)).restrict(lambda x: x > 0.25),
     ):
-        assert mech.closed_forms.at("pmc", prior * mech, 0.5) is None
-        assert mech.closed_forms.sup("pml", prior * mech) is None
+        assert mech.closed_forms.at(prior * mech, "pmc", 0.5) is None
+        assert mech.closed_forms.sup(prior * mech, "pml") is None
     joint = mech.reference_prior * mech
-    assert mech.closed_forms.at("pmc", joint, 0.0) is None  # f(0|.) is eta: another version
+    assert mech.closed_forms.at(joint, "pmc", 0.0) is None  # f(0|.) is eta: another version
 
 
 @pytest.mark.parametrize(

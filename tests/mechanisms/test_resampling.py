@@ -109,5 +109,5 @@ def test_other_priors_go_to_the_engine():
             lambda x: np.where(x == 0, 0.5, 3.0 ** (-x)), on=mech.secret, name="prior of Example 8"
         ),
     ):
-        assert mech.closed_forms.at("pmc", other * mech, 1) is None
-        assert mech.closed_forms.sup("pml", other * mech) is None
+        assert mech.closed_forms.at(other * mech, "pmc", 1) is None
+        assert mech.closed_forms.sup(other * mech, "pml") is None

@@ -2,59 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from borel.engine.certificates import continuous, finite, finite_envelopes, finite_sets
 from borel.engine.certificates.data import joint_as_data
+from borel.engine.figures import FIGURES
 from borel.errors import NotYet
-
-
-class Named(NamedTuple):
-    """A figure as the checker names it.
-
-    Attributes
-    ----------
-    figure : str
-        Its name; a leakage's kind, pml or pmc, stands for ``{}``.
-    arguments : tuple of str
-        The names of its arguments, in the order in which they are asked.
-    """
-
-    figure: str
-    arguments: tuple[str, ...] = ()
-
-
-FIGURES = {
-    "at": Named("{}.at", ("y",)),
-    "sup": Named("{}.sup"),
-    "tail": Named("{}.tail", ("t", "closed")),
-    "cdf": Named("{}.cdf", ("t",)),
-    "quantile": Named("{}.quantile", ("s", "side")),
-    "mean": Named("{}.mean"),
-    "exp_mean": Named("{}.exp_mean"),
-    "envelope": Named("{}.envelope", ("delta",)),
-    "envelope_delta": Named("{}.envelope_delta", ("t", "closed")),
-    "ldp": Named("ldp"),
-    "lip": Named("lip"),
-    "maximal_leakage": Named("maximal_leakage"),
-    "maximal_cost_leakage": Named("maximal_cost_leakage"),
-    "mutual_information": Named("mutual_information"),
-    "total_variation": Named("total_variation"),
-    "f_information": Named("f_information", ("f",)),
-    "information_density": Named("information_density", ("x", "y")),
-    "profile_excess": Named("adp", ("epsilon",)),
-    "lower": Named("expectation.lower", ("f",)),
-    "upper": Named("expectation.upper", ("f",)),
-}
-"""The figures by the names under which they are asked for (see `Question`)."""
-_PLAIN: dict[str, Callable[[Any], Any]] = {
-    "f": lambda f: f.name if hasattr(f, "name") else list(f),
-    "epsilon": lambda level: (
-        {"nats": level.epsilon} if level.ratio is None else {"ratio": level.ratio}
-    ),
-}
-"""How arguments are written that are neither numbers, flags nor labels."""
 
 
 def certificate(joint: Any, figure: str, arguments: tuple, bound: Any) -> dict[str, Any]:
@@ -72,20 +25,18 @@ def certificate(joint: Any, figure: str, arguments: tuple, bound: Any) -> dict[s
     NotYet
         No rule of the checker proves it; ``missing`` names what is missing.
     """
-    if figure not in FIGURES or isinstance(joint, tuple):
+    rule = FIGURES[figure].rule if figure in FIGURES else None
+    if rule is None or isinstance(joint, tuple):
         raise NotYet(finite.WHAT, missing=f"a rule for {figure}")
-    named = FIGURES[figure]
-    kind, given = "", arguments
-    if "{}" in named.figure:
-        kind, *given = arguments
-    name, of = named.figure.format(kind), dict(zip(named.arguments, given, strict=True))
+    name, of = rule.named(arguments)
     if figure == "envelope_delta":
         if not of.pop("closed"):
             raise NotYet(finite.WHAT, missing=f"a rule for {name} at an open level")
         of["t"] = of["t"].as_number()
-    of |= {key: write(of[key]) for key, write in _PLAIN.items() if key in of}
     if figure in ("lower", "upper"):
         return finite_sets.expectation(joint, name, of["f"], bound)
+    if "f" in of:
+        of["f"] = of["f"].name
     if not hasattr(joint, "prior"):
         raise NotYet(finite.WHAT, missing=f"a rule for {name} of a mechanism alone")
     if hasattr(joint.prior, "described"):
@@ -94,7 +45,7 @@ def certificate(joint: Any, figure: str, arguments: tuple, bound: Any) -> dict[s
         return finite_envelopes.certificate(joint, name, of, bound)
     if joint.finite:
         return finite.certificate(joint, name, of, bound)
-    if name not in continuous.FIGURES:
+    if name.rpartition(".")[2] not in continuous.DEGREES:
         raise NotYet(finite.WHAT, missing=f"a rule for {name} of a joint that is no table")
     return continuous.certificate(joint, name, of, bound)
 

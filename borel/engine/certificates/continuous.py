@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 BITS = 128
 DEGREES = {"at": 16, "sup": 8, "tail": 8, "cdf": 8, "quantile": 8}
-"""Of the polynomials: one coordinate runs at an outcome, two over outcomes."""
-FIGURES = tuple(f"{kind}.{name}" for kind in ("pml", "pmc") for name in DEGREES)
+"""The figures that are searched for, with the degree of the polynomials: one coordinate runs at an
+outcome, two over outcomes."""
 WORK = 200_000
 """Evaluations of a joint on a cell that a search may take."""
 
@@ -67,6 +67,8 @@ def certificate(
         "upper": text(bound.ends.upper),
         "joint": joint_as_data(joint, figure),
     }
+    if bound.lower == math.inf and name not in ("at", "sup"):
+        raise missing(figure, f"a {name} that is infinite")
     ends: Any = bound.ends.lower, bound.ends.upper
     left = Work(work)
     about: dict[str, Any] = {"bits": BITS, "degree": DEGREES[name]}

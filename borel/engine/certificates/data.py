@@ -5,11 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from borel.engine.problem.secret_and_kernel import secret_of
-from borel.errors import NotEnclosed, NotYet
+from borel.errors import NotYet
+from borel.numerics.intervals.rounding import U
 from borel.probability.alphabets import Interval, Mixed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from borel.probability.density import Density
     from borel.probability.joint import Joint
     from borel.probability.measure import Measure
@@ -66,22 +68,31 @@ def _line(alphabet: Any) -> dict[str, str] | None:
 
 
 def _prior_as_data(prior: Measure, figure: str) -> dict[str, Any]:
-    try:
-        secret = secret_of(prior, ())
-    except NotEnclosed as error:
-        raise missing(figure, f"anything of such a prior ({error})") from error
-    atoms = [
-        [text(x), *map(text, (low, high))]
-        for x, low, high in sorted(
-            zip(secret.atoms[:, 0], secret.weight_low, secret.weight_high, strict=True)
-        )
-    ]
+    """Return a prior as it was given, not as the engine reads it."""
     line = _line(prior.on)
-    if line is None:
-        return {"density": None, "atoms": atoms}
-    if prior.density is None or prior.density.graph is None:
-        raise missing(figure, "anything of a prior that is not traced")
-    return {"density": {"formula": formula(prior.density), **line}, "atoms": atoms}
+    if line is not None:
+        if prior.density is None or prior.density.graph is None:
+            raise missing(figure, "anything of a prior that is not traced")
+        density = {"formula": formula(prior.density), **line}
+        return {"density": density, "atoms": _atoms(prior.masses.items(), U)}
+    if prior.unproved or not prior.on.numeric:
+        why = prior.unproved or "its labels are no numbers"
+        raise missing(figure, f"anything of such a prior ({why})")
+    return {
+        "density": None,
+        "atoms": _atoms(zip(prior.on.array, prior.probabilities, strict=True), prior.rounding),
+    }
+
+
+def _atoms(masses: Iterable[tuple[Any, Any]], rounding: float) -> list[list[str]]:
+    """Return atoms that are charged, with the ends of their masses; Fractions are exact."""
+    found = []
+    for x, mass in sorted(masses):
+        value = Fraction(mass)
+        slack = 0 if isinstance(mass, Fraction) else Fraction(rounding) * value
+        if value:
+            found.append([text(x), text(value - slack), text(value + slack)])
+    return found
 
 
 def _outcome_as_data(mechanism: Any, figure: str) -> dict[str, Any]:

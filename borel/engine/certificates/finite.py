@@ -109,7 +109,7 @@ def argument(name: str, value: Any) -> Any:
     """Return an argument of a figure as data."""
     if name in ("x", "y"):
         return label(value)
-    if name in ("t", "epsilon"):
+    if name == "t":
         level = value if isinstance(value, dict) else {"nats": value}
         return {unit: number(v) for unit, v in level.items()}
     if isinstance(value, list):

@@ -58,7 +58,7 @@ def certificate(
     """
     kind, _, of = figure.partition(".")
     envelope = envelope_of(joint, engine_for(joint), kind) if joint.finite else None
-    if figure not in duals.OTHERS or not isinstance(envelope, FiniteEnvelope):
+    if figure not in duals.ENVELOPES or not isinstance(envelope, FiniteEnvelope):
         raise NotYet(WHAT, missing=f"a rule for {figure} of {joint!r}")
     proof: dict[str, Any] = {"shares": None, "prices": None}
     made = claim(table_of(joint), figure, arguments, bound, proof)

@@ -1,8 +1,4 @@
-"""Certificates of figures over sets of priors on finitely many secrets: multipliers and members.
-
-The multiplier of a smooth dual is sought on balls of Arb, to far more digits than the claim has; so
-is the member that comes as near to the supremum as the claim does.
-"""
+"""Certificates of figures over sets of priors on finitely many secrets: multipliers and members."""
 
 from __future__ import annotations
 
@@ -10,10 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from flint import arb, ctx
 
 from borel.checker import duals, tables
-from borel.checker.tables import ball, exact
 from borel.engine.certificates.finite import WHAT, claim, law, number, table
 from borel.engine.certificates.finite import matrix as matrix_of
 from borel.engine.certificates.finite import names as names_of
@@ -27,9 +21,6 @@ if TYPE_CHECKING:
     from borel.probability.bound import Bound
     from borel.probability.joint import Joint
 
-_BITS = 320
-_HALVINGS = 120
-_GRID = 2**300
 ZERO, ONE = Fraction(0), Fraction(1)
 Values = list[Fraction]
 
@@ -125,9 +116,9 @@ def _written(value: Any) -> str:
 def described(prior_set: Any) -> dict[str, Any]:
     """Return a set of priors as data."""
     known = prior_set.described() if prior_set.on.kind == "finite" else None
-    if known is None or not prior_set.convex:
+    kind = known and known["kind"]
+    if kind not in (*duals.SETS, "band") or not prior_set.convex:
         raise NotYet(WHAT, missing=f"a rule for {prior_set!r}")
-    kind = known["kind"]
     if kind == "full_support":
         return {"kind": kind}
     if kind == "hull":  # a ball of no size is one, too
@@ -188,7 +179,7 @@ class _Maker:
         values = [v if x in self.possible else away for x, v in enumerate(values)]
         q, ends = self.member(values)
         charging = [self.charging(x) for x in xs if ends[x] == 0]
-        if not charging and getattr(self.of, "open", self.kind == "full_support"):
+        if not charging and getattr(self.of, "open", False):
             charging = [self.charging(x) for x in xs]  # q is a limit of members
         if kind == "ldp" and charging:
             charging = [self.charging(x) for x in xs]
@@ -202,21 +193,13 @@ class _Maker:
             return {}
         if self.kind == "linear":
             return self._weights(v)
-        if self.kind in ("box", "tv"):
-            return {"t": number(self._level(v))}
-        with ctx.workprec(_BITS):
-            found = self._smooth(v, [self.of.p[0][x] for x in range(self.count)])
-        return (
-            None
-            if found is None
-            else {self.of.multiplier: number(found if min(v) + found == 0 else _short(found))}
-        )
+        return {"t": number(self._level(v))}
 
     def _level(self, v: Values) -> Fraction:
         """Return the value at which a greedy filling of a box, or a removal of mass r, stops."""
         if self.kind == "box":
-            order, left = sorted(range(self.count), key=lambda x: v[x]), 1 - sum(self.of.low)
-            room = [b - a for a, b in zip(self.of.low, self.of.high, strict=True)]
+            order, left = sorted(range(self.count), key=lambda x: v[x]), 1 - sum(self.of.low[0])
+            room = [b - a for a, b in zip(self.of.low[0], self.of.high, strict=True)]
         else:
             order, left = sorted(range(self.count), key=lambda x: -v[x]), self.of.size
             room = self.of.p[0]
@@ -243,158 +226,51 @@ class _Maker:
         best = max(tried, key=lambda w: self.of.least(v, [scale * a for a in w]))
         return {"weights": [number(scale * w) for w in best]}
 
-    def _smooth(self, v: Values, p: Values) -> Fraction | None:
-        """Return the multiplier of the largest dual of a ball; None if the least v is that."""
-        charged = self.of.charged
-        pairs = [(ball(p[x]), ball(v[x])) for x in charged]
-        values = [v[x] for x in self.possible]
-        least, spread = ball(min(values)), max(values) - min(values)
-        if spread == 0:
-            return None
-        slope = getattr(self, f"_slope_{self.kind}")
-        low, high = arb(2) ** -200, arb(2) ** 200
-        size = ball(self.of.size)
-        falls = lambda s: not slope(pairs, least, ball(spread) * s, size) > 0  # noqa: E731
-        if falls(low):  # the largest dual is at the start
-            none = "to" in self.kind or min(v[x] for x in charged) == min(values)
-            return None if none else -min(values)
-        if not falls(high):
-            return exact_of(high / ball(spread)) if self.of.multiplier == "l" else None
-        for _ in range(_HALVINGS):
-            middle = (low * high).sqrt().mid()
-            low, high = (low, middle) if falls(middle) else (middle, high)
-        s = ball(spread) * high
-        if self.of.multiplier == "l":
-            return exact_of(1 / s)
-        return exact_of(s + least if "to" in self.kind else s - least)
-
-    # slopes of the duals in s: where they change from positive to negative they are largest
-
-    @staticmethod
-    def _slope_kl_to_centre(pairs: list, least: Any, s: Any, size: Any) -> Any:
-        """Return the radius less KL of the tilt e^(-v / s), which falls in s."""
-        tilt = [(p * (-(v - least) / s).exp(), v - least) for p, v in pairs]
-        total = _sum(w for w, _ in tilt)
-        return -(_sum(w * v for w, v in tilt) / total / s) - total.log() - size
-
-    @staticmethod
-    def _slope_kl_from_centre(pairs: list, least: Any, s: Any, size: Any) -> Any:
-        mean = _sum(p * (v - least + s).log() for p, v in pairs)
-        return (mean - size).exp() * _sum(p / (v - least + s) for p, v in pairs) - 1
-
-    @staticmethod
-    def _slope_chi_square_from_centre(pairs: list, least: Any, s: Any, size: Any) -> Any:
-        roots = [(p, (v - least + s).sqrt()) for p, v in pairs]
-        return _sum(p * r for p, r in roots) * _sum(p / r for p, r in roots) / (1 + size) - 1
-
-    @staticmethod
-    def _slope_chi_square_to_centre(pairs: list, least: Any, s: Any, size: Any) -> Any:
-        gaps = [(p, (s - (v - least)).max(arb(0))) for p, v in pairs]
-        first = _sum(p * g for p, g in gaps)
-        return _sum(p * g * g for p, g in gaps) - (1 + size) * first * first
-
     # -- members ----------------------------------------------------------------------------------
 
     def member(self, v: Values) -> tuple[list[str], Values]:
         """Return a member, or a limit of members, of nearly the least mean; and what it charges."""
         if self.kind == "hull":
-            means = [_dot(one.p[1], v) for one in self.of.laws]
+            means = [duals.total(high, v) for _, high in self.of.laws]
             best = means.index(min(means))
             shares = [Fraction(int(i == best)) for i in range(len(means))]
-            return [number(s) for s in shares], self.of.laws[best].p[0]
+            return [number(s) for s in shares], self.of.laws[best][0]
         if self.kind == "linear":
             q = linear_programme.corner(np.array([float(value) for value in v]), self.set.rules, [])
             if q is None:
                 raise NotYet(WHAT, missing="a member of the set that is proved to be one")
             return [number(a) for a in q], q
-        least = min(self.possible, key=lambda x: v[x])
-        q = self._nearest(getattr(self, f"_extreme_{self.kind}", self._extreme_ball)(v, least))
+        q = self._extreme_tv(v) if self.kind == "tv" else self._extreme_box(v)
+        if not self.of.holds(q, closed=True):
+            raise NotYet(WHAT, missing="a member of the set that is proved to be one")
         return [number(a) for a in q], q
 
-    def _extreme_full_support(self, v: Values, least: int) -> Values:
-        return [Fraction(int(x == least)) for x in range(self.count)]
-
-    def _extreme_box(self, v: Values, least: int) -> Values:
-        q, left = list(self.of.low), 1 - sum(self.of.low)
+    def _extreme_box(self, v: Values) -> Values:
+        q = list(self.of.low[1])
+        left = 1 - sum(q)
         for x in sorted(range(self.count), key=lambda x: v[x]):
             more = min(self.of.high[x] - q[x], left)
             q[x], left = q[x] + more, left - more
         return q
 
-    def _extreme_tv(self, v: Values, least: int) -> Values:
-        q, left = list(self.of.p[0]), self.of.size
+    def _extreme_tv(self, v: Values) -> Values:
+        q, least = list(self.of.p[0]), min(range(self.count), key=lambda x: v[x])
+        left = max(self.of.size - (1 - sum(q)), ZERO)  # the rest of the centre is taken there too
         for x in sorted(range(self.count), key=lambda x: -v[x]):
             gone = min(q[x], left) if x != least else ZERO
             q[x], left = q[x] - gone, left - gone
         q[least] += 1 - sum(q)
         return q
 
-    def _extreme_contamination(self, v: Values, least: int) -> Values:
-        q = [(1 - self.of.size) * p for p in self.of.p[1]]
-        q[least] += 1 - sum(q)
-        return q
-
-    def _extreme_ball(self, v: Values, least: int) -> Values:
-        """Return the tilt of the centre that the multiplier belongs to."""
-        p = self.of.p[0]
-        with ctx.workprec(_BITS):
-            found = self._smooth(v, p)
-            tilt = [arb(0)] * self.count
-            size = ball(self.of.size)
-            if "to" in self.kind:
-                for x in self.of.charged:
-                    if found is None:
-                        weight = ball(p[x]) if v[x] == v[least] else arb(0)
-                    elif self.kind == "kl_to_centre":
-                        weight = ball(p[x]) * (-ball(found * (v[x] - v[least]))).exp()
-                    else:
-                        weight = ball(p[x]) * ball(max(found - v[x], ZERO))
-                    tilt[x] = weight
-                total = _sum(tilt)
-                tilt = [w / total for w in tilt]
-            elif found is None:
-                tilt = [ball(a) for a in p]
-            else:
-                gaps = {x: ball(v[x] + found) for x in self.of.charged}
-                if self.kind == "kl_from_centre":
-                    mean = _sum(ball(p[x]) * g.log() for x, g in gaps.items())
-                    tilt = [ball(p[x]) * (mean - size).exp() / gaps[x] if x in gaps else arb(0)
-                            for x in range(self.count)]  # fmt: skip
-                else:
-                    mean = _sum(ball(p[x]) * g.sqrt() for x, g in gaps.items())
-                    tilt = [ball(p[x]) * mean / (1 + size) / gaps[x].sqrt() if x in gaps else arb(0)
-                            for x in range(self.count)]  # fmt: skip
-            q = [_rounded(w) for w in tilt]
-        spare = 1 - sum(q)
-        if spare >= 0:
-            q[least] += spare
-            return q
-        return [a / sum(q) for a in q]
-
-    def _nearest(self, q: Values) -> Values:
-        """Return a law, or a mixture of it with a little of an inner one that is a member."""
-        if self.of.holds(q, closed=True):
-            return q
-        inner = self._inner()
-        for power in range(100, 0, -2):
-            share = Fraction(1, 2**power)
-            mixed = [a + (b - a) * share for a, b in zip(q, inner, strict=True)]
-            if self.of.holds(mixed, closed=True):
-                return mixed
-        raise NotYet(WHAT, missing="a member of the set that is proved to be one")
-
     def _inner(self) -> Values:
         """Return a law inside the set."""
-        if self.kind == "full_support":
-            return [Fraction(1, self.count)] * self.count
-        if self.kind == "box":
-            room = [b - a for a, b in zip(self.of.low, self.of.high, strict=True)]
-            left, total = 1 - sum(self.of.low), sum(room)
-            return [
-                a + r * left / total if total else a for a, r in zip(self.of.low, room, strict=True)
-            ]
-        low = self.of.p[0]
-        return [a / sum(low) for a in low]
+        if self.kind == "tv":
+            low = self.of.p[0]
+            return [a / sum(low) for a in low]
+        low = self.of.low[1]
+        room = [b - a for a, b in zip(low, self.of.high, strict=True)]
+        share = (1 - sum(low)) / sum(room) if any(room) else ZERO
+        return [a + r * share for a, r in zip(low, room, strict=True)]
 
     def charging(self, x: int) -> list[str]:
         """Return a member that charges a secret."""
@@ -410,35 +286,9 @@ class _Maker:
         inner = self._inner()
         if inner[x] > 0:
             return [number(a) for a in inner]
-        if self.kind == "contamination":
-            return [number(a) for a in self._extreme_contamination([], x)]
         for power in range(1, 200):
             share = Fraction(1, 2**power)
             q = [a * (1 - share) + (share if j == x else 0) for j, a in enumerate(inner)]
             if self.of.holds(q, closed=False):
                 return [number(a) for a in q]
         raise NotYet(WHAT, missing="a member that charges a secret")
-
-
-def _dot(weights: Values, v: Values) -> Fraction:
-    return sum((w * value for w, value in zip(weights, v, strict=True)), ZERO)
-
-
-def _sum(terms: Any) -> Any:
-    return sum(terms, arb(0))
-
-
-def exact_of(value: Any) -> Fraction:
-    """Return the middle of a ball."""
-    return exact(value.mid())
-
-
-def _rounded(value: Any) -> Fraction:
-    """Return the middle of a ball on a grid, from below."""
-    return Fraction(int(exact_of(value) * _GRID), _GRID)
-
-
-def _short(value: Fraction) -> Fraction:
-    """Return a number with 200 bits, which are enough for a multiplier."""
-    scale = Fraction(2) ** (200 - (value.numerator.bit_length() - value.denominator.bit_length()))
-    return Fraction(round(value * scale)) / scale

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property, wraps
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,17 +26,19 @@ from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.secret_and_kernel import Secret, Surface, secret_of
 from borel.errors import NotEnclosed
+from borel.memo import Memo
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets.elementary import logarithm
 from borel.probability.alphabets import Finite, Integers, Interval, Mixed
+from borel.probability.bound import Bound
 from borel.probability.countable_law import Values
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
     from borel.engine.kernels.ball_figures import ArbPoints
     from borel.numerics.intervals.batched import Box
-    from borel.probability.bound import Bound
+    from borel.probability.generators import Generator
     from borel.probability.joint import Joint
 
 Estimates = Callable[["Joint", str], Any]
@@ -48,12 +49,21 @@ def covering(figure: Any) -> Any:
     """Make a figure certified that is widened by how far the kernel may be from a law."""
 
     @wraps(figure)
-    def certified(self: CertifiedEngine, *args: Any, **about: Any) -> Bound:
+    def covered(self: CertifiedEngine, *args: Any, **about: Any) -> Bound:
         found = figure(self, *args, **about)
-        known = self.covers and found.status == "conditional"
-        return replace(found, status="certified") if known else found
+        if found.status != self.status or found.status == self.status_covering:
+            return found
+        return Bound.of(
+            self.status_covering,
+            found.lower,
+            found.upper,
+            assumptions=found.assumptions,
+            witness=found.witness,
+            attained=found.attained,
+            units=found.units,
+        )
 
-    return certified
+    return covered
 
 
 class _Points(NamedTuple):
@@ -121,7 +131,12 @@ class CertifiedEngine(LawMeasures):
         self.covers = normalised.status == "within" and len(conditions) == 1
         self.status = "conditional" if conditions else "certified"
         self.assumptions = (*conditions, *rounded(joint.mechanism.density, joint.prior.density))
-        self._kept: dict[Any, Any] = {}
+        self._memo, self._at_outcomes = Memo(), Memo(most=65)
+
+    @property
+    def status_covering(self) -> str:
+        """The status of enclosures that are widened by the slack (`covering`)."""
+        return "certified" if self.covers else self.status
 
     @cached_property
     def of_secrets(self) -> CertifiedEngine | None:
@@ -169,10 +184,7 @@ class CertifiedEngine(LawMeasures):
         return out
 
     def _remembered(self, key: tuple, compute: Any) -> Any:
-        key = (*key, settings.current().tol)
-        if len(self._kept) > 64 and key not in self._kept:
-            self._kept.clear()
-        return settings.once(self._kept, key, compute)
+        return self._at_outcomes.in_figure((*key, settings.current().tol), compute)
 
     def extreme(self, ys: np.ndarray, sign: float) -> Extremes:
         """Enclose ess sup (or inf) of log f(y|x) over the secret at outcomes."""
@@ -208,14 +220,14 @@ class CertifiedEngine(LawMeasures):
 
         if len(sheet.y) > FEW and settings.current().tol >= 1e-11:
             return None
-        known = self.__dict__.setdefault("_arb_points", {})
-        key = id(sheet.surface)
-        if key not in known:
+
+        def points() -> ArbPoints | None:
             try:
-                known[key] = ArbPoints(sheet.surface)
+                return ArbPoints(sheet.surface)
             except NotEnclosed:
-                known[key] = None
-        return known[key]
+                return None
+
+        return sheet.surface.memo.fact("points in balls", points)
 
     def _extreme_by_arb(self, sheet: _Points, sign: float) -> Extremes | None:
         arb = self._arb(sheet)
@@ -403,12 +415,17 @@ class CertifiedEngine(LawMeasures):
         assert self._estimates is not None
         return self._estimates(self.joint, "this measure is not certified on continuous alphabets")
 
-    def __getattr__(self, name: str) -> Any:
-        """Hand on the measures that this engine does not have, where an estimate may stand in."""
-        if name in ("mutual_information", "f_information"):
-            if self.may_estimate:
-                return getattr(self.estimates, name)
-        raise AttributeError(name)
+    def mutual_information(self) -> Bound:
+        """Estimate the mutual information, where an estimate may stand in."""
+        if not self.may_estimate:
+            raise self.not_yet("mutual_information")
+        return self.estimates.mutual_information()
+
+    def f_information(self, f: Generator) -> Bound:
+        """Estimate an f-information, where an estimate may stand in."""
+        if not self.may_estimate:
+            raise self.not_yet("f_information")
+        return self.estimates.f_information(f)
 
     # -- laws over finite and countable outcomes ----------------------------------------------
 

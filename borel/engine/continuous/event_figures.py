@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from borel.engine.continuous.protocols import OutcomeEngine
     from borel.probability.bound import Bound
 
-_MOST = 12
-_GRID = 20_001
 _STEP = Fraction(1, 2**15)
 _ROOM = 0.01
 

@@ -99,9 +99,7 @@ def event(rows: Rows, quantity: str, delta: Fraction, room: float) -> Ends | Non
         events = [event_of(regions, x, float(delta)) for x in secrets]
     pairs: list[Event] = []
     if quantity == "both_halves" or (quantity == "binary_envelope" and 2 * delta > 1):
-        if ("halves", room) not in regions.kept:
-            regions.kept["halves", room] = halves_of(regions, room)
-        pairs = regions.kept["halves", room]
+        pairs = regions.memo.in_figure(("halves", room), lambda: halves_of(regions, room))
         if not pairs:
             return None
     best = max((*events, *pairs), key=lambda found: found.ratio)

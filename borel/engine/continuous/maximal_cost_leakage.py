@@ -11,6 +11,7 @@ from borel import settings
 from borel.engine.countable.law_measures import inverse_mean
 from borel.engine.kernels.leakage_on_boxes import _integral, side
 from borel.engine.kernels.marginal_on_boxes import ORDER, geometry
+from borel.engine.problem.refinement import refine
 from borel.numerics.balls.arithmetic import ball, enclose
 from borel.numerics.intervals import batched
 from borel.numerics.jets import elementary
@@ -19,20 +20,26 @@ if TYPE_CHECKING:
     from borel.engine.continuous.protocols import OutcomeEngine
     from borel.probability.bound import Bound
 
-_ROUNDS = 40
+_ROUNDS_OUT, _ROUNDS, _MOST = 60, 40, 20_000
 
 
 def maximal_cost_leakage(engine: OutcomeEngine) -> Bound:
     """Enclose -log of the integral of ess inf_x f(y|x)."""
     tol, deadline = settings.current().tol, engine.deadline()
     part = engine.partition("pmc")
-    for _ in range(60):  # beyond the bands the integral is at most the mass there: push them out
+
+    def mass_far_out() -> tuple[float, float]:
         far = ~(np.isfinite(part.low) & np.isfinite(part.high))
-        if float(part.weight()[far].sum()) <= tol / 8 or settings.late(deadline):
-            break
+        return 0.0, float(part.weight()[far].sum())
+
+    refine(  # beyond the bands the integral is at most the mass there: push them out
+        mass_far_out,
         # only masses count here: the leakage is undecided nowhere
-        if not part.sharpen(np.zeros(len(part.low), bool), tol / 8, deadline):
-            break
+        lambda *_: part.sharpen(np.zeros(len(part.low), bool), tol / 8, deadline),
+        settled=lambda _, mass: mass <= tol / 8,
+        until=deadline,
+        rounds=_ROUNDS_OUT,
+    )
     far = ~(np.isfinite(part.low) & np.isfinite(part.high))
     beyond = float(part.weight()[far].sum()) * (1 + 1e-13)
     low, high = part.low[~far], part.high[~far]
@@ -42,23 +49,32 @@ def maximal_cost_leakage(engine: OutcomeEngine) -> Bound:
     ends[0, : seen.shape[1]] = seen[0]
     # the mass is what a kernel that integrates to 1 leaves; what is seen is true of any
     ends[1, : seen.shape[1]] = np.maximum(np.minimum(ends[1, : seen.shape[1]], seen[1]), seen[0])
-    for _ in range(_ROUNDS):
-        gaps = ends[1] - ends[0]
-        total = float(ends[0].sum())
-        if float(gaps.sum()) <= tol * max(total, tol) / 2 or settings.late(deadline):
-            break
-        cut = gaps > tol * max(total, tol) / (8 * len(gaps))
-        if not cut.any() or len(gaps) > 20_000:
-            break
-        middle = low[cut] + (high[cut] - low[cut]) / 2
-        fresh_low = np.concatenate([low[cut], middle])
-        fresh_high = np.concatenate([middle, high[cut]])
+
+    def doubt() -> tuple[np.ndarray, float]:
+        return ends[1] - ends[0], tol * max(float(ends[0].sum()), tol)
+
+    def settled(*_: float) -> bool:
+        gaps, enough = doubt()
+        return float(gaps.sum()) <= enough / 2
+
+    def cut(*_: float) -> bool:
+        nonlocal low, high, ends
+        gaps, enough = doubt()
+        loose = gaps > enough / (8 * len(gaps))
+        if not loose.any() or len(gaps) > _MOST:
+            return False
+        middle = low[loose] + (high[loose] - low[loose]) / 2
+        fresh_low = np.concatenate([low[loose], middle])
+        fresh_high = np.concatenate([middle, high[loose]])
         fresh = _infimum(engine, fresh_low, fresh_high, deadline)
         if fresh.shape[1] < len(fresh_low):
-            break
-        low = np.concatenate([low[~cut], fresh_low])
-        high = np.concatenate([high[~cut], fresh_high])
-        ends = np.concatenate([ends[:, ~cut], fresh], axis=1)
+            return False
+        low = np.concatenate([low[~loose], fresh_low])
+        high = np.concatenate([high[~loose], fresh_high])
+        ends = np.concatenate([ends[:, ~loose], fresh], axis=1)
+        return True
+
+    refine(lambda: ends.sum(axis=1), cut, settled=settled, until=deadline, rounds=_ROUNDS)
     least, most = float(ends[0].sum()) * (1 - 1e-13), float(ends[1].sum()) * (1 + 1e-13) + beyond
     if len(engine.atoms):
         atoms = inverse_mean(part.at_atoms)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from borel.engine.kernels.outcome_regions import Regions
 from borel.engine.kernels.rows import Rows
 from borel.engine.kernels.tail_entropy import FarEntropy
 from borel.engine.problem import reduced_joint
+from borel.engine.problem.refinement import refine
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Interval, Mixed
@@ -55,15 +56,13 @@ class CertifiedOutcomes(CertifiedEngine):
             raise NotEnclosed(f"certified figures for outcomes on {outcome!r} are not there")
         self.line = line
         self.atoms = np.array(outcome.atoms if isinstance(outcome, Mixed) else (), float)
-        forms = self.joint.mechanism.closed_forms
-        known = None if forms is None else forms.log_marginal(self.joint)
+        known = self.joint.mechanism.closed_forms.log_marginal(self.joint)
         self.theorem = () if known is None else (known[1],)
         self.log_marginal_graph = None if known is None else known[0]
         self.bands = Bands(Marginal(self.surface, self.log_marginal_graph))
         spread = self.surface.spread
         far = None if spread is None else Marginal(spread, self.log_marginal_graph)
         self.far_bands = None if far is None else Bands(far)
-        self._partitions: dict[str, Any] = {}
 
     @cached_property
     def regions(self) -> Regions:
@@ -122,7 +121,7 @@ class CertifiedOutcomes(CertifiedEngine):
     def _statuses(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return the status of each of some enclosures that are widened by the slack."""
         found = self.statuses(lower, upper)
-        return np.where(self.covers & (found == "conditional"), "certified", found)
+        return np.where(found == self.status, self.status_covering, found)
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
@@ -137,7 +136,7 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def partition(self, kind: str) -> Partition:
         """Return the bands of outcomes of a leakage, cut by one figure."""
-        return settings.once(self._partitions, kind, lambda: Partition(self, kind))
+        return self._memo.in_figure(("partition", kind), lambda: Partition(self, kind))
 
     @covering
     def sup(self, kind: str) -> Bound:
@@ -145,22 +144,30 @@ class CertifiedOutcomes(CertifiedEngine):
         from borel.engine.infinite.proofs import prove
 
         deadline, tol = self.deadline(), self._aim()
-        part = self.partition(kind)
-        asked = 0
-        for turn in range(60):
+        part, turns, asked = self.partition(kind), count(), 0
+        proved: Bound | None = None
+
+        def enclose() -> tuple[float, float]:
             best = max(part.lower.max(initial=0.0), part.at_atoms.lower.max(initial=0.0))
             high = max(part.upper.max(initial=0.0), part.at_atoms.upper.max(initial=0.0), best)
-            if high <= best + (1 - 2 * _ROOM) * tol or settings.late(deadline):
-                break
+            return best, high
+
+        def cut(best: float, high: float) -> bool:
+            nonlocal asked, proved
+            turn = next(turns)
             if math.isinf(high) and (turn == 1 or (turn >= 4 and asked < 2)):
                 asked = turn
                 proved = self.infinite_bound(prove(self, kind, part.open_ends()))
                 if proved is not None:
-                    return proved
+                    return False
             if turn >= 12 and math.isinf(high) and part.stuck():
-                break
-            if not part.split(part.upper > best + (1 - 2 * _ROOM) * tol, deadline):
-                break
+                return False
+            return part.split(part.upper > best + (1 - 2 * _ROOM) * tol, deadline)
+
+        narrow = lambda best, high: high <= best + (1 - 2 * _ROOM) * tol  # noqa: E731
+        best, high = refine(enclose, cut, settled=narrow, until=deadline, rounds=60)
+        if proved is not None:
+            return proved
         if math.isinf(best):
             found = self.infinite_bound(prove(self, kind, part.open_ends()))
             return found or self.bound(math.inf, math.inf, attained=True)
@@ -183,8 +190,7 @@ class CertifiedOutcomes(CertifiedEngine):
         found = maximal_cost_leakage(self)
         if not self.slack:
             return found
-        low, high = max(found.lower - self.slack, 0.0), found.upper + self.slack
-        return replace(found, lower=low, upper=high)
+        return found.within(max(found.lower - self.slack, 0.0), found.upper + self.slack)
 
     def mutual_information(self) -> Bound:
         """Enclose, or estimate, the f-information of t log t."""
@@ -225,16 +231,11 @@ class CertifiedOutcomes(CertifiedEngine):
         """Enclose the largest leakage that an event and its complement both have."""
         return figure(self, "both_halves")
 
-    def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the binary envelope at many levels."""
-        found = [self.binary_envelope(d) for d in levels]
-        return np.array([b.lower for b in found]), np.array([b.upper for b in found])
-
     def _whole(self, kind: str) -> Values:
         return self.partition(kind).values()
 
     @covering
-    def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
+    def tail(self, kind: str, t: Any, closed: bool) -> Bound:
         """Enclose P{leakage > t}, or P{leakage >= t} if closed."""
         if float(t) != t:  # what lies between two floats, P{leakage >= the upper} to P{> the lower}
             low = self.tails(kind, [fraction_up(t)], closed=True)[0][0]
@@ -243,80 +244,95 @@ class CertifiedOutcomes(CertifiedEngine):
         low, high, _ = (values[0] for values in self.tails(kind, [float(t)], closed=closed))
         return self.bound(low, high, units="probability")
 
-    def tails(self, kind: str, ts: Any, *, closed: bool) -> tuple[np.ndarray, ...]:
+    def tails(self, kind: str, ts: Any, closed: bool) -> tuple[np.ndarray, ...]:
         """Return lower ends, upper ends and the status of the tail at many levels."""
         deadline, tol = self.deadline(), self._aim()
         part, ts = self.partition(kind), np.asarray(ts, float)
-        low, high = np.zeros(len(ts)), np.ones(len(ts))
-        for _ in range(200):
+
+        def enclose() -> tuple[np.ndarray, np.ndarray]:
             values = part.values()
             now = np.array([values.tail(t, closed=closed) for t in ts])
-            low, high = np.maximum(low, now[:, 0]), np.minimum(high, now[:, 1])
+            return now[:, 0], now[:, 1]
+
+        def cut(low: np.ndarray, high: np.ndarray) -> bool:
             open_ = np.sort(ts[high - low > tol])
-            if not len(open_) or settings.late(deadline):
-                break
             across = open_.searchsorted(part.lower) < open_.searchsorted(part.upper, "right")
-            if not part.sharpen(across, tol, deadline):
-                break
+            return part.sharpen(across, tol, deadline)
+
+        low, high = refine(
+            enclose,
+            cut,
+            settled=lambda low, high: not (high - low > tol).any(),
+            until=deadline,
+            rounds=200,
+            ends=(np.zeros(len(ts)), np.ones(len(ts))),
+        )
         return low, high, self._statuses(low, high)
 
     @covering
-    def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
+    def quantile(self, kind: str, s: Any, side: str) -> Bound:
         """Enclose the quantile of the leakage at level s."""
         check_level(s, side)
         if s == 1:
             return self.sup(kind)
         deadline, tol = self.deadline(), self._aim()
         part = self.partition(kind)
-        low, high = 0.0, math.inf
-        for _ in range(200):
-            now = part.values().quantile(s, side=side)
-            low, high = max(low, now[0]), min(high, now[1])
-            if math.isinf(low) or high - low <= tol or settings.late(deadline):
-                break
+
+        def cut(low: float, high: float) -> bool:
             # a tie within the tolerance is as good as decided
             with np.errstate(invalid="ignore"):
                 wide_ = part.upper - part.lower > tol / 4
             open_ = (part.lower < high) & (part.upper > low) & wide_
-            if not part.sharpen(open_, 0.1 * tol, deadline):
-                break
+            return part.sharpen(open_, 0.1 * tol, deadline)
+
+        low, high = refine(
+            lambda: part.values().quantile(s, side=side),
+            cut,
+            settled=lambda low, high: math.isinf(low) or high - low <= tol,
+            until=deadline,
+            rounds=200,
+        )
         infinite = self.infinite_bound(part.infinite) if math.isinf(low) else None
         return infinite or self.bound(low, high)
 
     def _expectation(self, kind: str, what: str, units: str) -> Bound:
         deadline, tol = self.deadline(), self._aim()
-        part = self.partition(kind)
-        low, high = 0.0, math.inf
-        for turn in range(200):
-            now, gaps = part.expectation(what)
-            low, high = max(low, now[0]), min(high, now[1])
-            with np.errstate(over="ignore"):
-                known = float(gaps[np.isfinite(gaps)].sum())
-            if math.isinf(high) and (turn in (2, 8) or math.isinf(low)):
-                proof = self._divergence(kind, what, part)
-                if proof is not None:
-                    return proof.about(units=units)
-            if math.isinf(high) and turn > 8 and known <= 1e-4 * max(1.0, low):
-                break  # it is unbounded far out: more bands do not change that
-            if high - low <= (1 - 2 * _SPACE) * tol * (max(1.0, low) if what == "exp" else 1.0):
-                break
-            if settings.late(deadline):
-                break
-            finite = gaps[np.isfinite(gaps)]
-            worst = float(finite.max(initial=0.0))
+        part, turns, gaps = self.partition(kind), count(), np.zeros(0)
+        proof: Bound | None = None
+
+        def enclose() -> tuple[float, float]:
+            nonlocal gaps
+            ends, gaps = part.expectation(what)
+            return ends
+
+        def settled(low: float, high: float) -> bool:
+            nonlocal proof
+            turn = next(turns)
+            if math.isinf(high):
+                if turn in (2, 8) or math.isinf(low):
+                    proof = self._divergence(kind, what, part)
+                with np.errstate(over="ignore"):
+                    known = float(gaps[np.isfinite(gaps)].sum())
+                # unbounded far out: more bands do not change that
+                far_out = turn > 8 and known <= 1e-4 * max(1.0, low)
+                return proof is not None or far_out
+            return high - low <= (1 - 2 * _SPACE) * tol * (max(1.0, low) if what == "exp" else 1.0)
+
+        def cut(low: float, high: float) -> bool:
+            worst = float(gaps[np.isfinite(gaps)].max(initial=0.0))
             limit = max(1e-3 * worst, 0.1 * tol / len(gaps))
-            if not part.split((gaps >= limit) & (gaps > 0), deadline):
-                break
+            return part.split((gaps >= limit) & (gaps > 0), deadline)
+
+        low, high = refine(enclose, cut, settled=settled, until=deadline, rounds=200)
+        if proof is not None:
+            return proof.about(units=units)
         return self.bound(low, high, units=units)
 
     def _divergence(self, kind: str, what: str, part: Partition) -> Bound | None:
         """Prove that a mean is infinite."""
-        from borel.engine.infinite.proofs import prove, prove_mean
+        from borel.engine.infinite.proofs import prove
 
-        ends = part.open_ends()
-        proof = part.infinite or prove(self, kind, ends)
-        if what == "exp" and kind == "pmc" and proof is not None and not proof.diverges:
-            proof = prove_mean(self, ends)
+        proof = part.infinite or prove(self, kind, part.open_ends())
         if proof is None or not (proof.attained or (what == "exp" and proof.diverges)):
             return None
         return self.infinite_bound(proof)

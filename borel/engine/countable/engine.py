@@ -59,7 +59,7 @@ class CountableEngine(CountableMeasures):
 
     def __init__(self, joint: Joint, in_logs: Callable[[], Any]):
         self._make_in_logs = in_logs
-        self.joint = joint
+        self.given = self.joint = joint
         self.mechanism, self.prior = joint.mechanism, joint.prior
         for alphabet in (joint.secret, joint.outcome):
             if alphabet.dim > 1 or not isinstance(alphabet, (Integers, Finite)):

@@ -15,22 +15,22 @@ from borel.engine.infinite.proofs import STARTS, Search
 from borel.engine.problem.secret_and_kernel import Secret, charged_along, log_graph, secret_of
 
 if TYPE_CHECKING:
+    from borel.engine.problem.engine import Engine
     from borel.engine.problem.proof import Proof
 
 
-def prove_countable(engine: Any, kind: str) -> Proof | None:
+def prove_countable(engine: Engine, kind: str) -> Proof | None:
     """Search for a proof over countable outcomes: y runs through the integers towards an end."""
     outcome, density = engine.joint.outcome, engine.joint.mechanism.density
     if outcome.kind != "countable" or density is None or density.graph is None:
         return None
     lower = -math.inf if outcome.lower is None else float(outcome.lower)
     upper = math.inf if outcome.upper is None else float(outcome.upper)
-    secret = getattr(engine, "secret", None)
+    secret, surface = engine.secret, engine.surface
     if secret is None:  # a countable secret: a few points of positive mass, and x = y + k
         secret = _countable_secret(engine.joint.prior)
     if secret.dim > 1:  # its rays are of one secret
         return None
-    surface = getattr(engine, "surface", None)
     if surface is None:
         graph = log_graph(density)
         surface = SimpleNamespace(graph=graph, needs_y="y" in graph.inputs)

@@ -18,6 +18,7 @@ from borel.errors import NotYet
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import TINY, fraction_down, fraction_up, log_fraction
 from borel.probability.bound import Bound
+from borel.probability.generators import NAMED
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 class LawMeasures(DiscreteFigures):
     """Measures that an engine can read off its law and its information density."""
-
-    joint: Any
 
     def proved_infinite(self, kind: str) -> Bound | None:
         """Prove that a supremum over countable outcomes is infinite, if that can be done."""
@@ -57,6 +56,10 @@ class LawMeasures(DiscreteFigures):
         proof = prove_countable(self, kind)
         enough = proof is not None and (proof.attained or (what == "exp" and proof.diverges))
         return self.infinite_bound(proof) if enough else None
+
+    def mutual_information(self) -> Bound:
+        """Return the f-information of t log t."""
+        return self.f_information(NAMED["kl"])
 
     def maximal_leakage(self) -> Bound:
         """Enclose log E e^PML."""
@@ -126,10 +129,6 @@ class LawMeasures(DiscreteFigures):
             fraction_down(Fraction(best[0]) - Fraction(guess[0])),
             fraction_up(Fraction(best[1]) - Fraction(guess[1])),
         )
-
-    def information_density_at(self, x: Any, y: Any) -> Any:
-        """Enclose the information density at labels."""
-        raise NotImplementedError
 
 
 def inverse_mean(values: Values) -> tuple[float, float]:

@@ -21,7 +21,6 @@ from borel.engine.problem.thresholds import Threshold
 from borel.errors import NotYet
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals.rounding import log_fraction, log_ratio_bounds, scaled
-from borel.probability import generators
 from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
@@ -35,10 +34,6 @@ class CountableMeasures(LawMeasures):
     """Measures that a `CountableEngine` gives beside PML and PMC."""
 
     mechanism: Any
-
-    def mutual_information(self) -> Bound:
-        """Enclose the f-information of t log t."""
-        return self.f_information(generators.NAMED["kl"])
 
     def f_information(self, f: Generator) -> Bound:
         """Enclose the f-divergence of P_XY from P_X x P_Y."""
@@ -140,11 +135,6 @@ class CountableMeasures(LawMeasures):
             # an event and its complement leak at most 1 + TV of two rows
             high = max(high, min(self._halves(), self._event_ratio(Fraction(1, 2))[1]))
         return self.settled(self._of_event(low, high))
-
-    def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the binary envelope at many levels."""
-        found = [self.binary_envelope(d) for d in levels]
-        return np.array([b.lower for b in found]), np.array([b.upper for b in found])
 
     def _of_event(self, low: Fraction, high: Fraction) -> Bound:
         low, high = max(low, Fraction(1)), max(high, Fraction(1))

@@ -19,10 +19,10 @@ from flint import arb
 
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.germs.arithmetic import Rules
+from borel.numerics.germs.exponential_scale import affine, on_scale, powers, scales
 from borel.numerics.germs.interpreter import PowerProgram, range_of, ray
 from borel.numerics.germs.order_bounds import Ray
 from borel.numerics.germs.specialisation import settled
-from borel.numerics.germs.subsequences import affine, known_nodes, on_scale, scales
 from borel.numerics.germs.values import BITS, ZERO, Power, Real, UndecidedRule, box
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.graph import GraphBuilder
@@ -185,7 +185,7 @@ class _Tail:
         """Enclose a density along the ray."""
         named = {"y": self.y.value, **more}
         graph = settled(graph, named, self.t0)
-        known = known_nodes(graph, self.y, self.t0)
+        known = powers(graph, self.y.scale)
         inputs = {name: named[name] for name in graph.inputs}
         value = PowerProgram(graph).run(inputs, self.t0, known=known)
         if not isinstance(value, Real):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel import settings
+from borel.engine.draws.engine import DrawsEngine
 from borel.engine.draws.parts import PerDraw
 from borel.engine.estimates.engine import REASON, Pointwise
 from borel.engine.estimates.outcome_curve import _FINE, Curve
@@ -34,7 +35,7 @@ _UNSEEN = 1e-6
 _ORDER = 6
 
 
-class EstimateDraws:
+class EstimateDraws(DrawsEngine):
     """PML or PMC for every draw of a prior with a density on an interval, or on integers."""
 
     status = "estimate"

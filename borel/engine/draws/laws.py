@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from borel.engine.draws.engine import DrawsEngine
 from borel.engine.draws.parts import Part, PerDraw
 from borel.numerics.intervals.rounding import TINY, U, fraction_down, fraction_up
 from borel.probability.countable_law import check_level
@@ -14,7 +15,7 @@ from borel.probability.countable_law import check_level
 _BINS = 1 << 20
 
 
-class DrawLaws:
+class DrawLaws(DrawsEngine):
     """Figures of the law over outcomes that a `FiniteDraws` gives, one for each draw.
 
     Notes
@@ -35,7 +36,7 @@ class DrawLaws:
         mass_high = np.where(live, marginal * (1 + part.error + 2 * U) + lost, 0.0)
         return low, high, np.where(live, mass_low, 0.0), mass_high
 
-    def tail(self, kind: str, t: Any, *, closed: bool = False) -> PerDraw:
+    def tail(self, kind: str, t: Any, closed: bool) -> PerDraw:
         """Enclose P{leakage > t}, or P{leakage >= t} if closed, for every draw."""
         # the threshold as floats on either side of it; a leakage is compared with both
         below, above = _ends(t)
@@ -53,7 +54,7 @@ class DrawLaws:
         low, high = self.over_draws(compute)
         return PerDraw(low, np.maximum(low, high), units="probability", most=1.0)
 
-    def quantile(self, kind: str, s: Any, *, side: str = "left") -> PerDraw:
+    def quantile(self, kind: str, s: Any, side: str) -> PerDraw:
         """Enclose the quantile at level s of the leakage, for every draw."""
         check_level(s, side)
         least, most = _ends(s)

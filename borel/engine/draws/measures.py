@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.engine.draws.engine import DrawsEngine
 from borel.engine.draws.parts import Part, PerDraw, logs_of
 from borel.engine.finite.engine import FiniteEngine
 from borel.errors import NotYet
@@ -35,7 +36,7 @@ _LOST = 2.0**-960
 """Below it products in float64 may have lost digits."""
 
 
-class DrawMeasures:
+class DrawMeasures(DrawsEngine):
     """Measures that a `FiniteDraws` gives beside the leakages and their laws."""
 
     joint: Any
@@ -84,7 +85,7 @@ class DrawMeasures:
         each = Fraction(1, int(rows.sum()))
         law = np.array([each if charged else Fraction(0) for charged in rows], object)
         prior = Measure(law, self.joint.mechanism.secret)
-        return getattr(FiniteEngine(Joint(prior, self.joint.mechanism)), name)()
+        return FiniteEngine(Joint(prior, self.joint.mechanism)).figure(name)
 
     # -- averages ---------------------------------------------------------------------------------
 

@@ -19,8 +19,10 @@ from borel.engine.envelopes.figures import (
     nats,
     ratio_of,
 )
+from borel.engine.envelopes.law_envelope import LawEnvelope
 from borel.engine.envelopes.level_proofs import LevelProof
 from borel.engine.envelopes.outcome_cells import OutcomeCells, cells_of
+from borel.engine.problem.refinement import refine
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.probability.bound import Bound
 
@@ -45,13 +47,12 @@ class CellEnvelope(OpenEnvelope):
             raise NotYet("bl.envelope", missing=f"an enclosure of the kernel: {engine.reason}")
         self.engine, self.kind, self.sign = engine, kind, 1 if kind == "pml" else -1
         self.cells: OutcomeCells = cells_of(engine)
-        theorem = getattr(engine, "theorem", ())
-        self.assumptions = tuple(a for a in engine.assumptions if a not in theorem)
+        self.assumptions = tuple(a for a in engine.assumptions if a not in engine.theorem)
 
     @cached_property
     def columns(self) -> Columns | None:
         """Solutions to the digits of float64, which are proved afterwards."""
-        if not hasattr(self.engine, "line"):
+        if self.engine.line is None:
             return None
         try:
             return Columns(self.engine.regions, self.sign)
@@ -64,18 +65,14 @@ class CellEnvelope(OpenEnvelope):
             proved = self._by_columns(lambda columns: self._level_by_columns(columns, delta))
             if proved is not None:
                 return proved
-        tol, deadline = settings.current().tol, self._deadline()
-        low, high, gap = 0.0, math.inf, 1e-4
-        for _ in range(_ROUNDS):
-            programme = self.cells.programme(self.sign)
+
+        def solve(programme: Any, gap: float) -> tuple[float, float, np.ndarray, float]:
             found = programme.level(delta, max(0.1 * min(gap, 1.0), 1e-12))
-            low = max(low, nats(ratio_of(self.sign, found.lower), 0))
-            high = min(high, nats(ratio_of(self.sign, found.upper), 1))
-            gap = high - low
-            if gap <= tol or settings.late(deadline):
-                break
-            if not self.cells.cut(programme.looseness(found.price, found.upper)):
-                break
+            ends = (ratio_of(self.sign, end) for end in (found.lower, found.upper))
+            low, high = (nats(end, k) for k, end in enumerate(ends))
+            return low, high, found.price, found.upper
+
+        low, high = self._refined(solve, math.inf)
         if high - low > 1e-3:
             known = self.engine.sup(self.kind)
             if known.proved and known.upper < high:
@@ -94,17 +91,48 @@ class CellEnvelope(OpenEnvelope):
             proved = self._by_columns(lambda columns: self._mass_by_columns(columns, threshold))
             if proved is not None:
                 return proved
-        tol, deadline = settings.current().tol, self._deadline()
-        low, high = 0.0, 1.0
-        for _ in range(_ROUNDS):
+
+        def solve(programme: Any, _: float) -> tuple[float, float, np.ndarray, float]:
+            ends = threshold.lower, threshold.upper
+            low, high, _, price = programme.value(*ends, closed=closed)
+            return low, high, price, threshold.lower
+
+        return self._bound(*self._refined(solve, 1.0), **about)
+
+    def _refined(self, solve: Callable[[Any, float], tuple], most: float) -> tuple[float, float]:
+        """Enclose a figure by programmes of cells, cut where a programme's dual is loose.
+
+        Parameters
+        ----------
+        solve : callable
+            Of a programme, and of how far the ends are apart so far: the ends that it proves,
+            prices, and the level that they are of.
+        most : float
+            What the figure is at most.
+        """
+        tol, gap = settings.current().tol, 1e-4
+        programme: Any = None
+        dual: list[Any] = []
+
+        def enclose() -> tuple[float, float]:
+            nonlocal programme, dual
             programme = self.cells.programme(self.sign)
-            least, most, _, price = programme.value(threshold.lower, threshold.upper, closed=closed)
-            low, high = max(low, least), min(high, most)
-            if high - low <= tol or settings.late(deadline):
-                break
-            if not self.cells.cut(programme.looseness(price, threshold.lower)):
-                break
-        return self._bound(low, high, **about)
+            low, high, *dual = solve(programme, gap)
+            return low, high
+
+        def settled(low: float, high: float) -> bool:
+            nonlocal gap
+            gap = high - low
+            return gap <= tol
+
+        return refine(
+            enclose,
+            lambda *_: self.cells.cut(programme.looseness(*dual)),
+            settled=settled,
+            until=settings.search_deadline(),
+            rounds=_ROUNDS,
+            ends=(0.0, most),
+        )
 
     def _by_columns(self, prove: Callable[[Columns], Bound | None]) -> Bound | None:
         """Return what columns prove, within half of the time left: the rest is for cells."""
@@ -148,9 +176,6 @@ class CellEnvelope(OpenEnvelope):
         proved = proof.proved(proof.mass, ends, threshold.t, cells, prices)
         return self._bound(*ends, units="probability") if proved else None
 
-    def _deadline(self) -> float:
-        return settings.search_deadline()
-
 
 class CertainEnvelope(OpenEnvelope):
     """The envelope of a secret that has one value: no outcome tells anything."""
@@ -183,10 +208,8 @@ def envelope_of(joint: Any, engine: Any, kind: str) -> Any:
         if joint.secret.kind == "finite":
             certain = np.count_nonzero(joint.prior.probabilities) == 1
             return (CertainEnvelope if certain else CellEnvelope)(engine, kind)
-        if joint.secret.kind == "continuous" and hasattr(engine, "bands"):
-            from borel.engine.envelopes.binned import BinnedEnvelope
-
-            return BinnedEnvelope(engine, kind)
+        if joint.secret.kind == "continuous" and engine.bands is not None:
+            return LawEnvelope(engine, kind)
     except NotEnclosed as error:
         raise NotYet("bl.envelope", missing=str(error), instead="finite outcomes.") from None
     raise NotYet(

@@ -64,8 +64,6 @@ class Programme(Solver):
         Ends of P(y|x).
     law : pair of arrays (cells,)
         Ends of P_Y(y).
-    whole : bool
-        Whether the cells are all outcomes, so that their true masses are 1 in sum.
     middle : pair of arrays, optional
         P(y|x) and P_Y(y) to solve with; the middles of the ends if not given.
     spread : Spread, optional
@@ -78,11 +76,10 @@ class Programme(Solver):
         kernel: Ends,
         law: Ends,
         *,
-        whole: bool = True,
         middle: Ends | None = None,
         spread: Spread | None = None,
     ):
-        self.sign, self.whole, self.spread = sign, whole, spread
+        self.sign, self.spread = sign, spread
         self.g_low, self.g_high = kernel if sign > 0 else (-kernel[1], -kernel[0])
         self.q_low, self.q_high = law
         if middle is None:
@@ -199,7 +196,7 @@ class Programme(Solver):
     def mass(self, weights: np.ndarray) -> float:
         """Bound the mass of the bad outcomes from below."""
         spare, low, _ = self.shares(weights)
-        if self.whole and not spare.any():
+        if not spare.any():  # the masses of all outcomes are 1 in sum
             return 1.0
         terms = weights.sum(axis=0) * (1 - (self.count + 2) * U) * low * self.q_low
         terms = np.maximum(terms * (1 - 4 * U) - TINY, 0.0)

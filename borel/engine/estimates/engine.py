@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,12 +20,12 @@ from borel.engine.estimates.secret_points import SecretPoints
 from borel.engine.estimates.zeros import FAR, overflown, zero_at, zero_everywhere
 from borel.engine.finite.law_engine import LOST, OUTSIDE
 from borel.errors import BudgetSpent, NotYet
+from borel.memo import Memo
 from borel.numerics.float64.maximisation import maximise
 from borel.numerics.float64.quadrature import log_integral
 from borel.numerics.intervals.rounding import NORMAL, Enclosure
 from borel.probability.bound import Bound
 from borel.probability.countable_law import Values
-from borel.probability.generators import NAMED
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
@@ -105,19 +106,19 @@ class Pointwise(SecretPoints):
 
     def __init__(self, joint: Joint):
         super().__init__(joint)
-        self._kept: dict[Any, Pieces] = {}
+        self._memo = Memo(most=65)
 
     def pieces(self, ys: Any) -> Pieces:
         """Return the pieces at outcomes ys, an array (n,) or a tuple of arrays."""
         key = tuple(c.tobytes() for c in ys) if isinstance(ys, tuple) else ys.tobytes()
-        if key not in self._kept:
-            if len(self._kept) > 64:
-                self._kept.clear()
+        whole = True
+
+        def compute() -> Pieces:
+            nonlocal whole
             found, whole = self._in_blocks(ys)
-            if not whole:
-                return found
-            self._kept[key] = found
-        return self._kept[key]
+            return found
+
+        return self._memo.fact(key, compute, cut_short=lambda: not whole)
 
     def _in_blocks(self, ys: Any) -> tuple[Pieces, bool]:
         """Return the pieces, and whether all outcomes were evaluated before the deadline."""
@@ -333,7 +334,7 @@ class EstimateEngine(LawMeasures):
     status = "estimate"
 
     def __init__(self, joint: Joint, why: str = ""):
-        self.joint = joint
+        self.given = self.joint = joint
         if joint.mechanism.density is None:
             raise NotYet("the estimate engine", missing="a matrix with a prior that is not finite")
         opaque = joint.mechanism.opaque or (joint.prior.density and joint.prior.density.opaque)
@@ -341,6 +342,7 @@ class EstimateEngine(LawMeasures):
         self.reason = REASON + (f" ({why})" if why else "")
         self.assumptions = (f"kernel normalised: {joint.mechanism.normalisation}",)
         self.point = Pointwise(joint)
+        self._memo = Memo()
 
     def _points(self, y: Any) -> Any:
         if isinstance(y, tuple):
@@ -412,19 +414,15 @@ class EstimateEngine(LawMeasures):
 
     def law(self, kind: str) -> Values:
         """Estimate the leakage at every outcome of the head."""
-        cache = self.__dict__.setdefault("_laws", {})
-        if kind not in cache:
+
+        def compute() -> Values:
             ys, whole = self.head_of_outcomes()
             values = self.values_at(kind, ys)
-            if not whole:
-                left = max(0.0, 1.0 - float(values.mass_lower.sum()))
-                values = Values(**{**values.__dict__, "leftover": left})
-            cache[kind] = values
-        return cache[kind]
+            if whole:
+                return values
+            return replace(values, leftover=max(0.0, 1.0 - float(values.mass_lower.sum())))
 
-    def mutual_information(self) -> Bound:
-        """Estimate the f-information of t log t."""
-        return self.f_information(NAMED["kl"])
+        return self._memo.fact(("law", kind), compute)
 
     def f_information(self, f: Generator) -> Bound:
         """Estimate the mean over Y of an f-divergence of the posterior from the prior."""

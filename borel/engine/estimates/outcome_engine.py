@@ -63,7 +63,7 @@ class ContinuousOutcomes(EstimateEngine):
     @property
     def _curve(self) -> Curve:
         """The leakage over the line of outcomes."""
-        return settings.once(self.__dict__.setdefault("_curves", {}), "", self._new_curve)
+        return self._memo.in_figure("curve", self._new_curve)
 
     def _new_curve(self) -> Curve:
         axis = self._line("the law of the leakage")
@@ -179,7 +179,7 @@ class ContinuousOutcomes(EstimateEngine):
             total += float(np.exp(self.point.pieces(self.atoms).marginal).sum())
         return abs(1.0 - total) + error
 
-    def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
+    def tail(self, kind: str, t: Any, closed: bool) -> Bound:
         """Estimate P{leakage > t}."""
         t = float(t)
         value = min(max(self._mass_above(kind, t, closed=closed), 0.0), 1.0)
@@ -188,7 +188,7 @@ class ContinuousOutcomes(EstimateEngine):
         error = max(value - low, high - value, 0.0) + self._missing
         return self._estimate(value, error, units="probability")
 
-    def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
+    def quantile(self, kind: str, s: Any, side: str) -> Bound:
         """Estimate the quantile at level s by bisection of the tail."""
         check_level(s, side)
         if s == 1:

@@ -15,6 +15,7 @@ import numpy as np
 
 from borel.engine.finite.measures import FiniteMeasures
 from borel.errors import InvalidInput
+from borel.memo import Memo
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import (
     Enclosure,
@@ -63,13 +64,13 @@ class FiniteEngine(FiniteMeasures):
     """
 
     def __init__(self, joint: Joint):
-        self.joint = joint
+        self.given = self.joint = joint
         self.mechanism = joint.mechanism
         # values that are known in float64 only make estimates, and say why
         self.reason = carried(joint.prior, joint.mechanism)
         self.status = "estimate" if self.reason else "exact"
         self.assumptions: tuple[str, ...] = ()
-        self._searched: dict[str, Any] = {}
+        self._memo = Memo()
         self._log_cache: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         p = joint.probabilities
         self.support = np.flatnonzero(np.asarray(p != 0, bool))
@@ -337,10 +338,6 @@ class FiniteEngine(FiniteMeasures):
         rows = self.mechanism.secret.positions(x, "x")
         columns = self.mechanism.outcome.positions(y, "y")
         return self.information_density(*np.broadcast_arrays(rows, columns))
-
-    def lip(self) -> tuple[Bound, Bound]:
-        """Return the suprema of -i(x;y) and of i(x;y) over the support, PMC's and PML's."""
-        return self.sup("pmc"), self.sup("pml")
 
     def _bound(self, low: float, high: float, **about: Any) -> Bound:
         return self.bound(low, high, attained=True, **about)

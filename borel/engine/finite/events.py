@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import settings
 from borel.engine.finite.complementary_events import Complements, LawEnds, largest
 from borel.engine.finite.event_curves import floats_of, largest_shares
 from borel.engine.finite.law_engine import OUTSIDE, DiscreteFigures
@@ -28,6 +27,7 @@ from borel.numerics.intervals.rounding import (
 if TYPE_CHECKING:
     from borel.engine.finite.event_curves import Floats
     from borel.engine.problem.thresholds import Threshold
+    from borel.memo import Memo
     from borel.probability.bound import Bound
 
 
@@ -38,12 +38,11 @@ _TIES = 8
 class FiniteEvents(DiscreteFigures):
     """Figures of events that a `FiniteEngine` gives."""
 
-    joint: Any
     mechanism: Any
     support: np.ndarray
     _live: np.ndarray
     _single: bool
-    _searched: dict[str, Any]
+    _memo: Memo
     _masses: tuple[np.ndarray, np.ndarray]
     _marginal_ends: tuple[list[Fraction], list[Fraction]]
 
@@ -183,7 +182,7 @@ class FiniteEvents(DiscreteFigures):
     @property
     def complements(self) -> Complements:
         """The largest e^leakage that an event and its complement both have, enclosed."""
-        return settings.once(self._searched, "complements", self._complements)
+        return self._memo.in_figure("complements", self._complements)
 
     def _complements(self) -> Complements:
         if self._single:
@@ -215,8 +214,12 @@ class FiniteEvents(DiscreteFigures):
         found = self._of_ratio(both.lower, both.upper, least=1, witness=self._pair_witness())
         return self.settled(found)
 
-    def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+    def binary_envelope_curve(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray, Any]:
         """Enclose the binary envelope at many levels, in nats."""
+        low, high = self._binary_envelopes(levels)
+        return low, high, self.statuses(low, high)
+
+    def _binary_envelopes(self, levels: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
         low, high = self.event_curve(levels)
         late = np.array([2 * d > 1 for d in levels], bool)
         if not late.any() or self._single:

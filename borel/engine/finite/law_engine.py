@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.engine.problem.engine import Engine
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.bound import Bound, Ratio
 
@@ -28,68 +28,22 @@ LOST = (
 """.format(where=...): of a function that returns a density, or that nothing but float64 reads."""
 
 
-class DiscreteFigures:
-    """Figures from an engine that encloses values outcome by outcome.
+class DiscreteFigures(Engine):
+    """Figures of an engine that encloses values outcome by outcome.
 
-    An engine gives ``status``, ``reason``, ``assumptions``, ``law(kind)``, ``values_at(kind, y)``
-    and ``head_of_outcomes()``.
+    A subclass gives ``law(kind)``, ``values_at(kind, y)`` and ``head_of_outcomes()``.
     """
-
-    status: str
-    reason: str
-    assumptions: tuple[str, ...]
-
-    def law(self, kind: str) -> Values:
-        """Enclose the leakage at every outcome of a head, and the mass left over."""
-        raise NotImplementedError
-
-    def values_at(self, kind: str, y: Any) -> Values:
-        """Enclose the leakage at some outcomes."""
-        raise NotImplementedError
-
-    def head_of_outcomes(self) -> tuple[Any, bool]:
-        """Return the outcomes of the head, and whether they are all."""
-        raise NotImplementedError
 
     def witness(self, kind: str, column: int) -> dict:
         """Return where the value at an outcome of the head comes from."""
         outcome = self.head_of_outcomes()[0][column]
         return {"y": outcome.item() if isinstance(outcome, np.generic) else outcome}
 
-    def bound(self, low: float, high: float, **about: Any) -> Bound:
-        """Make a Bound with the status of this engine."""
-        about = {"assumptions": self.assumptions, **about}
-        if self.status == "estimate":
-            about.pop("exact_ratio", None)
-            if math.isinf(high):
-                about["reason"] = f"it looks infinite, which float64 cannot prove; {self.reason}"
-                return Bound.undecided(**about)
-            middle = low if low == high else (low + high) / 2
-            return Bound.estimate(
-                middle, 0.0 if low == high else (high - low) / 2, reason=self.reason, **about
-            )
-        if math.isinf(high) and not math.isinf(low):
-            # upper == inf alone is ignorance: true, but it settles nothing
-            about.pop("exact_ratio", None)
-            return Bound.undecided(
-                low,
-                high,
-                reason="the enclosure is open above: float64 or the head of the "
-                "alphabet does not resolve the densities there",
-                **about,
-            )
-        make = {
-            "exact": Bound.exact,
-            "certified": Bound.certified,
-            "conditional": Bound.conditional,
-        }[self.status]
-        return make(low, high, **about)
-
     def settled(self, bound: Bound) -> Bound:
         """Call an exact figure certified if its enclosure is wider than rounding."""
         if bound.status != "exact" or not bound.width > WIDE:
             return bound
-        return replace(bound, status="certified", exact_ratio=None, attained=None)
+        return bound.weakened("certified")
 
     def at(self, kind: str, y: Any) -> Bound:
         """Return the leakage at one outcome."""
@@ -113,10 +67,6 @@ class DiscreteFigures:
         """Return lower ends, upper ends and the status at many outcomes."""
         values = self.values_at(kind, y)
         return values.lower, values.upper, self.statuses(values.lower, values.upper)
-
-    def statuses(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-        """Return the status of each enclosure: one that is open above settles nothing."""
-        return np.where(np.isinf(upper) & ~np.isinf(lower), "undecided", self.status)
 
     def sup(self, kind: str) -> Bound:
         """Return the essential supremum over the outcomes."""
@@ -212,18 +162,15 @@ class DiscreteFigures:
             assumptions=(*self.assumptions, proof.statement),
         )
 
-    def tail(self, kind: str, t: Any, *, closed: bool) -> Bound:
+    def tail(self, kind: str, t: Any, closed: bool) -> Bound:
         """Return P{leakage > t}, or P{leakage >= t} if closed."""
         low, high = self.law(kind).tail(t, closed=closed)
         return self.bound(low, high, units="probability")
 
-    def quantile(self, kind: str, s: Any, *, side: str) -> Bound:
+    def quantile(self, kind: str, s: Any, side: str) -> Bound:
         """Return the quantile of the leakage at level s."""
         low, high = self.law(kind).quantile(s, side=side)
         return self.bound(low, high)
-
-    in_logs: Any = None
-    """An engine with ``surface``, ``secret`` and ``extreme``, which knows log-densities."""
 
     def law_of_mean(self, kind: str, what: str) -> Values:
         """Enclose the law, with what is beyond its head bounded for a mean: "mean" or "exp"."""

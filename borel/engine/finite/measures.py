@@ -25,6 +25,7 @@ from borel.engine.problem.discretised_pair import (
     multiple,
     spread,
 )
+from borel.engine.problem.engine import JointTable, TableEnd
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import log_fraction
@@ -46,7 +47,6 @@ _FEW = 200_000
 class FiniteMeasures(FiniteEvents):
     """Measures that a `FiniteEngine` gives beside PML, PMC and LDP."""
 
-    joint: Any
     mechanism: Any
     support: np.ndarray
     _top: np.ndarray
@@ -121,6 +121,11 @@ class FiniteMeasures(FiniteEvents):
             ]
             ratio = [v / law[j] for row in rows for j, v in enumerate(row)]
             return DiscretisedPair(ratio, [a * b for a in prior for b in law], 0, False)
+
+    def table(self, what: str) -> JointTable:
+        """Return the prior and the rows on its support, for outcomes of positive probability."""
+        ends = zip(self._prior_ends, self._kernel_ends, strict=True)
+        return JointTable(*(TableEnd(prior, rows) for prior, rows in ends))
 
     def _of_ratio(self, low: Any, high: Any, *, least: Any = 0, **about: Any) -> Bound:
         """Return log of an enclosed ratio that is at least ``least``, exact if both ends agree."""

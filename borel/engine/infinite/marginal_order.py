@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from borel.memo import Memo
 from borel.numerics.germs.interpreter import PowerProgram, range_of, ray, slack
 from borel.numerics.germs.order_bounds import NOTHING, Ray, of_log
 
@@ -64,12 +65,7 @@ class MarginalOrder:
         self.fits = bool(ends) and not len(secret.atoms)
         density = secret.log_density
         self.prior = None if density is None else PowerProgram(density)
-        self._known: dict[tuple, Any] = {}
-
-    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
-        if key not in self._known:
-            self._known[key] = compute()
-        return self._known[key]
+        self._memo = Memo()
 
     def at_most(self, y: Ray, t0: float, than: float) -> LeadingTerm | None:
         """Bound f_Y along a ray by an order larger than ``than``; None where there is none."""
@@ -79,11 +75,13 @@ class MarginalOrder:
         for a, b in _cut(self.boxes, y):
             box = Ray(slack(a, b), "", {"box": [a, b]})
             key = (repr(y.data), t0, a, b)
-            bound = self._once(key, lambda box=box: self.kernel(y, box, t0).most)
+            bound = self._memo.fact(key, lambda box=box: self.kernel(y, box, t0).most)
             for apart in (self._integral, self._scales):
                 if bound is not None and bound[0] > than:
                     break
-                found = self._once((*key, apart.__name__), lambda f=apart, a=a, b=b: f(a, b, y, t0))
+                found = self._memo.fact(
+                    (*key, apart.__name__), lambda f=apart, a=a, b=b: f(a, b, y, t0)
+                )
                 if found is not None and (bound is None or found[0] > bound[0]):
                     bound = found
             if bound is None or not bound[0] > than:

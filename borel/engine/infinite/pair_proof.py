@@ -2,26 +2,22 @@
 
 f_Y >= P(x) f(y|x), so that PMC(y) >= log P(x) + log f(y|x) - log f(y|x'). Both logarithms may go to
 -infinity along a ray; their difference is taken term by term (`tail_quotients`), with every choice
-made that is settled along the ray (`settled`). So it is for f(y|x)^2 / f(y|x'): if that does not
-integrate, E e^PMC is infinite.
+made that is settled along the ray (`settled`).
 """
 
 from __future__ import annotations
 
 import math
-from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 from borel.numerics.germs.interpreter import Power, PowerProgram, limits, range_of, weight
-from borel.numerics.germs.order_bounds import of_log
 from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.tail_quotients import TailRatios
 from borel.numerics.germs.values import Real
 from borel.numerics.graphs.graph import GraphBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from borel.engine.problem.secret_and_kernel import Secret
     from borel.numerics.germs.order_bounds import Ray
     from borel.numerics.graphs.graph import Graph
@@ -49,50 +45,29 @@ class Pairs:
             step = (len(sure) - 1) / (_MOST - 1)
             sure = [sure[round(k * step)] for k in range(_MOST)]
         self.secrets = sure
-        self._all = range(len(sure))
         self.graphs = [_log_kernel(density, x) for x in sure]
 
     def along(self, y: Ray, t0: float) -> tuple[float, float] | None:
         """Return x, x' for which f(y|x) / f(y|x') certainly tends to infinity along a ray."""
-        for i, k, value in self._differences(self.graphs, combinations(self._all, 2), y, t0):
-            ends = limits(value)
-            if ends[0] == math.inf:
-                return self.secrets[i], self.secrets[k]
-            if ends[1] == -math.inf:
-                return self.secrets[k], self.secrets[i]
-        return None
-
-    def squares(
-        self, y: Ray, t0: float, limit: float
-    ) -> tuple[float, float, tuple[float, float]] | None:
-        """Return x, x' and (A, w), A <= limit, for which f(y|x)^2 >= e^w t^A f(y|x')."""
-        n = len(self.secrets)
-        pairs = ((n + i, k) for i, k in permutations(self._all, 2))
-        graphs = [*self.graphs, *map(_doubled, self.graphs)]
-        for i, k, value in self._differences(graphs, pairs, y, t0):
-            least = of_log(value, t0).least
-            if least is not None and least[0] <= limit:
-                return self.secrets[i - n], self.secrets[k], least
-        return None
-
-    def _differences(
-        self, graphs: list[Graph], pairs: Iterable[tuple[int, int]], y: Ray, t0: float
-    ) -> Iterator[tuple[int, int, Any]]:
-        """Yield enclosures of differences of logarithms along a ray, where they are all finite."""
         if len(self.secrets) < 2 or not all("y" in g.inputs for g in self.graphs):
-            return
+            return None
         named = {"y": y.value}
         low, high = range_of(y.value, t0)
         if math.isfinite(low) and math.isfinite(high):
             high = math.nextafter(high, math.inf)
-        together = TailRatios([settled(g, named, t0) for g in graphs])
-        for i, k in pairs:
+        together = TailRatios([settled(g, named, t0) for g in self.graphs])
+        for i, k in combinations(range(len(self.secrets)), 2):
             found = together.remainder(i, k, low, high)
             if found is None or not _all_finite(found[1], named, t0, (low, high)):
                 continue
             whole, _ = found
             moving = named if "y" in whole.inputs else {}
-            yield i, k, PowerProgram(whole).run(moving, t0)
+            ends = limits(PowerProgram(whole).run(moving, t0))
+            if ends[0] == math.inf:
+                return self.secrets[i], self.secrets[k]
+            if ends[1] == -math.inf:
+                return self.secrets[k], self.secrets[i]
+        return None
 
 
 def _log_kernel(density: Density, x: float) -> Graph:
@@ -104,12 +79,6 @@ def _log_kernel(density: Density, x: float) -> Graph:
         return graph
     joined = GraphBuilder(graph)
     return joined.graph(joined.add("log", joined.roots[0]))
-
-
-def _doubled(graph: Graph) -> Graph:
-    joined = GraphBuilder(graph)
-    (root,) = joined.roots
-    return joined.graph(joined.add("add", root, root))
 
 
 def _all_finite(

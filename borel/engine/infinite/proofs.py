@@ -1,7 +1,7 @@
 """Proofs that a leakage is infinite: a search for rays, and the arguments that they complete.
 
 A search of finitely many boxes never proves a divergence. Along a ``ray``, y and x are functions of
-t, and power-scaled intervals (`germs`) enclose the kernel for every t in (0, t0] at once. Nine
+t, and power-scaled intervals (`germs`) enclose the kernel for every t in (0, t0] at once. Six
 arguments turn such an enclosure into a proof; none needs f_Y to be known along the ray:
 
 ``mass``
@@ -13,16 +13,12 @@ arguments turn such an enclosure into a proof; none needs f_Y to be known along 
     PML: f >= c t^A while f_Y <= C t^B with B > A, f_Y bounded by the prior's mass on boxes, and
     by integrals or by scales towards their corners (`marginal_order`). PMC: f <= C t^A on
     sets of positive mass while f >= c t^B on one such set, A > B.
-``gap``
-    PMC: f(y|x) <= c t^A f(y|x'), A > 0, for two sets of secrets of positive mass.
 ``slope``
     log f(y|x) has a slope in x, of one sign on the whole interval of the secret, that tends to
-    infinity with t -> 0 (`slopes`).
+    infinity with t -> 0 (`slope_proof`).
 ``pair``
-    PMC: log f(y|x) - log f(y|x') tends to infinity, for two secrets of positive mass (`pairs`).
-``square``
-    E e^PMC is at least the integral of P(x)^2 f(y|x)^2 / f(y|x') for two secrets of positive mass,
-    and that diverges as for ``mass`` (`pairs`). PMC is then unbounded, too.
+    PMC: log f(y|x) - log f(y|x') tends to infinity, for two secrets of positive mass
+    (`pair_proof`).
 ``pole``
     PML: for every y of a box f(y|x) is not bounded in x, while f_Y(y), a density, is finite for
     almost every y.
@@ -30,15 +26,13 @@ arguments turn such an enclosure into a proof; none needs f_Y to be known along 
     The kernel is 0 on a box of outcomes and secrets of positive mass (or at one outcome, for one
     such secret), and positive elsewhere for the same outcomes: PMC is infinite.
 
-Outcomes may also run to infinity on an exponential scale, or through the t at which a wave is near
-an extreme (`subsequences`). A ``ratio`` with y in a box (or at one outcome, perhaps one of positive
-mass) proves an infinity at every outcome of it.
+A ``ratio`` with y in a box (or at one outcome, perhaps one of positive mass) proves an infinity at
+every outcome of it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -48,16 +42,14 @@ from borel import settings
 from borel.engine.infinite import marginal_order as marginal
 from borel.engine.infinite.pair_proof import Pairs
 from borel.engine.infinite.ray_candidates import Rays
-from borel.engine.infinite.slope_proof import Slopes
+from borel.engine.infinite.slope_proof import slope_along
 from borel.engine.problem.proof import Proof
+from borel.memo import Memo
 from borel.numerics.germs.interpreter import PowerProgram, slack
-from borel.numerics.germs.order_bounds import Orders, Ray, better, gap, of_linear, of_log
-from borel.numerics.germs.subsequences import known_nodes
+from borel.numerics.germs.order_bounds import Orders, Ray, better, of_linear, of_log
 from borel.numerics.graphs import float64, rewrite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from borel.engine.problem.protocols import TracedJoint, WithMasses
     from borel.numerics.graphs.graph import Graph
 
@@ -86,20 +78,10 @@ def prove(engine: WithMasses, kind: str, ends: list[tuple[float, float]]) -> Pro
     return None
 
 
-def prove_mean(engine: WithMasses, ends: list[tuple[float, float]]) -> Proof | None:
-    """Search for a proof that E e^PMC is infinite, where PMC is finite at almost every outcome."""
-    if settings.spent():
-        return None
-    search = _search(engine)
-    return next(
-        (p for t0 in STARTS for y in search.outcomes(ends) if (p := search.square(y, t0))), None
-    )
-
-
 def _search(engine: Any) -> Search:
     """Return the search of a joint; by one number, if the kernel depends on secrets by that."""
-    bands = getattr(engine, "bands", None)
-    if getattr(engine, "given", engine.joint) is not engine.joint:
+    bands = engine.bands
+    if engine.given is not engine.joint:
         of_sum = Search(engine)
         of_sum.note = "; x stands for the sum by which f(y|x) depends on the secrets"
         return of_sum
@@ -178,12 +160,12 @@ class Search(Rays):
         if self.moves:
             self.along = PowerProgram(rewrite.diagonal(self.graph)[0])
             self.linear_along = PowerProgram(rewrite.diagonal(self.linear.graph)[0])
-        self._kept: dict[tuple, Any] = {}
-        self.slopes: Slopes | None = None
+        self._memo = Memo()
         self.marginal: marginal.MarginalOrder | None = None
         self.pairs: Pairs | None = None
-        if self.secret.continuous and self.secret.dim == 1 and not len(self.secret.atoms):
-            self.slopes = Slopes(self.graph, self.secret)
+        # a density on a line alone
+        self.smooth = self.secret.continuous and self.secret.dim == 1 and not len(self.secret.atoms)
+        if self.smooth:
             self.marginal = marginal.MarginalOrder(self._kernel, self.secret, self.boxes())
         if len(self.secret.atoms) > 1 and self.secret.dim == 1:
             self.pairs = Pairs(density, self.secret)
@@ -202,12 +184,8 @@ class Search(Rays):
             chosen = along if x.diagonal else program
             if chosen is None:
                 continue
-            key = (id(chosen), repr(y.data), y.phase, t0)
-            known = self._once(key, lambda c=chosen: known_nodes(c.graph, y, t0))
-            if known is None:
-                continue
             inputs = {k: v for k, v in named.items() if k in chosen.graph.inputs}
-            value = chosen.run(inputs, t0, known=known, almost=almost)
+            value = chosen.run(inputs, t0, almost=almost)
             found = read(value, t0)
             least = better(least, found.least, -1)
             most = better(most, found.most, 1)
@@ -216,11 +194,6 @@ class Search(Rays):
     def orders(self, y: Ray, low: float, high: float, t0: float) -> Orders:
         """Bound f along a ray of outcomes, for all secrets of a box, or at one."""
         return self._kernel(y, Ray(slack(low, high), "", {"box": [low, high]}), t0)
-
-    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
-        if key not in self._kept:
-            self._kept[key] = compute()
-        return self._kept[key]
 
     # -- arguments --------------------------------------------------------------------------
 
@@ -276,39 +249,13 @@ class Search(Rays):
             if not self.charged(y, x, t0):
                 continue
             value = self._kernel(y, x, t0)
-            if kind == "pml" and not y.phase:
+            if kind == "pml":
                 found = self._mass(y, x, t0, value)
                 if found is not None:
                     return found
             found = self._ratio(kind, y, x, t0, value)
-            if found is None and kind == "pmc" and not y.phase and not y.scale:
-                found = self._gap(y, x, t0)
             if found is not None:
                 return found
-        return None
-
-    def _gap(self, y: Ray, x: Ray, t0: float) -> Proof | None:
-        """Compare two kernels by the difference of their logarithms, at the same outcome.
-
-        Both may fall faster than any power; neither order alone would tell.
-        """
-        name = self.secret.names[0]
-        if x.diagonal or "y" not in self.graph.inputs:
-            return None
-        value = self.log.run({"y": y.value, name: x.value}, t0)
-        for other in self.secrets(y):
-            if not ("atom" in other.data or "box" in other.data):
-                continue
-            key = ("log f", repr(y.data), repr(other.data), t0)
-            inputs = {"y": y.value, name: other.value}
-            bound = gap(value, self._once(key, lambda v=inputs: self.log.run(v, t0)), t0)
-            if bound is None or not bound[0] > 0:
-                continue
-            words = (
-                f"PMC is unbounded: along {y.words}, f(y|x) at {x.words} is at most c t^"
-                f"{bound[0]:g} times f(y|x) at {other.words}, for all t <= {t0:g}"
-            )
-            return self._proof(y, x, words, False)
         return None
 
     def _proof(
@@ -327,7 +274,7 @@ class Search(Rays):
         bound = value.least
         if bound is None or "box" in y.data:
             return None
-        limit = 0.0 if y.scale else 1.0 if "infinity" in y.data else -1.0
+        limit = 1.0 if "infinity" in y.data else -1.0
         if not bound[0] <= limit:
             return None
         words = (
@@ -336,21 +283,6 @@ class Search(Rays):
             "so that E e^PML is infinite"
         )
         return self._proof(y, x, words, False, diverges=True)
-
-    def square(self, y: Ray, t0: float) -> Proof | None:
-        """E e^PMC diverges."""
-        if self.pairs is None or y.phase or y.scale:
-            return None
-        found = self.pairs.squares(y, t0, 1.0 if "infinity" in y.data else -1.0)
-        if found is None:
-            return None
-        *secrets, bound = found
-        words = (
-            f"E e^PMC is infinite: along {y.words}, f(y|{secrets[0]:g})^2 >= "
-            f"{math.exp(min(bound[1], 700)):.4g} t^{bound[0]:g} f(y|{secrets[1]:g}) for all "
-            f"t <= {t0:g}, and both secrets have positive mass"
-        )
-        return self._proof(y, None, words, False, diverges=True)
 
     def _pole(self, y: Ray) -> Proof | None:
         """Find a box of outcomes at which f(y|x) is unbounded in the secret."""
@@ -375,16 +307,15 @@ class Search(Rays):
             bound = value.least
             if bound is None or self.marginal is None:
                 return None
-            other = self.marginal.at_most(replace(y, phase=0), t0, bound[0])
+            other = self.marginal.at_most(y, t0, bound[0])
             if other is None:
                 return None
         else:
             bound = value.most
             if bound is None:
                 return None
-            plain = replace(y, phase=0)
             key = ("f_Y", repr(y.data), t0)
-            other = self._once(key, lambda: self._marginal_at_least(plain, t0))
+            other = self._memo.fact(key, lambda: self._marginal_at_least(y, t0))
             if other is None or not bound[0] > other[0]:
                 return None
         if bound[1] == -math.inf:  # f is 0
@@ -415,24 +346,22 @@ class Search(Rays):
 
     def _slope(self, kind: str, y: Ray, t0: float) -> Proof | None:
         """Find a log-kernel that is steeper and steeper in the secret, in one direction."""
-        if self.slopes is None or y.phase or y.scale:
-            return None
-        found = self.slopes.along(y, t0)
+        found = slope_along(self.graph, self.secret, y, t0) if self.smooth else None
         if found is None:
             return None
-        variable, sign, order = found
+        sign, order = found
         size = "infinity, as log 1/t" if order is None else f"infinity, as t^{order[0]:g}"
         words = (
-            f"PML and PMC are unbounded: along {y.words}, the slope of log f(y|x) in {variable} "
+            f"PML and PMC are unbounded: along {y.words}, the slope of log f(y|x) in x "
             f"tends to {'' if sign > 0 else 'minus '}{size}, for all secrets"
         )
         # on a bounded interval every outcome leaks a finite amount
-        grows = variable == "x" and bool(np.isfinite([self.secret.lower, self.secret.upper]).all())
+        grows = bool(np.isfinite([self.secret.lower, self.secret.upper]).all())
         return self._proof(y, None, words, False if grows else None)
 
     def _pair(self, kind: str, y: Ray, t0: float) -> Proof | None:
         """Find two secrets of positive mass, one of which is favoured without bound."""
-        if kind != "pmc" or self.pairs is None or y.phase or y.scale:
+        if kind != "pmc" or self.pairs is None:
             return None
         found = self.pairs.along(y, t0)
         if found is None:

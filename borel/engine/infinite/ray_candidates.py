@@ -7,7 +7,6 @@ the arguments (`proofs`) to say.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import wraps
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ from borel import settings
 from borel.engine.kernels.leakage_on_boxes import charged
 from borel.numerics.germs.interpreter import range_of, ray, slack
 from borel.numerics.germs.order_bounds import Ray
-from borel.numerics.germs.subsequences import on_scale, scales, waves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,13 +53,6 @@ class Rays:
     def __init__(self, engine: TracedJoint):
         self.engine, self.secret, self.line = engine, engine.secret, engine.line
         graph = engine.surface.graph
-        self.scales = scales(graph)
-        density = engine.joint.mechanism.density
-        if not density.log:
-            self.scales = scales(density.graph) or self.scales
-        # countable outcomes do not take every value of a wave
-        smooth = engine.joint.outcome.kind in ("continuous", "mixed")
-        self.waves = smooth and bool(waves(graph) or waves(density.graph))
         # secrets, inside, at which the kernel of one outcome may diverge
         numbers = {float(c) for c in graph.constants if math.isfinite(c)}
         self.places = sorted(numbers)[:_MOST_PLACES]
@@ -74,19 +65,6 @@ class Rays:
     @_in_time
     def outcomes(self, ends: list[tuple[float, float]]) -> Iterator[Ray]:
         """Yield rays of outcomes towards the places where boxes without a bound cluster."""
-        plain = list(self._plain(ends))
-        yield from plain
-        if math.isinf(self.line.upper):
-            for scale in self.scales:
-                yield on_scale(scale)
-        if not self.waves:
-            return
-        for y in plain:
-            for phase, end in ((1, "most"), (-1, "least")):
-                words = f"{y.words} where a wave is near its {end}"
-                yield replace(y, words=words, data={**y.data, "phase": phase}, phase=phase)
-
-    def _plain(self, ends: list[tuple[float, float]]) -> Iterator[Ray]:
         seen: set[tuple[float, int]] = set()
         marks = [float(v) for v in (*self.secret.lower, *self.secret.upper)]
         marks += getattr(self.engine.joint.mechanism, "breaks", ())

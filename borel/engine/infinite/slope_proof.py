@@ -6,8 +6,7 @@ holds the secret, and S -> infinity. With b the essential supremum of a prior wi
 .. math:: f_Y(y) / \operatorname{ess\,sup}_x f(y|x) \le E\, e^{-S (b - X)} \to 0,
 
 and f_Y / ess inf f likewise tends to infinity; an unbounded end only helps. (Slopes of the other
-sign: the same, mirrored.) A slope may be taken in any coordinate: near an end where x is singular,
-as in m log x, it is v in x = low + e^-v, which runs to infinity.
+sign: the same, mirrored.)
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from borel.numerics.germs.interpreter import Log, Power, PowerProgram, exponent,
 from borel.numerics.germs.order_bounds import log_to
 from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.values import box
-from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.graph import LEAVES, GraphBuilder
 from borel.numerics.graphs.operations import TOTAL
 
@@ -29,8 +27,12 @@ if TYPE_CHECKING:
     from borel.numerics.graphs.graph import Graph
 
 
-class Slopes:
-    """log f(y|x) in one or more coordinates of the secret.
+def slope_along(
+    graph: Graph, secret: Secret, y: Ray, t0: float
+) -> tuple[int, tuple[float, float] | None] | None:
+    """Return the sign of a slope of log f(y|x) in x that tends to infinity, and its order.
+
+    The order (A, w), of |slope| >= e^w t^A, is None for one that grows as log t.
 
     Parameters
     ----------
@@ -38,45 +40,26 @@ class Slopes:
         log f(y|x).
     secret : Secret
         One with a density on one interval.
+    y : Ray
+        The outcomes.
+    t0 : float
+        The largest t.
     """
-
-    def __init__(self, graph: Graph, secret: Secret):
-        low, high = float(secret.lower[0]), float(secret.upper[0])
-        name = secret.names[0]
-        whole = _interval(low, high)
-        # in words, the graph, its variable, all its values, and some of positive mass
-        self.views: list[tuple[str, Graph, str, Power, Power]] = []
-        middle = _middle(low, high)
-        self.views.append(("x", graph, name, whole, slack(*middle)))
-        if math.isfinite(low) and math.isfinite(high):
-            start = -math.nextafter(math.log(high - low) + 1e-12, math.inf)
-            span = _interval(start, math.inf)
-            some = slack(start + 1.0, start + 2.0)
-            for end, sign in ((low, 1), (high, -1)):
-                words = f"v, x = {end:g} {'+' if sign > 0 else '-'} e^-v,"
-                self.views.append((words, _towards(graph, name, end, sign), "v", span, some))
-
-    def along(self, y: Ray, t0: float) -> tuple[str, int, tuple[float, float] | None] | None:
-        """Return in what coordinate the slope tends to infinity, its sign, and its order.
-
-        The order (A, w), of |slope| >= e^w t^A, is None for one that grows as log t.
-        """
-        for words, graph, name, whole, some in self.views:
-            graph = _varying(graph, y, t0)
-            if not {"y", name} <= set(graph.inputs):
-                continue
-            program = PowerProgram(settled(graph, {"y": y.value, name: whole}, t0))
-            if not {"y", name} <= set(program.graph.inputs):
-                continue
-            slope = program.run({"y": y.value, name: whole}, t0, derivative=name)[1]
-            found = _size(slope)
-            if found is None:
-                continue
-            # where f is 0 for every secret along the ray nothing leaks
-            value = program.run({"y": y.value, name: some}, t0)
-            if isinstance(value, Power | Log) and math.isfinite(weight(value)[0]):
-                return words, *found
+    low, high = float(secret.lower[0]), float(secret.upper[0])
+    name, whole, some = secret.names[0], _interval(low, high), slack(*_middle(low, high))
+    graph = _varying(graph, y, t0)
+    if not {"y", name} <= set(graph.inputs):
         return None
+    program = PowerProgram(settled(graph, {"y": y.value, name: whole}, t0))
+    if not {"y", name} <= set(program.graph.inputs):
+        return None
+    found = _size(program.run({"y": y.value, name: whole}, t0, derivative=name)[1])
+    if found is None:
+        return None
+    # where f is 0 for every secret along the ray nothing leaks
+    value = program.run({"y": y.value, name: some}, t0)
+    leaks = isinstance(value, Power | Log) and math.isfinite(weight(value)[0])
+    return found if leaks else None
 
 
 def _varying(graph: Graph, y: Ray, t0: float) -> Graph:
@@ -138,33 +121,3 @@ def _size(slope: Any) -> tuple[int, tuple[float, float] | None] | None:
         return None
     sign = 1 if w[0] > 0 else -1
     return sign, (a[1], log_to(w[0] if sign > 0 else -w[1], -1))
-
-
-def _towards(graph: Graph, name: str, end: float, sign: int) -> Graph:
-    """Return the graph with x = end + sign e^-v, and the logarithms that this makes plain."""
-    b = GraphBuilder()
-    step = b.add("exp", b.add("negative", b.add("input", "v")))
-    if end == 0.0 and sign > 0:
-        x = step
-    else:
-        x = b.add("add" if sign > 0 else "subtract", b.add("const", end), step)
-    named, fixed = ("input", (name,)), ("const", (end,))
-    place: list[int] = []
-    for op, args in graph.nodes:
-        if op == "input" and args[0] == name:
-            place.append(x)
-        elif op in ("input", "const"):
-            place.append(b.add(op, *args))
-        elif op == "log1p" and end == 1.0 and sign < 0 and _is_negative(graph, args[0], name):
-            place.append(b.add("negative", b.add("input", "v")))  # log(1 - x)
-        elif op == "subtract" and [graph.nodes[a] for a in args[::sign]] == [named, fixed]:
-            place.append(step)  # the distance to the end, x - low or high - x
-        else:
-            place.append(b.add(op, *(place[a] for a in args)))
-    return rewrite.simplified(b.graph(place[-1]))
-
-
-def _is_negative(graph: Graph, node: int, name: str) -> bool:
-    """Return whether a node is -x."""
-    op, args = graph.nodes[node]
-    return op == "negative" and graph.nodes[args[0]] == ("input", (name,))

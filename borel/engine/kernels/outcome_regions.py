@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from borel import settings
 from borel.errors import BudgetSpent
+from borel.memo import Memo
 
 if TYPE_CHECKING:
     from borel.engine.kernels.rows import Rows
@@ -35,7 +36,7 @@ class Regions:
     """
 
     def __init__(self, rows: Rows):
-        self.rows, self.kept = rows, dict[Any, Any]()
+        self.rows, self.memo = rows, Memo()
         line, far = rows.line, np.geomspace(*_FAR, _FAR_POINTS)
         ends = [v for v in line if math.isfinite(v)]
         ends += [*(far if line[1] == math.inf else ()), *(-far if line[0] == -math.inf else ())]

@@ -204,12 +204,14 @@ def _lagrange(n: int) -> tuple[np.ndarray, ...]:
 
 def _weights_of_nodes(secret, a, b, n: int) -> tuple[Box, Box]:
     """Enclose the weights (n, boxes) of the nodes under the prior, and its mass on boxes."""
-    known: dict[tuple[float, float], np.ndarray] = secret.__dict__.setdefault("_moments", {})
-    keys = list(zip(a.tolist(), b.tolist(), strict=True))
-    for key in set(keys) - set(known):
-        end = key[0] if key[0] in secret.moments.ends else key[1]
-        known[key] = secret.moments.along(end, *key, n)
-    moments = np.moveaxis(np.array([known[key] for key in keys]), 0, -1)
+
+    def along(low: float, high: float) -> np.ndarray:
+        end = low if low in secret.moments.ends else high
+        key = "moments", low, high, n
+        return secret.memo.fact(key, lambda: secret.moments.along(end, low, high, n))
+
+    ends = zip(a.tolist(), b.tolist(), strict=True)
+    moments = np.moveaxis(np.array([along(*box) for box in ends]), 0, -1)
     low, high = _lagrange(n)
     terms = batched.multiply(
         (low[..., None], high[..., None]), (moments[0][None], moments[1][None])

@@ -37,12 +37,8 @@ _FARTHEST_CUT, _LITTLE = 1e13, 1e-12
 
 def cuts(secret: Secret) -> np.ndarray:
     """Return where to cut the line of secrets; beyond the cuts the prior has next to nothing."""
-    known = secret.__dict__.get("_cuts")
-    if known is None:
-        known = _cuts(secret)
-        if not settings.spent():  # else they are rough
-            secret.__dict__["_cuts"] = known
-    return known
+    # once the budget is spent they are rough
+    return secret.memo.fact("cuts", lambda: _cuts(secret), cut_short=settings.spent)
 
 
 def _cuts(secret: Secret) -> np.ndarray:

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from borel import settings
 from borel.engine.finite.engine import FiniteEngine
 from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.capacity import capacity
+from borel.engine.prior_sets.engine import SetEngine
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput, NotYet
+from borel.memo import Memo
 from borel.numerics.intervals.rounding import (
     U,
     log_fraction,
@@ -57,7 +58,7 @@ class ColumnSuprema(NamedTuple):
     prior: np.ndarray
 
 
-class FiniteSetEngine:
+class FiniteSetEngine(SetEngine):
     """Suprema over a set of priors on a finite alphabet, of a mechanism with a matrix.
 
     Parameters
@@ -68,6 +69,7 @@ class FiniteSetEngine:
 
     def __init__(self, joint: Joint):
         self.joint, self.set = joint, joint.prior
+        self._memo = Memo()
         mechanism = joint.mechanism
         rows = np.asarray(mechanism.secret.positions(list(self.set.on.labels), "x"))
         self.rational = bool(mechanism.rational)
@@ -104,11 +106,12 @@ class FiniteSetEngine:
 
     def columns(self, kind: str) -> ColumnSuprema:
         """Enclose the suprema of PML, PMC or the LDP ratio at every outcome."""
-        cache = self.__dict__.setdefault("_columns", {})
-        if kind not in cache:
+
+        def compute() -> ColumnSuprema:
             found = self._exactly(kind) if self.rational else None
-            cache[kind] = self._enclosed(kind) if found is None else found
-        return cache[kind]
+            return self._enclosed(kind) if found is None else found
+
+        return self._memo.fact(("columns", kind), compute)
 
     def _scaled(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the columns divided by their largest entry, in float64, and their errors."""
@@ -303,10 +306,6 @@ class FiniteSetEngine:
     def ldp(self) -> Bound:
         """Enclose the LDP level on the union of the supports."""
         return self.sup("ldp")
-
-    def lip(self) -> Bound:
-        """Enclose the larger of the suprema of PML and PMC."""
-        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))
 
     def mutual_information(self) -> Bound:
         """Enclose the largest mutual information over the members."""

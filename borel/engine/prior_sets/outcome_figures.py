@@ -18,7 +18,9 @@ import numpy as np
 
 from borel import settings
 from borel.engine.prior_sets.attainment import SecretValues
+from borel.engine.prior_sets.engine import SetEngine
 from borel.engine.problem.kernel_normalisation import statement
+from borel.engine.problem.refinement import refine
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed, NotYet
 from borel.numerics.germs.tail_quotients import TailRatios
@@ -39,7 +41,7 @@ _TURNS = 60
 OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
 
 
-class SetOutcomes:
+class SetOutcomes(SetEngine):
     """Figures of a traced kernel over a set of priors on a finite numeric alphabet.
 
     Parameters
@@ -317,20 +319,21 @@ class SetOutcomes:
         found = self._infinite(kind)
         if found is not None:
             return found
-        tol = settings.current().tol
-        deadline = settings.search_deadline()
+        until, tol = settings.search_deadline(), settings.current().tol
         low, high = self._first()
         best, worst = self._evaluate(kind, low, high)
-        for _ in range(_TURNS):
-            level = float(best.max())
-            open_ = worst > level + tol
-            if not open_.any() or len(low) > _BOXES or settings.late(deadline):
-                break
+
+        def settled(*_: float) -> bool:
+            return not (worst > best.max() + tol).any() or len(low) > _BOXES
+
+        def cut(*_: float) -> bool:
+            nonlocal low, high, best, worst
+            open_ = worst > best.max() + tol
             a, b = low[open_], high[open_]
             middle = self._middles(a, b)
             inner = (middle > a) & (middle < b)
             if not inner.any():
-                break
+                return False
             new_low = np.concatenate([a[inner], middle[inner]])
             new_high = np.concatenate([middle[inner], b[inner]])
             if self.joint.outcome.kind == "countable":
@@ -341,6 +344,10 @@ class SetOutcomes:
             low, high = np.concatenate([low[stay], new_low]), np.concatenate([high[stay], new_high])
             best = np.concatenate([best[stay], fresh[0]])
             worst = np.concatenate([worst[stay], fresh[1]])
+            return True
+
+        ends = lambda: (best.max(), worst.max())  # noqa: E731
+        refine(ends, cut, settled=settled, until=until, rounds=_TURNS)
         at = int(best.argmax())
         y = low[at] if math.isfinite(low[at]) else high[at]
         if math.isfinite(low[at]) and math.isfinite(high[at]):
@@ -397,10 +404,6 @@ class SetOutcomes:
             sure = self.set.confidence
             return Bound.statistical(found.lower, found.upper, confidence=sure, assumptions=notes)
         return found.about(assumptions=notes, witness=None, attained=None)
-
-    def lip(self) -> Bound:
-        """Enclose the larger of the suprema of PML and PMC."""
-        return self.set.largest(settings.each(self.sup, ("pmc", "pml")))
 
 
 def _uniform(on: Any) -> Any:

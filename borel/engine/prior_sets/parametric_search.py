@@ -14,6 +14,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.prior_sets.lower_expectations import Least
+from borel.engine.problem.refinement import refine
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 
@@ -51,12 +52,14 @@ class TracedFamily(Protocol):
 def least(v: np.ndarray, family: TracedFamily) -> Least:
     """Enclose the least expectation of each column of values over the family."""
     tol = min(settings.current().tol / 8, 1e-10)
-    deadline = settings.deadline()
     low, high = family.low[None].copy(), family.high[None].copy()
     m = v.shape[1]
     best, dropped = np.full(m, np.inf), np.full(m, np.inf)
     place = np.repeat(((family.low + family.high) / 2)[:, None], m, axis=1)
-    for _ in range(_TURNS):
+    kept = np.ones(1, bool)
+
+    def enclose() -> tuple[np.ndarray, np.ndarray]:
+        nonlocal best, dropped, place, kept
         bottom, values, spots = _evaluate(v, family, low, high)
         for box_values, box_spots in zip(values, spots, strict=True):
             k = box_values.argmin(axis=1)
@@ -64,13 +67,26 @@ def least(v: np.ndarray, family: TracedFamily) -> Least:
             place = np.where(found < best, box_spots[k].T, place)
             best = np.minimum(best, found)
         gap = tol * np.maximum(np.abs(best), 1e-300)
-        keep = (bottom < (best - gap)[:, None]).any(axis=0)
+        kept = (bottom < (best - gap)[:, None]).any(axis=0)
         # a box that is dropped keeps its say in the bound from below
-        dropped = np.minimum(dropped, bottom[:, ~keep].min(axis=1, initial=np.inf))
-        floor = np.minimum(dropped, bottom[:, keep].min(axis=1, initial=np.inf))
-        if not keep.any() or settings.late(deadline) or keep.sum() * 2 > _BOXES:
-            break
-        low, high = _halved(low[keep], high[keep])
+        dropped = np.minimum(dropped, bottom[:, ~kept].min(axis=1, initial=np.inf))
+        return np.minimum(dropped, bottom[:, kept].min(axis=1, initial=np.inf)), best
+
+    def cut(*_: np.ndarray) -> bool:
+        nonlocal low, high
+        few = kept.sum() * 2 <= _BOXES
+        if few:
+            low, high = _halved(low[kept], high[kept])
+        return bool(few)
+
+    floor, best = refine(
+        enclose,
+        cut,
+        settled=lambda *_: not kept.any(),
+        until=settings.deadline(),
+        rounds=_TURNS,
+        ends=(np.full(m, -np.inf), best),
+    )
     prior = np.array([family.member(place[:, j]).at(family.on) for j in range(m)], float).T
     floor = np.maximum(np.minimum(floor, best), v.min(axis=0))
     return Least(floor, np.minimum(best, v.max(axis=0)), prior)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,16 +33,6 @@ def within_budget(compute: Callable[[], Any], units: str = "nats", *, least: flo
     if not isinstance(found, Bound):
         return found
     return cut_short(found) if late else found
-
-
-def remembered(cache: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
-    """Return a figure that is made once with the same options, unless the clock stopped it."""
-    # one that is asked for within another one has less time than by itself
-    key = (key, settings.current(), settings.within_figure())
-    found = settings.once(cache, key, make)
-    if settings.STOPPED in getattr(found, "reason", ""):  # another time it may get further
-        del cache[key]
-    return found
 
 
 _PATIENCE = 10.0
@@ -82,4 +71,4 @@ def cut_short(found: Bound) -> Bound:
     if not wide or "options(budget" in found.reason:
         return found
     why = f"{chosen.budget:g} s were not enough; options(budget=...) gives more time"
-    return replace(found, reason="; ".join(filter(None, (found.reason, why))))
+    return found.about(reason="; ".join(filter(None, (found.reason, why))))

@@ -70,10 +70,10 @@ def statement(mechanism: Mechanism, prior: Measure) -> Normalisation:
     if known.status in ("proved", "rounded") or mechanism.density is None:
         return known
     found = _proved(mechanism, prior) or _kept(mechanism, prior)
-    if found is None and "_tried" not in mechanism.__dict__:
+    if found is None and not mechanism.examined:
         with settings.apart():
             _require_law(mechanism)
-        mechanism.__dict__["_tried"] = True
+        mechanism.examined = True
     return known if found is None else found
 
 
@@ -107,23 +107,18 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
 
 def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     """Return what proves that a kernel is normalised, found once for a budget and for secrets."""
-    known = mechanism.__dict__.setdefault("_totals", {})
     labels = _labels(mechanism, prior)
-    key = settings.current().budget, labels
-    if key not in known:
-        with settings.apart():
-            until = settings.deadline(_SHARE)
-            try:
-                if labels is None:
-                    found = _for_all_secrets(mechanism, until)
-                else:
-                    found = _at_each(mechanism, labels, until)
-            except NotEnclosed:
-                found = None
-            if settings.stopped():
-                return found
-        known[key] = found
-    return known[key]
+
+    def prove() -> Normalisation | None:
+        until = settings.deadline(_SHARE)
+        try:
+            if labels is None:
+                return _for_all_secrets(mechanism, until)
+            return _at_each(mechanism, labels, until)
+        except NotEnclosed:
+            return None
+
+    return mechanism._memo.apart(("totals", settings.current().budget, labels), prove)
 
 
 def _labels(mechanism: Mechanism, prior: Measure) -> tuple[float, ...] | None:

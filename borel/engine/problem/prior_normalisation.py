@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from borel import settings
 from borel.engine.problem.prior_masses import SUM_OF_NORMALS
 from borel.engine.problem.prior_positivity import ROUNDING, prover, require_nonnegative
 from borel.errors import InvalidInput
@@ -66,14 +65,7 @@ def _miss_of_one(prior: Measure) -> float | None:
         return about["miss"]
     if name in FAMILIES:
         return 0.0
-    known = prior.__dict__
-    if "_miss" in known:
-        return known["_miss"]
-    with settings.apart():
-        found = _by_integral(prior)
-        if not settings.stopped():
-            known["_miss"] = found
-    return found
+    return prior._memo.apart("miss", lambda: _by_integral(prior))
 
 
 def _by_integral(prior: Measure) -> float | None:

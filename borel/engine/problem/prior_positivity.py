@@ -36,9 +36,16 @@ _LESS, _GREATER = frozenset(("less", "less_equal")), frozenset(("greater", "grea
 
 
 def positive_on(
-    log_density: Graph, names: tuple[str, ...], lower: np.ndarray, upper: np.ndarray, breaks: tuple
+    log_density: Graph,
+    names: tuple[str, ...],
+    lower: np.ndarray,
+    upper: np.ndarray,
+    breaks: tuple,
+    fixed: dict[str, Ends] | None = None,
 ) -> bool:
     """Return whether a log-density is seen to be finite almost everywhere on a box.
+
+    ``fixed`` are inputs that are one number each, between these ends: it is so for all of them.
 
     Examples
     --------
@@ -56,7 +63,9 @@ def positive_on(
         (a, b), inner = boxes[0][0], [v for v in breaks if lower[0] < v < upper[0]]
         boxes = [[piece] for piece in pairwise([a, *sorted(inner), b])]
     try:
-        pieces = [_Piece(log_density, dict(zip(names, box, strict=True))) for box in boxes]
+        pieces = [
+            _Piece(log_density, dict(zip(names, box, strict=True)), fixed or {}) for box in boxes
+        ]
         return all(piece.finite(len(log_density.nodes) - 1) for piece in pieces)
     except NotEnclosed:
         return False
@@ -65,8 +74,9 @@ def positive_on(
 class _Piece:
     """A graph on a box of secrets."""
 
-    def __init__(self, graph: Graph, box: dict[str, Ends]):
-        self.graph, self.box, self.forms = graph, box, forms_of(graph)
+    def __init__(self, graph: Graph, box: dict[str, Ends], fixed: dict[str, Ends]):
+        self.graph, self.forms = graph, forms_of(graph)
+        self.box, self.fixed = {**box, **fixed}, fixed
 
     def ends(self, k: int) -> tuple[Fraction | float, Fraction | float]:
         """Return bounds of a node: exact ones of a weighted sum."""
@@ -91,7 +101,7 @@ class _Piece:
 
     def varies(self, k: int) -> bool:
         """Return whether a node is a weighted sum that varies: each value is on a null set."""
-        return any(name for name in self.forms[k] or ())
+        return any(name and name not in self.fixed for name in self.forms[k] or ())
 
     def finite(self, k: int) -> bool:
         """Return whether a node is finite almost everywhere."""
@@ -146,7 +156,7 @@ class _Piece:
         op, sides = self.graph.nodes[test]
         if op in _LESS | _GREATER and all(self.forms[a] is not None for a in sides):
             nodes = (*self.graph.nodes[: test + 1], ("subtract", (sides[1], sides[0])))
-            gap = _Piece(Graph(nodes, self.graph.inputs), self.box)
+            gap = _Piece(Graph(nodes, self.graph.inputs), self.box, self.fixed)
             (low, high), varies = gap.ends(test + 1), gap.varies(test + 1)
             if low > 0 or (low >= 0 and varies):
                 return (yes,) if op in _LESS else (no,)

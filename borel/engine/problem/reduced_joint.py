@@ -17,6 +17,7 @@ from borel.numerics.graphs.graph import Graph
 from borel.numerics.reduction.normal_sum import NormalLaw
 from borel.numerics.reduction.scalar_statistic import reduced
 from borel.probability.alphabets import Interval
+from borel.probability.closed_forms import ClosedForms
 from borel.probability.density import Density
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
@@ -79,7 +80,7 @@ def _mechanism(
 ) -> Mechanism:
     """Return a mechanism with other densities, of a secret on a line."""
     out = copy(mechanism)
-    out.secret, out.closed_forms, out.reference_prior = line, None, None
+    out.secret, out.closed_forms, out.reference_prior = line, ClosedForms(), None
     out.cdf = out.survival = out.sampler = None
     out.density, out.masses = density, masses
     return out

@@ -16,6 +16,7 @@ from borel.engine.problem.prior_normalisation import miss, positive
 from borel.engine.problem.prior_positivity import positive_on, prover
 from borel.engine.problem.truncated_prior import assumed, head_of_prior, trimmed
 from borel.errors import NotEnclosed
+from borel.memo import Memo
 from borel.numerics.graphs import float64, rewrite
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import Enclosure
@@ -75,6 +76,8 @@ class Secret:
         By what factor, e^-miss to e^miss, the density may be off that of the law meant.
     assumptions : list of str
         What is not proved.
+    memo : Memo
+        Masses, moments and cuts that were computed.
     """
 
     names: tuple[str, ...]
@@ -93,6 +96,7 @@ class Secret:
     along_y: bool = False
     miss: float = 0.0
     assumptions: list[str] = field(default_factory=list)
+    memo: Memo = field(default_factory=Memo, init=False, repr=False, compare=False)
 
     @property
     def continuous(self) -> bool:
@@ -107,21 +111,18 @@ class Secret:
     @property
     def program(self) -> Program | None:
         """The log-density, ready to run."""
-        if self.log_density is None:
+        if (graph := self.log_density) is None:
             return None
-        if "_program" not in self.__dict__:
-            self.__dict__["_program"] = Program(self.log_density)
-        return self.__dict__["_program"]
+        return self.memo.fact("program", lambda: Program(graph))
 
     def mass_between(self, a: float, b: float) -> tuple[float, float]:
         """Enclose P{a < X < b}, of which nothing new is told when the budget is spent."""
-        assert self.mass is not None
-        known = self.__dict__.setdefault("_masses", {})
-        if (a, b) not in known:
-            if settings.spent():  # one of them takes milliseconds, and there are many
-                return 0.0, 1.0
-            known[a, b] = self.mass(a, b)
-        return known[a, b]
+        mass = self.mass
+        assert mass is not None
+        key = "mass", a, b
+        if key not in self.memo and settings.spent():  # one takes milliseconds; there are many
+            return 0.0, 1.0
+        return self.memo.fact(key, lambda: mass(a, b))
 
 
 def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
@@ -312,6 +313,11 @@ class Surface:
         if self.far is None:
             self.far = self._programs(far=True)
         return self.far
+
+    @cached_property
+    def memo(self) -> Memo:
+        """What other arithmetics made of the kernel."""
+        return Memo()
 
     @cached_property
     def spread(self) -> Surface | None:

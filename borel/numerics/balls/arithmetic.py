@@ -111,9 +111,3 @@ def rational_ends(formula: Callable[[], Any], *, bits: int = 192) -> tuple[Fract
         if (high - low) * 2**RELATIVE_BITS <= low or bits >= _MOST_BITS:
             return low, high
         bits *= 4
-
-
-def outward(name: str, argument: float, direction: int) -> float:
-    """Return a bound on a method of Arb at a float: below for -1, above for +1."""
-    lower, upper = enclose(lambda: getattr(ball(argument), name)(), bits=80)
-    return lower if direction < 0 else upper

@@ -9,25 +9,21 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from borel.numerics.balls.arithmetic import precision
-from borel.numerics.germs.arithmetic import Rules
 from borel.numerics.germs.interpreter import Infinite, Log, Power, exponent, range_of, weight
-from borel.numerics.germs.values import BITS, ZERO, UndecidedRule
+from borel.numerics.germs.values import ZERO
 
 
 @dataclass(frozen=True)
 class Ray:
     """A function of t, as an input of the power interpreter, in words and in data.
 
-    A ray of outcomes with a phase is restricted to the t at which a wave of y is near an extreme;
-    one with a scale runs to infinity with t = scale^-y (see `subsequences`).
+    One with a scale runs to infinity with t = scale^-y (see `exponential_scale`).
     """
 
     value: Power
     words: str
     data: dict = field(default_factory=dict)
     diagonal: bool = False
-    phase: int = 0
     scale: float | str = 0.0
 
 
@@ -71,19 +67,6 @@ def of_linear(value: Any, t0: float) -> Orders:
     least = (a[1], log_to(low, -1)) if low > 0 and math.isfinite(a[1]) else None
     most = (a[0], log_to(high, 1)) if 0 < high < math.inf and math.isfinite(a[0]) else None
     return Orders(least, most)
-
-
-def gap(first: Any, second: Any, t0: float) -> tuple[float, float] | None:
-    """Read f <= e^w t^A g for all t off enclosures of log f and log g, both finite: (A, w)."""
-    if not (isinstance(first, Power) and isinstance(second, Power)):
-        return None
-    with precision(BITS):
-        try:
-            # an end of log g that is -inf (g may be 0) makes this one inf: it bounds nothing
-            difference = Rules(t0).subtract(first, second)
-        except UndecidedRule:
-            return None
-    return _at_most(difference, t0)
 
 
 def log_to(value: float, direction: int) -> float:

@@ -140,9 +140,10 @@ def weighted_sum(p: np.ndarray, k: Split, error: float) -> Scaled:
     -----
     The leading bits of p and k are integers on a common grid, few enough that a BLAS product of
     them is exact in any order of summation (Ozaki et al. 2012); the rest is small, and so is its
-    rounding. Columns where that is not good enough go to `_sum_exactly`.
+    rounding, in sums of thousands a few ulp. Columns where that is not good enough go to
+    `_sum_exactly`.
     """
-    n, m = k.values.shape
+    n = len(k.values)
     p_exp = np.frexp(p.max())[1]
     grid = np.ldexp(1.5, 52 + p_exp - k.bits)
     p1 = (p + grid) - grid
@@ -153,10 +154,12 @@ def weighted_sum(p: np.ndarray, k: Split, error: float) -> Scaled:
         small_p, small_k = np.ldexp(1.0, p_exp - k.bits), np.ldexp(1.0, k.exponent - k.bits)
         slack = 2 * (n + 4) * U * (n * small_p * k.top + 1.0001 * p.sum() * small_k)
         # hi > 2**-900 and the exponents keep every product of the grid clear of underflow
-        good = (slack <= 0.2 * U * hi) & (hi > 2.0**-900) & (p_exp + k.exponent > -900)
+        good = slack <= max(0.2, n / 1024) * U * hi
+        good &= (hi > 2.0**-900) & (p_exp + k.exponent > -900)
+        slack = np.where(good, slack / np.where(good, hi, 1.0), 0.0) * (1 + 4 * U)
     mantissa, exponent = np.frexp(np.where(good, hi, 0.5))
     low = np.ldexp(np.where(good, lo, 0.0), -exponent)
-    own = np.full(m, error + 0.2 * U + 4 * error * error)
+    own = error + np.maximum(slack, 0.2 * U) + 4 * error * error
     result = Scaled(mantissa, low, exponent, own)
     if not good.all():
         bad = np.flatnonzero(~good)

@@ -1,1 +1,1 @@
-"""Densities of one number made of several: sums, products, maxima."""
+"""Kernels of several secrets as kernels of a weighted sum of them, and the density of that."""

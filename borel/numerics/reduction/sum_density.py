@@ -80,26 +80,24 @@ def sum_law(parts: list[Piece]) -> SumLaw | None:
     >>> float64.evaluate(law.graph, {"x": [0.25, 0.5, 1.0]})
     array([1., 2., 0.])
     """
-    pieces = density_of_sum([[part] for part in parts])
-    return None if pieces is None else written(pieces)
-
-
-def density_of_sum(parts: list[list[Piece]]) -> list[Piece] | None:
-    """Return the density of a sum of independent numbers, each with its pieces of one.
-
-    None if it has too many pieces, or a part is no density.
-    """
-    terms = sum(max(piece.of.degree() for piece in part) + 1 for part in parts)
+    terms = sum(part.of.degree() + 1 for part in parts)
     found: list[Piece] = []
     for part in parts:
-        total = sum((_integral(piece) for piece in part), fmpq(0))
+        total = _integral(part)
         if not total > 0:
             return None
-        own = [piece._replace(of=piece.of / total) for piece in part]
-        found = _convolved(found, own) if found else own
+        own = part._replace(of=part.of / total)
+        found = _convolved(found, own) if found else [own]
         if len(found) > MOST or len(found) * terms > TERMS:
             return None
-    return found
+    return _written(found)
+
+
+def scaled(part: Piece, times: Fraction, plus: Fraction = Fraction(0)) -> Piece:
+    """Return the density of a multiple of a number, and something more, from that of the number."""
+    low, high = sorted((times * part.low + plus, times * part.high + plus))
+    back = fmpq_poly([_q(-plus / times), _q(1 / times)])
+    return Piece(low, high, part.of(back) * _q(1 / abs(times)))
 
 
 def _q(value: Fraction) -> fmpq:
@@ -120,13 +118,9 @@ def _integral(piece: Piece) -> fmpq:
     return whole(_q(piece.high)) - whole(_q(piece.low))
 
 
-def _convolved(pieces: list[Piece], others: list[Piece]) -> list[Piece]:
-    """Return the convolution of two densities."""
-    return joined([one for p in pieces for q in others for one in _convolved_one(p, q)])
-
-
-def joined(found: list[Piece]) -> list[Piece]:
-    """Return the sum of polynomials on intervals that may overlap, piece by piece."""
+def _convolved(pieces: list[Piece], other: Piece) -> list[Piece]:
+    """Return the convolution of a density with one polynomial on an interval."""
+    found = [one for piece in pieces for one in _convolved_one(piece, other)]
     cuts = sorted({end for piece in found for end in piece[:2]})
     out: list[Piece] = []
     for a, b in pairwise(cuts):
@@ -161,7 +155,7 @@ def _convolved_one(piece: Piece, other: Piece) -> list[Piece]:
     return out
 
 
-def written(pieces: list[Piece]) -> SumLaw:
+def _written(pieces: list[Piece]) -> SumLaw:
     """Return the graph of a density, and where its pieces are."""
     made = FormBuilder()
     x = made.add("input", "x")
@@ -179,30 +173,13 @@ def written(pieces: list[Piece]) -> SumLaw:
         else:
             middle = Fraction(float((low + high) / 2))
             apart = made.add("subtract", x, made.exact(middle))
-            nodes.append(polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs()))
-    ends = [(low, high, node) for (low, high, _), node in zip(pieces, nodes, strict=True)]
-    return chained(made, x, ends)
-
-
-def chained(made: FormBuilder, x: int, parts: list[tuple[Fraction, Fraction, int]]) -> SumLaw:
-    """Return the graph of a density from its parts: intervals in order, and nodes.
-
-    Between them it is 0, as it is outside.
-    """
-    nothing = made.exact(Fraction(0))
-    first, last = parts[0][0], parts[-1][1]
+            nodes.append(_polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs()))
     lower, upper = _outside(first, -1), _outside(last, 1)
     whole = [Fraction(lower), Fraction(upper)] == [first, last]
-    cuts, nodes = ([], []) if whole else ([first], [nothing])
-    for (_, high, node), after in zip(parts, [*parts[1:], None], strict=True):
-        nodes.append(node)
-        if after is not None and after[0] > high:
-            cuts.append(high)
-            nodes.append(nothing)
-        if after is not None:
-            cuts.append(after[0])
+    cuts = [piece.low for piece in pieces[1:]]
     if not whole:  # the pieces are not 0 beyond their ends
-        cuts, nodes = [*cuts, last], [*nodes, nothing]
+        nothing = made.exact(Fraction(0))
+        cuts, nodes = [first, *cuts, last], [nothing, *nodes, nothing]
     total = nodes[-1]
     for cut, node in zip(reversed(cuts), reversed(nodes[:-1]), strict=True):
         total = made.add("where", made.add("less_equal", x, made.exact(cut)), node, total)
@@ -237,7 +214,7 @@ def _between(made: FormBuilder, x: int, low: Fraction, high: Fraction, of: fmpq_
             factors.append(base)
     middle = Fraction(float((low + high) / 2))
     apart = made.add("subtract", x, made.exact(middle))
-    total = polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs())
+    total = _polynomial(made, apart, of(fmpq_poly([_q(middle), 1])).coeffs())
     for base in factors:
         total = made.add("multiply", total, base)
     return total
@@ -247,13 +224,13 @@ def _by_order(made: FormBuilder, base: int, of: fmpq_poly) -> int:
     """Add a polynomial as the power of its argument that it begins with, times the rest."""
     terms = of.coeffs()
     order = next(k for k, c in enumerate(terms) if c)
-    total = polynomial(made, base, terms[order:])
+    total = _polynomial(made, base, terms[order:])
     for _ in range(order):
         total = made.add("multiply", total, base)
     return total
 
 
-def polynomial(made: FormBuilder, base: int, terms: list[fmpq]) -> int:
+def _polynomial(made: FormBuilder, base: int, terms: list[fmpq]) -> int:
     """Add a polynomial of a node, the constant term first."""
     *terms, last = terms
     k = made.exact(_fraction(last))

@@ -1,11 +1,6 @@
-"""Outcomes of which a kernel is known better: where a wave is high, or on an exponential scale.
+"""Outcomes on an exponential scale: y runs to infinity with t = c^-y, c > 1.
 
-A *wave* is sin or cos of a function of y alone that is continuous and runs to infinity along a ray.
-It takes every value in [-1, 1] beyond every t, so that the t at which it is at least 1/2 (or at
-most -1/2) form a set of positive length near 0: what holds for them holds with positive
-probability.
-
-On a *scale* c > 1 outcomes y run to infinity with t = c^-y, so that c^(k y) is the power t^-k.
+So c^(k y) is the power t^-k, and what falls geometrically has an order along the ray.
 """
 
 from __future__ import annotations
@@ -17,19 +12,13 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from borel.numerics.balls.arithmetic import ball, precision
-from borel.numerics.germs.interpreter import Log, Power, PowerProgram
+from borel.numerics.germs.interpreter import Log, Power
 from borel.numerics.germs.order_bounds import Ray
-from borel.numerics.germs.values import BITS, NAUGHT, UNKNOWN, Value, box, minus, outer
+from borel.numerics.germs.values import BITS, NAUGHT, Value, minus, outer
 
 if TYPE_CHECKING:
     from borel.numerics.graphs.graph import Graph
 
-_WAVES = ("sin", "cos")
-_CONTINUOUS = frozenset(
-    """input const add subtract multiply divide negative reciprocal square sqrt log log1p exp
-    absolute power""".split()
-)
-_HALF = arb(0.5), arb(1)
 _MOST_POWER = 4
 
 
@@ -97,44 +86,10 @@ def _base(scale: float | str) -> arb:
     return arb(1).exp() if isinstance(scale, str) else arb(scale)
 
 
-def waves(graph: Graph) -> list[int]:
-    """Return the nodes that are sin or cos of a continuous function of y alone."""
-    plain: list[bool] = []
-    for op, args in graph.nodes:
-        if op in ("input", "const"):
-            plain.append(op == "const" or args[0] == "y")
-        else:
-            plain.append(op in _CONTINUOUS and all(plain[a] for a in args))
-    return [
-        k
-        for k, (op, args) in enumerate(graph.nodes)
-        if op in _WAVES and plain[args[0]] and graph.nodes[args[0]][0] != "const"
-    ]
-
-
-def known_nodes(graph: Graph, y: Ray, t0: float) -> dict[int, Value] | None:
-    """Return what is known of nodes for the outcomes of a ray; None if it has no such wave."""
-    if y.phase:
-        return _wave(graph, y, t0)
-    return _powers(graph, y.scale) if y.scale else {}
-
-
-def _wave(graph: Graph, y: Ray, t0: float) -> dict[int, Value] | None:
-    inputs = {name: y.value if name == "y" else UNKNOWN for name in graph.inputs}
-    values = PowerProgram(graph).values(inputs, t0)
-    for node in waves(graph):
-        inner = values[graph.nodes[node][1][0]]
-        if isinstance(inner, Log):
-            runs = inner.a[0] > 0 or inner.a[1] < 0
-        else:
-            runs = isinstance(inner, Power) and inner.base == 0 and inner.a[1] < 0
-            runs = runs and bool(inner.w[0] > 0 or inner.w[1] < 0)
-        if runs and all(end.is_finite() for end in inner.w):
-            return {node: box(_HALF if y.phase > 0 else minus(_HALF))}
-    return None
-
-
-def _powers(graph: Graph, scale: float | str) -> dict[int, Value]:
+def powers(graph: Graph, scale: float | str) -> dict[int, Value]:
+    """Return the nodes that are powers of the scale, as powers of t, along its ray."""
+    if not scale:
+        return {}
     forms, out = affine(graph), {}
     for node, (op, args) in enumerate(graph.nodes):
         form = forms[args[-1]] if op in ("power", "exp2", "exp") else None

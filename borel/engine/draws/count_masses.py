@@ -1,0 +1,86 @@
+"""The masses of many draws of a prior on integers: a head of points, and what is beyond it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.engine.draws.density_cells import (
+    DrawProgram,
+    middle_and_radius,
+    raised,
+    without_denormals,
+)
+from borel.engine.problem.secret_and_kernel import POSITIVE_COUNTS
+from borel.errors import NotEnclosed
+from borel.numerics.graphs.rewrite import simplified
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic
+from borel.probability.normalisation import head_of
+
+if TYPE_CHECKING:
+    from borel.probability.measure import Measure
+
+_FIRST, _MOST = 32, 4096
+_TAIL = 1e-12
+"""The mass beyond the head that is small enough."""
+
+
+class CountMasses:
+    """The draws of a block of priors on integers, laws with mass at each of them.
+
+    Attributes are those of `DensityCells`, with points for cells and what is beyond for an end.
+
+    Parameters
+    ----------
+    priors : Measure
+        A batch of laws of one family.
+
+    Raises
+    ------
+    NotEnclosed
+        Laws of no such family, or with too many integers of some mass.
+    """
+
+    def __init__(self, priors: Measure):
+        if (priors.family or ("",))[0] not in POSITIVE_COUNTS:
+            raise NotEnclosed("draws of a prior on integers are enclosed for named families only")
+        density = priors.density
+        self.size = priors.batch[0]
+        parameters = {
+            name: np.broadcast_to(np.asarray(density.parameters[name], float), (self.size,))
+            for name in density.graph.inputs
+            if name != "x"
+        }
+        program, count = DrawProgram(simplified(density.graph), parameters), _FIRST
+        while True:
+            self.points = np.asarray(head_of(priors.on, count), float)
+            x = arithmetic.constant(self.points, self.points)
+            with np.errstate(all="ignore"):
+                masses = batched.exp(arithmetic.value(program.run(x, 0)[0]))
+            low = np.maximum(masses[0], 0.0)
+            known = low.sum(axis=1) * (1 - (count + 2) * 2.0**-52)
+            beyond = np.maximum(1.0 - known, 0.0) + 2.0**-50
+            if beyond.max() <= _TAIL or count >= _MOST:
+                break
+            count *= 2
+        if beyond.max() > 1e-6:
+            raise NotEnclosed("the draws have too many integers of some mass")
+        self.interval, self.ends = (float(self.points[0]), math.inf), [(self.points[-1], math.inf)]
+        self.lost = np.zeros(self.size, bool)
+        self.log_total = batched.point(np.zeros((self.size, 1)))
+        middle, radius = middle_and_radius((low, masses[1]))
+        without_denormals(middle, radius)
+        self.middle, self.radius, self.bounds = middle, raised(radius), raised(beyond[:, None])
+        self.sizes, self.errors = raised(np.abs(middle)), raised(np.zeros((self.size, 0)))
+
+
+def typical(priors: Measure) -> int:
+    """Return the draw that is spread out most."""
+    values: dict[str, Any] = (priors.family or ("", {}))[1]
+    for name, sign in (("mu", 1.0), ("p", -1.0)):
+        if name in values and np.ndim(values[name]):
+            return int(np.argmax(sign * np.asarray(values[name])))
+    return 0

@@ -1,0 +1,433 @@
+r"""The densities of many draws of a prior on one set of cells, as polynomials with error bounds.
+
+On a cell with centre c and half its width h, with u = (x - c) / h,
+
+.. math:: p_d(x) = \sum_{j \le n} P_{dj} u^j + e(x), \qquad |e(x)| \le \text{loose}_d,
+
+by Taylor's formula: the coefficients below n at c, that of degree n anywhere in the cell, its
+middle kept and its spread a part of the error. All draws share the cells, which are halved until
+no draw of a sample errs by much. What depends on the parameters alone is computed once a draw.
+Beside an end where a density has no Taylor series, and on half-lines, its mass is enclosed.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from borel.engine.draws.end_masses import EndMasses
+from borel.engine.problem.prior_masses import mass_function
+from borel.engine.problem.prior_normalisation import FAMILIES, require_one
+from borel.errors import NotEnclosed
+from borel.numerics.graphs import rewrite
+from borel.numerics.graphs.dependence import through
+from borel.numerics.graphs.graph import GraphBuilder
+from borel.numerics.intervals import batched, interpreter
+from borel.numerics.jets import arithmetic
+from borel.numerics.jets.elementary import logarithm
+from borel.numerics.jets.interpreter import Program
+from borel.probability import families
+from borel.probability.alphabets import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.numerics.graphs.graph import Graph
+    from borel.numerics.intervals.batched import Box
+    from borel.probability.measure import Measure
+
+DEGREE = 8
+_ERROR = 1e-11
+"""The mass by which the polynomials of a cell may be off, before it is halved."""
+_TAIL = 1e-14
+"""The mass of a half-line that is not cut any more."""
+_FIRST, _ROUNDS, _MOST = 16, 48, 600
+_SAMPLE = 24
+_LANES = 16_000
+_CLOSE, _STEPS = 2.0**-40, 40
+"""How near to a singular end the cells go, as a part of the first of them."""
+_FAR, _FARTHEST = 44, 100
+
+
+def middle_and_radius(a: Box) -> Box:
+    """Return intervals as middles and radii; infinite ones have an infinite radius."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        middle = a[0] / 2 + a[1] / 2
+        middle = np.where(np.isfinite(middle), middle, 0.0)
+        radius = np.maximum(a[1] - middle, middle - a[0]) * (1 + 2.0**-51) + 2.0**-1060
+    return middle, np.where(np.isnan(radius), np.inf, radius)
+
+
+def without_denormals(middle: np.ndarray, radius: np.ndarray) -> None:
+    """Write 0 for tiny middles, in place, and what they lose to the radii: products are slow."""
+    small = np.abs(middle) < 1e-150
+    radius[small] += np.abs(middle[small])
+    middle[small] = 0.0
+
+
+def raised(values: np.ndarray) -> np.ndarray:
+    """Return numbers >= 0 in single precision, rounded upwards; products of two do not underflow.
+
+    Two digits are enough for errors.
+    """
+    return np.where(values > 0, np.maximum(values * (1 + 1e-6), 2e-19), values).astype(np.float32)
+
+
+class DrawProgram:
+    """A function of the secret and of the parameters of a draw, ready to run for many draws.
+
+    Parameters
+    ----------
+    graph : Graph
+        The function.
+    parameters : dict
+        The numbers of the draws, arrays (draws,), by the names of their inputs.
+    """
+
+    def __init__(self, graph: Graph, parameters: dict[str, np.ndarray]):
+        outer, inner = through(graph, tuple(parameters))
+        self.program = Program(outer)
+        self.known: dict[str, Box] = {}
+        points = {name: (v, v) for name, v in parameters.items()}
+        for k, part in enumerate(inner):
+            low, high = interpreter.evaluate(part, points)
+            same = bool((low == high).all())
+            self.known[f"w{k}"] = (low, low) if same else (low, high)
+
+    def run(
+        self, x: Box, order: int, draws: Any = slice(None), name: str = "x", **about: Any
+    ) -> tuple[Box, Any]:
+        """Return jets (length, draws, lanes) over boxes of the secret, and what they decided."""
+        lanes = arithmetic.part(x, np.s_[:, None, :])
+        named: dict[str, Box] = {name: lanes}
+        for key, box in self.known.items():
+            named[key] = arithmetic.part(box, np.s_[None, draws, None])
+        found = self.program.run(named, order, **about)
+        return found.jet, found.decisions
+
+
+def jets_of(found: Box, length: int, shape: tuple[int, int]) -> Box:
+    """Return a jet with all of its entries, for every draw and lane; what is unknown is NaN."""
+    out = np.zeros((2, length, *shape))
+    for end in (0, 1):
+        out[end, : len(found[end])] = found[end]
+    return out[0], out[1]
+
+
+class DensityCells:
+    """The densities of the draws of a block of priors on a line.
+
+    Parameters
+    ----------
+    priors : Measure
+        A batch of measures with a density on an interval.
+    breaks : tuple of float
+        Where else to cut the interval.
+
+    Attributes
+    ----------
+    low, high, centre, half : ndarray (cells,)
+        The cells, side by side.
+    ends : list of tuple
+        The intervals that are left at the ends of the alphabet, of which only the mass is known.
+    middle, sizes, radius : ndarray (draws, features)
+        The coefficients of one cell after the other and the masses of the ends: their middles, and
+        bounds of their magnitudes and of their errors.
+    bounds : ndarray (draws, cells + ends)
+        Bounds of the densities on cells, and of the masses of the ends.
+    errors : ndarray (draws, cells)
+        The errors of the polynomials.
+    lost : ndarray of bool (draws,)
+        The draws of which something is not enclosed.
+
+    Raises
+    ------
+    NotEnclosed
+        Densities that are not traced, or not seen to be positive almost everywhere.
+    """
+
+    def __init__(self, priors: Measure, breaks: tuple[float, ...] = ()):
+        density, on = priors.density, priors.on
+        if not isinstance(on, Interval):
+            raise NotEnclosed(f"draws of densities on {on!r} are not enclosed")
+        if density is None or density.graph is None:
+            raise NotEnclosed("the priors could not be traced")
+        self.priors, self.size = priors, priors.batch[0]
+        self.family = (priors.family or ("",))[0] in FAMILIES
+        self.interval = float(on.lower), float(on.upper)
+        graph = density.graph
+        parameters = {
+            name: np.broadcast_to(np.asarray(density.parameters[name], float), (self.size,))
+            for name in graph.inputs
+            if name != "x"
+        }
+        linear = rewrite.linear_of(graph) if density.log else rewrite.simplified(graph)
+        self.beside = EndMasses(linear, parameters, self.interval, DrawProgram)
+        # exponentials of the logarithms of its terms, if it was written as a logarithm
+        self.density = DrawProgram(_sum_of(self.beside.logs) if density.log else linear, parameters)
+        if not (self.family or self.beside.positive(priors.breaks)):
+            raise NotEnclosed("not every draw is seen to be positive almost everywhere")
+        self._sample = _spread_out(parameters, self.size)
+        marks = sorted({b for b in (*priors.breaks, *breaks) if on.lower < b < on.upper})
+        self._made: dict[Callable, Any] = {}
+        self.ends: list[tuple[float, float]] = []
+        self._masses: list[Box] = []
+        self._lay_out(marks)
+
+    def once(self, make: Callable[[DensityCells], Any]) -> Any:
+        """Return what a function makes of the cells, made once."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]
+
+    # -- what integrals read ----------------------------------------------------------------
+
+    @cached_property
+    def log_total(self) -> Box:
+        """The logarithm (draws, 1) of the mass of every density, 0 for a law by its name.
+
+        The law meant is the one that integrates to 1.
+
+        Raises
+        ------
+        InvalidInput
+            A density that is proved to miss 1 by more than the rounding of floats.
+        """
+        if self.family:
+            return batched.point(np.zeros((self.size, 1)))
+        unit = batched.point(self.half)
+        ends = [
+            batched.divide(batched.subtract(batched.point(v), batched.point(self.centre)), unit)
+            for v in (self.low, self.high)
+        ]
+        total: Box = self.mass[0].sum(axis=1) * (1 - 1e-14), self.mass[1].sum(axis=1) * (1 + 1e-14)
+        before, after = ends
+        shape, own = (self.size, len(self.low), DEGREE + 1), len(self.low) * (DEGREE + 1)
+        middle, radius = (v[:, :own].reshape(shape) for v in (self.middle, self.radius))
+        for j in range(DEGREE + 1):
+            width = batched.divide(
+                batched.subtract(after, before), batched.point(np.array(j + 1.0))
+            )
+            spread = radius[..., j].astype(float)
+            part = batched.add(batched.point(middle[..., j]), (-spread, spread))
+            if j == 0:
+                error = self.errors.astype(float)
+                part = batched.add(part, (-error, error))
+            part = batched.multiply(part, batched.multiply(width, unit))
+            total = batched.add(total, batched.total(part, axis=1))
+            before, after = batched.multiply(before, ends[0]), batched.multiply(after, ends[1])
+        known = np.flatnonzero(~self.lost & (total[0] > 0))
+        for k in (
+            (known[np.argmax(total[0][known])], known[np.argmin(total[1][known])])
+            if len(known)
+            else ()
+        ):
+            mass = float(total[0][k]), float(total[1][k])
+            require_one(self.priors.density, mass, "learnt * mech", f"one of the draws ({k})")
+        out = logarithm((np.maximum(total[0], 0.0)[None, :, None], total[1][None, :, None]), 0)
+        return batched.settled((out[0][0], out[1][0]))
+
+    # -- cells ------------------------------------------------------------------------------
+
+    def _lay_out(self, marks: list[float]) -> None:
+        lower, upper = self.interval
+        edges = {*marks}
+        for end, sign in ((lower, -1.0), (upper, 1.0)):
+            if math.isfinite(end):
+                edges.add(end)
+            else:
+                edges |= self._half_line(end, sign, marks)
+        first, last = min(edges), max(edges)
+        if math.isfinite(lower) and math.isfinite(upper):
+            edges |= {*np.linspace(first, last, _FIRST + 1).tolist()}
+        else:
+            powers = [s * 2.0**k for k in range(-4, _FARTHEST) for s in (-1.0, 1.0)]
+            start = lower if math.isfinite(lower) else upper if math.isfinite(upper) else 0.0
+            edges |= {start + p for p in powers if first < start + p < last}
+        cuts = np.array(sorted(edges))
+        for end, at in ((lower, 0), (upper, -1)):
+            if math.isfinite(end):
+                cuts = self._finite_end(cuts, end, at)
+        a, b, _ = self._halved(cuts[:-1], cuts[1:], self._sample)
+        a, b, found = self._halved(a, b, slice(None))
+        order = np.argsort(a)
+        self.low, self.high = a[order], b[order]
+        self.centre = self.low / 2 + self.high / 2
+        self.half = _half(self.low, self.high, self.centre)
+        middle, radius, loose, top = (v[:, order] for v in found)
+        own = np.abs(middle).sum(axis=2) + radius.sum(axis=2) + loose
+        top = np.fmin(top, own * (1 + 2.0**-40))
+        none = np.zeros((self.size, 0))
+        low, high = (
+            np.concatenate([none, *(m[k][:, None] for m in self._masses)], axis=1) for k in (0, 1)
+        )
+        self.mass = low, high
+        known = np.isfinite(loose).all(axis=1) & np.isfinite(top).all(axis=1)
+        self.lost = ~(known & np.isfinite(self.mass[1]).all(axis=1))
+        mass = middle_and_radius(self.mass)
+        flat = (v.reshape(self.size, -1) for v in (middle, radius))
+        middle, radius = (np.concatenate(p, axis=1) for p in zip(flat, mass, strict=True))
+        for part in (middle, radius, loose):
+            part[self.lost] = 0.0
+        without_denormals(middle, radius)
+        bounds = np.concatenate([top, self.mass[1]], axis=1)
+        bounds[self.lost] = 0.0
+        self.middle, self.radius, self.bounds = middle, raised(radius), raised(bounds)
+        self.sizes, self.errors = raised(np.abs(middle)), raised(loose)
+
+    def _half_line(self, end: float, sign: float, marks: list[float]) -> set[float]:
+        """Return where the last cell ends; beyond, every draw has next to no mass, if it can be."""
+        start = self.interval[0] if sign > 0 else self.interval[1]
+        start = start if math.isfinite(start) else 0.0
+        best = None
+        for k in range(-2, _FARTHEST):
+            edge = start + sign * 2.0**k
+            if any(sign * m >= sign * edge for m in marks):
+                continue
+            mass = self.beside.of(end, edge)
+            largest = float(mass[1].max())
+            if best is None or largest <= best[0]:
+                best = largest, edge, mass
+            if largest <= _TAIL:
+                break
+        assert best is not None
+        _, edge, mass = best
+        if not best[0] <= _TAIL and self.family:
+            edge = start + sign * 2.0**_FAR
+            mass = self._by_name(min(edge, end), max(edge, end))
+        if not mass[1].max() <= 1e-6:
+            raise NotEnclosed("the mass of the priors far out is not bounded by their densities")
+        self.ends.append((min(edge, end), max(edge, end)))
+        self._masses.append(mass)
+        return {edge}
+
+    def _by_name(self, a: float, b: float) -> Box:
+        """Enclose the masses of an interval by the distribution functions of a family."""
+        name, values = self.priors.family or ("", {})
+        found = []
+        for i in range(self.size):
+            own = {k: float(np.broadcast_to(v, (self.size,))[i]) for k, v in values.items()}
+            mass = mass_function(getattr(families, name)(**own))
+            found.append((0.0, 1.0) if mass is None else mass(a, b))
+        low, high = np.array(found).T
+        return low, high
+
+    def _finite_end(self, cuts: np.ndarray, end: float, at: int) -> np.ndarray:
+        """Cut towards an end where some draw has no Taylor series, and leave its mass there."""
+        inner = cuts[1] if at == 0 else cuts[-2]
+        a, b = np.array([min(end, inner)]), np.array([max(end, inner)])
+        loose = self._evaluate(a, b)[2]
+        if np.isfinite(loose).all() and (loose * (b - a) < 1.0).all():
+            return cuts
+        width = (inner - end) * _CLOSE
+        edge = end + width
+        if edge == end:  # the floats beside the end are as near as that
+            edge = end + (inner - end) * 2.0**-30
+        mass = self.beside.of(end, edge)
+        self.ends.append((min(edge, end), max(edge, end)))
+        self._masses.append(mass)
+        steps = end + (inner - end) * 2.0 ** -np.arange(1.0, 1.0 + _STEPS)
+        kept = cuts[cuts != end]
+        return np.unique([*kept, edge, *steps[np.abs(steps - end) > abs(edge - end)]])
+
+    def _halved(self, a: np.ndarray, b: np.ndarray, draws: Any) -> tuple[Any, ...]:
+        """Halve cells until some draws are known well enough; return the cells and what is known.
+
+        First that is a sample of the draws: all of them ask for few cells more.
+        """
+        cells, found, count = [], [], 0
+        for turn in range(_ROUNDS):
+            fresh = self._evaluate(a, b, draws)
+            again = ~(fresh[2].max(axis=0) * (b - a) <= _ERROR)
+            again &= b - a > 2.0**-40 * np.maximum(abs(a), abs(b))
+            count += len(a)
+            if turn == _ROUNDS - 1:
+                again[:] = False
+            if count + again.sum() > _MOST:  # the worst of them
+                error = np.where(again, fresh[2].max(axis=0) * (b - a), 0.0)
+                again[np.argsort(-error)[max(0, _MOST - count) :]] = False
+            cells.append((a[~again], b[~again]))
+            found.append([v[:, ~again] for v in fresh])
+            if not again.any():
+                break
+            count -= int(again.sum())
+            middle = a[again] / 2 + b[again] / 2
+            a, b = np.concatenate([a[again], middle]), np.concatenate([middle, b[again]])
+        a, b = (np.concatenate(v) for v in zip(*cells, strict=True))
+        return a, b, [np.concatenate(v, axis=1) for v in zip(*found, strict=True)]
+
+    def _evaluate(self, low, high, draws: Any = slice(None)) -> tuple[np.ndarray, ...]:
+        """Return coefficients with their radii, errors and bounds of the densities on cells."""
+        count = len(range(*draws.indices(self.size))) if isinstance(draws, slice) else len(draws)
+        step = max(1, _LANES // max(count, 1))
+        parts = []
+        with np.errstate(all="ignore"):
+            for start in range(0, len(low), step):
+                some = slice(start, start + step)
+                parts.append(self._some(low[some], high[some], draws, count))
+        return tuple(np.concatenate(p, axis=1) for p in zip(*parts, strict=True))
+
+    def _some(self, low, high, draws, count: int) -> tuple[np.ndarray, ...]:
+        n, shape = DEGREE, (count, len(low))
+        centre = low / 2 + high / 2
+        half = _half(low, high, centre)
+        box, decisions = self.density.run(arithmetic.variable(low, high, n), n, draws)
+        at, _ = self.density.run(
+            arithmetic.variable(centre, centre, n - 1), n - 1, draws, decisions=decisions
+        )
+        outer, inner = jets_of(box, n + 1, shape), jets_of(at, n, shape)
+        top = outer[1][0]
+        middle, radius = np.zeros((*shape, n + 1)), np.zeros((*shape, n + 1))
+        scale: Box = batched.point(np.ones(len(low)))
+        for j in range(n):
+            part = batched.multiply((inner[0][j], inner[1][j]), scale)
+            middle[..., j], radius[..., j] = middle_and_radius(part)
+            scale = batched.multiply(scale, batched.point(half))
+        last = middle_and_radius(batched.multiply((outer[0][n], outer[1][n]), scale))
+        middle[..., n], loose = last
+        # where there is no such coefficient: by the slope, and by the range
+        slope = (outer[0][1], outer[1][1])
+        by_slope = middle_and_radius(batched.multiply(slope, batched.point(half)))
+        by_range = middle_and_radius((np.maximum(outer[0][0], 0.0), outer[1][0]))
+        known = np.isfinite(radius[..., 0])
+        spread = np.where(known, by_slope[1], np.inf)
+        whole = np.isfinite(loose) & np.isfinite(radius).all(axis=2)
+        loose = np.where(whole, loose, np.inf)
+        for better, error, head, second in (
+            (spread < loose, spread, None, by_slope[0]),
+            (by_range[1] < np.minimum(loose, spread), by_range[1], by_range[0], 0.0),
+        ):
+            loose = np.where(better, error, loose)
+            middle[..., 1:] = np.where(better[..., None], 0.0, middle[..., 1:])
+            radius[..., 1:] = np.where(better[..., None], 0.0, radius[..., 1:])
+            middle[..., 1] = np.where(better, second, middle[..., 1])
+            if head is not None:
+                middle[..., 0] = np.where(better, head, middle[..., 0])
+                radius[..., 0] = np.where(better, 0.0, radius[..., 0])
+        lost = ~np.isfinite(loose)
+        middle[lost], radius[lost] = 0.0, 0.0
+        return middle, radius, loose, np.where(np.isnan(top), np.inf, top)
+
+
+def _sum_of(logs: list[Graph]) -> Graph:
+    """Return the sum of exponentials of some graphs."""
+    b = GraphBuilder(*logs)
+    terms = [b.add("exp", k) for k in b.roots]
+    total = terms[0]
+    for k in terms[1:]:
+        total = b.add("add", total, k)
+    return b.graph(total)
+
+
+def _half(low, high, centre) -> np.ndarray:
+    return np.maximum(high - centre, centre - low) * (1 + 2.0**-51)
+
+
+def _spread_out(parameters: dict[str, np.ndarray], size: int) -> np.ndarray:
+    """Return some draws: evenly spaced ones, and those of the extreme parameters."""
+    some = [np.linspace(0, size - 1, min(size, _SAMPLE)).astype(int)]
+    some += [np.array([v.argmin(), v.argmax()]) for v in parameters.values()]
+    return np.unique(np.concatenate(some))

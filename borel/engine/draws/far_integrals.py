@@ -1,0 +1,212 @@
+"""The leakage of every draw on unbounded or singular boxes of outcomes, by the slope of log f in x.
+
+``log f(y|x) - log f(y|x0)`` is integrated from one end of the secrets, cell by cell, as for one
+prior (`leakage_far_out`); then its exponential stands for the kernel, for every y of the box.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from borel.engine.draws.density_cells import DensityCells, middle_and_radius
+from borel.engine.draws.kernel_integrals import (
+    NODES,
+    Integrals,
+    Sums,
+    largest_product,
+    marginals,
+)
+from borel.engine.kernels import leakage_far_out
+from borel.engine.kernels.quadrature_rules import Outcomes, nodes, power, rule
+from borel.engine.problem.secret_and_kernel import boxes
+from borel.numerics.intervals import batched
+from borel.numerics.jets import arithmetic, elementary
+
+if TYPE_CHECKING:
+    from borel.engine.draws.count_masses import CountMasses
+    from borel.engine.problem.secret_and_kernel import Surface
+    from borel.numerics.intervals.batched import Box
+    from borel.numerics.jets.interpreter import Program
+
+
+def far_leakage(
+    surface: Surface, kind: str, low: float, high: float, cells: DensityCells | CountMasses
+) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose the leakage of every draw for almost every y of one box, perhaps unbounded.
+
+    Nothing is known for secrets that are integers.
+    """
+    lower, upper = np.zeros(cells.size), np.full(cells.size, np.inf)
+    if not isinstance(cells, DensityCells):
+        return lower, upper
+    with np.errstate(all="ignore"):
+        for log in surface.logs:
+            pieces = _Pieces.of(surface, log, (low, high), cells)
+            if pieces is None:
+                continue
+            for backwards in (False, True):
+                found = pieces.leakage(kind, backwards)
+                lower, upper = np.fmax(lower, found[0]), np.fmin(upper, found[1])
+        if lower.any() and not leakage_far_out._alive(surface, low, high):
+            lower = np.zeros(cells.size)
+    wrong = lower > upper
+    return np.where(wrong, 0.0, lower), np.where(wrong, np.inf, upper)
+
+
+class _Pieces:
+    """Log f on the bounded pieces of the secrets: the cells, and what is left beside finite ends.
+
+    ``outer`` are jets over the pieces, ``inner`` those at their middles.
+    """
+
+    def __init__(self, surface: Surface, log: Program, y: tuple[float, float], cells, a, b):
+        self.surface, self.log, self.y, self.cells = surface, log, y, cells
+        self.a, self.b = a, b
+        self.middle = a + (b - a) / 2
+        self.outer: Box
+        self.inner: Box
+
+    @classmethod
+    def of(
+        cls, surface: Surface, log: Program, y: tuple[float, float], cells: DensityCells
+    ) -> _Pieces | None:
+        """Return the pieces, unless log f has no bounded slope there, or may jump between them."""
+        finite = [p for p in cells.ends if all(map(math.isfinite, p))]
+        a = np.array([*cells.low, *(p[0] for p in finite)])
+        b = np.array([*cells.high, *(p[1] for p in finite)])
+        order = np.argsort(a)
+        out = cls(surface, log, y, cells, a[order], b[order])
+        at, n = out._y(len(a)), NODES
+        x = boxes(out.a[:, None], out.b[:, None], 0, n)
+        over = log.run(surface.inputs(x, at), n)
+        m = out.middle[:, None]
+        found = log.run(surface.inputs(boxes(m, m, 0, n), at), n, decisions=over.decisions)
+        out.outer, out.inner = _filled(over.jet, len(a)), _filled(found.jet, len(a))
+        bounded = np.isfinite(out.outer[0][1]).all() and np.isfinite(out.outer[1][1]).all()
+        if not (bounded and leakage_far_out._continuous(surface, log, out.middle, *y)):
+            return None
+        return out
+
+    def _y(self, count: int) -> Box:
+        return np.full((1, count), self.y[0]), np.full((1, count), self.y[1])
+
+    def _increment(self, step: Box) -> Box:
+        """Enclose log f at a distance from the middles, less that there."""
+        by_slope = batched.multiply((self.outer[0][1], self.outer[1][1]), step)
+        total: Box = batched.point(np.zeros_like(step[0]))
+        raised: Box = batched.point(np.ones_like(step[0]))
+        for k in range(1, NODES + 1):
+            raised = batched.multiply(raised, step)
+            part = self.inner if k < NODES else self.outer
+            total = batched.add(total, batched.multiply((part[0][k], part[1][k]), raised))
+        return batched.meet(batched.settled(total), batched.settled(by_slope))
+
+    def leakage(self, kind: str, backwards: bool) -> Box:
+        """Enclose the leakage by log f(y|x) - log f(y|x0), x0 the first or the last cut."""
+        a, b, middle = self.a, self.b, self.middle
+        left, right = (batched.subtract(batched.point(v), batched.point(middle)) for v in (a, b))
+        to_left, to_right = self._increment(left), self._increment(right)
+        step = batched.subtract(to_right, to_left)
+        if backwards:
+            steps = batched.each(batched.negative(step), lambda v: v[::-1])
+            at = batched.each(leakage_far_out._running(steps), lambda v: v[::-1])
+        else:
+            at = leakage_far_out._running(step)
+        at_left, at_right = batched.each(at, lambda v: v[:-1]), batched.each(at, lambda v: v[1:])
+        height = (
+            batched.subtract(at_right, to_right)
+            if backwards
+            else batched.subtract(at_left, to_left)
+        )
+        slope = self.outer[0][1], self.outer[1][1]
+        span = batched.multiply(slope, (left[0], right[1]))
+        over = batched.add(height, span)
+        monotone = (slope[0] >= 0) | (slope[1] <= 0)
+        top = np.where(monotone, np.maximum(at_left[1], at_right[1]), over[1]).max()
+        bottom = np.where(monotone, np.minimum(at_left[0], at_right[0]), over[0]).min()
+        ends = self._ends(over, (at[0][0], at[1][0]), (at[0][-1], at[1][-1]))
+        for pair in ends:
+            top, bottom = max(top, pair[1]), min(bottom, pair[0])
+        sure_top = max(at_left[0].max(), at_right[0].max(), height[0].max())
+        sure_bottom = min(at_left[1].min(), at_right[1].min(), height[1].min())
+        total = marginals(self.cells, self._integrals(height, over, ends))
+        total = np.maximum(total[0][:, :, 0], 0.0), total[1][:, :, 0]
+        logs = elementary.logarithm(total, 0)
+        least, most = batched.subtract(
+            (logs[0][0], logs[1][0]), batched.each(self.cells.log_total, lambda v: v[:, 0])
+        )
+        if kind == "pml":
+            lower, upper = sure_top - most, top - least
+        else:
+            lower, upper = least - sure_bottom, most - bottom
+        lower = np.where(np.isfinite(lower), lower - 2.0**-48 * (1 + np.abs(lower)), 0.0)
+        upper = np.where(np.isfinite(upper), upper + 2.0**-48 * (1 + np.abs(upper)), np.inf)
+        return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+
+    def _ends(self, over: Box, first, last) -> list[tuple[float, float]]:
+        """Enclose log f on what is left at the ends, relative to x0."""
+        out = []
+        for a, b in self.cells.ends:
+            if math.isfinite(a) and math.isfinite(b):
+                k = int(np.searchsorted(self.a, a))
+                out.append((float(over[0][k]), float(over[1][k])))
+                continue
+            at = first if math.isinf(a) else last
+            # from inside the last piece on: log f may jump at its end
+            a, b = (a, self.middle[0]) if math.isinf(a) else (self.middle[-1], b)
+            x = boxes(np.array([[a]]), np.array([[b]]), 0, 1)
+            jet = self.log.run(self.surface.inputs(x, self._y(1)), 1).jet
+            slope = arithmetic.entry(jet, 1)
+            away = (
+                (np.array([-np.inf]), np.zeros(1))
+                if math.isinf(a)
+                else (np.zeros(1), np.array([np.inf]))
+            )
+            move = batched.settled(batched.multiply(slope, away))
+            if not np.isfinite(slope[0] + slope[1]).all():  # then log f may jump
+                move = np.array([-np.inf]), np.array([np.inf])
+            out.append((float(at[0] + move[0][0]), float(at[1] + move[1][0])))
+        return out
+
+    def _integrals(self, height: Box, over: Box, ends: list[tuple[float, float]]) -> Integrals:
+        """Return the integrals over the cells of e^(log f(y|x) - log f(y|x0)), for every y."""
+        cells, n = self.cells, NODES
+        where = np.searchsorted(self.a, cells.low)
+        a, b = cells.low, cells.high
+        at = nodes(self.a[:, None], self.b[:, None], 0, rule(n), np.arange(n))
+        step = batched.subtract((at[0][0], at[1][0]), batched.point(self.middle))
+        exponent = batched.add(height, self._increment(step))
+        values = elementary.exponential((exponent[0][None], exponent[1][None]), 0)
+        jet = elementary.exponential(
+            (
+                np.concatenate([over[0][None], self.outer[0][1:]]),
+                np.concatenate([over[1][None], self.outer[1][1:]]),
+            ),
+            n,
+        )
+        length = batched.subtract(batched.point(self.b), batched.point(self.a))
+        scale = power(batched.multiply(length, batched.point(np.array(0.5))), n)[1]
+        error = np.maximum(np.abs(jet[0][n]), np.abs(jet[1][n])) * scale * largest_product()
+        error = np.where(np.isnan(error), np.inf, error + 2.0**-1060)
+        flat, spread = middle_and_radius((jet[0][0], jet[1][0]))
+        by_nodes = (error <= spread) & np.isfinite([*values[0][0], *values[1][0]]).all(axis=0)
+        low, high = (np.where(by_nodes, v, flat)[:, :, where] for v in values)
+        error = np.where(by_nodes, error, spread)[where]
+        point = Outcomes(np.zeros(1), np.zeros(1), np.zeros(1), 0, np.zeros(1))
+        sums = Sums(point, cells)
+        sums.add(np.arange(len(a)), a, b, (low, high), high[0], error, first=True)
+        return sums.finished([middle_and_radius(_exp(pair)) for pair in ends])
+
+
+def _filled(jet: Box, count: int) -> Box:
+    """Return a jet with all of its entries; what is unknown is infinite."""
+    out = np.zeros((2, NODES + 1, count))
+    out[0, : len(jet[0])], out[1, : len(jet[1])] = jet
+    return np.where(np.isnan(out[0]), -np.inf, out[0]), np.where(np.isnan(out[1]), np.inf, out[1])
+
+
+def _exp(pair: tuple[float, float]) -> Box:
+    return batched.exp((np.array([pair[0]]), np.array([pair[1]])))
