@@ -113,7 +113,7 @@ def test_what_is_not_known_to_be_covered_is_conditional():
     assert found.status == "conditional"
 
 
-# -- draws of priors ------------------------------------------------------------------------------
+# -- draws and sets of priors -----------------------------------------------------------------------
 
 ALPHA, BETA = np.array([[1.5, 2.0, 40.0]]), np.array([[60.0, 3.0, 1.5]])
 
@@ -130,6 +130,21 @@ def learnt():
 def half_tilted(y, x):
     """f_Y = 1 + m (y - 1/2) for a mean m of X; f(y|x) lies between 1 and y + 1/2."""
     return 1 + x * (y - 0.5)
+
+
+FAR = 1e-4
+"""A miss so large that neither the kernel nor f_Y alone covers it, nor a tolerance."""
+
+
+def far_off(factor, monkeypatch):
+    """A kernel that misses 1 by as much, of which that is known."""
+    monkeypatch.setattr(kernel_operations, "check_normalised", lambda _: DECLARED)
+    monkeypatch.setattr(certified, "statement", lambda *_: Normalisation.within(FAR))
+    return bl.Mechanism(
+        lambda y, x: half_tilted(y, x) * (1 + (FACTORS[factor](x) - 1) * (FAR / OFF)),
+        secret=UNIT,
+        outcome=UNIT,
+    )
 
 
 def leakages_of(m):
@@ -156,18 +171,10 @@ def figures_of_draws(leakage, of, places=(0.25, 0.75, "sup")):
 @pytest.mark.parametrize("leakage", [bl.pml, bl.pmc])
 @pytest.mark.parametrize("factor", FACTORS)
 def test_a_figure_of_each_draw_covers_the_law_meant(factor, leakage, monkeypatch):
-    """Of a miss so large that neither the kernel nor f_Y alone covers it, nor a tolerance."""
-    miss = 1e-4
-    monkeypatch.setattr(kernel_operations, "check_normalised", lambda _: DECLARED)
-    monkeypatch.setattr(certified, "statement", lambda *_: Normalisation.within(miss))
-    kernel = bl.Mechanism(
-        lambda y, x: half_tilted(y, x) * (1 + (FACTORS[factor](x) - 1) * (miss / OFF)),
-        secret=UNIT, outcome=UNIT,
-    )  # fmt: skip
-    for found in figures_of_draws(leakage, learnt() * kernel):
+    for found in figures_of_draws(leakage, learnt() * far_off(factor, monkeypatch)):
         assert found.status == "certified"
         assert found.draws["upper"].values.max() < 0.7
-        assert (found.draws["upper"] - found.draws["lower"]).values.max() < 6 * miss
+        assert (found.draws["upper"] - found.draws["lower"]).values.max() < 6 * FAR
 
 
 def test_draws_of_a_kernel_are_as_certain_as_its_total():
@@ -182,3 +189,26 @@ def test_draws_of_a_kernel_are_as_certain_as_its_total():
     assert found.status == found.largest_draw().status == "certified"
     (note,) = (a for a in found.assumptions if a.startswith("kernel normalised"))
     assert OFF <= float(note.removeprefix("kernel normalised: proved within ")) <= 1e-6
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_balls_of_priors_cover_the_law_meant(factor, monkeypatch):
+    """Half of the mass moves to an end of the secrets: the mean of X is 1/8 or 7/8 then."""
+    ball = bl.priors.tv_ball(FLAT, 0.5) * far_off(factor, monkeypatch)
+    for y, least, most in ((0.49, 7 / 8, 1 / 8), (0.51, 1 / 8, 7 / 8)):
+        low, high = (1 + m * (y - 0.5) for m in (least, most))
+        truths = math.log(max(1, y + 0.5) / low), math.log(high / min(1, y + 0.5))
+        for leakage, truth in zip((bl.pml, bl.pmc), truths, strict=True):
+            found = leakage(ball)(y)
+            assert found.status == "certified"
+            assert found.lower <= truth <= found.upper <= found.lower + 9 * FAR
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_suprema_over_contaminations_cover_the_law_meant(factor, monkeypatch):
+    """PML is largest at y = 0, where sup f is 1, f_Y is 3/4, and inf f, half of the prior, 1/2."""
+    of = bl.priors.contamination(FLAT, 0.5) * far_off(factor, monkeypatch)
+    with bl.options(tol=1e-5):
+        found = bl.pml(of).sup()
+    assert found.status == "certified"
+    assert found.lower <= math.log(8 / 5) <= found.upper <= found.lower + 8 * FAR

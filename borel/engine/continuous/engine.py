@@ -93,8 +93,7 @@ class CertifiedEngine(LawMeasures):
     joint : Joint
         The same, or one of a sum of its secrets (`reduced_joint`).
     slack : float
-        How far log f(y|x) may be from that of the law meant, f(y|x) over its integral: its suprema,
-        log f_Y, and masses as factors, are widened by that.
+        Suprema of log f(y|x), log f_Y, and masses as factors, are widened by it.
     covers : bool
         Whether figures would be certified but for a slack of more than rounding. Those that cover
         it are (`covering`).
