@@ -113,7 +113,7 @@ def test_what_is_not_known_to_be_covered_is_conditional():
     assert found.status == "conditional"
 
 
-# -- draws and sets of priors -----------------------------------------------------------------------
+# -- draws and sets of priors ----------------------------------------------------------------------
 
 ALPHA, BETA = np.array([[1.5, 2.0, 40.0]]), np.array([[60.0, 3.0, 1.5]])
 
