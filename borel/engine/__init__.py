@@ -103,7 +103,9 @@ def draws_engine(joint: Joint) -> DrawsEngine:
     if joint.prior.on.dim > 1 or joint.outcome.dim > 1:
         raise NotYet("learnt * mech", missing="products of alphabets that are not finite")
     if settings.current().engine != "estimate":
-        enclosed = joint._memo.fact("enclosed draws", lambda: _enclosed_draws(joint))
+        # what is proved of the kernel depends on the budget
+        key = "enclosed draws", settings.current().budget
+        enclosed = joint._memo.fact(key, lambda: _enclosed_draws(joint))
         if enclosed is not None:
             return enclosed
     return EstimateDraws(joint, engine_for)

@@ -254,7 +254,7 @@ class InformationDensity:
         engine = engine_for(joint)
         low, high = engine.information_density_at(xs[grid[0]], ys[grid[1]])
         open_ = (low != high) & (np.isinf(low) | np.isinf(high))
-        status = np.where(open_, "undecided", engine.status)
+        status = np.where(open_, "undecided", engine.status_covering)
         return xr.Dataset(
             {
                 "lower": (("x", "y"), low),
@@ -296,7 +296,8 @@ def _signed_bound(engine: Any, low: float, high: float) -> Bound:
         ends = (low, high) if proved else (-np.inf, np.inf)
         return Bound.undecided(*ends, reason=reason, assumptions=engine.assumptions)
     notes = () if engine.status == "estimate" else engine.assumptions
-    return Bound.of(engine.status, low, high, reason=engine.reason, assumptions=notes)
+    status = engine.status_covering
+    return Bound.of(status, low, high, reason=engine.reason, assumptions=notes)
 
 
 def _is_single(alphabet: Any, y: Any) -> bool:

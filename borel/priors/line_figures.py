@@ -238,7 +238,8 @@ class SetLines(SetEngine):
             found = bands.evaluate(of, np.array([low]), np.array([high]), 1e-10, deadline)
             if of == kind and not found.mass_low[0] > 0:
                 return 0.0
-            least = max(float(found.lower[0]) - _ROOM, 0.0)
+            # bands are of the kernel as it is written
+            least = max(float(found.lower[0]) - _ROOM - 2 * engine.slack, 0.0)
             ends.append((np.array([least]), np.array([math.inf])))
         return float(self._combined(kind, *ends)[0][0])
 

@@ -324,8 +324,7 @@ class RandomBound:
         if math.isinf(ends[1]) and not math.isinf(ends[0]):
             why = "the figure of some draw has no finite upper bound"
             return Bound.undecided(*ends, reason=why, **about)
-        make = {"exact": Bound.exact, "certified": Bound.certified}[self.status]
-        return make(*ends, **about)
+        return Bound.of(self.status, *ends, **about)
 
     def one(self, *, chain: int, draw: int) -> Bound:
         """Return the figure of one draw of the prior, which can be certified.

@@ -371,6 +371,24 @@ def _names(name: str, alphabet: Alphabet) -> str | tuple[str, ...]:
     return name if alphabet.dim == 1 else tuple(f"{name}{i}" for i in range(alphabet.dim))
 
 
+def ranges_of(density: Density) -> dict[str, Any]:
+    """Return the least and the greatest value of every input of a density."""
+    return {
+        name: _range(factor)
+        for argument, alphabet in density.alphabets.items()
+        for name, factor in zip(density.graph_names(argument), alphabet.factors, strict=True)
+    }
+
+
+def _range(alphabet: Any) -> tuple[float, float]:
+    """Return the least and the greatest point of an alphabet of numbers."""
+    if alphabet.kind == "finite":
+        return float(np.min(alphabet.array)), float(np.max(alphabet.array))
+    line = getattr(alphabet, "interval", alphabet)  # the atoms lie in it
+    low = -np.inf if line.lower is None else line.lower
+    return float(low), float(np.inf if line.upper is None else line.upper)
+
+
 def check_labels(name: str, alphabet: Alphabet) -> None:
     """Raise `InvalidInput` for integers that are no floats: a density would read another label."""
     for factor in alphabet.factors:

@@ -107,6 +107,25 @@ def check_rows(
     return float(miss.max())
 
 
+def rows_of_weights(
+    matrix: np.ndarray, secret: Alphabet, rounding: float
+) -> tuple[np.ndarray, float]:
+    """Divide rows by their sums; return them, and how far entries may be off, relatively."""
+    exact = matrix.dtype == object
+    with np.errstate(invalid="ignore", over="ignore"):
+        totals = matrix.sum(axis=1)
+    for label, row, total in zip(secret.labels, matrix, totals, strict=True):
+        if not (min(row) >= 0 and 0 < total < np.inf):
+            raise InvalidInput(
+                "from_matrix",
+                expected="weights >= 0 with a positive, finite sum in each row",
+                got=f"a sum of {total}" if min(row) >= 0 else f"a weight of {min(row)}",
+                where=f"secret {label!r}",
+            )
+    values = matrix / totals[:, None]
+    return values, 0.0 if exact else compounded(rounding, rounding, (matrix.shape[1] + 4) * U)
+
+
 def probes_of(mechanism: Mechanism, count: int) -> Any:
     """Return secrets at which a kernel is checked, some of them between its branch points."""
     parts = [d.turns("x") for d in (mechanism.density, *mechanism.masses.values())]
@@ -452,6 +471,8 @@ def clip(mechanism: Mechanism, lower: float, upper: float) -> Mechanism:
         breaks=mechanism.breaks,
         name=f"{mechanism.name} clipped to [{lower:g}, {upper:g}]",
     )
+    if mechanism.normalisation.proved:
+        out.normalisation = Normalisation.by("the law of a number that is clipped")
     if mechanism.sampler is not None:
         out.sampler = partial(_draw_clipped, mechanism.sampler, lower, upper)
     return out

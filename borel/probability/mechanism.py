@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
+from borel.memo import Memo
 from borel.numerics.intervals.rounding import Split, U, split
 from borel.probability import kernel_operations
 from borel.probability.alphabets import (
@@ -69,11 +70,17 @@ class Mechanism:
         their dimensions.
     name : str
         What to call it.
+    normalise : bool
+        Whether ``density`` and ``masses`` are weights, to be divided by their total over y, as
+        those of the exponential mechanism or of truncated noise.
 
     Raises
     ------
     InvalidInput
-        A density that is negative, NaN, not elementwise, or not a law of Y for some x.
+        A density that is negative, NaN, not elementwise, or not a law of Y for some x; weights
+        whose total is 0 or infinite.
+    NotYet
+        Weights whose total over y cannot be enclosed.
 
     Notes
     -----
@@ -124,6 +131,7 @@ class Mechanism:
         breaks: Sequence[float] = (),
         params: dict[str, Any] | None = None,
         name: str = "",
+        normalise: bool = False,
     ):
         _require_alphabets(secret=secret, outcome=outcome)
         self.secret, self.outcome, self.name = secret, outcome, name
@@ -145,6 +153,7 @@ class Mechanism:
         self.survival: Density | None = None
         self.sampler: Callable | None = None
         self.normalisation = DECLARED
+        self._memo = Memo()
         self.examined = False  # whether a proof that it is no law of Y was looked for, in vain
         self.unproved = ""  # why the matrix is known in float64 only, if it is
         self._matrix: np.ndarray | None = None
@@ -183,6 +192,8 @@ class Mechanism:
                 mass.check(f"{self!r}, the mass of the atom {atom:g}")
         elif masses:
             raise InvalidInput(repr(self), expected="a Mixed outcome for masses", got=repr(outcome))
+        if normalise:
+            self._divide()
         if secret.kind == outcome.kind == "finite":
             table = kernel_operations.tabulate(self.density, secret, outcome, repr(self))
             self._set_matrix(table.values, table.rounding)
@@ -190,9 +201,26 @@ class Mechanism:
         else:
             self.normalisation = kernel_operations.check_normalised(self)
 
+    def _divide(self) -> None:
+        """Divide the density and the masses, which are weights, by their total over y."""
+        from borel.probability.normalised_weights import divided
+
+        kernels = [self.density, *self.masses.values()]
+        graphs = divided(kernels, self.outcome, self.breaks, repr(self))
+        self.density, *masses = (
+            Density(None, d.alphabets, graph=g) for d, g in zip(kernels, graphs, strict=True)
+        )
+        self.masses = dict(zip(self.masses, masses, strict=True))
+
     @classmethod
     def from_matrix(
-        cls, matrix: Any, *, secret: Any = None, outcome: Any = None, name: str = ""
+        cls,
+        matrix: Any,
+        *,
+        secret: Any = None,
+        outcome: Any = None,
+        name: str = "",
+        normalise: bool = False,
     ) -> Mechanism:
         """Make a mechanism from its matrix: row = secret x, column = outcome y.
 
@@ -205,23 +233,33 @@ class Mechanism:
             unless its axes bear those names.
         secret, outcome : Alphabet, sequence of labels, or str, optional
             0, ..., n - 1 and 0, ..., m - 1 if not given. A string is the name of a dimension.
+        normalise : bool
+            Whether the entries are weights: rows are divided by their sums, exactly if they hold
+            Fractions or integers.
 
         Raises
         ------
         InvalidInput
-            A shape that does not match, negative or NaN entries, rows that do not sum to 1;
-            dimensions whose names do not say which is the secret.
+            A shape that does not match, negative or NaN entries, rows that do not sum to 1 (or,
+            of weights, that sum to 0); dimensions whose names do not say which is the secret.
 
         Examples
         --------
         >>> Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], secret=["no", "yes"])
         Mechanism(2 x 2 matrix: Finite(['no', 'yes']) -> Finite(2))
         """
-        return cls._from_matrix(matrix, secret, outcome, name)
+        return cls._from_matrix(matrix, secret, outcome, name, normalise=normalise)
 
     @classmethod
     def _from_matrix(
-        cls, matrix: Any, secret: Any, outcome: Any, name: str = "", rounding: float = 0.0
+        cls,
+        matrix: Any,
+        secret: Any,
+        outcome: Any,
+        name: str = "",
+        rounding: float = 0.0,
+        *,
+        normalise: bool = False,
     ) -> Mechanism:
         """Make a mechanism from a matrix whose entries may be off by a relative ``rounding``."""
         names: list[list | None] = [None, None]
@@ -259,6 +297,10 @@ class Mechanism:
             values = aligned(values, len(alphabets), own, alphabet, "from_matrix")
             alphabets.append(alphabet)
         out = cls(None, secret=alphabets[0], outcome=alphabets[1], name=name)
+        if normalise:
+            own = 0.0 if precision.bits >= DOUBLE.bits else float(precision.eps)
+            values, more = kernel_operations.rows_of_weights(values, alphabets[0], own)
+            rounding, precision = rounding + more, DOUBLE
         out._set_matrix(values, rounding, precision)
         return out
 

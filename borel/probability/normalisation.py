@@ -23,20 +23,29 @@ class Normalisation(NamedTuple):
 
     Attributes
     ----------
-    status : {"proved", "checked", "rounded", "declared"}
-        Proved; checked in float64 at some secrets; true up to the rounding of weights that are
-        floats; or no more than said.
+    status : {"proved", "within", "checked", "rounded", "declared"}
+        Proved, to the rounding of floats; proved to be within ``miss`` of 1; checked in float64 at
+        some secrets; true up to the rounding of weights that are floats; or no more than said.
     words : str
         The same as a sentence.
+    miss : float
+        How far an integral may be from 1, where they may differ from secret to secret.
     """
 
     status: str
     words: str
+    miss: float = 0.0
 
     @classmethod
-    def by(cls, proof: str) -> Normalisation:
+    def by(cls, proof: str, miss: float = 0.0) -> Normalisation:
         """Return that it is proved, and by what."""
-        return cls("proved", f"proved: {proof}")
+        return cls("proved", f"proved: {proof}", miss)
+
+    @classmethod
+    def within(cls, miss: float) -> Normalisation:
+        """Return that it is proved but for more than the rounding of floats."""
+        digit = 10.0 ** math.floor(math.log10(miss))
+        return cls("within", f"proved within {math.ceil(miss / digit) * digit:.0e}", miss)
 
     @property
     def proved(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, wraps
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,18 +31,39 @@ from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets.elementary import logarithm
 from borel.probability.alphabets import Finite, Integers, Interval, Mixed
+from borel.probability.bound import Bound
 from borel.probability.countable_law import Values
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
     from borel.engine.kernels.ball_figures import ArbPoints
     from borel.numerics.intervals.batched import Box
-    from borel.probability.bound import Bound
     from borel.probability.generators import Generator
     from borel.probability.joint import Joint
 
 Estimates = Callable[["Joint", str], Any]
 _TOP, _BOTTOM = 1.0, -1.0
+
+
+def covering(figure: Any) -> Any:
+    """Make a figure certified that is widened by how far the kernel may be from a law."""
+
+    @wraps(figure)
+    def covered(self: CertifiedEngine, *args: Any, **about: Any) -> Bound:
+        found = figure(self, *args, **about)
+        if found.status != self.status or found.status == self.status_covering:
+            return found
+        return Bound.of(
+            self.status_covering,
+            found.lower,
+            found.upper,
+            assumptions=found.assumptions,
+            witness=found.witness,
+            attained=found.attained,
+            units=found.units,
+        )
+
+    return covered
 
 
 class _Points(NamedTuple):
@@ -71,6 +92,11 @@ class CertifiedEngine(LawMeasures):
         The joint.
     joint : Joint
         The same, or one of a sum of its secrets (`reduced_joint`).
+    slack : float
+        Suprema of log f(y|x), log f_Y, and masses as factors, are widened by it.
+    covers : bool
+        Whether figures would be certified but for a slack of more than rounding. Those that cover
+        it are (`covering`).
 
     Raises
     ------
@@ -98,11 +124,18 @@ class CertifiedEngine(LawMeasures):
         self.at_atoms = {a: Surface(m, self.secret) for a, m in mechanism.masses.items()}
         self.reason = ""
         conditions = list(self.secret.assumptions)
+        self.slack = -math.log1p(-normalised.miss) * (1 + 1e-12)
         if not normalised.proved:
             conditions.append(f"kernel normalised: {normalised}")
+        self.covers = normalised.status == "within" and len(conditions) == 1
         self.status = "conditional" if conditions else "certified"
         self.assumptions = (*conditions, *rounded(joint.mechanism.density, joint.prior.density))
         self._memo, self._at_outcomes = Memo(), Memo(most=65)
+
+    @property
+    def status_covering(self) -> str:
+        """The status of enclosures that are widened by the slack (`covering`)."""
+        return "certified" if self.covers else self.status
 
     @cached_property
     def of_secrets(self) -> CertifiedEngine | None:
@@ -176,7 +209,7 @@ class CertifiedEngine(LawMeasures):
                 lower[sheet.where], upper[sheet.where] = found.lower, found.upper
                 place[sheet.where] = found.place
                 corner += [(int(sheet.where[k]), a, b) for k, a, b in found.corner]
-            return Extremes(lower, upper, place, corner)
+            return Extremes(lower - self.slack, upper + self.slack, place, corner)
 
         return self._remembered(("extreme", sign, ys.tobytes()), compute)
 
@@ -247,7 +280,8 @@ class CertifiedEngine(LawMeasures):
                 logs = logarithm((total[0][None], total[1][None]), 0)
                 part = batched.add((logs[0][0], logs[1][0]), batched.point(at.shift))
                 low[sheet.where], high[sheet.where] = batched.settled(part)
-            return low - self.secret.miss, high + self.secret.miss
+            off = self.secret.miss + self.slack
+            return low - off, high + off
 
         return self._remembered(("marginal", ys.tobytes()), compute)
 
@@ -328,7 +362,8 @@ class CertifiedEngine(LawMeasures):
             jets = [batched.point(c[sheet.where][None]) for c in points]
             named = kernel.inputs(jets, batched.point(sheet.y[None]))
             found = batched.settled(kernel.log.run(named, 0).jet)
-            low[sheet.where], high[sheet.where] = found[0][0], found[1][0]
+            low[sheet.where] = found[0][0] - self.slack
+            high[sheet.where] = found[1][0] + self.slack
         marginal = self.log_marginal_box(flat)
         with np.errstate(invalid="ignore"):
             gap = batched.settled(batched.subtract((low, high), marginal))
@@ -348,6 +383,7 @@ class CertifiedEngine(LawMeasures):
         far = sheet.surface is self.surface.spread
         return (whole.spread or whole) if far else whole
 
+    @covering
     def maximal_leakage(self) -> Bound:
         """Enclose log E e^PML."""
         mean = self.exp_mean("pml")

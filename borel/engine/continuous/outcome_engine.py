@@ -13,7 +13,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.continuous.endpoint_means import EndMeans
-from borel.engine.continuous.engine import CertifiedEngine
+from borel.engine.continuous.engine import CertifiedEngine, covering
 from borel.engine.continuous.event_figures import figure
 from borel.engine.continuous.outcome_partition import Partition
 from borel.engine.finite.law_engine import OUTSIDE
@@ -106,6 +106,7 @@ class CertifiedOutcomes(CertifiedEngine):
 
     # -- at outcomes ------------------------------------------------------------------------
 
+    @covering
     def at(self, kind: str, y: Any) -> Bound:
         """Enclose the leakage at one outcome."""
         ys = np.atleast_1d(np.asarray(y, float))
@@ -117,22 +118,32 @@ class CertifiedOutcomes(CertifiedEngine):
                 return found
         return self.bound(float(low[0]), float(high[0]), assumptions=notes)
 
+    def _statuses(self, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """Return the status of each of some enclosures that are widened by the slack."""
+        found = self.statuses(lower, upper)
+        return np.where(found == self.status, self.status_covering, found)
+
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
         (low, high), _ = self.enclosed(kind, np.atleast_1d(np.asarray(y, float)).ravel())
-        return low, high, self.statuses(low, high)
+        return low, high, self._statuses(low, high)
 
     # -- over outcomes ----------------------------------------------------------------------
+
+    def _aim(self) -> float:
+        """Return at which width a figure over outcomes is good enough: less cannot be had."""
+        return settings.current().tol + 16 * self.slack
 
     def partition(self, kind: str) -> Partition:
         """Return the bands of outcomes of a leakage, cut by one figure."""
         return self._memo.in_figure(("partition", kind), lambda: Partition(self, kind))
 
+    @covering
     def sup(self, kind: str) -> Bound:
         """Enclose the essential supremum over the outcomes, or prove that it is infinite."""
         from borel.engine.infinite.proofs import prove
 
-        deadline, tol = self.deadline(), settings.current().tol
+        deadline, tol = self.deadline(), self._aim()
         part, turns, asked = self.partition(kind), count(), 0
         proved: Bound | None = None
 
@@ -166,15 +177,20 @@ class CertifiedOutcomes(CertifiedEngine):
                 return proved
         return self.bound(float(best), float(high), witness=part.witness())
 
+    @covering
     def ldp(self) -> Bound:
         """Enclose the local differential privacy level on the support of the prior."""
         return self.sup("ldp")
 
+    @covering
     def maximal_cost_leakage(self) -> Bound:
         """Enclose -log of the integral of ess inf_x f(y|x)."""
         from borel.engine.continuous.maximal_cost_leakage import maximal_cost_leakage
 
-        return maximal_cost_leakage(self)
+        found = maximal_cost_leakage(self)
+        if not self.slack:
+            return found
+        return found.within(max(found.lower - self.slack, 0.0), found.upper + self.slack)
 
     def mutual_information(self) -> Bound:
         """Enclose, or estimate, the f-information of t log t."""
@@ -218,6 +234,7 @@ class CertifiedOutcomes(CertifiedEngine):
     def _whole(self, kind: str) -> Values:
         return self.partition(kind).values()
 
+    @covering
     def tail(self, kind: str, t: Any, closed: bool) -> Bound:
         """Enclose P{leakage > t}, or P{leakage >= t} if closed."""
         if float(t) != t:  # what lies between two floats, P{leakage >= the upper} to P{> the lower}
@@ -229,7 +246,7 @@ class CertifiedOutcomes(CertifiedEngine):
 
     def tails(self, kind: str, ts: Any, closed: bool) -> tuple[np.ndarray, ...]:
         """Return lower ends, upper ends and the status of the tail at many levels."""
-        deadline, tol = self.deadline(), settings.current().tol
+        deadline, tol = self.deadline(), self._aim()
         part, ts = self.partition(kind), np.asarray(ts, float)
 
         def enclose() -> tuple[np.ndarray, np.ndarray]:
@@ -250,14 +267,15 @@ class CertifiedOutcomes(CertifiedEngine):
             rounds=200,
             ends=(np.zeros(len(ts)), np.ones(len(ts))),
         )
-        return low, high, self.statuses(low, high)
+        return low, high, self._statuses(low, high)
 
+    @covering
     def quantile(self, kind: str, s: Any, side: str) -> Bound:
         """Enclose the quantile of the leakage at level s."""
         check_level(s, side)
         if s == 1:
             return self.sup(kind)
-        deadline, tol = self.deadline(), settings.current().tol
+        deadline, tol = self.deadline(), self._aim()
         part = self.partition(kind)
 
         def cut(low: float, high: float) -> bool:
@@ -278,7 +296,7 @@ class CertifiedOutcomes(CertifiedEngine):
         return infinite or self.bound(low, high)
 
     def _expectation(self, kind: str, what: str, units: str) -> Bound:
-        deadline, tol = self.deadline(), settings.current().tol
+        deadline, tol = self.deadline(), self._aim()
         part, turns, gaps = self.partition(kind), count(), np.zeros(0)
         proof: Bound | None = None
 
@@ -319,10 +337,12 @@ class CertifiedOutcomes(CertifiedEngine):
             return None
         return self.infinite_bound(proof)
 
+    @covering
     def mean(self, kind: str) -> Bound:
         """Enclose the mean of the leakage."""
         return self._expectation(kind, "mean", "nats")
 
+    @covering
     def exp_mean(self, kind: str) -> Bound:
         """Enclose the mean of e^leakage."""
         return self._expectation(kind, "exp", "ratio")

@@ -24,6 +24,7 @@ _FIRST = 16
 _ROUND = 256
 _BLOCK = 512
 _FRUITLESS = 8
+_ROUNDING = 1e-12
 
 
 class Partition:
@@ -138,6 +139,8 @@ class Partition:
                 factor = math.exp(min(out[1, k], 700.0)) * (1 + 1e-14)
                 out[5, k] = min(out[5, k], out[1, k] * out[3, k] * (1 + 1e-15))
                 out[7, k] = min(out[7, k], factor * out[3, k] if out[1, k] < 700 else math.inf)
+        if self.engine.slack:
+            _widen(out, self.engine.slack)
         if self.kind != "ldp":
             self._prove_infinite(low, high, out)
         return out
@@ -338,7 +341,8 @@ class Partition:
             factor = self.upper if what == "mean" else np.exp(self.upper) * (1 + 1e-14)
             by_range = np.where(mass > 0, mass * factor, 0.0) * (1 + 1e-15)
             high = np.fmin(self.data[row + 1], by_range)
-            if what == "mean" and self.kind == "pml" and np.isinf(high).any():
+            near = self.engine.slack < _ROUNDING  # as the law of the kernel as it is written
+            if what == "mean" and self.kind == "pml" and np.isinf(high).any() and near:
                 high = np.fmin(high, self.engine.far_entropy.mean(self.low, self.high, mass))
             total_low, total_high = float(low.sum()), float(high.sum())
         atoms, endless = self.at_atoms, bool((np.isinf(self.lower) & (self._masses()[0] > 0)).any())
@@ -372,6 +376,20 @@ class Partition:
         k = int(np.argmax(self.lower))
         a, b = self.low[k], self.high[k]
         return {"y": float(b if np.isinf(a) else a if np.isinf(b) else a + (b - a) / 2)}
+
+
+def _widen(out: np.ndarray, slack: float) -> None:
+    """Let the fields of bands cover every kernel whose logarithm is off by no more than a slack.
+
+    Then log f_Y is off by no more than that, a leakage by twice as much.
+    """
+    up = 1 + 2 * slack  # e^slack is less
+    out[0], out[1] = np.maximum(out[0] - 2 * slack, 0.0), out[1] + 2 * slack
+    out[4] = np.maximum(out[4] - 2 * slack * out[3], 0.0) / up
+    out[5] = (out[5] + 2 * slack * out[3]) * up
+    out[2], out[3] = out[2] / up, out[3] * up
+    with np.errstate(over="ignore"):
+        out[6], out[7] = out[6] / up**3, out[7] * up**3
 
 
 def _ends_of_mass(secret: Any) -> list[float]:

@@ -22,6 +22,11 @@ class OutcomeEngine(WithMasses, Protocol):
     """
 
     @property
+    def slack(self) -> float:
+        """How far the logarithm of the kernel may be from that of the law meant."""
+        ...
+
+    @property
     def bands(self) -> Bands:
         """The leakage on boxes of outcomes."""
         ...

@@ -16,6 +16,7 @@ from borel import settings
 from borel.engine.countable.measures import CountableMeasures
 from borel.engine.finite.law_engine import LOST
 from borel.engine.problem.budget import cut_short
+from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.truncated_prior import Head, assumed, check_whole, head_of_prior
 from borel.errors import InvalidInput, NotEnclosed, NotYet
 from borel.numerics.intervals import interpreter, rounding
@@ -29,7 +30,7 @@ from borel.numerics.intervals.rounding import (
 from borel.probability.alphabets import Finite, Integers
 from borel.probability.arrays import as_floats
 from borel.probability.countable_law import Values
-from borel.probability.normalisation import head_of
+from borel.probability.normalisation import DECLARED, head_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,8 +70,11 @@ class CountableEngine(CountableMeasures):
         self.reason = self._why_not_enclosed()
         self._proved = not self.reason
         assumptions: list[str] = []
-        if not self.mechanism.normalisation.proved:
-            assumptions.append(f"kernel >= 0 and normalised: {self.mechanism.normalisation}")
+        normalised = statement(self.mechanism, self.prior) if self._proved else DECLARED
+        self._miss = normalised.miss
+        if not normalised.proved:
+            known = normalised if self._proved else self.mechanism.normalisation
+            assumptions.append(f"kernel >= 0 and normalised: {known}")
         assumptions += assumed(self.prior)
         self.assumptions = tuple(assumptions)
         self.status = "estimate" if not self._proved else "conditional" if assumptions else "exact"
@@ -110,7 +114,10 @@ class CountableEngine(CountableMeasures):
                         where=_where(boxes, high),
                         mend="correct the function there.",
                     )
-                return Enclosure(np.maximum(low, 0.0), high)
+                low = np.maximum(low, 0.0)
+                if self._miss and density is self.mechanism.density:  # f(y|x) over its sum
+                    return Enclosure(low * (1 - 2 * self._miss), high * (1 + 2 * self._miss))
+                return Enclosure(low, high)
         points = [boxes[name][0] for name in density.alphabets]
         values = density.linear(*points)
         error = values * 1e-13
@@ -346,7 +353,8 @@ class CountableEngine(CountableMeasures):
         """Bound the leakage at every outcome beyond the head; infinite where nothing does."""
         from borel.engine.countable.tail_bounds import beyond
 
-        return beyond(self, kind, float(np.max(self.head_of_outcomes()[0])))
+        known = beyond(self, kind, float(np.max(self.head_of_outcomes()[0])))
+        return known + 4 * self._miss
 
     def _ceiling(self) -> float:
         """Bound PML by log 1 / p_min for a finite secret; nothing bounds it for a countable one."""

@@ -74,7 +74,8 @@ class EnclosedDraws(EstimateDraws):
         first = next(iter(prior.blocks()))[1]
         law = _of_interval(prior.on) if isinstance(prior.on, Interval) else _of_counts(prior, first)
         self.shared: Any = certified(Joint(law, mechanism))
-        self.status, self.reason = self.shared.status, ""
+        # all that is said here is widened by the slack, as the extremes of the kernel are
+        self.status, self.reason = self.shared.status_covering, ""
         density = prior._template.density
         own = rounded(mechanism.density, density) if density is not None else ()
         kept = [a for a in self.shared.assumptions if not a.startswith("numbers mean")]
@@ -179,7 +180,7 @@ class EnclosedDraws(EstimateDraws):
             part = batched.add((logs[0][0], logs[1][0]), batched.point(shift[where]))
             part = batched.subtract(part, cells.log_total)
             low[:, where], high[:, where] = batched.settled(part)
-        return low, high
+        return low - self.shared.slack, high + self.shared.slack
 
     # -- over outcomes ----------------------------------------------------------------------
 
@@ -196,6 +197,8 @@ class EnclosedDraws(EstimateDraws):
         tol = max(settings.current().tol, WIDTH)
         search = OutcomeBoxes(self.shared, self.support, kind, tol)
         low, high = self.over_blocks(search.supremum)
+        off = 2 * self.shared.slack  # boxes are of the kernel as it is written
+        low, high = np.maximum(low - off, 0.0), high + off
         if len(self.shared.atoms):
             more = self.at_many(kind, self.shared.atoms)
             low, high = (

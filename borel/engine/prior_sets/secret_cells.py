@@ -71,7 +71,7 @@ class SecretCells:
 
     def _values(self, ys: np.ndarray, top: Any) -> Box:
         """Enclose f(y|x) / sup f(y|.) on the cells, (cells, outcomes)."""
-        surface, n = self.engine.surface, len(self.low)
+        surface, n, slack = self.engine.surface, len(self.low), self.engine.slack
         out = np.empty((2, n, len(ys)))
         x = boxes(self.low[:, None], self.high[:, None], 0, 0)
         for j, y in enumerate(ys.tolist()):
@@ -80,7 +80,7 @@ class SecretCells:
             logs = [np.broadcast_to(v, n) for v in batched.settled(arithmetic.entry(found.jet, 0))]
             level = np.full(n, top.lower[j]), np.full(n, top.upper[j])
             with np.errstate(all="ignore"):
-                gap = batched.settled(batched.subtract((logs[0], logs[1]), level))
+                gap = batched.settled(batched.subtract((logs[0] - slack, logs[1] + slack), level))
                 ratio = batched.exp((np.minimum(gap[0], 0.0), np.minimum(gap[1], 0.0)))
             out[:, :, j] = np.clip(ratio, 0.0, 1.0)
         return out[0], out[1]

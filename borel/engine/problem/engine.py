@@ -186,6 +186,8 @@ class Engine(Figures[Bound]):
         An engine that computes with logarithms of densities.
     theorem : tuple of str
         The closed form of f_Y that the figures rest on, if any.
+    slack : float
+        How far log f(y|x) may be from that of the law meant, f(y|x) over its integral.
     """
 
     given: Joint
@@ -196,6 +198,7 @@ class Engine(Figures[Bound]):
     of_secrets: Any = None
     in_logs: Any = None
     theorem: tuple[str, ...] = ()
+    slack: float = 0.0
 
     def not_yet(self, name: str) -> NotYet:
         """Return the error that says that this engine does not compute a figure."""
@@ -204,6 +207,11 @@ class Engine(Figures[Bound]):
             missing=f"this measure on {self.given.secret!r} and {self.given.outcome!r}",
             instead="finite alphabets are exact.",
         )
+
+    @property
+    def status_covering(self) -> str:
+        """The status of enclosures that are widened by the slack."""
+        return self.status
 
     # -- primitives -------------------------------------------------------------------------------
 

@@ -1,9 +1,12 @@
 """Proofs that a kernel is a law of Y for every secret, where that can be done.
 
 A kernel that depends on y - x, or on y - g(x), has one integral for all x, and one with finitely
-many secrets has finitely many; they are enclosed by Arb. Floats may miss 1 by their own rounding
-(1 / sqrt(2 pi) is no float), so an integral within `MISS` of 1 proves that the kernel meant is
-normalised.
+many secrets has finitely many; they are enclosed by Arb. Of other kernels the integral is enclosed
+for all secrets at once, as an analytic function of x (`parametric_integral`).
+
+Floats may miss 1 by their own rounding (1 / sqrt(2 pi) is no float), so an integral within `MISS`
+of 1 proves that the kernel meant, the one divided by its integral, is a law. Where it is only known
+to be within more than that, figures that cover every such kernel are certified.
 """
 
 from __future__ import annotations
@@ -12,26 +15,38 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from flint import arb
 
 from borel import settings
+from borel.engine.problem.count_totals import beyond, heads, total_at
 from borel.engine.problem.prior_normalisation import MISS, require_one
 from borel.engine.problem.prior_positivity import prover, require_nonnegative
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
+from borel.numerics.balls.parametric_integral import miss, plans
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import sum_outward
-from borel.probability.alphabets import Interval
+from borel.probability.alphabets import Finite, Integers, Interval
+from borel.probability.density import ranges_of
 from borel.probability.kernel_operations import probes_of
+from borel.probability.kernel_totals import plain, totals_of
 from borel.probability.normalisation import Normalisation
 
 if TYPE_CHECKING:
+    from borel.probability.density import Density
     from borel.probability.measure import Measure
     from borel.probability.mechanism import Mechanism
 
 _PROBES = 3
+_SHARE = 0.25
+"""So much of a budget of their own, beside that of a figure, do the totals of all secrets take."""
+_MOST_LABELS = 512
+_HEADS = 64, 256
+LOOSE = 1e-6
+"""A total that is not known to be within this of 1 proves nothing."""
 
 
 def statement(mechanism: Mechanism, prior: Measure) -> Normalisation:
@@ -54,7 +69,7 @@ def statement(mechanism: Mechanism, prior: Measure) -> Normalisation:
     known = mechanism.normalisation
     if known.status in ("proved", "rounded") or mechanism.density is None:
         return known
-    found = _proved(mechanism, prior)
+    found = _proved(mechanism, prior) or _kept(mechanism, prior)
     if found is None and not mechanism.examined:
         with settings.apart():
             _require_law(mechanism)
@@ -75,19 +90,131 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
         if noise is not None:
             graph, inner = noise
             of = "y - x" if inner.nodes == (("input", ("x",)),) else "y - g(x)"
-            if _is_one(mechanism, graph, line, 0.0, "every x"):
+            if _miss_at(mechanism, graph, line, 0.0, "every x") <= MISS:
                 return Normalisation.by(
                     f"f(y|x) depends on {of}, and its integral is 1 (within {MISS:.0e})"
                 )
         elif dim == 1 and prior.on.kind == "finite" and prior.on.numeric and prior.on.size <= 64:
-            points = [float(x) for x in prior.on.labels]
-            if all(_is_one(mechanism, graph, line, x, f"x = {x:.17g}") for x in points):
-                return Normalisation.by(
-                    f"the integral over y is 1 (within {MISS:.0e}) for every secret"
-                )
+            points, worst = [float(x) for x in prior.on.labels], 0.0
+            for x in points:
+                worst = max(worst, _miss_at(mechanism, graph, line, x, f"x = {x:.17g}"))
+            if worst <= LOOSE:
+                return _known(worst, "integral", "for every secret")
     except NotEnclosed:
         pass
     return None
+
+
+def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
+    """Return what proves that a kernel is normalised, found once for a budget and for secrets."""
+    labels = _labels(mechanism, prior)
+
+    def prove() -> Normalisation | None:
+        until = settings.deadline(_SHARE)
+        try:
+            if labels is None:
+                return _for_all_secrets(mechanism, until)
+            return _at_each(mechanism, labels, until)
+        except NotEnclosed:
+            return None
+
+    return mechanism._memo.apart(("totals", settings.current().budget, labels), prove)
+
+
+def _labels(mechanism: Mechanism, prior: Measure) -> tuple[float, ...] | None:
+    """Return the secrets at which the sum over the outcomes, integers, says all; None if none do.
+
+    A kernel of y - x on all integers has one sum.
+    """
+    density, secret, outcome = mechanism.density, mechanism.secret, mechanism.outcome
+    if not isinstance(outcome, Integers) or density.graph is None or secret.dim > 1:
+        return None
+    for alphabet in (prior.on, secret):
+        if alphabet.kind == "finite" and alphabet.dim == 1 and alphabet.numeric:
+            if alphabet.size <= _MOST_LABELS:
+                return tuple(float(x) for x in alphabet.labels)
+    if secret.kind == "countable" and outcome.lower is None and outcome.upper is None:
+        found = noise_of(log_graph(density), Interval(None, None))
+        if found is not None and found[1].nodes == (("input", ("x",)),):
+            return (0.0,)
+    return None
+
+
+def _at_each(mechanism: Mechanism, labels: tuple, until: float) -> Normalisation | None:
+    """Enclose the sums over the outcomes, integers; raise `InvalidInput` where one is not 1."""
+    density, outcome, worst = mechanism.density, mechanism.outcome, 0.0
+    if not isinstance(outcome, Integers) or not _nonnegative(density, repr(mechanism)):
+        return None
+    for x in labels:
+        total = total_at(plain(density), outcome, x, until)
+        require_one(density, total, repr(mechanism), f"x = {x:.17g}")
+        worst = max(worst, 1 - total[0], total[1] - 1)
+        if not worst <= LOOSE or settings.late(until):
+            return None
+    return _known(worst, "sum", f"at {len(labels)} secrets")
+
+
+def _known(worst: float, what: str, how: str) -> Normalisation:
+    """Say that totals are 1 to the rounding of floats, or within so much."""
+    if worst > MISS:
+        return Normalisation.within(worst)
+    return Normalisation.by(f"the {what} over y is 1 (within {MISS:.0e}), {how}", worst)
+
+
+def _for_all_secrets(mechanism: Mechanism, until: float) -> Normalisation | None:
+    """Enclose the totals of all secrets; raise `InvalidInput` where one of them is not 1."""
+    kernels = [mechanism.density, *mechanism.masses.values()]
+    if any(d.graph is None or not _nonnegative(d, repr(mechanism)) for d in kernels):
+        return None
+    outcome, rest = mechanism.outcome, 0.0
+    if isinstance(outcome, Integers):
+        outcome, rest = _head_and_rest(mechanism.density, outcome)
+    totals = totals_of(kernels, outcome, mechanism.breaks)
+    if totals is None:
+        return None
+    boxes = plans(totals.parts, totals.cuts, until)
+    if boxes is None or (not totals.secrets and any(part.jumps for part in totals.parts)):
+        return None
+
+    def check(x: float, total: tuple[float, float]) -> None:
+        if totals.secrets:
+            require_one(mechanism.density, total, repr(mechanism), f"x = {x:.17g}")
+        elif abs(total[0] - 1) > LOOSE:
+            raise NotEnclosed("a total that is not 1, perhaps at no secret")
+
+    worst = 0.0
+    for box in boxes:
+        found = miss(box, check, until)
+        if found is None or not found <= LOOSE:
+            return None
+        worst = max(worst, found + rest)
+    return _known(worst, totals.what, "as an analytic function of x")
+
+
+def _head_and_rest(density: Density, outcome: Integers) -> tuple[Finite, float]:
+    """Return outcomes with nearly all of the mass for every secret, and bound the mass of others.
+
+    Raises
+    ------
+    NotEnclosed
+        A few outcomes do not have it.
+    """
+    if density.alphabets["x"].dim == 1:
+        low, high = ranges_of(density)["x"]
+        for count in _HEADS:
+            head = heads(outcome, count)
+            rest = beyond(plain(density), outcome, head, (arb(low), arb(high)))[1]
+            if rest <= MISS / 10:
+                return Finite([int(y) for y in head]), rest
+    raise NotEnclosed("outcomes without an end, of too much mass far out")
+
+
+def _nonnegative(density: Density, what: str) -> bool:
+    """Return whether a density is proved not to be negative; raise if it is proved to be."""
+    graph = density.graph
+    assert graph is not None
+    proved = density.log or prover(density)(rewrite.simplified(graph))
+    return proved or require_nonnegative(density, what)
 
 
 def _require_law(mechanism: Mechanism) -> None:
@@ -152,12 +279,12 @@ def noise_of(
     return graph, inner[0]
 
 
-def _is_one(mechanism: Mechanism, graph: Graph, line: Interval, x: float, place: str) -> bool:
-    """Return whether the kernel at one secret integrates to 1, as far as floats can say."""
+def _miss_at(mechanism: Mechanism, graph: Graph, line: Interval, x: float, place: str) -> float:
+    """Return how far the integral of the kernel at one secret is from 1, at most."""
     named = {"x": x} if "x" in graph.inputs else {}
     low, high = _integral(graph, line, named, rel_tol=MISS / 10)
     require_one(mechanism.density, (low, high), repr(mechanism), place)
-    return 1 - MISS <= low <= high <= 1 + MISS
+    return max(1 - low, high - 1, 0.0)
 
 
 def _integral(

@@ -15,6 +15,7 @@ from borel.engine.problem.prior_masses import SUM_OF_NORMALS
 from borel.engine.problem.prior_positivity import ROUNDING, prover, require_nonnegative
 from borel.errors import InvalidInput
 from borel.numerics.graphs.rewrite import simplified
+from borel.probability.alphabets import Integers
 from borel.probability.normalisation import integral_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ FAMILIES = frozenset(
 SUM_IN_A_BOX = "sum in a box"
 """The family of a weighted sum of secrets in a box, with polynomial densities."""
 SUMS = frozenset((SUM_IN_A_BOX, SUM_OF_NORMALS))
+_COUNTS = Integers()
 MISS = 5e-14
 """How far the integral of a density may be from 1: half of the slack that laws of a leakage have.
 
@@ -105,5 +107,8 @@ def require_one(
             if high < math.inf
             else f"more than {low:.10g}, proved",
             where=where,
-            mend="divide it by its integral; nothing is renormalised silently.",
+            mend="divide it by its integral; nothing is renormalised silently."
+            if density.alphabets.get("y", _COUNTS).kind == "countable"
+            else "divide it by its integral over y, or let it be divided: "
+            "bl.Mechanism(weight, ..., normalise=True).",
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from borel.numerics.graphs.graph import Graph
 from borel.numerics.graphs.operations import TOTAL
 from borel.numerics.intervals import interpreter
 from borel.numerics.reduction.linear_forms import Form, forms_of
+from borel.probability.density import ranges_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,14 +167,15 @@ class _Piece:
         return () if low != high else (yes,) if low else (no,)
 
 
-def require_nonnegative(density: Density, what: str) -> None:
+def require_nonnegative(density: Density, what: str) -> bool:
     """Raise for a density that is negative on a box, or NaN, as far as halving boxes finds one.
 
-    Intervals prove that it is negative; that none is found proves nothing.
+    Intervals prove that it is negative. Return whether they prove that it is not, anywhere.
     """
-    ranges, graph = _ranges(density), density.graph
+    ranges, graph = ranges_of(density), density.graph
     if graph is None or any(a.kind != "continuous" for a in density.alphabets.values()):
-        return
+        return False
+    whole = True
     names = list(graph.inputs)
     low, high = (np.array([[ranges[name][end]] for name in names]) for end in (0, 1))
     for sweep in range(_SWEEPS * len(names)):
@@ -181,7 +183,7 @@ def require_nonnegative(density: Density, what: str) -> None:
         try:
             least, most = interpreter.evaluate(graph, boxes)
         except NotEnclosed:
-            return
+            return False
         if density.log:  # any sign will do, but a number it must be
             unknown = np.isinf(least) & np.isinf(most) & (least < most)
             least, most = np.where(unknown, -np.inf, 0.0), np.where(unknown, np.inf, 0.0)
@@ -196,7 +198,8 @@ def require_nonnegative(density: Density, what: str) -> None:
                 where=", ".join(f"{name} in [{a:.17g}, {b:.17g}]" for name, a, b in ends),
                 mend="correct the function there, or shrink the alphabet.",
             )
-        open_ = np.flatnonzero(least < 0)
+        open_ = np.flatnonzero(~(least >= 0))
+        whole = whole and len(open_) <= _BOXES
         open_ = open_[np.argsort(least[open_], kind="stable")][:_BOXES]
         low, high, axis = low[:, open_], high[:, open_], sweep % len(names)
         middle = _middle(low[axis], high[axis])
@@ -204,9 +207,11 @@ def require_nonnegative(density: Density, what: str) -> None:
         left[axis], right[axis] = middle, middle
         low, high = np.hstack([low, right]), np.hstack([left, high])
         wide = low[axis] < high[axis]
+        whole = whole and bool(wide.all())
         low, high = low[:, wide], high[:, wide]
         if not low.size:
-            return
+            return whole
+    return False
 
 
 def _nowhere_a_number(
@@ -230,18 +235,9 @@ def _middle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(np.isinf(a) & ~np.isinf(b), np.minimum(-2 * np.abs(b), -1.0), inner)
 
 
-def _ranges(density: Density) -> dict[str, Any]:
-    """Return the least and the greatest value of every input of a density."""
-    return {
-        name: _range(factor)
-        for argument, alphabet in density.alphabets.items()
-        for name, factor in zip(density.graph_names(argument), alphabet.factors, strict=True)
-    }
-
-
 def prover(density: Density) -> Callable[[Graph], bool]:
     """Return what proves that a function of the same inputs is >= 0 on the alphabets."""
-    ranges = _ranges(density)
+    ranges = ranges_of(density)
 
     def nonnegative(graph: Graph) -> bool:
         try:
@@ -251,12 +247,3 @@ def prover(density: Density) -> Callable[[Graph], bool]:
         return bool(low >= 0)
 
     return nonnegative
-
-
-def _range(alphabet: Any) -> tuple[float, float]:
-    """Return the least and the greatest point of an alphabet of numbers."""
-    if alphabet.kind == "finite":
-        return float(np.min(alphabet.array)), float(np.max(alphabet.array))
-    line = getattr(alphabet, "interval", alphabet)  # the atoms lie in it
-    low = -np.inf if line.lower is None else line.lower
-    return float(low), float(np.inf if line.upper is None else line.upper)

@@ -195,6 +195,8 @@ def _log_rule(op: str, k: int, i: int, j: int, v: list, slopes: list, logs: list
     if op in ("maximum", "minimum"):
         return hull(e, g)
     if op in ("add", "subtract"):
+        if v[j][0] == 0 and v[j][1] == 0:
+            return e
         mean = _mean(v[i], v[j] if op == "add" else negative(v[j]), e, g)
         if mean is not None:
             return mean

@@ -171,14 +171,18 @@ class Prepared:
         return k, value, slope, args[0], args[1] if len(args) == 2 else None
 
     def at(self, inputs: Mapping[str, Any]) -> Slice:
-        """Fix the other inputs: floats, ints, Fractions or balls; extra names are ignored."""
+        """Fix the other inputs: floats, ints, Fractions, balls or ranges; extra names are ignored.
+
+        A range is a pair of balls: all that is found then holds for each of its numbers.
+        """
         values: list[Any] = [None] * len(self.nodes)
         settings.work("balls", len(self.nodes))
         for k in self.fixed:
             op, args = self.nodes[k]
             if op in LEAVES:
-                number = ball(inputs[args[0]] if op == "input" else args[0])
-                values[k] = (number, number)
+                given = inputs[args[0]] if op == "input" else args[0]
+                number = given if isinstance(given, tuple) else (ball(given),) * 2
+                values[k] = number
             else:
                 self._fix(k, values)
         moving = self.moving

@@ -174,7 +174,8 @@ def _gammaln(p: Any) -> Any:
         return left, right
     if b <= 1.4616:
         return right, left
-    return arb(-0.1215), left.max(right)
+    least = a.union(b).lgamma() if a > 0 and b.is_finite() else arb(-0.1215)
+    return least.lower().max(arb(-0.1215)), left.max(right)
 
 
 def _digamma(p: Any) -> Any:
