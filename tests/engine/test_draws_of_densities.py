@@ -647,3 +647,38 @@ def test_with_a_wrong_coefficient_they_do_not(monkeypatch):
         enclosed(*POWER, 0.375)
     monkeypatch.setattr(DensityCells, "log_total", property(lambda self: 2 * (np.zeros((1, 1)),)))
     assert not enclosed(*POWER, 0.375)
+
+
+def test_bounds_hold_for_the_polynomials_too(monkeypatch):
+    """By its slope a kinked density is the line of slope -1/2 from its centre: above its range."""
+    rough(monkeypatch)
+    prior = bl.Measure(
+        lambda x, a: a * (1.75 - np.maximum(x, 0.5)),
+        UNIT,
+        params={"a": np.array([8 / 9])},
+        _check=False,
+    )
+    cells = DensityCells(prior)
+    own = cells.middle[:, : cells.low.size * 9].reshape(1, -1, 9)
+    for u in (-1, 1):
+        value = np.abs((own * float(u) ** np.arange(9)).sum(axis=2))
+        assert (value <= cells.bounds[:, : cells.low.size]).all()
+
+
+def test_errors_beyond_single_precision_are_no_bounds():
+    assert np.isposinf(density_cells.raised(np.array([1e39]))).all()
+
+
+def test_floats_stand_for_pi_in_the_formula_of_a_family():
+    """The mass of the formula as it is written is among those that the draws are divided by."""
+    found = {
+        "normal": bl.normal(mu=np.zeros(1), sigma=np.ones(1)),
+        "cauchy": bl.cauchy(alpha=np.zeros(1), beta=np.ones(1)),
+    }
+    off = {
+        "normal": mp.log(2 * mp.pi) / 2 - exact(np.log(2 * np.pi) / 2),
+        "cauchy": mp.log(mp.pi / exact(np.pi)),
+    }
+    for name, prior in found.items():
+        low, high = DensityCells(prior).log_total
+        assert low.item() <= off[name] <= high.item() and off[name] != 0

@@ -73,7 +73,9 @@ def raised(values: np.ndarray) -> np.ndarray:
 
     Two digits are enough for errors.
     """
-    return np.where(values > 0, np.maximum(values * (1 + 1e-6), 2e-19), values).astype(np.float32)
+    out = np.where(values > 0, np.maximum(values * (1 + 1e-6), 2e-19), values)
+    with np.errstate(over="ignore"):  # then infinite: no bound
+        return out.astype(np.float32)
 
 
 class DrawProgram:
@@ -137,7 +139,7 @@ class DensityCells:
         The coefficients of one cell after the other and the masses of the ends: their middles, and
         bounds of their magnitudes and of their errors.
     bounds : ndarray (draws, cells + ends)
-        Bounds of the densities on cells, and of the masses of the ends.
+        Bounds of the densities on cells and of their polynomials, and of the masses of the ends.
     errors : ndarray (draws, cells)
         The errors of the polynomials.
     lost : ndarray of bool (draws,)
@@ -189,6 +191,8 @@ class DensityCells:
     def log_total(self) -> Box:
         """The logarithm (draws, 1) of the mass of every density, 0 for a law by its name.
 
+        In its formula floats stand for log sqrt(2 pi) and pi, which changes the mass a little.
+
         The law meant is the one that integrates to 1.
 
         Raises
@@ -197,7 +201,7 @@ class DensityCells:
             A density that is proved to miss 1 by more than the rounding of floats.
         """
         if self.family:
-            return batched.point(np.zeros((self.size, 1)))
+            return np.full((self.size, 1), -(2.0**-52)), np.full((self.size, 1), 2.0**-52)
         unit = batched.point(self.half)
         ends = [
             batched.divide(batched.subtract(batched.point(v), batched.point(self.centre)), unit)
@@ -259,7 +263,8 @@ class DensityCells:
         self.half = _half(self.low, self.high, self.centre)
         middle, radius, loose, top = (v[:, order] for v in found)
         own = np.abs(middle).sum(axis=2) + radius.sum(axis=2) + loose
-        top = np.fmin(top, own * (1 + 2.0**-40))
+        # of the polynomial too, which may leave the range of the density by its error
+        top = np.fmin(top + loose, own) * (1 + 2.0**-40)
         none = np.zeros((self.size, 0))
         low, high = (
             np.concatenate([none, *(m[k][:, None] for m in self._masses)], axis=1) for k in (0, 1)

@@ -310,7 +310,8 @@ def marginals(cells: DensityCells | CountMasses, of: Integrals, draws: Any = sli
             about += radius @ raised(np.abs(inner) + spread)
             if row == 0:
                 about += bounds @ raised(of.error.T) + errors @ raised(of.whole.T)
-            about = np.asarray(about, float) * (1 + 1e-3)  # roundings of single precision
+            # roundings of single precision: sums of so many numbers >= 0
+            about = np.asarray(about, float) * (1 + 1e-3 + count * 2.0**-22)
             about[:, of.lost] = np.inf
             about[lost] = np.inf
             value = middle @ inner
