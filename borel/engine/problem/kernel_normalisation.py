@@ -109,13 +109,14 @@ def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     """Return what proves that a kernel is normalised, found once for a budget and for secrets."""
     known = mechanism.__dict__.setdefault("_totals", {})
     labels = _labels(mechanism, prior)
-    key = settings.current().budget, labels
+    points = prior.on.kind != "continuous" or bool(prior.masses)
+    key = settings.current().budget, labels, points
     if key not in known:
         with settings.apart():
             until = settings.deadline(_SHARE)
             try:
                 if labels is None:
-                    found = _for_all_secrets(mechanism, until)
+                    found = _for_all_secrets(mechanism, until, points)
                 else:
                     found = _at_each(mechanism, labels, until)
             except NotEnclosed:
@@ -166,8 +167,11 @@ def _known(worst: float, what: str, how: str) -> Normalisation:
     return Normalisation.by(f"the {what} over y is 1 (within {MISS:.0e}), {how}", worst)
 
 
-def _for_all_secrets(mechanism: Mechanism, until: float) -> Normalisation | None:
-    """Enclose the totals of all secrets; raise `InvalidInput` where one of them is not 1."""
+def _for_all_secrets(mechanism: Mechanism, until: float, points: bool) -> Normalisation | None:
+    """Enclose the totals of almost all secrets, or all if points of them may have a mass.
+
+    `InvalidInput` is raised where one of them is not 1.
+    """
     kernels = [mechanism.density, *mechanism.masses.values()]
     if any(d.graph is None or not _nonnegative(d, repr(mechanism)) for d in kernels):
         return None
@@ -178,7 +182,9 @@ def _for_all_secrets(mechanism: Mechanism, until: float) -> Normalisation | None
     if totals is None:
         return None
     boxes = plans(totals.parts, totals.cuts, until)
-    if boxes is None or (not totals.secrets and any(part.jumps for part in totals.parts)):
+    if boxes is None:
+        return None
+    if (points or not totals.secrets) and any(part.jumps for part in totals.parts):
         return None
 
     def check(x: float, total: tuple[float, float]) -> None:
