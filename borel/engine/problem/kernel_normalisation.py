@@ -23,6 +23,7 @@ from borel.engine.problem.prior_normalisation import MISS, require_one
 from borel.engine.problem.prior_positivity import prover, require_nonnegative
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
+from borel.numerics.balls.interpreter import is_number
 from borel.numerics.balls.parametric_integral import miss, plans
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.dependence import through
@@ -89,6 +90,9 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
         noise = noise_of(graph, line, names)
         if noise is not None:
             graph, inner = noise
+            low, high = ranges_of(mechanism.density)[names[0]]
+            if dim == 1 and not is_number(inner, low, high):
+                return None
             of = "y - x" if inner.nodes == (("input", ("x",)),) else "y - g(x)"
             if _miss_at(mechanism, graph, line, 0.0, "every x") <= MISS:
                 return Normalisation.by(

@@ -16,7 +16,7 @@ from flint import arb
 
 from borel.errors import NotEnclosed
 from borel.numerics.balls.expansion import Builder
-from borel.numerics.balls.interpreter import Prepared, asks_for_nan
+from borel.numerics.balls.interpreter import Prepared, asks_for_nan, is_number
 from borel.numerics.balls.ranges import LOGIC, TRUTHS
 from borel.numerics.graphs.graph import LEAVES, Graph, GraphBuilder
 
@@ -149,10 +149,12 @@ class MovingPieces(GraphBuilder):
         Raises
         ------
         OpenChoice
-            The order of the cuts, or a choice, is not the same on all of the box.
+            The order of the cuts, or a choice, is not the same on all of the box, or a cut has no
+            place at some secrets of it.
         """
         self._box, self._told = (arb(low), arb(high)), signs
         self._signs: dict[int, int] = {}
+        self._places: dict[int, bool] = {}
         ends, out = list(self._ends), []
         if len(ends) == 2 and all(math.isinf(self._value(k)) for k in ends):
             ends.insert(1, self._centre())
@@ -179,6 +181,9 @@ class MovingPieces(GraphBuilder):
         """Add the pieces between two ends, from each end to the middle."""
         if len(out) > _MOST:
             raise NotEnclosed("a kernel of too many pieces")
+        for k in (a, b):  # the place itself is left in no formula
+            if self.number(k) is None and not self._is_number(k):
+                raise OpenChoice(self.graph(k))
         finite = [not math.isinf(self._value(k)) for k in (a, b)]
         try:
             if all(finite):
@@ -194,6 +199,12 @@ class MovingPieces(GraphBuilder):
             self._between(cut.place, b, out)
         else:
             out += [MovingPiece(graph, not all(finite)) for graph in parts]
+
+    def _is_number(self, k: int) -> bool:
+        """Return whether a function of x has a value at almost every secret of the box."""
+        if k not in self._places:
+            self._places[k] = is_number(self.graph(k), *self._box)
+        return self._places[k]
 
     def _value(self, k: int) -> float:
         """Return a node that is a number, NaN if it is a function of x."""
