@@ -355,3 +355,74 @@ def test_what_hides_between_points_is_seen(name):
     with bl.options(budget=20):
         found = known(mechanism)
     assert not found.proved and (found.status == "checked" or found.miss >= 2e-12)
+
+
+# -- null sets, and what is none ------------------------------------------------------------------
+
+NOWHERE = {  # conditions that no secret meets, or each one
+    "0 x": lambda x: np.where(0 * x <= 0, 1e-8, 0.0),
+    "x to the 0": lambda x: np.where(x**0 <= 1, 1e-8, 0.0),
+    "a square of 0": lambda x: np.where(-((2 * x - (x + x)) ** 2) < 0, 0.0, 1e-8),
+}
+
+
+@pytest.mark.parametrize("name", NOWHERE)
+def test_what_is_0_everywhere_is_not_taken_to_be_0_on_a_null_set(name):
+    mechanism = bl.Mechanism(
+        lambda y, x: (1 + NOWHERE[name](x)) * (1 + x * (2 * y - 1)), secret=UNIT, outcome=UNIT
+    )
+    with pytest.raises(InvalidInput, match="proved to miss 1 by 1e-08"):
+        known(mechanism)
+
+
+AT_A_HALF = {  # conditions that the secret 1/2 meets, and no other
+    "equal": lambda y, x: x == 0.5,
+    "a factor of the outcome": lambda y, x: (x - 0.5) * y == 0,
+    "on both sides": lambda y, x: (x <= 0.5) & (x >= 0.5),
+}
+MANY = bl.Finite([k / 128 for k in range(1, 128)])
+
+
+@pytest.mark.parametrize("name", AT_A_HALF)
+def test_a_prior_of_masses_wants_the_law_at_each_secret(name):
+    mechanism = bl.Mechanism(
+        lambda y, x: np.where(AT_A_HALF[name](y, x), 1 + 1e-8, 1.0) * (1 + x * (2 * y - 1)),
+        secret=UNIT,
+        outcome=UNIT,
+    )
+    assert known(mechanism).proved  # a null set
+    assert statement(mechanism, bl.uniform(MANY)).status == "checked"
+    on = bl.Mixed(UNIT, atoms=[0.5])
+    atom = bl.Measure(lambda x: 0.5 + 0 * x, on=on, masses={0.5: 0.5})
+    found = bl.pml(atom * mechanism)(0.25)
+    assert found.status == "conditional"
+
+
+def test_a_null_set_of_secrets_has_a_mass_where_outcomes_are_few():
+    mechanism = bl.Mechanism(
+        lambda y, x: np.where(x == 0.5, 1 + 1e-8, 1.0) * np.where(y == 1, x, 1 - x),
+        secret=UNIT,
+        outcome=bl.Finite([0, 1]),
+    )
+    prior = bl.pmf([0.5, 0.5], on=bl.Finite([0.25, 0.5]))
+    assert known(mechanism).proved and not statement(mechanism, prior).proved
+    assert bl.pml(prior * mechanism)(1).status != "certified"
+
+
+def test_masses_at_secrets_are_no_obstacle_to_a_kernel_without_jumps():
+    assert statement(kernel("Farlie-Gumbel-Morgenstern"), bl.uniform(MANY)).proved
+
+
+@pytest.mark.parametrize("scale", [lambda x: 1 + 0 * x, lambda x: 1 + x])
+def test_noise_about_what_is_no_number_is_not_proved(scale):
+    """The root is NaN for x < 1e-9, where no check of the constructor looks."""
+
+    def gauss(place):
+        return bl.Mechanism(
+            lambda y, x: np.exp(-((y - place(x)) ** 2) / 2 / scale(x) ** 2)
+            / np.sqrt(2 * np.pi) / scale(x),
+            secret=UNIT, outcome=REALS,
+        )  # fmt: skip
+
+    assert not known(gauss(lambda x: np.sqrt(x - 1e-9))).proved
+    assert known(gauss(lambda x: np.sqrt(x + 1e-9))).proved

@@ -24,7 +24,7 @@ _FIRST = 16
 _ROUND = 256
 _BLOCK = 512
 _FRUITLESS = 8
-_ROUNDING = 1e-12
+_ROUNDING = 4e-13
 
 
 class Partition:

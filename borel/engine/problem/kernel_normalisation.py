@@ -23,6 +23,7 @@ from borel.engine.problem.prior_normalisation import MISS, require_one
 from borel.engine.problem.prior_positivity import prover, require_nonnegative
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
+from borel.numerics.balls.interpreter import is_number
 from borel.numerics.balls.parametric_integral import miss, plans
 from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.dependence import through
@@ -89,6 +90,9 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
         noise = noise_of(graph, line, names)
         if noise is not None:
             graph, inner = noise
+            low, high = ranges_of(mechanism.density)[names[0]]
+            if dim == 1 and not is_number(inner, low, high):
+                return None
             of = "y - x" if inner.nodes == (("input", ("x",)),) else "y - g(x)"
             if _miss_at(mechanism, graph, line, 0.0, "every x") <= MISS:
                 return Normalisation.by(
@@ -108,17 +112,18 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
 def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     """Return what proves that a kernel is normalised, found once for a budget and for secrets."""
     labels = _labels(mechanism, prior)
+    points = prior.on.kind != "continuous" or bool(prior.masses)
 
     def prove() -> Normalisation | None:
         until = settings.deadline(_SHARE)
         try:
             if labels is None:
-                return _for_all_secrets(mechanism, until)
+                return _for_all_secrets(mechanism, until, points)
             return _at_each(mechanism, labels, until)
         except NotEnclosed:
             return None
 
-    return mechanism._memo.apart(("totals", settings.current().budget, labels), prove)
+    return mechanism._memo.apart(("totals", settings.current().budget, labels, points), prove)
 
 
 def _labels(mechanism: Mechanism, prior: Measure) -> tuple[float, ...] | None:
@@ -161,8 +166,11 @@ def _known(worst: float, what: str, how: str) -> Normalisation:
     return Normalisation.by(f"the {what} over y is 1 (within {MISS:.0e}), {how}", worst)
 
 
-def _for_all_secrets(mechanism: Mechanism, until: float) -> Normalisation | None:
-    """Enclose the totals of all secrets; raise `InvalidInput` where one of them is not 1."""
+def _for_all_secrets(mechanism: Mechanism, until: float, points: bool) -> Normalisation | None:
+    """Enclose the totals of almost all secrets, or all if points of them may have a mass.
+
+    `InvalidInput` is raised where one of them is not 1.
+    """
     kernels = [mechanism.density, *mechanism.masses.values()]
     if any(d.graph is None or not _nonnegative(d, repr(mechanism)) for d in kernels):
         return None
@@ -173,7 +181,9 @@ def _for_all_secrets(mechanism: Mechanism, until: float) -> Normalisation | None
     if totals is None:
         return None
     boxes = plans(totals.parts, totals.cuts, until)
-    if boxes is None or (not totals.secrets and any(part.jumps for part in totals.parts)):
+    if boxes is None:
+        return None
+    if (points or not totals.secrets) and any(part.jumps for part in totals.parts):
         return None
 
     def check(x: float, total: tuple[float, float]) -> None:

@@ -109,6 +109,33 @@ def asks_for_nan(graph: Graph) -> bool:
     return found
 
 
+def is_number(graph: Graph, low: Any, high: Any, name: str = "x") -> bool:
+    """Return whether a function has a value almost everywhere between two numbers.
+
+    Ranges do not say so: of a root they are those of the part where it has a value.
+    """
+    f = Prepared(graph, name).at({})
+    v, d = f.run(arb(low), arb(high))
+
+    def positive(k: int, side: int = 1) -> bool:
+        least = v[k][0] if side > 0 else -v[k][1]
+        return bool(least > 0 or (least >= 0 and d[k] is not None and (d[k][0] > 0 or d[k][1] < 0)))
+
+    for k in f.order:
+        op, args = f.nodes[k]
+        if op == "sqrt":
+            known = bool(v[args[0]][0] >= 0)
+        elif op in ("log", "power"):
+            known = positive(args[0])
+        elif op == "divide":
+            known = positive(args[1]) or positive(args[1], -1)
+        else:
+            known = op not in _PARTIAL and f"special.{op}" not in _PARTIAL
+        if not known:
+            return False
+    return True
+
+
 class Prepared:
     """A graph prepared for Arb as a function of one variable.
 

@@ -16,7 +16,7 @@ from flint import arb
 
 from borel.errors import NotEnclosed
 from borel.numerics.balls.expansion import Builder
-from borel.numerics.balls.interpreter import Prepared, asks_for_nan
+from borel.numerics.balls.interpreter import Prepared, asks_for_nan, is_number
 from borel.numerics.balls.ranges import LOGIC, TRUTHS
 from borel.numerics.graphs.graph import LEAVES, Graph, GraphBuilder
 
@@ -141,7 +141,7 @@ class MovingPieces(GraphBuilder):
         self._ends = tuple(self.constant(v) for v in (lower, *inside, upper))
         self._zero, self._one = self.constant(0.0), self.constant(1.0)
         self.jumps = False
-        """Whether a comparison of secrets alone was met: null sets of them do not count."""
+        """Whether a comparison may be another one on a null set of secrets."""
 
     def over(self, low: float, high: float, signs: Mapping[Graph, int]) -> list[MovingPiece]:
         """Cut the outcomes for the secrets of a box, taking some functions of x to have a sign.
@@ -149,10 +149,12 @@ class MovingPieces(GraphBuilder):
         Raises
         ------
         OpenChoice
-            The order of the cuts, or a choice, is not the same on all of the box.
+            The order of the cuts, or a choice, is not the same on all of the box, or a cut has no
+            place at some secrets of it.
         """
         self._box, self._told = (arb(low), arb(high)), signs
         self._signs: dict[int, int] = {}
+        self._places: dict[int, bool] = {}
         ends, out = list(self._ends), []
         if len(ends) == 2 and all(math.isinf(self._value(k)) for k in ends):
             ends.insert(1, self._centre())
@@ -179,6 +181,9 @@ class MovingPieces(GraphBuilder):
         """Add the pieces between two ends, from each end to the middle."""
         if len(out) > _MOST:
             raise NotEnclosed("a kernel of too many pieces")
+        for k in (a, b):  # the place itself is left in no formula
+            if self.number(k) is None and not self._is_number(k):
+                raise OpenChoice(self.graph(k))
         finite = [not math.isinf(self._value(k)) for k in (a, b)]
         try:
             if all(finite):
@@ -195,6 +200,12 @@ class MovingPieces(GraphBuilder):
         else:
             out += [MovingPiece(graph, not all(finite)) for graph in parts]
 
+    def _is_number(self, k: int) -> bool:
+        """Return whether a function of x has a value at almost every secret of the box."""
+        if k not in self._places:
+            self._places[k] = is_number(self.graph(k), *self._box)
+        return self._places[k]
+
     def _value(self, k: int) -> float:
         """Return a node that is a number, NaN if it is a function of x."""
         number = self.number(k)
@@ -203,7 +214,9 @@ class MovingPieces(GraphBuilder):
     # -- functions of x -----------------------------------------------------------------------
 
     def sign(self, k: int) -> int:
-        """Return 1 where a function of x is not negative on the box, -1 where it is not positive.
+        """Return 1 where a function of x is not negative on the box, -1 where it is negative.
+
+        The latter is said of almost all of the box.
 
         Raises
         ------
@@ -213,8 +226,7 @@ class MovingPieces(GraphBuilder):
         if k not in self._signs:
             graph = self.graph(k)
             f = Prepared(graph, "x").at({})
-            low, high = f.run(*self._box)[0][f.root]
-            known = 1 if low >= 0 else -1 if high <= 0 else 0
+            known = _known_sign(*(of[f.root] for of in f.run(*self._box)))
             self._signs[k] = self._told.get(graph, known)
         if not self._signs[k]:
             raise OpenChoice(self.graph(k))
@@ -321,11 +333,13 @@ class MovingPieces(GraphBuilder):
 
     def _compared(self, op: str, args: tuple, part: _Part) -> bool:
         """Return what a comparison is at almost every outcome of the piece."""
+        if op == "less_equal":
+            return not self._compared("less", args[::-1], part)
         line, gap = self._difference(args, part)
         number = self.number(gap)
         if number is not None:
-            return number == 0 if op == "equal" else number < 0 or (op != "less" and number == 0)
-        self.jumps |= line is not None and line[0] == self._zero
+            return number == 0 if op == "equal" else number < 0
+        self.jumps |= line is None or self.number(line[0]) in (None, 0.0)
         if op == "equal":
             if line is None or not self._varies(line[0] if line[0] != self._zero else line[1]):
                 raise NotEnclosed("a choice by equality")
@@ -381,10 +395,11 @@ class MovingPieces(GraphBuilder):
     def _sign_by_range(self, k: int, part: _Part) -> int:
         """Return the sign of a function of s and x, where its range shows it."""
         f = Prepared(self.graph(k), "s").at({"x": self._box})
-        low, high = f.run(arb(0), arb.pos_inf() if part.endless else arb(1))[0][f.root]
-        if not (low >= 0 or high <= 0):
+        found = f.run(arb(0), arb.pos_inf() if part.endless else arb(1))
+        sign = _known_sign(*(of[f.root] for of in found))
+        if not sign:
             raise NotEnclosed("a choice that is not linear in the outcome")
-        return 1 if low >= 0 else -1
+        return sign
 
     def _root(self, line: Line) -> int:
         return self._over(self._negated(line[1]), line[0])
@@ -409,6 +424,15 @@ class MovingPieces(GraphBuilder):
         if op == "divide" and still[1]:
             return self._over(known[0][0], known[1][1]), self._over(known[0][1], known[1][1])
         return None
+
+
+def _known_sign(value: Any, slope: Any) -> int:
+    """Return 1 for what is not negative, -1 for what is negative but on a null set, else 0."""
+    low, high = value
+    if low >= 0:
+        return 1
+    apart = slope is not None and (slope[0] > 0 or slope[1] < 0)
+    return -1 if high < 0 or (high <= 0 and apart) else 0
 
 
 _HUGE = 2**1000
