@@ -8,8 +8,8 @@ import pytest
 
 import borel as bl
 from borel import settings
-from borel.memo import Memo
 from borel.probability.bound import Bound
+from borel.probability.memo import Memo
 
 MOVES = [copy.copy, copy.deepcopy, lambda memo: pickle.loads(pickle.dumps(memo))]
 

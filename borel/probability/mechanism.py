@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
-from borel.memo import Memo
 from borel.numerics.intervals.rounding import Split, U, split
 from borel.probability import kernel_operations
 from borel.probability.alphabets import (
@@ -34,6 +33,7 @@ from borel.probability.closed_forms import ClosedForms
 from borel.probability.density import Density, breaks_of
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
+from borel.probability.memo import Memo
 from borel.probability.normalisation import DECLARED, Normalisation
 from borel.probability.wrong_calls import explained
 

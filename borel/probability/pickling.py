@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from borel.errors import NotPicklable
-from borel.memo import Memo
+from borel.probability.memo import Memo
 
 
 class UserFunction:

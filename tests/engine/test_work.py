@@ -17,7 +17,6 @@ import borel as bl
 from borel import settings
 from borel.engine.problem.budget import within_budget
 from borel.guarantees import PML
-from borel.memo import Memo
 from borel.numerics.balls.interpreter import Slice
 from borel.numerics.float64 import programmes
 from borel.numerics.germs.interpreter import PowerProgram
@@ -25,6 +24,7 @@ from borel.numerics.graphs import float64
 from borel.numerics.intervals import interpreter
 from borel.numerics.jets.interpreter import Program
 from borel.probability.bound import Bound
+from borel.probability.memo import Memo
 
 UNIT, REALS, COUNTS = bl.Interval(0, 1), bl.Reals(), bl.Integers(0, None)
 THREE = bl.Finite([0.0, 1.0, 3.0])

@@ -26,13 +26,13 @@ from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.secret_and_kernel import Secret, Surface, secret_of
 from borel.errors import NotEnclosed
-from borel.memo import Memo
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets.elementary import logarithm
 from borel.probability.alphabets import Finite, Integers, Interval, Mixed
 from borel.probability.bound import Bound
 from borel.probability.countable_law import Values
+from borel.probability.memo import Memo
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:

@@ -20,12 +20,12 @@ from borel.engine.estimates.secret_points import SecretPoints
 from borel.engine.estimates.zeros import FAR, overflown, zero_at, zero_everywhere
 from borel.engine.finite.law_engine import LOST, OUTSIDE
 from borel.errors import BudgetSpent, NotYet
-from borel.memo import Memo
 from borel.numerics.float64.maximisation import maximise
 from borel.numerics.float64.quadrature import log_integral
 from borel.numerics.intervals.rounding import NORMAL, Enclosure
 from borel.probability.bound import Bound
 from borel.probability.countable_law import Values
+from borel.probability.memo import Memo
 from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ import numpy as np
 
 from borel.engine.finite.measures import FiniteMeasures
 from borel.errors import InvalidInput
-from borel.memo import Memo
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.rounding import (
     Enclosure,
@@ -27,6 +26,7 @@ from borel.numerics.intervals.rounding import (
 from borel.probability.arrays import carried
 from borel.probability.bound import Bound, Ratio
 from borel.probability.countable_law import VALUE_FIELDS, Values
+from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
     from borel.probability.joint import Joint

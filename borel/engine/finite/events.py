@@ -27,8 +27,8 @@ from borel.numerics.intervals.rounding import (
 if TYPE_CHECKING:
     from borel.engine.finite.event_curves import Floats
     from borel.engine.problem.thresholds import Threshold
-    from borel.memo import Memo
     from borel.probability.bound import Bound
+    from borel.probability.memo import Memo
 
 
 _FEW = 10_000

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from borel.memo import Memo
 from borel.numerics.germs.interpreter import PowerProgram, range_of, ray, slack
 from borel.numerics.germs.order_bounds import NOTHING, Ray, of_log
+from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable

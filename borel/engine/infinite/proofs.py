@@ -44,10 +44,10 @@ from borel.engine.infinite.pair_proof import Pairs
 from borel.engine.infinite.ray_candidates import Rays
 from borel.engine.infinite.slope_proof import slope_along
 from borel.engine.problem.proof import Proof
-from borel.memo import Memo
 from borel.numerics.germs.interpreter import PowerProgram, slack
 from borel.numerics.germs.order_bounds import Orders, Ray, better, of_linear, of_log
 from borel.numerics.graphs import float64, rewrite
+from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
     from borel.engine.problem.protocols import TracedJoint, WithMasses

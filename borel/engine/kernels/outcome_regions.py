@@ -13,7 +13,7 @@ import numpy as np
 
 from borel import settings
 from borel.errors import BudgetSpent
-from borel.memo import Memo
+from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
     from borel.engine.kernels.rows import Rows

@@ -20,7 +20,6 @@ from borel.engine.prior_sets.capacity import capacity
 from borel.engine.prior_sets.engine import SetEngine
 from borel.engine.prior_sets.lower_expectations import Least
 from borel.errors import InvalidInput, NotYet
-from borel.memo import Memo
 from borel.numerics.intervals.rounding import (
     U,
     log_fraction,
@@ -32,6 +31,7 @@ from borel.probability.arrays import carried
 from borel.probability.bound import Bound, Ratio, attained_by_some
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure, as_measure
+from borel.probability.memo import Memo
 
 OUTSIDE = "outside the support of every member: density 0, leakage 0 by convention"
 _MEMBERS = 1e-10

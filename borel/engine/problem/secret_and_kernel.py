@@ -16,13 +16,13 @@ from borel.engine.problem.prior_normalisation import miss, positive
 from borel.engine.problem.prior_positivity import positive_on, prover
 from borel.engine.problem.truncated_prior import assumed, head_of_prior, trimmed
 from borel.errors import NotEnclosed
-from borel.memo import Memo
 from borel.numerics.graphs import float64, rewrite
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
 from borel.probability.alphabets import Integers, Interval, Mixed
+from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
