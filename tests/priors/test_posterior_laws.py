@@ -292,6 +292,7 @@ def test_the_largest_draw_speaks_of_these_draws_only():
     assert bound.lower <= math.log(0.75 / (0.25 + 0.5 * p[place])) <= bound.upper
 
 
+@pytest.mark.usefixtures("estimates")
 def test_estimates_stay_estimates():
     data = xr.Dataset(
         {"mu": (("chain", "draw"), np.random.default_rng(0).normal(0.5, 0.02, (2, 20)))},
