@@ -14,6 +14,7 @@ from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.dependence import through_one
 from borel.numerics.graphs.graph import Graph, GraphBuilder
 from borel.numerics.intervals import interpreter
+from borel.numerics.intervals.domains import has_values
 from borel.probability.alphabets import Interval
 from borel.probability.density import ranges_of
 
@@ -117,6 +118,9 @@ def _of_one_number(
     if found is None:
         return None
     outer, inner = found
-    low, high = interpreter.evaluate(inner, {n: ranges[n] for n in inner.inputs})
+    box = {n: ranges[n] for n in inner.inputs}
+    if not has_values(inner, box):  # the range is that of the secrets at which it has one
+        return None
+    low, high = interpreter.evaluate(inner, box)
     nodes = tuple(("input", ("x",)) if node == ("input", ("w0",)) else node for node in outer.nodes)
     return Graph(nodes, ("y", "x")), inner, (float(low), float(high))

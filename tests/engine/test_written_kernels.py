@@ -426,3 +426,25 @@ def test_noise_about_what_is_no_number_is_not_proved(scale):
 
     assert not known(gauss(lambda x: np.sqrt(x - 1e-9))).proved
     assert known(gauss(lambda x: np.sqrt(x + 1e-9))).proved
+
+
+@pytest.mark.parametrize(
+    ("place", "proved"),
+    [
+        (lambda x: np.sqrt(x[0] + x[1] - 1e-9), False),
+        (lambda x: np.log(x[0] + x[1] - 1e-9), False),
+        (lambda x: 1 / (x[0] - 1e-9), False),
+        (lambda x: (x[0] + x[1] - 1e-9) ** 0.5, False),
+        (lambda x: np.sqrt(x[0] ** 2 + x[1] ** 2), True),
+        (lambda x: np.log(1 + x[0] * x[1]), True),
+        (lambda x: abs(x[0] - x[1]), True),
+        (lambda x: np.maximum(x[0], x[1]) / (1 + x[1]), True),
+    ],
+)
+def test_noise_about_what_several_secrets_make_is_proved_where_it_is_a_number(place, proved):
+    mechanism = bl.Mechanism(
+        lambda y, x: np.exp(-((y - place(x)) ** 2) / 2) / np.sqrt(2 * np.pi),
+        secret=UNIT**2,
+        outcome=REALS,
+    )
+    assert statement(mechanism, bl.uniform(UNIT**2)).proved == proved

@@ -29,6 +29,7 @@ from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
+from borel.numerics.intervals.domains import has_values
 from borel.numerics.intervals.rounding import sum_outward
 from borel.probability.alphabets import Finite, Integers, Interval
 from borel.probability.density import ranges_of
@@ -90,8 +91,10 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
         noise = noise_of(graph, line, names)
         if noise is not None:
             graph, inner = noise
-            low, high = ranges_of(mechanism.density)[names[0]]
-            if dim == 1 and not is_number(inner, low, high):
+            ranges = ranges_of(mechanism.density)
+            if dim == 1 and not is_number(inner, *ranges["x"]):
+                return None
+            if dim > 1 and not has_values(inner, {name: ranges[name] for name in inner.inputs}):
                 return None
             of = "y - x" if inner.nodes == (("input", ("x",)),) else "y - g(x)"
             if _miss_at(mechanism, graph, line, 0.0, "every x") <= MISS:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from borel.numerics.graphs.graph import Graph
 
 TESTS = TRUTHS | STEPS
-_TOTAL = TOTAL | TESTS | {"where"}
+GIVE_NUMBERS = TOTAL | TESTS | {"where"}
 """Operations that give numbers for numbers."""
 
 
@@ -33,7 +33,7 @@ def of_conditions(graph: Graph) -> set[int]:
     partial: list[bool] = []
     for op, args in graph.nodes:
         plain = op in LEAVES
-        total = plain or op in _TOTAL or (op == "divide" and _is_number_but_0(graph, args[1]))
+        total = plain or op in GIVE_NUMBERS or (op == "divide" and _is_number_but_0(graph, args[1]))
         partial.append(not total or (not plain and any(partial[a] for a in args)))
     found: set[int] = set()
     todo = [a for op, args in graph.nodes if op in TESTS for a in args]
