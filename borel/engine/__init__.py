@@ -105,7 +105,7 @@ def draws_engine(joint: Joint) -> DrawsEngine:
     if settings.current().engine != "estimate":
         # what is proved of the kernel depends on the budget
         key = "enclosed draws", settings.current().budget
-        enclosed = joint._memo.fact(key, lambda: _enclosed_draws(joint))
+        enclosed = joint._memo.apart(key, lambda: _enclosed_draws(joint))
         if enclosed is not None:
             return enclosed
     return EstimateDraws(joint, engine_for)

@@ -162,7 +162,8 @@ class PosteriorLeakage(Remade):
     def _engine(self) -> Any:
         from borel.engine import draws_engine
 
-        return self._memo.fact("engine", lambda: draws_engine(self.joint))
+        key = "engine", settings.current()
+        return self._memo.fact(key, lambda: draws_engine(self.joint))
 
     def _random(self, asked: tuple, compute: Any, name: str) -> RandomBound:
         def figure() -> RandomBound:
@@ -170,7 +171,7 @@ class PosteriorLeakage(Remade):
             of_draw = asked_of_draw(self.joint, asked[0], self.kind, *asked[1:])
             return random_figure(self.joint, engine, compute, name, of_draw)
 
-        return self._memo.fact(repr(asked), figure)
+        return self._memo.figure(repr(asked), figure)
 
     # -- the law over the prior and the outcome together ------------------------------------------
 

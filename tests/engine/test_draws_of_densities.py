@@ -547,6 +547,28 @@ def test_little_work_says_less_and_nothing_false():
     assert (short["upper"] - short["lower"]).values.max() > 1e-6
 
 
+def test_figures_of_little_work_do_not_depend_on_what_was_asked_before():
+    """The cells are made by the first figure, and are no work of it."""
+    ends = []
+    for kinds in (("pml", "pmc"), ("pmc", "pml")):
+        of = joint("truncated normal", "truncated Laplace")
+        with bl.options(budget=0.05):
+            found = {kind: getattr(bl, kind)(of).sup().draws for kind in kinds}
+        ends.append(
+            [found[kind][end].values for kind in ("pml", "pmc") for end in ("lower", "upper")]
+        )
+    np.testing.assert_array_equal(*ends)
+
+
+def test_a_leakage_follows_the_options_that_are_in_force():
+    leakage = bl.pml(joint("beta", "Laplace"))
+    with bl.options(engine="estimate"):
+        estimate = leakage(0.25)
+    assert estimate.status == "estimate" and leakage(0.25).status == "certified"
+    with bl.options(engine="estimate"):
+        assert leakage(0.25).status == leakage.sup().status == "estimate"
+
+
 def test_any_name_of_a_parameter():
     """A density of t, say: no name means anything to the engine."""
     from scipy.special import betaln

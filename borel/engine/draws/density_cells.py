@@ -31,10 +31,9 @@ from borel.numerics.jets.elementary import logarithm
 from borel.numerics.jets.interpreter import Program
 from borel.probability import families
 from borel.probability.alphabets import Interval
+from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
     from borel.probability.measure import Measure
@@ -174,16 +173,10 @@ class DensityCells:
             raise NotEnclosed("not every draw is seen to be positive almost everywhere")
         self._sample = _spread_out(parameters, self.size)
         marks = sorted({b for b in (*priors.breaks, *breaks) if on.lower < b < on.upper})
-        self._made: dict[Callable, Any] = {}
+        self.memo = Memo()
         self.ends: list[tuple[float, float]] = []
         self._masses: list[Box] = []
         self._lay_out(marks)
-
-    def once(self, make: Callable[[DensityCells], Any]) -> Any:
-        """Return what a function makes of the cells, made once."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        return self._made[make]
 
     # -- what integrals read ----------------------------------------------------------------
 

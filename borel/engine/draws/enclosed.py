@@ -111,7 +111,8 @@ class EnclosedDraws(EstimateDraws):
         """Return the cells of the k-th block of draws; None where they are not enclosed."""
         while len(self._cells) <= k:
             try:
-                self._cells.append(self._enclose(priors))
+                with settings.apart():  # they outlive the figure that needs them first
+                    self._cells.append(self._enclose(priors))
             except NotEnclosed:
                 self._cells.append(None)
         return self._cells[k]

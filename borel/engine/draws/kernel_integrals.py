@@ -90,7 +90,8 @@ class Sums:
         """
         cell = key % len(self.cells.low)
         if first:
-            weight, doubt = (v[cell] for v in self.cells.once(_weights_of_cells))
+            whole = self.cells.memo.fact("weights", lambda: _weights_of_cells(self.cells))
+            weight, doubt = (v[cell] for v in whole)
         else:
             weight, doubt = _weights(self.cells, cell, a, b)
         heavy = np.abs(weight[:, :, 0]) + doubt[:, :, 0]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from borel import settings
 from borel.engine.problem.prior_masses import SUM_OF_NORMALS
 from borel.engine.problem.prior_positivity import ROUNDING, prover, require_nonnegative
 from borel.errors import InvalidInput
@@ -65,7 +66,8 @@ def _miss_of_one(prior: Measure) -> float | None:
         return about["miss"]
     if name in FAMILIES:
         return 0.0
-    return prior._memo.apart("miss", lambda: _by_integral(prior))
+    key = "miss", settings.current().budget
+    return prior._memo.apart(key, lambda: _by_integral(prior))
 
 
 def _by_integral(prior: Measure) -> float | None:
