@@ -79,7 +79,7 @@ def test_at_outcomes_with_a_kink(case):
     y = 0.4 if case == "product" else -1.0
     f_y = marginal(mp.mpf(y)) if case == "product" else mp.exp(y) * FALLING / 2
     with bl.options(budget=0.2):
-        holds(bl.pml(PRODUCT if case == "product" else LARGER)(y), min(-y, 0) - mp.log(2 * f_y))
+        holds(bl.pml(PRODUCT if case == "product" else LARGER)(y), min(y, 0) - mp.log(2 * f_y))
 
 
 def test_clipped_noise_on_a_product():
