@@ -233,7 +233,7 @@ def test_a_certified_figure_knows_what_was_asked():
     assert made.question.arguments == ("pml", 0.25)
 
 
-@pytest.mark.cases("proofs", "False")
+@pytest.mark.proofs
 @pytest.mark.parametrize("first", [True, False])
 def test_the_order_of_asking_changes_no_figure(first):
     """Neither a figure nor its certificate depends on which others were asked before."""
@@ -248,6 +248,7 @@ def test_the_order_of_asking_changes_no_figure(first):
             assert figure(ell) == alone
 
 
+@pytest.mark.proofs
 def test_no_certificate_is_tried_where_none_is_asked_for(monkeypatch):
     """Not even begun: nothing of what makes them is called."""
 

@@ -425,6 +425,7 @@ def test_thousands_of_mechanisms(kind):
         test_the_witness_attains_it(kind, zeros, count=1250, seed=37)
 
 
+@pytest.mark.truths
 @KINDS
 def test_the_rational_witness_attains_it_exactly(kind):
     rng = np.random.default_rng(19)

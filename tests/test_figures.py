@@ -46,7 +46,6 @@ SAMPLE = (
     "Cauchy on three: pml at 0.5",
     "toss: pmc at 1",
     "Poisson of a part: pmc at 0",
-    "largest of two: pml at 0.5",
     "mixed secrets: pml at 0.5",
     "family of Laplace",
     "curve of Laplace",

@@ -203,7 +203,7 @@ def test_the_mean_of_the_exponential_of_pmc():
     checked(found, truth, 1e-8 * truth[1])  # a ratio: the tolerance is of its logarithm
 
 
-@pytest.mark.cases("truths", "0.05")
+@pytest.mark.cases("truths", "0.05", "0.95")
 @pytest.mark.parametrize("s", [0.05, 0.5, 0.95])
 def test_the_quantiles_of_a_chi_square_law(s):
     with bl.options(tol=1e-6):
@@ -211,6 +211,7 @@ def test_the_quantiles_of_a_chi_square_law(s):
     checked(found, CASES["Gaussian on a normal"].truth.pml_quantile(s), 1e-6)
 
 
+@pytest.mark.truths
 def test_the_tail_of_a_chi_square_law():
     with bl.options(tol=1e-6):
         found = leakage("Gaussian on a normal", "pml").tail(1.5)
@@ -251,6 +252,7 @@ def test_the_cost_of_the_clayton_mixture(theta):
     checked(found, CASES[f"Clayton, theta = {theta}"].truth.pmc(0.5), 1e-9)
 
 
+@pytest.mark.truths
 def test_the_infinite_cost_of_gaussian_noise_on_a_normal():
     ell = leakage("Gaussian on a normal", "pmc")
     for found in (ell.sup(), ell(0.25)):

@@ -309,6 +309,7 @@ def test_example_8():
 # -- kernels as libraries write them ---------------------------------------------------------------
 
 
+@pytest.mark.cases("truths", "scipy nbinom")
 @pytest.mark.parametrize("make", ["scipy poisson", "scipy nbinom", "scipy geom", "pymc poisson"])
 def test_kernels_of_libraries(make):
     library, law = make.split()
@@ -337,6 +338,7 @@ def test_kernels_of_libraries(make):
         assert holds(figure(joint, kind, what), case.total(kind, what)), (kind, what)
 
 
+@pytest.mark.truths
 def test_a_shape_that_is_a_secret():
     """Gamma functions of y + x: log Gamma(y + 1 + x) - log Gamma(y + x) = log(y + x)."""
     xs, ps = [1.0, 1.5, 2.0], [0.25, 0.25, 0.5]
@@ -356,6 +358,7 @@ def test_a_shape_that_is_a_secret():
         assert rest <= mp.mpf(beyond(engine_for(joint), kind, what, np.arange(31)))
 
 
+@pytest.mark.truths
 def test_rates_down_to_zero():
     """X uniform on (0, 2): inf_x f(m|x) = 0 for m >= 1; PML has means."""
     joint = on_interval(poisson_log, 0, 2, log=True)

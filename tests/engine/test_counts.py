@@ -210,6 +210,7 @@ def test_the_mean_of_pml(name, truth):
     within(bl.pml(noisy(name)).mean(), truth(), 1e-8)
 
 
+@pytest.mark.cases("truths", "0.5", "0.7", "1.2")
 @pytest.mark.parametrize("t", [0.5, 0.7, 0.9, 1.2])
 def test_tails_and_quantiles(t):
     total = LAPLACE.tail(MP.mpf(t))

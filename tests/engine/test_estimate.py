@@ -133,6 +133,8 @@ CLOSED_FORMS = {
     "Clayton, sup PMC, infimum at the end (Example 9)",
     "Gaussian on Gaussian, 0.95 quantile (chi-square)",
     "Gaussian on Gaussian, tail",
+    "Gaussian on Gaussian, mutual information",
+    "Gaussian on Gaussian, mean",
 )
 @pytest.mark.parametrize("name", CLOSED_FORMS)
 def test_closed_form(name):
@@ -175,6 +177,7 @@ def test_outcomes_of_two_dimensions():
     assert bl.pml(joint).sup().value >= found.value - 1e-6
 
 
+@pytest.mark.truths
 def test_an_apparent_infinity_is_undecided():
     for figure in (bl.pml(gg).sup(), bl.pmc(gg)(1.0), bl.pml(clay).sup()):
         assert figure.status == "undecided"
@@ -202,6 +205,7 @@ def test_an_outcome_outside_the_support_leaks_nothing():
     assert any("outside the support" in note for note in bound.assumptions)
 
 
+@pytest.mark.truths
 def test_atoms_of_the_outcome_count():
     """Laplace noise clipped to [0, 1]: the mass of the atom 0 given x is e^{-x/b} / 2."""
     b = 0.5

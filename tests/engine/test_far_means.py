@@ -67,6 +67,7 @@ def thirty_digits():
         yield
 
 
+@pytest.mark.cases("truths", "True")
 @pytest.mark.parametrize("family", [False, True])
 def test_gaussian_noise_on_a_uniform_secret(family):
     mechanism = bl.mechanisms.gaussian(sigma=1.0) if family else kernel(gauss)
@@ -104,6 +105,7 @@ def test_gaussian_noise_on_finitely_many_secrets():
     check(THREE * kernel(gauss, secret=THREE.on), truths, 1e-7)
 
 
+@pytest.mark.truths
 def test_noise_of_different_widths():
     """E e^PMC is infinite here, as f_Y^2 / f(y|0) grows; nothing proves it."""
     rows = [normal(x, 1 + x) for x in (0, 1)]
@@ -242,6 +244,7 @@ def test_the_mass_far_out_is_bounded_by_itself():
     assert found.lower <= 1.5 <= found.upper and found.width <= 1e-8
 
 
+@pytest.mark.truths
 def test_a_normal_secret_under_gaussian_noise():
     """PML at y is log(f(y|y) / f_Y(y)), which is log(2) / 2 + y^2 / 4, and Y has variance 2."""
     joint = bl.normal() * bl.Mechanism(gauss, secret=bl.Reals(), outcome=bl.Reals())

@@ -476,7 +476,7 @@ def figure(name):
         return FIGURES[name]()
 
 
-@pytest.mark.cases("truths", "excess-halves", "envelope-level")
+@pytest.mark.cases("truths", "excess-halves", "envelope-level", "sum-min", "sum-max")
 @pytest.mark.parametrize("name", TRUTHS)
 def test_it_is_proved_and_encloses_the_truth(name):
     bound = figure(name)

@@ -29,6 +29,7 @@ def search(case):
         return prove(engine, case.kind, [])
 
 
+@pytest.mark.cases("truths", "a_wave_that_is_common_pmc", "a_wave_that_is_common_pml")
 @pytest.mark.parametrize("case", named(NEAR_MISSES))
 def test_no_near_miss_is_proved_infinite(case):
     assert search(case) is None

@@ -272,6 +272,7 @@ def on_lines():
     return found
 
 
+@pytest.mark.truths
 def test_contamination_of_a_uniform_secret_has_a_closed_form(on_lines):
     with mp.workdps(30):  # beyond the secrets: f_Y / sup f = 1 - 1/e
         mean, far = 1 - mp.exp(-1), mp.exp(-1)

@@ -398,6 +398,7 @@ def test_some_figures_of_that_law_are_cut_short():
     assert not any(alone(three, name, tol=1e-2)[3] for name in LAW)
 
 
+@pytest.mark.truths
 @pytest.mark.usefixtures("wall")
 def test_levels_of_one_envelope_are_the_same_in_any_order():
     deltas = [F(1, 5), F(2, 5), F(3, 5)]

@@ -154,6 +154,7 @@ def below(z, sigma=0.5):
     return sigma * (primitive(z / sigma) - primitive((z - 1) / sigma))
 
 
+@pytest.mark.cases("truths", "0-pml")
 @pytest.mark.parametrize(("place", "kind"), [(0, "pml"), (1, "pmc")])
 def test_the_law_against_the_closed_form(place, kind):
     """Both leakages are symmetric about 1/2 and grow away from it: one crossing a side."""
@@ -195,6 +196,7 @@ def test_a_support_that_moves_with_the_secret():
     assert outside.upper <= 1e-12 and any("outside the support" in a for a in outside.assumptions)
 
 
+@pytest.mark.cases("truths", "0.3")
 @pytest.mark.parametrize("b", [0.3, 1.0])
 def test_laplace_noise_is_within_its_ldp(b):
     """|y - x| / b moves by at most 1 / b: PML and PMC are at most 1 / b (journal, Theorem 7)."""
