@@ -44,11 +44,13 @@ def with_supremum(tree, joint):
     return xr.DataTree.from_dict({**nodes, "/pml": store.pack(bound, **about)})
 
 
+@pytest.mark.proofs
 def test_all_of_a_result_is_verified(result, tmp_path):
     rows = checked(result, tmp_path)
     assert len(rows) == 5 and {row.outcome for row in rows.values()} == {"verified"}
 
 
+@pytest.mark.proofs
 @pytest.mark.parametrize(
     ("other", "words"),
     [
@@ -65,6 +67,7 @@ def test_a_certificate_about_another_joint_is_refused(result, tmp_path, other, w
     assert rows["pml/law/quantile-0.5"].outcome == "verified"
 
 
+@pytest.mark.proofs
 def test_a_result_that_does_not_name_its_joint_is_refused(result, tmp_path):
     """Nothing says that its certificates are about one joint, and about which."""
     older = result.copy()
@@ -75,6 +78,7 @@ def test_a_result_that_does_not_name_its_joint_is_refused(result, tmp_path):
         assert "does not name the joint" in rows["pml"].words
 
 
+@pytest.mark.proofs
 def test_certificates_of_an_older_version_are_refused(result, tmp_path):
     older = {"format": 9, "quantity": "pml", "lower": 0.0, "upper": 1.0, "claim": {}}
     nodes = {node.path: node.to_dataset(inherit=False) for node in result.subtree}
@@ -102,6 +106,7 @@ def test_a_set_of_priors_names_its_mechanism_and_the_set():
     assert json.loads(json.dumps(named)) == named
 
 
+@pytest.mark.proofs
 def test_one_draw_of_a_posterior_is_verified(tmp_path):
     """The draw nearest to the quantile that is reported; a certificate of another is refused."""
     study = bl.Study(

@@ -77,6 +77,10 @@ LAWS = {  # f(y|x), the secrets, the outcomes, kinks in y
         lambda m, y, x: x * m.exp(-abs(y - x)) / 2
         + (1 - x) * m.exp(-y * y / 2) / m.sqrt(2 * m.pi),
         (0, 1), (-INF, INF), lambda x: [x, 0]),
+    "two of a mixture": (
+        lambda m, y, x: (x * m.exp(-y * y / 2) + (1 - x) * m.exp(-((y - 3) ** 2) / 2))
+        / m.sqrt(2 * m.pi),
+        (0, 1), (-INF, INF), lambda x: [0, 3]),
     "Farlie-Gumbel-Morgenstern": (
         lambda m, y, x: 1 + 0.5 * (1 - 2 * x) * (1 - 2 * y), (0, 1), (0, 1), lambda x: []),
     "Frank": (

@@ -200,6 +200,8 @@ def _log_rule(op: str, k: int, i: int, j: int, v: list, slopes: list, logs: list
         mean = _mean(v[i], v[j] if op == "add" else negative(v[j]), e, g)
         if mean is not None:
             return mean
+        if op == "add" and v[i][0] >= 0 and v[j][0] >= 0:
+            return hull(e, g)  # weights of one sign, which may be 0 both
     return _relative(slopes[k], v[k])
 
 
