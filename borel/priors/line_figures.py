@@ -30,6 +30,7 @@ from borel import settings
 from borel.engine import engine_for
 from borel.engine.prior_sets.engine import SetEngine
 from borel.errors import NotYet
+from borel.probability.alphabets import Interval
 from borel.probability.bound import Bound, weakest
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ _CHARGES = ("normal", "laplace", "cauchy", "beta", "gamma", "exponential", "unif
 _CHARGES += ("geometric",)
 """Families that charge every set of positive measure of their alphabet."""
 _ROOM = 2.0**-36
+_WIDE = 1e-6
+_OPEN = "what is known of single priors, and of cells of the secret, leaves it open"
 _PROVED = ("exact", "certified", "conditional")
 _MIXED = ("contamination", "tv", "hull", "full_support")
 _DIVERGENCES = ("kl_to_centre", "kl_from_centre", "chi_square_to_centre", "chi_square_from_centre")
@@ -111,7 +114,8 @@ class SetLines(SetEngine):
                     instead="full_support, contamination, tv_ball, l1_ball and hull.",
                 )
             return low, high
-        found = self.cells.leakage(self.set, kind, ys)
+        least = self.cells.lower_expectations(self.set)
+        found = self.cells.enclosed(least, kind, ys)
         return np.maximum(low, found[0]), np.minimum(high, np.maximum(found[1], found[0]))
 
     def _combined(self, kind: str, own: Any, ldp: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -213,8 +217,14 @@ class SetLines(SetEngine):
         if math.isinf(low):
             return self._make(low, low, each, None)
         places = {self._place(b) for b in (each[0], ratio)} - {None}
-        low = max([low, *(self._beside(kind, y) for y in places)])
-        return self._make(min(low, high), high, [*each, ratio], None)
+        beside = [(self._beside(kind, y), y) for y in places]
+        if isinstance(self.joint.outcome, Interval) and self.cells is not None:
+            found = self.cells.over_outcomes(self.cells.lower_expectations(self.set), kind)
+            high = min(high, found[1])
+            beside += [(found[0], found[2])] * (found[2] is not None)
+        best, y = max(beside, default=(low, None))
+        witness = {"y": y} if best >= low and y is not None else each[0].witness
+        return self._make(min(max(low, best), high), high, [*each, ratio], witness)
 
     def _place(self, found: Bound) -> Any:
         """Return the outcome of a supremum, if it is one: an infinity may lie along a ray."""
@@ -261,7 +271,10 @@ class SetLines(SetEngine):
                 return Bound.statistical(
                     low, high, confidence=self.set.confidence, assumptions=notes, witness=witness
                 )
-        return _bound(status, low, high, notes, reason, witness)
+        made = _bound(status, low, high, notes, reason, witness)
+        if made.reason or not made.proved or not made.width > max(settings.current().tol, _WIDE):
+            return made
+        return made.about(reason=_OPEN)
 
     def ldp(self) -> Bound:
         """Enclose the LDP level, of any prior that charges every secret."""

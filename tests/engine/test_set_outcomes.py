@@ -343,6 +343,7 @@ def test_a_density_with_finitely_many_outcomes():
             assert leakage(member * mechanism).sup().lower <= bound.upper
 
 
+@pytest.mark.truths
 def test_continuous_secrets(on_lines):
     """Beyond the secrets the largest density is 1, the least e^-1, and f_Y between these."""
     with mp.workdps(30):

@@ -1,5 +1,8 @@
 """Bands of densities and moment classes on an interval, against linear programs on fine grids."""
 
+from fractions import Fraction as F
+
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -57,10 +60,44 @@ def test_members_leak_no_more():
             assert np.log(np.exp(-abs(y - min(max(y, 0), 1))) / level) <= bound + 1e-6
 
 
-def test_over_all_outcomes_ldp_bounds_it():
+def test_over_all_outcomes_it_is_as_narrow_as_at_one():
+    """Beyond the secrets f(y|x) / sup f is e^(x - 1): the worst density is 3/2, then 1/2."""
     band = bl.priors.box(lambda x: 0.5 + 0 * x, lambda x: 1.5 + 0 * x, on=UNIT)
     found = bl.pml(band * NOISE).sup()
-    assert found.status == "conditional" and 1.0 <= found.upper <= 1 + 1e-8
+    half = mp.exp(-mp.mpf(1) / 2)
+    truth = -mp.log(3 * (half - mp.exp(-1)) / 2 + (1 - half) / 2)
+    assert found.status == "conditional" and found.reason and found.witness["y"] > 1
+    assert found.lower <= truth <= found.upper
+    assert found.width <= 1.01 * bl.pml(band * NOISE)(1.0).width
+
+
+def tv_ball_of_a_beta(kind, mean):
+    """The least or the greatest mean: 1/20 of mass comes from the largest secrets to 0."""
+    with mp.workdps(30):
+        law = lambda x: 30 * x * (1 - x) ** 4  # noqa: E731
+        top = mp.findroot(lambda q: mp.quad(law, [0, q]) - mp.mpf(19) / 20, 0.58)
+        moved = mp.quad(lambda x: law(x) * mean(x), [0, top]) + mean(mp.mpf(0)) / 20
+        return -mp.log(moved) if kind == "pml" else mp.log(moved) + 2
+
+
+@pytest.mark.cases("truths", "pmc")
+@pytest.mark.parametrize(
+    ("kind", "mean"),
+    [("pml", lambda x: mp.exp(2 * x - 2)), ("pmc", lambda x: mp.exp(-2 * x))],
+    ids=["pml", "pmc"],
+)
+def test_the_supremum_over_a_ball_of_total_variation(kind, mean):
+    ball = bl.priors.tv_ball(bl.beta(alpha=2, beta=5), F(1, 20))
+    joint = ball * bl.Mechanism(
+        lambda y, x: np.exp(-2 * abs(y - x)), secret=UNIT, outcome=bl.Reals()
+    )
+    leakage = getattr(bl, kind)(joint)
+    found, truth = leakage.sup(), tv_ball_of_a_beta(kind, mean)
+    assert found.status == "certified" and found.reason
+    assert found.lower <= truth <= found.upper
+    far = 2.0 if kind == "pml" else -1.0
+    assert found.width <= 2.1 * leakage(far).width
+    assert (found.witness["y"] >= 1) if kind == "pml" else (found.witness["y"] <= 0)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def far_leakage(
             for backwards in (False, True):
                 found = pieces.leakage(kind, backwards)
                 lower, upper = np.fmax(lower, found[0]), np.fmin(upper, found[1])
-        if lower.any() and not leakage_far_out._alive(surface, low, high):
+        if lower.any() and not leakage_far_out.alive(surface, low, high):
             lower = np.zeros(cells.size)
     wrong = lower > upper
     return np.where(wrong, 0.0, lower), np.where(wrong, np.inf, upper)

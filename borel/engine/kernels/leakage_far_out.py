@@ -7,7 +7,7 @@ for Laplace noise it is constant. Integrating that difference leaves out the com
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from borel.engine.problem.secret_and_kernel import Secret, Surface
     from borel.numerics.intervals.batched import Box
 
@@ -56,7 +58,7 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
             for backwards in (False, True):
                 found = _from_end(surface, log, kind, (low, high), pieces, backwards)
                 best = max(best[0], found[0]), min(best[1], found[1])
-        if best[0] > 0 and not _alive(surface, low, high):
+        if best[0] > 0 and not alive(surface, low, high):
             best = 0.0, best[1]
     return best if best[0] <= best[1] else (0.0, np.inf)
 
@@ -68,7 +70,7 @@ def _ends(secret: Secret) -> tuple[float, float]:
     return float(secret.atoms.min()), float(secret.atoms.max())
 
 
-def _alive(surface: Surface, low: float, high: float) -> bool:
+def alive(surface: Surface, low: float, high: float) -> bool:
     """Return whether the kernel is positive on a set of positive measure of the box.
 
     Differences of log f say nothing where f is 0 for every secret: there the slope is finite as
@@ -117,6 +119,13 @@ def _pieces(surface: Surface, log: Program, low: float, high: float) -> _Pieces 
             break
         beside = 2.0**-50 * np.abs(kinks)
         cuts = np.union1d(cuts, np.concatenate([kinks - beside, kinks + beside]))
+    return _cut(surface, log, cuts, over, low, high)
+
+
+def _cut(
+    surface: Surface, log: Program, cuts: np.ndarray, over: Any, low: float, high: float
+) -> _Pieces | None:
+    """Return log f on pieces of the secrets; None where its slope is not bounded."""
     a, b = cuts[:-1], cuts[1:]
     at = np.full((1, len(a)), low), np.full((1, len(a)), high)
     middle = a + (b - a) / 2
@@ -149,21 +158,46 @@ def kinks(surface: Surface, cuts: np.ndarray, y: float) -> list[float]:
     return [float(f"{place:.12g}") for place in places]
 
 
-def _from_end(
-    surface: Surface,
-    log: Program,
-    kind: str,
-    y: tuple[float, float],
-    pieces: _Pieces,
-    backwards: bool,
-) -> tuple[float, float]:
-    """Enclose the leakage by increments of log f from one end of the secrets."""
-    secret, places = surface.secret, surface.secret.atoms[:, 0]
-    cuts, outer, centre = pieces
+class Rise(NamedTuple):
+    """log f(y|x) - log f(y|x0) on pieces of the secrets, x0 the first cut or the last.
+
+    ``at_left``, ``at_right`` and ``height`` enclose it at the ends and the middles of the pieces;
+    ``top`` and ``bottom`` bound it on all of each.
+    """
+
+    at_left: Box
+    at_right: Box
+    height: Box
+    top: np.ndarray
+    bottom: np.ndarray
+
+
+def rises(surface: Surface, cuts: np.ndarray, low: float, high: float) -> Iterator[Rise]:
+    """Enclose how log f(y|x) rises with the secret for every y of one box, perhaps unbounded.
+
+    Nothing is given where the slope is not bounded. Each of those given holds; ``x0`` differs.
+    """
+    if not np.isfinite(cuts).all():
+        return
+    for log in surface.logs:
+        pieces = _cut(surface, log, cuts, _run(surface, log, cuts, low, high)[0], low, high)
+        if pieces is not None:
+            yield from (_rise(pieces, backwards) for backwards in (False, True))
+
+
+def _steps(cuts: np.ndarray) -> tuple[np.ndarray, Box, Box]:
+    """Return the middles of pieces, and the steps from them to both ends."""
     a, b = cuts[:-1], cuts[1:]
     middle = a + (b - a) / 2
     left = batched.subtract(batched.point(a), batched.point(middle))
     right = batched.subtract(batched.point(b), batched.point(middle))
+    return middle, left, right
+
+
+def _rise(pieces: _Pieces, backwards: bool) -> Rise:
+    """Sum the increments of log f from one end of the secrets."""
+    cuts, outer, centre = pieces
+    _, left, right = _steps(cuts)
     # increments from the middles to both ends, by Taylor's formula or by the slope alone
     to_right = _increment(centre, outer, right)
     to_left = _increment(centre, outer, left)
@@ -179,26 +213,37 @@ def _from_end(
         at_left = batched.each(ends, lambda v: v[:-1])
         at_right = batched.each(ends, lambda v: v[1:])
         height = batched.subtract(at_left, to_left)
+    # a monotone piece has its extremes at its ends; else the middle and the slope bound them
+    half = np.maximum(-left[0], right[1])
+    reach = np.maximum(np.abs(outer[0][1]), np.abs(outer[1][1])) * half * (1 + 2.0**-50)
+    monotone = (outer[0][1] >= 0) | (outer[1][1] <= 0)
+    over = np.nextafter(height[0] - reach, -np.inf), np.nextafter(height[1] + reach, np.inf)
+    top = np.where(monotone, np.maximum(at_left[1], at_right[1]), over[1])
+    bottom = np.where(monotone, np.minimum(at_left[0], at_right[0]), over[0])
+    return Rise(at_left, at_right, height, top, bottom)
+
+
+def _from_end(
+    surface: Surface,
+    log: Program,
+    kind: str,
+    y: tuple[float, float],
+    pieces: _Pieces,
+    backwards: bool,
+) -> tuple[float, float]:
+    """Enclose the leakage by increments of log f from one end of the secrets."""
+    secret, places = surface.secret, surface.secret.atoms[:, 0]
+    cuts, outer, centre = pieces
+    a, b = cuts[:-1], cuts[1:]
+    middle, left, right = _steps(cuts)
+    at_left, at_right, height, tops, bottoms = _rise(pieces, backwards)
     index = np.searchsorted(cuts, places)
     at_cuts = arithmetic.joined(batched.each(at_left, lambda v: v[:1]), at_right)
     at_atoms = batched.each(at_cuts, lambda v: v[index])
     parts = [_weighted(at_atoms, secret)]
     if secret.continuous:
         parts.append(_integral(surface, centre, outer, height, a, b, middle, left, right))
-    # a monotone piece has its extremes at its ends; else the middle and the slope bound them
-    half = np.maximum(-left[0], right[1])
-    reach = np.maximum(np.abs(outer[0][1]), np.abs(outer[1][1])) * half * (1 + 2.0**-50)
-    monotone = (outer[0][1] >= 0) | (outer[1][1] <= 0)
-    top = np.where(
-        monotone,
-        np.maximum(at_left[1], at_right[1]),
-        height[1] + reach,
-    ).max()
-    bottom = np.where(
-        monotone,
-        np.minimum(at_left[0], at_right[0]),
-        height[0] - reach,
-    ).min()
+    top, bottom = tops.max(), bottoms.min()
     for height_, mass in _beyond(surface, log, y, cuts, at_left, at_right):
         top, bottom = max(top, height_[1]), min(bottom, height_[0])
         power = batched.exp((np.array(height_[0]), np.array(height_[1])))

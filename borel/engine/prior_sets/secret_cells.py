@@ -9,18 +9,30 @@ on each cell. The enclosure closes in as the cells shrink, to first order.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
+from borel.engine.kernels import leakage_far_out
+from borel.engine.kernels.leakage_on_boxes import charged
+from borel.engine.problem.refinement import refine
 from borel.engine.problem.secret_and_kernel import boxes
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from borel.engine.prior_sets import lower_expectations as ex
     from borel.numerics.intervals.batched import Box
 
+    Least = Callable[[np.ndarray, bool], ex.Least]
+    """Bounds lower expectations of step functions over a set: ``(v, below)``."""
+
 CELLS = 1024
+_ROUNDS = 80
 
 
 class SecretCells:
@@ -49,22 +61,97 @@ class SecretCells:
         edges = np.unique([low, *inner, *marks, high])
         self.low, self.high = edges[:-1], edges[1:]
 
-    def leakage(self, prior_set: Any, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the suprema of PML or PMC over the set at outcomes."""
+    def lower_expectations(self, prior_set: Any) -> Least:
+        """Return what bounds lower expectations of step functions over a ball."""
         coarse = prior_set.coarsened(self.weights)
-        return self.enclosed(lambda v, below: coarse.least(v), kind, ys)
+        return lambda v, below: coarse.least(v)
 
-    def enclosed(self, least: Any, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Combine bounds of lower expectations: ``least(v, below)``."""
+    def over_outcomes(self, least: Least, kind: str) -> tuple[float, float, float | None]:
+        """Enclose the supremum over the set and the outcomes, and say about where it is.
+
+        Boxes of the outcomes, an interval, are cut until the cells leave most open.
+        """
+        mechanism, secret = self.engine.joint.mechanism, self.engine.secret
+        ends = float(mechanism.outcome.lower), float(mechanism.outcome.upper)
+        marks = {*mechanism.breaks, *secret.lower.tolist(), *secret.upper.tolist()}
+        edges = [ends[0], *sorted(m for m in marks if ends[0] < m < ends[1]), ends[1]]
+        edges = edges if np.isfinite(edges).any() else [ends[0], 0.0, ends[1]]
+        found = [(*self.over_box(least, kind, *box), *box) for box in pairwise(edges)]
+        tol = settings.current().tol
+        until = settings.search_deadline()
+
+        def enclose() -> tuple[float, float]:
+            return max(f[0] for f in found), max(f[1] for f in found)
+
+        def cut(low: float, high: float) -> bool:
+            """Cut the box with the largest upper end, unless an outcome in it has that end too."""
+            widest = max(found, key=lambda f: (f[1], f[1] - f[0]))
+            a, b = widest[2:]
+            middle = _between(a, b)
+            if not a < middle < b:
+                return False
+            inside = [float(v[0]) for v in self.enclosed(least, kind, np.array([middle]))]
+            if widest[1] - inside[1] <= (inside[1] - inside[0]) / 10 + tol:
+                return False
+            found.remove(widest)
+            found.extend((*self.over_box(least, kind, *c), *c) for c in ((a, middle), (middle, b)))
+            return True
+
+        narrow = lambda low, high: high - low <= tol  # noqa: E731
+        low, high = refine(enclose, cut, settled=narrow, until=until, rounds=_ROUNDS)
+        best = max(found)
+        return low, high, _between(*best[2:]) if best[0] > 0 else None
+
+    def over_box(self, least: Least, kind: str, low: float, high: float) -> tuple[float, float]:
+        """Enclose the suprema over the set for almost every outcome of a box, perhaps unbounded.
+
+        By what log f(y|x) rises by from cell to cell, for all of the outcomes at once: the common
+        factor of the secrets, which goes to 0 far out, is left out.
+        """
+        surface, best = self.engine.surface, (0.0, np.inf)
+        edges = np.append(self.low, self.high[-1])
+        some = charged(surface, self.low[:, None], self.high[:, None])
+        with np.errstate(all="ignore"):
+            for rise in leakage_far_out.rises(surface, edges, low, high):
+                sure = np.array([[v[k] for v in rise[:3]] for k in (0, 1)])[:, :, some]
+                off = self.engine.slack + 2.0**-50 * (1 + np.abs(rise.top).max())
+                top = sure[0].max(initial=-np.inf) - off, rise.top.max() + off
+                bottom = rise.bottom.min() - off, sure[1].min(initial=np.inf) + off
+                values = batched.exp(
+                    (
+                        np.minimum(np.nextafter(rise.bottom - off - top[1], -np.inf), 0.0),
+                        np.minimum(np.nextafter(rise.top + off - top[0], np.inf), 0.0),
+                    )
+                )
+                gap = np.nextafter([max(top[0] - bottom[1], 0.0), top[1] - bottom[0]], (0, np.inf))
+                found = self._combined(
+                    least,
+                    kind,
+                    (values[0][:, None], values[1][:, None]),
+                    (gap[:1], gap[1:]),
+                )
+                best = max(best[0], float(found[0][0])), min(best[1], float(found[1][0]))
+            if best[0] > 0 and not leakage_far_out.alive(surface, low, high):
+                best = 0.0, best[1]
+        return best
+
+    def enclosed(self, least: Least, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Combine bounds of lower expectations at outcomes: ``least(v, below)``."""
         top, bottom = self.engine.extreme(ys, 1.0), self.engine.extreme(ys, -1.0)
-        low, high = self._values(ys, top)
+        gap = batched.subtract((top.lower, top.upper), (bottom.lower, bottom.upper))
+        return self._combined(least, kind, self._values(ys, top), batched.settled(gap))
+
+    def _combined(
+        self, least: Least, kind: str, values: Box, gap: Box
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Combine bounds of lower expectations of f(y|x) / sup f(y|.), and log sup f / inf f."""
+        low, high = values
         with np.errstate(all="ignore"):
             if kind == "pml":
                 ends = -_log(least(high, False).upper)[1], -_log(least(low, True).lower)[0]
             else:
                 means = -least(-low, False).upper, -least(-high, True).lower
-                gap = batched.subtract((top.lower, top.upper), (bottom.lower, bottom.upper))
-                ends = batched.add((_log(means[0])[0], _log(means[1])[1]), batched.settled(gap))
+                ends = batched.add((_log(means[0])[0], _log(means[1])[1]), gap)
         lower = np.maximum(np.nan_to_num(ends[0], nan=0.0), 0.0)
         upper = np.where(np.isnan(ends[1]), np.inf, ends[1])
         return lower, np.maximum(upper, lower)
@@ -84,6 +171,14 @@ class SecretCells:
                 ratio = batched.exp((np.minimum(gap[0], 0.0), np.minimum(gap[1], 0.0)))
             out[:, :, j] = np.clip(ratio, 0.0, 1.0)
         return out[0], out[1]
+
+
+def _between(low: float, high: float) -> float:
+    """Return an outcome of a box; of an unbounded one twice as far out as its end."""
+    if np.isinf(low) or np.isinf(high):
+        end = low if np.isinf(high) else high
+        return end + np.copysign(max(abs(end), 1.0), high if np.isinf(high) else low)
+    return low + (high - low) / 2
 
 
 def _log(value: np.ndarray) -> Box:
