@@ -23,7 +23,7 @@ from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from borel.engine.prior_sets import lower_expectations as ex
     from borel.numerics.intervals.batched import Box
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     """Bounds lower expectations of step functions over a set: ``(v, below)``."""
 
 CELLS = 1024
-_ROUNDS = 80
+_ROUNDS, _AT_ONCE = 32, 6
 
 
 class SecretCells:
@@ -76,25 +76,32 @@ class SecretCells:
         marks = {*mechanism.breaks, *secret.lower.tolist(), *secret.upper.tolist()}
         edges = [ends[0], *sorted(m for m in marks if ends[0] < m < ends[1]), ends[1]]
         edges = edges if np.isfinite(edges).any() else [ends[0], 0.0, ends[1]]
-        found = [(*self.over_box(least, kind, *box), *box) for box in pairwise(edges)]
-        tol = settings.current().tol
-        until = settings.search_deadline()
+        found = self.over_boxes(least, kind, list(pairwise(edges)))
+        until, tol = settings.search_deadline(), settings.current().tol
 
         def enclose() -> tuple[float, float]:
             return max(f[0] for f in found), max(f[1] for f in found)
 
         def cut(low: float, high: float) -> bool:
-            """Cut the box with the largest upper end, unless an outcome in it has that end too."""
-            widest = max(found, key=lambda f: (f[1], f[1] - f[0]))
-            a, b = widest[2:]
-            middle = _between(a, b)
-            if not a < middle < b:
+            """Cut the boxes with the largest upper ends, but where an outcome has that end too."""
+            nonlocal found
+            found.sort(key=lambda f: (-f[1], f[0]))
+            open_ = [f for f in found[:_AT_ONCE] if f[1] > low + tol]
+            middles = [_between(*f[2:]) for f in open_]
+            inside = self.enclosed(least, kind, np.array(middles))
+            cuts = [
+                (a, middle, b)
+                for (_, top, a, b), middle, least_, most in zip(
+                    open_, middles, *inside, strict=True
+                )
+                if a < middle < b and top - most > (most - least_) / 2 + tol
+            ]
+            if not cuts or cuts[0][::2] != open_[0][2:]:
                 return False
-            inside = [float(v[0]) for v in self.enclosed(least, kind, np.array([middle]))]
-            if widest[1] - inside[1] <= (inside[1] - inside[0]) / 10 + tol:
-                return False
-            found.remove(widest)
-            found.extend((*self.over_box(least, kind, *c), *c) for c in ((a, middle), (middle, b)))
+            gone = {(a, b) for a, _, b in cuts}
+            halves = [half for c in cuts for half in pairwise(c)]
+            found = [f for f in found if f[2:] not in gone]
+            found += self.over_boxes(least, kind, halves)
             return True
 
         narrow = lambda low, high: high - low <= tol  # noqa: E731
@@ -102,38 +109,57 @@ class SecretCells:
         best = max(found)
         return low, high, _between(*best[2:]) if best[0] > 0 else None
 
-    def over_box(self, least: Least, kind: str, low: float, high: float) -> tuple[float, float]:
-        """Enclose the suprema over the set for almost every outcome of a box, perhaps unbounded.
+    def over_boxes(self, least: Least, kind: str, boxes: list[tuple[float, float]]) -> list[tuple]:
+        """Enclose the suprema over the set for almost every outcome of boxes, perhaps unbounded.
 
-        By what log f(y|x) rises by from cell to cell, for all of the outcomes at once: the common
-        factor of the secrets, which goes to 0 far out, is left out.
+        Returns both ends, and those of the box, for each of them.
         """
-        surface, best = self.engine.surface, (0.0, np.inf)
-        edges = np.append(self.low, self.high[-1])
+        parts = [(j, *part) for j, box in enumerate(boxes) for part in self._on_box(*box)]
+        best = np.array([[0.0, np.inf]] * len(boxes))
+        if parts:
+            values = tuple(np.stack([p[k] for p in parts], axis=1) for k in (1, 2))
+            gap = tuple(np.array([p[k] for p in parts]) for k in (3, 4))
+            for (j, *_), low, high in zip(
+                parts, *self._combined(least, kind, values, gap), strict=True
+            ):
+                best[j] = max(best[j, 0], low), min(best[j, 1], high)
+        for j, box in enumerate(boxes):
+            if best[j, 0] > 0 and not leakage_far_out.alive(self.engine.surface, *box):
+                best[j, 0] = 0.0
+        return [(*ends, *box) for ends, box in zip(best.tolist(), boxes, strict=True)]
+
+    def _on_box(self, low: float, high: float) -> Iterator[tuple]:
+        """Enclose f(y|x) / sup f(y|.) on the cells, and log sup f / inf f, on a box of outcomes.
+
+        By the ranges of log f, and by what it rises by from cell to cell: the factor that all
+        secrets have in common, which goes to 0 far out, is left out there. Each part holds.
+        """
+        surface, n = self.engine.surface, len(self.low)
         some = charged(surface, self.low[:, None], self.high[:, None])
         with np.errstate(all="ignore"):
+            if np.isfinite(low) and np.isfinite(high):
+                y = np.full((1, n), low), np.full((1, n), high)
+                x = boxes(self.low[:, None], self.high[:, None], 0, 0)
+                jet = surface.log.run(surface.inputs(x, y), 0).jet
+                logs = [np.broadcast_to(v, n) for v in batched.settled(arithmetic.entry(jet, 0))]
+                yield self._relative(logs[0], logs[1], logs[0][some], logs[1][some])
+            edges = np.append(self.low, self.high[-1])
             for rise in leakage_far_out.rises(surface, edges, low, high):
-                sure = np.array([[v[k] for v in rise[:3]] for k in (0, 1)])[:, :, some]
-                off = self.engine.slack + 2.0**-50 * (1 + np.abs(rise.top).max())
-                top = sure[0].max(initial=-np.inf) - off, rise.top.max() + off
-                bottom = rise.bottom.min() - off, sure[1].min(initial=np.inf) + off
-                values = batched.exp(
-                    (
-                        np.minimum(np.nextafter(rise.bottom - off - top[1], -np.inf), 0.0),
-                        np.minimum(np.nextafter(rise.top + off - top[0], np.inf), 0.0),
-                    )
-                )
-                gap = np.nextafter([max(top[0] - bottom[1], 0.0), top[1] - bottom[0]], (0, np.inf))
-                found = self._combined(
-                    least,
-                    kind,
-                    (values[0][:, None], values[1][:, None]),
-                    (gap[:1], gap[1:]),
-                )
-                best = max(best[0], float(found[0][0])), min(best[1], float(found[1][0]))
-            if best[0] > 0 and not leakage_far_out.alive(surface, low, high):
-                best = 0.0, best[1]
-        return best
+                sure = [np.array([v[k] for v in rise[:3]])[:, some] for k in (0, 1)]
+                yield self._relative(rise.bottom, rise.top, *sure)
+
+    def _relative(
+        self, low: np.ndarray, high: np.ndarray, sure_low: np.ndarray, sure_high: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """Divide by the supremum: logarithms on the cells, and at secrets that have a mass."""
+        finite = np.abs(np.array([*low, *high])[np.isfinite([*low, *high])])
+        off = self.engine.slack + 2.0**-50 * (1 + finite.max(initial=0.0))
+        top = sure_low.max(initial=-np.inf) - off, high.max() + off
+        bottom = low.min() - off, sure_high.min(initial=np.inf) + off
+        logs = batched.settled(batched.subtract((low - off, high + off), top))
+        values = batched.exp((np.minimum(logs[0], 0.0), np.minimum(logs[1], 0.0)))
+        gap = np.nextafter([max(top[0] - bottom[1], 0.0), top[1] - bottom[0]], (0.0, np.inf))
+        return np.nan_to_num(values[0], nan=0.0), np.nan_to_num(values[1], nan=1.0), *gap.tolist()
 
     def enclosed(self, least: Least, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Combine bounds of lower expectations at outcomes: ``least(v, below)``."""
