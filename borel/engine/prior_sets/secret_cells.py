@@ -88,13 +88,13 @@ class SecretCells:
             found.sort(key=lambda f: (-f[1], f[0]))
             open_ = [f for f in found[:_AT_ONCE] if f[1] > low + tol]
             middles = [_between(*f[2:]) for f in open_]
-            inside = self.enclosed(least, kind, np.array(middles))
+            inside = [v.tolist() for v in self.enclosed(least, kind, np.array(middles))]
             cuts = [
                 (a, middle, b)
                 for (_, top, a, b), middle, least_, most in zip(
                     open_, middles, *inside, strict=True
                 )
-                if a < middle < b and top - most > (most - least_) / 2 + tol
+                if a < middle < b and top > most + (most - least_) / 2 + tol
             ]
             if not cuts or cuts[0][::2] != open_[0][2:]:
                 return False
