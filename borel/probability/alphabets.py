@@ -254,6 +254,9 @@ class Finite(Alphabet):
             labels = range(int(labels))
         if isinstance(labels, range):
             require_listable(-((labels.start - labels.stop) // labels.step), "Finite")
+            if labels:  # numbers, each another one: nothing to look at one by one
+                self.labels, self.numeric = tuple(labels), True
+                return
         if (
             isinstance(labels, (str, bytes))
             or not hasattr(labels, "__iter__")
@@ -328,7 +331,8 @@ class Finite(Alphabet):
         kind = points.dtype.kind if isinstance(points, np.ndarray) else ""
         # numbers of one kind compare exactly; NumPy compares 2**53 + 1 with floats as 2.0**53
         if kind in ("i", "u", "f") and self.numeric and kind == self.array.dtype.kind:
-            self._refuse_shared(points, name)
+            if kind == "f" and points.dtype != self.array.dtype:
+                self._refuse_shared(points, name)
             order = self._order
             place = np.searchsorted(self.array, points, sorter=order).clip(0, self.size - 1)
             found = order[place]
