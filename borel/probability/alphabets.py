@@ -238,6 +238,8 @@ class Finite(Alphabet):
     kind = "finite"
     given = True
     """Whether somebody gave the labels; else a mechanism of more labels is no match for them."""
+    _counted = False
+    """Whether they are 0, ..., n - 1: each is its own position."""
 
     @classmethod
     def numbered(cls, count: int) -> Finite:
@@ -256,6 +258,7 @@ class Finite(Alphabet):
             require_listable(-((labels.start - labels.stop) // labels.step), "Finite")
             if labels:  # numbers, each another one: nothing to look at one by one
                 self.labels, self.numeric = tuple(labels), True
+                self._counted = labels == range(len(labels))
                 return
         if (
             isinstance(labels, (str, bytes))
@@ -329,6 +332,9 @@ class Finite(Alphabet):
             return np.array(self._position[_plain(points)])
         in_order(name, points)
         kind = points.dtype.kind if isinstance(points, np.ndarray) else ""
+        whole = kind in ("i", "u") and points.size and self._counted
+        if whole and 0 <= points.min() <= points.max() < self.size:
+            return points.astype(int)
         # numbers of one kind compare exactly; NumPy compares 2**53 + 1 with floats as 2.0**53
         if kind in ("i", "u", "f") and self.numeric and kind == self.array.dtype.kind:
             if kind == "f" and points.dtype != self.array.dtype:

@@ -102,24 +102,31 @@ def sum_shown(values: np.ndarray) -> str:
 def row_miss(rows: np.ndarray, *, exactly: bool = True) -> np.ndarray:
     """Bound how far rows (..., n) are, relatively, from themselves divided by their sum.
 
-    ``exactly`` sums in double-double, and of a large table the first pairs in plain float64;
-    otherwise a bound on the rounding of the sum is added.
+    ``exactly`` sums to far more digits than float64 has, but for the first additions in a large
+    table; otherwise a bound on the rounding of the sum is added.
     """
     n = rows.shape[-1]
     with np.errstate(over="ignore", invalid="ignore"):  # a sum beyond float64 misses 1 by NaN
-        if exactly:
-            lost = 0.0
-            while rows.ndim > 1 and rows.size > LARGE and rows.shape[-1] > 1:
-                half = (rows.shape[-1] + 1) // 2
-                first, last = rows[..., :half].copy(), rows[..., half:]
-                first[..., : last.shape[-1]] += last
-                rows, lost = first, lost + U
-            total, error = sum_dd(np.moveaxis(rows, -1, 0))
-            miss = (np.abs((total - 1.0) + error) + lost * total) * (1 + 64 * U)
-        else:
-            miss = np.abs(rows @ np.ones(n) - 1.0) + n * U
+        miss = _exact_miss(rows) if exactly else np.abs(rows @ np.ones(n) - 1.0) + n * U
     # beyond a miss of 1 no factor is a bound
     return np.where(miss < 1, miss / np.maximum(1 - miss, U) * (1 + 4 * U), np.inf)
+
+
+def _exact_miss(rows: np.ndarray) -> np.ndarray:
+    """Bound how far the sums of rows are from 1."""
+    if rows.ndim == 1:
+        try:
+            return np.abs(math.fsum([-1.0, *rows.tolist()])) * (1 + 4 * U)
+        except OverflowError:
+            return np.array(np.inf)
+    lost = 0.0
+    while rows.size > LARGE and rows.shape[-1] > 1:
+        half = (rows.shape[-1] + 1) // 2
+        sums, last = rows[..., :half].copy(), rows[..., half:]
+        sums[..., : last.shape[-1]] += last
+        rows, lost = sums, lost + U
+    total, error = sum_dd(np.moveaxis(rows, -1, 0))
+    return (np.abs((total - 1.0) + error) + lost * total) * (1 + 64 * U)
 
 
 def rounding_allowed(n: int, precision: Any = DOUBLE) -> float:

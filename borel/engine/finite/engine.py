@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.finite.measures import FiniteMeasures
+from borel.engine.problem.discretised_pair import fuzzy
 from borel.errors import InvalidInput
+from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals import rounding
 from borel.numerics.intervals.elementary import ULPS
 from borel.numerics.intervals.rounding import (
@@ -266,16 +268,18 @@ class FiniteEngine(FiniteMeasures):
             total = sum(self._top.tolist(), Fraction(0))
             low, high = log_fraction(total)
             return self._bound(low, high, exact_ratio=Ratio(total, total))
-        # entries below 2**-1022 are off by less than 2**-1074, of a sum that is at least 1
-        error = np.array([self._kernel_rounding + rounding.U**2])
-        hi, lo = rounding.two_sum(*rounding.sum_dd(self._top))
-        mantissa, exponent = np.frexp([hi])
-        total = Scaled(mantissa, np.ldexp([lo], -exponent), exponent, error)
-        log, ratio = log_ratio_bounds(total, _ONE), ratio_bounds(total, _ONE)
+        values = self._top.tolist()
+        total = math.fsum(values)
+        rest = math.fsum([*values, -total])
+        # what entries below 2**-1022 are off by is nothing beside a sum that is at least 1
+        error = self._kernel_rounding + 4 * rounding.U**2
+        with precision(128):
+            ratio = (ball(total) + ball(rest)) * fuzzy(1.0, error)
+            (low, high), logs = ends(ratio), ends(ratio.log())
         return self._bound(
-            max(float(log.lower[0]), 0.0),
-            max(float(log.upper[0]), 0.0),
-            exact_ratio=Ratio(max(float(ratio.lower[0]), 1.0), max(float(ratio.upper[0]), 1.0)),
+            max(logs[0], 0.0),
+            max(logs[1], 0.0),
+            exact_ratio=Ratio(max(low, 1.0), max(high, 1.0)),
         )
 
     def mutual_information(self) -> Bound:
