@@ -328,10 +328,11 @@ class Finite(Alphabet):
     def positions(self, points: Any, name: str = "y") -> np.ndarray:
         """Return the positions of labels, one label or an array of them."""
         points = _as_given(points)
-        if self._has(points):  # one label: a tuple or a frozenset may be one
+        many = isinstance(points, np.ndarray)
+        if not many and self._has(points):  # one label: a tuple or a frozenset may be one
             return np.array(self._position[_plain(points)])
         in_order(name, points)
-        kind = points.dtype.kind if isinstance(points, np.ndarray) else ""
+        kind = points.dtype.kind if many else ""
         whole = kind in ("i", "u") and points.size and self._counted
         if whole and 0 <= points.min() <= points.max() < self.size:
             return points.astype(int)
