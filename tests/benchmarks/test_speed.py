@@ -1,6 +1,6 @@
 """Speed as ratios within one process. Run with ``pytest -m benchmark -s tests/benchmarks``.
 
-Rows are printed, as by ``python -m tests.benchmarks``; what was a fault is asserted, with much room.
+Rows are printed, as by ``python -m tests.benchmarks``; what was a fault is asserted, with room.
 """
 
 import pytest
