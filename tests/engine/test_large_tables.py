@@ -13,6 +13,7 @@ import pytest
 
 import borel as bl
 from borel.numerics.intervals import rounding
+from borel.probability.arrays import row_miss
 
 BITS = 1140  # subnormal floats too are rounded from longer numbers
 ONE = 1 << BITS
@@ -44,8 +45,9 @@ def table(style, seed=0, n=SECRETS, m=OUTCOMES):
     if style != "plain":  # a column of zeros, and one that is rare
         rows[:, 0] += rows[:, 1]
         rows[:, 1] = 0
-        rows[:, 0] += rows[:, 2] - 3
-        rows[:, 2] = 3
+        rare = np.array([(1 + x % 5) << (BITS - 1072) for x in range(n)], dtype=object)
+        rows[:, 0] += rows[:, 2] - rare
+        rows[:, 2] = rare
     return p, rows, np.array(p, dtype=object) @ rows
 
 
@@ -114,29 +116,31 @@ def test_any_table_in_blocks(style, monkeypatch):
         check(joint_of(p, rows), p, rows, law)
 
 
-def test_information_covers_every_law_that_the_floats_stand_for():
-    """Entries all moved by their rounding so that the information grows, or falls, as it can."""
-    rng = np.random.default_rng(3)
-    p = np.full(40, 1 / 40)
-    k = rng.dirichlet(np.ones(30), size=40).astype(np.float32)
-    given = k.astype(float)
-    joint = bl.pmf(p) * bl.Mechanism.from_matrix(k)
-    rows = given / given.sum(axis=1, keepdims=True)
-    slope = np.sign(np.log(rows / (p @ rows)))
-    found = bl.mutual_information(joint)
-    for sign in (-1, 1):
-        # on both sides of each row as much is moved as the smaller one may be
-        masses = [(rows * (slope == side)).sum(axis=1, keepdims=True) for side in (-1, 1)]
-        least = 2.0**-24 * 0.9 * np.minimum(*masses)
-        moved = rows * (1 + sign * (np.where(slope > 0, least / masses[1], -least / masses[0])))
-        whole = np.array([[int(F(v) * ONE) for v in row] for row in moved.tolist()], dtype=object)
-        whole[:, 0] += ONE - whole.sum(axis=1)
-        prior = [ONE // 40] * 39
-        prior.append(ONE - sum(prior))
-        law = np.array(prior, dtype=object) @ whole
-        truth = lambda a=prior, b=whole, c=law: information(a, b.tolist(), c.tolist())  # noqa: E731
-        assert o.between(found.lower, truth, found.upper)
-    assert found.width <= 1e-6
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_information_covers_every_kernel_that_the_floats_stand_for(sign):
+    """Half of the time the secret is told, else nothing: the information is log(n) / 2."""
+    n = 200
+    rows = np.hstack([np.eye(n), np.ones((n, 1))]).astype(np.float32) / np.float32(2)
+    found = bl.mutual_information(bl.uniform(bl.Finite(n)) * bl.Mechanism.from_matrix(rows))
+    half = (1 + sign * F(1, 2**24)) / 2  # what float32 rounds to 1/2, nearly
+    assert o.between(found.lower, lambda: o.ball(half) * o.log(F(n)), found.upper)
+    assert found.width <= 2e-6
+
+
+@pytest.mark.parametrize("n", [3, 11, 41, 59])
+def test_independent_outcomes_tell_nothing_whatever_the_prior_is_rounded_by(n):
+    prior = np.full(n, 1 / n, dtype=np.float32)  # its sum is above 1, or below
+    rows = np.array([[0.25, 0.75]] * n)
+    found = bl.mutual_information(bl.pmf(prior) * bl.Mechanism.from_matrix(rows))
+    assert found.lower == 0 <= found.upper <= 1e-9
+
+
+def test_rows_of_a_large_table_miss_1_by_no_more_than_is_said():
+    rows = np.random.default_rng(5).dirichlet(np.ones(OUTCOMES), size=SECRETS)
+    found = row_miss(rows)
+    for row, said in zip(rows.tolist(), found.tolist(), strict=True):
+        total = sum(map(F, row))
+        assert abs(total - 1) <= F(said) * min(total, F(1)) and said <= abs(total - 1) + 1e-15
 
 
 def test_the_information_of_what_hardly_depends_on_the_secret():
