@@ -1,8 +1,8 @@
 """The table of speed: figures of borel beside what people would write, as ratios in one process.
 
 ``python -m tests.benchmarks`` prints all of it, ``python -m tests.benchmarks finite curve`` some
-groups of rows. Every timing is of inputs made anew, which is not timed itself; times are medians.
-A ratio is to the fastest of the others.
+groups of rows. Every timing is of inputs made anew, which is not timed itself; times are medians,
+and a ratio is to the fastest of the others.
 """
 
 import math
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,34 +31,23 @@ from borel.engine.kernels.essential_supremum import extremes
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.engine.problem.secret_and_kernel import Surface, secret_of
 from borel.numerics.intervals import batched
+from borel.numerics.intervals.rounding import weighted_sum
 
 try:
     import qif
 except ImportError:  # it is optional
     qif = None
 
-UNIT, SYMMETRIC, REALS = bl.Interval(0, 1), bl.Interval(-1, 1), bl.Reals()
 SECONDS, MOST = 2.0, 101
-"""For how long a row is timed, if it was timed thrice, and how often at most."""
+"""For how long a row is timed, once it was timed thrice, and how often at most."""
 
 
 class Row(NamedTuple):
-    """A figure, what it is compared with, and what is wanted of it.
+    """A figure and what it is compared with.
 
-    Attributes
-    ----------
-    name : str
-        What is timed.
-    make : callable
-        Makes the arguments of both sides anew.
-    ours, others : callable, dict of callables
-        What is timed: borel, and each of the others.
-    target : str
-        What is wanted, in words: a ratio, or milliseconds.
-    limit : float
-        The ratio that the test of benchmarks takes for a fault, with much room.
-    check : callable
-        Asserts something of what borel and the others returned.
+    ``make`` returns the arguments of both sides, made anew. ``target`` says what is wanted: a
+    ratio, or a time. Beyond ``limit`` a ratio is a fault, with much room; ``check`` asserts
+    something of what both sides return.
     """
 
     name: str
@@ -70,7 +60,7 @@ class Row(NamedTuple):
 
 
 class Timing(NamedTuple):
-    """The medians of a row, in seconds, and the fastest of the others."""
+    """The medians of a row, in seconds, and which of the others was the fastest."""
 
     row: Row
     ours: float
@@ -82,21 +72,12 @@ class Timing(NamedTuple):
         return self.ours / self.theirs
 
     def __str__(self):
-        if not self.fastest:
-            return f"{self.row.name:<50}{1e3 * self.ours:>11.3f}{'':>33}{self.row.target:>14}"
-        return (
-            f"{self.row.name:<50}{1e3 * self.ours:>11.3f}{1e3 * self.theirs:>11.3f} "
-            f"{self.fastest:<9}{self.ratio:>12.2f}{self.row.target:>14}"
-        )
+        others = f"{1e3 * self.theirs:11.3f} {self.fastest:9}{self.ratio:9.2f}"
+        shown = others if self.fastest else " " * 30
+        return f"{self.row.name:46}{1e3 * self.ours:11.3f}{shown}{self.row.target:>14}"
 
 
-HEAD = f"{'figure':<50}{'borel, ms':>11}{'other, ms':>11} {'which':<9}{'ratio':>12}{'target':>14}"
-
-
-def seconds_of(function, arguments):
-    start = time.perf_counter()
-    found = function(*arguments)
-    return time.perf_counter() - start, found
+HEAD = f"{'figure':46}{'borel, ms':>11}{'other, ms':>11} {'which':9}{'ratio':>9}{'target':>14}"
 
 
 def timed(row):
@@ -105,15 +86,14 @@ def timed(row):
     taken = {name: [] for name in sides}
     begun, turns = time.perf_counter(), -1
     while turns < 3 or (turns < MOST and time.perf_counter() - begun < SECONDS):
-        mine, theirs = row.make()
-        found = []
+        found, (mine, theirs) = [], row.make()
         for name, function in sides.items():
-            seconds, value = seconds_of(function, theirs if name else mine)
-            found.append(value)
-            if turns >= 0:  # not the imports
-                taken[name].append(seconds)
-        if turns < 0:
+            start = time.perf_counter()
+            found.append(function(*(theirs if name else mine)))
+            taken[name].append(time.perf_counter() - start)
+        if turns < 0:  # with what is imported and traced once
             row.check(*found)
+            taken = {name: [] for name in sides}
         turns += 1
     medians = {name: statistics.median(times) for name, times in taken.items()}
     ours = medians.pop("")
@@ -122,7 +102,7 @@ def timed(row):
 
 
 def proved(width, *statuses):
-    """Return a check of the width and the status of one or several enclosures."""
+    """Return a check of the width, and the status, of enclosures."""
 
     def check(found, *_):
         for one in found if isinstance(found, tuple) else (found,):
@@ -132,144 +112,126 @@ def proved(width, *statuses):
     return check
 
 
-# -- finite tables -------------------------------------------------------------------------------
-
-SIZES = 10, 100, 1000, 2000, 4000
-
-
 def laws(shape, seed=0):
     drawn = np.random.default_rng(seed).standard_exponential(shape)
     return drawn / drawn.sum(axis=-1, keepdims=True)
 
 
-numbers = cache(lambda n: (laws(n), laws((n, n), seed=1)))
+# -- tables: a joint made anew, and the floats it is made of ------------------------------------
+
+SIZES = 10, 100, 1000, 2000, 4000
+floats = cache(lambda n: (laws(n), laws((n, n), seed=1)))
 
 
-def fresh(n):
-    """Make a joint anew, and the floats it is made of."""
-    p, k = (v.copy() for v in numbers(n))
+def table(n):
+    p, k = (values.copy() for values in floats(n))
     return (bl.pmf(p) * bl.Mechanism.from_matrix(k),), (p, k)
 
 
-def both(joint):
-    ys = np.arange(joint.outcome.size)
-    return bl.pml(joint)(ys), bl.pmc(joint)(ys)
+def all_of(*leakages):
+    return lambda joint: [of(joint)(np.arange(joint.outcome.size)) for of in leakages]
 
 
-def both_by_numpy(p, k):
+def both(p, k):
     law = p @ k
     return np.log(k.max(axis=0) / law), np.log(law / k.min(axis=0))
 
 
-FINITE: dict[str, tuple[Callable, dict[str, Callable]]] = {
-    "all PML": (
-        lambda joint: bl.pml(joint)(np.arange(joint.outcome.size)),
-        {"NumPy": lambda p, k: np.log(k.max(axis=0) / (p @ k))},
-    ),
-    "all PML and PMC": (both, {"NumPy": both_by_numpy}),
-    "one PML": (
-        lambda joint: bl.pml(joint)(3),
-        {"NumPy": lambda p, k: np.log(k.max(axis=0) / (p @ k))[3]},
-    ),
+# each figure of a joint with what NumPy, and perhaps qif, computes of the floats
+FINITE = {
+    "all PML": (all_of(bl.pml), lambda p, k: np.log(k.max(axis=0) / (p @ k))),
+    "all PML and PMC": (all_of(bl.pml, bl.pmc), both),
     "sup PML": (
         lambda joint: bl.pml(joint).sup(),
-        {"NumPy": lambda p, k: np.log((k.max(axis=0) / (p @ k)).max())},
+        lambda p, k: np.log((k.max(axis=0) / (p @ k)).max()),
     ),
     "maximal leakage": (
         bl.maximal_leakage,
-        {
-            "NumPy": lambda p, k: np.log(k.max(axis=0).sum()),
-            "qif": lambda p, k: qif.measure.bayes_vuln.mult_capacity(k),
-        },
+        lambda p, k: np.log(k.max(axis=0).sum()),
+        lambda p, k: qif.measure.bayes_vuln.mult_capacity(k),
     ),
-    "LDP": (bl.ldp, {"NumPy": lambda p, k: np.log((k.max(axis=0) / k.min(axis=0)).max())}),
+    "LDP": (bl.ldp, lambda p, k: np.log((k.max(axis=0) / k.min(axis=0)).max())),
     "mutual information": (
         bl.mutual_information,
-        {
-            "NumPy": lambda p, k: (p[:, None] * k * np.log(k / (p @ k))).sum(),
-            "qif": lambda p, k: qif.measure.shannon.add_leakage(p, k),
-        },
+        lambda p, k: (p[:, None] * k * np.log(k / (p @ k))).sum(),
+        lambda p, k: qif.measure.shannon.add_leakage(p, k),
     ),
-    "prior": (
-        lambda joint: bl.pmf(joint.prior.probabilities.copy()),
-        {"NumPy": lambda p, k: p.sum()},
+    "one PML": (
+        lambda joint: bl.pml(joint)(3),
+        lambda p, k: np.log(k[:, 3].max() / (p @ k[:, 3])),
     ),
-    "mechanism": (
+    "weighted_sum": (
+        lambda joint: weighted_sum(joint.prior.probabilities, joint.mechanism.matrix, 0.0),
+        lambda p, k: p @ k,
+    ),
+    "pmf": (lambda joint: bl.pmf(joint.prior.probabilities.copy()), lambda p, k: p.sum()),
+    "from_matrix": (
         lambda joint: bl.Mechanism.from_matrix(joint.mechanism.matrix.copy()),
-        {"NumPy": lambda p, k: (k.copy() >= 0).all() and np.abs(k.sum(axis=1) - 1).max() < 1e-9},
+        lambda p, k: (k.copy() >= 0).all() and abs(k.sum(axis=1) - 1).max() < 1e-9,
     ),
 }
-WANTED = {10: "0.3 ms", 100: "-"}
+WANTED = {10: "0.3 ms", 1000: "2", 2000: "2", 4000: "2"}
 
 
 def finite_rows():
-    for name, (ours, others) in FINITE.items():
-        there = {k: f for k, f in others.items() if k != "qif" or qif}
-        built = name in ("prior", "mechanism")
+    for place, (name, (ours, *others)) in enumerate(FINITE.items()):
+        theirs = dict(zip(["NumPy", "qif"] if qif else ["NumPy"], others, strict=False))
         for n in SIZES:
-            target = "-" if built else WANTED.get(n, "2")
-            yield Row(f"{name}, {n} x {n}", partial(fresh, n), ours, there, target)
+            target = WANTED.get(n, "-") if place < 6 or (place, n) == (6, 10) else "-"
+            yield Row(f"{name}, {n} x {n}", partial(table, n), ours, theirs, target)
 
 
 def growth(timings):
-    """Return lines on how times grow with n: exponents between 100 and 4000."""
-    by_name = {t.row.name: t for t in timings}
-    lines = ["time as a power of n between n = 100 and 4000 (the table has n^2 numbers):"]
+    """Say how times grow with n."""
+    by_name = {timing.row.name: timing for timing in timings}
+    print("time as a power of n, from n = 100 to 4000 (a table has n^2 numbers):")
     for name in FINITE:
-        ends = [by_name[f"{name}, {n} x {n}"] for n in (100, 4000)]
-        powers = [math.log(b / a) / math.log(40) for a, b in ([t[k] for t in ends] for k in (1, 2))]
-        lines.append(f"  {name:<30} borel {powers[0]:.2f}, {ends[1].fastest} {powers[1]:.2f}")
-    return lines
+        few, many = (by_name[f"{name}, {n} x {n}"] for n in (100, 4000))
+        powers = [math.log(many[k] / few[k]) / math.log(40) for k in (1, 2)]
+        print(f"  {name:20} borel {powers[0]:.2f}, {many.fastest} {powers[1]:.2f}")
 
 
-def other_finite_rows():
-    """Rows of tables that take more than a pass: threats, binary envelopes, envelopes."""
+LEVELS = np.linspace(0.005, 0.995, 100)
+
+
+def binary_envelope(p, k):
+    law = p @ k
+    order = np.argsort(-k / law, axis=1)
+    a, b = np.take_along_axis(k, order, axis=1).cumsum(1), law[order].cumsum(1)
+    return np.max([np.interp(LEVELS, q, v) for v, q in zip(a, b, strict=True)], axis=0)
+
+
+def programme_rows():
+    """Figures of tables that take more than a pass."""
     matrix = laws((1000, 30), 15)
     threats = adv.gain.identity(), adv.gain.k_tries(10), adv.gain.membership(lambda x: x % 2)
-
-    def make():
-        return (bl.pmf(np.full(1000, 0.001)) * bl.Mechanism.from_matrix(matrix),), (matrix,)
-
+    prior = np.full(1000, 0.001)
     yield Row(
         "g-leakage of three threats, 1000 x 30",
-        make,
+        lambda: ((bl.pmf(prior) * bl.Mechanism.from_matrix(matrix),), (matrix,)),
         lambda joint: [adv.g_leakage(joint, threat) for threat in threats],
-        {"Fractions": lambda k: [sum(map(bl.constants.Fraction, c)) for c in k.T.tolist()]},
+        {"Fractions": lambda k: [sum(map(Fraction, column)) for column in k.T.tolist()]},
         "30",
         300,
     )
-    levels = np.linspace(0.005, 0.995, 100)
-
-    def sums(p, k):
-        law = p @ k
-        order = np.argsort(-k / law, axis=1)
-        a, b = np.take_along_axis(k, order, axis=1).cumsum(1), law[order].cumsum(1)
-        return np.max([np.interp(levels, q, v) for v, q in zip(a, b, strict=True)], axis=0)
-
     yield Row(
         "binary envelope at 100 levels, 1000 x 1000",
-        partial(fresh, 1000),
-        lambda joint: bl.binary_envelope(joint)(levels),
-        {"NumPy": sums},
+        partial(table, 1000),
+        lambda joint: bl.binary_envelope(joint)(LEVELS),
+        {"NumPy": binary_envelope},
         "5",
     )
-    fifty = np.linspace(0.02, 1, 50)
+    figures = {"50 levels, 100 x 100": (100, lambda e: e.curve(np.linspace(0.02, 1, 50)), "5 s")}
+    for delta in (0.05, 0.4, 0.9, 1.0):
+        figures[f"{delta}, 200 x 200"] = 200, lambda e, delta=delta: e(delta), "2 s"
     for of in ("pml", "pmc"):
-        yield Row(
-            f"envelope of {of} at 50 levels, 100 x 100",
-            partial(fresh, 100),
-            lambda joint, of=of: bl.envelope(joint, of=of).curve(fifty),
-            {},
-            "5000 ms",
-            check=proved(1e-9, "certified"),
-        )
-        for delta in (0.05, 0.4, 0.9, 1.0):
+        for name, (n, figure, target) in figures.items():
             yield Row(
-                f"envelope of {of} at {delta}, 200 x 200",
-                partial(fresh, 200),
-                lambda joint, of=of, delta=delta: bl.envelope(joint, of=of)(delta),
+                f"envelope of {of} at {name}",
+                partial(table, n),
+                lambda joint, of=of, figure=figure: figure(bl.envelope(joint, of=of)),
                 {},
-                "2000 ms",
+                target,
                 check=proved(1e-9, "certified"),
             )
 
@@ -278,17 +240,14 @@ def other_finite_rows():
 
 
 def learnt(build, **variables):
-    """Return a posterior over priors, of draws (chain, draw, ...) declared exact."""
-    data = {
-        name: (("chain", "draw", *(f"{name}_{i}" for i in range(v.ndim - 2))), v)
-        for name, v in variables.items()
-    }
+    """Return a posterior over priors whose draws (chain, draw, ...) are declared exact."""
+    data = {name: (("chain", "draw", "x")[: v.ndim], v) for name, v in variables.items()}
     tree = xr.DataTree.from_dict({"posterior": xr.Dataset(data, attrs={"borel_draws": "exact"})})
     return bl.priors.from_posterior(tree, build)
 
 
-def blocks(p, k, size):
-    """Return sup PML for each draw: a product for each block, the supremum before its logarithm."""
+def in_blocks(p, k, size):
+    """Return sup PML of each draw: a product for each block, the supremum before its logarithm."""
     out, top = np.empty(len(p)), k.max(axis=0)
     for start in range(0, len(p), size):
         law = p[start : start + size] @ k
@@ -303,47 +262,37 @@ def around(found, *others):
         assert (low - 1e-12 <= plain).all() and (plain <= high + 1e-12).all()
 
 
-def estimated(figure, joint):
+def estimated(figure, *arguments):
     with bl.options(engine="estimate"):
-        return figure(joint)
+        return figure(*arguments)
 
 
 def draw_rows():
     for count, x, y in ((1000, 200, 200), (4000, 50, 200), (1_000_000, 50, 200)):
-        p, k = laws((4, count // 4, x), 2), laws((x, y), 3)
+        drawn, matrix = laws((4, count // 4, x), 2), laws((x, y), 3)
 
-        def make(p=p, k=k):
+        def make(p=drawn, k=matrix):
             prior = learnt(lambda draw: bl.pmf(draw["p"]), p=p)
-            return (prior * bl.Mechanism.from_matrix(k),), (p.reshape(-1, k.shape[0]), k)
+            return (prior * bl.Mechanism.from_matrix(k),), (p.reshape(-1, len(k)), k)
 
-        loops = {f"by {size}": partial(blocks, size=size) for size in (64, 200, 1000)}
-        yield Row(
-            f"sup PML of {count} draws, {x} x {y}",
-            make,
-            lambda joint: bl.pml(joint).sup(),
-            loops,
-            "2",
-            check=around,
-        )
-    rng = np.random.default_rng(4)
-    drawn = {name: rng.uniform(1.2, 5, (4, 1000)) for name in ("alpha", "beta")}
+        loops = {f"by {n}": partial(in_blocks, size=n) for n in (8, 64, 200, 1000, 10_000)}
+        name = f"sup PML of {count} draws, {x} x {y}"
+        yield Row(name, make, lambda joint: bl.pml(joint).sup(), loops, "2", check=around)
+    drawn = {name: 1 + 4 * laws((4, 1000), seed) * 500 for seed, name in enumerate("ab")}
+    for of in (bl.pml, bl.pmc):
 
-    def densities():
-        prior = learnt(lambda d: bl.beta(alpha=d["alpha"], beta=d["beta"]), **drawn)
-        kernel = bl.Mechanism(lambda y, x: np.exp(-np.abs(y - x)) / 2, secret=UNIT, outcome=REALS)
-        return (prior * kernel,), (prior * kernel,)
+        def beta_priors():
+            prior = learnt(lambda draw: bl.beta(alpha=draw["a"], beta=draw["b"]), **drawn)
+            return ((prior * LAPLACE.mechanism,),) * 2
 
-    for leakage in (bl.pml, bl.pmc):
-        figure = lambda joint, of=leakage: of(joint).sup().draws  # noqa: E731
-        yield Row(
-            f"sup {leakage.__name__.upper()} of 4000 draws of beta priors",
-            densities,
-            figure,
-            {"estimate": partial(estimated, figure)},
-        )
+        figure = lambda joint, of=of: of(joint).sup().draws  # noqa: E731
+        name = f"sup {of.__name__.upper()} of 4000 beta priors"
+        yield Row(name, beta_priors, figure, {"estimate": partial(estimated, figure)})
 
 
-# -- one line ------------------------------------------------------------------------------------
+# -- densities -----------------------------------------------------------------------------------
+
+UNIT, SYMMETRIC = bl.Interval(0, 1), bl.Interval(-1, 1)
 
 
 def clayton(y, x):
@@ -354,67 +303,56 @@ def gauss(y, x):
     return np.exp(-((y - x) ** 2) / 2) / np.sqrt(2 * np.pi)
 
 
-def tilt(y, x):
-    return 1 + (x - 0.5) * (2 * y - 1)
-
-
 def laplace(y, x):
     return np.exp(-np.abs(y - x) / 0.5)
 
 
-CASES = {
-    "Clayton": (clayton, UNIT, UNIT, np.linspace(0.05, 0.999, 1000)),
-    "Laplace": (laplace, UNIT, REALS, np.linspace(-1, 2, 1000)),
-    "Gaussian": (gauss, SYMMETRIC, REALS, np.linspace(-3, 3, 1000)),
-}
+def tilt(y, x):
+    return 1 + (x - 0.5) * (2 * y - 1)
 
 
-def noise(density=gauss, secret=SYMMETRIC, outcome=REALS):
-    """Make a joint of a uniform prior and a density, traced anew."""
-    return bl.uniform(secret) * bl.Mechanism(density, secret=secret, outcome=outcome)
+def noise(density=gauss, secret=SYMMETRIC, outcome=None):
+    """Make a joint of a uniform prior and a density, which is traced anew."""
+    return bl.uniform(secret) * bl.Mechanism(density, secret=secret, outcome=outcome or bl.Reals())
+
+
+LAPLACE = noise(laplace, UNIT)
 
 
 def integral(density, secret, y):
-    marks = [y] if secret.lower < y < secret.upper else None  # a user says where the kink may be
+    marks = [y] if secret.lower < y < secret.upper else None  # a user says where a kink may be
     ends, level = (secret.lower, secret.upper), 1 / (secret.upper - secret.lower)
     return integrate.quad(lambda x: density(y, x) * level, *ends, points=marks)[0]
 
 
 def by_quad(ys):
-    """Return PML and PMC as people would: an integral and a maximum on a grid for each outcome."""
+    """Return PML and PMC as people would: an integral and extremes on a grid for each outcome."""
     grid = np.linspace(-1, 1, 1001)
-    law = np.array([integral(gauss, SYMMETRIC, y) for y in ys])
-    values = [gauss(y, grid) for y in ys]
-    top, bottom = (np.array([f(v) for v in values]) for f in (np.max, np.min))
-    return np.log(top / law), np.log(law / bottom)
+    values = [(integral(gauss, SYMMETRIC, y), gauss(y, grid)) for y in ys]
+    return [(np.log(v.max() / f), np.log(f / v.min())) for f, v in values]
 
 
 def curve_rows():
-    ys = CASES["Gaussian"][3]
+    ys = np.linspace(-3, 3, 1000)
+    quad, narrow = {"quad": by_quad}, proved(1e-8)
     yield Row(
-        "PML and PMC curves of 1000 outcomes, Gaussian",
+        "PML and PMC curves at 1000 y, Gaussian",
         lambda: ((noise(),), (ys,)),
         lambda joint: (bl.pml(joint)(ys), bl.pmc(joint)(ys)),
-        {"quad": by_quad},
-        "500 ms",
-        check=proved(1e-8),
+        quad,
+        "0.5 s",
+        check=narrow,
     )
 
-    def begun():
+    def made(*asked):
         leakage = bl.pml(noise())
-        leakage(0.1)
+        for y in asked:
+            leakage(y)
         return (leakage,), ([0.31],)
 
-    first = lambda: ((bl.pml(noise()),), ([0.31],))  # noqa: E731
-    for name, make in (("first", first), ("another", begun)):
-        yield Row(
-            f"PML at one outcome, {name}, Gaussian",
-            make,
-            lambda leakage: leakage(0.31),
-            {"quad": by_quad},
-            "5 ms",
-            check=proved(1e-8),
-        )
+    for name, make in (("first", made), ("another", partial(made, 0.1))):
+        name = f"PML at one outcome, {name}, Gaussian"
+        yield Row(name, make, lambda leakage: leakage(0.31), quad, "5 ms", check=narrow)
 
 
 def law_rows():
@@ -426,16 +364,11 @@ def law_rows():
     }
     for name, figure in figures.items():
         yield Row(
-            f"{name} of PML, a smooth kernel",
-            lambda: ((noise(tilt, UNIT, UNIT),), (noise(tilt, UNIT, UNIT),)),
+            f"{name} of PML, a smooth density",
+            lambda: tuple((noise(tilt, UNIT, UNIT),) for _ in range(2)),
             figure,
             {"estimate": partial(estimated, figure)},
         )
-
-
-def surface_of(density, secret, outcome):
-    joint = noise(density, secret, outcome)
-    return Surface(joint.mechanism.density, secret_of(joint.prior, ()))
 
 
 def by_minimum(density, secret, ys):
@@ -446,35 +379,34 @@ def by_minimum(density, secret, ys):
 
 
 def kernel_rows():
-    """Rows of what curves are made of: extremes over the secrets, and f_Y."""
-    for name, target in (("Clayton", 4), ("Gaussian", 4), ("Laplace", 2)):
-        density, secret, outcome, ys = CASES[name]
+    """What curves are made of, extremes over the secrets and f_Y; and several secrets."""
+    for name, density, secret, outcome, ys, target in (
+        ("Clayton", clayton, UNIT, UNIT, np.linspace(0.05, 0.999, 1000), 4),
+        ("Gaussian", gauss, SYMMETRIC, None, np.linspace(-3, 3, 1000), 4),
+        ("Laplace", laplace, UNIT, None, np.linspace(-1, 2, 1000), 2),
+    ):
+
+        def extreme(surface, ys, _=None, tol=1e-9):
+            return extremes(surface, batched.point(ys), len(ys), sign=1.0, tol=tol)
 
         def make(density=density, secret=secret, outcome=outcome, ys=ys):
-            surface = surface_of(density, secret, outcome)
-            top = extremes(surface, batched.point(ys), len(ys), sign=1.0, tol=1e-3).upper
-            return (surface, ys, top), (density, secret, ys)
+            joint = noise(density, secret, outcome)
+            surface = Surface(joint.mechanism.density, secret_of(joint.prior, ()))
+            at = Outcomes(ys, ys, ys, 0, extreme(surface, ys, tol=1e-3).upper)
+            return (surface, ys, at), (density, secret, ys)
 
         if name != "Laplace":
-            yield Row(
-                f"ess sup at 1000 y, {name}",
-                make,
-                lambda s, ys, _: extremes(s, batched.point(ys), len(ys), sign=1.0, tol=1e-9),
-                {"SciPy": by_minimum},
-                "10",
-                20,
-            )
+            row = f"ess sup at 1000 y, {name}"
+            yield Row(row, make, extreme, {"SciPy": by_minimum}, "10", 20)
         yield Row(
             f"f_Y at 1000 y, {name}",
             make,
-            lambda s, ys, top: marginal_integral.marginal(
-                s, Outcomes(ys, ys, ys, 0, top), rtol=1e-9
-            )[0].total(),
-            {"quad": lambda f, secret, ys: [integral(f, secret, y) for y in ys]},
+            lambda surface, _, at: marginal_integral.marginal(surface, at, rtol=1e-9)[0].total(),
+            {"quad": lambda density, secret, ys: [integral(density, secret, y) for y in ys]},
             str(target),
             3 * target,
         )
-    for d, target in ((3, "1000 ms"), (5, "10000 ms")):
+    for d, target in ((3, "1 s"), (5, "10 s")):
         for of, power in (("a mean", 1), ("a mean of squares", 2)):
 
             def density(y, x, d=d, power=power):
@@ -495,24 +427,18 @@ def kernel_rows():
 
 def interpreter(code):
     root = Path(bl.__file__).parent.parent
-    subprocess.run([sys.executable, "-c", code], cwd=root, check=True)
+    return partial(subprocess.run, [sys.executable, "-c", code], cwd=root, check=True)
 
 
 def import_rows():
-    for name, code in (("import borel", "import borel"), ("and a name", "import borel; borel.pmf")):
-        yield Row(
-            name,
-            lambda: ((), ()),
-            partial(interpreter, code),
-            {"Python": partial(interpreter, "pass")},
-            "50 ms more",
-            5 if name == "import borel" else math.inf,
-        )
+    for code, limit in (("import borel", 5), ("import borel; borel.pmf", math.inf)):
+        bare = {"Python": interpreter("pass")}
+        yield Row(code, lambda: ((), ()), interpreter(code), bare, "50 ms more", limit)
 
 
 GROUPS = {
     "finite": finite_rows,
-    "threats": other_finite_rows,
+    "programmes": programme_rows,
     "draws": draw_rows,
     "curve": curve_rows,
     "law": law_rows,
@@ -522,29 +448,33 @@ GROUPS = {
 
 
 def machine():
-    """Name what the times are of: without it they mean nothing."""
-    cpu = platform.processor() or platform.machine()
+    """Name what the times are of: without it they mean little."""
     listed = Path("/proc/cpuinfo")
-    if listed.exists():
-        names = [line for line in listed.read_text().splitlines() if line.startswith("model name")]
-        cpu = names[0].partition(":")[2].strip() if names else cpu
-    threads = os.environ.get("OPENBLAS_NUM_THREADS", "default")
+    lines = listed.read_text().splitlines() if listed.exists() else []
+    named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    cpu = (named or [platform.processor() or platform.machine()])[0]
     return (
         f"{cpu}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; Python "
-        f"{platform.python_version()}, NumPy {np.__version__}, BLAS threads: {threads}"
+        f"{platform.python_version()}, NumPy {np.__version__}, threads of BLAS: "
+        f"{os.environ.get('OPENBLAS_NUM_THREADS', 'as it is set up')}"
     )
 
 
-def main(names):
-    """Print the rows of some groups, or of all."""
-    if unknown := set(names) - set(GROUPS):
-        sys.exit(f"no rows called {', '.join(sorted(unknown))}: they are {', '.join(GROUPS)}")
+def printed(group):
+    """Print the rows of a group as they are timed, and return their times."""
+    timings = []
+    for row in GROUPS[group]():
+        timings.append(timed(row))
+        print(timings[-1], flush=True)
+    if group == "finite":
+        growth(timings)
+    return timings
+
+
+def main(groups):
+    if unknown := set(groups) - set(GROUPS):
+        sys.exit(f"no rows called {', '.join(sorted(unknown))}: there are {', '.join(GROUPS)}")
     print(machine(), HEAD, sep="\n")
-    for name in names or GROUPS:
-        timings = []
-        for row in GROUPS[name]():
-            timings.append(timed(row))
-            print(timings[-1], flush=True)
-        if name == "finite":
-            print(*growth(timings), sep="\n")
+    for group in groups or GROUPS:
+        printed(group)
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")

@@ -70,7 +70,8 @@ def ceil_sum(hi, lo):
 def scaled(values: np.ndarray, error: np.ndarray | float = 0.0) -> Scaled:
     """Bring positive floats (subnormal ones too) to a mantissa and an exponent, exactly."""
     hi, exponent = np.frexp(np.asarray(values, float))
-    return Scaled(hi, np.zeros_like(hi), exponent, np.broadcast_to(error, hi.shape))
+    zero = np.zeros_like(hi)
+    return Scaled(hi, zero, exponent, error + zero)
 
 
 def rounding_of(values: np.ndarray, relative: np.ndarray | float) -> np.ndarray:
@@ -163,7 +164,7 @@ def weighted_sum(p: np.ndarray, k: np.ndarray, error: float) -> Scaled:
     mantissa, exponent = np.frexp(np.where(good, hi, 0.5))
     low = np.ldexp(np.where(good, lo, 0.0), -exponent)
     own = error + np.maximum(slack, 0.2 * U) + 4 * error * error
-    result = Scaled(mantissa, low, exponent, np.broadcast_to(own, hi.shape).copy())
+    result = Scaled(mantissa, low, exponent, own + np.zeros_like(hi))
     if not good.all():
         bad = np.flatnonzero(~good)
         chunk = max(1, 2_000_000 // len(k))
