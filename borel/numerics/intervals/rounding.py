@@ -115,18 +115,17 @@ def sum_dd(high: np.ndarray, low: np.ndarray | None = None) -> tuple[np.ndarray,
 
     The parts that are already low may be given apart.
     """
-    low = np.zeros(1) if low is None else low  # one for all: there are none yet
     while (n := len(high)) > 1:
         half = n // 2  # the first ones with the last ones; the one in the middle is left
-        middle = slice(half, n - half)
         s, e = two_sum(high[:half], high[n - half :])
-        if len(low) == n:
+        if low is not None:
             e += low[:half] + low[n - half :]
         if n % 2:
-            rest = low[middle] if len(low) == n else np.zeros_like(high[middle])
-            s, e = np.concatenate([s, high[middle]]), np.concatenate([e, rest])
+            middle = high[half : n - half]
+            rest = np.zeros_like(middle) if low is None else low[half : n - half]
+            s, e = np.concatenate([s, middle]), np.concatenate([e, rest])
         high, low = s, e
-    return high[0], low[0] if len(low) else np.zeros_like(high[0])
+    return high[0], np.zeros_like(high[0]) if low is None else low[0]
 
 
 def partial_sums(p: np.ndarray, k: np.ndarray) -> np.ndarray:
