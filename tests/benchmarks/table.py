@@ -8,7 +8,6 @@ and a ratio is to the fastest of the others.
 import math
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -283,7 +282,7 @@ def draw_rows():
 
         def beta_priors():
             prior = learnt(lambda draw: bl.beta(alpha=draw["a"], beta=draw["b"]), **drawn)
-            return ((prior * LAPLACE.mechanism,),) * 2
+            return ((prior * noise(laplace, UNIT).mechanism,),) * 2
 
         figure = lambda joint, of=of: of(joint).sup().draws  # noqa: E731
         name = f"sup {of.__name__.upper()} of 4000 beta priors"
@@ -314,9 +313,6 @@ def tilt(y, x):
 def noise(density=gauss, secret=SYMMETRIC, outcome=None):
     """Make a joint of a uniform prior and a density, which is traced anew."""
     return bl.uniform(secret) * bl.Mechanism(density, secret=secret, outcome=outcome or bl.Reals())
-
-
-LAPLACE = noise(laplace, UNIT)
 
 
 def integral(density, secret, y):
@@ -472,6 +468,8 @@ def printed(group):
 
 
 def main(groups):
+    import resource  # which not every system has
+
     if unknown := set(groups) - set(GROUPS):
         sys.exit(f"no rows called {', '.join(sorted(unknown))}: there are {', '.join(GROUPS)}")
     print(machine(), HEAD, sep="\n")
