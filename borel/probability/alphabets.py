@@ -238,6 +238,8 @@ class Finite(Alphabet):
     kind = "finite"
     given = True
     """Whether somebody gave the labels; else a mechanism of more labels is no match for them."""
+    _counted = False
+    """Whether they are 0, ..., n - 1: each is its own position."""
 
     @classmethod
     def numbered(cls, count: int) -> Finite:
@@ -254,6 +256,10 @@ class Finite(Alphabet):
             labels = range(int(labels))
         if isinstance(labels, range):
             require_listable(-((labels.start - labels.stop) // labels.step), "Finite")
+            if labels:  # numbers, each another one: nothing to look at one by one
+                self.labels, self.numeric = tuple(labels), True
+                self._counted = labels == range(len(labels))
+                return
         if (
             isinstance(labels, (str, bytes))
             or not hasattr(labels, "__iter__")
@@ -322,13 +328,18 @@ class Finite(Alphabet):
     def positions(self, points: Any, name: str = "y") -> np.ndarray:
         """Return the positions of labels, one label or an array of them."""
         points = _as_given(points)
-        if self._has(points):  # one label: a tuple or a frozenset may be one
+        many = isinstance(points, np.ndarray)
+        if not many and self._has(points):  # one label: a tuple or a frozenset may be one
             return np.array(self._position[_plain(points)])
         in_order(name, points)
-        kind = points.dtype.kind if isinstance(points, np.ndarray) else ""
+        kind = points.dtype.kind if many else ""
+        whole = kind in ("i", "u") and points.size and self._counted
+        if whole and 0 <= points.min() <= points.max() < self.size:
+            return points.astype(int)
         # numbers of one kind compare exactly; NumPy compares 2**53 + 1 with floats as 2.0**53
         if kind in ("i", "u", "f") and self.numeric and kind == self.array.dtype.kind:
-            self._refuse_shared(points, name)
+            if kind == "f" and points.dtype != self.array.dtype:
+                self._refuse_shared(points, name)
             order = self._order
             place = np.searchsorted(self.array, points, sorter=order).clip(0, self.size - 1)
             found = order[place]

@@ -10,7 +10,7 @@ import numpy as np
 
 from borel.constants import exactly, real
 from borel.errors import InvalidInput
-from borel.numerics.intervals.rounding import NORMAL, U
+from borel.numerics.intervals.rounding import LARGE, NORMAL, U, sum_dd
 from borel.probability.alphabets import Alphabet, Finite
 
 DOUBLE: Any = np.finfo(float)
@@ -102,27 +102,31 @@ def sum_shown(values: np.ndarray) -> str:
 def row_miss(rows: np.ndarray, *, exactly: bool = True) -> np.ndarray:
     """Bound how far rows (..., n) are, relatively, from themselves divided by their sum.
 
-    ``exactly`` sums in double-double; otherwise a bound on the rounding of the sum is added.
+    ``exactly`` sums to far more digits than float64 has, but for the first additions in a large
+    table; otherwise a bound on the rounding of the sum is added.
     """
     n = rows.shape[-1]
     with np.errstate(over="ignore", invalid="ignore"):  # a sum beyond float64 misses 1 by NaN
-        if exactly:
-            total = rows - 0.0
-            error = np.zeros_like(rows)
-            while total.shape[-1] > 1:  # pairwise in double-double
-                if total.shape[-1] % 2:
-                    pad = [(0, 0)] * (rows.ndim - 1) + [(0, 1)]
-                    total, error = np.pad(total, pad), np.pad(error, pad)
-                a, b = total[..., 0::2], total[..., 1::2]
-                s = a + b
-                t = s - a
-                error = error[..., 0::2] + error[..., 1::2] + ((a - (s - t)) + (b - t))
-                total = s
-            miss = np.abs((total[..., 0] - 1.0) + error[..., 0]) * (1 + 4 * U)
-        else:
-            miss = np.abs(rows @ np.ones(n) - 1.0) + n * U
+        miss = _exact_miss(rows) if exactly else np.abs(rows @ np.ones(n) - 1.0) + n * U
     # beyond a miss of 1 no factor is a bound
     return np.where(miss < 1, miss / np.maximum(1 - miss, U) * (1 + 4 * U), np.inf)
+
+
+def _exact_miss(rows: np.ndarray) -> np.ndarray:
+    """Bound how far the sums of rows are from 1."""
+    if rows.ndim == 1:
+        try:
+            return np.abs(math.fsum([-1.0, *rows.tolist()])) * (1 + 4 * U)
+        except OverflowError:
+            return np.array(np.inf)
+    lost = 0.0
+    while rows.size > LARGE and rows.shape[-1] > 1:
+        half = (rows.shape[-1] + 1) // 2
+        sums, last = rows[..., :half].copy(), rows[..., half:]
+        sums[..., : last.shape[-1]] += last
+        rows, lost = sums, lost + U
+    total, error = sum_dd(np.moveaxis(rows, -1, 0))
+    return (np.abs((total - 1.0) + error) + lost * total) * (1 + 64 * U)
 
 
 def rounding_allowed(n: int, precision: Any = DOUBLE) -> float:

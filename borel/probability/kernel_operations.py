@@ -84,9 +84,8 @@ def check_rows(
                     mend="divide the row by its sum yourself; nothing is renormalised silently.",
                 )
         return 0.0
-    bad = ~(matrix >= 0) | ~np.isfinite(matrix)
-    if bad.any():
-        i, j = np.argwhere(bad)[0]
+    if not (matrix.min() >= 0 and matrix.max() < np.inf):  # NaN too
+        i, j = np.argwhere(~(matrix >= 0) | ~np.isfinite(matrix))[0]
         raise InvalidInput(
             what,
             expected="probabilities >= 0, finite",

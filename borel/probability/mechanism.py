@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
-from borel.numerics.intervals.rounding import Split, U, split
+from borel.numerics.intervals.rounding import U
 from borel.probability import kernel_operations
 from borel.probability.alphabets import (
     Alphabet,
@@ -444,14 +444,9 @@ class Mechanism:
         return self._matrix is not None and self._matrix.dtype == object
 
     @cached_property
-    def split(self) -> Split:
-        """The matrix prepared for exact sums, once for all priors."""
-        return split(np.ascontiguousarray(self.matrix, dtype=float))
-
-    @cached_property
-    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The largest and the smallest entry of every column, over all secrets."""
-        return self.matrix.max(axis=0), self.matrix.min(axis=0)
+    def floats(self) -> np.ndarray:
+        """The matrix in float64, row by row: itself, unless it holds Fractions."""
+        return np.ascontiguousarray(self.matrix, dtype=float)
 
     def pdf(self, y: Any, x: Any) -> np.ndarray:
         """Return f(y|x) at broadcastable labels y and x (the mass, at an atom)."""

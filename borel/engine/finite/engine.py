@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.finite.measures import FiniteMeasures
+from borel.engine.problem.discretised_pair import fuzzy
 from borel.errors import InvalidInput
+from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals import rounding
+from borel.numerics.intervals.elementary import ULPS
 from borel.numerics.intervals.rounding import (
     Enclosure,
     Scaled,
@@ -71,35 +74,39 @@ class FiniteEngine(FiniteMeasures):
         self.status = "estimate" if self.reason else "exact"
         self.assumptions: tuple[str, ...] = ()
         self._memo = Memo()
-        self._log_cache: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         p = joint.probabilities
         self.support = np.flatnonzero(np.asarray(p != 0, bool))
-        if joint.rational:
-            self._top, self._bottom = self._extremes(self.mechanism.matrix)
-        else:
-            self.matrix = self.mechanism.split.values
+        if not joint.rational:
+            self.matrix = self.mechanism.floats
             _require_floats("the prior", joint.prior.at(self.mechanism.secret), p)
             _require_floats("the matrix", self.mechanism.matrix, self.matrix)
             # Fractions beside floats are rounded to floats too
             self._prior_rounding = max(joint.prior.rounding, rounding.U)
             self._kernel_rounding = max(self.mechanism.rounding, rounding.U)
-            # rounding is monotone: the float of the largest entry is the largest float
-            ends = self._extremes(self.matrix)
-            self._top, self._bottom = (np.asarray(end, float) for end in ends)
             self.assumptions += ("floats mean the normalised laws within their rounding",)
 
-    def _extremes(self, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the largest and the smallest entry of each column on the prior's support."""
-        if len(self.support) == len(matrix):
-            return self.mechanism.extremes
-        rows = matrix[self.support]
-        return rows.max(axis=0), rows.min(axis=0)
+    @cached_property
+    def _rows(self) -> np.ndarray:
+        """The matrix on the prior's support; in float64 if prior or matrix are."""
+        # rounding is monotone: the float of the largest entry is the largest float
+        matrix = self.mechanism.matrix if self.joint.rational else self.matrix
+        return matrix if len(self.support) == len(matrix) else matrix[self.support]
+
+    @cached_property
+    def _top(self) -> np.ndarray:
+        """The largest entry of each column on the prior's support."""
+        return self._rows.max(axis=0)
+
+    @cached_property
+    def _bottom(self) -> np.ndarray:
+        """The smallest entry of each column on the prior's support."""
+        return self._rows.min(axis=0)
 
     @cached_property
     def _marginal(self) -> Scaled:
         p = np.asarray(self.joint.probabilities, float)
         error = self._prior_rounding + self._kernel_rounding
-        return rounding.weighted_sum(p, self.mechanism.split, error)
+        return rounding.weighted_sum(p, self.matrix, error)
 
     @cached_property
     def _exact_marginal(self) -> np.ndarray:
@@ -161,30 +168,16 @@ class FiniteEngine(FiniteMeasures):
         high = np.where(outside, least, np.maximum(high, least))
         return np.where(infinite, np.inf, low), np.where(infinite, np.inf, high)
 
-    def _logs(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
-        """Enclose the leakage at every outcome, in nats."""
-        if not self._log_cache and self._bottom.min() > 0:
-            # the usual case, without zeros: both leakages in one pass
-            pairs = [self._pair_of(k) for k in ("pml", "pmc")]
-            num, den = (
-                Scaled(*(np.stack(v) for v in zip(*side, strict=True)))
-                for side in zip(*pairs, strict=True)
-            )
-            low, high = (np.maximum(end, 0.0) for end in log_ratio_bounds(num, den))
-            self._log_cache = {k: (low[i], high[i]) for i, k in enumerate(("pml", "pmc"))}
-        if kind not in self._log_cache:
-            self._log_cache[kind] = self._settled(kind, log_ratio_bounds, 0.0)
-        return self._log_cache[kind]
-
     def _enclosed(self, kind: str) -> Values:
+        logs = self._settled(kind, log_ratio_bounds, 0.0)
         ratios = self._settled(kind, ratio_bounds, 1.0)
-        return Values(*self._logs(kind), *ratios, *self._masses, self._top == 0)
+        return Values(*logs, *ratios, *self._masses, self._top == 0)
 
     def curve(self, kind: str, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return lower ends, upper ends and the status at many outcomes."""
         if self.joint.rational:
             return super().curve(kind, y)
-        low, high = self._logs(kind)
+        low, high = self._settled(kind, log_ratio_bounds, 0.0)
         chosen = self.mechanism.outcome.positions(y)
         low, high = low[chosen], high[chosen]
         return low, high, self.statuses(low, high)
@@ -275,63 +268,79 @@ class FiniteEngine(FiniteMeasures):
             total = sum(self._top.tolist(), Fraction(0))
             low, high = log_fraction(total)
             return self._bound(low, high, exact_ratio=Ratio(total, total))
-        error = rounding.rounding_of(self._top, self._kernel_rounding) * (1 + 1e-15)
-        pad = np.where(self._top > 0, self._top * error, 0.0)
-        with np.errstate(under="ignore"):
-            low, high = rounding.sum_outward(
-                self._top - pad * (1 + 4 * rounding.U) - rounding.TINY * (pad > 0),
-                self._top + pad * (1 + 4 * rounding.U) + rounding.TINY * (pad > 0),
-            )
-        # rounding of top -/+ pad itself: one more u each
-        ends = np.array([low, high]) * np.array([1 - 2.0**-52, 1 + 2.0**-52])
-        ends = np.maximum(ends, 1.0)
-        log = log_ratio_bounds(rounding.scaled(ends), _ONE)
+        values = self._top.tolist()
+        total = math.fsum(values)
+        rest = math.fsum([*values, -total])
+        # what entries below 2**-1022 are off by is nothing beside a sum that is at least 1
+        error = self._kernel_rounding + 4 * rounding.U**2
+        with precision(128):
+            ratio = (ball(total) + ball(rest)) * fuzzy(1.0, error)
+            (low, high), logs = ends(ratio), ends(ratio.log())
         return self._bound(
-            max(float(log.lower[0]), 0.0),
-            float(log.upper[1]),
-            exact_ratio=Ratio(float(ends[0]), float(ends[1])),
+            max(logs[0], 0.0),
+            max(logs[1], 0.0),
+            exact_ratio=Ratio(max(low, 1.0), max(high, 1.0)),
         )
 
     def mutual_information(self) -> Bound:
         """Enclose the sum of p(x) f(y|x) log f(y|x) / f_Y(y)."""
-        rows = self.support
-        if self.joint.rational:
-            p = self.joint.probabilities[rows]
-            k: Any = self.mechanism.matrix[rows]
-            weight = p[:, None] * k
-            charged = np.argwhere(np.asarray(weight != 0, bool))
-            low = high = 0.0
-            terms_low, terms_high = [], []
-            for i, j in charged:
-                a, b = log_fraction(Fraction(k[i, j]) / self._exact_marginal[j])
-                w = weight[i, j]
-                terms_low.append(rounding.fraction_down(w * Fraction(a)))
-                terms_high.append(rounding.fraction_up(w * Fraction(b)))
-            low, high = rounding.sum_outward(np.array(terms_low), np.array(terms_high))
-            return self._bound(max(float(low), 0.0), max(float(high), 0.0))
-        p = np.asarray(self.joint.probabilities, float)[rows]
-        error = 2 * (self._prior_rounding + self._kernel_rounding) + 4 * rounding.U
+        ends = self._rational_information() if self.joint.rational else self._information()
+        return self._bound(*(max(float(end), 0.0) for end in ends))
+
+    def _rational_information(self) -> tuple[Any, Any]:
+        k: Any = self._rows
+        weight = self.joint.probabilities[self.support][:, None] * k
         lows, highs = [], []
-        columns = np.arange(self.matrix.shape[1])
-        for block in np.array_split(np.arange(len(rows)), max(1, self.matrix.size // 1_000_000)):
-            part = rows[block]
-            i_low, i_high = self.information_density(part[:, None], columns[None, :])
+        for i, j in np.argwhere(np.asarray(weight != 0, bool)):
+            a, b = log_fraction(Fraction(k[i, j]) / self._exact_marginal[j])
+            lows.append(rounding.fraction_down(weight[i, j] * Fraction(a)))
+            highs.append(rounding.fraction_up(weight[i, j] * Fraction(b)))
+        return rounding.sum_outward(np.array(lows), np.array(highs))
+
+    def _information(self) -> tuple[Any, Any]:
+        r"""Enclose mutual information in one pass of float64, its error bounded beforehand.
+
+        Notes
+        -----
+        Let P, K, Q be the prior, the kernel and the law of Y that are meant, and p, k, q the floats
+        near them. Then
+
+        .. math:: I = \sum P K \log \frac{k}{q} + \sum_x P(x) \sum_y K \log \frac{K}{k}
+                      - \sum_y Q \log \frac{Q}{q}.
+
+        A sum of A log(A / B) over A = B (1 + e) is at least a - b, of the sums of A and B, and at
+        most a - b + max e^2 b: what q is off by counts through its sum, which is known, and its
+        square. In the first sum P K is off by the rounding of both, the logarithm by that of the
+        quotient, u, and `ULPS` of its own. Entries and columns so small that float64 loses them
+        add less than 2**-950 each.
+        """
+        u, kernel = rounding.U, self._kernel_rounding
+        law = self._marginal
+        with np.errstate(under="ignore"):
+            q = np.ldexp(law.hi, law.exponent)
+        kept = q > 2.0**-960
+        rows, q = self._rows if kept.all() else self._rows[:, kept], q[kept]
+        p = np.asarray(self.joint.probabilities, float)[self.support]
+        parts, size = [], 0.0
+        step = max(1, rounding.LARGE // 2 // len(q))  # what the caches hold
+        for i in range(0, len(rows), step):
+            k, weight = rows[i : i + step], p[i : i + step]
             with np.errstate(under="ignore"):
-                w = p[block][:, None] * self.matrix[part]
-            w_low, w_high = w * (1 - error), w * (1 + error) + rounding.TINY
-            live = self.matrix[part] > 0
-            i_low, i_high = np.where(live, i_low, 0.0), np.where(live, i_high, 0.0)
-            ends = [
-                np.minimum(w_low * i_low, w_high * i_low),
-                np.maximum(w_low * i_high, w_high * i_high),
-            ]
-            ends[0] = np.where(live, ends[0] - np.abs(ends[0]) * 2.0**-52 - rounding.TINY, 0.0)
-            ends[1] = np.where(live, ends[1] + np.abs(ends[1]) * 2.0**-52 + rounding.TINY, 0.0)
-            a, b = rounding.sum_outward(ends[0].ravel(), ends[1].ravel())
-            lows.append(float(a))
-            highs.append(float(b))
-        low, high = rounding.sum_outward(np.array(lows), np.array(highs))
-        return self._bound(max(float(low), 0.0), max(float(high), 0.0))
+                terms = k / q
+                np.maximum(terms, rounding.NORMAL, out=terms)  # where k is 0, k times the log is
+                np.log(terms, out=terms)
+                terms *= k
+                parts.append(rounding.partial_sums(weight, terms).ravel())
+                size += float(weight @ np.abs(terms, out=terms).sum(axis=1))
+        total, low = rounding.sum_dd(np.concatenate(parts))
+        mass, rest = rounding.sum_dd(q)
+        low += (mass - 1.0) + rest
+        weights = self._prior_rounding + kernel + self._prior_rounding * kernel
+        error = size * (weights + (1 + weights) * 2 * ULPS * u + (rounding.CHAIN + 2) * u)
+        error += (1 + 4 * weights) * (u + kernel + kernel**2)
+        error += mass * (float(law.error[kept].max()) + 2 * u) ** 2
+        error = error * (1 + 1e-9) + self.matrix.size * 2.0**-940
+        return rounding.floor_sum(total, low - error), rounding.ceil_sum(total, low + error)
 
     def information_density_at(self, x: Any, y: Any) -> Enclosure:
         """Enclose the information density at labels."""

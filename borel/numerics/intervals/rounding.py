@@ -70,7 +70,8 @@ def ceil_sum(hi, lo):
 def scaled(values: np.ndarray, error: np.ndarray | float = 0.0) -> Scaled:
     """Bring positive floats (subnormal ones too) to a mantissa and an exponent, exactly."""
     hi, exponent = np.frexp(np.asarray(values, float))
-    return Scaled(hi, np.zeros_like(hi), exponent, np.broadcast_to(error, hi.shape))
+    zero = np.zeros_like(hi)
+    return Scaled(hi, zero, exponent, error + zero)
 
 
 def rounding_of(values: np.ndarray, relative: np.ndarray | float) -> np.ndarray:
@@ -102,73 +103,100 @@ def compounded(*errors: float) -> float:
 # -- sums of products -------------------------------------------------------------------------
 
 
-class Split(NamedTuple):
-    """A non-negative matrix with its leading bits on a common grid, column by column."""
-
-    values: np.ndarray
-    head: np.ndarray
-    tail: np.ndarray
-    top: np.ndarray
-    exponent: np.ndarray
-    bits: int
+CHAIN, LARGE = 32, 2**16
+"""How many rows of a large matrix are summed in plain float64, and beyond how many entries it is
+large: that costs some ulp, and saves passes over it."""
+_CLEAR = 2.0**-900
+"""A sum of products that is larger keeps all of them that count clear of underflow."""
 
 
-def split(k: np.ndarray) -> Split:
-    """Split a matrix (n, m) once, so that many priors can be summed against it."""
-    top = k.max(axis=0)
-    bits = (53 - max(1, int(len(k) - 1).bit_length())) // 2
-    exponent = np.frexp(top)[1]
-    grid = np.ldexp(1.5, 52 + exponent - bits)
-    head = k + grid
-    head -= grid
-    return Split(k, head, k - head, top, exponent, bits)
+def sum_dd(high: np.ndarray, low: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Sum along axis 0 in double-double: hi and lo, each of whose additions rounds once.
+
+    The parts that are already low may be given apart.
+    """
+    while (n := len(high)) > 1:
+        half = n // 2  # the first ones with the last ones; the one in the middle is left
+        s, e = two_sum(high[:half], high[n - half :])
+        if low is not None:
+            e += low[:half] + low[n - half :]
+        if n % 2:
+            middle = high[half : n - half]
+            rest = np.zeros_like(middle) if low is None else low[half : n - half]
+            s, e = np.concatenate([s, middle]), np.concatenate([e, rest])
+        high, low = s, e
+    return high[0], np.zeros_like(high[0]) if low is None else low[0]
 
 
-def weighted_sum(p: np.ndarray, k: Split, error: float) -> Scaled:
-    """Enclose p @ k for non-negative p (n,) and k (n, m) to a fraction of an ulp.
+def partial_sums(p: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Return p @ k in parts of `CHAIN` rows, each with an error below CHAIN u (|p| @ |k|).
+
+    That holds in any order of summation, with fused multiply-adds too, but for underflow.
+    """
+    whole = len(k) // CHAIN
+    rows = whole * CHAIN
+    blocks = k[:rows].reshape(whole, CHAIN, k.shape[1])
+    parts = np.matmul(p[:rows].reshape(whole, 1, CHAIN), blocks)[:, 0]
+    return parts if rows == len(k) else np.concatenate([parts, (p[rows:] @ k[rows:])[None]])
+
+
+def weighted_sum(p: np.ndarray, k: np.ndarray, error: float) -> Scaled:
+    """Enclose p @ k for non-negative p (n,) and k (n, m); sharply, if k is not large.
 
     Parameters
     ----------
-    p : ndarray
+    p, k : ndarray
         Non-negative floats, taken as they stand.
-    k : Split
-        The matrix, from `split`.
     error : float
         The relative error that products p k carry already; added to the result's.
 
     Notes
     -----
-    The leading bits of p and k are integers on a common grid, few enough that a BLAS product of
-    them is exact in any order of summation (Ozaki et al. 2012); the rest is small, and so is its
-    rounding, in sums of thousands a few ulp. Columns where that is not good enough go to
-    `_sum_exactly`.
+    Columns where this is not good enough, as underflow may matter, go to `_sum_exactly`.
     """
-    n = len(k.values)
-    p_exp = np.frexp(p.max())[1]
-    grid = np.ldexp(1.5, 52 + p_exp - k.bits)
-    p1 = (p + grid) - grid
-    p2 = p - p1
     with np.errstate(under="ignore", over="ignore"):
-        hi, lo = two_sum(p1 @ k.head, p2 @ k.head + p @ k.tail)
-        # |p2| <= 2**(p_exp-bits-1), |tail| <= 2**(exponent-bits-1); gamma of n + 4 terms, doubled
-        small_p, small_k = np.ldexp(1.0, p_exp - k.bits), np.ldexp(1.0, k.exponent - k.bits)
-        slack = 2 * (n + 4) * U * (n * small_p * k.top + 1.0001 * p.sum() * small_k)
-        # hi > 2**-900 and the exponents keep every product of the grid clear of underflow
-        good = slack <= max(0.2, n / 1024) * U * hi
-        good &= (hi > 2.0**-900) & (p_exp + k.exponent > -900)
-        slack = np.where(good, slack / np.where(good, hi, 1.0), 0.0) * (1 + 4 * U)
+        if k.size <= LARGE:
+            hi, lo, good, slack = _on_a_grid(p, k)
+        else:
+            hi, lo = two_sum(*sum_dd(partial_sums(p, k)))
+            good, slack = hi > _CLEAR, (CHAIN + 1) * U
     mantissa, exponent = np.frexp(np.where(good, hi, 0.5))
     low = np.ldexp(np.where(good, lo, 0.0), -exponent)
     own = error + np.maximum(slack, 0.2 * U) + 4 * error * error
-    result = Scaled(mantissa, low, exponent, own)
+    result = Scaled(mantissa, low, exponent, own + np.zeros_like(hi))
     if not good.all():
         bad = np.flatnonzero(~good)
-        chunk = max(1, 2_000_000 // n)
+        chunk = max(1, 2_000_000 // len(k))
         for part in (bad[i : i + chunk] for i in range(0, len(bad), chunk)):
-            slow = _sum_exactly(p, k.values[:, part], error)
+            slow = _sum_exactly(p, k[:, part], error)
             for mine, new in zip(result, slow, strict=True):
                 mine[part] = new
     return result
+
+
+def _on_a_grid(p: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return p @ k as hi + lo, where that is good enough, and its relative error there.
+
+    The leading bits of p and k are integers on a common grid, few enough that a BLAS product of
+    them is exact in any order of summation (Ozaki et al. 2012); the rest is small, and so is its
+    rounding, in sums of thousands a few ulp.
+    """
+    n = len(k)
+    top = k.max(axis=0)
+    bits = (53 - max(1, int(n - 1).bit_length())) // 2
+    k_exp, p_exp = np.frexp(top)[1], np.frexp(p.max())[1]
+    grid = np.ldexp(1.5, 52 + k_exp - bits)
+    head = (k + grid) - grid
+    grid = np.ldexp(1.5, 52 + p_exp - bits)
+    p1 = (p + grid) - grid
+    p2 = p - p1
+    hi, lo = two_sum(p1 @ head, p2 @ head + p @ (k - head))
+    # |p2| <= 2**(p_exp-bits-1), |tail| <= 2**(k_exp-bits-1); gamma of n + 4 terms, doubled
+    small_p, small_k = np.ldexp(1.0, p_exp - bits), np.ldexp(1.0, k_exp - bits)
+    slack = 2 * (n + 4) * U * (n * small_p * top + 1.0001 * p.sum() * small_k)
+    # the exponents keep every product of the grid clear of underflow
+    good = (slack <= max(0.2, n / 1024) * U * hi) & (p_exp + k_exp > -900) & (hi > _CLEAR)
+    return hi, lo, good, np.where(good, slack / np.where(good, hi, 1.0), 0.0) * (1 + 4 * U)
 
 
 def _sum_exactly(p: np.ndarray, k: np.ndarray, error: float) -> Scaled:
@@ -181,13 +209,7 @@ def _sum_exactly(p: np.ndarray, k: np.ndarray, error: float) -> Scaled:
     exponent = np.maximum(exponent - shift, -2000)
     with np.errstate(under="ignore"):
         high, low = np.ldexp(high, exponent), np.ldexp(low, exponent)
-    while len(high) > 1:  # pairwise, errors kept: relative error below (log2 n)**2 u**2
-        if len(high) % 2:
-            high = np.concatenate([high, np.zeros((1, high.shape[1]))])
-            low = np.concatenate([low, np.zeros((1, low.shape[1]))])
-        high, e = two_sum(high[0::2], high[1::2])
-        low = (low[0::2] + low[1::2]) + e
-    high, low = two_sum(high[0], low[0])
+    high, low = two_sum(*sum_dd(high, low))  # relative error below (log2 n)**2 u**2
     empty = shift <= -(10**6)
     hi, extra = np.frexp(high)
     lo = np.ldexp(low, -extra)
@@ -233,17 +255,11 @@ def _sum_dd(terms: np.ndarray, rounded) -> np.ndarray:
     """Sum along axis 0 in double-double, then round outwards past the error that is left."""
     n = len(terms)
     size = np.abs(terms).sum(axis=0)
-    low = np.zeros_like(terms)
-    while len(terms) > 1:
-        if len(terms) % 2:
-            zero = np.zeros((1, *terms.shape[1:]))
-            terms, low = np.concatenate([terms, zero]), np.concatenate([low, zero])
-        terms, error = two_sum(terms[0::2], terms[1::2])
-        low = (low[0::2] + low[1::2]) + error
+    high, low = sum_dd(terms)
     # each of the <= 2n additions of low parts errs by u |low|, and |low| <= n u size
     slack = 4 * (n + 2) * n * U * U * size
     sign = -1.0 if rounded is floor_sum else 1.0
-    return rounded(terms[0], low[0] + sign * slack * (1 + 4 * U))
+    return rounded(high, low + sign * slack * (1 + 4 * U))
 
 
 # -- quotients and logarithms -----------------------------------------------------------------
@@ -316,8 +332,7 @@ def log_scaled(hi, lo, exponent) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     m, shift = np.frexp(hi)
     low = m < 0.7071067811865476
-    m = np.where(low, 2 * m, m)
-    shift = np.where(low, shift - 1, shift)
+    m, shift = np.where(low, 2 * m, m), shift - low
     rest = np.ldexp(lo, -shift)
     power = shift + exponent
     den, den_lo = two_sum(m, 1.0)
@@ -329,7 +344,8 @@ def log_scaled(hi, lo, exponent) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     z = s * s
     series = np.zeros_like(s)
     for k in range(_LOG_TERMS, 0, -1):
-        series = z * (1.0 / (2 * k + 1) + series)
+        series += 1.0 / (2 * k + 1)
+        series *= z
     small = 2 * s_lo * (1 + z) + 2 * s * series
     # exact below an exponent of 2**11, and beyond (rational numbers) with its error kept
     product, lost = two_prod(power * 1.0, _LN2_HI)
