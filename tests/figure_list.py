@@ -572,7 +572,10 @@ for name, build in {
     )
 for name in ("Fractions", "floats"):
     build = TABLES[name][0]
-    figure(f"{name}: remaining prior", lambda b=build: str(b().posterior(0).probabilities))
+    figure(
+        f"{name}: remaining prior",
+        lambda b=build: " ".join(f"{float(v):.8g}" for v in b().posterior(0).probabilities),
+    )
     figure(
         f"{name}: given half",
         lambda b=build: [
