@@ -100,6 +100,10 @@ class Figures(Generic[Found]):
         """Return maximal guesswork leakage."""
         raise self.not_yet("maximal_guesswork_leakage")
 
+    def tail_leakage(self, kind: str, delta: Fraction) -> Found:
+        """Return the leakage of the mean of e^PML, or of e^-PMC, over the worst delta."""
+        raise self.not_yet("tail_leakage")
+
     def min_entropy_leakage(self) -> Found:
         """Return min-entropy leakage."""
         raise self.not_yet("min_entropy_leakage")

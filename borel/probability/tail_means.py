@@ -1,0 +1,158 @@
+r"""The mean of the worst part of a law, from bands: its expected shortfall, enclosed.
+
+Of a number S that depends on the outcome, the mean over its worst part of probability delta is
+
+.. math:: \frac1\delta \max \{ E[W S] : 0 \le W \le 1,\ E W = \delta \}
+          = \min_c \{ c + E (S - c)_+ / \delta \}.
+
+Any W proves a lower end and any c an upper one. What is known of S are *bands* of outcomes: how
+large S is on each, the probability of the band, and the integral of S over it.
+
+* From below, W is constant on each band: the bands of the largest integral per mass are taken
+  first. That needs no ranges, and errs to second order only in how S varies on a band.
+* From above, of all laws on [a, b] with a given mass and integral the one at the two ends has the
+  largest mean of (S - c)_+, whatever c is, as that is convex in S. Where b is infinite, the
+  integral of S - a is all that the band can add.
+
+For the *smallest* part of a number the same is said of its negative.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from borel.numerics.intervals.rounding import TINY, U, fraction_down, fraction_up
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+Ends = tuple[np.ndarray, np.ndarray]
+
+
+class BandedLaw(NamedTuple):
+    """A number S on bands of outcomes; each field is a lower and an upper end.
+
+    Attributes
+    ----------
+    values : Ends
+        S on the band.
+    masses : Ends
+        The probability of the band.
+    sums : Ends
+        The integral of S over the band.
+    """
+
+    values: Ends
+    masses: Ends
+    sums: Ends
+
+
+class WorstMean(NamedTuple):
+    """A mean over the worst outcomes, and what each band leaves open of it."""
+
+    lower: float
+    upper: float
+    gaps: np.ndarray
+
+
+def filled(sums: np.ndarray, masses: np.ndarray, capacity: float) -> np.ndarray:
+    """Return the share of each band when those of the largest quotients fill a mass first.
+
+    Parameters
+    ----------
+    sums, masses : ndarray (..., n)
+        Of each band; masses >= 0.
+    capacity : float
+        The mass that is to be filled.
+
+    Examples
+    --------
+    >>> filled(np.array([0.3, 0.9, 0.1]), np.array([0.3, 0.3, 0.4]), 0.45)
+    array([0.5, 1. , 0. ])
+    """
+    with np.errstate(all="ignore"):
+        order = np.argsort(-(sums / masses), axis=-1, kind="stable")
+        mass = np.take_along_axis(masses, order, axis=-1)
+        before = np.cumsum(mass, axis=-1) - mass
+        part = np.where(mass > 0, (capacity - before) / mass, before < capacity)
+    out = np.empty_like(part)
+    np.put_along_axis(out, order, np.clip(part, 0.0, 1.0), axis=-1)
+    return out
+
+
+def worst_mean(law: BandedLaw, delta: Fraction, *, largest: bool) -> WorstMean:
+    """Enclose the mean of a number over the outcomes of probability delta on which it is worst.
+
+    Parameters
+    ----------
+    law : BandedLaw
+        Of a number >= 1 if the largest is the worst, else of one in [0, 1].
+    delta : Fraction
+        In (0, 1].
+    largest : bool
+        Whether the largest numbers are the worst ones.
+    """
+    some = law.masses[1] > 0
+    values, masses, sums = ((low[some], high[some]) for low, high in law)
+    if not largest:
+        values, sums = ((-high, -low) for low, high in (values, sums))
+    slack = 4 * (len(masses[0]) + 8) * U  # of sums of terms of one sign, one after the other
+    less, more = fraction_down(delta) * (1 - slack), fraction_up(delta) * (1 + slack)
+    first, second = (less, more) if largest else (more, less)  # what W adds is >= 0, or <= 0
+    with np.errstate(all="ignore"):
+        low = _from_below(masses, sums, first)
+        high, gaps = _from_above(values, masses, sums, second)
+    low, high = (low, high) if largest else (-high, -low)
+    left_open = np.zeros(len(some))
+    left_open[some] = gaps / float(delta)
+    return WorstMean(
+        max(low * (1 - slack) / fraction_up(delta) * (1 - 2 * U), 0.0),
+        max(high * (1 + slack) / fraction_down(delta) * (1 + 2 * U) + TINY, 0.0),
+        left_open,
+    )
+
+
+def _from_below(masses: Ends, sums: Ends, capacity: float) -> float:
+    """Return E[W S] of a W that takes a share of each band, and of mass that is in none."""
+    negative = sums[0].max(initial=0.0) <= 0 and sums[0].min(initial=0.0) < 0
+    mass = masses[0] if negative else masses[1]
+    share = filled(sums[0], mass, capacity)
+    total = float(np.where(share > 0, sums[0] * share, 0.0).sum())
+    rest = max(capacity - float(mass.sum()), 0.0)  # S >= 1, or -S >= -1
+    return total - rest if negative else total + rest
+
+
+def _from_above(
+    values: Ends, masses: Ends, sums: Ends, capacity: float
+) -> tuple[float, np.ndarray]:
+    """Return the largest E[W S] of laws with atoms at the ends of the bands, and the gaps."""
+    (a, b), (least, most) = values, masses
+    lift = sums[1] - np.minimum(a * least, a * most)  # the integral of S - a
+    lift = np.maximum(lift + 8 * U * (np.abs(sums[1]) + np.abs(a) * most), 0.0)
+    lift = np.where(np.isnan(lift), np.inf, lift)  # a and the integral are infinite
+    endless = np.isinf(b)
+    at_b = np.fmin(lift / (b - a) * (1 + 8 * U), most)
+    at_b = np.where(endless, 0.0, np.where(b > a, at_b, most))
+    free = np.where(endless, lift, 0.0)
+    place = np.concatenate([np.where(endless, 0.0, b), a])
+    mass = np.concatenate([at_b, (most - at_b) * (1 + 2 * U)])
+    share = np.where(mass > 0, filled(place * mass, mass, capacity), 0.0)
+    total = np.where(share > 0, place * mass * share, 0.0).sum() + free.sum()
+    level = np.where(share > 0, place, np.inf).min(initial=np.inf)  # c, where the mass is full
+    above = free + at_b * np.maximum(place[: len(a)] - level, 0.0)
+    above += (most - at_b) * np.maximum(a - level, 0.0)
+    below = np.maximum(sums[0] - np.maximum(level * least, level * most), 0.0)
+    gaps = np.maximum(above - below, 0.0)
+    return float(total), np.where(np.isnan(gaps), np.inf, gaps)
+
+
+def absorbing_level(law: BandedLaw, delta: Fraction) -> float:
+    r"""Bound :math:`\sup\{s : E[S;\ S \ge s] \ge \delta s\}` from below, for a number S >= 1."""
+    order = np.argsort(-law.values[0], kind="stable")
+    least = law.values[0][order]
+    slack = 4 * (len(least) + 8) * U
+    with np.errstate(all="ignore"):
+        total = np.cumsum(law.sums[0][order]) * (1 - slack) / fraction_up(delta)
+    return float(np.fmin(least, total).max(initial=1.0))
