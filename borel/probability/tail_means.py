@@ -48,6 +48,11 @@ class BandedLaw(NamedTuple):
     masses: Ends
     sums: Ends
 
+    def joined(self, other: BandedLaw) -> BandedLaw:
+        """Return the bands of both."""
+        pairs = zip(self, other, strict=True)
+        return BandedLaw(*((np.r_[a[0], b[0]], np.r_[a[1], b[1]]) for a, b in pairs))
+
 
 class WorstMean(NamedTuple):
     """A mean over the worst outcomes, and what each band leaves open of it."""
@@ -102,8 +107,8 @@ def worst_mean(law: BandedLaw, delta: Fraction, *, largest: bool) -> WorstMean:
     less, more = fraction_down(delta) * (1 - slack), fraction_up(delta) * (1 + slack)
     first, second = (less, more) if largest else (more, less)  # what W adds is >= 0, or <= 0
     with np.errstate(all="ignore"):
-        low = _from_below(masses, sums, first)
-        high, gaps = _from_above(values, masses, sums, second)
+        low, level = _from_below(masses, sums, first)
+        high, gaps = _from_above(values, masses, sums, second, level)
     low, high = (low, high) if largest else (-high, -low)
     left_open = np.zeros(len(some))
     left_open[some] = gaps / float(delta)
@@ -114,20 +119,25 @@ def worst_mean(law: BandedLaw, delta: Fraction, *, largest: bool) -> WorstMean:
     )
 
 
-def _from_below(masses: Ends, sums: Ends, capacity: float) -> float:
-    """Return E[W S] of a W that takes a share of each band, and of mass that is in none."""
+def _from_below(masses: Ends, sums: Ends, capacity: float) -> tuple[float, float]:
+    """Return E[W S] of a W that takes a share of each band, and S on the last one of them."""
     negative = sums[0].max(initial=0.0) <= 0 and sums[0].min(initial=0.0) < 0
     mass = masses[0] if negative else masses[1]
     share = filled(sums[0], mass, capacity)
     total = float(np.where(share > 0, sums[0] * share, 0.0).sum())
-    rest = max(capacity - float(mass.sum()), 0.0)  # S >= 1, or -S >= -1
-    return total - rest if negative else total + rest
+    rest = max(capacity - float(mass.sum()), 0.0)  # of no band; S >= 1, or -S >= -1
+    level = np.where(share > 0, sums[0] / mass, np.inf).min(initial=np.inf)
+    return (total - rest if negative else total + rest), float(level)
 
 
 def _from_above(
-    values: Ends, masses: Ends, sums: Ends, capacity: float
+    values: Ends, masses: Ends, sums: Ends, capacity: float, level: float
 ) -> tuple[float, np.ndarray]:
-    """Return the largest E[W S] of laws with atoms at the ends of the bands, and the gaps."""
+    """Return the largest E[W S] of laws with atoms at the ends of the bands, and the gaps.
+
+    The gaps are those of the mean of (S - c)_+ at a level c, of which both ends are a minimum: at
+    the level of the lower end they sum to no less than the difference of the two.
+    """
     (a, b), (least, most) = values, masses
     lift = sums[1] - np.minimum(a * least, a * most)  # the integral of S - a
     lift = np.maximum(lift + 8 * U * (np.abs(sums[1]) + np.abs(a) * most), 0.0)
@@ -140,9 +150,8 @@ def _from_above(
     mass = np.concatenate([at_b, (most - at_b) * (1 + 2 * U)])
     share = np.where(mass > 0, filled(place * mass, mass, capacity), 0.0)
     total = np.where(share > 0, place * mass * share, 0.0).sum() + free.sum()
-    level = np.where(share > 0, place, np.inf).min(initial=np.inf)  # c, where the mass is full
-    above = free + at_b * np.maximum(place[: len(a)] - level, 0.0)
-    above += (most - at_b) * np.maximum(a - level, 0.0)
+    above = np.where(mass > 0, mass * np.maximum(place - level, 0.0), 0.0)
+    above = free + above[: len(a)] + above[len(a) :]
     below = np.maximum(sums[0] - np.maximum(level * least, level * most), 0.0)
     gaps = np.maximum(above - below, 0.0)
     return float(total), np.where(np.isnan(gaps), np.inf, gaps)
