@@ -165,9 +165,10 @@ class Values:
             if kind == "pml":
                 values = self.ratio_lower, self.ratio_upper
             else:
-                values = (1 / self.ratio_upper) * (1 - U), (1 / self.ratio_lower) * (1 + U)
+                values = (1 / self.ratio_upper) * (1 - 2 * U), (1 / self.ratio_lower) * (1 + 2 * U)
             least, most = (np.where(m > 0, m * v, 0.0) for m, v in zip(masses, values, strict=True))
-        law = BandedLaw(values, masses, (least * (1 - 2 * U), most * (1 + 2 * U) + TINY))
+        most = np.where(values[1] > 0, most * (1 + 2 * U) + TINY, 0.0)
+        law = BandedLaw(values, masses, (least * (1 - 2 * U), most))
         if not self.leftover:
             return law
         ends = (0.0, 1.0), (0.0, self.leftover), (0.0, self.leftover)

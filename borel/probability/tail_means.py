@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 Ends = tuple[np.ndarray, np.ndarray]
 
 
+_LEAST = 2.0**-960
+"""Of a smaller probability masses in float64 may have lost their digits."""
+
+
 class BandedLaw(NamedTuple):
     """A number S on bands of outcomes; each field is a lower and an upper end.
 
@@ -99,6 +103,10 @@ def worst_mean(law: BandedLaw, delta: Fraction, *, largest: bool) -> WorstMean:
     largest : bool
         Whether the largest numbers are the worst ones.
     """
+    if delta < _LEAST:
+        (low, _), (_, high) = ((end.min(), end.max()) for end in law.values)
+        low, high = (1.0, float(high)) if largest else (float(low), 1.0)
+        return WorstMean(low, high, np.zeros(len(law.masses[0])))
     some = law.masses[1] > 0
     values, masses, sums = ((low[some], high[some]) for low, high in law)
     if not largest:
@@ -112,11 +120,10 @@ def worst_mean(law: BandedLaw, delta: Fraction, *, largest: bool) -> WorstMean:
     low, high = (low, high) if largest else (-high, -low)
     left_open = np.zeros(len(some))
     left_open[some] = gaps / float(delta)
-    return WorstMean(
-        max(low * (1 - slack) / fraction_up(delta) * (1 - 2 * U), 0.0),
-        max(high * (1 + slack) / fraction_down(delta) * (1 + 2 * U) + TINY, 0.0),
-        left_open,
-    )
+    low = max(low * (1 - slack) / fraction_up(delta) * (1 - 2 * U), 0.0)
+    if high > 0:  # it is 0 only where all numbers are
+        high = high * (1 + slack) / fraction_down(delta) * (1 + 2 * U) + TINY
+    return WorstMean(low, max(high, 0.0), left_open)
 
 
 def _from_below(masses: Ends, sums: Ends, capacity: float) -> tuple[float, float]:
@@ -124,7 +131,9 @@ def _from_below(masses: Ends, sums: Ends, capacity: float) -> tuple[float, float
     negative = sums[0].max(initial=0.0) <= 0 and sums[0].min(initial=0.0) < 0
     mass = masses[0] if negative else masses[1]
     share = filled(sums[0], mass, capacity)
-    total = float(np.where(share > 0, sums[0] * share, 0.0).sum())
+    terms = sums[0] * share
+    lost = TINY * np.count_nonzero((terms == 0) & (sums[0] != 0) & (share > 0))
+    total = float(np.where(share > 0, terms, 0.0).sum()) - lost
     rest = max(capacity - float(mass.sum()), 0.0)  # of no band; S >= 1, or -S >= -1
     level = np.where(share > 0, sums[0] / mass, np.inf).min(initial=np.inf)
     return (total - rest if negative else total + rest), float(level)
@@ -157,11 +166,13 @@ def _from_above(
     return float(total), np.where(np.isnan(gaps), np.inf, gaps)
 
 
-def absorbing_level(law: BandedLaw, delta: Fraction) -> float:
-    r"""Bound :math:`\sup\{s : E[S;\ S \ge s] \ge \delta s\}` from below, for a number S >= 1."""
-    order = np.argsort(-law.values[0], kind="stable")
-    least = law.values[0][order]
-    slack = 4 * (len(least) + 8) * U
-    with np.errstate(all="ignore"):
-        total = np.cumsum(law.sums[0][order]) * (1 - slack) / fraction_up(delta)
-    return float(np.fmin(least, total).max(initial=1.0))
+def absorbing_level(law: BandedLaw, delta: Fraction) -> tuple[float, float]:
+    r"""Enclose :math:`\sup\{s : E[S;\ S \ge s] \ge \delta s\}` of a number S >= 1."""
+    slack = 4 * (len(law.masses[0]) + 8) * U
+    found = []
+    for values, sums, way in zip(law.values, law.sums, (1.0, -1.0), strict=True):
+        order = np.argsort(-values, kind="stable")  # for s in a band all of it may count, or not
+        with np.errstate(all="ignore"):
+            total = np.cumsum(sums[order]) * (1 - way * slack) / float(delta)
+        found.append(float(np.fmin(values[order], total).max(initial=1.0)))
+    return found[0], found[1]

@@ -32,6 +32,7 @@ from borel.probability.alphabets import Interval, Mixed
 from borel.probability.bound import Bound
 from borel.probability.countable_law import Values, check_level
 from borel.probability.generators import NAMED
+from borel.probability.tail_means import absorbing_level
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +47,7 @@ _OPEN = (
 )
 _ROOM = 0.01
 _SPACE = 0.05
+_ROUGH = 1e-7
 
 
 class CertifiedOutcomes(CertifiedEngine):
@@ -351,6 +353,23 @@ class CertifiedOutcomes(CertifiedEngine):
         if isinstance(found, Bound):
             return found.about(units=units)
         return self.bound(*found, units=units)
+
+    def absorbing_level(self, delta: Fraction) -> float:
+        """Bound the level at which outcomes of PML absorb others up to a mass, from below."""
+        deadline, part = self.deadline(), self.partition("pml")
+
+        def cut(low: float, high: float) -> bool:
+            across = (part.upper > math.log(low)) & (part.lower < math.log(high))
+            return part.sharpen(across, _ROUGH, deadline)
+
+        return refine(
+            lambda: absorbing_level(part.banded(), delta),
+            cut,
+            settled=lambda low, high: math.isinf(high) or high - low <= _ROUGH * low,
+            until=deadline,
+            rounds=40,
+            ends=(1.0, math.inf),
+        )[0]
 
     @covering
     def tail_leakage(self, kind: str, delta: Fraction) -> Bound:

@@ -13,6 +13,7 @@ from borel.engine.kernels import leakage_far_out, unbounded_secrets
 from borel.engine.kernels.essential_supremum import halves
 from borel.engine.kernels.leakage_on_boxes import Band
 from borel.numerics.intervals.batched import LARGEST
+from borel.numerics.intervals.rounding import TINY
 from borel.probability.countable_law import Values
 from borel.probability.tail_means import BandedLaw, worst_mean
 
@@ -366,10 +367,12 @@ class Partition:
         pml, masses = self.kind == "pml", self._masses()
         inner, outer = (self.lower, self.upper) if pml else (-self.upper, -self.lower)
         with np.errstate(all="ignore"):
-            values = np.exp(inner) * (1 - 1e-14), np.exp(outer) * (1 + 1e-14)
+            values = np.exp(inner) * (1 - 1e-14), np.exp(outer) * (1 + 1e-14) + TINY
+            values = values[0], np.where(np.isneginf(outer), 0.0, values[1])  # 0 where it is that
             least, most = (m * v for m, v in zip(masses, values, strict=True))
             low, high = self.data[6 if pml else 8], self.data[7 if pml else 9]
-            sums = np.fmax(low, least * (1 - 1e-15)), np.fmin(high, most * (1 + 1e-15))
+            most = np.where(values[1] > 0, most * (1 + 1e-15) + TINY, 0.0)
+            sums = np.fmax(low, least * (1 - 1e-15)), np.fmin(high, most)
         sums = sums[0], np.maximum(sums[1], sums[0])
         return BandedLaw(values, masses, sums).joined(self.at_atoms.banded(self.kind))
 
@@ -377,10 +380,12 @@ class Partition:
         """Enclose the mean of e^PML, or e^-PMC, over the worst delta; and say where it is loose."""
         law, count = self.banded(), len(self.low)
         found = worst_mean(law, delta, largest=self.kind == "pml")
+        if math.isinf(found.upper):  # as that over all outcomes is: it says where
+            return found[:2], self.expectation("exp")[1]
         with np.errstate(all="ignore"):
-            by_mass = law.masses[1] * law.values[1]
-            factor = np.where(law.sums[1] < by_mass, 0.0, law.values[1]) / float(delta)
-        return found[:2], self._shared(found.gaps[:count], factor[:count])
+            each = found.gaps / law.masses[1]  # where nothing but the mass bounds the integral
+            each = np.where(law.sums[1] < law.masses[1] * law.values[1], 0.0, each)
+        return found[:2], self._shared(found.gaps[:count], each[:count])
 
     def _shared(self, gaps: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """Lay the doubt of far bands, of what the others leave, on those whose mass is loose."""

@@ -227,6 +227,10 @@ class Engine(Figures[Bound]):
         """Enclose the leakage at every outcome of a head, and the mass left over."""
         raise self.not_yet("law")
 
+    def absorbing_level(self, delta: Fraction) -> float:
+        """Bound the level at which outcomes of PML absorb others up to a mass, from below."""
+        raise self.not_yet("absorbing_level")
+
     def values_at(self, kind: str, y: Any) -> Values:
         """Enclose the leakage at some outcomes, with their masses."""
         raise self.not_yet("values_at")
