@@ -391,7 +391,8 @@ def envelope(joint: Any, of: str = "pml") -> Any:
     Raises
     ------
     NotYet
-        Countable secrets, kernels that cannot be enclosed, sets of priors and posteriors.
+        Kernels that cannot be enclosed, sets of priors and posteriors; masses of a countable
+        secret.
 
     Notes
     -----
@@ -401,9 +402,9 @@ def envelope(joint: Any, of: str = "pml") -> Any:
     for a rational joint and else with outward rounding over all that the floats of the joint
     may mean. Countable and continuous outcomes are cut into cells: the bins prove the lower
     end, the dual, enclosed cell by cell, the upper one. ``options(tol=, budget=)`` say when
-    cutting stops; a figure that is not settled then is wide, and true. A continuous secret is
-    cut into sets of positive mass, as single secrets witness nothing: bins and the law of the
-    leakage prove a lower end, the supremum and Theorem 3 an upper one.
+    cutting stops; a figure that is not settled then is wide, and true. Off finite alphabets it
+    also lies below `tail_leakage`, by log 2 at most for PML: of any other secret that is what is
+    known.
 
     References
     ----------
