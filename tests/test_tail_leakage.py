@@ -202,3 +202,45 @@ def test_of_a_posterior_it_is_that_of_every_draw(style, kind):
             assert low[k] <= one.upper and one.lower <= high[k]
             assert high[k] == math.inf or high[k] - low[k] < 1e-11
             assert high[k] < math.inf or one.upper == math.inf
+
+
+def over_union(kind, corners, K, delta):
+    """The largest V over corners, with S over the union of supports: min over c, by hand."""
+    rows = sorted({x for p in corners for x in o.support(p)})
+    best = max if kind == "pml" else min
+    T = [best(K[x][y] for x in rows) for y in range(len(K[0]))]
+    out = []
+    for p in corners:
+        law = list(zip(T, o.marginal(p, K), strict=True))
+        bends = [F(0), *(t / q for t, q in law if q)]
+        if kind == "pml":
+            out.append(min(c + sum(max(t - c * q, 0) for t, q in law) / delta for c in bends))
+        else:
+            out.append(max(c - sum(max(c * q - t, 0) for t, q in law) / delta for c in bends))
+    return max(ratio_of(kind, v) for v in out)
+
+
+@pytest.mark.parametrize("kind", ["pml", "pmc"])
+@pytest.mark.parametrize("style", STYLES)
+def test_over_a_hull_it_is_largest_at_a_corner(style, kind):
+    rng = np.random.default_rng(18)
+    for _ in range(5):
+        K = o.mechanism(rng, 3, 4, style)
+        corners = [o.law(rng, 3, "plain"), [F(1, 3), F(2, 3), F(0)], [F(0), F(0), F(1)]]
+        hull = bl.priors.hull([bl.pmf(p) for p in corners])
+        for delta in (F(1, 20), F(1, 3), F(9, 10)):
+            found = bl.tail_leakage(hull * bl.Mechanism.from_matrix(K), delta, of=kind)
+            truth = over_union(kind, corners, K, delta)
+            assert found.ratio == (truth, truth) and found.status == "exact"
+            for w in ([F(1, 3)] * 3, [F(1, 50), F(1, 50), F(24, 25)], [F(9, 10), F(1, 10), F(0)]):
+                member = [sum(a * p[x] for a, p in zip(w, corners, strict=True)) for x in range(3)]
+                assert ratio_of(kind, dual(kind, member, K, delta)) <= truth
+            near = bl.priors.hull([bl.pmf(o.floats(p)) for p in corners])
+            loose = bl.tail_leakage(near * bl.Mechanism.from_matrix(o.floats(K)), delta, of=kind)
+            assert loose.lower <= found.upper and found.lower <= loose.upper
+
+
+def test_of_other_sets_it_says_what_is_missing():
+    ball = bl.priors.tv_ball(bl.pmf([HALF, HALF]), F(1, 8))
+    with pytest.raises(bl.NotYet, match="corners"):
+        bl.tail_leakage(ball * bl.Mechanism.from_matrix([[F(1), F(0)], [HALF, HALF]]), HALF)

@@ -164,19 +164,10 @@ class FiniteMeasures(FiniteEvents):
         if self._single:
             return self._of_ratio(1, 1, attained=True)
         ends = self._column_ends(self._top if kind == "pml" else self._bottom)
-        pairs = list(zip(ends, self._law_ends[::-1], strict=True))
-        if kind == "pml":
-            (low, shares), (high, _) = (share(t, q, delta) for t, q in pairs)
-            found = low / delta, high / delta
-        else:
-            left = [share(t, q, max(sum(q) - delta, Fraction(0))) for t, q in pairs]
-            low, high = (sum(t) - taken for (t, _), (taken, _) in zip(pairs, left, strict=True))
-            gone = dict(left[0][1])
-            shares = [(j, 1 - gone.get(j, Fraction(0))) for j in range(len(self._live))]
-            found = delta * _inverse(high), delta * _inverse(low)
+        low, high, shares = tail_ratio(kind, ends, self._law_ends, delta)
         labels = self.mechanism.outcome.labels
         event = [(labels[self._live[j]], float(part)) for j, part in shares if part]
-        return self._of_ratio(*found, least=1, attained=True, witness={"event": event})
+        return self._of_ratio(low, high, least=1, attained=True, witness={"event": event})
 
     def min_entropy_leakage(self) -> Bound:
         """Enclose log of the sum over y of max_x p(x) f(y|x), over max_x p(x)."""
@@ -320,6 +311,22 @@ class FiniteMeasures(FiniteEvents):
         return Bound.undecided(
             max(_log(low)[0], 0.0), _log(high)[1], reason=_OPEN, assumptions=self.assumptions
         )
+
+
+def tail_ratio(kind: str, extremes: Ends, law: Ends, delta: Fraction) -> tuple[Any, Any, list]:
+    """Enclose e^tail leakage from both ends of the columns' extremes and of the law of the outcome.
+
+    The shares of the worst outcomes follow, by position.
+    """
+    pairs = list(zip(extremes, law[::-1], strict=True))
+    if kind == "pml":
+        (low, shares), (high, _) = (share(t, q, delta) for t, q in pairs)
+        return low / delta, high / delta, shares
+    left = [share(t, q, max(sum(q) - delta, Fraction(0))) for t, q in pairs]
+    low, high = (sum(t) - taken for (t, _), (taken, _) in zip(pairs, left, strict=True))
+    gone = dict(left[0][1])
+    shares = [(j, 1 - gone.get(j, Fraction(0))) for j in range(len(law[0]))]
+    return delta * _inverse(high), delta * _inverse(low), shares
 
 
 def _floats(k: np.ndarray) -> np.ndarray:
