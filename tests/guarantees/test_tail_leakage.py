@@ -286,7 +286,7 @@ def test_it_is_quasi_convex_in_the_prior_and_neither_convex_nor_concave():
 
 
 def test_a_public_coin():
-    """delta V = max of the sums of w_i d_i V_i(d_i), the w_i d_i adding up to delta: 19/5 of 3, 3."""
+    """delta V = max of the sums of w_i d_i V_i(d_i) with w_i d_i adding up to delta: 19/5 of 3s."""
     found = ex.public_mixture()
     joint = found.joint()
     assert joint.satisfies(found.holds).holds is True
