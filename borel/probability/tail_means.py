@@ -115,7 +115,10 @@ def worst_mean(law: BandedLaw, delta: Fraction, *, largest: bool) -> WorstMean:
     less, more = fraction_down(delta) * (1 - slack), fraction_up(delta) * (1 + slack)
     first, second = (less, more) if largest else (more, less)  # what W adds is >= 0, or <= 0
     with np.errstate(all="ignore"):
-        low, level = _from_below(masses, sums, first)
+        mass = masses[1 if largest else 0]
+        low, level = _from_below(mass, sums[0], first)
+        rest = max(first - float(mass.sum()), 0.0)  # of no band; S >= 1, or -S >= -1
+        low += rest if largest else -rest
         high, gaps = _from_above(values, masses, sums, second, level)
     low, high = (low, high) if largest else (-high, -low)
     left_open = np.zeros(len(some))
@@ -126,17 +129,14 @@ def worst_mean(law: BandedLaw, delta: Fraction, *, largest: bool) -> WorstMean:
     return WorstMean(low, max(high, 0.0), left_open)
 
 
-def _from_below(masses: Ends, sums: Ends, capacity: float) -> tuple[float, float]:
+def _from_below(mass: np.ndarray, sums: np.ndarray, capacity: float) -> tuple[float, float]:
     """Return E[W S] of a W that takes a share of each band, and S on the last one of them."""
-    negative = sums[0].max(initial=0.0) <= 0 and sums[0].min(initial=0.0) < 0
-    mass = masses[0] if negative else masses[1]
-    share = filled(sums[0], mass, capacity)
-    terms = sums[0] * share
-    lost = TINY * np.count_nonzero((terms == 0) & (sums[0] != 0) & (share > 0))
+    share = filled(sums, mass, capacity)
+    terms = sums * share
+    lost = TINY * np.count_nonzero((terms == 0) & (sums != 0) & (share > 0))
     total = float(np.where(share > 0, terms, 0.0).sum()) - lost
-    rest = max(capacity - float(mass.sum()), 0.0)  # of no band; S >= 1, or -S >= -1
-    level = np.where(share > 0, sums[0] / mass, np.inf).min(initial=np.inf)
-    return (total - rest if negative else total + rest), float(level)
+    level = np.where(share > 0, sums / mass, np.inf).min(initial=np.inf)
+    return total, float(level)
 
 
 def _from_above(
