@@ -362,9 +362,10 @@ class FiniteSetEngine(SetEngine):
             of_corner = FiniteEngine(Joint(corner, self.joint.mechanism))
             law = np.full((2, matrix.shape[1]), Fraction(0), dtype=object)
             law[:, of_corner._live] = of_corner._law_ends
-            found.append(tail_ratio(kind, ends, tuple(law.tolist()), delta)[:2])
+            least, most = law.tolist()
+            found.append(tail_ratio(kind, ends, (least, most), delta)[:2])
         k = max(range(len(found)), key=lambda k: found[k][0])
-        low, high = max(found[k][0], 1), max(1, *(most for _, most in found))
+        low, high = max(found[k][0], 1), max(1, *(end for _, end in found))
         corner = self.set.corners[k]
         about: dict[str, Any] = {"assumptions": self.assumptions, "witness": {"prior": corner}}
         if low == high:
