@@ -37,6 +37,7 @@ from .figures.averages import maximal_guesswork_leakage as maximal_guesswork_lea
 from .figures.averages import maximal_leakage as maximal_leakage
 from .figures.averages import min_entropy_leakage as min_entropy_leakage
 from .figures.averages import mutual_information as mutual_information
+from .figures.averages import tail_leakage as tail_leakage
 from .figures.averages import total_variation as total_variation
 from .figures.binary_envelopes import binary_envelope as binary_envelope
 from .figures.divergences import f_divergence as f_divergence

@@ -127,8 +127,10 @@ def test_what_is_not_there_says_so():
     counts = bl.Mechanism(
         lambda y, x: 0.6 * 0.25 ** abs(y - x), secret=bl.Integers(0, None), outcome=bl.Integers()
     )
+    endless = bl.envelope(bl.poisson(mu=2.0) * counts)
     with pytest.raises(bl.NotYet, match="secrets on"):
-        bl.envelope(bl.poisson(mu=2.0) * counts)(0.1)
+        endless.delta(0.1)
+    assert endless(0.1).proved and endless(0.1).lower == math.inf  # as maximal leakage is
     made = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0)
     assert bl.envelope(made)(0) == bl.pml(made).sup()
     noise = bl.pmf([0.5, 0.5], on=bl.Finite([0.0, 1.0])) * bl.mechanisms.laplace(b=1.0)

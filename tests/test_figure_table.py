@@ -56,6 +56,7 @@ OF_JOINTS = {
     "exp_mean": lambda joint: bl.pml(joint).exp_mean(),
     "information_density": lambda joint: bl.information_density(joint)(0, 1),
     "f_information": lambda joint: bl.f_information(joint, "chi_square"),
+    "tail_leakage": lambda joint: bl.tail_leakage(joint, F(1, 4)),
     "sibson_information": lambda joint: bl.sibson_information(joint, 2),
     "max_information": lambda joint: bl.max_information(joint, F(1, 4)),
     "event_maximal_leakage": lambda joint: bl.event_maximal_leakage(joint, delta=F(1, 4)),

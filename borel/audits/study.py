@@ -56,9 +56,9 @@ class Study:
         as in `borel.priors.from_posterior`.
     report : sequence of str
         Figures, of ``pml, pmc, ldp, lip, mutual_information, ldi, maximal_leakage,
-        maximal_cost_leakage, maximal_guesswork_leakage, min_entropy_leakage, total_variation,
-        envelope``; the last, the PML envelope, adds a section: what leaks with probability delta
-        after any post-processing, at a few levels, and a plot.
+        maximal_cost_leakage, tail_leakage, maximal_guesswork_leakage, min_entropy_leakage,
+        total_variation, envelope``; the last, the PML envelope, adds a section: what leaks with
+        probability delta after any post-processing, at a few levels, and a plot.
     guarantees : sequence
         What is to be checked: ``bl.guarantees.PML(0.5)``, ...; under a posterior, the posterior
         probability that each holds.

@@ -356,6 +356,28 @@ _TABLE = (
         ),
     ),
     Figure(
+        name="tail_leakage",
+        title="tail leakage",
+        definition=r"\log V(\delta), \quad V(\delta) = \frac{1}{\delta} "
+        r"\max_{0 \le W \le 1,\ E W = \delta} E\big[W e^{\ell(X \to Y)}\big]",
+        source="Expected shortfall (Rockafellar, Uryasev, 2000) of e^PML",
+        over=(ONE, DRAWS),
+        module="averages",
+        question=("tail_leakage", "pml", DELTA),
+        words=MeasureWords(
+            f"Tail leakage, delta = {float(DELTA):g}",
+            f"an adversary who answers on outcomes of probability {float(DELTA):g} in all and may "
+            "abstain on the rest gains, whatever the gain is, no more than {f} times as much per "
+            "answer as the best blind guess",
+            f"an adversary who answers on outcomes of probability {float(DELTA):g} in all and may "
+            "abstain on the rest gains, for the worst of gains, about {f} times as much per answer "
+            "as the best blind guess",
+            f"an adversary who answers on outcomes of probability {float(DELTA):g} in all gains, "
+            "for some gain, more per answer than the best blind guess by more than any factor",
+            worst_case=False,
+        ),
+    ),
+    Figure(
         name="maximal_guesswork_leakage",
         title="maximal guesswork leakage",
         definition=r"\sup_{U - X - Y} \log \frac{\min_G E\, G(U)}"

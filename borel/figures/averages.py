@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from borel.engine.figures import LEAKAGES
+from borel.errors import InvalidInput
 from borel.figures.dispatch import figure
+from borel.figures.leakage import pmc, pml
+from borel.probability.arrays import probability
 from borel.probability.generators import generator
 
 if TYPE_CHECKING:
@@ -66,6 +70,70 @@ def maximal_cost_leakage(joint: Joint) -> Bound:
     Bound(0.6931471806, exact)
     """
     return figure(joint, "maximal_cost_leakage")
+
+
+def tail_leakage(joint: Joint, delta: Any, of: str = "pml") -> Bound:
+    r"""Return the tail leakage: the leakage on average over the worst outcomes.
+
+    .. math:: \log V(\delta), \quad V(\delta) = \frac{1}{\delta}
+              \max_{0 \le W \le 1,\ E W = \delta} E\big[W e^{\ell(X \to Y)}\big]
+              = \min_c \Big\{c + \frac1\delta E\big(e^{\ell(X \to Y)} - c\big)_+\Big\}
+
+    where W is the share of each outcome that counts. Of PMC it is -log of the least mean of e^-PMC.
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior * mech``.
+    delta : number in [0, 1]
+        The probability of the worst outcomes; a float means its binary64 value. At 1 it is
+        `maximal_leakage` (or `maximal_cost_leakage`), at 0 the limit: the supremum of the leakage.
+    of : {"pml", "pmc"}
+        Which leakage.
+
+    Returns
+    -------
+    Bound
+        In nats, exact on finite alphabets, where the witness is the event of the worst outcomes,
+        each with its share. That of PML is infinite for every delta > 0, or for none.
+
+    Raises
+    ------
+    InvalidInput
+        A delta outside [0, 1], or another leakage.
+
+    Notes
+    -----
+    It means: an adversary who answers on outcomes of probability delta in all, and may abstain on
+    the others, gains no more than e^bound times as much per answer as the best blind guess gains,
+    whatever the gain is. Post-processing never raises it. P{PML > log V(delta)} < delta, so that it
+    is at least the quantile at 1 - delta, and no post-processing has one that is larger: the
+    envelope lies between log V(delta) - log 2 and log V(delta), on every alphabet.
+
+    References
+    ----------
+    Expected shortfall (Rockafellar, Uryasev, 2000) of e^PML; ours: docs/tail_leakage.md has the
+    theorems and their proofs.
+
+    Examples
+    --------
+    >>> from fractions import Fraction as F
+    >>> import borel as bl
+    >>> mech = bl.Mechanism.from_matrix([[F(9, 10), F(1, 10)], [F(1), F(0)]])
+    >>> joint = bl.pmf([F(1, 2), F(1, 2)]) * mech
+    >>> [tail_leakage(joint, d).ratio.lower for d in (F(1, 20), F(1, 10), F(1))]
+    [Fraction(2, 1), Fraction(29, 19), Fraction(11, 10)]
+    >>> tail_leakage(joint, F(1, 10), of="pmc").ratio.lower
+    Fraction(19, 9)
+    """
+    level = probability("bl.tail_leakage", "delta", delta)
+    if of not in LEAKAGES:
+        raise InvalidInput("bl.tail_leakage", expected='of="pml" or of="pmc"', got=repr(of))
+    if level == 0:
+        return (pml if of == "pml" else pmc)(joint).sup()
+    if level == 1:
+        return (maximal_leakage if of == "pml" else maximal_cost_leakage)(joint)
+    return figure(joint, "tail_leakage", of, level)
 
 
 def maximal_guesswork_leakage(joint: Joint) -> Bound:

@@ -155,8 +155,8 @@ def upper_bound(joint: Joint, delta: Any) -> Bound:
     mean, largest = settings.each(lambda of: of(joint), (maximal_leakage, lambda j: pml(j).sup()))
     over = log_fraction(1 / level)
     ends = [
-        math.nextafter(mean.lower + over[0], -math.inf),
-        math.nextafter(mean.upper + over[1], math.inf),
+        end + log if math.isinf(end) else math.nextafter(end + log, way)
+        for end, log, way in zip((mean.lower, mean.upper), over, (-math.inf, math.inf), strict=True)
     ]
     ratios = [(end / level) if isinstance(end, Fraction) else None for end in mean.ratio]
     if None not in ratios:

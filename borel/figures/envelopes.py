@@ -82,21 +82,70 @@ from borel.engine.envelopes.figures import EnvelopeThreshold
 from borel.engine.figures import FIGURES
 from borel.errors import InvalidInput, NotYet
 from borel.figures.asking import asked
-from borel.figures.dispatch import require_joint
+from borel.figures.dispatch import closed_form, require_joint
 from borel.figures.leakage import pmc, pml
+from borel.numerics.balls.arithmetic import log_ends
 from borel.probability.arrays import probability
-from borel.probability.bound import weakest
+from borel.probability.bound import Bound, weakest
 from borel.probability.mechanism_families import JointFamily
 from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import xarray as xr
 
-    from borel.probability.bound import Bound
     from borel.probability.joint import Joint
     from borel.probability.mechanism import Mechanism
 
 _LEAKAGES = {"pml": pml, "pmc": pmc}
+_LOG_2 = 0.6931471805599454  # from above
+
+
+_BY_TAIL = "the envelope is at most tail leakage, and at least the level of absorption"
+
+
+def by_tail_leakage(joint: Joint, kind: str, delta: Fraction) -> Bound | None:
+    """Enclose the envelope of a joint by the law of its leakage: docs/tail_leakage.md, Theorem 3.
+
+    Tail leakage is its cap, on every alphabet. Its floor is a level at which outcomes that leak
+    more absorb others until their probability is delta: for PML no less than tail leakage by more
+    than log 2. None where there is no proof.
+    """
+    known = closed_form(joint, "tail_leakage", kind, delta)
+    if known is not None and known.lower == math.inf:
+        return known
+    try:
+        engine = engine_for(joint)
+        found = engine.figure("tail_leakage", kind, delta)
+    except NotYet:
+        return None
+    if not (found.proved or found.status == "undecided"):
+        return None
+    low, cap = found.lower, found if known is None else both(found, known)
+    if kind == "pml" and low < math.inf:
+        level = log_ends(engine.absorbing_level(delta), math.inf)[0]
+        low = max(level, math.nextafter(low - _LOG_2, 0.0), 0.0)
+    elif low < math.inf:
+        low = 0.0
+    notes = (*cap.assumptions, _BY_TAIL)
+    if math.isinf(cap.upper) > math.isinf(low):
+        return Bound.undecided(low, cap.upper, reason=cap.reason, assumptions=notes)
+    status = "conditional" if "conditional" in (found.status, cap.status) else "certified"
+    return Bound.of(status, min(low, cap.upper), cap.upper, assumptions=notes)
+
+
+def both(found: Bound, other: Bound) -> Bound:
+    """Return what two enclosures of a figure tell together, with what each end rests on."""
+    low, high = max(found.lower, other.lower), min(found.upper, other.upper)
+    used = [b for b in (found, other) if b.lower == low or b.upper == high]
+    if used == [other] or (used[0].lower, used[0].upper) == (low, high):
+        return used[0]
+    status = weakest("certified" if b.status == "undecided" else b.status for b in used)
+    notes = tuple(dict.fromkeys(a for b in used for a in b.assumptions))
+    if math.isinf(high):
+        return Bound.undecided(low, high, reason=found.reason, assumptions=notes)
+    return Bound.of(status, low, max(low, high), assumptions=notes)
 
 
 class LeakageEnvelope(Remade):
@@ -147,7 +196,23 @@ class LeakageEnvelope(Remade):
         if level == 0:
             return _LEAKAGES[self.kind](self.joint).sup()
         about = self.kind, level
-        return asked(self.joint, "envelope", about, lambda: self._engine().epsilon(level))
+        return asked(self.joint, "envelope", about, lambda: self._epsilon(level))
+
+    def _epsilon(self, level: Fraction) -> Bound:
+        """Enclose epsilon_c(delta), off finite alphabets also by tail leakage."""
+        if self.joint.finite:
+            return self._engine().epsilon(level)
+        with settings.part(2):  # it takes less, as a rule, and the rest is for the envelope
+            around = by_tail_leakage(self.joint, self.kind, level)
+        if around is not None and around.lower == math.inf:
+            return around
+        try:
+            found = self._engine().epsilon(level)
+        except NotYet:
+            if around is None:
+                raise
+            return around
+        return found if around is None else both(found, around)
 
     def delta(self, t: Any = None, *, ratio: Any = None, closed: bool = True) -> Bound:
         """Return delta_c(t), the largest P{leakage >= t} of any post-processing.
@@ -326,7 +391,8 @@ def envelope(joint: Any, of: str = "pml") -> Any:
     Raises
     ------
     NotYet
-        Countable secrets, kernels that cannot be enclosed, sets of priors and posteriors.
+        Kernels that cannot be enclosed, sets of priors and posteriors; masses of a countable
+        secret.
 
     Notes
     -----
@@ -336,9 +402,9 @@ def envelope(joint: Any, of: str = "pml") -> Any:
     for a rational joint and else with outward rounding over all that the floats of the joint
     may mean. Countable and continuous outcomes are cut into cells: the bins prove the lower
     end, the dual, enclosed cell by cell, the upper one. ``options(tol=, budget=)`` say when
-    cutting stops; a figure that is not settled then is wide, and true. A continuous secret is
-    cut into sets of positive mass, as single secrets witness nothing: bins and the law of the
-    leakage prove a lower end, the supremum and Theorem 3 an upper one.
+    cutting stops; a figure that is not settled then is wide, and true. Off finite alphabets it
+    also lies below `tail_leakage`, by log 2 at most for PML: of any other secret that is what is
+    known.
 
     References
     ----------

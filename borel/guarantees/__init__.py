@@ -24,6 +24,7 @@ from borel.guarantees.kinds import (
     PMC,
     PML,
     AveragePML,
+    TailLeakage,
 )
 from borel.guarantees.processing import (
     Closedness,
@@ -55,6 +56,7 @@ __all__ = [
     "MutualInformation",
     "ProbabilisticDP",
     "SlicedEML",
+    "TailLeakage",
     "Theorem",
     "TotalVariation",
     "UniversalPMC",

@@ -43,10 +43,10 @@ def theorems(*, sharpened: bool = True) -> tuple[Theorem, ...]:
     >>> [t.name for t in theorems() if t.name.endswith("Theorem 6(ii)")]
     ['PMC paper, Theorem 6(ii)']
     """
-    from borel.guarantees import theorems_here, theorems_pmc, theorems_pml
+    from borel.guarantees import theorems_here, theorems_pmc, theorems_pml, theorems_tail
 
     stated = (*theorems_pmc.THEOREMS, *theorems_pml.THEOREMS)
-    every = (*stated, *theorems_here.THEOREMS)
+    every = (*stated, *theorems_here.THEOREMS, *theorems_tail.THEOREMS)
     return every if sharpened else tuple(t for t in every if t.origin == "paper")
 
 
@@ -56,6 +56,7 @@ def implied(
     alphabet: Any = None,
     prior: Any = None,
     common_maximiser: bool = False,
+    delta: Any = None,
     sharpened: bool = True,
 ) -> Implied:
     """Derive every guarantee that follows, each by the chain of theorems with the least level.
@@ -75,6 +76,8 @@ def implied(
     common_maximiser : bool
         Whether one secret attains the leakage of every outcome above epsilon, which is what
         Proposition 4 of the PML paper asks of the mechanism.
+    delta : number in (0, 1], optional
+        Where a theorem gives tail leakage at every probability, the one at which it is asked for.
     sharpened : bool
         Whether to use what is sharper than the papers state, or proved here (`Theorem.origin`).
 
@@ -117,7 +120,13 @@ def implied(
                 expected="guarantees, such as bl.guarantees.PML(0.5)",
                 got=repr(guarantee),
             )
-    facts = facts_of(p_min=p_min, alphabet=alphabet, prior=prior, common_maximiser=common_maximiser)
+    facts = facts_of(
+        p_min=p_min,
+        alphabet=alphabet,
+        prior=prior,
+        common_maximiser=common_maximiser,
+        delta=delta,
+    )
     return closure(guarantees, facts, theorems(sharpened=sharpened))
 
 

@@ -26,7 +26,16 @@ from borel.guarantees.extremal_examples import Counterexample, Example
 from borel.guarantees.facts import Facts, facts_of
 from borel.guarantees.implied_guarantees import Implication, Implied
 from borel.guarantees.informations import MutualInformation
-from borel.guarantees.kinds import ALIP, EML, LDP, LIP, PMC, PML, AveragePML
+from borel.guarantees.kinds import (
+    ALIP,
+    EML,
+    LDP,
+    LIP,
+    PMC,
+    PML,
+    AveragePML,
+    TailLeakage,
+)
 from borel.guarantees.rounded_levels import Level, log_of, times
 from borel.guarantees.theorem import PMC_PAPER, PML_PAPER, Theorem, needs
 from borel.probability.bound import Bound, Verdict
@@ -139,6 +148,17 @@ def _events(a: EML, b: EML, about: Facts, *, sharp: bool) -> EML | None:
     return EML.at(log_of(ratio), delta=probability_up(d + e))
 
 
+def _tail_leakages(a: TailLeakage, b: TailLeakage, about: Facts) -> TailLeakage | None:
+    """Multiply means over the worst outcomes, the second by what its own average may hide."""
+    d, e = _deltas(a, b)
+    if e == 0:
+        return TailLeakage.at(a.levels[0] + b.levels[0], delta=a.delta)
+    if d == 0:
+        return None
+    v, w = (g.levels[0].up for g in (a, b))
+    return TailLeakage.at(log_of(times(v, w + e * (w - 1) * (1 - d) / d)), delta=a.delta)
+
+
 def _rule(name: str, kinds: tuple, conclusion: Any, mapped: Any, said: str, **more: Any) -> Theorem:
     source = PMC_PAPER if name.startswith("PMC") else PML_PAPER
     number = name.partition("paper, ")[2] or "the definitions"
@@ -207,6 +227,19 @@ STATEMENTS = [
         "costs add, as leakages do in Theorem 4(1) and (2)",
         correction="with delta: the good outcomes are counted as in Theorem 4(2)",
     ),
+    _rule(
+        "here: tail leakage",
+        (TailLeakage, TailLeakage),
+        TailLeakage,
+        _tail_leakages,
+        "V_1(d) <= v, then V_2(e) <= w for each y: V_12(d) <= v (w + e (w - 1) (1 - d) / d)",
+        condition="d > 0, or e = 0",
+        origin="here",
+        proof="S_12 <= S_1 S_2 with S_2 given y. For given y and 0 <= W <= 1 of mean m, E[W S_2] "
+        "<= e (w - 1) + m (w - e (w - 1)) = c + m s: for m >= e it is at most m w; for m < e, as "
+        "S_2 >= 1, at most e w - (e - m). So E[W S_12] <= c E S_1 + s E[W S_1] <= c v + s d v.",
+        tight="attained by a first release that says nothing and a second one that erases",
+    ),
     *(
         _rule(
             f"here: {kind.symbol} adds",
@@ -239,6 +272,23 @@ JOINTLY = [
 ]
 
 
+def tail_leakage_of_each_bounds_nothing() -> Counterexample:
+    """Two releases, independent given X, whose tail leakages under P_X bound no pair's.
+
+    Each rules out one common secret; the secret of probability p survives both. At delta = p each
+    has V = 2/(1 - p), whatever p is, and the two together 1/p.
+    """
+    p = Fraction(1, 1000)
+    one, no = Fraction(1), Fraction(0)
+    rows = [[one, no, no, no], [no, one, no, no], [no, no, one, no]]
+    return Counterexample(
+        "of two releases with V_1(delta) and V_2(delta) under P_X, V_12(delta) is at most V_1 V_2",
+        TailLeakage(ratio=1 / p, delta=p),
+        TailLeakage(ratio=(2 / (1 - p)) ** 2, delta=p),
+        Example([p, (1 - p) / 2, (1 - p) / 2], rows),
+    )
+
+
 def prior_is_not_posterior() -> Counterexample:
     """Two releases, independent given X, whose PML under P_X does not add.
 
@@ -269,6 +319,7 @@ def compose(
     p_min: Any = None,
     alphabet: Any = None,
     prior: Any = None,
+    delta: Any = None,
     sharpened: bool = True,
 ) -> Implied:
     """Derive what a release of Y and then of Z guarantees about X, from a guarantee of each.
@@ -286,7 +337,7 @@ def compose(
     jointly : bool
         Whether the delta of the second counts outcomes (y, z) under P_YZ (Theorem 4(3)), instead
         of outcomes z for each y.
-    p_min, alphabet, prior, sharpened
+    p_min, alphabet, prior, delta, sharpened
         As for `implied`: facts about P_X.
 
     Returns
@@ -323,7 +374,7 @@ def compose(
             "if it is only known under P_X, where PML does not compose.",
         )
     one, two = _guarantees(first), _guarantees(second)
-    facts = facts_of(p_min=p_min, alphabet=alphabet, prior=prior)
+    facts = facts_of(p_min=p_min, alphabet=alphabet, prior=prior, delta=delta)
     rules = theorems(sharpened=sharpened)
     firsts = closure(one, facts, rules).implications
     if jointly:
@@ -371,7 +422,7 @@ def _under_posteriors(
 ) -> tuple[Implication, ...]:
     """Return what the second mechanism satisfies under every posterior."""
     # a posterior may be smaller anywhere and lose secrets: p_min and the size are not its own
-    posterior = Facts(facts.alphabet)
+    posterior = Facts(facts.alphabet, delta=facts.delta)
     if under == "posterior":
         return closure(two, posterior, rules).implications
     known = closure(two, facts, rules)

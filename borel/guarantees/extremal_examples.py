@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from borel.guarantees.base import Guarantee
 from borel.guarantees.informations import MaxInformation, MutualInformation
-from borel.guarantees.kinds import EML, LDI, LDP, PMC, PML, AveragePML
+from borel.guarantees.kinds import EML, LDI, LDP, PMC, PML, AveragePML, TailLeakage
 from borel.mechanisms.resampling import countable
 from borel.probability.measure import pmf
 from borel.probability.mechanism import Mechanism
@@ -132,6 +132,13 @@ def uniform_response(prior: Sequence[F], ratio: F) -> Example:
     own = r / n  # PML log r: own / (1/n) = r
     rows = [[own if i == j else (1 - own) / (n - 1) for j in range(n)] for i in range(n)]
     return Example([F(1, n)] * n, rows)
+
+
+def response(prior: Sequence[F], ratio: F) -> Example:
+    """Randomised response of LDP log r: maximal leakage log n r / (r + n - 1) for every prior."""
+    n, r = len(prior), F(ratio)
+    rows = [[(r if i == j else 1) / (r + n - 1) for j in range(n)] for i in range(n)]
+    return Example(list(prior), rows)
 
 
 def uniform_ldp(prior: Sequence[F], ratio: F) -> Example:
@@ -265,6 +272,53 @@ def information_without_average() -> Counterexample:
         MutualInformation(0.0139),
         AveragePML(0.0139),
         erasure(4, F(1, 100)),
+    )
+
+
+def pml_without_tail_leakage() -> Counterexample:
+    """Show a secret once in ten times: forgiven by PML, and all of it on average over those."""
+    return Counterexample(
+        "(epsilon, delta)-PML implies (epsilon, delta)-tail leakage",
+        PML(ratio=1, delta=F(1, 10)),
+        TailLeakage(ratio=F(39, 10), delta=F(1, 10)),
+        erasure(4, F(1, 10)),
+    )
+
+
+def average_without_tail_leakage() -> Counterexample:
+    """Show a secret once in ten times: on average over all outcomes that is little."""
+    return Counterexample(
+        "maximal leakage epsilon implies tail leakage epsilon at every delta",
+        AveragePML(ratio=F(13, 10)),
+        TailLeakage(ratio=F(39, 10), delta=F(1, 10)),
+        erasure(4, F(1, 10)),
+    )
+
+
+def eml_without_tail_leakage() -> Counterexample:
+    """Y = X, uniform: an event is about one secret, each outcome about its own."""
+    return Counterexample(
+        "(epsilon, delta)-EML implies (epsilon, delta)-tail leakage",
+        EML(ratio=2, delta=F(1, 2)),
+        TailLeakage(ratio=2, delta=F(1, 2)),
+        identity([F(1, 4)] * 4),
+    )
+
+
+def public_mixture() -> Counterexample:
+    """Two mechanisms, one of which a public coin chooses: both have V = 3 at delta = 1/2.
+
+    Randomised response has e^l = 3 at every outcome; the other one shows the secret, of eleven,
+    once in ten times, e^l = 11. Of the mixture the worst half is all that is shown, and response.
+    """
+    shown, half = erasure(11, F(1, 10)), F(1, 2)
+    other = uniform_response(shown.prior, F(3))
+    rows = [[half * k for k in (*a, *b)] for a, b in zip(shown.rows, other.rows, strict=True)]
+    return Counterexample(
+        "a public mixture of mechanisms of (epsilon, delta)-tail leakage has it",
+        TailLeakage(ratio=F(19, 5), delta=half),
+        TailLeakage(ratio=3, delta=half),
+        Example(shown.prior, rows),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral, Rational, Real
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from borel.constants import exactly
 from borel.errors import InvalidInput
 from borel.probability.alphabets import Alphabet
+from borel.probability.arrays import probability
 from borel.probability.measure import Measure
 
 KINDS = ("finite", "countable", "general")
@@ -36,6 +37,8 @@ class Facts:
         Whether one secret attains the leakage of every outcome above epsilon (Proposition 4).
     notes : tuple of str
         What was assumed, in words.
+    delta : Fraction or None
+        At which probability tail leakage is asked for, where a theorem gives it at every one.
     """
 
     alphabet: str = "general"
@@ -44,6 +47,7 @@ class Facts:
     p_max: Fraction | None = None
     common_maximiser: bool = False
     notes: tuple[str, ...] = ()
+    delta: Fraction | None = None
 
     @property
     def finite(self) -> bool:
@@ -68,6 +72,8 @@ class Facts:
             known.append(f"p_min = {_number(self.p_min)}")
         if self.common_maximiser:
             known.append("a common maximiser")
+        if self.delta is not None:
+            known.append(f"delta = {_number(self.delta)}")
         return ", ".join(known)
 
 
@@ -81,6 +87,7 @@ def facts_of(
     alphabet: Any = None,
     prior: Any = None,
     common_maximiser: bool = False,
+    delta: Any = None,
 ) -> Facts:
     """Collect what is known of the prior, and check that it is consistent.
 
@@ -88,8 +95,17 @@ def facts_of(
     ------
     InvalidInput
         A p_min outside (0, 1], above one over the number of secrets, or given for an alphabet
-        that is not finite; an alphabet that is none; a prior beside other facts.
+        that is not finite; an alphabet that is none; a prior beside other facts; a delta outside
+        (0, 1].
     """
+    level = None if delta is None else probability("implied", "delta", delta)
+    if level == 0:
+        raise InvalidInput("implied", expected="0 < delta <= 1", got=repr(delta))
+    return replace(_of_secrets(p_min, alphabet, prior, common_maximiser), delta=level)
+
+
+def _of_secrets(p_min: Any, alphabet: Any, prior: Any, common_maximiser: Any) -> Facts:
+    """Collect what is known of the prior."""
     if not isinstance(common_maximiser, bool):
         raise InvalidInput(
             "implied", expected="common_maximiser=True or False", got=repr(common_maximiser)

@@ -32,6 +32,7 @@ _PLACES = {
     "EML": (3.1, 3.4),
     "MaxInformation": (3.2, 1.9),
     "AveragePML": (2.9, 1.1),
+    "TailLeakage": (2.6, 2.0),
     "MutualInformation": (4.1, 2.9),
     "FInformation": (4.1, 1.5),
     "TotalVariation": (4.0, 0.4),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from borel.engine import engine_for
-from borel.figures.averages import maximal_leakage
+from borel.figures.averages import maximal_leakage, tail_leakage
 from borel.figures.leakage import pmc, pml
 from borel.figures.levels import alip, ldi, ldp, lip
 from borel.figures.worst_cases import event_maximal_leakage
@@ -223,6 +223,49 @@ class AveragePML(FigureGuarantee):
 
     def _figure(self, joint: Joint) -> Any:
         return maximal_leakage(joint)
+
+
+class TailLeakage(TailGuarantee):
+    r"""(epsilon, delta)-tail leakage: e^PML is at most e^epsilon on average over the worst delta.
+
+    .. math:: V(\delta) = \frac1\delta \max_{0 \le W \le 1,\ E W = \delta}
+              E\big[W e^{\ell(X \to Y)}\big] \le e^\varepsilon
+
+    It implies (epsilon, delta)-PML and, unlike that, survives post-processing: whatever is made of
+    the outcome, it leaks more than epsilon with probability delta at most.
+
+    Parameters
+    ----------
+    epsilon : float or Fraction
+        Nats, >= 0; a float means its binary64 value.
+    delta : float or Fraction
+        Probability of the worst outcomes, 0 <= delta <= 1: 1 is `AveragePML`, and 0 epsilon-PML.
+    ratio : int or Fraction
+        :math:`e^\varepsilon` exactly, >= 1, instead of ``epsilon``: ties are then decided.
+
+    Raises
+    ------
+    InvalidInput
+        A level or a delta out of range.
+
+    References
+    ----------
+    docs/tail_leakage.md; the figure is `borel.tail_leakage`.
+
+    Examples
+    --------
+    >>> import borel as bl
+    >>> joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.9, 0.1], [1, 0]])
+    >>> joint.satisfies(TailLeakage(0.5, delta=0.1)).holds
+    True
+    """
+
+    symbol = "tail leakage"
+    _closed: ClassVar[bool] = True
+
+    def holds_for(self, joint: Joint) -> Verdict:
+        """Return whether the joint satisfies the guarantee."""
+        return at_most(tail_leakage(joint, self.delta), self.levels[0])
 
 
 class LDP(FigureGuarantee):

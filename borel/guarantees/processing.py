@@ -30,6 +30,7 @@ from borel.guarantees.kinds import (
     PMC,
     PML,
     AveragePML,
+    TailLeakage,
 )
 from borel.guarantees.theorem import PMC_PAPER, PML_PAPER, Theorem
 from borel.guarantees.universal import UniversalPMC, UniversalPML
@@ -145,6 +146,10 @@ CLOSEDNESS = [
     Closedness(EML, "post", True, True, f"{PML_PAPER}, Proposition 3(2); Example 6"),
     Closedness(EML, "pre", True, True, f"{PML_PAPER}, Proposition 3(1)"),
     *(Closedness(AveragePML, way, True, True, f"{_PROPOSITION}(4)") for way in WAYS),
+    Closedness(
+        TailLeakage, "post", True, True, "e^l(z) <= E[e^l(Y) | Z = z]: docs/tail_leakage.md"
+    ),
+    Closedness(TailLeakage, "pre", True, True, "outcome by outcome: docs/tail_leakage.md"),
     *(Closedness(kind, way, True, True, "PML and PMC are") for kind in (LIP, ALIP) for way in WAYS),
     *(
         Closedness(kind, way, True, True, "f(z|x) is a mean of f(z|y), and of ratios")
@@ -205,7 +210,7 @@ def post_processed(*guarantees: Guarantee, sharpened: bool = True, **about: Any)
     sharpened : bool
         As for `implied`.
     **about
-        p_min, alphabet, prior, as for `implied`.
+        p_min, alphabet, prior, delta, as for `implied`.
 
     Returns
     -------
@@ -253,7 +258,7 @@ def _processed(
         if line.covers(implication.guarantee):
             kept.append(Implication(implication.guarantee, _as_theorem(line), (implication,)))
     # the law of a function of the secret is not known; of post-processing, the prior is the same
-    facts = before.facts if way == "post" else Facts()
+    facts = before.facts if way == "post" else Facts(delta=before.facts.delta)
     found = closure((), facts, theorems(sharpened=sharpened), tuple(kept))
     found.premises = guarantees
     found.link = "post-processed" if way == "post" else "of a function of the secret,"

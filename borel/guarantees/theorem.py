@@ -38,7 +38,7 @@ class Theorem:
         The implication in words and symbols.
     needs : frozenset of str
         Facts that must be known: "finite", "discrete", "p_min", "size", "p_max",
-        "common_maximiser".
+        "common_maximiser", "delta".
     condition : str
         What else must hold.
     origin : {"paper", "sharpened", "here"}

@@ -8,7 +8,8 @@ density that a user wrote, does not match, and the engine computes.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from borel.constants import real
 from borel.errors import InvalidInput
@@ -16,7 +17,7 @@ from borel.probability.bound import Bound
 from borel.probability.normalisation import Normalisation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from fractions import Fraction
 
     from borel.probability.alphabets import Alphabet
     from borel.probability.mechanism import Mechanism
@@ -69,6 +70,42 @@ def figure(formula: Callable[[], Any], theorem: str, **about: Any) -> Bound:
 
     low, high = enclose(formula)
     return proved(max(low, 0.0), max(high, 0.0), theorem, **about)
+
+
+class WorstOutcomes(NamedTuple):
+    """Sets of outcomes that grow with a number s from the worst ones on, as functions on balls.
+
+    Attributes
+    ----------
+    mass : callable
+        The probability of the set.
+    top : callable
+        The integral of the kernel's supremum over the set.
+    ratio : callable
+        e^PML at its edge, where it is least.
+    """
+
+    mass: Callable[[Any], Any]
+    top: Callable[[Any], Any]
+    ratio: Callable[[Any], Any]
+
+    def mean(self, delta: Fraction, low: Any, high: Any) -> Any:
+        """Enclose the mean of e^PML over the worst delta, where mass(low) < delta <= mass(high).
+
+        Any set proves a lower end, with W its indicator or a share of that, and the number at its
+        edge an upper one; they meet at the set of mass delta, which halving finds.
+        """
+        import flint
+
+        from borel.numerics.balls.arithmetic import ball
+
+        low, high = ball(low), ball(high)
+        for _ in range(flint.ctx.prec):
+            middle = ((low + high) / 2).mid()
+            low, high = (middle, high) if self.mass(middle) < ball(delta) else (low, middle)
+        mass, top, ratio = self.mass(high), self.top(high), self.ratio(high)
+        least = top / mass.max(ball(delta))
+        return least.union(ratio + (top - ratio * mass) / ball(delta))
 
 
 def probability(formula: Callable[[], Any], theorem: str) -> Bound:

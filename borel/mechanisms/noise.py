@@ -12,6 +12,7 @@ import numpy as np
 from borel.errors import InvalidInput
 from borel.mechanisms.closed_forms import (
     JOURNAL,
+    WorstOutcomes,
     family_of,
     figure,
     infinite,
@@ -28,6 +29,7 @@ from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
     from borel.probability.bound import Bound
     from borel.probability.joint import Joint
@@ -190,6 +192,7 @@ def _draw_normal(sigma: float, x: np.ndarray, rng: np.random.Generator) -> np.nd
     return x + rng.normal(scale=sigma, size=np.shape(x))
 
 
+_TAIL = "tail leakage (docs/tail_leakage.md, closed forms)"
 _LAPLACE = f"{JOURNAL}, Example 6 with n = 1"
 
 
@@ -254,6 +257,31 @@ class LaplaceForms(ClosedForms):
 
         return figure(outside, _LAPLACE, attained=True)
 
+    def tail_leakage(self, joint: Joint, kind: str, delta: Fraction) -> Bound | None:
+        """Return the tail leakage of PML: the worst outcomes are those outside, then near the ends.
+
+        Outside the mean of e^PML is 1 / d, d = (1 - e^-L) / L their probability; with those within
+        s of an end, in units of b, the kernel's supremum has the integral 1 + s.
+        """
+        on = self._interval(joint)
+        if on is None or kind != "pml":
+            return None
+        from borel.numerics.balls.arithmetic import ball
+
+        def mean() -> Any:
+            length = (ball(on.upper) - ball(on.lower)) / ball(self.b)
+            outside = -(-length).expm1() / length
+            if ball(delta) <= outside:
+                return -outside.log()
+            worst = WorstOutcomes(
+                lambda s: (2 * s + (-s).exp() - (s - length).exp()) / length,
+                lambda s: 1 + s,
+                lambda s: length / (2 - (-s).exp() - (s - length).exp()),
+            )
+            return worst.mean(delta, 0, (length / 2).mid()).log()
+
+        return figure(mean, _TAIL)
+
 
 _PML = f"direct integration of a normal secret with normal noise ({JOURNAL}, Section VI)"
 _PMC = f"{JOURNAL}, Theorem 4: the kernel has infimum 0 over an unbounded secret"
@@ -261,7 +289,7 @@ _PMC = f"{JOURNAL}, Theorem 4: the kernel has infimum 0 over an unbounded secret
 
 @dataclass(frozen=True)
 class GaussianForms(ClosedForms):
-    r"""Gaussian noise of deviation sigma on a secret that is normal(m, s).
+    r"""Gaussian noise of deviation sigma on a secret that is normal(m, s), or uniform on [c, d].
 
     Notes
     -----
@@ -271,6 +299,7 @@ class GaussianForms(ClosedForms):
     :math:`a = \tfrac12 \log(1 + s^2 / \sigma^2)`, and :math:`\Lambda(y) = \infty`. As
     :math:`(Y - m)^2 / t^2` is chi-square with one degree of freedom,
     P{l(Y) > a + r} = erfc(sqrt r) for r >= 0; its mean is a + 1/2, and E e^l is infinite.
+    Of a uniform secret see `tail_leakage`.
     Tested in ``tests/mechanisms/test_noise.py``.
     """
 
@@ -359,3 +388,42 @@ class GaussianForms(ClosedForms):
         return infinite(_PML if kind == "pml" else _PMC, attained=False).about(
             attained=None, units="ratio"
         )
+
+    def tail_leakage(self, joint: Joint, kind: str, delta: Fraction) -> Bound | None:
+        r"""Return the tail leakage: infinite for a normal prior, as E e^PML is, and as PMC is.
+
+        Of PML with a uniform secret, in units of sigma, L = (d - c) / sigma: the worst outcomes are
+        those up to s from c, and as many at d. The integral of f_Y up to s is (G(s) - G(s - L)) /
+        L, G(u) = u Phi(u) + phi(u), that of the kernel's supremum Phi(s), and beyond c, where it is
+        phi(0), 1/2 + s phi(0). The ratio of f_Y to it grows with s, up to the middle of [c, d].
+        """
+        if self._prior(joint) is not None:
+            return infinite(_PML if kind == "pml" else _PMC, attained=False).about(attained=None)
+        on = joint.prior.on
+        if family_of(joint.prior)[0] != "uniform" or not isinstance(on, Interval) or kind == "pmc":
+            return None
+        from flint import arb
+
+        from borel.numerics.balls.arithmetic import ball
+
+        def below(u: Any) -> Any:
+            return (-u / ball(2).sqrt()).erfc() / 2
+
+        def density(u: Any) -> Any:
+            return (-u * u / 2).exp() / (2 * arb.pi()).sqrt()
+
+        def mean() -> Any:
+            length = (ball(on.upper) - ball(on.lower)) / ball(self.sigma)
+            far = lambda u: u * below(u) + density(u)  # noqa: E731
+            inside = lambda s: s.max(ball(0))  # noqa: E731
+            worst = WorstOutcomes(
+                lambda s: 2 * (far(s) - far(s - length)) / length,
+                lambda s: 2 * (below(s.min(ball(0))) + inside(s) * density(ball(0))),
+                lambda s: length * density(s.min(ball(0))) / (below(s) - below(s - length)),
+            )
+            least = ball(-1)
+            while not worst.mass(least) < ball(delta):
+                least = 2 * least
+            return worst.mean(delta, least, (length / 2).mid()).log()
+
+        return figure(mean, _TAIL)

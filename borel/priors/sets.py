@@ -39,6 +39,8 @@ from borel.probability.bound import Bound, largest
 from borel.probability.measure import Measure, as_measure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from borel.engine.prior_sets.attainment import SecretValues
     from borel.engine.prior_sets.engine import SetEngine
     from borel.probability.joint import Joint
@@ -62,6 +64,8 @@ class PriorSet:
     nominal : Measure or None
         The member that the set is around: the centre of a ball, or the law of the counts; None if
         there is none. An audit gives its figures beside the suprema over the set.
+    corners : sequence of Measure
+        Priors of which it is the convex hull; empty where they are not known.
     """
 
     __array_ufunc__ = None
@@ -75,6 +79,7 @@ class PriorSet:
     status = "exact"
     confidence: float | None = None
     nominal: Measure | None = None
+    corners: Sequence[Measure] = ()
 
     def __init__(self, on: Alphabet, name: str, *, assumptions: tuple[str, ...] = ()):
         if not isinstance(on, Alphabet):

@@ -82,6 +82,10 @@ class ClosedForms:
         """Return maximal guesswork leakage."""
         return None
 
+    def tail_leakage(self, joint: Any, kind: str, delta: Fraction) -> Bound | None:
+        """Return the leakage of the mean of e^PML, or of e^-PMC, over the worst delta."""
+        return None
+
     def min_entropy_leakage(self, joint: Any) -> Bound | None:
         """Return min-entropy leakage."""
         return None

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from borel.errors import InvalidInput
-from borel.numerics.intervals.rounding import TINY, fraction_down, fraction_up, sum_outward
+from borel.numerics.intervals.rounding import TINY, U, fraction_down, fraction_up, sum_outward
+from borel.probability.tail_means import BandedLaw
 
 VALUE_FIELDS = (
     "lower",
@@ -156,6 +157,25 @@ class Values:
             return math.inf, math.inf
         p = sum((m * r for m, r in pairs), Fraction(0))
         return p, p
+
+    def banded(self, kind: str) -> BandedLaw:
+        """Return e^PML, or e^-PMC, of laws in float64; what is left over comes last."""
+        masses = self.mass_lower, self.mass_upper
+        with np.errstate(all="ignore"):
+            if kind == "pml":
+                values = self.ratio_lower, self.ratio_upper
+            else:
+                values = (1 / self.ratio_upper) * (1 - 2 * U), (1 / self.ratio_lower) * (1 + 2 * U)
+            least, most = (np.where(m > 0, m * v, 0.0) for m, v in zip(masses, values, strict=True))
+        most = np.where(values[1] > 0, most * (1 + 2 * U) + TINY, 0.0)
+        law = BandedLaw(values, masses, (least * (1 - 2 * U), most))
+        if not self.leftover:
+            return law
+        ends = (0.0, 1.0), (0.0, self.leftover), (0.0, self.leftover)
+        if kind == "pml":
+            top = math.exp(self.ceiling) * (1 + 1e-15) if self.ceiling < 700 else math.inf
+            ends = (1.0, top), ends[1], (0.0, self.rest)
+        return law.joined(BandedLaw(*((np.array([a]), np.array([b])) for a, b in ends)))
 
     def _expectation(
         self, low: np.ndarray, high: np.ndarray, ceiling: float

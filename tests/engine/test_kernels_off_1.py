@@ -109,7 +109,7 @@ def test_ldp_covers_both_secrets(factor):
 
 def test_what_is_not_known_to_be_covered_is_conditional():
     with bl.options(tol=1e-3, budget=5):
-        found = bl.envelope(joint("more", tilted))(0.1)
+        found = bl.envelope(joint("more", tilted)).delta(0.1)
     assert found.status == "conditional"
 
 

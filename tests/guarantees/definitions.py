@@ -32,6 +32,21 @@ def ldi(p, K):
     return worst
 
 
+def tail_leakage(p, K, delta):
+    """e^epsilon of (epsilon, delta)-tail leakage: the least of c + E(S - c)_+ / delta over c.
+
+    It is convex in c and bends at the values of S only, and at 0.
+    """
+    laws = masses(p, K)
+    leak = [(o.pml(p, K, y), m) for y, m in laws]
+    if delta == 0:
+        return max(s for s, _ in leak)
+    return min(
+        c + sum((m * max(s - c, F(0)) for s, m in leak), F(0)) / F(delta)
+        for c in (F(0), *(s for s, _ in leak))
+    )
+
+
 def subsets(items):
     """All subsets of a list, the empty one first."""
     for size in range(len(items) + 1):
@@ -147,6 +162,7 @@ def level(kind, p, K, delta=F(0), f="chi_square"):
         "LDI": lambda: ldi(p, K),
         "EML": lambda: eml(p, K, F(delta)),
         "AveragePML": lambda: o.maximal_leakage(p, K),
+        "TailLeakage": lambda: tail_leakage(p, K, F(delta)),
         "MaxInformation": lambda: max_information(p, K, F(delta)),
         "TotalVariation": lambda: total_variation(p, K),
         "FInformation": lambda: f_information(p, K, f),

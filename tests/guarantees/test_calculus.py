@@ -247,7 +247,10 @@ def test_eml_and_pml_do_not_follow_from_each_other_with_delta():
     assert declared[g.PML][0].uses == ("PML paper, Proposition 4",)
     assert g.PML not in g.implied(g.EML(0.1, delta=0.1), common_maximiser=True), "general"
     union = g.implied(g.EML(0.1, delta=0.1), alphabet=3)
-    assert union.best(g.PML).delta == 0.30000000000000004
+    three, tail = union.proves(g.PML(0.1, delta=0.31)), union.proves(g.PML(1.2, delta=0.1))
+    assert three.guarantee.delta == 0.30000000000000004 and three.uses == ("here: EML to PML",)
+    assert three.guarantee.epsilon == 0.1 and union.best(g.PML) == tail.guarantee
+    assert tail.uses == ("tail leakage: from EML", "tail leakage: to PML")
 
 
 # -- numbers of the papers ------------------------------------------------------------------------

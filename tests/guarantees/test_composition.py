@@ -75,9 +75,9 @@ def second_guarantee(data, kind, p, first, seconds, delta):
         kept = [v for v in values if worst[v] < 1 and (not delta or worst[v] > 0)]
         value = data.draw(st.sampled_from(kept)) if kept else None
         return None if value is None else kind(ratio=value, delta=worst[value])
-    if kind is g.EML:
+    if kind in (g.EML, g.TailLeakage):
         size = data.draw(st.sampled_from([F(0), F(1, 10), F(1, 3)]))
-        return kind(ratio=max(d.eml(q, K, size) for q, K in every), delta=size)
+        return kind(ratio=max(d.level(kind.__name__, q, K, size) for q, K in every), delta=size)
     level = max(d.level(kind.__name__, q, K) for q, K in every)
     return None if level == math.inf else kind(ratio=level)
 

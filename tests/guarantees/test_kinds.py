@@ -17,8 +17,10 @@ import borel as bl
 from borel import guarantees as g
 from borel.guarantees import extremal_examples
 
-KINDS = [g.PML, g.PMC, g.LDP, g.LIP, g.LDI, g.EML, g.AveragePML, g.UniversalPML, g.UniversalPMC]
-
+KINDS = [
+    *(g.PML, g.PMC, g.LDP, g.LIP, g.LDI, g.EML, g.AveragePML, g.TailLeakage),
+    *(g.UniversalPML, g.UniversalPMC),
+]
 
 DP = [g.ApproximateDP, g.ProbabilisticDP]
 

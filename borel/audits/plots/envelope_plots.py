@@ -81,7 +81,7 @@ def plot_envelope(
     InvalidInput
         A joint or a delta that is not one.
     NotYet
-        Secrets that are not finite, and what else `borel.envelope` does not have.
+        What `borel.envelope` does not have.
 
     References
     ----------

@@ -26,6 +26,7 @@ from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.secret_and_kernel import Secret, Surface, secret_of
 from borel.errors import NotEnclosed
+from borel.numerics.balls.arithmetic import log_ends
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets.elementary import logarithm
@@ -389,13 +390,8 @@ class CertifiedEngine(LawMeasures):
         mean = self.exp_mean("pml")
         if math.isinf(mean.lower):
             return mean.about(units="nats")
-        from borel.numerics.balls.arithmetic import ball, enclose
-
-        low = max(enclose(lambda: ball(mean.lower).log())[0], 0.0) if mean.lower > 0 else 0.0
-        if math.isinf(mean.upper):
-            return self.bound(low, math.inf)
-        high = max(enclose(lambda: ball(mean.upper).log())[1], 0.0)
-        return self.bound(low, high)
+        low, high = log_ends(mean.lower, mean.upper)
+        return self.bound(max(low, 0.0), max(high, 0.0))
 
     def _ldp(self) -> Bound:
         """Enclose the local differential privacy level by the outcomes of a head."""

@@ -9,12 +9,9 @@ import numpy as np
 
 from borel import settings
 from borel.engine.countable.law_measures import inverse_mean
-from borel.engine.kernels.leakage_on_boxes import _integral, side
-from borel.engine.kernels.marginal_on_boxes import ORDER, geometry
+from borel.engine.kernels.leakage_on_boxes import integral_of_infimum, side
 from borel.engine.problem.refinement import refine
 from borel.numerics.balls.arithmetic import ball, enclose
-from borel.numerics.intervals import batched
-from borel.numerics.jets import elementary
 
 if TYPE_CHECKING:
     from borel.engine.continuous.protocols import OutcomeEngine
@@ -89,43 +86,13 @@ def _infimum(
     engine: OutcomeEngine, low: np.ndarray, high: np.ndarray, deadline: float
 ) -> np.ndarray:
     """Enclose the integral of ess inf_x f(y|x) over bands, until the deadline."""
-    out = [np.zeros((2, 0))]
+    out, bands = [np.zeros((2, 0))], engine.bands
+    tol = min(settings.current().tol / 8, 1e-9)
     for start in range(0, len(low), 512):
-        part = slice(start, start + 512)
+        ends = low[start : start + 512], high[start : start + 512]
         with np.errstate(all="ignore"):
-            out.append(_of_bands(engine, low[part], high[part], deadline))
+            bottom = side(bands.surface, *ends, -1.0, tol, deadline, bands.cover)
+            out.append(np.array(integral_of_infimum(bottom, *ends)))
         if settings.late(deadline):
             break
     return np.concatenate(out, axis=1)
-
-
-def _of_bands(
-    engine: OutcomeEngine, low: np.ndarray, high: np.ndarray, deadline: float
-) -> np.ndarray:
-    """Integrate e^-s, where s = sup_x -log f is known against paths, to second order."""
-    centre, _ = geometry(low, high)
-    ends = (
-        batched.subtract(batched.point(low), batched.point(centre)),
-        batched.subtract(batched.point(high), batched.point(centre)),
-    )
-    tol = min(settings.current().tol / 8, 1e-9)
-    bands = engine.bands
-    bottom = side(bands.surface, low, high, -1.0, tol, deadline, bands.cover)
-    width = batched.subtract(batched.point(high), batched.point(low))
-    crude = [
-        batched.multiply(batched.exp(batched.point(-v)), width)
-        for v in (bottom.direct, bottom.flat)
-    ]
-    lows, highs = [crude[0][0]], [crude[1][1]]
-    for i, path in enumerate(bottom.paths):
-        inner = elementary.exponential(batched.negative(path[0]), ORDER - 1)
-        outer = elementary.exponential(batched.negative(path[1]), ORDER)
-        total = batched.settled(_integral(inner, outer, ends))
-        highs.append(np.where(bottom.sound[i], total[1], np.inf))
-        if i == 0:
-            less = batched.exp(batched.point(-bottom.excess))
-            lows.append(batched.multiply((np.maximum(total[0], 0.0), total[1]), less)[0])
-    lower = np.maximum.reduce([np.where(np.isnan(v), 0.0, v) for v in lows])
-    upper = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
-    lower = np.maximum(lower, 0.0)
-    return np.array([lower, np.maximum(upper, lower)])

@@ -26,13 +26,17 @@ from borel.engine.kernels.tail_entropy import FarEntropy
 from borel.engine.problem import reduced_joint
 from borel.engine.problem.refinement import refine
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
+from borel.numerics.balls.arithmetic import log_ends
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Interval, Mixed
 from borel.probability.bound import Bound
 from borel.probability.countable_law import Values, check_level
 from borel.probability.generators import NAMED
+from borel.probability.tail_means import absorbing_level
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.engine.problem.thresholds import Threshold
     from borel.probability.generators import Generator
     from borel.probability.joint import Joint
@@ -43,6 +47,7 @@ _OPEN = (
 )
 _ROOM = 0.01
 _SPACE = 0.05
+_ROUGH = 1e-7
 
 
 class CertifiedOutcomes(CertifiedEngine):
@@ -295,14 +300,30 @@ class CertifiedOutcomes(CertifiedEngine):
         infinite = self.infinite_bound(part.infinite) if math.isinf(low) else None
         return infinite or self.bound(low, high)
 
-    def _expectation(self, kind: str, what: str, units: str) -> Bound:
-        deadline, tol = self.deadline(), self._aim()
-        part, turns, gaps = self.partition(kind), count(), np.zeros(0)
+    def _refined_mean(
+        self, part: Partition, what: str, known: Callable[[], tuple[Any, np.ndarray]]
+    ) -> tuple[float, float] | Bound:
+        """Enclose a mean over the outcomes by bands, cut where it is loose, or prove it infinite.
+
+        Parameters
+        ----------
+        part : Partition
+            The bands.
+        what : {"mean", "exp", "inverse"}
+            Of what: the leakage, e^leakage, or e^-leakage. The others than "mean" are to be known
+            to a relative width.
+        known : callable
+            Returns the ends, and what each band leaves open.
+        """
+        deadline, tol, turns, gaps = self.deadline(), self._aim(), count(), np.zeros(0)
         proof: Bound | None = None
+
+        def scale(low: float) -> float:
+            return {"mean": 1.0, "exp": max(1.0, low), "inverse": low}[what]
 
         def enclose() -> tuple[float, float]:
             nonlocal gaps
-            ends, gaps = part.expectation(what)
+            ends, gaps = known()
             return ends
 
         def settled(low: float, high: float) -> bool:
@@ -310,23 +331,57 @@ class CertifiedOutcomes(CertifiedEngine):
             turn = next(turns)
             if math.isinf(high):
                 if turn in (2, 8) or math.isinf(low):
-                    proof = self._divergence(kind, what, part)
+                    proof = self._divergence(part.kind, what, part)
                 with np.errstate(over="ignore"):
                     known = float(gaps[np.isfinite(gaps)].sum())
                 # unbounded far out: more bands do not change that
                 far_out = turn > 8 and known <= 1e-4 * max(1.0, low)
                 return proof is not None or far_out
-            return high - low <= (1 - 2 * _SPACE) * tol * (max(1.0, low) if what == "exp" else 1.0)
+            return high - low <= (1 - 2 * _SPACE) * tol * scale(low)
 
         def cut(low: float, high: float) -> bool:
             worst = float(gaps[np.isfinite(gaps)].max(initial=0.0))
-            limit = max(1e-3 * worst, 0.1 * tol / len(gaps))
+            limit = max(1e-3 * worst, 0.1 * tol * min(scale(low), 1.0) / len(gaps))
             return part.split((gaps >= limit) & (gaps > 0), deadline)
 
-        low, high = refine(enclose, cut, settled=settled, until=deadline, rounds=200)
-        if proof is not None:
-            return proof.about(units=units)
-        return self.bound(low, high, units=units)
+        ends = refine(enclose, cut, settled=settled, until=deadline, rounds=200)
+        return ends if proof is None else proof
+
+    def _expectation(self, kind: str, what: str, units: str) -> Bound:
+        part = self.partition(kind)
+        found = self._refined_mean(part, what, lambda: part.expectation(what))
+        if isinstance(found, Bound):
+            return found.about(units=units)
+        return self.bound(*found, units=units)
+
+    def absorbing_level(self, delta: Fraction) -> float:
+        """Bound the level at which outcomes of PML absorb others up to a mass, from below."""
+        deadline, part = self.deadline(), self.partition("pml")
+
+        def cut(low: float, high: float) -> bool:
+            across = (part.upper > math.log(low)) & (part.lower < math.log(high))
+            return part.sharpen(across, _ROUGH, deadline)
+
+        return refine(
+            lambda: absorbing_level(part.banded(), delta),
+            cut,
+            settled=lambda low, high: math.isinf(high) or high - low <= _ROUGH * low,
+            until=deadline,
+            rounds=40,
+            ends=(1.0, math.inf),
+        )[0]
+
+    @covering
+    def tail_leakage(self, kind: str, delta: Fraction) -> Bound:
+        """Enclose log of the mean of e^PML, or -log of that of e^-PMC, over the worst delta."""
+        part, what = self.partition(kind), "exp" if kind == "pml" else "inverse"
+        found = self._refined_mean(part, what, lambda: part.worst_mean(delta))
+        if isinstance(found, Bound):
+            return found
+        low, high = log_ends(*found)
+        low, high = (low, high) if kind == "pml" else (-high, -low)
+        proved = self.infinite_bound(part.infinite) if math.isinf(low) else None
+        return proved or self.bound(max(low, 0.0), max(high, 0.0))
 
     def _divergence(self, kind: str, what: str, part: Partition) -> Bound | None:
         """Prove that a mean is infinite."""

@@ -13,9 +13,13 @@ from borel.engine.kernels import leakage_far_out, unbounded_secrets
 from borel.engine.kernels.essential_supremum import halves
 from borel.engine.kernels.leakage_on_boxes import Band
 from borel.numerics.intervals.batched import LARGEST
+from borel.numerics.intervals.rounding import TINY
 from borel.probability.countable_law import Values
+from borel.probability.tail_means import BandedLaw, worst_mean
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from borel.engine.continuous.protocols import OutcomeEngine
     from borel.engine.problem.proof import Proof
 
@@ -103,7 +107,7 @@ class Partition:
     def _evaluate(self, low: np.ndarray, high: np.ndarray, deadline: float) -> np.ndarray:
         """Return the fields of the bands, one row each, for boxes of outcomes."""
         out = np.empty((len(Band._fields) - 2, len(low)))
-        out[:] = np.array([0, math.inf, 0, 1, 0, math.inf, 0, math.inf])[:, None]
+        out[:] = np.array([0, math.inf, 0, 1, 0, math.inf, 0, math.inf, 0, 1])[:, None]
         finite = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
         for start in range(0, len(finite), _BLOCK):
             rows = finite[start : start + _BLOCK]
@@ -358,6 +362,31 @@ class Partition:
             gaps = self._shared(gaps, np.where(high < by_range, 0.0, factor))
         return (total_low * (1 - slack), total_high * (1 + slack)), gaps
 
+    def banded(self) -> BandedLaw:
+        """Return e^PML, or e^-PMC, on the bands, and then at the atoms."""
+        pml, masses = self.kind == "pml", self._masses()
+        inner, outer = (self.lower, self.upper) if pml else (-self.upper, -self.lower)
+        with np.errstate(all="ignore"):
+            values = np.exp(inner) * (1 - 1e-14), np.exp(outer) * (1 + 1e-14) + TINY
+            values = values[0], np.where(np.isneginf(outer), 0.0, values[1])  # 0 where it is that
+            least, most = (m * v for m, v in zip(masses, values, strict=True))
+            low, high = self.data[6 if pml else 8], self.data[7 if pml else 9]
+            most = np.where(values[1] > 0, most * (1 + 1e-15) + TINY, 0.0)
+            sums = np.fmax(low, least * (1 - 1e-15)), np.fmin(high, most)
+        sums = sums[0], np.maximum(sums[1], sums[0])
+        return BandedLaw(values, masses, sums).joined(self.at_atoms.banded(self.kind))
+
+    def worst_mean(self, delta: Fraction) -> tuple[tuple[float, float], np.ndarray]:
+        """Enclose the mean of e^PML, or e^-PMC, over the worst delta; and say where it is loose."""
+        law, count = self.banded(), len(self.low)
+        found = worst_mean(law, delta, largest=self.kind == "pml")
+        if math.isinf(found.upper):  # as that over all outcomes is: it says where
+            return found[:2], self.expectation("exp")[1]
+        with np.errstate(all="ignore"):
+            each = found.gaps / law.masses[1]  # where nothing but the mass bounds the integral
+            each = np.where(law.sums[1] < law.masses[1] * law.values[1], 0.0, each)
+        return found[:2], self._shared(found.gaps[:count], each[:count])
+
     def _shared(self, gaps: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """Lay the doubt of far bands, of what the others leave, on those whose mass is loose."""
         far_out = np.isinf(self.low) | np.isinf(self.high)
@@ -389,7 +418,7 @@ def _widen(out: np.ndarray, slack: float) -> None:
     out[5] = (out[5] + 2 * slack * out[3]) * up
     out[2], out[3] = out[2] / up, out[3] * up
     with np.errstate(over="ignore"):
-        out[6], out[7] = out[6] / up**3, out[7] * up**3
+        out[6::2], out[7::2] = out[6::2] / up**3, out[7::2] * up**3
 
 
 def _ends_of_mass(secret: Any) -> list[float]:

@@ -17,6 +17,7 @@ from borel.engine.draws.parts import Part, PerDraw, logs_of
 from borel.engine.finite.engine import FiniteEngine
 from borel.errors import NotYet
 from borel.numerics.intervals.rounding import (
+    TINY,
     U,
     compounded,
     fraction_down,
@@ -26,6 +27,7 @@ from borel.numerics.intervals.rounding import (
 from borel.probability.arrays import rounding_allowed
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
+from borel.probability.tail_means import filled
 
 if TYPE_CHECKING:
     from borel.probability.generators import Generator
@@ -290,6 +292,38 @@ class DrawMeasures(DrawsEngine):
             return np.where(lost, 0.0, low), np.minimum(high, ceiling)
 
         return PerDraw(*self.over_draws(compute), most=ceiling)
+
+    def tail_leakage(self, kind: str, delta: Fraction) -> PerDraw:
+        """Enclose log of the mean of e^PML, or -log of that of e^-PMC, over the worst delta.
+
+        Notes
+        -----
+        As `FiniteMeasures.tail_leakage`: extremes of columns and masses, each from its own end. An
+        order that rounding mistakes is one of quotients that are equal to rounding.
+        """
+        sign = 1.0 if kind == "pml" else -1.0
+        target = fraction_down(delta), fraction_up(delta)
+
+        def compute(part: Part) -> tuple:
+            count, live = len(part.p), part.live
+            if len(part.kernel) == 1:
+                return np.zeros(count), np.zeros(count)
+            extreme = (part.top if kind == "pml" else part.bottom)[live]
+            slack, lost = 8 * (len(extreme) + 8) * U, part.p.shape[1] * TINY
+            error = part.kernel_error + 2 * U
+            entries = extreme * (1 - error), extreme * (1 + error)
+            ends = []
+            for way, entry, capacity in zip((1.0, -1.0), entries, target, strict=True):
+                mass = part.marginal[:, live] * (1 + way * (part.error + slack)) + way * lost
+                mass = np.maximum(mass, 0.0)
+                share = filled(sign * np.broadcast_to(entry, mass.shape), mass, capacity)
+                total = (entry * share).sum(axis=1) * (1 - way * slack) / float(delta)
+                logs = logs_of(np.where(total > 0, total, 1.0), 4 * U, least=-np.inf)
+                ends.append(np.where(total > 0, logs[0 if way > 0 else 1], -np.inf))
+            low, high = ends if kind == "pml" else (-ends[1], -ends[0])
+            return np.maximum(low, 0.0), np.maximum(high, 0.0)
+
+        return PerDraw(*self.over_draws(compute))
 
 
 def _total_variation(part: Part) -> tuple:

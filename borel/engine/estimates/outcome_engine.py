@@ -20,6 +20,8 @@ from borel.probability.bound import Bound
 from borel.probability.countable_law import check_level
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from borel.probability.generators import Generator
     from borel.probability.joint import Joint
 
@@ -276,6 +278,30 @@ class ContinuousOutcomes(EstimateEngine):
         # the infimum over the secret has kinks in y that quadrature does not know
         error = 5 * (mean.upper - mean.lower) / mean.value + 1e-8
         return self._estimate(max(-math.log(mean.value), 0.0), error)
+
+    def tail_leakage(self, kind: str, delta: Fraction) -> Bound:
+        """Estimate the mean over the worst delta from what exceeds the quantile at 1 - delta."""
+        edge, sign = self.quantile(kind, 1 - delta, "left"), 1.0 if kind == "pml" else -1.0
+        if edge.status != "estimate":
+            return edge
+        level = math.exp(sign * edge.value)
+
+        def excess(leakage: np.ndarray) -> np.ndarray:
+            with np.errstate(over="ignore"):
+                return np.maximum(sign * (np.exp(sign * leakage) - level), 0.0)
+
+        def at_atoms(pieces: Any) -> np.ndarray:
+            return np.exp(pieces.marginal) * excess(pieces.leakage(kind)[0])
+
+        found = self._expectation(kind, excess(self._curve.values[kind]), at_atoms)
+        if found.status != "estimate":
+            return found
+        value = level + sign * found.value / float(delta)
+        if not value > 0:
+            return self._infinite(kind, 0.0, "on average over the worst outcomes")
+        # the excess has kinks in y that quadrature does not know
+        error = 5 * (found.upper - found.lower) / float(delta) / value + 1e-6
+        return self._estimate(max(sign * math.log(value), 0.0), error)
 
     def f_information(self, f: Generator) -> Bound:
         """Estimate the mean over Y of an f-divergence of the posterior from the prior."""

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.problem.engine import Engine
+from borel.numerics.balls.arithmetic import log_ends
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.bound import Bound, Ratio
+from borel.probability.tail_means import absorbing_level, worst_mean
 
 if TYPE_CHECKING:
     from borel.engine.problem.thresholds import Threshold
     from borel.probability.countable_law import Values
+    from borel.probability.tail_means import BandedLaw
 
 WIDE = 1e-9
 TRIED = 64
@@ -195,6 +198,25 @@ class DiscreteFigures(Engine):
         if isinstance(low, Fraction):
             return self.bound(fraction_down(low), fraction_up(high), units="ratio")
         return self.bound(float(low), float(high), units="ratio")
+
+    def _banded(self, kind: str) -> BandedLaw:
+        values = self.law_of_mean(kind, "exp") if kind == "pml" else self.law(kind)
+        return values.banded(kind)
+
+    def absorbing_level(self, delta: Fraction) -> float:
+        """Bound the level at which outcomes of PML absorb others up to a mass, from below."""
+        return absorbing_level(self._banded("pml"), delta)[0]
+
+    def tail_leakage(self, kind: str, delta: Fraction) -> Bound:
+        """Enclose log of the mean of e^PML, or -log of that of e^-PMC, over the worst delta."""
+        found = worst_mean(self._banded(kind), delta, largest=kind == "pml")
+        if kind == "pml":
+            proved = self.infinite_mean(kind, "exp", found.upper)
+            if proved is not None:
+                return proved
+        low, high = log_ends(found.lower, found.upper)
+        low, high = (low, high) if kind == "pml" else (-high, -low)
+        return self.settled(self.bound(max(low, 0.0), max(high, 0.0)))
 
     def psi_1(self, level: Threshold) -> Bound:
         """Enclose the mean of (1 - e^(epsilon - PML))^+; what is beyond the head adds its mass."""

@@ -23,6 +23,7 @@ from borel.engine.problem.discretised_pair import (
     exact_divergence,
     fuzzy_list,
     multiple,
+    share,
     spread,
 )
 from borel.engine.problem.engine import JointTable, TableEnd
@@ -135,15 +136,38 @@ class FiniteMeasures(FiniteEvents):
 
     # -- averages ---------------------------------------------------------------------------------
 
+    def _column_ends(self, extremes: np.ndarray) -> tuple[list[Fraction], list[Fraction]]:
+        """Return exact ends of an extreme entry of each column of positive probability."""
+        found = extremes[self._live]
+        if self.joint.rational:
+            return found.tolist(), found.tolist()
+        return spread(found, rounding.rounding_of(found, self._kernel_rounding))
+
     def maximal_cost_leakage(self) -> Bound:
         """Enclose -log of the sum over y of min_x f(y|x)."""
-        bottom = self._bottom[self._live]
-        if self.joint.rational:
-            low = high = sum(bottom.tolist(), Fraction(0))
-        else:
-            ends = spread(bottom, rounding.rounding_of(bottom, self._kernel_rounding))
-            low, high = (sum(e, Fraction(0)) for e in ends)
+        low, high = (sum(end, Fraction(0)) for end in self._column_ends(self._bottom))
         return self._of_ratio(_inverse(high), _inverse(low), least=1)
+
+    def tail_leakage(self, kind: str, delta: Fraction) -> Bound:
+        r"""Enclose log of the mean of e^PML over the worst delta of outcomes, or -log of e^-PMC's.
+
+        The witness is the event of these outcomes, with their shares, the last one in part.
+
+        Notes
+        -----
+        With t the largest entry of each column (for PMC the smallest) and q the law of the outcome,
+        it is the largest t(a) of the fuzzy events a with q(a) = delta (for PMC the smallest),
+        divided by delta: outcomes are taken in the order of t / q. The smallest t(a) is what an
+        event of the largest t / q leaves. *Rounding.* An event of mass delta has a mass of at least
+        delta for larger q, and at most delta for smaller ones, where t >= 0 is all that is used.
+        """
+        if self._single:
+            return self._of_ratio(1, 1, attained=True)
+        ends = self._column_ends(self._top if kind == "pml" else self._bottom)
+        low, high, shares = tail_ratio(kind, ends, self._law_ends, delta)
+        labels = self.mechanism.outcome.labels
+        event = [(labels[self._live[j]], float(part)) for j, part in shares if part]
+        return self._of_ratio(low, high, least=1, attained=True, witness={"event": event})
 
     def min_entropy_leakage(self) -> Bound:
         """Enclose log of the sum over y of max_x p(x) f(y|x), over max_x p(x)."""
@@ -287,6 +311,22 @@ class FiniteMeasures(FiniteEvents):
         return Bound.undecided(
             max(_log(low)[0], 0.0), _log(high)[1], reason=_OPEN, assumptions=self.assumptions
         )
+
+
+def tail_ratio(kind: str, extremes: Ends, law: Ends, delta: Fraction) -> tuple[Any, Any, list]:
+    """Enclose e^tail leakage from both ends of the columns' extremes and of the law of the outcome.
+
+    The shares of the worst outcomes follow, by position.
+    """
+    pairs = list(zip(extremes, law[::-1], strict=True))
+    if kind == "pml":
+        (low, shares), (high, _) = (share(t, q, delta) for t, q in pairs)
+        return low / delta, high / delta, shares
+    left = [share(t, q, max(sum(q) - delta, Fraction(0))) for t, q in pairs]
+    low, high = (sum(t) - taken for (t, _), (taken, _) in zip(pairs, left, strict=True))
+    gone = dict(left[0][1])
+    shares = [(j, 1 - gone.get(j, Fraction(0))) for j in range(len(law[0]))]
+    return delta * _inverse(high), delta * _inverse(low), shares
 
 
 def _floats(k: np.ndarray) -> np.ndarray:

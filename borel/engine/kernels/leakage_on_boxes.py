@@ -44,6 +44,8 @@ class Band(NamedTuple):
         The integral of the leakage over the box, under P_Y.
     exp_low, exp_high : ndarray (n,)
         The integral of e^leakage over the box, under P_Y.
+    inverse_low, inverse_high : ndarray (n,)
+        That of e^-leakage.
     """
 
     low: np.ndarray
@@ -56,6 +58,8 @@ class Band(NamedTuple):
     mean_high: np.ndarray
     exp_low: np.ndarray
     exp_high: np.ndarray
+    inverse_low: np.ndarray
+    inverse_high: np.ndarray
 
 
 class _Side(NamedTuple):
@@ -323,8 +327,9 @@ class Bands:
         if kind == "ldp":
             bottom = side(self.surface, low, high, -1.0, tol, deadline, self.cover)
             lower, upper = _sum_of_sides(top, bottom, half)
-            nothing, all_ = np.zeros(n), np.full(n, np.inf)
-            return Band(low, high, lower, upper, nothing, np.ones(n), nothing, all_, nothing, all_)
+            nothing, whole, all_ = np.zeros(n), np.ones(n), np.full(n, np.inf)
+            unknown = nothing, whole, nothing, all_, nothing, all_, nothing, whole
+            return Band(low, high, lower, upper, *unknown)
         shift = np.where(np.isfinite(top.direct), top.direct, 0.0)
         inner, outer, rest = self.marginal.over(low, high, shift, max(tol, 1e-13), deadline)
         density = self._whole(inner, rest), self._whole(outer, rest)
@@ -346,7 +351,11 @@ class Bands:
             total = self._exp_mean(top, logs_of_top, None, ends, unit, total)
         else:
             total = self._exp_mean(chosen, gaps, density, ends, scale, total)
-        return Band(low, high, lower, upper, mass[0], np.minimum(mass[1], 1.0), *mean, *total)
+        inverse = mass[0] * np.exp(-upper) * (1 - 1e-14), mass[1] * np.exp(-lower) * (1 + 1e-14)
+        if kind == "pmc":
+            inverse = batched.meet(inverse, integral_of_infimum(chosen, low, high))
+        mass = mass[0], np.minimum(mass[1], 1.0)
+        return Band(low, high, lower, upper, *mass, *mean, *total, *inverse)
 
     def _whole(self, part: Box, rest: Box) -> Box:
         """Add the uncertain rest to the value of a polynomial.
@@ -402,6 +411,36 @@ class Bands:
                 highs.append(np.where(np.isfinite(side.excess), high, np.inf))
         highs = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
         return np.maximum.reduce(lows), highs
+
+
+def integral_of_infimum(bottom: _Side, low: np.ndarray, high: np.ndarray) -> Box:
+    """Enclose the integral of ess inf_x f(y|x) over boxes of outcomes, to second order.
+
+    The side is that of -log f: its supremum is known against paths.
+    """
+    centre, _ = geometry(low, high)
+    ends = (
+        batched.subtract(batched.point(low), batched.point(centre)),
+        batched.subtract(batched.point(high), batched.point(centre)),
+    )
+    width = batched.subtract(batched.point(high), batched.point(low))
+    crude = [
+        batched.multiply(batched.exp(batched.point(-v)), width)
+        for v in (bottom.direct, bottom.flat)
+    ]
+    lows, highs = [crude[0][0]], [crude[1][1]]
+    for i, path in enumerate(bottom.paths):
+        inner = elementary.exponential(batched.negative(path[0]), ORDER - 1)
+        outer = elementary.exponential(batched.negative(path[1]), ORDER)
+        total = batched.settled(_integral(inner, outer, ends))
+        highs.append(np.where(bottom.sound[i], total[1], np.inf))
+        if i == 0:
+            less = batched.exp(batched.point(-bottom.excess))
+            lows.append(batched.multiply((np.maximum(total[0], 0.0), total[1]), less)[0])
+    lower = np.maximum.reduce([np.where(np.isnan(v), 0.0, v) for v in lows])
+    upper = np.fmin.reduce([np.where(np.isnan(v), np.inf, v) for v in highs])
+    lower = np.maximum(lower, 0.0)
+    return lower, np.maximum(upper, lower)
 
 
 def _nonnegative(a: Box) -> Box:

@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel.engine.finite.engine import FiniteEngine
+from borel.engine.finite.measures import tail_ratio
 from borel.engine.prior_sets.attainment import SecretValues
 from borel.engine.prior_sets.capacity import capacity
 from borel.engine.prior_sets.engine import SetEngine
 from borel.engine.prior_sets.lower_expectations import Least
+from borel.engine.problem.discretised_pair import spread
 from borel.errors import InvalidInput, NotYet
 from borel.numerics.intervals.rounding import (
     U,
@@ -331,6 +333,48 @@ class FiniteSetEngine(SetEngine):
             assumptions=self.assumptions,
             witness={"prior": prior},
         )
+
+    def tail_leakage(self, kind: str, delta: Fraction) -> Bound:
+        r"""Enclose the largest tail leakage of the members of a hull: it is at the corners.
+
+        Notes
+        -----
+        With T the largest entry of each column over *all* secrets that some member charges,
+        :math:`\delta V(P) = \min_c \{c \delta + \sum_y (T(y) - c P_Y(y))_+\}` for members that
+        charge all of them; a jointly convex function of c P, so that V is quasi-convex, and
+        continuous up to the corners. There outcomes of probability 0 may have T > 0. For PMC
+        likewise, with the smallest entries (docs/tail_leakage.md, Theorem 7).
+        """
+        if not self.set.corners:
+            raise NotYet(
+                "bl.tail_leakage over a set of priors",
+                missing="its supremum over a set that is not given by its corners",
+                instead="bl.priors.hull([...]) of the extreme points, where it is attained.",
+            )
+        matrix = self.matrix if self.rational else self.floats
+        top, _, bottom, _ = self._extremes(matrix)
+        entries = top if kind == "pml" else bottom
+        ends: Any = (entries.tolist(),) * 2
+        if not self.rational:
+            ends = spread(entries, rounding_of(entries, self.error))
+        found = []
+        for corner in self.set.corners:
+            of_corner = FiniteEngine(Joint(corner, self.joint.mechanism))
+            law = np.full((2, matrix.shape[1]), Fraction(0), dtype=object)
+            law[:, of_corner._live] = of_corner._law_ends
+            least, most = law.tolist()
+            found.append(tail_ratio(kind, ends, (least, most), delta)[:2])
+        k = max(range(len(found)), key=lambda k: found[k][0])
+        low, high = max(found[k][0], 1), max(1, *(end for _, end in found))
+        corner = self.set.corners[k]
+        about: dict[str, Any] = {"assumptions": self.assumptions, "witness": {"prior": corner}}
+        if low == high:
+            about |= {"exact_ratio": Ratio(low, high), "status": self.set.exactly}
+        if np.array_equal(np.asarray(corner.at(self.set.on) != 0, bool), self.sure):
+            about["attained"] = True
+        logs = (log_fraction(Fraction(v)) if v < math.inf else (math.inf,) * 2 for v in (low, high))
+        (least, _), (_, most) = logs
+        return self.make(least, most, **about)
 
     def maximal_leakage(self) -> Bound:
         """Enclose maximal leakage under a prior that charges the union of the supports."""

@@ -100,6 +100,10 @@ class Figures(Generic[Found]):
         """Return maximal guesswork leakage."""
         raise self.not_yet("maximal_guesswork_leakage")
 
+    def tail_leakage(self, kind: str, delta: Fraction) -> Found:
+        """Return the leakage of the mean of e^PML, or of e^-PMC, over the worst delta."""
+        raise self.not_yet("tail_leakage")
+
     def min_entropy_leakage(self) -> Found:
         """Return min-entropy leakage."""
         raise self.not_yet("min_entropy_leakage")
@@ -222,6 +226,10 @@ class Engine(Figures[Bound]):
     def law(self, kind: str) -> Values:
         """Enclose the leakage at every outcome of a head, and the mass left over."""
         raise self.not_yet("law")
+
+    def absorbing_level(self, delta: Fraction) -> float:
+        """Bound the level at which outcomes of PML absorb others up to a mass, from below."""
+        raise self.not_yet("absorbing_level")
 
     def values_at(self, kind: str, y: Any) -> Values:
         """Enclose the leakage at some outcomes, with their masses."""

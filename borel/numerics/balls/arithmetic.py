@@ -92,6 +92,22 @@ def enclose(formula: Callable[[], Any], *, bits: int = 128) -> tuple[float, floa
     return lower, upper
 
 
+def log_ends(low: float, high: float) -> tuple[float, float]:
+    """Return floats below and above the logarithms of an enclosed number >= 0.
+
+    Examples
+    --------
+    >>> log_ends(0.0, 1.0)[0], log_ends(1.0, math.inf)[1]
+    (-inf, inf)
+    """
+    limits = {0.0: -math.inf, math.inf: math.inf}
+    ends = [
+        limits[end] if end in limits else enclose(lambda end=end: ball(end).log())[k]
+        for k, end in enumerate((low, high))
+    ]
+    return ends[0], ends[1]
+
+
 def rational_ends(formula: Callable[[], Any], *, bits: int = 192) -> tuple[Fraction, Fraction]:
     """Enclose a non-negative formula on balls in Fractions, to a relative width of 2**-100.
 
