@@ -15,7 +15,5 @@ def __getattr__(name: str):
     # no joint imports an engine, as data goes one way: here both are known
     from borel.probability import outcome_density
 
-    outcome_density.computed_by(
-        lambda joint, y: import_module("borel.engine").engine_for(joint).log_marginal(y)
-    )
+    outcome_density.computed_by(lambda joint: import_module("borel.engine").engine_for(joint))
     return _public(name)

@@ -175,6 +175,58 @@ def test_continuous_alphabets_give_estimates():
         ell.sup()
 
 
+def test_side_information_on_a_line_about_a_finite_secret():
+    """P(x|z) is p(x) f(z|x) / f_Z(z): both ways to ask prove the same of it."""
+    import mpmath
+
+    places, p, z = (0, 1, 3), (0.25, 0.5, 0.25), 0.75
+    secret = bl.Finite(list(places))
+    prior, side = bl.pmf(p, on=secret), bl.mechanisms.gaussian(sigma=1.0, secret=secret)
+    mech = bl.mechanisms.laplace(b=1.0, secret=secret)
+    with mpmath.workdps(40):
+        weights = [w * mpmath.npdf(z, x, 1) for w, x in zip(p, places, strict=True)]
+        law = [w / mpmath.fsum(weights) for w in weights]
+        posterior = (prior * side).posterior(z)
+        assert not posterior.unproved and posterior.rounding < 1e-12
+        for found, value in zip(posterior.probabilities, law, strict=True):
+            assert abs(found - value) <= posterior.rounding * value
+        y = 0.5
+        rows = [mpmath.exp(-abs(mpmath.mpf(y) - x)) for x in places]
+        mean = mpmath.fsum(q * r for q, r in zip(law, rows, strict=True))
+        for leakage, value in ((bl.pml, max(rows) / mean), (bl.pmc, mean / min(rows))):
+            for found in (
+                leakage(prior * mech, given=side)[z](y),
+                leakage(posterior * mech)(y),
+            ):
+                assert found.status == "certified" and found.width < 1e-11
+                assert found.lower <= mpmath.log(value) <= found.upper
+    one, other = bl.pmc(prior * mech, given=side)[z].sup(), bl.pmc(posterior * mech).sup()
+    assert one.status == other.status == "certified"
+    assert (one.lower, one.upper) == (other.lower, other.upper)
+
+
+def test_side_information_that_rules_a_secret_out():
+    """Noise that is not negative, at 1/2: the secret 1 is ruled out, and no secret any more."""
+    secret = bl.Finite([0, 1])
+    side = bl.Mechanism(
+        lambda y, x: np.where(y > x, np.exp(-(y - x)), 0.0), secret=secret, outcome=bl.Reals()
+    )
+    posterior = (bl.pmf([0.25, 0.75], on=secret) * side).posterior(0.5)
+    np.testing.assert_array_equal(posterior.probabilities, [1.0, 0.0])
+
+
+def test_a_kernel_that_is_not_proved_gives_a_posterior_that_is_not():
+    secret = bl.Finite([0, 1])
+    side = bl.Mechanism(
+        lambda y, x: np.vectorize(lambda u, v: np.exp(-abs(u - v)) / 2)(y, x),
+        secret=secret,
+        outcome=bl.Reals(),
+    )
+    posterior = (bl.pmf([0.5, 0.5], on=secret) * side).posterior(0.5)
+    assert "known in float64 only" in posterior.unproved
+    np.testing.assert_allclose(posterior.probabilities, [0.5, 0.5])
+
+
 def test_finite_side_information_about_a_continuous_secret():
     secret = bl.Interval(0, 1)
     side = bl.Mechanism(

@@ -58,6 +58,36 @@ def test_the_prior_of_the_food_share_is_normalised():
     np.testing.assert_allclose(kernel.mean(axis=0), 1, atol=1e-6)
 
 
+def rows(table):
+    """The rows of the record, by the file they are about: figure, value with status, and why."""
+    found = {}
+    for line in table.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("| examples/"):
+            found.setdefault(cells[0], []).append(cells[1:])
+    return found
+
+
+def test_the_record_has_no_estimate_and_says_why():
+    table = rows((ROOT / "examples" / "figures.md").read_text(encoding="utf-8"))
+    assert set(table) == {f"examples/{name}.py" for name in EXAMPLES}
+    for name, figures in table.items():
+        for figure, value, *why in figures:
+            assert figure and "(estimate)" not in value, name
+            proved = value.endswith(("(exact)", "(certified)"))
+            assert proved or (why and why[0].strip(" |")), (name, figure)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n, samples in SLOW.items() if not samples])
+def test_the_record_is_what_the_examples_print(name):
+    import example_figures
+
+    table = (ROOT / "examples" / "figures.md").read_text(encoding="utf-8")
+    for row in example_figures.rows(name, example_figures.run(name)):
+        assert row in table
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",

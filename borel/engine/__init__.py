@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -93,27 +92,43 @@ def estimate_engine(joint: Joint, why: str = "") -> EstimateEngine:
 
 
 def draws_engine(joint: Joint) -> DrawsEngine:
-    """Return the engine for a joint with a random prior."""
+    """Return the engine for a joint with a random prior.
+
+    Raises
+    ------
+    NotYet
+        As `engine_for` does, and for products of alphabets that are not finite.
+    """
     if joint.mechanism.finite and joint.prior.on.kind == "finite":
         from borel.engine.draws.blocks import FiniteDraws
 
         return FiniteDraws(joint)
-    from borel.engine.draws.estimates import EstimateDraws
-
     if joint.prior.on.dim > 1 or joint.outcome.dim > 1:
         raise NotYet("learnt * mech", missing="products of alphabets that are not finite")
-    if settings.current().engine != "estimate":
+    wanted, why = settings.current().engine, "an exact engine is for finite alphabets"
+    if wanted in ("auto", "certified"):
         # what is proved of the kernel depends on the budget
         key = "enclosed draws", settings.current().budget
-        enclosed = joint._memo.apart(key, lambda: _enclosed_draws(joint))
-        if enclosed is not None:
-            return enclosed
-    return EstimateDraws(joint, engine_for)
+        found = joint._memo.apart(key, lambda: _enclosed_draws(joint))
+        if not isinstance(found, str):
+            return found
+        why = found
+    if wanted in ("exact", "certified"):
+        raise NotYet(
+            f'options(engine="{wanted}") over a posterior of priors',
+            missing=f"a proof for every draw: {why}",
+            instead='engine="auto" gives an estimate, marked so.',
+        )
+    from borel.engine.draws.estimates import EstimateDraws
+
+    return EstimateDraws(joint, engine_for, why if wanted == "auto" else "")
 
 
-def _enclosed_draws(joint: Joint) -> DrawsEngine | None:
+def _enclosed_draws(joint: Joint) -> DrawsEngine | str:
+    """Return an engine that encloses figures of draws, or why there is none."""
     from borel.engine.draws.enclosed import EnclosedDraws
 
-    with suppress(NotEnclosed):
-        return EnclosedDraws(joint, engine_for, certified_engine)
-    return None
+    try:
+        return EnclosedDraws(joint, certified_engine)
+    except NotEnclosed as error:
+        return str(error)

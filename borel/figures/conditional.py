@@ -109,8 +109,9 @@ class ConditionalLeakage:
         prior = self.side.posterior(z)
         if self.index is not None:
             return prior * _conditioned(self.joint.mechanism, self.index, z, prior)
-        finite = Joint(prior, self.joint.mechanism).finite
-        return Joint(prior, self.joint.mechanism, "" if finite else _WHY)
+        # probabilities say themselves what is proved of them
+        enclosed = prior._probabilities is not None
+        return Joint(prior, self.joint.mechanism, "" if enclosed else _WHY)
 
     def __repr__(self) -> str:
         """Show which leakage, and of what."""

@@ -210,7 +210,7 @@ class PosteriorLeakage(Remade):
         Raises
         ------
         NotYet
-            Alphabets that are not finite.
+            Draws of which no figure is enclosed (`borel.priors.from_posterior`).
 
         Notes
         -----
@@ -286,13 +286,12 @@ class PosteriorLeakage(Remade):
 class ByDraw:
     """The law of a leakage over outcomes under each draw of the prior.
 
-    Made by `PosteriorLeakage.by_draw`. Each figure is a `RandomBound`, enclosed for finite
-    alphabets.
+    Made by `PosteriorLeakage.by_draw`. Each figure is a `RandomBound`, enclosed for every draw.
 
     Raises
     ------
     NotYet
-        Alphabets that are not finite.
+        Draws of which no figure is enclosed: see `borel.priors.from_posterior`.
     """
 
     __array_ufunc__ = None

@@ -75,8 +75,10 @@ def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> 
     -------
     PosteriorPriors
         To be multiplied by a mechanism: ``learnt * mech``. Figures of finite priors and finite
-        outcomes are enclosed for every draw, and so are PML and PMC of priors with a density on an
-        interval, if it and the kernel can be traced; others are estimates, and say so.
+        outcomes are enclosed for every draw. So are PML, PMC, their laws over the outcomes, mutual
+        information, maximal leakage and LDP, where the kernel can be traced, of priors with a
+        traced density on an interval, of named families on integers, and of finite priors whose
+        draws charge the same secrets. Others are estimates, and say so.
 
     Raises
     ------
@@ -464,10 +466,11 @@ class PosteriorPriors(Remade):
             name, values = batch.family
             return getattr(families, name)(**{k: float(np.ravel(v)[0]) for k, v in values.items()})
         density = batch.density
+        own = {n: float(np.ravel(v)[0]) for n, v in density.parameters.items() if np.ndim(v)}
         return Measure(
-            lambda x: np.squeeze(density.logarithm(np.ravel(x)), 0).reshape(np.shape(x)),
+            lambda x: density.at_parameters(x, own),
             batch.on,
-            log=True,
+            log=density.log,
             breaks=batch.breaks,
             tail=batch.tail,
             _check=False,

@@ -215,6 +215,15 @@ class Density(HoldsFunctions):
         with np.errstate(over="ignore", under="ignore"):
             return np.exp(values) if self.log else values
 
+    def at_parameters(self, point: Any, parameters: dict[str, Any]) -> Any:
+        """Return what the function returns, with others for its array parameters, also traced."""
+        if self.graph is None:
+            return self._call([point], self.parameters | parameters)
+        inputs = self.inputs(point) | parameters
+        if any(isinstance(v, Tracer) for v in inputs.values()):
+            return replay(self.graph, inputs)
+        return float64.evaluate(self.graph, inputs)
+
     def logarithm(self, *points: Any, least: float = 0.0) -> np.ndarray:
         """Return the log-density; -inf where the density is 0, or evaluates to less than least."""
         if self.graph is not None and not self.log:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,12 @@ import numpy as np
 
 from borel import settings
 from borel.errors import InvalidInput, NotYet
-from borel.numerics.intervals.rounding import U, compounded
+from borel.numerics.intervals.rounding import NORMAL, U, compounded
 from borel.probability.alphabets import no_match
 from borel.probability.arrays import as_floats, carried, require_no_underflow
 from borel.probability.density import check_labels
 from borel.probability.measure import Measure, covers
-from borel.probability.outcome_density import log_marginal
+from borel.probability.outcome_density import log_marginal, log_ratios
 from borel.probability.pickling import Remade
 
 if TYPE_CHECKING:
@@ -194,6 +195,8 @@ class Joint(Remade):
                 got="density 0",
                 where=f"y = {y!r}",
             )
+        if self.prior._probabilities is not None:
+            return self._finite_posterior(y)
         return Measure(
             partial(_log_posterior, self.prior, self.mechanism, y, level),
             self.secret,
@@ -202,6 +205,26 @@ class Joint(Remade):
             name=f"posterior given {y!r}",
             _check=False,
         )
+
+    def _finite_posterior(self, y: Any) -> Measure:
+        """Return the posterior of a finite secret, up to its rounding where that is proved."""
+        ratios, off, why = log_ratios(self, y)
+        p = as_floats(self.prior.probabilities, "joint.posterior")
+        some = p > 0
+        weights = np.zeros(len(p))
+        weights[some] = p[some] * np.exp(ratios)
+        if not (np.isneginf(ratios) | (weights[some] > NORMAL)).all():
+            raise InvalidInput(
+                "joint.posterior",
+                expected="posterior probabilities that float64 can hold",
+                got="an underflow",
+                where=f"y = {y!r}",
+                mend="restrict the prior to the secrets that this outcome leaves.",
+            )
+        own = compounded(max(self.prior.rounding, U), math.expm1(off) * 1.01, 16 * U)
+        error = compounded(own, own, (len(p) + 4) * U)
+        why = why or carried(self.prior)
+        return Measure(weights / weights.sum(), self.secret, rounding=error, unproved=why)
 
     def _shape(self, y: Any) -> tuple[int, ...]:
         """Return the shape of outcomes; a label that is a tuple is one outcome."""

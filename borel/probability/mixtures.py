@@ -35,7 +35,8 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
     measures : sequence of Measure
         The components.
     weights : sequence
-        Their weights: non-negative, 1 in sum.
+        Their weights: non-negative, 1 in sum. Draws of weights are a list with an array for each
+        component, or an array with the components last; the components may be draws as well.
 
     Examples
     --------
@@ -50,8 +51,10 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
             expected="a list of at least one Measure",
             got=shown(measures),
         )
+    if isinstance(weights, (list, tuple)) and any(np.ndim(a) for a in weights):
+        weights = np.stack(np.broadcast_arrays(*weights), axis=-1)
     w, _, precision = as_numbers(weights)
-    if w.shape != (len(measures),):
+    if w.shape[-1:] != (len(measures),):
         raise InvalidInput("mixture", expected=f"{len(measures)} weights", got=f"shape {w.shape}")
     finite = all(m._probabilities is not None for m in measures)
     precision = precision if finite else DOUBLE  # what a density carries is its own
@@ -65,29 +68,48 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
         )
     if finite:
         laws = [m.probabilities for m in measures]
+        # the weight of each component, with an axis for the labels
+        parts = list(np.moveaxis(w, -1, 0)[..., None])
         if w.dtype == object and all(m.rational for m in measures):
-            return Measure(
-                sum(a * p for a, p in zip(w, laws, strict=True)), on, unproved=carried(*measures)
-            )
+            law = sum(a * p for a, p in zip(parts, laws, strict=True))
+            return Measure(law, on, unproved=carried(*measures))
         given = 0.0
         if w.dtype != object:
-            given = max(float(row_miss(w)), own_rounding(w, precision, "mixture weights"))
-        w = as_floats(w, "mixture")
+            given = max(float(row_miss(w).max()), own_rounding(w, precision, "mixture weights"))
+        parts = [as_floats(a, "mixture") for a in parts]
         laws = [as_floats(p, "mixture") for p in laws]
-        for a, p in zip(w, laws, strict=True):
-            if a > 0:
-                require_no_underflow("mixture", np.array([a]), p)
-        values = sum(a * p for a, p in zip(w, laws, strict=True))
+        for a, p in zip(parts, laws, strict=True):
+            if (a > 0).any():
+                require_no_underflow("mixture", a[a > 0], p)
+        values = sum(a * p for a, p in zip(parts, laws, strict=True))
         own = max(U, *(m.rounding for m in measures))
-        error = compounded(max(given, U), own, (len(w) + 4) * U)
+        error = compounded(max(given, U), own, (len(laws) + 4) * U)
         return Measure(np.asarray(values), on, rounding=error, unproved=carried(*measures))
     if any(m.masses for m in measures):
         raise NotYet("mixture", missing="measures with atoms")
-    weights_float = [float(a) for a in w]
+    shares = np.moveaxis(as_floats(w, "mixture"), -1, 0)
     breaks = sorted({b for m in measures for b in m.breaks})
-    return Measure(
-        lambda x: sum(a * m._pdf(x) for a, m in zip(weights_float, measures, strict=True)),
-        on,
-        breaks=breaks,
-        name="mixture",
-    )
+    if not (w.ndim > 1 or any(m.batch for m in measures)):
+        return Measure(
+            lambda x: sum(a * m._pdf(x) for a, m in zip(shares.tolist(), measures, strict=True)),
+            on,
+            breaks=breaks,
+            name="mixture",
+        )
+    params: dict[str, Any] = {}
+    for k, (share, m) in enumerate(zip(shares, measures, strict=True)):
+        params[f"weight_{k}"] = share
+        own = {n: v for n, v in m.density.parameters.items() if np.ndim(v)}
+        params |= {f"{n}_{k}": v for n, v in own.items()}
+
+    def density(x: Any, **given: Any) -> Any:
+        total: Any = None
+        for k, m in enumerate(measures):
+            names = [n for n, v in m.density.parameters.items() if np.ndim(v)]
+            part = m.density.at_parameters(x, {n: given[f"{n}_{k}"] for n in names})
+            part = np.exp(part) if m.density.log else part
+            part = given[f"weight_{k}"] * part
+            total = part if total is None else total + part
+        return total
+
+    return Measure(density, on, breaks=breaks, params=params, name="mixture")

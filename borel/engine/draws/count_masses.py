@@ -1,4 +1,4 @@
-"""The masses of many draws of a prior on integers: a head of points, and what is beyond it."""
+"""The masses of many draws of a prior on points: finitely many, or integers with a head."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from borel.engine.problem.secret_and_kernel import POSITIVE_COUNTS
 from borel.errors import NotEnclosed
 from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.intervals import batched
+from borel.numerics.intervals.rounding import U
 from borel.numerics.jets import arithmetic
 from borel.probability.normalisation import head_of
 
@@ -74,6 +75,44 @@ class CountMasses:
         middle, radius = middle_and_radius((low, masses[1]))
         without_denormals(middle, radius)
         self.middle, self.radius, self.bounds = middle, raised(radius), raised(beyond[:, None])
+        self.sizes, self.errors = raised(np.abs(middle)), raised(np.zeros((self.size, 0)))
+
+
+class PointMasses(CountMasses):
+    """The draws of a block of priors on finitely many numbers.
+
+    Parameters
+    ----------
+    priors : Measure
+        A batch of finite laws.
+    support : ndarray of bool
+        The labels that all draws must charge, and no others.
+
+    Raises
+    ------
+    NotEnclosed
+        Labels that are no numbers, draws of other supports, or probabilities that are not proved.
+    """
+
+    def __init__(self, priors: Measure, support: np.ndarray):
+        if priors.on.dim > 1 or not priors.on.numeric:
+            raise NotEnclosed(f"a density needs numbers for labels, not {priors.on!r}")
+        if priors.unproved:
+            raise NotEnclosed(priors.unproved)
+        p = np.asarray(priors.probabilities, float)
+        if ((p > 0) != support).any():
+            raise NotEnclosed("the draws do not all charge the same secrets")
+        self.size, p = len(p), p[:, support]
+        self.points = np.asarray(priors.on.array, float)[support]
+        self.interval, self.ends = (float(self.points.min()), float(self.points.max())), []
+        # the laws meant are the normalised ones within this relative rounding
+        off = max(priors.rounding, priors._rounding) + 2 * U
+        self.lost = np.zeros(self.size, bool)
+        self.log_total = batched.point(np.zeros((self.size, 1)))
+        middle, radius = p.copy(), p * off * (1 + 2.0**-40)
+        without_denormals(middle, radius)
+        self.middle, self.radius = middle, raised(radius)
+        self.bounds = raised(np.zeros((self.size, 1)))
         self.sizes, self.errors = raised(np.abs(middle)), raised(np.zeros((self.size, 0)))
 
 

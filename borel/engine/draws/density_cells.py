@@ -26,7 +26,7 @@ from borel.numerics.graphs import rewrite
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.intervals import batched, interpreter
-from borel.numerics.jets import arithmetic
+from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.elementary import logarithm
 from borel.numerics.jets.interpreter import Program
 from borel.probability import families
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 DEGREE = 8
 _ERROR = 1e-11
 """The mass by which the polynomials of a cell may be off, before it is halved."""
+_ROUGH = 1e-6
+"""The mass by which a draw may be off without cells of its own being tried."""
 _TAIL = 1e-14
 """The mass of a half-line that is not cut any more."""
 _FIRST, _ROUNDS, _MOST = 16, 48, 600
@@ -141,8 +143,8 @@ class DensityCells:
         Bounds of the densities on cells and of their polynomials, and of the masses of the ends.
     errors : ndarray (draws, cells)
         The errors of the polynomials.
-    lost : ndarray of bool (draws,)
-        The draws of which something is not enclosed.
+    lost, rough : ndarray of bool (draws,)
+        The draws of which something is not enclosed, and those of which too little is.
 
     Raises
     ------
@@ -169,6 +171,7 @@ class DensityCells:
         self.beside = EndMasses(linear, parameters, self.interval, DrawProgram)
         # exponentials of the logarithms of its terms, if it was written as a logarithm
         self.density = DrawProgram(_sum_of(self.beside.logs) if density.log else linear, parameters)
+        self.terms = [DrawProgram(term, parameters) for term in self.beside.logs]
         if not (self.family or self.beside.positive(priors.breaks)):
             raise NotEnclosed("not every draw is seen to be positive almost everywhere")
         self._sample = _spread_out(parameters, self.size)
@@ -265,6 +268,9 @@ class DensityCells:
         self.mass = low, high
         known = np.isfinite(loose).all(axis=1) & np.isfinite(top).all(axis=1)
         self.lost = ~(known & np.isfinite(self.mass[1]).all(axis=1))
+        with np.errstate(invalid="ignore"):
+            doubt = (loose * (self.high - self.low)).sum(axis=1)
+        self.rough = self.lost | ~(doubt <= _ROUGH)
         mass = middle_and_radius(self.mass)
         flat = (v.reshape(self.size, -1) for v in (middle, radius))
         middle, radius = (np.concatenate(p, axis=1) for p in zip(flat, mass, strict=True))
@@ -369,45 +375,96 @@ class DensityCells:
         return tuple(np.concatenate(p, axis=1) for p in zip(*parts, strict=True))
 
     def _some(self, low, high, draws, count: int) -> tuple[np.ndarray, ...]:
-        n, shape = DEGREE, (count, len(low))
         centre = low / 2 + high / 2
-        half = _half(low, high, centre)
+        half, n, shape = _half(low, high, centre), DEGREE, (count, len(low))
         box, decisions = self.density.run(arithmetic.variable(low, high, n), n, draws)
         at, _ = self.density.run(
             arithmetic.variable(centre, centre, n - 1), n - 1, draws, decisions=decisions
         )
-        outer, inner = jets_of(box, n + 1, shape), jets_of(at, n, shape)
-        top = outer[1][0]
-        middle, radius = np.zeros((*shape, n + 1)), np.zeros((*shape, n + 1))
-        scale: Box = batched.point(np.ones(len(low)))
-        for j in range(n):
-            part = batched.multiply((inner[0][j], inner[1][j]), scale)
-            middle[..., j], radius[..., j] = middle_and_radius(part)
-            scale = batched.multiply(scale, batched.point(half))
-        last = middle_and_radius(batched.multiply((outer[0][n], outer[1][n]), scale))
-        middle[..., n], loose = last
-        # where there is no such coefficient: by the slope, and by the range
-        slope = (outer[0][1], outer[1][1])
-        by_slope = middle_and_radius(batched.multiply(slope, batched.point(half)))
-        by_range = middle_and_radius((np.maximum(outer[0][0], 0.0), outer[1][0]))
-        known = np.isfinite(radius[..., 0])
-        spread = np.where(known, by_slope[1], np.inf)
-        whole = np.isfinite(loose) & np.isfinite(radius).all(axis=2)
-        loose = np.where(whole, loose, np.inf)
-        for better, error, head, second in (
-            (spread < loose, spread, None, by_slope[0]),
-            (by_range[1] < np.minimum(loose, spread), by_range[1], by_range[0], 0.0),
-        ):
-            loose = np.where(better, error, loose)
-            middle[..., 1:] = np.where(better[..., None], 0.0, middle[..., 1:])
-            radius[..., 1:] = np.where(better[..., None], 0.0, radius[..., 1:])
-            middle[..., 1] = np.where(better, second, middle[..., 1])
-            if head is not None:
-                middle[..., 0] = np.where(better, head, middle[..., 0])
-                radius[..., 0] = np.where(better, 0.0, radius[..., 0])
-        lost = ~np.isfinite(loose)
-        middle[lost], radius[lost] = 0.0, 0.0
-        return middle, radius, loose, np.where(np.isnan(top), np.inf, top)
+        out = _expanded(jets_of(box, n + 1, shape), jets_of(at, n, shape), half)
+        rough = ~(out[2] * (high - low) <= _ERROR).all(axis=0)
+        if not rough.any():
+            return out
+        low, high, centre, half = (v[rough] for v in (low, high, centre, half))
+        more = _expanded(*self._by_logarithms(low, high, centre, half, draws, count), half)
+        better = more[2] < out[2][:, rough]
+        for old, new in zip(out[:3], more[:3], strict=True):
+            chosen = better.reshape(better.shape + (1,) * (old.ndim - 2))
+            old[:, rough] = np.where(chosen, new, old[:, rough])
+        out[3][:, rough] = np.minimum(out[3][:, rough], more[3])
+        return out
+
+    def _by_logarithms(self, low, high, centre, half, draws, count: int) -> tuple[Box, Box]:
+        """Return jets over cells and at their centres, with logarithms that are known better.
+
+        That of a narrow density is a sum of large terms that nearly cancel: its slope, and its
+        values at the ends of a cell on which it is monotone, say more than its range does.
+        """
+        n, shape = DEGREE, (count, len(low))
+        total: list[Box] = []
+        for term in self.terms:
+            box, decisions = term.run(arithmetic.variable(low, high, n), n, draws)
+            points = [arithmetic.constant(v, v) for v in (low, high)]
+            ends = [arithmetic.value(term.run(v, 0, draws, decisions=decisions)[0]) for v in points]
+            at, _ = term.run(
+                arithmetic.variable(centre, centre, n - 1), n - 1, draws, decisions=decisions
+            )
+            outer, inner = jets_of(box, n + 1, shape), jets_of(at, n, shape)
+            slope = outer[0][1], outer[1][1]
+            bounded = np.isfinite(slope[0]) & np.isfinite(slope[1])
+            moved = batched.add((inner[0][0], inner[1][0]), batched.multiply(slope, (-half, half)))
+            least, most = (np.array([np.broadcast_to(e[i], shape) for e in ends]) for i in (0, 1))
+            monotone = bounded & ((slope[0] >= 0) | (slope[1] <= 0))
+            value = outer[0][0], outer[1][0]
+            for which, (below, above) in (
+                (bounded, moved),
+                (monotone, (least.min(axis=0), most.max(axis=0))),
+            ):
+                value = batched.meet(
+                    value, (np.where(which, below, -np.inf), np.where(which, above, np.inf))
+                )
+            outer[0][0], outer[1][0] = value
+            parts = elementary.exponential(outer, n), elementary.exponential(inner, n - 1)
+            total = [*map(batched.add, total, parts)] if total else [*parts]
+        return total[0], total[1]
+
+
+def _expanded(outer: Box, inner: Box, half: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return coefficients with their radii, errors and bounds, from jets over cells and at centres.
+
+    By Taylor's formula, or where there is no such coefficient, by the slope or the range.
+    """
+    n, shape = DEGREE, outer[0].shape[1:]
+    top = outer[1][0]
+    middle, radius = np.zeros((*shape, n + 1)), np.zeros((*shape, n + 1))
+    scale: Box = batched.point(np.ones(len(half)))
+    for j in range(n):
+        part = batched.multiply((inner[0][j], inner[1][j]), scale)
+        middle[..., j], radius[..., j] = middle_and_radius(part)
+        scale = batched.multiply(scale, batched.point(half))
+    last = middle_and_radius(batched.multiply((outer[0][n], outer[1][n]), scale))
+    middle[..., n], loose = last
+    slope = (outer[0][1], outer[1][1])
+    by_slope = middle_and_radius(batched.multiply(slope, batched.point(half)))
+    by_range = middle_and_radius((np.maximum(outer[0][0], 0.0), outer[1][0]))
+    known = np.isfinite(radius[..., 0])
+    spread = np.where(known, by_slope[1], np.inf)
+    whole = np.isfinite(loose) & np.isfinite(radius).all(axis=2)
+    loose = np.where(whole, loose, np.inf)
+    for better, error, head, second in (
+        (spread < loose, spread, None, by_slope[0]),
+        (by_range[1] < np.minimum(loose, spread), by_range[1], by_range[0], 0.0),
+    ):
+        loose = np.where(better, error, loose)
+        middle[..., 1:] = np.where(better[..., None], 0.0, middle[..., 1:])
+        radius[..., 1:] = np.where(better[..., None], 0.0, radius[..., 1:])
+        middle[..., 1] = np.where(better, second, middle[..., 1])
+        if head is not None:
+            middle[..., 0] = np.where(better, head, middle[..., 0])
+            radius[..., 0] = np.where(better, 0.0, radius[..., 0])
+    lost = ~np.isfinite(loose)
+    middle[lost], radius[lost] = 0.0, 0.0
+    return middle, radius, loose, np.where(np.isnan(top), np.inf, top)
 
 
 def _sum_of(logs: list[Graph]) -> Graph:

@@ -9,50 +9,77 @@ every integer. They are those of one law there. f_Y of all draws is one product 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from fractions import Fraction
 from functools import cached_property
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from borel import settings
-from borel.engine.draws.count_masses import CountMasses, typical
+from borel.engine.countable.infinity_proofs import prove_countable
+from borel.engine.countable.means_beyond_head import _by_steps, steps
+from borel.engine.draws.count_masses import CountMasses, PointMasses, typical
 from borel.engine.draws.density_cells import DensityCells
-from borel.engine.draws.estimates import EstimateDraws
+from borel.engine.draws.far_integrals import far_leakage
+from borel.engine.draws.information import OutcomeInformation, at_points, widened
 from borel.engine.draws.kernel_integrals import integrals, marginals
+from borel.engine.draws.narrow_draws import groups_of, some_of
 from borel.engine.draws.outcome_boxes import OutcomeBoxes
+from borel.engine.draws.outcome_laws import LineLaws, Lines, OutcomeLaw
 from borel.engine.draws.parts import PerDraw
-from borel.engine.estimates.engine import REASON
 from borel.engine.infinite.proofs import prove_at
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.secret_and_kernel import POSITIVE_COUNTS, Secret, Surface
 from borel.errors import NotEnclosed
+from borel.numerics.balls.arithmetic import precision
+from borel.numerics.germs.values import BITS, UndecidedRule
 from borel.numerics.intervals import batched
 from borel.numerics.jets.elementary import logarithm
 from borel.probability.alphabets import Interval
 from borel.probability.families import normal, uniform
 from borel.probability.joint import Joint
-from borel.probability.measure import Measure
+from borel.probability.measure import Measure, pmf
+from borel.probability.memo import Memo
+from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from borel.engine.continuous.engine import CertifiedEngine
     from borel.numerics.intervals.batched import Box
     from borel.probability.bound import Bound
 
 Draws = DensityCells | CountMasses
+
+
+class _Block(NamedTuple):
+    """Some draws that share their cells, which are None where they are not enclosed."""
+
+    key: tuple[int, int]
+    rows: np.ndarray
+    cells: Draws | None
+
+    @property
+    def size(self) -> int:
+        return len(self.rows)
+
+
+_HEAD, _LONGEST, _LITTLE = 64, 4096, 1e-9
+"""How many outcomes of countably many are looked at one by one, and the mass that is left then."""
+_PROOFS = 128
+"""Outcomes at which an infinity is proved one by one, at most."""
 WIDTH = 1e-6
 """Width, in nats, at which a supremum is not looked at more closely, whatever the tolerance."""
 _OPEN = "no bound from above was found for some of the draws within the budget"
 
 
-class EnclosedDraws(EstimateDraws):
-    """PML and PMC for every draw of a prior with a traced density, or of a family on integers.
+class EnclosedDraws(LineLaws):
+    """Figures for every draw of a prior with a traced density, of a family on integers, or finite.
 
-    What is not enclosed here, mutual information and suprema over countably many outcomes, is what
-    `EstimateDraws` says of it, and its status is that.
+    Nothing here is an estimate: what is not enclosed has infinite ends.
 
     Raises
     ------
@@ -61,28 +88,40 @@ class EnclosedDraws(EstimateDraws):
         have the same null sets.
     """
 
-    def __init__(
-        self,
-        joint: Joint,
-        engine_for: Callable[[Joint], Any],
-        certified: Callable[[Joint], CertifiedEngine],
-    ):
-        super().__init__(joint, engine_for)
-        prior, mechanism = joint.prior, self.mechanism
+    def __init__(self, joint: Joint, certified: Callable[[Joint], CertifiedEngine]):
+        self.joint, self.mechanism = joint, joint.mechanism
+        prior, mechanism = joint.prior, joint.mechanism
+        if mechanism.density is None:
+            raise NotEnclosed("a matrix with a prior that is not finite has no density to enclose")
         if mechanism.density.graph is None:
             raise NotEnclosed(f"the kernel could not be traced ({mechanism.density.opaque})")
         first = next(iter(prior.blocks()))[1]
-        law = _of_interval(prior.on) if isinstance(prior.on, Interval) else _of_counts(prior, first)
+        self._charged = None
+        if prior.on.kind == "finite":
+            self._charged = np.asarray(first.probabilities[0], float) > 0
+        law = self._law(prior, first)
         self.shared: Any = certified(Joint(law, mechanism))
         # all that is said here is widened by the slack, as the extremes of the kernel are
         self.status, self.reason = self.shared.status_covering, ""
-        density = prior._template.density
-        own = rounded(mechanism.density, density) if density is not None else ()
+        own = rounded(mechanism.density, prior._template.density)
         kept = [a for a in self.shared.assumptions if not a.startswith("numbers mean")]
         self.assumptions = (*kept, *own)
-        self._cells: list[Draws | None] = [self._enclose(first)]
+        self._enclosed_blocks: list[list[_Block]] = []
+        self._add(first, [(np.arange(first.batch[0]), self._enclose(first))])
+        self._laws = Memo(most=4)  # they are large
+
+    def _law(self, prior: Any, first: Measure) -> Measure:
+        """Return a law with the null sets of all draws."""
+        if isinstance(prior.on, Interval):
+            return _of_interval(prior.on)
+        if self._charged is None:
+            return _of_counts(prior, first)
+        each = Fraction(1, int(self._charged.sum()))
+        return pmf([each if c else Fraction(0) for c in self._charged], on=prior.on)
 
     def _enclose(self, priors: Measure) -> Draws:
+        if self._charged is not None:
+            return PointMasses(priors, self._charged)
         if isinstance(priors.on, Interval):
             return DensityCells(priors, tuple(self.mechanism.breaks))
         return CountMasses(priors)
@@ -107,31 +146,51 @@ class EnclosedDraws(EstimateDraws):
             log_marginal_graph=None,
         )
 
-    def cells(self, k: int, priors: Measure) -> Draws | None:
-        """Return the cells of the k-th block of draws; None where they are not enclosed."""
-        while len(self._cells) <= k:
-            try:
+    def _add(self, priors: Measure, found: list[tuple[np.ndarray, Draws | None]]) -> None:
+        """Keep a block of draws: in groups of their own cells, if they are too narrow for one."""
+        cells = found[0][1]
+        if isinstance(cells, DensityCells) and cells.rough.any() and cells.size > 1:
+            groups = groups_of(priors)
+            if len(groups) > 1:
+                found = [(rows, self._try(some_of(priors, rows))) for rows in groups]
+        k = len(self._enclosed_blocks)
+        start = sum(part.size for block in self._enclosed_blocks for part in block)
+        parts = [_Block((k, g), rows + start, one) for g, (rows, one) in enumerate(found)]
+        self._enclosed_blocks.append(parts)
+
+    def _try(self, priors: Measure) -> Draws | None:
+        try:
+            return self._enclose(priors)
+        except NotEnclosed:
+            return None
+
+    def blocks(self) -> Iterator[_Block]:
+        """Yield the draws, some of the same cells at a time."""
+        for k, (_, priors) in enumerate(self.joint.prior.blocks()):
+            if len(self._enclosed_blocks) <= k:
                 with settings.apart():  # they outlive the figure that needs them first
-                    self._cells.append(self._enclose(priors))
-            except NotEnclosed:
-                self._cells.append(None)
-        return self._cells[k]
+                    self._add(priors, [(np.arange(priors.batch[0]), self._try(priors))])
+            yield from self._enclosed_blocks[k]
+
+    def over_draws(self, compute: Callable[[_Block], tuple]) -> Any:
+        """Return what is computed of some draws at a time, in the order of all of them."""
+        rows, found = [], []
+        for block in self.blocks():
+            rows.append(block.rows)
+            found.append(compute(block))
+        order = np.argsort(np.concatenate(rows))
+        return tuple(np.concatenate(parts)[order] for parts in zip(*found, strict=True))
 
     def over_blocks(self, compute: Callable[[Draws], tuple], shape: tuple = ()) -> Any:
-        """Return what is computed of each block of draws, in their order."""
-        found = []
-        for k, (_, priors) in enumerate(self.joint.prior.blocks()):
-            cells = self.cells(k, priors)
-            if cells is None:
-                size = (priors.batch[0], *shape)
-                found.append((np.zeros(size), np.full(size, np.inf)))
-            else:
-                found.append(compute(cells))
-        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))
+        """Return what is computed of the cells of each block; nothing is known without cells."""
 
-    def _made(self, ends: tuple[np.ndarray, np.ndarray]) -> PerDraw:
-        """Return what is only estimated, and said to be."""
-        return PerDraw(*ends, status="estimate", reason=REASON)
+        def known(block: _Block) -> tuple:
+            if block.cells is None:
+                size = (block.size, *shape)
+                return np.zeros(size), np.full(size, np.inf)
+            return compute(block.cells)
+
+        return self.over_draws(known)
 
     def _enclosed(self, ends: tuple[np.ndarray, np.ndarray]) -> PerDraw:
         open_ = np.isinf(ends[1]) & np.isfinite(ends[0])
@@ -142,13 +201,17 @@ class EnclosedDraws(EstimateDraws):
     def at(self, kind: str, y: Any) -> PerDraw:
         """Enclose the leakage at one outcome for every draw."""
         low, high = (v[:, 0] for v in self.at_many(kind, np.array([float(y)])))
-        if np.isinf(high).any() and prove_at(self.support, kind, float(y), float(y)) is not None:
+        if np.isinf(high).any() and self._infinite_at(kind, float(y)):
             low = high = np.full(len(low), np.inf)
         return self._enclosed((low, high))
 
     def at_many(self, kind: str, ys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Enclose the leakage at outcomes for every draw, shape (draws, outcomes) each."""
         ys = np.asarray(ys, float)
+        return self.over_blocks(self._at_points(kind, ys), (len(ys),))
+
+    def _at_points(self, kind: str, ys: np.ndarray) -> Callable[[Draws], tuple]:
+        """Return what encloses the leakage at outcomes for the draws of a block."""
         top = self.shared.extreme(ys, 1.0)
         size = np.where(np.isfinite(top.upper), top.upper, top.lower)
         shift = np.where(np.isfinite(size), size, 0.0)
@@ -166,7 +229,7 @@ class EnclosedDraws(EstimateDraws):
             low = np.where(dead | possible, 0.0, np.maximum(low, 0.0))
             return low, np.where(dead, 0.0, np.maximum(high, 0.0))
 
-        return self.over_blocks(compute, (len(ys),))
+        return compute
 
     def log_marginals(self, cells: Draws, ys: np.ndarray, shift: np.ndarray) -> Box:
         """Enclose log f_Y at outcomes for the draws of a block."""
@@ -185,6 +248,124 @@ class EnclosedDraws(EstimateDraws):
 
     # -- over outcomes ----------------------------------------------------------------------
 
+    def lines(self, part: _Block, kind: str) -> Lines:
+        """Return the law of the leakage for the draws of a block: it has a budget of its own."""
+        now = settings.current()
+        key = kind, part.key, now.tol, now.budget
+        return self._laws.apart(key, lambda: self._lines(part, kind))
+
+    def _lines(self, part: _Block, kind: str) -> Lines:
+        cells, outcome = part.cells, self.joint.outcome
+        if cells is None:
+            none = np.zeros((part.size, 1))
+            return Lines.flat(0.0, math.inf, none, none + 1.0)
+        if outcome.kind == "finite":
+            return self._points(kind, outcome.array.astype(float), cells)
+        if outcome.kind == "countable":
+            return self._counts(kind, cells)
+        law = (
+            OutcomeInformation(self.shared, self.support)
+            if kind == "information"
+            else OutcomeLaw(self.shared, self.support, kind)
+        )
+        if not len(self.shared.atoms):
+            return law.lines(cells)
+        atoms = self._points(kind, self.shared.atoms, cells)
+        return Lines.joined([atoms, law.lines(cells, atoms.mass_low.sum(axis=1) * (1 - 1e-13))])
+
+    def _counts(self, kind: str, cells: Draws) -> Lines:
+        """Return a head of countably many outcomes, and those beyond it together."""
+        count, outcome = _HEAD, self.joint.outcome
+        while True:
+            ys = np.asarray(head_of(outcome, count), float)
+            head = self._points(kind, ys, cells)
+            left = 1.0 - head.mass_low.sum(axis=1) * (1 - (len(ys) + 8) * 2.0**-52) + 2.0**-50
+            enough = left[~cells.lost].max(initial=0.0) <= _LITTLE
+            if enough or count >= _LONGEST or settings.spent():
+                break
+            count *= 4
+        name = "pml" if kind == "information" else kind
+        low, high = self._beyond(name, ys, cells)
+        low = low if kind == name else np.zeros_like(low)
+        left = np.clip(left, 0.0, 1.0)[:, None]
+        mean, power = (self._mean_beyond(name, what, ys) for what in ("mean", "exp"))
+        rest = Lines.flat(low[:, None], high[:, None], 0 * left, left, (0.0, mean), power)
+        return Lines.joined([head, rest])
+
+    def _mean_beyond(self, kind: str, what: str, ys: np.ndarray) -> float:
+        """Bound what outcomes beyond a head add to a mean, by the kernel alone."""
+        outcome, total = self.joint.outcome, 0.0
+        for end, last, side in ((outcome.upper, ys.max(), 1.0), (outcome.lower, ys.min(), -1.0)):
+            if end is None:
+                part = math.inf
+                with suppress(UndecidedRule), precision(BITS):
+                    found = steps(self.shared.surface.graph, self.shared.secret, float(last), side)
+                    part = _by_steps(self.shared, kind, what, float(last), found)
+                total += part
+        return total * (1 + 2.0**-50)
+
+    def _beyond(self, kind: str, ys: np.ndarray, cells: Draws) -> Box:
+        """Enclose the leakage at all outcomes beyond a head of countably many, together."""
+        outcome: Any = self.joint.outcome
+        rest = [] if outcome.upper is not None else [(float(ys.max()) + 1, math.inf)]
+        rest += [] if outcome.lower is not None else [(-math.inf, float(ys.min()) - 1)]
+        found = [far_leakage(self.shared.surface, kind, *ends, cells) for ends in rest]
+        off = 2 * self.shared.slack
+        low, high = (np.array(v) for v in zip(*found, strict=True))
+        return np.maximum(low.min(axis=0) - off, 0.0), high.max(axis=0) + off
+
+    def _over_counts(self, kind: str) -> PerDraw:
+        """Enclose the supremum over countably many outcomes, or prove that it is infinite."""
+        head = np.asarray(head_of(self.joint.outcome, 4 * _HEAD), float)
+
+        def compute(cells: Draws) -> tuple[np.ndarray, np.ndarray]:
+            found = self._points(kind, head, cells)
+            high = np.maximum(found.high_at.max(axis=1), self._beyond(kind, head, cells)[1])
+            return found.low_at.max(axis=1), high
+
+        low, high = self.over_blocks(compute)
+        if (np.isinf(high) & ~np.isinf(low)).any() and prove_countable(
+            self.support, kind
+        ) is not None:
+            low = high = np.full(len(low), np.inf)
+        return self._enclosed((low, high))
+
+    def _points(self, kind: str, ys: np.ndarray, cells: Draws) -> Lines:
+        """Return outcomes that have mass."""
+        top = self.shared.extreme(ys, 1.0)
+        shift = np.where(np.isfinite(top.upper), top.upper, 0.0)
+        mass = batched.exp(self.log_marginals(cells, ys, shift))
+        if kind == "information":
+            mean = np.zeros((cells.size, len(ys))), np.zeros((cells.size, len(ys)))
+            for sheet in self.shared._sheets(ys):
+                found = at_points(sheet.surface, sheet.y, shift[sheet.where], cells)
+                found = widened(*found, self.shared.slack)
+                mean[0][:, sheet.where], mean[1][:, sheet.where] = found
+            return Lines.flat(0.0, math.inf, mass[0], np.minimum(mass[1], 1.0), mean)
+        low, high = self._at_points(kind, ys)(cells)
+        for k in np.flatnonzero(np.isinf(high).any(axis=0) & ~np.isinf(low).all(axis=0))[:_PROOFS]:
+            if not self._infinite_at(kind, float(ys[k])):
+                break
+            low[:, k] = high[:, k] = np.inf
+        return Lines.flat(low, high, mass[0], np.minimum(mass[1], 1.0))
+
+    def _infinite_at(self, kind: str, y: float) -> bool:
+        """Return whether the leakage of every draw is proved to be infinite at an outcome."""
+        return prove_at(self.support, kind, y, y) is not None
+
+    def mutual_information(self) -> PerDraw:
+        """Enclose the mutual information for every draw."""
+        return super().mean("information")
+
+    def exp_mean(self, kind: str) -> PerDraw:
+        """Enclose the mean of e^leakage for every draw: of PML it depends on the kernel alone."""
+        shared = self.of_support("maximal_leakage") if kind == "pml" else None
+        if shared is None or shared.status not in ("certified", "conditional"):
+            return super().exp_mean(kind)
+        none = np.zeros((1, self.joint.prior.size))
+        low, high = batched.exp((none + shared.lower, none + shared.upper))
+        return PerDraw(low[0], high[0], "ratio", 1.0, status=shared.status)
+
     def sup(self, kind: str) -> PerDraw:
         """Enclose the supremum over the outcomes for every draw, or prove that it is infinite."""
         outcome = self.joint.outcome
@@ -194,7 +375,7 @@ class EnclosedDraws(EstimateDraws):
             high = np.max([one.upper for one in found], axis=0)
             return self._enclosed((low, high))
         if outcome.kind == "countable":
-            return super().sup(kind)
+            return self._over_counts(kind)
         tol = max(settings.current().tol, WIDTH)
         search = OutcomeBoxes(self.shared, self.support, kind, tol)
         low, high = self.over_blocks(search.supremum)
@@ -212,6 +393,18 @@ class EnclosedDraws(EstimateDraws):
     def of_support(self, name: str) -> Bound | None:
         """Return a figure of the kernel and the support alone, the same for all draws."""
         return self.shared.figure(name) if name in ("ldp", "maximal_leakage") else None
+
+    def ldp(self) -> PerDraw:
+        """Enclose the LDP level, which is the same for all draws."""
+        return self._same(self.shared.ldp())
+
+    def maximal_leakage(self) -> PerDraw:
+        """Enclose maximal leakage, which is the same for all draws."""
+        return self._same(self.shared.maximal_leakage())
+
+    def _same(self, bound: Bound) -> PerDraw:
+        low, high = (np.full(self.joint.prior.size, v) for v in (bound.lower, bound.upper))
+        return PerDraw(low, high, status=bound.status, reason=bound.reason)
 
 
 def _of_interval(on: Interval) -> Measure:

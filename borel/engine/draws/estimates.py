@@ -40,12 +40,12 @@ class EstimateDraws(DrawsEngine):
 
     status = "estimate"
 
-    def __init__(self, joint: Joint, engine_for: Callable[[Joint], Any]):
+    def __init__(self, joint: Joint, engine_for: Callable[[Joint], Any], why: str = ""):
         self.joint, self._engine_for = joint, engine_for
         self.mechanism = joint.mechanism
         if self.mechanism.density is None:
             raise NotYet("learnt * mech", missing="a matrix with a prior that is not finite")
-        self.reason = REASON
+        self.reason = f"{REASON}: {why}" if why else REASON
         self.assumptions = (f"kernel normalised: {self.mechanism.normalisation}",)
 
     def _kernel(self, y: Any, x: Any) -> np.ndarray:

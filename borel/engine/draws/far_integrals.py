@@ -7,7 +7,7 @@ prior (`leakage_far_out`); then its exponential stands for the kernel, for every
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from borel.engine.draws.kernel_integrals import (
     marginals,
 )
 from borel.engine.kernels import leakage_far_out
-from borel.engine.kernels.quadrature_rules import Outcomes, nodes, power, rule
+from borel.engine.kernels.quadrature_rules import Outcomes, nodes, power, rule, wide
+from borel.engine.kernels.unbounded_secrets import JUMPS
 from borel.engine.problem.secret_and_kernel import boxes
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
@@ -28,8 +29,16 @@ from borel.numerics.jets import arithmetic, elementary
 if TYPE_CHECKING:
     from borel.engine.draws.count_masses import CountMasses
     from borel.engine.problem.secret_and_kernel import Surface
+    from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
     from borel.numerics.jets.interpreter import Program
+
+
+_PARTS = 8
+_FINITE = frozenset(
+    "input const add subtract multiply divide negative absolute maximum minimum exp square".split()
+)
+"""Operations that are continuous, and finite for finite numbers; divisors must be numbers."""
 
 
 def far_leakage(
@@ -37,14 +46,13 @@ def far_leakage(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Enclose the leakage of every draw for almost every y of one box, perhaps unbounded.
 
-    Nothing is known for secrets that are integers.
+    Nothing is known for secrets that are infinitely many integers.
     """
     lower, upper = np.zeros(cells.size), np.full(cells.size, np.inf)
-    if not isinstance(cells, DensityCells):
-        return lower, upper
+    of: Any = _Pieces.of if isinstance(cells, DensityCells) else _Points.of
     with np.errstate(all="ignore"):
         for log in surface.logs:
-            pieces = _Pieces.of(surface, log, (low, high), cells)
+            pieces = of(surface, log, (low, high), cells)
             if pieces is None:
                 continue
             for backwards in (False, True):
@@ -199,6 +207,92 @@ class _Pieces:
         sums = Sums(point, cells)
         sums.add(np.arange(len(a)), a, b, (low, high), high[0], error, first=True)
         return sums.finished([middle_and_radius(_exp(pair)) for pair in ends])
+
+
+class _Points:
+    """Log f at finitely many secrets, relative to the first one or to the last.
+
+    Between two of them log f(y|x) - log f(y|x') is an integral of its slope. Where that is not
+    bounded, as y is not, it may be infinite: then log f must be made of what is finite for finite
+    numbers.
+    """
+
+    def __init__(self, cells: CountMasses, order: np.ndarray, step: Box):
+        self.cells, self.order, self.step = cells, order, step
+
+    @classmethod
+    def of(
+        cls, surface: Surface, log: Program, y: tuple[float, float], cells: CountMasses
+    ) -> _Points | None:
+        """Return the points, unless log f may jump between them."""
+        graph = log.graph
+        if cells.ends or JUMPS & graph.operations:
+            return None
+        order = np.argsort(cells.points)
+        places = cells.points[order]
+        # parts of the way from each point to the next one
+        shares = np.linspace(0.0, 1.0, _PARTS + 1)
+        cuts = places[:-1, None] + (places[1:] - places[:-1])[:, None] * shares
+        cuts[:, -1] = places[1:]
+        a, b = cuts[:, :-1].ravel(), cuts[:, 1:].ravel()
+        at = np.full((1, len(a)), y[0]), np.full((1, len(a)), y[1])
+        jet = log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, 1), at), 1).jet
+        slope = wide(arithmetic.entry(jet, 1), len(a))
+        known = np.isfinite(slope[0]) & np.isfinite(slope[1])
+        if not known.all() and not _finite_for_numbers(graph):
+            return None
+        slope = batched.settled(slope)
+        steps = batched.multiply(slope, batched.subtract(batched.point(b), batched.point(a)))
+        steps = batched.each(steps, lambda v: v.reshape(len(places) - 1, _PARTS))
+        return cls(cells, order, batched.total(steps, axis=1))
+
+    def leakage(self, kind: str, backwards: bool) -> Box:
+        """Enclose the leakage by log f(y|x) - log f(y|x0), x0 the first or the last point."""
+        step = self.step
+        if backwards:
+            step = batched.each(batched.negative(step), lambda v: v[::-1])
+        low, high = _sums(step)
+        if backwards:
+            low, high = low[::-1], high[::-1]
+        cells, power = self.cells, batched.exp((low, high))
+        p, off = cells.middle[:, self.order], cells.radius[:, self.order].astype(float)
+        slack = (len(low) + 8) * 2.0**-52
+        total = (
+            np.maximum(p - off, 0.0) @ power[0] * (1 - slack),
+            (p + off) @ power[1] * (1 + slack),
+        )
+        logs = elementary.logarithm((total[0][None], total[1][None]), 0)
+        least, most = batched.settled((logs[0][0], logs[1][0]))
+        if kind == "pml":
+            lower, upper = low.max() - most, high.max() - least
+        else:
+            lower, upper = least - high.min(), most - low.min()
+        lower = np.where(np.isfinite(lower), lower - 2.0**-48 * (1 + np.abs(lower)), 0.0)
+        upper = np.where(np.isfinite(upper), upper + 2.0**-48 * (1 + np.abs(upper)), np.inf)
+        return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+
+
+def _finite_for_numbers(graph: Graph) -> bool:
+    """Return whether a graph is seen to be continuous, and finite for finite numbers."""
+    divided = all(
+        graph.nodes[args[1]][0] == "const" and graph.nodes[args[1]][1][0] != 0
+        for op, args in graph.nodes
+        if op == "divide"
+    )
+    return divided and graph.operations <= _FINITE
+
+
+def _sums(step: Box) -> Box:
+    """Enclose running sums, from 0; one that is not bounded stays so."""
+    out = []
+    for ends, sign in ((step[0], -1.0), (step[1], 1.0)):
+        known = np.isfinite(ends)
+        total = np.concatenate([[0.0], np.cumsum(np.where(known, ends, 0.0))])
+        size = np.concatenate([[0.0], np.cumsum(np.where(known, np.abs(ends), 0.0))])
+        lost = np.concatenate([[False], np.cumsum(~known) > 0])
+        total = total + sign * size * (len(total) * 2.0**-52)
+        out.append(np.where(lost, sign * np.inf, total))
+    return out[0], out[1]
 
 
 def _filled(jet: Box, count: int) -> Box:

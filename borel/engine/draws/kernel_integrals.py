@@ -11,6 +11,7 @@ error, its range.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -167,23 +168,29 @@ def largest_product() -> float:
     return _largest_product(NODES) * (1 + 1e-13)
 
 
-def integrals(surface: Surface, ys: Outcomes, cells: DensityCells | CountMasses) -> Integrals:
-    """Enclose the integrals for boxes of outcomes: polynomials of degree 2; for points, numbers."""
+def integrals(
+    surface: Surface, ys: Outcomes, cells: DensityCells | CountMasses, most: float = math.inf
+) -> Integrals:
+    """Enclose the integrals for boxes of outcomes: polynomials of degree 2; for points, numbers.
+
+    Another function than f(y|x) e^-shift, which is not negative, may have a number that it never
+    exceeds, and has no logarithm here.
+    """
     if isinstance(cells, CountMasses):
         with np.errstate(all="ignore"):
-            return _at_points(surface, ys, cells)
+            return _at_points(surface, ys, cells, most)
     step = max(1, _LANES // len(cells.low))
     parts = []
     with np.errstate(all="ignore"):
         for start in range(0, len(ys.low), step):
             some = slice(start, start + step)
             few = Outcomes(ys.low[some], ys.high[some], ys.centre[some], ys.order, ys.shift[some])
-            parts.append(_some(surface, few, cells))
+            parts.append(_some(surface, few, cells, most))
     middle, radius = (np.concatenate([p[i] for p in parts], axis=1) for i in (0, 1))
     return Integrals(middle, radius, *(np.concatenate([p[i] for p in parts]) for i in (2, 3, 4)))
 
 
-def _some(surface: Surface, ys: Outcomes, cells: DensityCells) -> Integrals:
+def _some(surface: Surface, ys: Outcomes, cells: DensityCells, most: float) -> Integrals:
     n, k = len(ys.low), len(cells.low)
     sums = Sums(ys, cells)
     key = np.arange(n * k)
@@ -195,8 +202,7 @@ def _some(surface: Surface, ys: Outcomes, cells: DensityCells) -> Integrals:
         x = boxes(a[:, None], b[:, None], 0, NODES)
         found = program.run(surface.inputs(x, at, shift), NODES, start=a)
         count = len(key)
-        value = wide(arithmetic.entry(found.jet, 0), count)
-        value = np.maximum(value[0], 0.0), value[1]
+        value = _within(wide(arithmetic.entry(found.jet, 0), count), most)
         high = wide(arithmetic.entry(found.jet, NODES), count)
         length = batched.subtract(batched.point(b), batched.point(a))
         scale = power(batched.multiply(length, batched.point(np.array(0.5))), NODES)[1]
@@ -218,10 +224,16 @@ def _some(surface: Surface, ys: Outcomes, cells: DensityCells) -> Integrals:
         cut = cut[again]
         a, b = np.concatenate([a[again], cut]), np.concatenate([cut, b[again]])
         key = np.concatenate([key[again], key[again]])
-    return sums.finished([_at_end(surface, ys, *pair) for pair in cells.ends])
+    return sums.finished([_at_end(surface, ys, *pair, most) for pair in cells.ends])
 
 
-def _at_points(surface: Surface, ys: Outcomes, counts: CountMasses) -> Integrals:
+def _within(value: Box, most: float) -> Box:
+    """Return the values of a function that is not negative and at most a number."""
+    high = np.where(np.isnan(value[1]), np.inf, value[1])
+    return np.maximum(value[0], 0.0), np.minimum(high, most)
+
+
+def _at_points(surface: Surface, ys: Outcomes, counts: CountMasses, most: float) -> Integrals:
     """Return the kernel at the points of a head, and what it is at most beyond."""
     n, index = len(ys.low), np.arange(len(ys.low))
     x = [batched.point(counts.points[None, None, :])]
@@ -230,7 +242,8 @@ def _at_points(surface: Surface, ys: Outcomes, counts: CountMasses) -> Integrals
     ends = _outcomes(Outcomes(ys.low, ys.high, ys.centre, 1, ys.shift), index)
     top = over_rest(surface, (ends[0][0], ends[1][0]), n, 1.0, counts.ends)
     scaled = batched.exp(batched.subtract(batched.point(top), batched.point(ys.shift)))[1]
-    error = np.where(np.isneginf(top), 0.0, np.where(np.isnan(scaled), np.inf, scaled))[:, None]
+    scaled = np.where(np.isnan(scaled), np.inf, scaled) if most == math.inf else most
+    error = np.where(np.isneginf(top), 0.0, scaled)[:, None]
     known = np.isfinite(radius).all(axis=(0, 2)) & np.isfinite(error[:, 0])
     lost = np.logical_not(known)
     middle[:, lost], radius[:, lost], error[lost] = 0.0, 0.0, 0.0
@@ -238,13 +251,14 @@ def _at_points(surface: Surface, ys: Outcomes, counts: CountMasses) -> Integrals
     return Integrals(middle, radius, error, np.zeros((n, 0)), lost)
 
 
-def _at_end(surface: Surface, ys: Outcomes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
+def _at_end(
+    surface: Surface, ys: Outcomes, a: float, b: float, most: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the kernel between secrets, as a number for each box of outcomes, and its error."""
     n, index = len(ys.low), np.arange(len(ys.low))
     x = boxes(np.full((n, 1), a), np.full((n, 1), b), 0, 1)
     found = surface.programs(ys.shift)[0].run(surface.inputs(x, _outcomes(ys, index), ys.shift), 1)
-    value = wide(arithmetic.entry(found.jet, 0), n)
-    return middle_and_radius((np.maximum(value[0], 0.0), value[1]))
+    return middle_and_radius(_within(wide(arithmetic.entry(found.jet, 0), n), most))
 
 
 def _outcomes(ys: Outcomes, index: np.ndarray) -> Box:

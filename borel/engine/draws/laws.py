@@ -39,13 +39,13 @@ class DrawLaws(DrawsEngine):
     def tail(self, kind: str, t: Any, closed: bool) -> PerDraw:
         """Enclose P{leakage > t}, or P{leakage >= t} if closed, for every draw."""
         # the threshold as floats on either side of it; a leakage is compared with both
-        below, above = _ends(t)
+        below, above = ends_of(t)
 
         def compute(part: Part) -> tuple:
             low, high, mass_low, mass_high = self._values(part, kind)
             sure = low >= above if closed else low > above
             possible = high >= below if closed else high > below
-            slack = (len(part.top) + 4) * U
+            slack = (low.shape[1] + 4) * U
             inside = (mass_low * sure).sum(axis=1) * (1 - slack)
             outside = (mass_low * ~possible).sum(axis=1) * (1 - slack)
             most = (mass_high * possible).sum(axis=1) * (1 + slack)
@@ -57,11 +57,11 @@ class DrawLaws(DrawsEngine):
     def quantile(self, kind: str, s: Any, side: str) -> PerDraw:
         """Enclose the quantile at level s of the leakage, for every draw."""
         check_level(s, side)
-        least, most = _ends(s)
+        least, most = ends_of(s)
 
         def compute(part: Part) -> tuple:
             low, high, mass_low, mass_high = self._values(part, kind)
-            slack = (len(part.top) + 4) * U
+            slack = (low.shape[1] + 4) * U
             # cdf >= a step function of the upper ends, and <= one of the lower ends
             possible = mass_high > 0  # a mass may be positive though its lower end is 0
             upper = _first(high, mass_low, possible, most, side, 1 - slack)
@@ -131,7 +131,7 @@ class DrawLaws(DrawsEngine):
         return lower, upper
 
 
-def _ends(t: Any) -> tuple[float, float]:
+def ends_of(t: Any) -> tuple[float, float]:
     """Return floats at or below, and at or above, a number."""
     if isinstance(t, Fraction):
         return fraction_down(t), fraction_up(t)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from borel import settings
+from borel.engine.draws.count_masses import CountMasses
 from borel.engine.draws.far_integrals import far_leakage
 from borel.engine.draws.kernel_integrals import integrals, marginals
 from borel.engine.infinite.proofs import prove
@@ -25,7 +26,6 @@ from borel.numerics.jets.elementary import logarithm
 
 if TYPE_CHECKING:
     from borel.engine.continuous.outcome_engine import CertifiedOutcomes
-    from borel.engine.draws.count_masses import CountMasses
     from borel.engine.draws.density_cells import DensityCells
     from borel.engine.problem.protocols import WithMasses
     from borel.numerics.intervals.batched import Box
@@ -35,6 +35,56 @@ _ROUNDS, _PATIENCE = 40, 6
 _MOST = 4000
 _BLOCK = 64
 _PARTS, _FAR = 8, 60
+_MARKS = 256
+
+
+class Expansion(NamedTuple):
+    """A function of y on boxes: at their centres, and over the boxes.
+
+    Attributes
+    ----------
+    value, slope : Box
+        At the centre.
+    bend, slopes, over : Box
+        Half the second derivative, the slope and the value, over the box.
+    """
+
+    value: Box
+    slope: Box
+    bend: Box
+    slopes: Box
+    over: Box
+
+
+class Compared(NamedTuple):
+    """The kernel and the density of Y of draws on boxes of outcomes.
+
+    Attributes
+    ----------
+    half : ndarray (boxes,)
+        Half the widths.
+    chosen : _Side
+        The supremum over the secrets; for PMC that of -log f.
+    dead : ndarray of bool (boxes,)
+        Where the kernel is 0 for every secret.
+    log : Expansion
+        Log f_Y of every draw, with the same sign.
+    gaps : list of Expansion
+        What log f along each path exceeds it by.
+    value : Box
+        Coefficients of f_Y e^-shift, not divided by the mass of the draw.
+    shift, total : ndarray, Box
+        That, and the logarithms of these masses.
+    """
+
+    half: np.ndarray
+    chosen: Any
+    dead: np.ndarray
+    log: Expansion
+    gaps: list[Expansion]
+    value: Box
+    shift: np.ndarray
+    total: Box
 
 
 class OutcomeBoxes:
@@ -96,6 +146,8 @@ class OutcomeBoxes:
         """Cut the line at breaks, at the ends of the secrets, and into a few pieces."""
         line = self.line
         marks = [*self.shared.joint.mechanism.breaks, *cells.interval, line.lower, line.upper]
+        if not cells.ends and isinstance(cells, CountMasses) and len(cells.points) <= _MARKS:
+            marks += cells.points.tolist()
         for pair in cells.ends:  # where half-lines of secrets begin
             marks += pair if not all(map(math.isfinite, pair)) else ()
         cuts = sorted({m for m in marks if line.lower <= m <= line.upper and math.isfinite(m)})
@@ -167,8 +219,10 @@ class OutcomeBoxes:
             upper[:, k] = np.minimum(upper[:, k], found[1])
         return lower, upper
 
-    def _boxes(self, cells: DensityCells | CountMasses, low, high, draws, deadline: float) -> Box:
-        """Bound the leakage of draws on finite boxes of outcomes."""
+    def compared(
+        self, cells: DensityCells | CountMasses, low, high, draws, deadline: float
+    ) -> Compared:
+        """Compare the kernel along paths with the density of Y, on finite boxes of outcomes."""
         centre, half = geometry(low, high)
         tol = self.tol / 16
         top = side(self.surface, low, high, 1.0, tol, deadline)
@@ -182,18 +236,29 @@ class OutcomeBoxes:
             part[0] = batched.subtract(batched.add(part[0], batched.point(shift)), total)
         if self.kind == "pmc":
             inner, outer = ([batched.negative(v) for v in part] for part in (inner, outer))
-        least, most = outer[0]
+        log = Expansion(inner[0], inner[1], outer[2], outer[1], outer[0])
+        gaps = []
+        for at_centre, over in chosen.paths:
+            path = [_entry(at_centre, 0), _entry(at_centre, 1)]
+            path += [_entry(over, k) for k in (2, 1, 0)]
+            gaps.append(
+                Expansion(*(batched.subtract(p, q) for p, q in zip(path, log, strict=True)))
+            )
+        return Compared(half, chosen, np.isneginf(top.direct), log, gaps, value, shift, total)
+
+    def _boxes(self, cells: DensityCells | CountMasses, low, high, draws, deadline: float) -> Box:
+        """Bound the leakage of draws on finite boxes of outcomes."""
+        found = self.compared(cells, low, high, draws, deadline)
+        half, chosen = found.half, found.chosen
+        least, most = found.log.over
         lowers, uppers = [chosen.flat - most], [chosen.direct - least]
-        for i, (at_centre, over) in enumerate(chosen.paths):
+        for i, gap in enumerate(found.gaps):
             # Taylor's formula of degree 2, of degree 1, and the range
-            path = [_entry(at_centre, 0), _entry(at_centre, 1), _entry(over, 2), _entry(over, 1)]
-            log = [inner[0], inner[1], outer[2], outer[1]]
-            gap = [batched.subtract(p, q) for p, q in zip(path, log, strict=True)]
             flat = batched.point(np.zeros(1))
             ends = [
-                _ends_of_range(gap[:3], half),
-                _ends_of_range([gap[0], gap[3], flat], half),
-                batched.subtract(_entry(over, 0), outer[0]),
+                _ends_of_range([gap.value, gap.slope, gap.bend], half),
+                _ends_of_range([gap.value, gap.slopes, flat], half),
+                gap.over,
             ]
             sure = np.fmax(ends[0][0], ends[2][0])
             lowers.append(np.where(chosen.sound[i], sure, 0.0))
@@ -201,6 +266,7 @@ class OutcomeBoxes:
                 uppers += [pair[1] + chosen.excess for pair in ends]
         upper = np.fmin.reduce([np.where(np.isnan(u), np.inf, u) for u in uppers])
         lower = np.fmax.reduce([np.where(np.isnan(v), 0.0, v) for v in lowers])
+        upper, lower = np.where(found.dead, 0.0, upper), np.where(found.dead, 0.0, lower)
         off = np.where(np.isfinite(lower), np.abs(lower) * 2.0**-48, 0.0)
         lower, upper = (
             np.maximum(lower - off, 0.0),

@@ -1,0 +1,176 @@
+r"""Mutual information for many draws: on boxes of outcomes, from two integrals over the secrets.
+
+With :math:`\eta(u) = -u \log u` and g = f e^-shift, a kernel of at most 1 on a box of outcomes,
+
+.. math:: \int p f \log(f / f_Y) \, dx
+    = e^{\text{shift}} \Big( \eta\Big(\int p g \, dx\Big) - \int p\, \eta(g) \, dx \Big)
+
+at each outcome, and both integrals are linear in the density p of a draw (`kernel_integrals`). No
+outcome adds less than 0; those far out add no more than PML does.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from borel.engine.draws.kernel_integrals import integrals, marginals
+from borel.engine.draws.outcome_laws import Lines, OutcomeLaw
+from borel.engine.kernels.quadrature_rules import Outcomes
+from borel.numerics.graphs.graph import GraphBuilder
+from borel.numerics.graphs.rewrite import simplified
+from borel.numerics.intervals import batched
+from borel.numerics.intervals.rounding import TINY, U
+from borel.numerics.jets.elementary import logarithm
+from borel.numerics.jets.interpreter import Program
+
+if TYPE_CHECKING:
+    from borel.engine.draws.count_masses import CountMasses
+    from borel.engine.draws.density_cells import DensityCells
+    from borel.engine.draws.outcome_boxes import Compared
+    from borel.engine.problem.secret_and_kernel import Surface
+    from borel.numerics.intervals.batched import Box
+
+_GOOD = 5e-7
+_BOXES = 1000
+_MOST = math.exp(-1) * (1 + 2.0**-50)
+"""What -u log u is at most."""
+
+
+def entropy_of(surface: Surface) -> Surface:
+    """Return a kernel with -g log g, for g = f e^-shift, in place of f e^-shift."""
+    out = surface.of(surface.graph, surface.secret)
+    b = GraphBuilder(surface.graph)
+    log = b.add("subtract", b.roots[0], b.add("input", "shift"))
+    graph = b.graph(b.add("multiply", b.add("negative", log), b.add("exp", log)))
+    program = Program(simplified(graph), surface.varies)
+    out.plain = out.far = program, program
+    return out
+
+
+class OutcomeInformation(OutcomeLaw):
+    """What boxes of outcomes add to mutual information, as the means of `Lines`."""
+
+    good = _GOOD
+
+    def __init__(self, shared, support):
+        super().__init__(shared, support, "pml")
+        self.entropy = entropy_of(self.search.surface)
+
+    def _read(self, found: Compared, cells: DensityCells | CountMasses, low, high) -> Lines:
+        half, n = found.half, len(low)
+        lines = super()._read(found, cells, low, high)
+        ys = Outcomes(low, high, low + (high - low) / 2, 2, found.shift)
+        inner = marginals(cells, integrals(self.entropy, ys, cells, _MOST))
+        per = batched.exp(batched.negative(found.total))
+        density = [batched.multiply(_row(found.value, k), per) for k in range(3)]
+        own = [batched.multiply(_row(inner, k), per) for k in range(3)]
+        outer = _eta(density, half)
+        parts = [batched.subtract(a, b) for a, b in zip(outer, own, strict=True)]
+        width = batched.point(2 * half)
+        total = batched.multiply(parts[0], width)
+        # the coefficients may be others at each outcome
+        size = np.maximum(*map(np.abs, parts[1]))
+        off = (parts[1][1] - parts[1][0] + 4 * U * size) * (half * half / 2) * (1 + 8 * U)
+        total = batched.add(total, (-off, off))
+        cubed = batched.point(half * half * half * (2 / 3))
+        total = batched.add(total, batched.multiply(parts[2], _near(cubed)))
+        low_, high_ = batched.multiply(total, batched.exp(batched.point(found.shift)))
+        low_, high_ = widened(low_, high_, self.slack)
+        dead = np.broadcast_to(found.dead, (cells.size, n))
+        high_ = np.where(dead, 0.0, np.where(np.isnan(high_), np.inf, high_))
+        low_ = np.where(dead | np.isnan(low_), 0.0, low_)
+        none = np.zeros_like(low_)
+        return lines._replace(low_at=none, low_slope=none, mean_low=low_, mean_high=high_)
+
+    def _leakage(self, cells, a: float, b: float) -> Box:
+        low, high = super()._leakage(cells, a, b)
+        return np.zeros_like(low), high
+
+    def _where_infinite(self, lines: Lines, low, high) -> Lines:
+        return lines  # information may be finite there
+
+    def _kept(self, lines: Lines) -> Lines:
+        """Return one box for all of them: no more than the sums is read."""
+        slack = 1e-12
+        sums = [
+            v.sum(axis=1, keepdims=True) * (1 + sign * slack)
+            for v, sign in zip((lines.mass_low, lines.mass_high), (-1, 1), strict=True)
+        ]
+        mean = [
+            v.sum(axis=1, keepdims=True) * (1 + s * slack)
+            for v, s in zip(lines.means(), (-1, 1), strict=True)
+        ]
+        return Lines.flat(0.0, math.inf, sums[0], sums[1], mean)
+
+    def _limit(self, draws: int) -> int:
+        return _BOXES
+
+    def _cost(self, lines: Lines) -> np.ndarray:
+        low, high = lines.means()
+        return np.max(high - low, axis=0, initial=0.0)
+
+
+def at_points(
+    surface: Surface, ys: np.ndarray, shift: np.ndarray, cells: DensityCells | CountMasses
+) -> Box:
+    """Enclose what outcomes with a mass add to mutual information, shape (draws, outcomes)."""
+    at = Outcomes(ys, ys, ys, 0, shift)
+    per = batched.exp(batched.negative(cells.log_total))
+    density, own = (
+        batched.multiply(_row(marginals(cells, found), 0), per)
+        for found in (
+            integrals(surface, at, cells),
+            integrals(entropy_of(surface), at, cells, _MOST),
+        )
+    )
+    value = _eta([density], np.zeros(len(ys)))[0]
+    out = batched.multiply(batched.subtract(value, own), batched.exp(batched.point(shift)))
+    return batched.settled(out)
+
+
+def widened(low: np.ndarray, high: np.ndarray, slack: float) -> Box:
+    """Cover every kernel whose logarithm is off by no more than a slack, on any set of outcomes.
+
+    There the density of information moves by twice that, and masses by as much as a factor; and the
+    integral of its size exceeds that of itself by no more than 2/e.
+    """
+    if not slack:
+        return low, high
+    off = 2 * slack * (np.abs(high) + 1) + 3 * slack
+    return low - off, high + off
+
+
+def _row(a: Box, k: int) -> Box:
+    return a[0][k], a[1][k]
+
+
+def _near(a: Box) -> Box:
+    off = np.abs(a[0]) * 8 * U + TINY
+    return a[0] - off, a[1] + off
+
+
+def _eta(terms: list[Box], half: np.ndarray) -> list[Box]:
+    """Return coefficients of -w log w: at the centres of boxes, the last over the boxes."""
+    w = terms[0]
+    w = np.maximum(w[0], 0.0), w[1]
+    log = logarithm((w[0][None], w[1][None]), 0)
+    first = batched.negative(batched.multiply(w, (log[0][0], log[1][0])))
+    first = batched.settled(first)
+    if len(terms) == 1:
+        return [(np.maximum(first[0], np.minimum(0.0, first[0])), np.minimum(first[1], _MOST))]
+    reach, square = (-half, half), (np.zeros(len(half)), half * half * (1 + 2.0**-50))
+    a0, a1, a2 = terms
+    two, one = batched.point(np.array(2.0)), batched.point(np.array(1.0))
+    # d/dw (-w log w) = -(log w + 1), and half the second derivative is -1 / 2w
+    slope = batched.negative(batched.add((log[0][0], log[1][0]), one))
+    second = batched.multiply(slope, a1)
+    wide = batched.add(a0, batched.add(batched.multiply(a1, reach), batched.multiply(a2, square)))
+    steep = batched.add(a1, batched.multiply(batched.multiply(a2, two), reach))
+    logs = logarithm((np.maximum(wide[0], 0.0)[None], wide[1][None]), 0)
+    slopes = batched.negative(batched.add((logs[0][0], logs[1][0]), one))
+    bend = batched.negative(batched.divide(batched.square(steep), batched.multiply(two, wide)))
+    third = batched.add(batched.multiply(slopes, a2), bend)
+    return [first, batched.settled(second), batched.settled(third)]
