@@ -19,7 +19,7 @@ from borel.engine.finite.law_engine import LOST
 from borel.engine.kernels.ratios_far_out import Fall, fall_of
 from borel.engine.problem.budget import cut_short
 from borel.engine.problem.kernel_normalisation import statement
-from borel.engine.problem.secret_and_kernel import log_graph
+from borel.engine.problem.secret_and_kernel import charged_along, log_graph
 from borel.engine.problem.truncated_prior import Head, assumed, check_whole, head_of_prior
 from borel.errors import InvalidInput, NotEnclosed, NotYet
 from borel.numerics.intervals import interpreter, rounding
@@ -220,7 +220,10 @@ class CountableEngine(CountableMeasures):
                 return (
                     marginal,
                     Enclosure(top.lower, np.maximum(top.upper, rest.upper)),
-                    Enclosure(np.minimum(bottom.lower, rest.lower), bottom.upper),
+                    Enclosure(
+                        np.minimum(bottom.lower, rest.lower),
+                        np.zeros(len(ys)) if self._vanishes else bottom.upper,
+                    ),
                 )
             count *= 2
 
@@ -234,6 +237,12 @@ class CountableEngine(CountableMeasures):
                     graph, ranges = log_graph(self.mechanism.density), self._ranges
                     out[side] = fall_of(graph, "x", side, ranges)
         return out
+
+    @cached_property
+    def _vanishes(self) -> bool:
+        """Whether the kernel vanishes for secrets far out that have a mass, for every outcome."""
+        fall = self._falls.get(1.0)
+        return fall is not None and fall.rate > 0 and charged_along(self.prior)
 
     @cached_property
     def _ranges(self) -> dict[str, tuple[float, float]]:
