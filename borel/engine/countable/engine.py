@@ -404,8 +404,13 @@ class CountableEngine(CountableMeasures):
         """Bound the leakage at every outcome beyond the head; infinite where nothing does."""
         from borel.engine.countable.tail_bounds import beyond
 
-        known = beyond(self, kind, float(np.max(self.head_of_outcomes()[0])))
-        return known + 4 * self._miss
+        ys, outcome = self.head_of_outcomes()[0], self.joint.outcome
+        known = [
+            beyond(self, kind, side * float(ys[at]), side)
+            for side, at, end in ((1.0, -1, outcome.upper), (-1.0, 0, outcome.lower))
+            if end is None
+        ]
+        return max(known) + 4 * self._miss
 
     def _ceiling(self) -> float:
         """Bound PML by log 1 / p_min for a finite secret; nothing bounds it for a countable one."""

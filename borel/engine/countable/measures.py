@@ -222,7 +222,9 @@ class CountableMeasures(LawMeasures):
                 _log_quotient(top.upper[j], bottom.lower[j]),
             )
             low, high = max(low, pair[0][0]), max(high, pair[1][1])
-        return self.bound(low, high if whole or low == math.inf else math.inf)
+        if not whole and high < math.inf:
+            high = max(high, self.beyond_head("ldp"))
+        return self.bound(low, high)
 
 
 def _log_quotient(a: float, b: float) -> tuple[float, float]:
