@@ -81,8 +81,8 @@ class CertifiedEngine(LawMeasures):
     ----------
     joint : Joint
         With densities; secrets of 1 to 5 dimensions, outcomes of 1.
-    summed : bool
-        Whether a kernel of a sum of secrets is one of a secret on a line.
+    reduced : bool
+        Whether a kernel of a sum of secrets, or of a step function of one, is one of that.
     estimates : callable, optional
         Makes the engine of a joint that ``engine="auto"`` may ask for what is not certified.
 
@@ -91,7 +91,7 @@ class CertifiedEngine(LawMeasures):
     given : Joint
         The joint.
     joint : Joint
-        The same, or one of a sum of its secrets (`reduced_joint`).
+        The same, or one of a sum or a step function of its secrets (`reduced_joint`).
     slack : float
         Suprema of log f(y|x), log f_Y, and masses as factors, are widened by it.
     covers : bool
@@ -104,7 +104,7 @@ class CertifiedEngine(LawMeasures):
         A density that could not be traced, or something that intervals do not know.
     """
 
-    def __init__(self, joint: Joint, *, summed: bool = True, estimates: Estimates | None = None):
+    def __init__(self, joint: Joint, *, reduced: bool = True, estimates: Estimates | None = None):
         mechanism, outcome = joint.mechanism, joint.outcome
         self._estimates = estimates
         if mechanism.density is None:
@@ -114,10 +114,10 @@ class CertifiedEngine(LawMeasures):
         if mechanism.density.graph is None:
             raise NotEnclosed(f"the kernel could not be traced ({mechanism.density.opaque})")
         normalised = statement(mechanism, joint.prior)
-        self.given, self.joint = (
-            joint,
-            (reduced_joint.on_a_line(joint) if summed else None) or joint,
-        )
+        self.given = self.joint = joint
+        if reduced:
+            simpler = reduced_joint.on_a_line(joint) or reduced_joint.on_steps(joint)
+            self.joint = simpler or joint
         mechanism = self.joint.mechanism
         self.secret = secret_of(self.joint.prior, tuple(mechanism.breaks))
         self.surface = Surface(mechanism.density, self.secret)
@@ -141,7 +141,7 @@ class CertifiedEngine(LawMeasures):
     def of_secrets(self) -> CertifiedEngine | None:
         """The engine with all secrets, where this one is about a sum; None for too many of them."""
         try:
-            return self if self.joint is self.given else self._same_of(self.given, summed=False)
+            return self if self.joint is self.given else self._same_of(self.given, reduced=False)
         except NotEnclosed:
             return None
 
@@ -373,12 +373,13 @@ class CertifiedEngine(LawMeasures):
         return Enclosure(low.reshape(shape), high.reshape(shape))
 
     def _of_all(self, sheet: _Points) -> Surface:
-        """Return the kernel of a sheet as one of all secrets, which may be more than their sum."""
+        """Return the kernel of a sheet as one of the secrets that were given."""
         if self.given is self.joint:
             return sheet.surface
         mechanism, none = self.given.mechanism, np.zeros(0)
         density: Any = mechanism.masses.get(float(sheet.y[0]), mechanism.density)
-        names = tuple(f"x{j}" for j in range(self.given.prior.on.dim))
+        dim = self.given.prior.on.dim
+        names = ("x",) if dim == 1 else tuple(f"x{j}" for j in range(dim))
         whole = Surface(density, Secret(names, none, none))
         far = sheet.surface is self.surface.spread
         return (whole.spread or whole) if far else whole
