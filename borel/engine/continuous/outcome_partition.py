@@ -75,6 +75,7 @@ class Partition:
         if secret.dim == 1 and secret.continuous:
             marks += [float(secret.lower[0]), float(secret.upper[0]), *secret.breaks]
             marks += self._limits or _ends_of_mass(secret)
+            marks += engine.surface.turns
         elif secret.dim > 1 and engine.bands.cover.secret.dim == 1:
             one = engine.bands.cover.secret  # the ends of a summary
             marks += [float(one.lower[0]), float(one.upper[0])]

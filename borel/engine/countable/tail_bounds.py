@@ -87,7 +87,9 @@ def envelope(engine: Any, start: float) -> Iterator[tuple[Any, Any]]:
         The first outcome.
     """
     kernel = _kernel(engine, 1.0)
-    for y, t0 in [] if kernel is None else _rays(kernel, start - 1.0):
+    if kernel is None:
+        return
+    for y, t0 in _rays(kernel, start - 1.0):
         if not y.scale:
             continue
         try:

@@ -17,6 +17,8 @@ from borel.engine.problem.prior_positivity import positive_on, prover
 from borel.engine.problem.truncated_prior import assumed, head_of_prior, trimmed
 from borel.errors import NotEnclosed
 from borel.numerics.graphs import float64, rewrite
+from borel.numerics.graphs.branch_points import branch_points
+from borel.numerics.graphs.operations import COMPARISONS
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets import arithmetic
@@ -367,6 +369,17 @@ class Surface:
         """Whether the kernel may have a kink on the line x = y, for a secret on it."""
         kinks = {"absolute", "maximum", "minimum", "where", "sign"} & self.graph.operations
         return self.diagonal is not None and bool(kinks) and not self.secret.breaks
+
+    @cached_property
+    def turns(self) -> list[float]:
+        """Outcomes at which a condition turns for a secret at an end; it is not proved."""
+        secret, found = self.secret, set()
+        if secret.dim > 1 or not (secret.continuous and COMPARISONS & self.graph.operations):
+            return []
+        for end in (float(secret.lower[0]), float(secret.upper[0])):
+            if math.isfinite(end):
+                found |= {*branch_points(self.graph, "y", **{secret.names[0]: end}).tolist()}
+        return sorted(found)
 
     @cached_property
     def wedge(self) -> Surface:
