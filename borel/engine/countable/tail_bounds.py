@@ -19,12 +19,13 @@ from flint import arb
 
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.germs.arithmetic import Rules
-from borel.numerics.germs.exponential_scale import affine, on_scale, powers, scales
+from borel.numerics.germs.exponential_scale import on_scale, powers, scales
 from borel.numerics.germs.interpreter import PowerProgram, range_of, ray
 from borel.numerics.germs.order_bounds import Ray
 from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.values import BITS, ZERO, Power, Real, UndecidedRule, box
 from borel.numerics.graphs import rewrite
+from borel.numerics.graphs.affine_nodes import affine
 from borel.numerics.graphs.graph import GraphBuilder
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 from borel.engine.problem.prior_masses import mass_function
 from borel.engine.problem.prior_normalisation import miss
 from borel.errors import NotEnclosed
-from borel.numerics.germs.exponential_scale import affine
+from borel.numerics.graphs.affine_nodes import affine
 from borel.numerics.graphs.branch_points import branch_points
 from borel.numerics.graphs.graph import LEAVES, Graph, GraphBuilder, pruned
 from borel.numerics.graphs.operations import STEPS, TRUTHS

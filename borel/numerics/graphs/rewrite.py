@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from borel.numerics.graphs.affine_nodes import affine
 from borel.numerics.graphs.constant_folding import folded
 from borel.numerics.graphs.formulas import formula
 from borel.numerics.graphs.graph import LEAVES, GraphBuilder, needed
@@ -403,6 +404,16 @@ def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:
     def rule(op: str, *args: int) -> int:
         if op in COMPARISONS and {*args} == {y, x}:
             return b.add(op, *(offset if a == x else zero for a in args))
+        if op in COMPARISONS:
+            forms = [affine(b.graph(a), ("y", "offset"))[-1] for a in args]
+            if None not in forms:
+                (at, of_y, of_offset), other = forms  # type: ignore[misc]
+                # y cancels, and the ends of the offset are told exactly
+                level = other[0] - at
+                if of_y == other[1] and of_offset - other[2] == 1 and level == float(level):
+                    return b.add(op, offset, b.constant(float(level)))
+                if of_y == other[1] and of_offset - other[2] == -1 and level == float(level):
+                    return b.add(op, b.constant(-float(level)), offset)
         return _simple(b, op, args)
 
     place = b.append(graph, rule, {"y": y, "x": x})
