@@ -149,11 +149,15 @@ class CertifiedEngine(LawMeasures):
         """Return an engine like this one of another joint."""
         return type(self)(joint, estimates=self._estimates, **about)
 
-    def ceiling(self) -> float:
-        """Bound PML by log 1 / p_min for finitely many secrets."""
+    def ceiling(self, kind: str = "pml") -> float:
+        """Bound PML by log 1 / p_min for finitely many secrets; of a single one nothing leaks."""
         weights = self.secret.weight_low
         endless = self.secret.continuous or bool(self.secret.rest)
         if endless or not len(weights) or not weights.min() > 0:
+            return math.inf
+        if len(weights) == 1:
+            return 0.0
+        if kind != "pml":
             return math.inf
         return -math.log(float(weights.min())) * (1 + 1e-14) + 1e-15
 

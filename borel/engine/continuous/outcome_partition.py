@@ -120,9 +120,8 @@ class Partition:
             rows = (a <= low) & (high <= b)
             out[0, rows] = np.maximum(out[0, rows], least)
             out[1, rows] = np.minimum(out[1, rows], most)
-        if self.kind == "pml":
-            # a posterior probability is at most 1: PML is at most log 1 / p_min
-            out[1] = np.minimum(out[1], self.engine.ceiling())
+        # a posterior probability is at most 1: PML is at most log 1 / p_min
+        out[1] = np.minimum(out[1], self.engine.ceiling(self.kind))
         lost = ~np.isfinite(out[1])
         if self.kind != "ldp":  # of its bands no mass is known
             lost |= out[3] >= 1

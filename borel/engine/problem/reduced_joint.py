@@ -15,6 +15,7 @@ from borel.engine.problem.prior_masses import SUM_OF_NORMALS
 from borel.engine.problem.prior_normalisation import SUM_IN_A_BOX, miss
 from borel.engine.problem.step_secrets import law_of_steps, of_labels, through_steps
 from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.reduction.normal_sum import NormalLaw
 from borel.numerics.reduction.scalar_statistic import reduced
 from borel.probability.alphabets import Interval
@@ -64,13 +65,17 @@ def on_a_line(joint: Joint) -> Joint | None:
 
 
 def on_steps(joint: Joint) -> Joint | None:
-    """Return a joint of a secret on a line as one of a step function of it, if it is one."""
+    """Return a joint of a secret on a line as one of a step function of it, if it is one.
+
+    A constant is one of any secret.
+    """
     prior, mechanism = joint.prior, joint.mechanism
     densities = [mechanism.density, *mechanism.masses.values()]
-    if not isinstance(prior.on, Interval) or any(d is None or d.graph is None for d in densities):
+    if any(d is None or d.graph is None for d in densities):
         return None
-    graphs, steps = through_steps([d.graph for d in densities])
-    if not steps or any(("input", ("x",)) in g.nodes for g in graphs):
+    graphs, steps = through_steps([simplified(d.graph) for d in densities])
+    read = {args[0] for g in graphs for op, args in g.nodes if op == "input"}
+    if not {n for n in read if n[0] != "w"} <= {"y"}:
         return None
     found = law_of_steps(prior, steps)
     if found is None:
