@@ -171,11 +171,27 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
         weights = np.array(list(charged.values()), float)  # a Fraction was rounded to its float
         out.weight_low, out.weight_high = np.nextafter(weights, 0.0), np.nextafter(weights, 1.0)
     Program(out.log_density)  # type: ignore[arg-type]  # an operation it does not know raises here
+    if on.dim == 1 and not out.positive:
+        _leave_ends(out)
     if not out.positive:
         ends = out.lower, out.upper
         assert out.log_density is not None
         out.positive = positive_on(out.log_density, names, *ends, prior.breaks)
     return out
+
+
+def _leave_ends(secret: Secret) -> None:
+    """Leave out what is beside the ends of a line where the density is 0, up to where it turns."""
+    assert secret.log_density is not None and secret.program is not None
+    ends = float(secret.lower[0]), float(secret.upper[0])
+    turns = branch_points(secret.log_density, "x")
+    cuts = np.array([ends[0], *turns[(ends[0] < turns) & (turns < ends[1])], ends[1]])
+    x = {"x": arithmetic.variable(cuts[:-1], cuts[1:], 1)}
+    high = arithmetic.entry(secret.program.run(x, 1).jet, 0)[1]
+    alive = np.flatnonzero(np.broadcast_to(high, len(cuts) - 1) > -math.inf)
+    if 0 < len(alive) and alive[-1] - alive[0] < len(cuts) - 2:
+        secret.lower, secret.upper = cuts[[alive[0]]], cuts[[alive[-1] + 1]]
+        secret.moments = None  # they are of the ends that were there
 
 
 def _finite(prior: Measure, names: tuple[str, ...]) -> Secret:
