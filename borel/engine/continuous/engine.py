@@ -24,7 +24,7 @@ from borel.engine.kernels.starting_points import guess
 from borel.engine.problem import reduced_joint
 from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.kernel_normalisation import statement
-from borel.engine.problem.secret_and_kernel import Secret, Surface, secret_of
+from borel.engine.problem.secret_and_kernel import Secret, Surface, jumps_of, secret_of
 from borel.errors import NotEnclosed
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import Enclosure
@@ -119,7 +119,7 @@ class CertifiedEngine(LawMeasures):
             simpler = reduced_joint.on_a_line(joint) or reduced_joint.on_steps(joint)
             self.joint = simpler or joint
         mechanism = self.joint.mechanism
-        self.secret = secret_of(self.joint.prior, tuple(mechanism.breaks))
+        self.secret = secret_of(self.joint.prior, jumps_of(mechanism))
         self.surface = Surface(mechanism.density, self.secret)
         self.at_atoms = {a: Surface(m, self.secret) for a, m in mechanism.masses.items()}
         self.reason = ""

@@ -18,7 +18,7 @@ from borel.engine.problem.truncated_prior import assumed, head_of_prior, trimmed
 from borel.errors import NotEnclosed
 from borel.numerics.graphs import float64, rewrite
 from borel.numerics.graphs.branch_points import branch_points
-from borel.numerics.graphs.operations import COMPARISONS
+from borel.numerics.graphs.operations import COMPARISONS, STEPS
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets import arithmetic
@@ -173,11 +173,22 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
     Program(out.log_density)  # type: ignore[arg-type]  # an operation it does not know raises here
     if on.dim == 1 and not out.positive:
         _leave_ends(out)
+    if on.dim == 1 and COMPARISONS & density.graph.operations:
+        inner = branch_points(density.graph, "x").tolist()
+        out.breaks = tuple(sorted({*out.breaks, *(c for c in inner if out.lower < c < out.upper)}))
     if not out.positive:
         ends = out.lower, out.upper
         assert out.log_density is not None
         out.positive = positive_on(out.log_density, names, *ends, prior.breaks)
     return out
+
+
+def jumps_of(mechanism: Any) -> tuple[float, ...]:
+    """Return the declared breaks of a kernel, and where its conditions on a secret alone turn."""
+    graph, secret = mechanism.density.graph, mechanism.secret
+    if secret.dim > 1 or not (STEPS | COMPARISONS) & graph.operations:
+        return tuple(mechanism.breaks)
+    return tuple(sorted({*mechanism.breaks, *branch_points(graph, "x").tolist()}))
 
 
 def _leave_ends(secret: Secret) -> None:
