@@ -117,6 +117,22 @@ def test_means_of_counts(prior, kernel):
     holds(bl.mutual_information(joint), information)
 
 
+@pytest.mark.parametrize(
+    ("family", "outcome", "proved"),
+    [
+        (lambda x: stats.poisson(x + 1), N0, True),
+        (lambda x: stats.binom(x, 0.5), N0, True),
+        (lambda x: stats.nbinom(x + 1, 0.4), N0, True),
+        (lambda x: stats.geom(0.5 + 0.0 * x), N0, True),
+        (lambda x: stats.poisson(3, loc=x), N0, False),  # moved: another argument is needed
+        (lambda x: stats.dlaplace(x + 1), Z, True),
+    ],
+)
+def test_laws_of_scipy_are_normalised(family, outcome, proved):
+    made = bl.Mechanism.from_scipy(family, secret=N0, outcome=outcome)
+    assert made.normalisation.proved == proved
+
+
 def test_secrets_that_leave_every_set_of_outcomes():
     """P(Y <= K | x) falls to 0 as x grows: PML is not bounded, and PMC is infinite at each y."""
     joint = of_counts("geometric", "negative binomial")
