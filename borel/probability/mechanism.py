@@ -13,6 +13,7 @@ from borel.probability import kernel_operations
 from borel.probability.alphabets import (
     Alphabet,
     Finite,
+    Integers,
     Interval,
     Mixed,
     as_number,
@@ -361,7 +362,7 @@ class Mechanism:
         )
         made = cls(density, secret=secret, outcome=outcome, log=True, name=name or f"scipy {named}")
         graph = made.density.graph
-        if discrete and secret.dim == 1 and outcome.kind == "countable" and graph is not None:
+        if secret.dim == 1 and isinstance(outcome, Integers) and graph is not None:
             least = from_scipy.least_value(family, ("y", "x"))
             lower = -np.inf if outcome.lower is None else outcome.lower
             whole = outcome.upper is None and least is not None and lower <= least

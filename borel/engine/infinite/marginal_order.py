@@ -107,9 +107,9 @@ class MarginalOrder:
         With y = y0 + t and the lower end e of the secrets, x >= e + t has an offset x - y of
         e - y0 at least; at the upper end likewise.
         """
-        base, sign = y.data.get("base"), y.data.get("sign")
-        if base is None or y.scale:
+        if "base" not in y.data or y.scale:
             return None
+        base, sign = y.data["base"], int(y.data["sign"])
         ends = float(self.secret.lower[0]), float(self.secret.upper[0])
         end, far = ends if sign > 0 else ends[::-1]
         place = Fraction(end) - Fraction(base)

@@ -106,7 +106,8 @@ def charged(family: TracedFamily) -> tuple[np.ndarray, np.ndarray]:
     p = _probabilities(family, low, high, None)[0]
     sure, smooth = p[0] > 0, np.ones(p[0].shape, bool)
     for k in range(len(family.low)):
-        slopes = _probabilities(family, low, high, k)[1]
+        _, slopes = _probabilities(family, low, high, k)
+        assert slopes is not None
         sure = sure | (slopes[0] > 0) | (slopes[1] < 0)
         smooth &= np.isfinite(slopes[0]) & np.isfinite(slopes[1])
     return np.all(p[0] > 0, axis=1) | np.all(sure & smooth, axis=1), np.any(p[1] > 0, axis=1)

@@ -102,7 +102,9 @@ def is_always_valid(graph: Graph, ranges: dict[str, tuple[float, float]]) -> boo
     ):
         return True
     valid = Graph(pruned(graph.nodes, args[0]), graph.inputs)
-    low, _ = evaluate(valid, {n: tuple(map(np.array, ranges[n])) for n in valid.inputs})
+    low, _ = evaluate(
+        valid, {n: (np.array(ranges[n][0]), np.array(ranges[n][1])) for n in valid.inputs}
+    )
     return bool(low == 1)
 
 

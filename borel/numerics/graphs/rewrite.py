@@ -421,15 +421,13 @@ def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:
         if op in COMPARISONS and {*args} == {y, x}:
             return b.add(op, *(offset if a == x else zero for a in args))
         if op in COMPARISONS:
-            forms = [affine(b.graph(a), ("y", "offset"))[-1] for a in args]
-            if None not in forms:
-                (at, of_y, of_offset), other = forms  # type: ignore[misc]
+            one, other = (affine(b.graph(a), ("y", "offset"))[-1] for a in args)
+            if one is not None and other is not None and one[1] == other[1]:
                 # y cancels, and the ends of the offset are told exactly
-                level = other[0] - at
-                if of_y == other[1] and of_offset - other[2] == 1 and level == float(level):
-                    return b.add(op, offset, b.constant(float(level)))
-                if of_y == other[1] and of_offset - other[2] == -1 and level == float(level):
-                    return b.add(op, b.constant(-float(level)), offset)
+                slope, level = one[2] - other[2], other[0] - one[0]
+                if abs(slope) == 1 and abs(level) < 1e300 and float(level) == level:
+                    number = b.constant(float(slope * level))
+                    return b.add(op, *((offset, number) if slope > 0 else (number, offset)))
         return _simple(b, op, args)
 
     place = b.append(graph, rule, {"y": y, "x": x})
