@@ -73,7 +73,7 @@ def of_counts(prior, kernel):
 class Sums:
     """Truths of a joint of counts: the secrets and outcomes beyond the last ones are negligible."""
 
-    def __init__(self, prior, kernel, last=110):
+    def __init__(self, prior, kernel, last=170):
         self.p, self.f = PRIORS[prior][1], KERNELS[kernel][1]
         self.last = last
 
