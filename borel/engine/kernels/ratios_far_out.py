@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from borel import settings
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.germs.forward_difference import enclosed, unit_step
 from borel.numerics.germs.interpreter import ray
@@ -80,6 +81,8 @@ def fall_of(
     low, high = ranges[other]
     level = None
     for slope in _SLOPES:
+        if settings.spent():
+            break
         rays = {
             "y": ray(0.0, -1.0, side, side),
             "x": ray(0.0, -1.0, -1 / slope if low < 0 else 0.0, 1 / slope if high > 0 else 0.0),
