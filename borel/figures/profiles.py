@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _HALVINGS = 200
+_FARTHEST = 2.0**30
 
 
 def hockey_stick(p: Measure, q: Measure, epsilon: Any = None, *, ratio: Any = None) -> Bound:
@@ -208,7 +209,8 @@ class PrivacyProfile(Remade):
             In nats, by bisection of the profile, which falls: where its enclosure does not
             decide, the two ends stay apart. Infinite for finite alphabets where some secret allows
             outcomes of more than delta in probability that another one rules out. Else, where no
-            epsilon up to 700 is enough, ``undecided``, unless the profile shows more.
+            epsilon up to 700 is enough (up to 10^9 where the profile is exact), ``undecided``,
+            unless the profile shows more.
 
         Examples
         --------
@@ -232,7 +234,7 @@ class PrivacyProfile(Remade):
         if decide(0.0) is True:
             return _nats(0.0, 0.0, notes)
         top = 1.0
-        while decide(top) is not True and top < 700:
+        while decide(top) is not True and top < (_FARTHEST if self._exactly(notes, level) else 700):
             top *= 2
         if decide(top) is not True:
             last = notes[-1]
@@ -253,6 +255,11 @@ class PrivacyProfile(Remade):
         if settings.stopped():
             return stopped_by_clock(found)
         return cut_short(found) if settings.spent() else found
+
+    def _exactly(self, notes: list[Bound], level: Any) -> bool:
+        """Return whether the profile, last found above a level, is known exactly far out too."""
+        last = notes[-1]
+        return last.status == "exact" and not finite(self.of) and (last <= level).holds is False
 
     def _kept(self, e: float) -> Bound:
         """Return the profile at a float, once: bisections at many deltas meet the same ones."""

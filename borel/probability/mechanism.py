@@ -13,6 +13,7 @@ from borel.probability import kernel_operations
 from borel.probability.alphabets import (
     Alphabet,
     Finite,
+    Integers,
     Interval,
     Mixed,
     as_number,
@@ -30,7 +31,7 @@ from borel.probability.arrays import (
     shown,
 )
 from borel.probability.closed_forms import ClosedForms
-from borel.probability.density import Density, breaks_of
+from borel.probability.density import Density, breaks_of, ranges_of
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
 from borel.probability.memo import Memo
@@ -359,7 +360,15 @@ class Mechanism:
             lambda y, x: getattr(family(arrays(x)), log)(np.asarray(y)),
             [is_whole(outcome), is_whole(secret)],
         )
-        return cls(density, secret=secret, outcome=outcome, log=True, name=name or f"scipy {named}")
+        made = cls(density, secret=secret, outcome=outcome, log=True, name=name or f"scipy {named}")
+        graph = made.density.graph
+        if secret.dim == 1 and isinstance(outcome, Integers) and graph is not None:
+            least = from_scipy.least_value(family, ("y", "x"))
+            lower = -np.inf if outcome.lower is None else outcome.lower
+            whole = outcome.upper is None and least is not None and lower <= least
+            if whole and from_scipy.is_always_valid(graph, ranges_of(made.density)):
+                made.normalisation = Normalisation.by(f"SciPy's {named} is a law of these integers")
+        return made
 
     @classmethod
     def from_pymc(

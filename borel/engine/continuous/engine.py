@@ -24,7 +24,7 @@ from borel.engine.kernels.starting_points import guess
 from borel.engine.problem import reduced_joint
 from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.kernel_normalisation import statement
-from borel.engine.problem.secret_and_kernel import Secret, Surface, secret_of
+from borel.engine.problem.secret_and_kernel import Secret, Surface, jumps_of, secret_of
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import log_ends
 from borel.numerics.intervals import batched
@@ -82,8 +82,8 @@ class CertifiedEngine(LawMeasures):
     ----------
     joint : Joint
         With densities; secrets of 1 to 5 dimensions, outcomes of 1.
-    summed : bool
-        Whether a kernel of a sum of secrets is one of a secret on a line.
+    reduced : bool
+        Whether a kernel of a sum of secrets, or of a step function of one, is one of that.
     estimates : callable, optional
         Makes the engine of a joint that ``engine="auto"`` may ask for what is not certified.
 
@@ -92,7 +92,7 @@ class CertifiedEngine(LawMeasures):
     given : Joint
         The joint.
     joint : Joint
-        The same, or one of a sum of its secrets (`reduced_joint`).
+        The same, or one of a sum or a step function of its secrets (`reduced_joint`).
     slack : float
         Suprema of log f(y|x), log f_Y, and masses as factors, are widened by it.
     covers : bool
@@ -105,7 +105,7 @@ class CertifiedEngine(LawMeasures):
         A density that could not be traced, or something that intervals do not know.
     """
 
-    def __init__(self, joint: Joint, *, summed: bool = True, estimates: Estimates | None = None):
+    def __init__(self, joint: Joint, *, reduced: bool = True, estimates: Estimates | None = None):
         mechanism, outcome = joint.mechanism, joint.outcome
         self._estimates = estimates
         if mechanism.density is None:
@@ -115,12 +115,12 @@ class CertifiedEngine(LawMeasures):
         if mechanism.density.graph is None:
             raise NotEnclosed(f"the kernel could not be traced ({mechanism.density.opaque})")
         normalised = statement(mechanism, joint.prior)
-        self.given, self.joint = (
-            joint,
-            (reduced_joint.on_a_line(joint) if summed else None) or joint,
-        )
+        self.given = self.joint = joint
+        if reduced:
+            simpler = reduced_joint.on_a_line(joint) or reduced_joint.on_steps(joint)
+            self.joint = simpler or joint
         mechanism = self.joint.mechanism
-        self.secret = secret_of(self.joint.prior, tuple(mechanism.breaks))
+        self.secret = secret_of(self.joint.prior, jumps_of(mechanism))
         self.surface = Surface(mechanism.density, self.secret)
         self.at_atoms = {a: Surface(m, self.secret) for a, m in mechanism.masses.items()}
         self.reason = ""
@@ -142,7 +142,7 @@ class CertifiedEngine(LawMeasures):
     def of_secrets(self) -> CertifiedEngine | None:
         """The engine with all secrets, where this one is about a sum; None for too many of them."""
         try:
-            return self if self.joint is self.given else self._same_of(self.given, summed=False)
+            return self if self.joint is self.given else self._same_of(self.given, reduced=False)
         except NotEnclosed:
             return None
 
@@ -150,11 +150,15 @@ class CertifiedEngine(LawMeasures):
         """Return an engine like this one of another joint."""
         return type(self)(joint, estimates=self._estimates, **about)
 
-    def ceiling(self) -> float:
-        """Bound PML by log 1 / p_min for finitely many secrets."""
+    def ceiling(self, kind: str = "pml") -> float:
+        """Bound PML by log 1 / p_min for finitely many secrets; of a single one nothing leaks."""
         weights = self.secret.weight_low
         endless = self.secret.continuous or bool(self.secret.rest)
         if endless or not len(weights) or not weights.min() > 0:
+            return math.inf
+        if len(weights) == 1:
+            return 0.0
+        if kind != "pml":
             return math.inf
         return -math.log(float(weights.min())) * (1 + 1e-14) + 1e-15
 
@@ -374,12 +378,13 @@ class CertifiedEngine(LawMeasures):
         return Enclosure(low.reshape(shape), high.reshape(shape))
 
     def _of_all(self, sheet: _Points) -> Surface:
-        """Return the kernel of a sheet as one of all secrets, which may be more than their sum."""
+        """Return the kernel of a sheet as one of the secrets that were given."""
         if self.given is self.joint:
             return sheet.surface
         mechanism, none = self.given.mechanism, np.zeros(0)
         density: Any = mechanism.masses.get(float(sheet.y[0]), mechanism.density)
-        names = tuple(f"x{j}" for j in range(self.given.prior.on.dim))
+        dim = self.given.prior.on.dim
+        names = ("x",) if dim == 1 else tuple(f"x{j}" for j in range(dim))
         whole = Surface(density, Secret(names, none, none))
         far = sheet.surface is self.surface.spread
         return (whole.spread or whole) if far else whole

@@ -79,6 +79,7 @@ class Partition:
         if secret.dim == 1 and secret.continuous:
             marks += [float(secret.lower[0]), float(secret.upper[0]), *secret.breaks]
             marks += self._limits or _ends_of_mass(secret)
+            marks += engine.surface.turns
         elif secret.dim > 1 and engine.bands.cover.secret.dim == 1:
             one = engine.bands.cover.secret  # the ends of a summary
             marks += [float(one.lower[0]), float(one.upper[0])]
@@ -123,9 +124,8 @@ class Partition:
             rows = (a <= low) & (high <= b)
             out[0, rows] = np.maximum(out[0, rows], least)
             out[1, rows] = np.minimum(out[1, rows], most)
-        if self.kind == "pml":
-            # a posterior probability is at most 1: PML is at most log 1 / p_min
-            out[1] = np.minimum(out[1], self.engine.ceiling())
+        # a posterior probability is at most 1: PML is at most log 1 / p_min
+        out[1] = np.minimum(out[1], self.engine.ceiling(self.kind))
         lost = ~np.isfinite(out[1])
         if self.kind != "ldp":  # of its bands no mass is known
             lost |= out[3] >= 1

@@ -56,7 +56,7 @@ class OutcomeEngine(WithMasses, Protocol):
         """The engine of the one number that the kernel reads of several secrets."""
         ...
 
-    def ceiling(self) -> float:
+    def ceiling(self, kind: str = "pml") -> float:
         """Bound PML by log 1 / p_min for finitely many secrets."""
         ...
 

@@ -7,6 +7,7 @@ Without a graph that the interval interpreter knows, the same sums in float64 ar
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,10 @@ import numpy as np
 from borel import settings
 from borel.engine.countable.measures import CountableMeasures
 from borel.engine.finite.law_engine import LOST
+from borel.engine.kernels.ratios_far_out import Fall, fall_of
 from borel.engine.problem.budget import cut_short
 from borel.engine.problem.kernel_normalisation import statement
+from borel.engine.problem.secret_and_kernel import charged_along, log_graph
 from borel.engine.problem.truncated_prior import Head, assumed, check_whole, head_of_prior
 from borel.errors import InvalidInput, NotEnclosed, NotYet
 from borel.numerics.intervals import interpreter, rounding
@@ -30,6 +33,7 @@ from borel.numerics.intervals.rounding import (
 from borel.probability.alphabets import Finite, Integers
 from borel.probability.arrays import as_floats
 from borel.probability.countable_law import Values
+from borel.probability.density import ranges_of
 from borel.probability.normalisation import DECLARED, head_of
 
 if TYPE_CHECKING:
@@ -177,6 +181,8 @@ class CountableEngine(CountableMeasures):
         span = int(np.max(np.abs(ys), initial=0)) + 64
         # of an outcome far out no head reaches the secrets beside it: a box holds them
         count = 64 if self._finite_prior is not None else 1 << max(6, min(span.bit_length(), 20))
+        if any(self._falls.values()) and self._enough(y) * len(ys) <= 2 * _CELLS:
+            count = max(count, self._enough(y))
         while True:
             start = settings.now()
             head = self._head(count)
@@ -198,7 +204,7 @@ class CountableEngine(CountableMeasures):
                 np.where(possible, low, np.inf).min(axis=1),
                 np.where(sure, high, np.inf).min(axis=1),
             )
-            rest = self._beyond(y, head)
+            rest = self._beyond(y, head, high)
             if rest is None:
                 return total, top, bottom
             extra = rest.upper * head.tail
@@ -214,19 +220,64 @@ class CountableEngine(CountableMeasures):
                 return (
                     marginal,
                     Enclosure(top.lower, np.maximum(top.upper, rest.upper)),
-                    Enclosure(np.minimum(bottom.lower, rest.lower), bottom.upper),
+                    Enclosure(
+                        np.minimum(bottom.lower, rest.lower),
+                        np.zeros(len(ys)) if self._vanishes else bottom.upper,
+                    ),
                 )
             count *= 2
 
-    def _beyond(self, y: np.ndarray, head: Head) -> Enclosure | None:
-        """Enclose the kernel over every secret beyond the head; None if there is none."""
+    @cached_property
+    def _falls(self) -> dict[float, Fall | None]:
+        """How the kernel falls with the secret, towards each end where there are secrets beyond."""
+        secret, out = self.prior.on, {}
+        if self._finite_prior is None and self._proved:
+            for side, end in ((1.0, secret.upper), (-1.0, secret.lower)):
+                if end is None:
+                    graph, ranges = log_graph(self.mechanism.density), self._ranges
+                    out[side] = fall_of(graph, "x", side, ranges)
+        return out
+
+    @cached_property
+    def _vanishes(self) -> bool:
+        """Whether the kernel vanishes for secrets far out that have a mass, for every outcome."""
+        fall = self._falls.get(1.0)
+        return fall is not None and fall.rate > 0 and charged_along(self.prior)
+
+    @cached_property
+    def _ranges(self) -> dict[str, tuple[float, float]]:
+        return ranges_of(self.mechanism.density)
+
+    def _enough(self, y: np.ndarray) -> int:
+        """Return how many secrets hold, on each side, the first one from which the kernel falls."""
+        far = max(float(f.first(y).max()) for f in self._falls.values() if f)
+        first = self.prior.on.upper if self.prior.on.lower is None else self.prior.on.lower
+        both = self.prior.on.lower is None and self.prior.on.upper is None
+        return min(int(2 * far if both else far + abs(first)) + 2, _LARGEST_HEAD)
+
+    def _beyond(self, y: np.ndarray, head: Head, last: np.ndarray) -> Enclosure | None:
+        """Enclose the kernel over every secret beyond the head; None if there is none.
+
+        It was found to be ``last`` at most on the head.
+        """
         if not len(head.boxes[0]):
             return None  # the alphabet ends: only it can say so, never a mass of 0
         if not self._proved:
-            last = np.where(np.isfinite(head.boxes[0]), head.boxes[0], head.boxes[1])
-            values = self.mechanism.density.linear(y, last)  # type: ignore[union-attr]
+            places = np.where(np.isfinite(head.boxes[0]), head.boxes[0], head.boxes[1])
+            values = self.mechanism.density.linear(y, places)  # type: ignore[union-attr]
             return Enclosure(values.min(axis=1), values.max(axis=1))
         low, high = self._evaluate(self.mechanism.density, {"y": (y, y), "x": head.boxes})
+        shape = len(y), len(head.boxes[0])
+        high, last = (
+            np.array(np.broadcast_to(high, shape)),
+            np.broadcast_to(last, (len(y), len(head.points))),
+        )
+        for k, end in enumerate(head.boxes[1]):
+            side, j = (1.0, -1) if math.isinf(end) else (-1.0, 0)
+            fall = self._falls.get(side)
+            if fall is not None:  # f(y|x) is largest at the last secret of the head
+                holds = side * head.points[j] >= fall.first(y[:, 0])
+                high[holds, k] = np.minimum(high[holds, k], last[holds, j])
         # a mass of one outcome is at most 1
         return Enclosure(low.min(axis=1), np.minimum(high.max(axis=1), 1.0))
 
@@ -353,8 +404,13 @@ class CountableEngine(CountableMeasures):
         """Bound the leakage at every outcome beyond the head; infinite where nothing does."""
         from borel.engine.countable.tail_bounds import beyond
 
-        known = beyond(self, kind, float(np.max(self.head_of_outcomes()[0])))
-        return known + 4 * self._miss
+        ys, outcome = self.head_of_outcomes()[0], self.joint.outcome
+        known = [
+            beyond(self, kind, side * float(ys[at]), side)
+            for side, at, end in ((1.0, -1, outcome.upper), (-1.0, 0, outcome.lower))
+            if end is None
+        ]
+        return max(known) + 4 * self._miss
 
     def _ceiling(self) -> float:
         """Bound PML by log 1 / p_min for a finite secret; nothing bounds it for a countable one."""

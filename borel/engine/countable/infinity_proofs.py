@@ -1,6 +1,10 @@
 """Proofs that a leakage is infinite over countable outcomes: y runs through the integers.
 
 The rays and the arguments are those of `proofs`; y = 1/t stands for the integers beyond 1/t0.
+Another argument is of countable secrets. Let f(y|x) vanish as x goes to infinity, for every y. Some
+finite set of outcomes has all of the mass of Y but less than e^-c / 2, and for a secret far out the
+other outcomes have a mass above 1/2: at one of them f(y|x) is above e^c f_Y(y), whatever c is. And
+E e^PML, the sum of sup_x f(y|x), is infinite: else all of these laws would have one tail.
 """
 
 from __future__ import annotations
@@ -12,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.engine.infinite.proofs import STARTS, Search
+from borel.engine.kernels.ratios_far_out import fall_of
+from borel.engine.problem.proof import Proof
 from borel.engine.problem.secret_and_kernel import Secret, charged_along, log_graph, secret_of
+from borel.probability.density import ranges_of
 
 if TYPE_CHECKING:
     from borel.engine.problem.engine import Engine
-    from borel.engine.problem.proof import Proof
 
 
 def prove_countable(engine: Engine, kind: str) -> Proof | None:
@@ -26,6 +32,8 @@ def prove_countable(engine: Engine, kind: str) -> Proof | None:
         return None
     lower = -math.inf if outcome.lower is None else float(outcome.lower)
     upper = math.inf if outcome.upper is None else float(outcome.upper)
+    if kind == "pml" and (proof := _leaving(engine)) is not None:
+        return proof
     secret, surface = engine.secret, engine.surface
     if secret is None:  # a countable secret: a few points of positive mass, and x = y + k
         secret = _countable_secret(engine.joint.prior)
@@ -51,6 +59,23 @@ def prove_countable(engine: Engine, kind: str) -> Proof | None:
                 if found is not None:
                     return found
     return None
+
+
+def _leaving(engine: Engine) -> Proof | None:
+    """Prove that PML is unbounded by secrets far out: they leave every finite set of outcomes."""
+    prior, density = engine.joint.prior, engine.joint.mechanism.density
+    known = prior.density is not None and prior.density.graph is not None
+    if not (known and prior.on.kind == "countable" and prior.on.dim == 1 and charged_along(prior)):
+        return None
+    fall = fall_of(log_graph(density), "x", 1.0, ranges_of(density))
+    if fall is None or not fall.rate > 0:
+        return None
+    words = (
+        f"PML is unbounded: f(y|x + 1) <= {math.exp(-fall.rate):.4g} f(y|x) for all x >= "
+        f"{fall.start:g}, x >= {fall.slope:g} |y|, so that secrets far out, which have a mass, "
+        "lead to outcomes beyond any"
+    )
+    return Proof(words, {"x": "x to infinity"}, False, True)
 
 
 def _countable_secret(prior: Any) -> Secret:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Secret
     from borel.numerics.graphs.graph import Graph
 
+_LEAST = 1e-290
 _PIECES = 32
 """The secrets are enclosed in so many boxes, at most."""
 
@@ -73,9 +74,7 @@ def with_rest(engine: Any, kind: str, what: str, values: Values) -> Values:
         The law on the engine's head.
     """
     outcome, ys = engine.joint.outcome, np.asarray(engine.head_of_outcomes()[0])
-    upper = values.upper if what == "mean" else values.ratio_upper
-    resolved = np.isfinite(upper) & (values.mass_lower > 0) | (values.mass_upper == 0)
-    first, last = _block(resolved, outcome)
+    first, last = _block(_known(values, what), outcome)
     held = math.fsum(np.asarray(values.mass_lower[first:last], float).tolist())
     total = beyond(engine, kind, what, ys[first:last], 1.0 - held + 2.0**-50)
     changed: dict[str, Any] = {"rest": total}
@@ -110,6 +109,17 @@ def beyond(engine: Any, kind: str, what: str, ys: np.ndarray, mass: float = 1.0)
     if outcome.lower is None:
         total += _behind(engine, kind, what, float(ys[0]), -1.0, mass)
     return total * (1 + 2.0**-50)
+
+
+def resolved(values: Values, outcome: Any, ys: np.ndarray) -> np.ndarray:
+    """Return the outcomes of a head up to the first one that floats do not resolve."""
+    return ys[slice(*_block(_known(values, "mean") & (values.mass_lower > _LEAST), outcome))]
+
+
+def _known(values: Values, what: str) -> np.ndarray:
+    """Return which outcomes floats resolve."""
+    upper = values.upper if what == "mean" else values.ratio_upper
+    return np.isfinite(upper) & (values.mass_lower > 0) | (values.mass_upper == 0)
 
 
 def _block(resolved: np.ndarray, outcome: Any) -> tuple[int, int]:

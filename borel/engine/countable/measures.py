@@ -2,7 +2,9 @@ r"""f-information and LDP on countable alphabets: a head cell by cell, and bound
 
 With t = f(y|x) / f_Y(y), the rest of :math:`E \varphi(t)` is bounded by the masses that P_XY and
 P_X x P_Y have there: :math:`|a - b|/2` and :math:`(\sqrt a - \sqrt b)^2/2` by (a + b)/2; and, as
-t <= 1 / p_min for finitely many secrets, :math:`a \log t - a + b` and :math:`(a - b)^2 / b`.
+t <= 1 / p_min for finitely many secrets, :math:`a \log t - a + b` and :math:`(a - b)^2 / b`. Of
+countable secrets log t <= PML bounds the first one: by its values on the head of outcomes, and by
+its mean beyond it.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.countable.law_measures import LawMeasures
+from borel.engine.countable.means_beyond_head import beyond, resolved
 from borel.engine.divergences.hockey_sticks import Ends, finite_excess, probability_of
 from borel.engine.problem.discretised_pair import BITS, share
 from borel.engine.problem.thresholds import Threshold
@@ -22,6 +25,7 @@ from borel.errors import NotYet
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.intervals.rounding import log_fraction, log_ratio_bounds, scaled
 from borel.probability.bound import Bound
+from borel.probability.normalisation import head_of
 
 if TYPE_CHECKING:
     from borel.probability.generators import Generator
@@ -39,8 +43,7 @@ class CountableMeasures(LawMeasures):
         """Enclose the f-divergence of P_XY from P_X x P_Y."""
         if f.reason:
             raise NotYet("bl.f_information", missing=f"a function that can be traced: {f.reason}")
-        ys, whole = self.head_of_outcomes()
-        ys = np.asarray(ys)[:_OUTCOMES] if not whole else np.asarray(ys)
+        ys, whole = self._outcomes(f)
         head = self._head(_SECRETS)  # type: ignore[attr-defined]
         marginal = self.column(ys)[0]  # type: ignore[attr-defined]
         y = ys.astype(float)[:, None]
@@ -50,15 +53,40 @@ class CountableMeasures(LawMeasures):
         with precision(BITS):
             low, high, seen, paired, all_ = self._sum(f, head, marginal, kernel)
             whole = whole and all_ and not len(head.boxes[0])
-            beyond = self._rest(f, 1 - seen, 1 - paired, whole)
-            total = low.union(high + beyond[1]) if beyond is not None else None
+            rest = self._rest(f, 1 - seen, 1 - paired, whole)
+            if rest is None and f.name == "kl" and all_:
+                rest = self._rest_of_information(ys, 1 - seen, 1 - paired)
+            total = low.union(high + rest[1]) if rest is not None else None
             least = -math.inf  # of a user's f the rest may be negative, and nothing bounds it
-            if beyond is not None or f.graph is None:
-                least = ends(low + (beyond[0] if beyond is not None else 0))[0]
+            if rest is not None or f.graph is None:
+                least = ends(low + (rest[0] if rest is not None else 0))[0]
             most = math.inf if total is None else ends(total)[1]
         if f.graph is None:
             least = max(least, 0.0)
         return self.bound(least, max(most, least), units=f.units)
+
+    def _outcomes(self, f: Generator) -> tuple[np.ndarray, bool]:
+        """Return the outcomes to look at, and whether they are all."""
+        ys, whole = self.head_of_outcomes()
+        if whole:
+            return np.asarray(ys), True
+        if self._finite_prior is None and f.name == "kl":  # type: ignore[attr-defined]
+            ys = resolved(self.law("pml"), self.joint.outcome, np.asarray(ys))  # type: ignore[attr-defined]
+            return ys, False
+        return head_of(self.joint.outcome, min(len(ys), _OUTCOMES)), False
+
+    def _rest_of_information(
+        self, ys: np.ndarray, product: Any, joint: Any
+    ) -> tuple[Any, Any] | None:
+        """Bound what the cells beyond the head add to the mean of t log t - t + 1, log t <= PML."""
+        values = self.values_at("pml", ys)  # type: ignore[attr-defined]
+        most = ball(float(np.max(values.upper, initial=0.0)))
+        held = math.fsum(np.asarray(values.mass_lower, float).tolist())
+        more = beyond(self, "pml", "mean", ys, 1.0 - held + 2.0**-50)
+        if not (most.is_finite() and more < math.inf):
+            return None
+        b, a = product.upper().max(ball(0)), joint.upper().max(ball(0))
+        return ball(0), a * most + ball(more) + b
 
     def _sum(self, f: Generator, head: Any, marginal: Any, kernel: Any) -> tuple[Any, ...]:
         """Return the sum over the head, and what P_X x P_Y and P_XY have there at least.
@@ -194,7 +222,9 @@ class CountableMeasures(LawMeasures):
                 _log_quotient(top.upper[j], bottom.lower[j]),
             )
             low, high = max(low, pair[0][0]), max(high, pair[1][1])
-        return self.bound(low, high if whole or low == math.inf else math.inf)
+        if not whole and high < math.inf:
+            high = max(high, self.beyond_head("ldp"))
+        return self.bound(low, high)
 
 
 def _log_quotient(a: float, b: float) -> tuple[float, float]:

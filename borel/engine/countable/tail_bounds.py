@@ -19,12 +19,13 @@ from flint import arb
 
 from borel.numerics.balls.arithmetic import ball, ends, precision
 from borel.numerics.germs.arithmetic import Rules
-from borel.numerics.germs.exponential_scale import affine, on_scale, powers, scales
+from borel.numerics.germs.exponential_scale import on_scale, powers, scales
 from borel.numerics.germs.interpreter import PowerProgram, range_of, ray
 from borel.numerics.germs.order_bounds import Ray
 from borel.numerics.germs.specialisation import settled
 from borel.numerics.germs.values import BITS, ZERO, Power, Real, UndecidedRule, box
 from borel.numerics.graphs import rewrite
+from borel.numerics.graphs.affine_nodes import affine
 from borel.numerics.graphs.graph import GraphBuilder
 
 if TYPE_CHECKING:
@@ -45,28 +46,32 @@ class _Part(NamedTuple):
     most: Any
 
 
-def beyond(engine: Any, kind: str, last: float) -> float:
+def beyond(engine: Any, kind: str, last: float, side: float = 1.0) -> float:
     """Bound a leakage at every integer outcome y > last.
 
     Parameters
     ----------
     engine : CountableEngine
-        The joint; its outcomes are integers with a lower end and without an upper one.
-    kind : {"pml", "pmc"}
-        Which leakage.
+        The joint; its outcomes are integers.
+    kind : {"pml", "pmc", "ldp"}
+        Which leakage; for "ldp" that is the largest log f(y|x) - log f(y|x').
     last : float
         The head's last outcome.
+    side : {1, -1}
+        For -1 the outcomes are those with -y > last.
 
     Returns
     -------
     float
         Infinite where nothing is proved.
     """
-    best = math.inf
-    for y, t0 in _rays(engine, float(last)):
+    best, kernel = math.inf, _kernel(engine, side)
+    if kernel is None:
+        return best
+    for y, t0 in _rays(kernel, float(last)):
         try:
             with precision(BITS):
-                best = min(best, _Tail(engine, y, t0, float(last)).bound(kind))
+                best = min(best, _Tail(engine, kernel, y, t0, float(last)).bound(kind))
         except UndecidedRule:
             continue
     return best
@@ -82,11 +87,14 @@ def envelope(engine: Any, start: float) -> Iterator[tuple[Any, Any]]:
     start : float
         The first outcome.
     """
-    for y, t0 in _rays(engine, start - 1.0):
+    kernel = _kernel(engine, 1.0)
+    if kernel is None:
+        return
+    for y, t0 in _rays(kernel, start - 1.0):
         if not y.scale:
             continue
         try:
-            whole = _Tail(engine, y, t0, start - 1.0).marginal()
+            whole = _Tail(engine, kernel, y, t0, start - 1.0).marginal()
         except UndecidedRule:
             continue
         if isinstance(whole, Power) and whole.base == 0 and whole.w[1].is_finite():
@@ -95,15 +103,31 @@ def envelope(engine: Any, start: float) -> Iterator[tuple[Any, Any]]:
             yield whole.w[1] * (-rate * ball(start)).exp(), rate
 
 
-def _rays(engine: Any, last: float) -> list[tuple[Ray, float]]:
-    """Return rays through all outcomes beyond the head; none where the outcomes do not fit."""
+def _kernel(engine: Any, side: float) -> Graph | None:
+    """Return the kernel, for -1 that of -Y; None where the outcomes have an end on that side."""
     outcome, density = engine.joint.outcome, engine.mechanism.density
-    if outcome.kind != "countable" or outcome.lower is None or outcome.upper is not None:
+    if outcome.kind != "countable" or density is None or density.graph is None:
+        return None
+    if (outcome.upper if side > 0 else outcome.lower) is not None:
+        return None
+    graph = _linear(density)
+    if side > 0:
+        return graph
+    b = GraphBuilder()
+    y = b.add("negative", b.add("input", "y"))
+    return b.graph(
+        b.append(graph, inputs={n: y if n == "y" else b.add("input", n) for n in graph.inputs})[-1]
+    )
+
+
+def _rays(kernel: Graph, last: float) -> list[tuple[Ray, float]]:
+    """Return rays through all outcomes beyond the head; none where the head is too short."""
+    if not last >= 2 * _POINTS:
         return []
-    if density is None or density.graph is None or not last >= 2 * _POINTS:
-        return []
-    out = [(Ray(ray(0.0, -1.0, 1.0, 1.0), "y = 1/t", {"infinity": 1}), 1 / last)]
-    for scale in scales(density.graph):
+    far = ray(0.0, -1.0, 1.0, 1.0)
+    out = [(Ray(far, "y = 1/t", {"infinity": 1}), 1 / last)]
+    # an absolute value hides a scale until it is known which one it is
+    for scale in scales(settled(_bound(kernel, 0.0), {"y": far}, 1 / last)):
         base = math.e if isinstance(scale, str) else scale
         t0 = base ** -(last + 0.5) if (last + 1) * math.log(base) < 700 else 0.0
         if t0 > 0:
@@ -114,9 +138,9 @@ def _rays(engine: Any, last: float) -> list[tuple[Ray, float]]:
 class _Tail:
     """The parts of the secrets along one ray of outcomes."""
 
-    def __init__(self, engine: Any, y: Ray, t0: float, last: float):
+    def __init__(self, engine: Any, kernel: Graph, y: Ray, t0: float, last: float):
         self.y, self.t0, self.rules = y, t0, Rules(t0)
-        self.density, self.prior = engine.mechanism.density, engine.prior
+        self.kernel, self.prior = kernel, engine.prior
         self.fits = range_of(y.value, t0)[0] > last - 1  # what it leaves out is in the head
         self.fits &= range_of(y.value, t0)[0] <= last + 1
         self.parts = list(self._parts(engine)) if self.fits else []
@@ -130,8 +154,12 @@ class _Tail:
             inverse = rules.reciprocal(one.kernel)
             total = ball(0)
             for other in self.parts:
+                ratio = rules.multiply(other.kernel, inverse)
+                if kind == "ldp":
+                    total = total.max(rules.range(ratio)[1])
+                    continue
                 mass = other.most if kind == "pmc" else other.least
-                low, high = rules.range(rules.multiply(rules.multiply(other.kernel, inverse), mass))
+                low, high = rules.range(rules.multiply(ratio, mass))
                 total += high if kind == "pmc" else low.max(arb(0))
             if kind == "pml":
                 if not total > 0:
@@ -152,7 +180,6 @@ class _Tail:
         return total
 
     def _parts(self, engine: Any) -> Any:
-        density = self.density
         finite = engine._finite_prior
         head = finite or engine._head(_POINTS)
         points = np.asarray(head.points, float)
@@ -164,19 +191,19 @@ class _Tail:
         for x, low, high in zip(points, head.low, head.high, strict=True):
             if high > 0:
                 mass = (_number(float(low)), _number(float(high)))
-                yield _Part(self._run(_bound(density, float(x)), {}), *mass)
+                yield _Part(self._run(_bound(self.kernel, float(x)), {}), *mass)
         if finite is not None:
             return
         if not (len(head.boxes[0]) == 1 and math.isinf(head.boxes[1][0])):
             raise UndecidedRule("secrets without a lower end")
-        together, steps = _apart(density)
+        together, steps = _apart(self.kernel)
         rest = box((arb(float(head.boxes[0][0])), arb.pos_inf()), still=True)
         yield _Part(self._run(together, {"x": rest}), _number(0.0), _number(float(head.tail)))
         for k in steps:
-            along = rewrite.diagonal(_linear(density))[0].bind({"offset": float(k)})
+            along = rewrite.diagonal(self.kernel)[0].bind({"offset": float(k)})
             if self.prior.density is None:
                 raise UndecidedRule("a prior without a density")
-            p = _linear(self.prior.density, "x")
+            p = _linear(self.prior.density)
             shifted = _shifted(p, float(k))
             mass = self._run(shifted, {})
             yield _Part(self._run(along, {}), mass, mass)
@@ -197,7 +224,7 @@ def _number(value: float) -> Power:
     return box((arb(value), arb(value)), still=True)
 
 
-def _linear(density: Density, name: str = "y") -> Graph:
+def _linear(density: Density) -> Graph:
     """Return the graph of a density itself."""
     graph = density.graph
     if graph is None:
@@ -205,8 +232,7 @@ def _linear(density: Density, name: str = "y") -> Graph:
     return rewrite.linear_of(graph) if density.log else graph
 
 
-def _bound(density: Density, x: float) -> Graph:
-    graph = _linear(density)
+def _bound(graph: Graph, x: float) -> Graph:
     return graph.bind({"x": x}) if "x" in graph.inputs else graph
 
 
@@ -217,9 +243,8 @@ def _shifted(graph: Graph, k: float) -> Graph:
     return b.graph(b.append(graph, inputs=dict.fromkeys(graph.inputs, x))[-1])
 
 
-def _apart(density: Density) -> tuple[Graph, list[int]]:
+def _apart(graph: Graph) -> tuple[Graph, list[int]]:
     """Return the kernel at secrets for which no x = y + k that it asks about holds; and the k."""
-    graph = _linear(density)
     forms, steps = affine(graph, ("y", "x")), set()
     b = GraphBuilder()
     place: list[int] = []

@@ -11,11 +11,15 @@ Scales: r = width t^a with a in [a_k, a_k+1], for 0 = a_0 < a_1 < ... < q, and r
 p <= c r^B, the secrets nearer than width t^a_k have a mass of at most C t^(a_k (B + 1)), which
 multiplies the kernel's largest value on the piece. (An exponent that is an interval encloses the
 kernel for every t and every exponent in it: all r of the piece, that is.)
+
+Where noise is bounded, the outcomes within t of the last one come from secrets within t of an end:
+f_Y is at most the kernel's largest value times their mass.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -71,6 +75,9 @@ class MarginalOrder:
         """Bound f_Y along a ray by an order larger than ``than``; None where there is none."""
         if not self.fits:
             return None
+        beside = self._memo.fact((repr(y.data), t0), lambda: self._beside_end(y, t0))
+        if beside is not None and beside[0] > than:
+            return LeadingTerm(*beside)
         bounds = []
         for a, b in _cut(self.boxes, y):
             box = Ray(slack(a, b), "", {"box": [a, b]})
@@ -93,6 +100,32 @@ class MarginalOrder:
         # the boxes' masses add up to 1, the others to at most their number of the largest
         height += math.log(len(bounds) + 2.0)
         return LeadingTerm(worst, height)
+
+    def _beside_end(self, y: Ray, t0: float) -> Found | None:
+        """Bound f_Y by the secrets within t of an end, where those beyond do not lead to y.
+
+        With y = y0 + t and the lower end e of the secrets, x >= e + t has an offset x - y of
+        e - y0 at least; at the upper end likewise.
+        """
+        if "base" not in y.data or y.scale:
+            return None
+        base, sign = y.data["base"], int(y.data["sign"])
+        ends = float(self.secret.lower[0]), float(self.secret.upper[0])
+        end, far = ends if sign > 0 else ends[::-1]
+        place = Fraction(end) - Fraction(base)
+        last = math.nextafter(far - base, sign * math.inf)
+        if float(place) != place or not sign * float(place) < sign * last:
+            return None
+        box = sorted((float(place), last))
+        beyond = self.kernel(y, Ray(slack(*box), "", {"box": box}, diagonal=True), t0).most
+        f = self.kernel(y, Ray(slack(*ends), "", {"box": [*ends]}), t0).most
+        p = self._density(end, sign, 2 * t0)
+        if beyond is None or beyond[1] > -math.inf or f is None or p is None or f[1] == -math.inf:
+            return None
+        power = p[0] + 1
+        if not power > _MARGIN:
+            return None
+        return _part(f[0] + power, (f[1], p[1]), (power, 1.0))
 
     def _density(self, place: float, sign: int, width: float) -> tuple[float, float] | None:
         """Bound p <= e^w r^B at the distances r < width from a place: (B, w)."""

@@ -68,6 +68,7 @@ class Rays:
         seen: set[tuple[float, int]] = set()
         marks = [float(v) for v in (*self.secret.lower, *self.secret.upper)]
         marks += getattr(self.engine.joint.mechanism, "breaks", ())
+        marks += getattr(self.engine.surface, "turns", ())
         first = [(self.line.lower, self.line.upper), *((m, m) for m in marks if math.isfinite(m))]
         for low, high in (*first, *ends[:12]):
             for place, sign in ((low, 1), (high, -1), (low, -1), (high, 1)):

@@ -14,7 +14,9 @@ import numpy as np
 from borel.engine.kernels import unbounded_secrets
 from borel.engine.kernels.leakage_on_boxes import charged
 from borel.engine.problem.secret_and_kernel import boxes
+from borel.numerics.germs.tail_quotients import TailRatios
 from borel.numerics.graphs import rewrite
+from borel.numerics.graphs.constant_folding import folded
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.interpreter import Program
@@ -29,6 +31,7 @@ _ORDER = 6
 _PIECES = 48
 _KINKS = 4
 _LOOSE = 1e-13
+_ROWS = 32
 
 
 def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float, float]:
@@ -45,10 +48,9 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
         return 0.0, np.inf
     if ((places < ends[0]) | (places > ends[1])).any():
         return 0.0, np.inf
-    if (
-        len(places) and unbounded_secrets.JUMPS & surface.graph.operations
-    ):  # an atom may be where f jumps
-        return 0.0, np.inf
+    if len(places) and unbounded_secrets.JUMPS & surface.graph.operations:
+        # an atom may be where f jumps
+        return (0.0, np.inf) if surface.secret.continuous else _of_rows(surface, kind, low, high)
     with np.errstate(all="ignore"):
         best = 0.0, np.inf
         for log in surface.logs:
@@ -61,6 +63,37 @@ def leakage(surface: Surface, kind: str, low: float, high: float) -> tuple[float
         if best[0] > 0 and not alive(surface, low, high):
             best = 0.0, best[1]
     return best if best[0] <= best[1] else (0.0, np.inf)
+
+
+def _of_rows(surface: Surface, kind: str, low: float, high: float) -> tuple[float, float]:
+    """Enclose the leakage of a finite secret by differences of its rows, which cancel exactly."""
+    secret, (name,) = surface.secret, surface.secret.names
+    count = len(secret.atoms)
+    if count > _ROWS or np.isfinite([low, high]).sum() != 1 or not (secret.weight_low > 0).all():
+        return 0.0, np.inf
+    rows = [folded(surface.graph.bind({name: x})) for x in secret.atoms[:, 0].tolist()]
+    tails = TailRatios(rows)
+    if not tails.finite(low, high):
+        return 0.0, np.inf
+    ends = np.zeros((2, count, count))  # of log f(y|x_j) - log f(y|x_i)
+    for i in range(count):
+        for j in range(count):
+            ends[:, i, j] = tails.difference(j, i, low, high) if i != j else 0.0
+    if kind == "ldp":
+        return max(float(ends[0].max()), 0.0), float(ends[1].max())
+    with np.errstate(all="ignore"):
+        logs = [_log(_weighted((ends[0, i], ends[1, i]), secret)) for i in range(count)]
+    if kind == "pml":
+        logs = [(-high_, -low_) for low_, high_ in logs]
+    return tuple(max(0.0, *(v[k] for v in logs)) for k in (0, 1))  # type: ignore[return-value]
+
+
+def _log(total: tuple[float, float]) -> tuple[float, float]:
+    """Enclose the logarithm of a number > 0."""
+    if not total[0] > 0:
+        return -np.inf, np.inf
+    found = elementary.logarithm((np.array([[total[0]]]), np.array([[total[1]]])), 0)
+    return float(found[0][0, 0]), float(found[1][0, 0])
 
 
 def _ends(secret: Secret) -> tuple[float, float]:
@@ -265,9 +298,7 @@ def _from_end(
     total = batched.settled((total[0][None], total[1][None]))
     if not total[0][0] > 0:
         return 0.0, np.inf
-    log_low, log_high = (
-        float(v[0, 0]) for v in elementary.logarithm((total[0][None], total[1][None]), 0)
-    )
+    log_low, log_high = _log((float(total[0][0]), float(total[1][0])))
     if kind == "ldp":
         low_, high_ = top_low - bottom_high, top - bottom
     elif kind == "pml":

@@ -16,7 +16,7 @@ import numpy as np
 
 from borel.engine.kernels.essential_supremum import CentredBoxes, extremes
 from borel.engine.kernels.marginal_on_boxes import ORDER, Marginal, full, geometry
-from borel.engine.kernels.maximiser_tubes import tubes
+from borel.engine.kernels.maximiser_tubes import along_kink, tubes
 from borel.engine.kernels.quadrature_rules import power
 from borel.engine.kernels.scalar_statistics import summary
 from borel.engine.kernels.unbounded_secrets import JUMPS
@@ -114,9 +114,11 @@ def side(
     seen = extremes(surface, (centre, centre), n, sign=sign, tol=tol, deadline=deadline)
     place = np.where(np.isfinite(seen.place), seen.place, 0.0)
     tube, speed, still = None, np.zeros(n), np.ones(n, bool)
-    start_at = place
+    start_at, kinked = place, np.zeros(n, bool)
     if surface.secret.continuous and surface.secret.dim == 1 and not len(surface.secret.atoms):
-        tube = tubes(surface, low, high, centre, half, place[:, 0], sign)
+        boxes_ = low, high, centre, half, place[:, 0], sign
+        tube, kinked = along_kink(surface, *boxes_, tubes(surface, *boxes_))
+        place = np.where(kinked[:, None], centre[:, None], place)
         start_at, speed, still = tube.place[:, None], tube.speed, np.isinf(tube.excess)
     lines: list[tuple[np.ndarray, np.ndarray | None]] = [(start_at, speed)]
     lines += [(place, None)] * (surface.diagonal is not None)
@@ -128,6 +130,12 @@ def side(
         sound.append(fine)
         smooth.append(even)
         flat = np.maximum(flat, least)
+    if kinked.any():  # the first path is the one along x = y
+        paths[0] = tuple(
+            tuple(np.where(kinked, v, u) for u, v in zip(*ends, strict=True))
+            for ends in zip(*paths, strict=True)
+        )
+        sound[0], smooth[0] = (np.where(kinked, v[1], v[0]) for v in (sound, smooth))
     if surface.diagonal is not None and not sound[-1].all() and JUMPS & surface.graph.operations:
         for towards in (-1.0, 1.0):
             path, fine = _beside(surface, low, high, centre, half, place[:, 0], towards, sign)

@@ -11,6 +11,9 @@ an interval T of secrets that holds the path (no branch of the kernel changes th
 where C is half the second derivative of L_x along the path. With x0 where L(c, .) is largest and
 ``v = -L_xy / L_xx`` the first terms vanish: the excess is of fourth order in the width of the box.
 Mixed derivatives are differences of derivatives along several directions.
+
+Where the kernel has a kink along x = y, as Laplace noise has, that is the path: if L(y, y + s)
+rises up to s = 0 and falls from there on, for every y of the box, nothing around exceeds it.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ _REACHES = (64.0, 24.0, 10.0, 5.0, 3.0)
 """Sizes of T, in units of what the extreme moves by while y leaves the centre."""
 _NEWTON, _FINE, _PARTS = 3, 2.0**20, 4
 _UP = 1 + 2.0**-40
+_KINKS = frozenset(("absolute", "maximum", "minimum", "fmax", "fmin"))
 
 
 class Tubes(NamedTuple):
@@ -163,6 +167,51 @@ def _tubes(surface, low, high, centre, half, place, sign) -> Tubes:
             old[k[good]] = new[good]
         todo[k[good]] = False
     return out
+
+
+def along_kink(
+    surface: Surface, low, high, centre, half, place, sign: float, known: Tubes
+) -> tuple[Tubes, np.ndarray]:
+    """Follow the extreme along x = y where it is at a kink there, and say on which boxes it is.
+
+    Parameters
+    ----------
+    low, high, centre, half, place : ndarray (n,)
+        As in `tubes`.
+    known : Tubes
+        Those that were found already.
+    """
+    done = np.zeros(len(low), bool)
+    if surface.diagonal is None or not _KINKS & surface.graph.operations:
+        return known, done
+    out = Tubes(*(np.array(v) for v in known))
+    program, _ = surface.diagonal
+    near = np.isinf(known.excess) & (np.abs(place - centre) <= half / 64)
+    for reach in _REACHES:
+        k = np.flatnonzero(near & ~done)
+        if not len(k):
+            break
+        r, zero = reach * half[k], np.zeros(len(k))
+        y = arithmetic.constant(low[k], high[k])
+        slopes = []
+        for a, b in ((-r, zero), (zero, r), (-r, r)):
+            offset = arithmetic.variable(a, b, 1)
+            with np.errstate(all="ignore"):
+                found = program.run({"y": y, "offset": offset}, 1).jet
+            slope = arithmetic.entry(found if sign > 0 else batched.negative(found), 1)
+            slopes.append(tuple(np.broadcast_to(v, len(k)) for v in slope))
+        rises, falls = slopes[0][0] >= 0, slopes[1][1] <= 0
+        good = rises & falls & np.isfinite(slopes[2][0]) & np.isfinite(slopes[2][1])
+        # of every y of the box these are nearer than r
+        left = np.nextafter(high[k] - r, np.inf)
+        right = np.nextafter(low[k] + r, -np.inf)
+        good &= left < right
+        k = k[good]
+        new = centre[k], np.zeros(len(k)), left[good], right[good], np.zeros(len(k))
+        for value, old in zip(new, out, strict=True):
+            old[k] = value
+        done[k] = True
+    return out, done
 
 
 def _curved(inside: _Kernel, low, high, centre, x0, speed, scale) -> np.ndarray:

@@ -21,6 +21,7 @@ import numpy as np
 
 from borel.engine.problem.secret_and_kernel import boxes
 from borel.numerics.germs.tail_quotients import TailRatios
+from borel.numerics.graphs.constant_folding import folded
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
@@ -57,7 +58,7 @@ class FarMeans:
         self.logs = [Program(g) if "y" in g.inputs else None for g in logs]
 
     def _bound(self, name: str, x: float) -> Graph:
-        return self.graph.bind({name: x}) if name in self.graph.inputs else self.graph
+        return folded(self.graph.bind({name: x})) if name in self.graph.inputs else self.graph
 
     def _places(self) -> list[float]:
         """Return secrets among which the largest and the least value of the kernel are."""

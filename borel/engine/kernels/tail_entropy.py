@@ -13,7 +13,8 @@ gives the same bound, and s = 1.
 
 The mean distance is finite for Y = g(X) + U if those of g(X) and U are: where the logarithm of
 their densities falls at least at a rate, and g has a bounded slope. So nothing has to be known of
-f_Y far out: secrets may be unbounded, or counts. For a mixture of such kernels the sum will do.
+f_Y far out: secrets may be unbounded, or counts. For a mixture of such kernels the sum will do, and
+for any other kernel of counts that its masses fall from a multiple of x on (`ratios_far_out`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from borel.engine.kernels.means_far_out import falling
+from borel.engine.kernels.ratios_far_out import fall_of
 from borel.engine.problem.kernel_normalisation import noise_of
 from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
@@ -33,6 +35,7 @@ from borel.numerics.intervals import batched, interpreter
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
 from borel.probability.alphabets import Interval
+from borel.probability.density import ranges_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -80,10 +83,10 @@ class FarEntropy:
     @cached_property
     def height(self) -> float:
         """Bound log f from above."""
-        if not self._noises:
-            return math.inf
         if self.counts:
             return 0.0  # a mass is at most 1
+        if not self._noises:
+            return math.inf
         cuts, top = np.concatenate([[-math.inf], np.linspace(-32, 32, 129), [math.inf]]), -math.inf
         for noise, _ in self._noises:
             with np.errstate(all="ignore"):
@@ -96,12 +99,32 @@ class FarEntropy:
     @cached_property
     def distance(self) -> float:
         """Bound E|Y| from above."""
+        if self.counts and not self._noises:
+            return self._by_ratios()
         total = 0.0 if self._noises else math.inf
         for noise, g in self._noises:
             ends = (-math.inf, math.inf) if g is not None else self._ends
             total += first_moment(noise, "y", *ends, points=self.counts)
             if g is not None and math.isfinite(total):
                 total += self._of_secret(g)
+        return total * _UP
+
+    def _by_ratios(self) -> float:
+        """Bound E|Y| by the outcome from which the masses fall, for each secret (`fall_of`)."""
+        engine, total = self.engine, 0.0
+        ranges = ranges_of(engine.joint.mechanism.density)
+        if engine.secret.dim > 1:
+            return math.inf
+        for end in self._ends:
+            if math.isfinite(end):
+                total += abs(end)
+                continue
+            fall = fall_of(engine.surface.graph, "y", math.copysign(1.0, end), ranges)
+            if fall is None or not fall.rate > 0:
+                return math.inf
+            q, left = math.exp(-fall.rate), -math.expm1(-fall.rate) * (1 - 2.0**-40)
+            away = fall.slope * self._of_secret(Graph((_X,), ("x",)))
+            total += (fall.start + 1 + away + q / left**2) * _UP
         return total * _UP
 
     @property

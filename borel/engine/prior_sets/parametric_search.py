@@ -93,16 +93,24 @@ def least(v: np.ndarray, family: TracedFamily) -> Least:
 
 
 def charged(family: TracedFamily) -> tuple[np.ndarray, np.ndarray]:
-    """Return which secrets every theta certainly charges, and which some theta may charge.
+    """Return which secrets thetas charge beside any theta, and which some theta may charge.
 
-    A figure's lower end counts the first only, as the theta that it comes from charges them; its
-    upper end counts all of the second.
+    A figure's lower end counts the first only: the theta that it comes from charges them, or others
+    as close as one likes do, and the figure is continuous in theta. Such a probability is positive
+    on a box, or rises or falls along an axis there, so that it is 0 on no open set; and its slopes
+    are bounded. An upper end counts all of the second.
     """
     low, high = family.low[None].copy(), family.high[None].copy()
     for _ in range(6 * len(family.low)):
         low, high = _halved(low, high)
     p = _probabilities(family, low, high, None)[0]
-    return np.all(p[0] > 0, axis=1), np.any(p[1] > 0, axis=1)
+    sure, smooth = p[0] > 0, np.ones(p[0].shape, bool)
+    for k in range(len(family.low)):
+        _, slopes = _probabilities(family, low, high, k)
+        assert slopes is not None
+        sure = sure | (slopes[0] > 0) | (slopes[1] < 0)
+        smooth &= np.isfinite(slopes[0]) & np.isfinite(slopes[1])
+    return np.all(p[0] > 0, axis=1) | np.all(sure & smooth, axis=1), np.any(p[1] > 0, axis=1)
 
 
 def _halved(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

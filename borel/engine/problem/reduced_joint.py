@@ -1,8 +1,8 @@
-"""Joints of several secrets as ones of a weighted sum of them, where the kernel depends on that.
+"""Joints of a simpler secret: of a weighted sum of several, or of a step function of one.
 
-Leakages are those of the sum: f(y|x) and the law of Y are the same. Where its law is
-known f_Y is an integral over a line, and what bends or jumps along y = (the sum) does so along
-y = x.
+Where the kernel depends on the secrets by that alone, leakages are those of it: f(y|x) and the law
+of Y are the same. Where the law of a sum is known f_Y is an integral over a line, and what bends or
+jumps along y = (the sum) does so along y = x. A step function has finitely many values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from borel.engine.problem.prior_masses import SUM_OF_NORMALS
 from borel.engine.problem.prior_normalisation import SUM_IN_A_BOX, miss
+from borel.engine.problem.step_secrets import law_of_steps, of_labels, through_steps
 from borel.numerics.graphs.graph import Graph
+from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.reduction.normal_sum import NormalLaw
 from borel.numerics.reduction.scalar_statistic import reduced
 from borel.probability.alphabets import Interval
@@ -27,6 +29,7 @@ MOST = 64
 
 if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Secret
+    from borel.probability.alphabets import Alphabet
     from borel.probability.mechanism import Mechanism
 
 
@@ -61,6 +64,31 @@ def on_a_line(joint: Joint) -> Joint | None:
     return Joint(sums, _mechanism(mechanism, line, kernel, masses))
 
 
+def on_steps(joint: Joint) -> Joint | None:
+    """Return a joint of a secret on a line as one of a step function of it, if it is one.
+
+    A constant is one of any secret.
+    """
+    prior, mechanism = joint.prior, joint.mechanism
+    densities = [mechanism.density, *mechanism.masses.values()]
+    if any(d is None or d.graph is None for d in densities):
+        return None
+    graphs, steps = through_steps([simplified(d.graph) for d in densities])
+    read = {args[0] for g in graphs for op, args in g.nodes if op == "input"}
+    if not {n for n in read if n[0] != "w"} <= {"y"}:
+        return None
+    found = law_of_steps(prior, steps)
+    if found is None:
+        return None
+    law, values = found
+    kernel, *others = (
+        Density(None, {**d.alphabets, "x": law.on}, log=d.log, graph=of_labels(graph, values))
+        for d, graph in zip(densities, graphs, strict=True)
+    )
+    masses = dict(zip(mechanism.masses, others, strict=True))
+    return Joint(law, _mechanism(mechanism, law.on, kernel, masses))
+
+
 def on_a_number(joint: Joint, graph: Graph, secret: Secret) -> Joint:
     """Return a joint of the number that a kernel reads of several secrets, as if uniform.
 
@@ -76,11 +104,11 @@ def on_a_number(joint: Joint, graph: Graph, secret: Secret) -> Joint:
 
 
 def _mechanism(
-    mechanism: Mechanism, line: Interval, density: Density, masses: dict[float, Density]
+    mechanism: Mechanism, secret: Alphabet, density: Density, masses: dict[float, Density]
 ) -> Mechanism:
-    """Return a mechanism with other densities, of a secret on a line."""
+    """Return a mechanism with other densities, of another secret."""
     out = copy(mechanism)
-    out.secret, out.closed_forms, out.reference_prior = line, ClosedForms(), None
+    out.secret, out.closed_forms, out.reference_prior = secret, ClosedForms(), None
     out.cdf = out.survival = out.sampler = None
     out.density, out.masses = density, masses
     return out

@@ -17,6 +17,8 @@ from borel.engine.problem.prior_positivity import positive_on, prover
 from borel.engine.problem.truncated_prior import assumed, head_of_prior, trimmed
 from borel.errors import NotEnclosed
 from borel.numerics.graphs import float64, rewrite
+from borel.numerics.graphs.branch_points import branch_points
+from borel.numerics.graphs.operations import COMPARISONS, STEPS
 from borel.numerics.intervals import interpreter
 from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets import arithmetic
@@ -169,11 +171,38 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
         weights = np.array(list(charged.values()), float)  # a Fraction was rounded to its float
         out.weight_low, out.weight_high = np.nextafter(weights, 0.0), np.nextafter(weights, 1.0)
     Program(out.log_density)  # type: ignore[arg-type]  # an operation it does not know raises here
+    if on.dim == 1 and not out.positive:
+        _leave_ends(out)
+    if on.dim == 1 and COMPARISONS & density.graph.operations:
+        inner = branch_points(density.graph, "x").tolist()
+        out.breaks = tuple(sorted({*out.breaks, *(c for c in inner if out.lower < c < out.upper)}))
     if not out.positive:
         ends = out.lower, out.upper
         assert out.log_density is not None
         out.positive = positive_on(out.log_density, names, *ends, prior.breaks)
     return out
+
+
+def jumps_of(mechanism: Any) -> tuple[float, ...]:
+    """Return the declared breaks of a kernel, and where its conditions on a secret alone turn."""
+    graph, secret = mechanism.density.graph, mechanism.secret
+    if secret.dim > 1 or not (STEPS | COMPARISONS) & graph.operations:
+        return tuple(mechanism.breaks)
+    return tuple(sorted({*mechanism.breaks, *branch_points(graph, "x").tolist()}))
+
+
+def _leave_ends(secret: Secret) -> None:
+    """Leave out what is beside the ends of a line where the density is 0, up to where it turns."""
+    assert secret.log_density is not None and secret.program is not None
+    ends = float(secret.lower[0]), float(secret.upper[0])
+    turns = branch_points(secret.log_density, "x")
+    cuts = np.array([ends[0], *turns[(ends[0] < turns) & (turns < ends[1])], ends[1]])
+    x = {"x": arithmetic.variable(cuts[:-1], cuts[1:], 1)}
+    high = arithmetic.entry(secret.program.run(x, 1).jet, 0)[1]
+    alive = np.flatnonzero(np.broadcast_to(high, len(cuts) - 1) > -math.inf)
+    if 0 < len(alive) and alive[-1] - alive[0] < len(cuts) - 2:
+        secret.lower, secret.upper = cuts[[alive[0]]], cuts[[alive[-1] + 1]]
+        secret.moments = None  # they are of the ends that were there
 
 
 def _finite(prior: Measure, names: tuple[str, ...]) -> Secret:
@@ -367,6 +396,17 @@ class Surface:
         """Whether the kernel may have a kink on the line x = y, for a secret on it."""
         kinks = {"absolute", "maximum", "minimum", "where", "sign"} & self.graph.operations
         return self.diagonal is not None and bool(kinks) and not self.secret.breaks
+
+    @cached_property
+    def turns(self) -> list[float]:
+        """Outcomes at which a condition turns for a secret at an end; it is not proved."""
+        secret, found = self.secret, set()
+        if secret.dim > 1 or not (secret.continuous and COMPARISONS & self.graph.operations):
+            return []
+        for end in (float(secret.lower[0]), float(secret.upper[0])):
+            if math.isfinite(end):
+                found |= {*branch_points(self.graph, "y", **{secret.names[0]: end}).tolist()}
+        return sorted(found)
 
     @cached_property
     def wedge(self) -> Surface:

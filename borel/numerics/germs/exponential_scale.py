@@ -15,43 +15,12 @@ from borel.numerics.balls.arithmetic import ball, precision
 from borel.numerics.germs.interpreter import Log, Power
 from borel.numerics.germs.order_bounds import Ray
 from borel.numerics.germs.values import BITS, NAUGHT, Value, minus, outer
+from borel.numerics.graphs.affine_nodes import affine
 
 if TYPE_CHECKING:
     from borel.numerics.graphs.graph import Graph
 
 _MOST_POWER = 4
-
-
-def affine(graph: Graph, names: tuple[str, ...] = ("y",)) -> list[tuple[Fraction, ...] | None]:
-    """Return the coefficients (a, b, ...) of every node that is a + b y + ..., exactly."""
-    out: list[tuple[Fraction, ...] | None] = []
-    for op, args in graph.nodes:
-        out.append(_affine(op, args, out, names))
-    return out
-
-
-def _affine(op: str, args: tuple, known: list, names: tuple) -> tuple[Fraction, ...] | None:
-    none = (Fraction(0),) * len(names)
-    if op == "input":
-        return (Fraction(0), *(Fraction(args[0] == n) for n in names)) if args[0] in names else None
-    if op == "const":
-        return (Fraction(args[0]), *none) if math.isfinite(args[0]) else None
-    if op not in ("add", "subtract", "negative", "multiply", "divide"):
-        return None
-    parts = [known[a] for a in args]
-    if None in parts:
-        return None
-    u, v = parts[0], parts[-1]
-    if op == "negative":
-        return tuple(-c for c in u)
-    if op in ("add", "subtract"):
-        sign = 1 if op == "add" else -1
-        return tuple(c + sign * d for c, d in zip(u, v, strict=True))
-    if op == "multiply" and u[1:] == none:
-        u, v = v, u
-    if v[1:] != none or (op == "divide" and v[0] == 0):
-        return None
-    return tuple(c * v[0] if op == "multiply" else c / v[0] for c in u)
 
 
 def scales(graph: Graph) -> list[float | str]:

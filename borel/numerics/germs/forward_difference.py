@@ -49,11 +49,16 @@ def unit_step(graph: Graph, named: dict[str, Any], t0: float) -> Graph:
     return _Steps(settled(graph, named, t0), sign).graph()
 
 
-def enclosed(graph: Graph, named: dict[str, Any], t0: float) -> tuple[float, float]:
-    """Return floats around all values of a graph; infinite ones where nothing is known."""
+def enclosed(
+    graph: Graph, named: dict[str, Any], t0: float, *, almost: bool = False
+) -> tuple[float, float]:
+    """Return floats around all values of a graph; infinite ones where nothing is known.
+
+    With ``almost`` a logarithm of what may be 0 is still bounded from above.
+    """
     inputs = {**named, _MIX: slack(0.0, 1.0)}
-    value = PowerProgram(graph).run({name: inputs[name] for name in graph.inputs}, t0)
-    return range_of(value, t0)
+    inputs = {name: inputs[name] for name in graph.inputs}
+    return range_of(PowerProgram(graph).run(inputs, t0, almost=almost), t0)
 
 
 def without_common(first: Graph, second: Graph) -> Graph:

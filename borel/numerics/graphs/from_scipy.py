@@ -20,14 +20,15 @@ from borel.errors import NotTraceable
 from borel.numerics.graphs.concrete_tracer import Carrier, plain
 from borel.numerics.graphs.constant_folding import folded
 from borel.numerics.graphs.foreign_density import is_integral
+from borel.numerics.graphs.graph import Graph, pruned
 from borel.numerics.graphs.scipy_densities import CONTINUOUS, DISCRETE, Law, number
 from borel.numerics.graphs.trace import Tracer, lifted, trace
+from borel.numerics.intervals.interpreter import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.numerics.graphs.foreign_density import Names
-    from borel.numerics.graphs.graph import Graph
 
 
 def graph_of(distribution: Any, names: Names, whole: tuple[str, ...] = ()) -> Graph:
@@ -64,6 +65,47 @@ def graph_of(distribution: Any, names: Names, whole: tuple[str, ...] = ()) -> Gr
         return folded(trace(lambda y, x: _log_density(_made(distribution, x), y, whole), names, ()))
     except _NeedsNumbers:
         return _with_numbers(distribution, names, whole)
+
+
+def least_value(family: Callable, names: Names) -> float | None:
+    """Return the least value of a family of laws of integers, from there on to infinity.
+
+    None where it may depend on x, or for another kind of law.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> least_value(lambda x: stats.geom(1 / (2 + x)), ("y", "x"))
+    1.0
+    """
+    found: list[float] = []
+
+    def look(y: Any, x: Any) -> Any:
+        name, arguments = _arguments(_made(family, x))
+        law, loc = DISCRETE.get(name), arguments.get("loc", 0.0)
+        if law is not None and not callable(law.low) and not isinstance(loc, Tracer) and loc == 0:
+            found.append(float(law.low))
+        return y
+
+    try:
+        trace(look, names, ())
+    except NotTraceable:
+        return None
+    return found[0] if found else None
+
+
+def is_always_valid(graph: Graph, ranges: dict[str, tuple[float, float]]) -> bool:
+    """Return whether the parameters of a traced family are valid for all values of its inputs."""
+    op, args = graph.nodes[-1]
+    if op != "where" or not (
+        graph.nodes[args[2]][0] == "const" and math.isnan(graph.nodes[args[2]][1][0])
+    ):
+        return True
+    valid = Graph(pruned(graph.nodes, args[0]), graph.inputs)
+    low, _ = evaluate(
+        valid, {n: (np.array(ranges[n][0]), np.array(ranges[n][1])) for n in valid.inputs}
+    )
+    return bool(low == 1)
 
 
 class _NeedsNumbers(NotTraceable):

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from borel.numerics.graphs.affine_nodes import affine
 from borel.numerics.graphs.constant_folding import folded
 from borel.numerics.graphs.formulas import formula
 from borel.numerics.graphs.graph import LEAVES, GraphBuilder, needed
-from borel.numerics.graphs.nan_conditions import of_conditions
+from borel.numerics.graphs.nan_conditions import GIVE_NUMBERS, of_conditions
 from borel.numerics.graphs.operations import COMPARISONS, OPERATIONS
 
 if TYPE_CHECKING:
@@ -37,6 +38,13 @@ class _Builder(GraphBuilder):
             )
             self._nonnegative[k] = proved
         return self._nonnegative[k]
+
+    def is_number(self, k: int) -> bool:
+        """Return whether a node is a number wherever its inputs are, by its operations."""
+        return all(
+            math.isfinite(args[0]) if op == "const" else op == "input" or op in GIVE_NUMBERS
+            for op, args in (self.nodes[j] for j in needed(self.nodes, k))
+        )
 
     def _by_operations(self, k: int) -> bool:
         op, args = self.nodes[k]
@@ -107,8 +115,10 @@ def _simple(b: _Builder, op: str, args: tuple) -> int:
         return b.add("absolute", *inner)
     if op == "negative" and (inner := b.arguments(args[0], "negative")):
         return inner[0]
+    if op == "add":
+        return _sum(b, *args)
     if op == "subtract":
-        return _difference(b, *args)
+        return args[0] if b.number(args[1]) == 0.0 else _difference(b, *args)
     if op == "log":
         return _log(b, args[0])
     if op == "log1p" and (inner := b.arguments(args[0], "exp")):
@@ -116,6 +126,13 @@ def _simple(b: _Builder, op: str, args: tuple) -> int:
     if op == "exp" and (inner := b.arguments(args[0], "log")) and b.nonnegative(inner[0]):
         return inner[0]
     return b.add(op, *args)
+
+
+def _sum(b: _Builder, u: int, v: int) -> int:
+    for one, other in ((u, v), (v, u)):
+        if b.number(one) == 0.0:
+            return other
+    return b.add("add", u, v)
 
 
 def _difference(b: _Builder, u: int, v: int) -> int:
@@ -138,8 +155,8 @@ def _product(b: _Builder, u: int, v: int) -> int:
     if u == v:
         return b.add("square", u)
     for one, other in ((u, v), (v, u)):
-        if b.number(one) == 1.0:
-            return other
+        if b.number(one) == 1.0 or (b.number(one) == 0.0 and b.is_number(other)):
+            return other if b.number(one) else one
         if b.number(one) == -1.0:
             return b.add("negative", other)
     return b.add("multiply", u, v)
@@ -403,6 +420,14 @@ def diagonal(graph: Graph) -> tuple[Graph, dict[int, list[int]]]:
     def rule(op: str, *args: int) -> int:
         if op in COMPARISONS and {*args} == {y, x}:
             return b.add(op, *(offset if a == x else zero for a in args))
+        if op in COMPARISONS:
+            one, other = (affine(b.graph(a), ("y", "offset"))[-1] for a in args)
+            if one is not None and other is not None and one[1] == other[1]:
+                # y cancels, and the ends of the offset are told exactly
+                slope, level = one[2] - other[2], other[0] - one[0]
+                if abs(slope) == 1 and abs(level) < 1e300 and float(level) == level:
+                    number = b.constant(float(slope * level))
+                    return b.add(op, *((offset, number) if slope > 0 else (number, offset)))
         return _simple(b, op, args)
 
     place = b.append(graph, rule, {"y": y, "x": x})
