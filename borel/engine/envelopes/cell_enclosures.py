@@ -142,10 +142,11 @@ class CellEnvelope(OpenEnvelope):
 
     def _level_by_columns(self, columns: Columns, delta: Fraction) -> Bound | None:
         found = columns.level(float(delta))
-        if found is None or not self.sign * found.theta > 0:
+        if found is None or not all(self.sign * theta > 0 for theta in found.thetas):
             return None
-        t, room = self.sign * math.log(abs(found.theta)), _PART * settings.current().tol
-        ends = max(t - room, 0.0), t + room
+        low, high = (self.sign * math.log(abs(theta)) for theta in found.thetas)
+        room = _PART * settings.current().tol
+        ends = max(low - room, 0.0), high + room
         return self._proved_level(ends, delta, found.cells, found.prices)
 
     def _mass_by_columns(self, columns: Columns, threshold: EnvelopeThreshold) -> Bound | None:

@@ -196,7 +196,7 @@ class Solver:
         rent = np.maximum(1 + price[used, None] * gaps[used], 0.0).max(axis=0)
         idle = np.flatnonzero((column_x < 0) & (self.top > theta))
         if len(idle):
-            price[idle] = _idle_prices(gaps[idle], rent)
+            price[idle] = idle_prices(gaps[idle], rent)
         return price
 
 
@@ -211,7 +211,7 @@ def _largest(reduced: np.ndarray) -> np.ndarray:
     return marks
 
 
-def _idle_prices(gaps: np.ndarray, rent: np.ndarray) -> np.ndarray:
+def idle_prices(gaps: np.ndarray, rent: np.ndarray) -> np.ndarray:
     """Return prices of secrets that are not used, at which no outcome asks for them."""
     with np.errstate(divide="ignore", invalid="ignore"):
         least = np.where(gaps < 0, (rent - 1) / gaps, -np.inf).max(axis=1)
