@@ -20,6 +20,7 @@ being of use. Between two tops D is continuous, and a search there ends after a 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,16 +33,22 @@ if TYPE_CHECKING:
 
 Ends = tuple[np.ndarray, np.ndarray]
 
+_LITTLE = 1e-9
+"""Part of the mass of all bad outcomes that is no loss."""
 _AGAIN = 4
 """Times that a search meets its own root before it takes it that nothing more is to be had."""
 
 
 class Spread(NamedTuple):
-    """How g_x / q varies within cells: its range in each, and whether a cell is one outcome."""
+    """How g_x / q varies within cells: its range in each, and whether a cell is one outcome.
+
+    Beyond all cells (``far``) there is at most a mass, an integral of the largest |g|, and a |g| / q.
+    """
 
     low: np.ndarray
     high: np.ndarray
     flat: np.ndarray
+    far: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 class EnvelopeLevel(NamedTuple):
@@ -90,6 +97,8 @@ class Programme(Solver):
         worst = np.where(self.g_high == 0, 0.0, worst)
         worst = np.where(self.q_high > 0, worst + np.abs(worst) * 2 * U + TINY * (worst != 0), -1)
         self.top_high = (worst if spread is None else spread.high).max(axis=1)
+        if spread is not None and spread.far[0] > 0:  # -g is not negative
+            self.top_high = np.maximum(self.top_high, spread.far[2] if sign > 0 else 0.0)
 
     # -- proofs -----------------------------------------------------------------------------------
 
@@ -106,7 +115,13 @@ class Programme(Solver):
         if not kept.any():
             return 0.0
         terms = self._dual_terms(price[kept, None], theta, kept)
-        return float(sum_outward(terms, terms)[1])
+        near = float(sum_outward(terms, terms)[1])
+        if self.spread is None or not self.spread.far[0] > 0:
+            return near
+        mass, most, _ = self.spread.far
+        most = most if self.sign > 0 else 0.0
+        far = mass * float((1 - price[kept] * theta).max().clip(0.0)) + most * price[kept].max()
+        return (near + far) * (1 + 16 * U) + TINY if kept.all() else math.inf
 
     def _dual_terms(self, lam: np.ndarray, theta: float, kept: np.ndarray) -> np.ndarray:
         """Bound the integral over each cell of max(0, max_x (1 + lam_x (g_x / q - theta))) q.
@@ -221,7 +236,20 @@ class Programme(Solver):
         return weights if _exactly(self.mass(weights)) >= delta else None
 
     def level_below(self, weights: np.ndarray, delta: Fraction) -> tuple[float, np.ndarray] | None:
-        """Return a level at which weights prove D >= delta, and those weights."""
+        """Return a level at which weights prove D >= delta, and those weights.
+
+        It is that of the worst bad outcome: those of next to no mass may be left out.
+        """
+        found = self._level_of(weights, delta)
+        masses = weights @ self.q
+        little = masses <= _LITTLE * masses.sum()
+        if (masses[little] > 0).any():
+            other = self._level_of(np.where(little[:, None], 0.0, weights), delta)
+            if found is None or (other is not None and other[0] > found[0]):
+                return other
+        return found
+
+    def _level_of(self, weights: np.ndarray, delta: Fraction) -> tuple[float, np.ndarray] | None:
         topped = self.topped_up(weights, delta)
         if topped is None:
             return None
@@ -334,7 +362,7 @@ class _Search:
 
     @property
     def done(self) -> bool:
-        return self.upper - self.lower <= self.gap * abs(self.upper)
+        return self.upper - self.lower <= self.gap * abs(self.upper) < math.inf
 
     def run(self) -> None:
         """Narrow the ends."""
