@@ -229,7 +229,7 @@ def solved(matrix: np.ndarray, target: np.ndarray) -> np.ndarray | None:
     from scipy.sparse.linalg import splu
 
     system = csc_array(matrix)
-    settings.work("programmes", 1, matrix.size)
+    settings.work("programmes", 1, sum(matrix.shape))
     rows, columns = matrix.shape
     if rows == columns:
         try:

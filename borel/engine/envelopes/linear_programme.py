@@ -128,7 +128,8 @@ class Programme(Solver):
 
         Within a cell that is no single outcome the maximum may pass from x to x'. With the
         largest integral at x it is at most that one plus the mass times how far any other term
-        can be above the one of x; and at most the mass times the largest term.
+        can be above the one of x; at most the mass times the largest term; and at most the largest
+        (1 - lam_x theta) q plus the sum of lam_x g_x.
         """
         part = 1 - lam * theta
         slip = 2 * U * (1 + np.abs(lam * theta)) + TINY
@@ -149,7 +150,10 @@ class Programme(Solver):
         over = np.maximum(others - base[0], 0.0) * self.q_high * (1 + 8 * U)
         least = np.maximum(np.take_along_axis(whole, at, axis=0)[0] + over, 0.0)
         crude = np.maximum(others, own[0]) * self.q_high
-        found = np.minimum(least, crude) * (1 + 8 * U) + TINY
+        # a cell of little mass may hold large ratios: each term is at most the sum of its parts
+        parts = np.maximum(part.max(), 0.0) * self.q_high + np.maximum(second, 0.0).sum(axis=0)
+        parts = (parts + error.max(axis=0)) * (1 + 4 * len(lam) * U) + len(lam) * TINY
+        found = np.fmin(np.fmin(least, crude), parts) * (1 + 8 * U) + TINY
         return np.where(self.spread.flat, np.maximum(whole.max(axis=0), 0.0), found)
 
     def looseness(self, price: np.ndarray, theta: float) -> np.ndarray:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MOST_SECRETS = 32
 _FIRST, _FIRST_BOXES = 64, 32
 _MOST_CUT, _MOST_BOXES, _MOST_SHARED, _SOME = 128, 256, 16, 1e-6
-_FAR, _THIN, _LOOSE, _ROUNDS = 1e-15, 1e-4, 1e-12, 12
+_FAR, _THIN, _LOOSE, _ROUNDS = 1e-15, 1e-4, 1e-12, 40
 _RTOL = 1e-12
 
 
@@ -241,7 +241,12 @@ class LineCells(OutcomeCells):
         at = np.append(nodes, atoms)
         beside = np.append(beside[0], atoms), np.append(beside[1], atoms)
         self.points = beside if self.jumps else (at, at)
-        around = np.append(nodes - width, atoms), np.append(nodes + width, atoms)
+        around = nodes - width, nodes + width
+        if self.secret.continuous:
+            around = (
+                np.maximum(around[0], self.secret.lower[0]),
+                np.minimum(around[1], self.secret.upper[0]),
+            )
         self.around = around
 
     # -- outcomes ---------------------------------------------------------------------------------
@@ -300,7 +305,8 @@ class LineCells(OutcomeCells):
             most, least = self._extreme(rows, whole, up, down), self._extreme(rows, whole, down, up)
             if not self.jumps:  # where log f is a finite number at and beside it, it is continuous
                 logs = slopes_on_boxes(surface, self.around, y)[0]
-                sure = sure & np.isfinite(logs[0]) & np.isfinite(logs[1])
+                sure = sure.copy()  # atoms have masses
+                sure[: len(logs[0])] &= np.isfinite(logs[0]) & np.isfinite(logs[1])
         self._gather(law, rows, most, least, sure)
 
     def _extreme(self, rows: Any, whole: Any, up: np.ndarray, down: np.ndarray) -> Any:
@@ -336,7 +342,7 @@ class LineCells(OutcomeCells):
         self.sure = np.hstack([sure, on_atoms])[:, live]
         self.kernel = (
             np.where(self.sure, self.kernel[0], 0.0),
-            np.where(self.sure, self.kernel[1], 1.0),
+            np.where(self.sure, np.minimum(self.kernel[1], 1.0), 1.0),
         )
         known = float(sum_outward(*self.law)[0])
         self.far = self._beyond(max(0.0, 1.0 - known + 2.0**-50))
@@ -369,7 +375,7 @@ class LineCells(OutcomeCells):
         for a, b in ((line.lower, self.low.min()), (self.high.max(), line.upper)):
             if not a < b:
                 continue
-            top = leakage_far_out.leakage(self.engine.surface, "pml", a, b)[1]
+            top = leakage_far_out.leakage(self.engine.surface, "pml", a, b)[1] + self.secret.miss
             top = math.exp(top) * (1 + 2.0**-40) if top < 700 else math.inf
             most = top * mass * (1 + 4 * U)
             for one in self.engine.far_means:
@@ -396,7 +402,12 @@ class LineCells(OutcomeCells):
     def cut(self, programme: Programme, price: np.ndarray, theta: float, used: np.ndarray) -> bool:
         """Cut the intervals and the boxes over which much varies, and intervals that are shared."""
         loose = np.zeros(len(self.low) + len(self.engine.atoms))
-        loose[self.live] = programme.looseness(price, theta)
+        assert programme.spread is not None
+        endless = np.isinf(programme.spread.high).any(axis=0)
+        if math.isfinite(theta):
+            loose[self.live] = programme.looseness(price, theta)
+        else:
+            loose[self.live] = np.where(endless, programme.q_high, 0.0)
         total = used.sum(axis=0)
         shared = ((used > _SOME).sum(axis=0) > 1) | ((total > _SOME) & (total < 1 - _SOME))
         fine = np.zeros(len(loose), bool)
@@ -408,7 +419,7 @@ class LineCells(OutcomeCells):
         chosen = order[loose[order] > 0.05 * loose.max(initial=0.0)]
         fine = np.flatnonzero(fine & wide)
         fine = fine[np.argsort(self.high[fine] - self.low[fine])[::-1][:_MOST_SHARED]]
-        by_box = self._loose_boxes(programme, price, theta)
+        by_box = self._loose_boxes(programme, price, theta) if math.isfinite(theta) else loose[:0]
         boxes = np.flatnonzero(by_box > 0.05 * by_box.max(initial=0.0))
         if self.count + len(boxes) > _MOST_BOXES or by_box.sum() < 0.1 * loose.sum():
             boxes = boxes[:0]

@@ -357,7 +357,11 @@ class Bands:
         inner, outer, rest = self.marginal.over(low, high, shift, max(tol, 1e-13), deadline)
         density = self._whole(inner, rest), self._whole(outer, rest)
         scale = batched.exp(batched.point(shift))
-        mass = _nonnegative(batched.multiply(integral(*density, offsets(low, high)), scale))
+        width = batched.subtract(batched.point(high), batched.point(low))
+        plain = batched.multiply(arithmetic.entry(density[1], 0), width)  # if f_Y has a kink
+        mass = batched.settled(integral(*density, offsets(low, high)))
+        mass = np.maximum(mass[0], plain[0]), np.minimum(mass[1], plain[1])
+        mass = _nonnegative(batched.multiply(mass, scale))
         return mass, density, (self._log(density[0], shift), self._log(density[1], shift))
 
     def _whole(self, part: Box, rest: Box) -> Box:

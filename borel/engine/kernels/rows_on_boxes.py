@@ -32,6 +32,8 @@ def rows_on_boxes(
 ) -> tuple[Box, Box]:
     """Enclose P(box|x) and f(y|x) / f_Y(y), of secrets or of boxes of them (first axis).
 
+    Of a box of secrets the one is the integral of any choice of them, and so may be above 1.
+
     Parameters
     ----------
     surface : Surface
@@ -85,8 +87,7 @@ def _rows(surface: Surface, x: Box, y, shift, log_law) -> tuple[Box, Box]:
             batched.multiply(integral(lifted[0], lifted[1], offsets(low, high)), scale)
         )
     mass = np.fmax(mass[0], np.nan_to_num(plain[0])), np.fmin(mass[1], plain[1])
-    mass = np.maximum(mass[0], 0.0), np.minimum(np.nan_to_num(mass[1], nan=1.0), 1.0)
-    return mass, batched.settled(ratio)
+    return (np.maximum(mass[0], 0.0), batched.settled(mass)[1]), batched.settled(ratio)
 
 
 def slopes_on_boxes(surface: Surface, x: Box, y: tuple[np.ndarray, np.ndarray]) -> tuple[Box, Box]:
