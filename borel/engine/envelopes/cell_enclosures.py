@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ROUNDS = 40
-_SLOW = 0.01
+_SLOW, _IDLE = 0.02, 2
 _PART = 0.01
 """What proofs leave between what was found and what is proved."""
 
@@ -38,8 +38,8 @@ _PART = 0.01
 class CellEnvelope(OpenEnvelope):
     """The envelope of PML or PMC of a finite secret with countable or continuous outcomes."""
 
-    slow = 0.0
-    """Cells are not cut again once that moved the ends by no more than this part of the gap."""
+    slow = -1.0
+    """Cells are cut no more when that keeps moving the ends by less than this part of the gap."""
     unbounded = (
         "nothing bounds it from above within the budget; options(budget=...) gives more time, and "
         "finite outcomes are exact"
@@ -129,7 +129,7 @@ class CellEnvelope(OpenEnvelope):
         known : tuple of float
             Ends of the figure that are known.
         """
-        tol, gap, before = settings.current().tol, 1e-4, known
+        tol, gap, before, idle = settings.current().tol, 1e-4, known, 0
         programmes: Any = None
         dual: list[Any] = []
 
@@ -140,10 +140,10 @@ class CellEnvelope(OpenEnvelope):
             return low, high
 
         def settled(low: float, high: float) -> bool:
-            nonlocal gap, before
+            nonlocal gap, before, idle
             gap, moved = high - low, max(low - before[0], before[1] - high)
-            before = low, high
-            return gap <= tol or moved <= self.slow * gap
+            before, idle = (low, high), idle + 1 if moved <= self.slow * gap else 0
+            return gap <= tol or idle > _IDLE
 
         return refine(
             enclose,

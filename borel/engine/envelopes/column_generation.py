@@ -237,6 +237,8 @@ class Columns:
                 break
             move = np.linalg.lstsq(slopes, -rest, rcond=None)[0]
             sizes = np.append(prices[kept], [] if delta is None else abs(theta))
+            if not (sizes > 0).all():
+                break
             move = move * min(1.0, 0.5 / max(float(np.abs(move / sizes).max()), 1e-300))
             prices = prices.copy()
             prices[kept] += move[: len(kept)]

@@ -97,7 +97,7 @@ class Programme(Solver):
         worst = np.where(self.g_high == 0, 0.0, worst)
         worst = np.where(self.q_high > 0, worst + np.abs(worst) * 2 * U + TINY * (worst != 0), -1)
         self.top_high = (worst if spread is None else spread.high).max(axis=1)
-        if spread is not None and spread.far[0] > 0:  # -g is not negative
+        if spread is not None and spread.far[0] > 0:  # what is below a level is so far out, too
             self.top_high = np.maximum(self.top_high, spread.far[2] if sign > 0 else 0.0)
 
     # -- proofs -----------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class Programme(Solver):
         mass, most, _ = self.spread.far
         most = most if self.sign > 0 else 0.0
         far = mass * float((1 - price[kept] * theta).max().clip(0.0)) + most * price[kept].max()
-        return (near + far) * (1 + 16 * U) + TINY if kept.all() else math.inf
+        return (near + far) * (1 + 16 * U) + TINY
 
     def _dual_terms(self, lam: np.ndarray, theta: float, kept: np.ndarray) -> np.ndarray:
         """Bound the integral over each cell of max(0, max_x (1 + lam_x (g_x / q - theta))) q.

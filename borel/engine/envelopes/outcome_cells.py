@@ -368,20 +368,20 @@ class LineCells(OutcomeCells):
     def _beyond(self, mass: float) -> tuple[float, float, float]:
         """Bound P_Y, the integral of the largest density and its ratio beyond the cells."""
         line, total, worst = self.engine.line, 0.0, 0.0
+        sides = (line.lower, self.low.min()), (self.high.max(), line.upper)
+        sides = [(a, b) for a, b in sides if a < b]
+        if not sides:
+            return 0.0, 0.0, 0.0
         if not self.secret.continuous:
-            weights = self.secret.weight_low, self.secret.weight_high
-            top = float(ceilings(weights).max())
+            top = float(ceilings((self.secret.weight_low, self.secret.weight_high)).max())
             return mass, mass * top * (1 + 4 * U), top
-        for a, b in ((line.lower, self.low.min()), (self.high.max(), line.upper)):
-            if not a < b:
-                continue
+        for a, b in sides:
             top = leakage_far_out.leakage(self.engine.surface, "pml", a, b)[1] + self.secret.miss
             top = math.exp(top) * (1 + 2.0**-40) if top < 700 else math.inf
-            most = top * mass * (1 + 4 * U)
-            for one in self.engine.far_means:
-                most = min(most, float(one.bounds("pml", a, b)[2]))
-            total, worst = total + most, max(worst, top)
-        return mass, max(total, mass) * (1 + 4 * U), worst
+            bounds = (float(one.bounds("pml", a, b)[2]) for one in self.engine.far_means)
+            total += min(top * mass * (1 + 4 * U), *bounds)
+            worst = max(worst, top)
+        return mass, total * (1 + 4 * U), worst
 
     def programmes(self, sign: int) -> tuple[Programme, Programme]:
         """Return the programme of the points, and that of the boxes."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Surface
     from borel.numerics.intervals.batched import Box
 
-_LANES = 40_000
+_LANES = 8_000
 
 
 def rows_on_boxes(
