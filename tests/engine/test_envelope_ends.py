@@ -37,7 +37,8 @@ def test_levels_hold_the_leakage_of_the_outcome_and_its_supremum(level):
     # P{|Y - 1/2| >= v} = 1 - 2 v: with 7/10 the leakage is at least log(1 + 3/20)
     with mpmath.workdps(40):
         own, top = mpmath.log(mpmath.mpf(23) / 20), mpmath.log(1.5)
-    assert own - 4e-9 <= level.lower <= own and top <= level.upper <= top + 4e-9
+        mean = mpmath.log(mpmath.mpf(53) / 40)  # of both sides, which some post-processing has
+    assert own - 4e-9 <= level.lower <= mean <= level.upper <= top + 4e-9
 
 
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
@@ -50,4 +51,5 @@ def test_no_mass_has_more_than_the_supremum(env, kind, t):
 
 def test_a_level_may_be_a_ratio(env):
     found = env["pml"].delta(ratio=F(147, 100))  # P{1 + |Y - 1/2| >= 147/100} = 6/100
-    assert 0.06 - 1e-7 <= found.lower and F(found.lower) <= F(6, 100)
+    # and 147/100 is the mean of 1 + |y - 1/2| beyond 11/25 from 1/2
+    assert 0.06 - 1e-7 <= found.lower and F(found.lower) <= F(12, 100) <= F(found.upper)

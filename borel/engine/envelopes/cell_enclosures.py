@@ -215,11 +215,15 @@ class BoxEnvelope(CellEnvelope):
 
     def __init__(self, engine: Any, kind: str):
         self.engine, self.kind, self.sign = engine, kind, 1 if kind == "pml" else -1
-        self.law, self.cells = LawEnvelope(engine, kind), None
-        with suppress(NotEnclosed):  # some secrets have no boxes
-            self.cells = cells_of(engine)
+        self.law = LawEnvelope(engine, kind)
         self.assumptions = (*engine.assumptions, *engine.theorem)
 
+    @cached_property
+    def cells(self) -> Any:
+        """Cells of outcomes and boxes of secrets; None where there are none."""
+        with suppress(NotEnclosed):
+            return cells_of(self.engine)
+        return None
 
     def epsilon(self, delta: Fraction) -> Bound:
         """Enclose epsilon_c(delta) for 0 < delta <= 1."""
@@ -262,13 +266,15 @@ def envelope_of(joint: Any, engine: Any, kind: str) -> Any:
     NotYet
         A secret that is not finite, or a kernel that cannot be enclosed over cells.
     """
+    from borel.engine.continuous.engine import CertifiedEngine
+
     if joint.finite:
         return FiniteEnvelope(engine, kind)
     try:
         if joint.secret.kind == "finite":
             certain = np.count_nonzero(joint.prior.probabilities) == 1
             return (CertainEnvelope if certain else CellEnvelope)(engine, kind)
-        if joint.secret.kind == "continuous" and engine.bands is not None:
+        if joint.secret.kind in ("continuous", "mixed") and isinstance(engine, CertifiedEngine):
             return BoxEnvelope(engine, kind)
     except NotEnclosed as error:
         raise NotYet("bl.envelope", missing=str(error), instead="finite outcomes.") from None

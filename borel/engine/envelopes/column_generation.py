@@ -191,7 +191,9 @@ class Columns:
 
     # -- Newton's method --------------------------------------------------------------------------
 
-    def _polished(self, turn: int, step: Step, theta: float, delta: float | None) -> Solution | None:
+    def _polished(
+        self, turn: int, step: Step, theta: float, delta: float | None
+    ) -> Solution | None:
         """Return what Newton's method finds, every few steps once they are near the optimum."""
         near = step.dual - step.value <= _NEARLY * step.value
         if not near or turn % _EVERY or self._fruitless >= _ATTEMPTS:

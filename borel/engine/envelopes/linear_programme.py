@@ -42,7 +42,7 @@ _AGAIN = 4
 class Spread(NamedTuple):
     """How g_x / q varies within cells: its range in each, and whether a cell is one outcome.
 
-    Beyond all cells (``far``) there is at most a mass, an integral of the largest |g|, and a |g| / q.
+    Beyond all cells (``far``) there is at most a mass, an integral of the largest |g|, and |g| / q.
     """
 
     low: np.ndarray

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.engine.envelopes.linear_programme import Programme, Spread
 from borel import settings
+from borel.engine.countable import means_beyond_head
+from borel.engine.envelopes.linear_programme import Programme, Spread
 from borel.engine.kernels import leakage_far_out
 from borel.engine.kernels.leakage_on_boxes import charged
 from borel.engine.kernels.rows_on_boxes import rows_on_boxes, slopes_on_boxes
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _MOST_SECRETS = 32
 _FIRST, _FIRST_BOXES = 64, 32
-_MOST_CUT, _MOST_BOXES, _MOST_SHARED, _SOME = 128, 256, 16, 1e-6
+_MOST_CUT, _MOST_BOXES, _MOST_SHARED, _MOST_CELLS, _SOME = 128, 256, 16, 4000, 1e-6
 _FAR, _THIN, _LOOSE, _ROUNDS = 1e-15, 1e-4, 1e-12, 40
 _RTOL = 1e-12
 
@@ -76,29 +77,6 @@ def mixture(prior: Box, kernel: Box) -> Box:
     parts = batched.multiply((prior[0][:, None], prior[1][:, None]), kernel)
     low, high = sum_outward(parts[0], parts[1], axis=0)
     return np.maximum(low, 0.0), high
-
-
-def ratios(prior: Box, never: np.ndarray, gap: Any) -> Box:
-    r"""Enclose k_x / sum_x' p_x' k_x' over cells, (secrets, cells).
-
-    It is 1 / (p_x + sum over the others of p_x' k_x' / k_x), where k_x > 0. ``gap(x, others)``
-    encloses log k_x' - log k_x; ``never`` marks cells where k_x is 0 throughout.
-    """
-    n = len(prior[0])
-    low, high = np.empty(never.shape), np.empty(never.shape)
-    for x in range(n):
-        others = np.flatnonzero(np.arange(n) != x)
-        with np.errstate(invalid="ignore", over="ignore"):
-            least, most = batched.settled(gap(x, others))
-            times = batched.exp((np.minimum(least, 709.0), most))
-            weights = prior[0][others, None], prior[1][others, None]
-            parts = batched.multiply(weights, times)
-        rest = sum_outward(parts[0], parts[1], axis=0)
-        total = np.maximum(rest[0], 0.0) + prior[0][x], rest[1] + prior[1][x]
-        with np.errstate(divide="ignore"):
-            low[x] = np.maximum((1 / total[1]) * (1 - 8 * U) - TINY, 0.0)
-            high[x] = (1 / total[0]) * (1 + 8 * U) + TINY
-    return np.where(never, 0.0, low), np.where(never, 0.0, high)
 
 
 def ceilings(prior: Box) -> np.ndarray:
@@ -161,13 +139,13 @@ class CountableCells(OutcomeCells):
 
 
 class LineCells(OutcomeCells):
-    """Intervals of a continuous outcome, its atoms one by one, and what is far out.
+    """Intervals of a continuous outcome, single outcomes of positive mass, and what is far out.
 
     The secrets of a density are cut into boxes. From above, a box counts with the largest of its
     secrets at each outcome. From below, points count: those of a finite secret, and the ends of
-    boxes. A point has no mass, but if it is in the support of the prior and the kernel is continuous
+    boxes. A point has no mass. But if it is in the support of the prior, and the kernel continuous
     there, what is post-processed to leak of it leaks nearly as much of the secrets beside it, which
-    have, and in the limit as much. No use is made of cells where the kernel is not known to be so.
+    have mass, and in the limit as much. Cells where that is not known count for nothing.
 
     Attributes
     ----------
@@ -193,16 +171,27 @@ class LineCells(OutcomeCells):
         self.engine, self.secret = engine, secret
         self.jumps = bool(JUMPS & engine.surface.graph.operations)
         self._secrets(*self._first_boxes())
-        edges = np.array(self._edges())
+        self.on_line = engine.bands is not None
+        if self.on_line:
+            self.ys, self.whole = engine.atoms, True
+            self._cut_line(np.array(self._edges()))
+        else:
+            engine.law("pml")  # it chooses the head
+            self.ys, self.whole = engine.head_of_outcomes()
+            self.low = self.high = np.zeros(0)
+        self.ys = np.asarray(self.ys, float)
+        self._evaluate()
+
+    def _cut_line(self, edges: np.ndarray) -> None:
+        """Cut the line until P_Y of the intervals is known well, or they are many."""
+        until = settings.search_deadline()
         for _ in range(_ROUNDS):
             self.low, self.high = edges[:-1], edges[1:]
             law = self._law()[0]
             loose = law[1] - law[0] > _LOOSE
-            if not loose.any():
+            if not loose.any() or len(edges) + loose.sum() > _MOST_CELLS or settings.late(until):
                 break
             edges = np.unique([*edges, *(edges[:-1] + (edges[1:] - edges[:-1]) / 2)[loose]])
-        self.low, self.high = edges[:-1], edges[1:]
-        self._evaluate()
 
     # -- secrets ----------------------------------------------------------------------------------
 
@@ -233,14 +222,18 @@ class LineCells(OutcomeCells):
         # a box on the side of each point where the density is
         from_left = np.isin(nodes, low)
         width = 2.0**-40 * np.maximum(np.abs(nodes), np.ptp(nodes) if len(nodes) else 0.0)
-        beside = np.where(from_left, nodes, nodes - width), np.where(from_left, nodes + width, nodes)
+        beside = (
+            np.where(from_left, nodes, nodes - width),
+            np.where(from_left, nodes + width, nodes),
+        )
         some = np.ones(0, bool)
         if len(nodes):
             some = charged(surface, beside[0][:, None], beside[1][:, None])
         self.charged = np.append(some, np.ones(len(atoms), bool))
         at = np.append(nodes, atoms)
         beside = np.append(beside[0], atoms), np.append(beside[1], atoms)
-        self.points = beside if self.jumps else (at, at)
+        self.at, self.beside = (at, at), beside
+        self.points = self.beside if self.jumps else self.at
         around = nodes - width, nodes + width
         if self.secret.continuous:
             around = (
@@ -275,7 +268,7 @@ class LineCells(OutcomeCells):
                 core[k] = place if mass > _THIN else core[k]
                 if mass <= _FAR:
                     break
-        return sorted({*out, *np.linspace(*core, _FIRST + 1).tolist()})
+        return sorted({*out, *np.linspace(core[0], core[1], _FIRST + 1).tolist()})
 
     def _law(self) -> tuple[Box, np.ndarray, tuple[Box, Box]]:
         """Enclose P_Y of the intervals; and a size of log f, and log f_Y as polynomials."""
@@ -291,39 +284,48 @@ class LineCells(OutcomeCells):
 
     def _evaluate(self) -> None:
         """Enclose all that is known of the cells there are."""
-        engine = self.engine
+        surface, y, n = self.engine.surface, (self.low, self.high), len(self.points[0])
+        if not self.on_line:
+            none = np.zeros((n, 0)), np.zeros((n, 0))
+            of_boxes = np.zeros((len(self.boxes[0]), 0)), np.zeros((len(self.boxes[0]), 0))
+            sides = (of_boxes, of_boxes), (of_boxes, of_boxes)
+            self._gather((self.low, self.high), (none, none), *sides, np.zeros((n, 0), bool))
+            return
         law, shift, logs = self._law()
-        about = (self.low, self.high), shift, logs
-        surface, y = engine.surface, (self.low, self.high)
-        rows = rows_on_boxes(surface, self.points, *about)
+        rows = rows_on_boxes(surface, self.points, y, shift, logs)
         sure = np.broadcast_to(self.charged[:, None], rows[0][0].shape)
-        whole, most, least = rows, rows, rows
+        most, least = rows, rows
         if self.secret.continuous:
-            whole = rows_on_boxes(surface, self.boxes, *about)
+            whole = rows_on_boxes(surface, self.boxes, y, shift, logs)
             slope = slopes_on_boxes(surface, self.boxes, y)[1]
-            up, down = slope[0] >= 0, slope[1] <= 0
-            most, least = self._extreme(rows, whole, up, down), self._extreme(rows, whole, down, up)
+            most, least = self._extremes(rows, whole, slope, self.jumps)
             if not self.jumps:  # where log f is a finite number at and beside it, it is continuous
-                logs = slopes_on_boxes(surface, self.around, y)[0]
+                near = slopes_on_boxes(surface, self.around, y)[0]
                 sure = sure.copy()  # atoms have masses
-                sure[: len(logs[0])] &= np.isfinite(logs[0]) & np.isfinite(logs[1])
+                sure[: len(near[0])] &= np.isfinite(near[0]) & np.isfinite(near[1])
         self._gather(law, rows, most, least, sure)
 
-    def _extreme(self, rows: Any, whole: Any, up: np.ndarray, down: np.ndarray) -> Any:
-        """Return masses and ratios of boxes that rise to their right end, or to the left one."""
-        if self.jumps:
-            return whole
-        return tuple(
-            tuple(
-                np.where(up, of[k][self.right], np.where(down, of[k][self.left], all_[k]))
-                for k in (0, 1)
-            )
-            for of, all_ in zip(rows, whole, strict=True)
-        )
+    def _extremes(self, rows: Any, whole: Any, slope: Box, jumps: bool) -> tuple[Any, Any]:
+        """Return the largest and the smallest of each box, at an end of those that rise or fall."""
+        if jumps:
+            return whole, whole
+        up, down = slope[0] >= 0, slope[1] <= 0
+
+        def towards(first: np.ndarray, second: np.ndarray) -> Any:
+            pairs = zip(rows, whole, strict=True)
+            return [
+                tuple(
+                    np.where(first, of[k][self.right], np.where(second, of[k][self.left], all_[k]))
+                    for k in (0, 1)
+                )
+                for of, all_ in pairs
+            ]
+
+        return towards(up, down), towards(down, up)
 
     def _gather(self, law: Box, rows: Any, most: Any, least: Any, sure: np.ndarray) -> None:
         """Put intervals and atoms together, and bound what is beyond them."""
-        atoms, points, boxes = self._at_atoms()
+        atoms, points, *boxes = self._at_outcomes()
         whole = np.append(law[0], atoms[0]), np.append(law[1], atoms[1])
         self.live = live = np.flatnonzero(whole[1] > 0)
         self.law = whole[0][live], np.minimum(whole[1][live], 1.0)
@@ -337,7 +339,7 @@ class LineCells(OutcomeCells):
             ]
 
         self.kernel, self.ratio = joined(rows, points)
-        self.extremes = {1: joined(most, boxes), -1: joined(least, boxes)}
+        self.extremes = {1: joined(most, boxes[0]), -1: joined(least, boxes[1])}
         on_atoms = np.broadcast_to(self.charged[:, None], points[0][0].shape)
         self.sure = np.hstack([sure, on_atoms])[:, live]
         self.kernel = (
@@ -350,23 +352,47 @@ class LineCells(OutcomeCells):
             top = ceilings((self.secret.weight_low, self.secret.weight_high))[:, None]
             self.ratio = self.ratio[0], np.minimum(self.ratio[1], top)
 
-    def _at_atoms(self) -> tuple[Box, list[Box], list[Box]]:
-        """Enclose the law of the atoms, and masses and ratios there of points and of boxes."""
-        engine, ys = self.engine, self.engine.atoms
-        logs = engine.log_marginal_box(ys) if len(ys) else (np.zeros(0), np.zeros(0))
-        out: list[list[Box]] = []
-        for x in (self.points, self.boxes):
-            own = np.zeros((2, len(x[0]), len(ys)))
-            for k, atom in enumerate(ys.tolist()):
-                surface = engine.at_atoms[atom]
-                found = surface.log.run(surface.inputs([(x[0][None], x[1][None])], None), 0)
-                own[:, :, k] = np.array(arithmetic.entry(found.jet, 0))
-            gap = batched.subtract((own[0], own[1]), (logs[0][None], logs[1][None]))
-            out.append([batched.exp((own[0], own[1])), batched.exp(batched.settled(gap))])
-        return batched.exp(logs), out[0], out[1]
+    def _at_outcomes(self) -> tuple[Box, Any, Any, Any]:
+        """Enclose the law of single outcomes; masses and ratios of points, and extremes of boxes.
+
+        Points of a density are small boxes of positive mass here.
+        """
+        engine, ys = self.engine, self.ys
+        law = engine.log_marginal_box(ys) if len(ys) else (np.zeros(0), np.zeros(0))
+        shapes = [(2, len(x[0]), len(ys)) for x in (self.points, self.boxes, self.boxes)]
+        logs = [np.zeros(shape) for shape in shapes]
+        for sheet in engine._sheets(ys) if len(ys) else ():
+            y = arithmetic.constant(sheet.y[None], sheet.y[None])
+
+            def run(x: Box, order: int, k: int, sheet=sheet, y=y) -> Box:
+                x = x[0][:, None], x[1][:, None]
+                named = arithmetic.variable(*x, 1) if order else arithmetic.constant(*x)
+                found = sheet.surface.log.run(sheet.surface.inputs([named], y), order).jet
+                shape = len(x[0]), len(sheet.y)
+                return arithmetic.entry(arithmetic.padded(found, order + 1, shape), k)
+
+            own = [run(self.beside, 0, 0)]
+            jumps = bool(JUMPS & sheet.surface.graph.operations) or not self.secret.continuous
+            ends, slope = [run(self.at, 0, 0)], run(self.boxes, 1, 1)
+            most, least = self._extremes(ends, [run(self.boxes, 0, 0)], slope, jumps)
+            for out, found in zip(logs, (own[0], most[0], least[0]), strict=True):
+                out[:, :, sheet.where] = np.array(found)
+        found = []
+        for low, high in logs:
+            gap = batched.settled(batched.subtract((low, high), (law[0][None], law[1][None])))
+            found.append([batched.exp((low, high)), batched.exp(gap)])
+        return batched.exp(law), *found
 
     def _beyond(self, mass: float) -> tuple[float, float, float]:
         """Bound P_Y, the integral of the largest density and its ratio beyond the cells."""
+        if not self.on_line:
+            if self.whole:
+                return 0.0, 0.0, 0.0
+            known, top = self.engine.sup("pml"), math.inf
+            if known.proved and known.upper < 700:
+                top = math.exp(known.upper) * (1 + 2.0**-40)
+            most = float(means_beyond_head.beyond(self.engine, "pml", "exp", self.ys))
+            return mass, min(top * mass, most) * (1 + 4 * U), top
         line, total, worst = self.engine.line, 0.0, 0.0
         sides = (line.lower, self.low.min()), (self.high.max(), line.upper)
         sides = [(a, b) for a, b in sides if a < b]
@@ -401,7 +427,7 @@ class LineCells(OutcomeCells):
 
     def cut(self, programme: Programme, price: np.ndarray, theta: float, used: np.ndarray) -> bool:
         """Cut the intervals and the boxes over which much varies, and intervals that are shared."""
-        loose = np.zeros(len(self.low) + len(self.engine.atoms))
+        loose = np.zeros(len(self.low) + len(self.ys))
         assert programme.spread is not None
         endless = np.isinf(programme.spread.high).any(axis=0)
         if math.isfinite(theta):
@@ -429,10 +455,11 @@ class LineCells(OutcomeCells):
             low, high = (end[: self.count] for end in self.boxes)
             middle = low[boxes] + (high[boxes] - low[boxes]) / 2
             self._secrets(np.sort([*low, *middle]), np.sort([*high, *middle]))
-        parts = [self.low[which] + (self.high[which] - self.low[which]) * part
-                 for which, part in ((chosen, 0.5), *((fine, k / 8) for k in range(1, 8)))]
-        edges = np.unique(np.concatenate([self.low, self.high, *parts]))
-        self.low, self.high = edges[:-1], edges[1:]
+        if self.on_line:
+            cuts = ((chosen, 0.5), *((fine, k / 8) for k in range(1, 8)))
+            parts = [self.low[j] + (self.high[j] - self.low[j]) * part for j, part in cuts]
+            edges = np.unique(np.concatenate([self.low, self.high, *parts]))
+            self.low, self.high = edges[:-1], edges[1:]
         self._evaluate()
         return True
 
@@ -450,18 +477,18 @@ class LineCells(OutcomeCells):
 
 
 def cells_of(engine: Any) -> OutcomeCells:
-    """Return the cells of a joint whose secret is finite.
+    """Return the cells of a joint.
 
     Raises
     ------
     NotEnclosed
         Another secret, too many of them, or a kernel that intervals do not know.
     """
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.continuous.engine import CertifiedEngine
     from borel.engine.countable.engine import CountableEngine
 
     if isinstance(engine, CountableEngine):
         return CountableCells(engine)
-    if isinstance(engine, CertifiedOutcomes):
+    if isinstance(engine, CertifiedEngine):
         return LineCells(engine)
     raise NotEnclosed(f"no cells of outcomes for {engine.joint.outcome!r}")

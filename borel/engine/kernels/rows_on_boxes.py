@@ -1,7 +1,7 @@
 """Rows of a kernel on boxes of outcomes: their masses, and their ratios to the law of the outcome.
 
-A row is that of one secret, or of all secrets in a box at once. As a function of the outcome it is a
-polynomial whose coefficients are intervals (`leakage_on_boxes`): what is said of a box of secrets
+A row is that of one secret, or of all secrets in a box at once. As a function of the outcome it is
+a polynomial whose coefficients are intervals (`leakage_on_boxes`): what is said of a box of secrets
 holds if another one of them is chosen at each outcome, and so for the largest density.
 """
 
