@@ -267,6 +267,7 @@ def envelope_of(joint: Any, engine: Any, kind: str) -> Any:
         A secret that is not finite, or a kernel that cannot be enclosed over cells.
     """
     from borel.engine.continuous.engine import CertifiedEngine
+    from borel.engine.countable.engine import CountableEngine
 
     if joint.finite:
         return FiniteEnvelope(engine, kind)
@@ -274,7 +275,7 @@ def envelope_of(joint: Any, engine: Any, kind: str) -> Any:
         if joint.secret.kind == "finite":
             certain = np.count_nonzero(joint.prior.probabilities) == 1
             return (CertainEnvelope if certain else CellEnvelope)(engine, kind)
-        if joint.secret.kind in ("continuous", "mixed") and isinstance(engine, CertifiedEngine):
+        if isinstance(engine, (CertifiedEngine, CountableEngine)) and engine.status != "estimate":
             return BoxEnvelope(engine, kind)
     except NotEnclosed as error:
         raise NotYet("bl.envelope", missing=str(error), instead="finite outcomes.") from None

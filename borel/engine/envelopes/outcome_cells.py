@@ -21,6 +21,7 @@ from borel.engine.kernels import leakage_far_out
 from borel.engine.kernels.leakage_on_boxes import charged
 from borel.engine.kernels.rows_on_boxes import rows_on_boxes, slopes_on_boxes
 from borel.engine.kernels.unbounded_secrets import JUMPS
+from borel.engine.problem.secret_and_kernel import far_points
 from borel.errors import NotEnclosed
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import TINY, U, sum_outward
@@ -34,6 +35,7 @@ _FIRST, _FIRST_BOXES = 64, 32
 _MOST_CUT, _MOST_BOXES, _MOST_SHARED, _MOST_CELLS, _SOME = 128, 256, 16, 4000, 1e-6
 _FAR, _THIN, _LOOSE, _ROUNDS = 1e-15, 1e-4, 1e-12, 40
 _RTOL = 1e-12
+_HEAD, _PIECES = 128, 32
 
 
 class OutcomeCells:
@@ -90,8 +92,6 @@ class CountableCells(OutcomeCells):
 
     def __init__(self, engine: Any):
         head = engine._finite_prior
-        if head is None:
-            raise NotEnclosed("the envelope of a countable secret is not enclosed in this version")
         if len(head.points) > _MOST_SECRETS:
             raise NotEnclosed(f"the envelope of more than {_MOST_SECRETS} secrets over cells")
         charged = head.high > 0
@@ -136,6 +136,82 @@ class CountableCells(OutcomeCells):
     def cut(self, programme: Programme, price: np.ndarray, theta: float, used: np.ndarray) -> bool:
         """Do nothing: outcomes cannot be cut, and the rest weighs little."""
         return False
+
+
+class HeadCells(OutcomeCells):
+    """A head of outcomes, one by one, of a countable secret: a head of secrets, and all others.
+
+    The others count from above with the largest of them at each outcome.
+    """
+
+    def __init__(self, engine: Any):
+        engine.law("pml")  # it chooses the head
+        ys, whole = engine.head_of_outcomes()
+        head = engine._head(_HEAD)
+        law, _, _ = engine.column(np.asarray(ys))
+        y, sure, possible = np.asarray(ys, float), head.low > 0, head.high > 0
+
+        def rows(low: np.ndarray, high: np.ndarray) -> Box:
+            x = low[:, None], high[:, None]
+            at = {"y": (y[None, :], y[None, :]), "x": x}
+            found = engine._evaluate(engine.mechanism.density, at)
+            shape = len(low), len(y)
+            return np.broadcast_to(found.lower, shape), np.broadcast_to(found.upper, shape)
+
+        points = np.asarray(head.points, float)[sure]
+        points = np.append(points, far_points(engine.prior, engine._evaluate))
+        own = rows(points, points)
+        ends = [_harmonic(*pair) for pair in zip(*head.boxes, strict=True)]
+        low, high = (np.concatenate([points, *(pair[k] for pair in ends)]) for k in (0, 1))
+        others = head.points[possible & ~sure]
+        over = rows(np.append(low, others), np.append(high, others))
+        live = law.upper > 0
+        self.kernel = own[0][:, live], np.minimum(own[1][:, live], 1.0)
+        self.over = over[0][:, live], np.minimum(over[1][:, live], 1.0)
+        self.law = law.lower[live], np.minimum(law.upper[live], 1.0)
+        if not len(self.kernel[0]) or not len(self.law[0]):
+            raise NotEnclosed("no secret or outcome is known to have mass")
+        self.far = 0.0, 0.0, 0.0
+        if not whole:
+            left = max(0.0, 1.0 - float(sum_outward(*self.law)[0]) + 2.0**-50)
+            self.far = far_outcomes(engine, y, left)
+
+    def programmes(self, sign: int) -> tuple[Programme, Programme]:
+        """Return the programme of the head of secrets, and that of all secrets."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low = np.maximum(self.over[0] / self.law[1] * (1 - 4 * U) - TINY, 0.0)
+            high = np.where(self.over[1] > 0, self.over[1] / self.law[0] * (1 + 4 * U) + TINY, 0.0)
+        low, high = (low, high) if sign > 0 else (-high, -low)
+        spread = Spread(low, high, np.ones(len(self.law[0]), bool), self.far)
+        law = (self.law[0] + self.law[1]) / 2
+        lower = Programme(sign, self.kernel, self.law)
+        middle = self.over[1 if sign > 0 else 0], law
+        return lower, Programme(sign, self.over, self.law, middle=middle, spread=spread)
+
+    def cut(self, programme: Programme, price: np.ndarray, theta: float, used: np.ndarray) -> bool:
+        """Do nothing: what is beyond the heads weighs little, or cannot be cut."""
+        return False
+
+
+def _harmonic(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """Cut an unbounded box of secrets where 1 / x is even; another one stays as it is."""
+    if math.isfinite(low) == math.isfinite(high):
+        return np.array([low]), np.array([high])
+    end, sign = (low, 1.0) if math.isfinite(low) else (high, -1.0)
+    if not sign * end > 0:
+        return np.array([low]), np.array([high])
+    cuts = end / (1 - np.arange(_PIECES) / _PIECES)
+    cuts = np.append(cuts, sign * math.inf)
+    return (cuts[:-1], cuts[1:]) if sign > 0 else (cuts[:0:-1], cuts[-2::-1])
+
+
+def far_outcomes(engine: Any, ys: np.ndarray, mass: float) -> tuple[float, float, float]:
+    """Bound P_Y, the integral of the largest density and its ratio beyond a head of outcomes."""
+    known, top = engine.sup("pml"), math.inf
+    if known.proved and known.upper < 700:
+        top = math.exp(known.upper) * (1 + 2.0**-40)
+    most = float(means_beyond_head.beyond(engine, "pml", "exp", ys))
+    return mass, min(top * mass, most) * (1 + 4 * U), top
 
 
 class LineCells(OutcomeCells):
@@ -388,11 +464,7 @@ class LineCells(OutcomeCells):
         if not self.on_line:
             if self.whole:
                 return 0.0, 0.0, 0.0
-            known, top = self.engine.sup("pml"), math.inf
-            if known.proved and known.upper < 700:
-                top = math.exp(known.upper) * (1 + 2.0**-40)
-            most = float(means_beyond_head.beyond(self.engine, "pml", "exp", self.ys))
-            return mass, min(top * mass, most) * (1 + 4 * U), top
+            return far_outcomes(self.engine, self.ys, mass)
         line, total, worst = self.engine.line, 0.0, 0.0
         sides = (line.lower, self.low.min()), (self.high.max(), line.upper)
         sides = [(a, b) for a, b in sides if a < b]
@@ -488,7 +560,7 @@ def cells_of(engine: Any) -> OutcomeCells:
     from borel.engine.countable.engine import CountableEngine
 
     if isinstance(engine, CountableEngine):
-        return CountableCells(engine)
+        return (HeadCells if engine._finite_prior is None else CountableCells)(engine)
     if isinstance(engine, CertifiedEngine):
         return LineCells(engine)
     raise NotEnclosed(f"no cells of outcomes for {engine.joint.outcome!r}")
