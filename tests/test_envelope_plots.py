@@ -187,6 +187,7 @@ def test_what_cannot_be_plotted():
         bl.plot_envelope(learnt * bl.mechanisms.randomized_response(k=2, ratio=2))
 
 
+@pytest.mark.truths
 def test_a_countable_secret_without_a_bound_is_drawn():
     counts = bl.Mechanism(
         lambda y, x: 0.6 * 0.25 ** abs(y - x), secret=bl.Integers(0, None), outcome=bl.Integers()

@@ -78,9 +78,9 @@ def _rows(surface: Surface, x: Box, y, shift, log_law) -> tuple[Box, Box]:
         scale, width = batched.exp(batched.point(shift)), batched.point(high)
         width = batched.subtract(width, batched.point(low))
         plain = batched.multiply(batched.exp(poly_range(inner, outer, half)), width)
-        off = batched.point(np.concatenate([shift[None, None], np.zeros((ORDER, 1, len(shift)))]))
+        off = np.concatenate([shift[None, None], np.zeros((ORDER, 1, len(shift)))])
         lifted = [
-            elementary.exponential(batched.subtract(part, (off[0][: len(part[0])],) * 2), order)
+            elementary.exponential(batched.subtract(part, batched.point(off[: order + 1])), order)
             for part, order in ((inner, ORDER - 1), (outer, ORDER))
         ]
         mass = batched.settled(
