@@ -9,7 +9,7 @@ import numpy as np
 
 from borel import settings
 from borel.engine.countable.law_measures import inverse_mean
-from borel.engine.kernels.leakage_on_boxes import _integral, side
+from borel.engine.kernels.leakage_on_boxes import integral, side
 from borel.engine.kernels.marginal_on_boxes import ORDER, geometry
 from borel.engine.problem.refinement import refine
 from borel.numerics.balls.arithmetic import ball, enclose
@@ -120,7 +120,7 @@ def _of_bands(
     for i, path in enumerate(bottom.paths):
         inner = elementary.exponential(batched.negative(path[0]), ORDER - 1)
         outer = elementary.exponential(batched.negative(path[1]), ORDER)
-        total = batched.settled(_integral(inner, outer, ends))
+        total = batched.settled(integral(inner, outer, ends))
         highs.append(np.where(bottom.sound[i], total[1], np.inf))
         if i == 0:
             less = batched.exp(batched.point(-bottom.excess))
