@@ -115,12 +115,15 @@ class Programme(Solver):
         if not kept.any():
             return 0.0
         terms = self._dual_terms(price[kept, None], theta, kept)
+        if not np.isfinite(terms).all():
+            return math.inf
         near = float(sum_outward(terms, terms)[1])
         if self.spread is None or not self.spread.far[0] > 0:
             return near
         mass, most, _ = self.spread.far
-        most = most if self.sign > 0 else 0.0
-        far = mass * float((1 - price[kept] * theta).max().clip(0.0)) + most * price[kept].max()
+        dearest = float(price[kept].max())
+        most = most * dearest if self.sign > 0 and dearest > 0 else 0.0
+        far = mass * max(float((1 - price[kept] * theta).max()), 0.0) + most
         return (near + far) * (1 + 16 * U) + TINY
 
     def _dual_terms(self, lam: np.ndarray, theta: float, kept: np.ndarray) -> np.ndarray:
@@ -131,19 +134,24 @@ class Programme(Solver):
         can be above the one of x; at most the mass times the largest term; and at most the largest
         (1 - lam_x theta) q plus the sum of lam_x g_x.
         """
+
+        def priced(value: np.ndarray) -> np.ndarray:
+            with np.errstate(invalid="ignore", over="ignore"):
+                return np.where(lam == 0, 0.0, lam * value)  # also if no bound is known
+
         part = 1 - lam * theta
         slip = 2 * U * (1 + np.abs(lam * theta)) + TINY
         q = np.where(part >= 0, self.q_high, self.q_low)
-        first, second = part * q, lam * self.g_high[kept]
+        first, second = part * q, priced(self.g_high[kept])
         error = slip * self.q_high + 4 * U * (np.abs(first) + np.abs(second)) + 4 * TINY
         whole = first + second + error * (1 + 8 * U)
         if self.spread is None:
             return np.maximum(whole.max(axis=0), 0.0)
         at = whole.argmax(axis=0)[None]
         low, high = self.spread.low[kept], self.spread.high[kept]
-        slip = 8 * U * (1 + lam * (np.maximum(np.abs(low), np.abs(high)) + abs(theta)))
-        high = 1 + lam * (high - theta) + slip
-        base = np.take_along_axis(1 + lam * (low - theta) - slip, at, axis=0)
+        slip = 8 * U * (1 + priced(np.maximum(np.abs(low), np.abs(high)) + abs(theta)))
+        high = 1 + priced(high - theta) + slip
+        base = np.take_along_axis(1 + priced(low - theta) - slip, at, axis=0)
         own = np.take_along_axis(high, at, axis=0)
         np.put_along_axis(high, at, -np.inf, axis=0)
         others = np.maximum(high.max(axis=0), 0.0)
@@ -254,6 +262,8 @@ class Programme(Solver):
         return found
 
     def _level_of(self, weights: np.ndarray, delta: Fraction) -> tuple[float, np.ndarray] | None:
+        if not (np.isfinite(self.g_low).all() and np.isfinite(self.g_high).all()):
+            return None
         topped = self.topped_up(weights, delta)
         if topped is None:
             return None

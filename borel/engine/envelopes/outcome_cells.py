@@ -494,7 +494,7 @@ class LineCells(OutcomeCells):
         over, ratio = self.extremes[sign]
         low, high = ratio if sign > 0 else batched.negative(ratio)
         spread = Spread(low, high, self.flat, self.far)
-        middle = over[1 if sign > 0 else 0], law
+        middle = np.nan_to_num(over[1 if sign > 0 else 0], posinf=1.0), law
         return lower, Programme(sign, over, self.law, middle=middle, spread=spread)
 
     def cut(self, programme: Programme, price: np.ndarray, theta: float, used: np.ndarray) -> bool:
@@ -543,9 +543,10 @@ class LineCells(OutcomeCells):
         price = programme.stretched(price, theta)[:, None]
         terms = (1 - price * theta) * programme.q + price * programme.g
         best = terms.argmax(axis=0)
-        extra = price * (over[1] - over[0])
+        with np.errstate(invalid="ignore"):
+            extra = price * (over[1] - over[0])
         extra = np.where((np.arange(len(terms))[:, None] == best) & (terms > 0), extra, 0.0)
-        return np.nan_to_num(extra[: self.count].sum(axis=1))
+        return np.nan_to_num(extra[: self.count], posinf=1.0).sum(axis=1)
 
 
 def cells_of(engine: Any) -> OutcomeCells:
