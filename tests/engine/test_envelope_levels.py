@@ -141,7 +141,7 @@ def test_one_secret_alone_tells_nothing(of):
     assert envelope.delta(0.0, closed=False).upper == 0 == envelope.delta(ratio=2).upper
 
 
-@pytest.mark.cases("truths", "3-0.1")
+@pytest.mark.cases("truths", "3-0.01", "5-0.05", "8-0.05", "16-0.1")
 @pytest.mark.parametrize(("count", "delta"), [(3, 0.1), (3, 0.01), (5, 0.05), (8, 0.05), (16, 0.1)])
 def test_equally_likely_secrets_of_which_the_first_and_the_last_are_told(count, delta):
     """Gaussian noise: outcomes below -c tell of the first secret, those above of the last one.
