@@ -128,9 +128,14 @@ def test_what_is_not_there_says_so():
         lambda y, x: 0.6 * 0.25 ** abs(y - x), secret=bl.Integers(0, None), outcome=bl.Integers()
     )
     endless = bl.envelope(bl.poisson(mu=2.0) * counts)
-    with pytest.raises(bl.NotYet, match="secrets on"):
-        endless.delta(0.1)
     assert endless(0.1).proved and endless(0.1).lower == math.inf  # as maximal leakage is
+    unseen = bl.Mechanism(
+        np.vectorize(lambda y, x: 0.6 * 0.25 ** abs(y - x), otypes=[float]),
+        secret=bl.Integers(0, None),
+        outcome=bl.Integers(),
+    )
+    with pytest.raises(bl.NotYet, match="secrets on"):
+        bl.envelope(bl.poisson(mu=2.0) * unseen).delta(0.1)
     made = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.laplace(b=1.0)
     assert bl.envelope(made)(0) == bl.pml(made).sup()
     noise = bl.pmf([0.5, 0.5], on=bl.Finite([0.0, 1.0])) * bl.mechanisms.laplace(b=1.0)
@@ -217,3 +222,53 @@ def test_no_witness_of_outcomes_that_are_not_finite(joint):
     for level in ({"delta": F(1, 10)}, {"t": 0.1}, {"ratio": F(6, 5)}):
         with pytest.raises(bl.NotYet, match="post-processing of outcomes that are not finite"):
             env.witness(**level)
+
+
+def level_of_bins(kind, p, K, delta):
+    """epsilon_c of finite tables by bisection."""
+    low, high = 1.0, 100.0
+    while high - low > 1e-7:
+        ratio = (low + high) / 2
+        low, high = (ratio, high) if binned(kind, p, K, ratio) >= delta else (low, ratio)
+    return math.log(low)
+
+
+@KINDS
+def test_a_countable_secret_and_two_outcomes(kind):
+    """The outcome 0 has the mass 2^-(x+1): the secret 0 tells it best, and 1 all that are large."""
+    mech = bl.Mechanism(
+        lambda y, x: np.where(y > 0.5, 1 - 0.5 ** (x + 1), 0.5 ** (x + 1)),
+        secret=bl.Integers(0, None),
+        outcome=bl.Finite([0, 1]),
+    )
+    env = bl.envelope(bl.poisson(mu=2.0) * mech, of=kind)
+    # E 2^-(X+1) = e^-1 / 2: the ratio there is e, and its mass more than 1/10
+    if kind == "pml":
+        found = env(0.1)
+        assert found.lower <= 1 <= found.upper and found.width < 1e-9
+    x = np.arange(40)
+    rows = np.array([0.5 ** (x + 1), 1 - 0.5 ** (x + 1)]).T
+    found, truth = env(0.6), level_of_bins(kind, stats.poisson(2.0).pmf(x), rows, 0.6)
+    assert found.proved and found.width < 1e-6
+    assert found.lower <= truth + 1e-6 and truth - 1e-6 <= found.upper
+
+
+@pytest.mark.truths
+@KINDS
+def test_a_countable_secret_and_countable_outcomes(kind):
+    """Geometric outcomes, whose parameter tends to 1/2 with the secret."""
+    mech = bl.Mechanism(
+        lambda y, x: (1 + 1 / x) / (2 + 1 / x) ** (y + 1),
+        secret=bl.Integers(1, None),
+        outcome=bl.Integers(0, None),
+    )
+    joint = bl.geometric(p=0.5) * mech
+    x, y = np.append(np.arange(1.0, 25.0), 1e9)[:, None], np.arange(30)
+    rows = (1 + 1 / x) / (2 + 1 / x) ** (y + 1)
+    prior = np.append(0.5 ** np.arange(1, 25), 0.5**24)
+    with bl.options(budget=20):
+        for delta in (0.1, 0.6):
+            found = bl.envelope(joint, of=kind)(delta)
+            truth = level_of_bins(kind, prior, rows, delta)  # some secrets: below
+            assert found.proved and found.width < 1e-2
+            assert truth - 1e-6 <= found.upper and found.lower <= truth + 1e-3

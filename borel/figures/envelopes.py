@@ -39,6 +39,17 @@ term. Equality is strong duality of linear programmes. The proof holds for any Y
 countable and continuous outcomes are bounded above, and any binning of them bounds below (binning
 is post-processing, and a post-processing of the bins is one of Y).
 
+**Continuous and countable secrets.** z is bad if ess sup_x P(z|x) >= e^t P(z). *At most.* Let boxes
+B_i cover the support, finitely many of them, with F_i(y) = ess sup of f(y|x) over B_i. The
+essential supremum over x is that over one of the boxes, i, and
+:math:`\int w_z F_i \ge \operatorname{ess\,sup}_{B_i} \int w_z f(\cdot|x)`: F_i in place of P(y|x),
+though no law, makes the dual a bound, for any lambda_i >= 0. *At least.* Let x_0 be in the support,
+and w a share of finitely many cells of outcomes, bounded or single ones, on each of which log f is
+bounded and continuous in x beside x_0. Then :math:`\int w f(\cdot|x)` is continuous at x_0 by
+dominated convergence: sets of positive mass beside x_0 come as near as one likes to what x_0 gains,
+and their essential supremum is at least that. So the programme of such points x_0 is below. For PMC
+the infimum takes the place of the supremum, and -f that of f.
+
 **Inversion.** Write D = delta_c as a function of theta, e^t for PML and -e^-t for PMC: in both
 cases c_x is a positive multiple of g_x - theta q with g_x = P(.|x), or -P(.|x). (a) *D does not
 increase*, as the constraints tighten. (b) *Where D < 1 it falls strictly until it is 0.* Let
@@ -391,8 +402,7 @@ def envelope(joint: Any, of: str = "pml") -> Any:
     Raises
     ------
     NotYet
-        Kernels that cannot be enclosed, sets of priors and posteriors; masses of a countable
-        secret.
+        Kernels that cannot be enclosed, sets of priors and posteriors.
 
     Notes
     -----
@@ -402,9 +412,11 @@ def envelope(joint: Any, of: str = "pml") -> Any:
     for a rational joint and else with outward rounding over all that the floats of the joint
     may mean. Countable and continuous outcomes are cut into cells: the bins prove the lower
     end, the dual, enclosed cell by cell, the upper one. ``options(tol=, budget=)`` say when
-    cutting stops; a figure that is not settled then is wide, and true. Off finite alphabets it
-    also lies below `tail_leakage`, by log 2 at most for PML: of any other secret that is what is
-    known.
+    cutting stops; a figure that is not settled then is wide, and true. A continuous or countable
+    secret is cut into boxes, too: from above a box counts with the largest of its secrets at each
+    outcome, from below with single secrets that are in the support of the prior and at which the
+    kernel is continuous. Off finite alphabets the envelope also lies below `tail_leakage`, by log 2
+    at most for PML.
 
     References
     ----------

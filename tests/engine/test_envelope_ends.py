@@ -39,9 +39,8 @@ def test_levels_lie_between_absorption_and_tail_leakage(level):
     with mpmath.workdps(40):
         own, top = mpmath.log(mpmath.mpf(23) / 20), mpmath.log(1.5)
         least = mpmath.log((mpmath.sqrt(mpmath.mpf("9.49")) - mpmath.mpf("0.7")) / 2)
-        most = mpmath.log(mpmath.mpf("1.325"))
-    assert own < least - 1e-7 <= level.lower <= least
-    assert most <= level.upper <= most + 1e-8 < top
+        most = mpmath.log(mpmath.mpf("1.325"))  # of both sides, which some post-processing has
+    assert own < least - 1e-7 <= level.lower <= most <= level.upper <= most + 1e-8 < top
 
 
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
@@ -54,4 +53,5 @@ def test_no_mass_has_more_than_the_supremum(env, kind, t):
 
 def test_a_level_may_be_a_ratio(env):
     found = env["pml"].delta(ratio=F(147, 100))  # P{1 + |Y - 1/2| >= 147/100} = 6/100
-    assert 0.06 - 1e-7 <= found.lower and F(found.lower) <= F(6, 100)
+    # and 147/100 is the mean of 1 + |y - 1/2| beyond 11/25 from 1/2
+    assert 0.06 - 1e-7 <= found.lower and F(found.lower) <= F(12, 100) <= F(found.upper)

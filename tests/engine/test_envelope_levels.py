@@ -139,3 +139,35 @@ def test_one_secret_alone_tells_nothing(of):
         found = envelope.delta(t)
         assert found.lower == found.upper == mass and found.status == "exact"
     assert envelope.delta(0.0, closed=False).upper == 0 == envelope.delta(ratio=2).upper
+
+
+@pytest.mark.cases("truths", "3-0.01", "5-0.05", "8-0.05", "16-0.1")
+@pytest.mark.parametrize(("count", "delta"), [(3, 0.1), (3, 0.01), (5, 0.05), (8, 0.05), (16, 0.1)])
+def test_equally_likely_secrets_of_which_the_first_and_the_last_are_told(count, delta):
+    """Gaussian noise: outcomes below -c tell of the first secret, those above of the last one.
+
+    That is a post-processing; prices, at which the secrets between them are not worth telling, show
+    that no other one has more.
+    """
+    places = [mp.mpf(k) if count < 8 else mp.mpf(k) * 4 / count for k in range(count)]
+    secret = bl.Finite([float(x) for x in places])
+    bound = bl.envelope(bl.uniform(secret) * bl.mechanisms.gaussian(sigma=1.0, secret=secret))(
+        delta
+    )
+    with mp.workdps(40):
+        law = lambda c: sum(mp.ncdf(c - x) for x in places) / count  # noqa: E731
+        c = mp.findroot(lambda c: 2 * law(c) - mp.mpf(delta), -1)
+        truth = mp.log(mp.ncdf(c) / law(c))
+        assert bound.lower <= truth <= bound.upper and bound.width < 1e-6
+        # the price at which the mass vanishes at c, for all secrets or for less
+        theta = mp.exp(truth)
+        ratio = lambda x, y: mp.npdf(y - x) * count / sum(mp.npdf(y - z) for z in places)  # noqa: E731
+        price = -1 / (ratio(0, c) - theta)
+        worth = lambda y: 1 + price * (ratio(0, y) - theta)  # noqa: E731
+        others = [c + (places[-1] / 2 - c) * mp.mpf(k) / 40 for k in range(41)]
+        for x in places[1:-1]:
+            # some price of it leaves nothing to tell where nothing is told, and less where it is
+            least = max([0, *(1 / (theta - ratio(x, y)) for y in others if ratio(x, y) < theta)])
+            below = [c - mp.mpf(k) / 4 for k in range(40)]
+            assert all(ratio(x, y) < theta for y in others)
+            assert all(1 + least * (ratio(x, y) - theta) <= worth(y) + 1e-9 for y in below)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from borel.probability.joint import Joint
 
 _APART = 0.1
+_HUGE = 1e300
 _STYLES: dict[str, tuple[str, str, str, Any]] = {
     "quantile": ("lower bound: as released", "lower", GREY, (0, (1, 1.5))),
     "binary": ("lower bound: one bit", "lower", GREEN, "-."),
@@ -159,7 +160,7 @@ def _line(ax: Axes, delta: Any, ends: tuple, line: np.ndarray, **style: Any) -> 
 def _limits(ax: Axes, delta: Any, low: Any, high: Any, shown: list, found: xr.Dataset) -> None:
     """Fit the axis to the envelope and its bounds, and to an LDP curve at most twice as high."""
     values = np.concatenate(shown)
-    values = values[np.isfinite(values)]
+    values = values[values < _HUGE]  # no bound at all may be the largest float
     top = float(values.max()) if values.size else 1.0
     if "ldp" in found["curve"].values:
         ldp = _ends(found, "ldp")[1]

@@ -35,6 +35,8 @@ _ROOM = 0.01
 class Excesses(Rows):
     """Excesses of rows over multiples of the marginal, and of the best row over it."""
 
+    most = 12
+
     def _law(self, together: GraphBuilder) -> int:
         add = together.add
         mixed = [add("add", add("input", f"w{i}"), at) for i, at in enumerate(together.roots)]

@@ -21,7 +21,7 @@ from borel.engine.envelopes.figures import (
 )
 from borel.engine.envelopes.law_envelope import LawEnvelope
 from borel.engine.envelopes.level_proofs import LevelProof
-from borel.engine.envelopes.outcome_cells import OutcomeCells, cells_of
+from borel.engine.envelopes.outcome_cells import cells_of
 from borel.engine.problem.refinement import refine
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.probability.bound import Bound
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ROUNDS = 40
+_SLOW, _IDLE = 0.02, 2
 _PART = 0.01
 """What proofs leave between what was found and what is proved."""
 
@@ -37,16 +38,20 @@ _PART = 0.01
 class CellEnvelope(OpenEnvelope):
     """The envelope of PML or PMC of a finite secret with countable or continuous outcomes."""
 
+    slow = -1.0
+    """Cells are cut no more when that keeps moving the ends by less than this part of the gap."""
     unbounded = (
         "nothing bounds it from above within the budget; options(budget=...) gives more time, and "
         "finite outcomes are exact"
     )
 
+    cells: Any
+
     def __init__(self, engine: Any, kind: str):
         if engine.status == "estimate":
             raise NotYet("bl.envelope", missing=f"an enclosure of the kernel: {engine.reason}")
         self.engine, self.kind, self.sign = engine, kind, 1 if kind == "pml" else -1
-        self.cells: OutcomeCells = cells_of(engine)
+        self.cells = cells_of(engine)
         self.assumptions = tuple(a for a in engine.assumptions if a not in engine.theorem)
 
     @cached_property
@@ -66,19 +71,24 @@ class CellEnvelope(OpenEnvelope):
             if proved is not None:
                 return proved
 
-        def solve(programme: Any, gap: float) -> tuple[float, float, np.ndarray, float]:
-            found = programme.level(delta, max(0.1 * min(gap, 1.0), 1e-12))
-            ends = (ratio_of(self.sign, end) for end in (found.lower, found.upper))
-            low, high = (nats(end, k) for k, end in enumerate(ends))
-            return low, high, found.price, found.upper
-
-        low, high = self._refined(solve, math.inf)
+        low, high = self._level(delta, (0.0, math.inf))
         if high - low > 1e-3:
             known = self.engine.sup(self.kind)
             if known.proved and known.upper < high:
                 high = max(known.upper, low)
                 return self._bound(low, high, known.assumptions)
         return self._bound(low, high)
+
+    def _level(self, delta: Fraction, known: tuple[float, float]) -> tuple[float, float]:
+        """Narrow the ends of epsilon_c(delta) by programmes of cells."""
+
+        def solve(programmes: Any, gap: float) -> tuple[float, float, np.ndarray, float, Any]:
+            narrow = max(0.1 * min(gap, 1.0), 1e-12)
+            lower, upper = _both(programmes, lambda p: p.level(delta, narrow))
+            low, high = (ratio_of(self.sign, end) for end in (lower.lower, upper.upper))
+            return nats(low, 0), nats(high, 1), upper.price, upper.upper, lower.weights
+
+        return self._refined(solve, known)
 
     def delta(self, threshold: EnvelopeThreshold, *, closed: bool) -> Bound:
         """Enclose delta_c at a level."""
@@ -92,46 +102,56 @@ class CellEnvelope(OpenEnvelope):
             if proved is not None:
                 return proved
 
-        def solve(programme: Any, _: float) -> tuple[float, float, np.ndarray, float]:
+        return self._bound(*self._mass(threshold, closed, (0.0, 1.0)), **about)
+
+    def _mass(
+        self, threshold: EnvelopeThreshold, closed: bool, known: tuple[float, float]
+    ) -> tuple[float, float]:
+        """Narrow the ends of delta_c at a level by programmes of cells."""
+
+        def solve(programmes: Any, _: float) -> tuple[float, float, np.ndarray, float, Any]:
             ends = threshold.lower, threshold.upper
-            low, high, _, price = programme.value(*ends, closed=closed)
-            return low, high, price, threshold.lower
+            lower, upper = _both(programmes, lambda p: p.value(*ends, closed=closed))
+            return lower[0], upper[1], upper[3], threshold.lower, lower[2]
 
-        return self._bound(*self._refined(solve, 1.0), **about)
+        return self._refined(solve, known)
 
-    def _refined(self, solve: Callable[[Any, float], tuple], most: float) -> tuple[float, float]:
+    def _refined(
+        self, solve: Callable[[Any, float], tuple], known: tuple[float, float]
+    ) -> tuple[float, float]:
         """Enclose a figure by programmes of cells, cut where a programme's dual is loose.
 
         Parameters
         ----------
         solve : callable
             Of a programme, and of how far the ends are apart so far: the ends that it proves,
-            prices, and the level that they are of.
-        most : float
-            What the figure is at most.
+            prices, the level that they are of, and shares.
+        known : tuple of float
+            Ends of the figure that are known.
         """
-        tol, gap = settings.current().tol, 1e-4
-        programme: Any = None
+        tol, gap, before, idle = settings.current().tol, 1e-4, known, 0
+        programmes: Any = None
         dual: list[Any] = []
 
         def enclose() -> tuple[float, float]:
-            nonlocal programme, dual
-            programme = self.cells.programme(self.sign)
-            low, high, *dual = solve(programme, gap)
+            nonlocal programmes, dual
+            programmes = self.cells.programmes(self.sign)
+            low, high, *dual = solve(programmes, gap)
             return low, high
 
         def settled(low: float, high: float) -> bool:
-            nonlocal gap
-            gap = high - low
-            return gap <= tol
+            nonlocal gap, before, idle
+            gap, moved = high - low, max(low - before[0], before[1] - high)
+            before, idle = (low, high), idle + 1 if moved <= self.slow * gap else 0
+            return gap <= tol or idle > _IDLE
 
         return refine(
             enclose,
-            lambda *_: self.cells.cut(programme.looseness(*dual)),
+            lambda *_: self.cells.cut(programmes[1], *dual),
             settled=settled,
             until=settings.search_deadline(),
             rounds=_ROUNDS,
-            ends=(0.0, most),
+            ends=known,
         )
 
     def _by_columns(self, prove: Callable[[Columns], Bound | None]) -> Bound | None:
@@ -142,10 +162,11 @@ class CellEnvelope(OpenEnvelope):
 
     def _level_by_columns(self, columns: Columns, delta: Fraction) -> Bound | None:
         found = columns.level(float(delta))
-        if found is None or not self.sign * found.theta > 0:
+        if found is None or not all(self.sign * theta > 0 for theta in found.thetas):
             return None
-        t, room = self.sign * math.log(abs(found.theta)), _PART * settings.current().tol
-        ends = max(t - room, 0.0), t + room
+        low, high = (self.sign * math.log(abs(theta)) for theta in found.thetas)
+        room = _PART * settings.current().tol
+        ends = max(low - room, 0.0), high + room
         return self._proved_level(ends, delta, found.cells, found.prices)
 
     def _mass_by_columns(self, columns: Columns, threshold: EnvelopeThreshold) -> Bound | None:
@@ -177,6 +198,49 @@ class CellEnvelope(OpenEnvelope):
         return self._bound(*ends, units="probability") if proved else None
 
 
+def _both(programmes: tuple[Any, Any], solve: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """Return what the programme from below gives and the one from above, which may be the same."""
+    lower = solve(programmes[0])
+    return lower, lower if programmes[1] is programmes[0] else solve(programmes[1])
+
+
+class BoxEnvelope(CellEnvelope):
+    """The envelope of PML or PMC of a secret with a density on an interval.
+
+    What the law of the leakage tells (`LawEnvelope`) is narrowed by boxes of secrets.
+    """
+
+    slow = _SLOW
+    unbounded = LawEnvelope.unbounded
+
+    def __init__(self, engine: Any, kind: str):
+        self.engine, self.kind, self.sign = engine, kind, 1 if kind == "pml" else -1
+        self.law = LawEnvelope(engine, kind)
+        self.assumptions = (*engine.assumptions, *engine.theorem)
+
+    @cached_property
+    def cells(self) -> Any:
+        """Cells of outcomes and boxes of secrets; None where there are none."""
+        with suppress(NotEnclosed):
+            return cells_of(self.engine)
+        return None
+
+    def epsilon(self, delta: Fraction) -> Bound:
+        """Enclose epsilon_c(delta) for 0 < delta <= 1."""
+        return self._narrowed(self.law.epsilon(delta), lambda ends: self._level(delta, ends))
+
+    def delta(self, threshold: EnvelopeThreshold, *, closed: bool) -> Bound:
+        """Enclose delta_c at a level."""
+        known = self.law.delta(threshold, closed=closed)
+        return self._narrowed(known, lambda ends: self._mass(threshold, closed, ends))
+
+    def _narrowed(self, known: Bound, narrow: Callable[[tuple], tuple[float, float]]) -> Bound:
+        if known.width <= settings.current().tol or self.cells is None:
+            return known
+        low, high = narrow((known.lower, known.upper))
+        return self._bound(low, high, known.assumptions, units=known.units)
+
+
 class CertainEnvelope(OpenEnvelope):
     """The envelope of a secret that has one value: no outcome tells anything."""
 
@@ -202,14 +266,17 @@ def envelope_of(joint: Any, engine: Any, kind: str) -> Any:
     NotYet
         A secret that is not finite, or a kernel that cannot be enclosed over cells.
     """
+    from borel.engine.continuous.engine import CertifiedEngine
+    from borel.engine.countable.engine import CountableEngine
+
     if joint.finite:
         return FiniteEnvelope(engine, kind)
     try:
         if joint.secret.kind == "finite":
             certain = np.count_nonzero(joint.prior.probabilities) == 1
             return (CertainEnvelope if certain else CellEnvelope)(engine, kind)
-        if joint.secret.kind == "continuous" and engine.bands is not None:
-            return LawEnvelope(engine, kind)
+        if isinstance(engine, (CertifiedEngine, CountableEngine)) and engine.status != "estimate":
+            return BoxEnvelope(engine, kind)
     except NotEnclosed as error:
         raise NotYet("bl.envelope", missing=str(error), instead="finite outcomes.") from None
     raise NotYet(

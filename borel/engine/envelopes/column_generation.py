@@ -3,8 +3,9 @@ r"""The best post-processing of outcomes on a line, to the digits of float64: co
 Prices make every outcome choose a secret, or none; each such choice is a column, with the mass of
 the outcomes that chose x and what the secret gains there (`level_proofs`). Shares of columns are
 a post-processing; the largest mass of those whose gains are not negative is a linear program, whose
-multipliers are the next prices. That is Kelley's method for the dual. It proves nothing: what it
-finds is proved afterwards, to a little room.
+multipliers are the next prices. That is Kelley's method for the dual; from near the optimum,
+where no secret gains anything and the mass is the one wanted, Newton's method finishes it. Nothing
+is proved: what is found is proved afterwards, to a little room.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from borel import settings
+from borel.engine.envelopes.float_solver import idle_prices
 from borel.engine.kernels.outcome_regions import Cells, Regions
 from borel.engine.problem.budget import patience
 from borel.numerics.float64.programmes import linprog
@@ -24,6 +26,7 @@ _ROUNDS, _CLOSE, _NEAR = 200, 2.0**-42, 2.0**-36
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _SPARE, _LEAST, _MOST, _MEET = 1e-12, 2.0**-50, 1e3, 0.01
 _SCALE = 2.0**17
+_NEARLY, _EVERY, _ATTEMPTS, _STEPS, _SOLVED, _IDLE = 0.25, 4, 6, 24, 2.0**-42, 1e-4
 
 
 class Column(NamedTuple):
@@ -47,8 +50,8 @@ class Solution(NamedTuple):
 
     Attributes
     ----------
-    theta : float
-        e^t for PML, -e^-t for PMC.
+    thetas : pair of float
+        e^t for PML, -e^-t for PMC: of the shares, and of the prices.
     mass : float
         The largest mass of a leakage of t.
     prices : ndarray
@@ -57,7 +60,7 @@ class Solution(NamedTuple):
         Intervals of outcomes, and shares for each secret.
     """
 
-    theta: float
+    thetas: tuple[float, float]
     mass: float
     prices: np.ndarray
     cells: list
@@ -86,6 +89,7 @@ class Columns:
     def __init__(self, regions: Regions, sign: int):
         self.regions, self.sign, rows = regions, sign, regions.rows
         self.columns: list[Column] = []
+        self._fruitless = 0
         for x in range(len(rows.points)):  # the outcomes that are bad for one secret alone
             self._add(np.eye(len(rows.points))[x] * _MOST, float(sign))
 
@@ -138,13 +142,15 @@ class Columns:
     def mass(self, theta: float) -> Solution | None:
         """Return the largest mass of a leakage."""
         until = patience()
-        for _ in range(_ROUNDS):
+        for turn in range(_ROUNDS):
             if settings.late(until):
                 break
             if (step := self._step(theta)) is None:
                 break
+            if (polished := self._polished(turn, step, theta, None)) is not None:
+                return polished
             if step.dual - step.value <= _CLOSE:
-                return Solution(theta, step.value, step.prices, self._shares(step.shares))
+                return Solution((theta, theta), step.value, step.prices, self._shares(step.shares))
         return None
 
     def level(self, delta: float) -> Solution | None:
@@ -154,11 +160,13 @@ class Columns:
         above: Step | None = None
         theta, towards, near, before = low + (high - low) / 4, -1.0, _NEAR, np.zeros(0)
         until = patience()
-        for _ in range(_ROUNDS):
+        for turn in range(_ROUNDS):
             if settings.late(until):
                 break
             if (step := self._step(theta)) is None:
                 break
+            if (polished := self._polished(turn, step, theta, delta)) is not None:
+                return polished
             stalled, before = np.array_equal(step.prices, before), step.prices
             if step.value >= delta * (1 + _SPARE):
                 low, below, towards = theta, step, 1.0
@@ -170,14 +178,122 @@ class Columns:
                 near, towards = 2 * near, 1.0 if above is None else -towards
             width = near * abs(theta)
             if below and above and high - low <= width:
-                return Solution(low, below.value, above.prices, self._shares(below.shares))
+                break
             mass = np.array([c.masses for c in self.columns[: len(step.shares)]])
             slope = float(step.shares @ mass @ step.prices)
             root = theta + (step.value - delta) / slope if slope > 0 else math.inf
             theta = root + towards * width / 4
             if not low < theta < high:
                 theta = (low + high) / 2
+        if below and above:
+            return Solution((low, high), below.value, above.prices, self._shares(below.shares))
         return None
+
+    # -- Newton's method --------------------------------------------------------------------------
+
+    def _polished(
+        self, turn: int, step: Step, theta: float, delta: float | None
+    ) -> Solution | None:
+        """Return what Newton's method finds, every few steps once they are near the optimum."""
+        near = step.dual - step.value <= _NEARLY * step.value
+        if not near or turn % _EVERY or self._fruitless >= _ATTEMPTS:
+            return None
+        masses = step.shares @ np.array([c.masses for c in self.columns[: len(step.shares)]])
+        found = self._newton(step.prices, theta, delta, masses > _IDLE * step.value)
+        self._fruitless += found is None
+        return found
+
+    def _newton(
+        self, prices: np.ndarray, theta: float, delta: float | None, used: np.ndarray
+    ) -> Solution | None:
+        """Solve for prices at which no secret gains anything, and for theta if there is a delta.
+
+        Outcomes that choose a secret do so between places where two choices are as good. These move
+        with the prices, by how steep the difference of the choices is there.
+        """
+        n, off = len(prices), math.inf
+        for _ in range(_STEPS):
+            prices, used = self._with_idle(prices, theta, used)
+            column = self.column(prices, theta)
+            kept = np.flatnonzero(used)
+            rest = (column.own - theta * column.masses)[kept]
+            if delta is not None:
+                rest = np.append(rest, column.masses.sum() - delta * (1 + _SPARE))
+            before, off = off, float(np.abs(rest).max(initial=0.0))
+            if off <= _SOLVED * (1 if delta is None else delta):  # less than _SPARE
+                cells = [
+                    [a, b, [float(k == x) for k in range(n)]]
+                    for x in kept
+                    for a, b in column.cells[x]
+                ]
+                mass = float(column.masses[kept].sum())
+                return Solution((theta, theta), mass, prices, sorted(cells))
+            if not off < 4 * before:
+                break
+            slopes = self._slopes(column, prices, theta)
+            if delta is None:
+                slopes = slopes[np.ix_(kept, kept)]
+            else:
+                slopes = slopes[np.ix_(np.append(kept, n), np.append(kept, n))]
+            if not np.isfinite(slopes).all():
+                break
+            move = np.linalg.lstsq(slopes, -rest, rcond=None)[0]
+            sizes = np.append(prices[kept], [] if delta is None else abs(theta))
+            if not (sizes > 0).all():
+                break
+            move = move * min(1.0, 0.5 / max(float(np.abs(move / sizes).max()), 1e-300))
+            prices = prices.copy()
+            prices[kept] += move[: len(kept)]
+            theta += float(move[-1]) if delta is not None else 0.0
+        return None
+
+    def _with_idle(
+        self, prices: np.ndarray, theta: float, used: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Give secrets that are not used prices at which no outcome chooses them, if there are."""
+        ratios = self.regions.ratios.reshape(len(prices), -1)
+        gaps = self.sign * ratios[:, ratios.any(axis=0)] - theta
+        idle = np.flatnonzero(~used)
+        if not len(idle) or not used.any():
+            return prices, used
+        rent = np.maximum(1 + prices[used, None] * gaps[used], 0.0).max(axis=0)
+        prices, used = prices.copy(), used.copy()
+        prices[idle] = idle_prices(gaps[idle], rent)
+        asked = (1 + prices[idle, None] * gaps[idle] - rent).max(axis=1) > _SPARE
+        used[idle[asked]] = True
+        return prices, used
+
+    def _slopes(self, column: Column, prices: np.ndarray, theta: float) -> np.ndarray:
+        """Return derivatives of the gains and, last, of the mass: by prices and, last, by theta."""
+        n = len(prices)
+        out = np.zeros((n + 1, n + 1))
+        out[:n, n] = -column.masses
+        line = self.regions.rows.line
+        pairs = [(x, y) for x in range(n) for cell in column.cells[x] for y in cell]
+        pairs = [(x, y) for x, y in pairs if y not in line]
+        if not pairs:
+            return out
+        y = np.array([y for _, y in pairs])
+        step = 1e-6 * np.maximum(np.abs(y), 1.0)
+        r = [self.sign * self.regions.at(v) - theta for v in (y - step, y, y + step)]
+        with np.errstate(all="ignore"):
+            law = np.exp(self.regions.rows.log_law(self.regions.rows.logs(y)))
+        for k, (x, _) in enumerate(pairs):
+            scores = 1 + prices * r[1][:, k]
+            scores[x] = -math.inf
+            other = int(np.argmax(scores)) if n > 1 and scores.max() > 0 else None
+            lead = prices[x] * (r[2][x, k] - r[0][x, k])
+            change = np.zeros(n + 1)
+            change[x], change[n] = r[1][x, k], -prices[x]
+            if other is not None:
+                lead -= prices[other] * (r[2][other, k] - r[0][other, k])
+                change[other] = -r[1][other, k]
+                change[n] += prices[other]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                grows = law[k] * 2 * step[k] / abs(lead) * change
+            out[x] += r[1][x, k] * grows
+            out[n] += grows
+        return out
 
     def _step(self, theta: float) -> Step | None:
         """Return the best of the columns and its prices, and what these prove; add their column."""

@@ -196,7 +196,7 @@ class Solver:
         rent = np.maximum(1 + price[used, None] * gaps[used], 0.0).max(axis=0)
         idle = np.flatnonzero((column_x < 0) & (self.top > theta))
         if len(idle):
-            price[idle] = _idle_prices(gaps[idle], rent)
+            price[idle] = idle_prices(gaps[idle], rent)
         return price
 
 
@@ -211,7 +211,7 @@ def _largest(reduced: np.ndarray) -> np.ndarray:
     return marks
 
 
-def _idle_prices(gaps: np.ndarray, rent: np.ndarray) -> np.ndarray:
+def idle_prices(gaps: np.ndarray, rent: np.ndarray) -> np.ndarray:
     """Return prices of secrets that are not used, at which no outcome asks for them."""
     with np.errstate(divide="ignore", invalid="ignore"):
         least = np.where(gaps < 0, (rent - 1) / gaps, -np.inf).max(axis=1)
@@ -229,7 +229,7 @@ def solved(matrix: np.ndarray, target: np.ndarray) -> np.ndarray | None:
     from scipy.sparse.linalg import splu
 
     system = csc_array(matrix)
-    settings.work("programmes", 1, matrix.size)
+    settings.work("programmes", 1, sum(matrix.shape))
     rows, columns = matrix.shape
     if rows == columns:
         try:

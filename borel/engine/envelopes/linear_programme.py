@@ -20,6 +20,7 @@ being of use. Between two tops D is continuous, and a search there ends after a 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,16 +33,22 @@ if TYPE_CHECKING:
 
 Ends = tuple[np.ndarray, np.ndarray]
 
+_LITTLE = 1e-9
+"""Part of the mass of all bad outcomes that is no loss."""
 _AGAIN = 4
 """Times that a search meets its own root before it takes it that nothing more is to be had."""
 
 
 class Spread(NamedTuple):
-    """How g_x / q varies within cells: its range in each, and whether a cell is one outcome."""
+    """How g_x / q varies within cells: its range in each, and whether a cell is one outcome.
+
+    Beyond all cells (``far``) there is at most a mass, an integral of the largest |g|, and |g| / q.
+    """
 
     low: np.ndarray
     high: np.ndarray
     flat: np.ndarray
+    far: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 class EnvelopeLevel(NamedTuple):
@@ -90,6 +97,8 @@ class Programme(Solver):
         worst = np.where(self.g_high == 0, 0.0, worst)
         worst = np.where(self.q_high > 0, worst + np.abs(worst) * 2 * U + TINY * (worst != 0), -1)
         self.top_high = (worst if spread is None else spread.high).max(axis=1)
+        if spread is not None and spread.far[0] > 0:  # what is below a level is so far out, too
+            self.top_high = np.maximum(self.top_high, spread.far[2] if sign > 0 else 0.0)
 
     # -- proofs -----------------------------------------------------------------------------------
 
@@ -106,35 +115,53 @@ class Programme(Solver):
         if not kept.any():
             return 0.0
         terms = self._dual_terms(price[kept, None], theta, kept)
-        return float(sum_outward(terms, terms)[1])
+        if not np.isfinite(terms).all():
+            return math.inf
+        near = float(sum_outward(terms, terms)[1])
+        if self.spread is None or not self.spread.far[0] > 0:
+            return near
+        mass, most, _ = self.spread.far
+        dearest = float(price[kept].max())
+        most = most * dearest if self.sign > 0 and dearest > 0 else 0.0
+        far = mass * max(float((1 - price[kept] * theta).max()), 0.0) + most
+        return (near + far) * (1 + 16 * U) + TINY
 
     def _dual_terms(self, lam: np.ndarray, theta: float, kept: np.ndarray) -> np.ndarray:
         """Bound the integral over each cell of max(0, max_x (1 + lam_x (g_x / q - theta))) q.
 
         Within a cell that is no single outcome the maximum may pass from x to x'. With the
         largest integral at x it is at most that one plus the mass times how far any other term
-        can be above the one of x; and at most the mass times the largest term.
+        can be above the one of x; at most the mass times the largest term; and at most the largest
+        (1 - lam_x theta) q plus the sum of lam_x g_x.
         """
+
+        def priced(value: np.ndarray) -> np.ndarray:
+            with np.errstate(invalid="ignore", over="ignore"):
+                return np.where(lam == 0, 0.0, lam * value)  # also if no bound is known
+
         part = 1 - lam * theta
         slip = 2 * U * (1 + np.abs(lam * theta)) + TINY
         q = np.where(part >= 0, self.q_high, self.q_low)
-        first, second = part * q, lam * self.g_high[kept]
+        first, second = part * q, priced(self.g_high[kept])
         error = slip * self.q_high + 4 * U * (np.abs(first) + np.abs(second)) + 4 * TINY
         whole = first + second + error * (1 + 8 * U)
         if self.spread is None:
             return np.maximum(whole.max(axis=0), 0.0)
         at = whole.argmax(axis=0)[None]
         low, high = self.spread.low[kept], self.spread.high[kept]
-        slip = 8 * U * (1 + lam * (np.maximum(np.abs(low), np.abs(high)) + abs(theta)))
-        high = 1 + lam * (high - theta) + slip
-        base = np.take_along_axis(1 + lam * (low - theta) - slip, at, axis=0)
+        slip = 8 * U * (1 + priced(np.maximum(np.abs(low), np.abs(high)) + abs(theta)))
+        high = 1 + priced(high - theta) + slip
+        base = np.take_along_axis(1 + priced(low - theta) - slip, at, axis=0)
         own = np.take_along_axis(high, at, axis=0)
         np.put_along_axis(high, at, -np.inf, axis=0)
         others = np.maximum(high.max(axis=0), 0.0)
         over = np.maximum(others - base[0], 0.0) * self.q_high * (1 + 8 * U)
         least = np.maximum(np.take_along_axis(whole, at, axis=0)[0] + over, 0.0)
         crude = np.maximum(others, own[0]) * self.q_high
-        found = np.minimum(least, crude) * (1 + 8 * U) + TINY
+        # a cell of little mass may hold large ratios: each term is at most the sum of its parts
+        parts = np.maximum(part.max(), 0.0) * self.q_high + np.maximum(second, 0.0).sum(axis=0)
+        parts = (parts + error.max(axis=0)) * (1 + 4 * len(lam) * U) + len(lam) * TINY
+        found = np.fmin(np.fmin(least, crude), parts) * (1 + 8 * U) + TINY
         return np.where(self.spread.flat, np.maximum(whole.max(axis=0), 0.0), found)
 
     def looseness(self, price: np.ndarray, theta: float) -> np.ndarray:
@@ -221,7 +248,22 @@ class Programme(Solver):
         return weights if _exactly(self.mass(weights)) >= delta else None
 
     def level_below(self, weights: np.ndarray, delta: Fraction) -> tuple[float, np.ndarray] | None:
-        """Return a level at which weights prove D >= delta, and those weights."""
+        """Return a level at which weights prove D >= delta, and those weights.
+
+        It is that of the worst bad outcome: those of next to no mass may be left out.
+        """
+        found = self._level_of(weights, delta)
+        masses = weights @ self.q
+        little = masses <= _LITTLE * masses.sum()
+        if (masses[little] > 0).any():
+            other = self._level_of(np.where(little[:, None], 0.0, weights), delta)
+            if found is None or (other is not None and other[0] > found[0]):
+                return other
+        return found
+
+    def _level_of(self, weights: np.ndarray, delta: Fraction) -> tuple[float, np.ndarray] | None:
+        if not (np.isfinite(self.g_low).all() and np.isfinite(self.g_high).all()):
+            return None
         topped = self.topped_up(weights, delta)
         if topped is None:
             return None
@@ -334,7 +376,7 @@ class _Search:
 
     @property
     def done(self) -> bool:
-        return self.upper - self.lower <= self.gap * abs(self.upper)
+        return self.upper - self.lower <= self.gap * abs(self.upper) < math.inf
 
     def run(self) -> None:
         """Narrow the ends."""

@@ -14,21 +14,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import settings
+from borel.engine.countable import means_beyond_head
 from borel.engine.envelopes.linear_programme import Programme, Spread
-from borel.engine.problem.secret_and_kernel import log_graph
+from borel.engine.kernels import leakage_far_out
+from borel.engine.kernels.leakage_on_boxes import charged
+from borel.engine.kernels.rows_on_boxes import rows_on_boxes, slopes_on_boxes
+from borel.engine.kernels.unbounded_secrets import JUMPS
+from borel.engine.problem.secret_and_kernel import far_points
 from borel.errors import NotEnclosed
-from borel.numerics.intervals import batched, interpreter
+from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import TINY, U, sum_outward
 from borel.numerics.jets import arithmetic
-from borel.numerics.jets.interpreter import Program
 
 if TYPE_CHECKING:
     from borel.numerics.intervals.batched import Box
 
 _MOST_SECRETS = 32
-_FIRST = 48
-_FAR = 1e-13
+_FIRST, _FIRST_BOXES = 64, 32
+_MOST_CUT, _MOST_BOXES, _MOST_SHARED, _MOST_CELLS, _SOME = 128, 256, 16, 4000, 1e-6
+_FAR, _THIN, _LOOSE, _ROUNDS = 1e-15, 1e-4, 1e-12, 40
 _RTOL = 1e-12
+_HEAD, _PIECES = 128, 32
 
 
 class OutcomeCells:
@@ -52,14 +59,18 @@ class OutcomeCells:
     flat: np.ndarray
     middle: tuple[np.ndarray, np.ndarray]
 
-    def programme(self, sign: int) -> Programme:
-        """Return the programme of the cells."""
+    def programmes(self, sign: int) -> tuple[Programme, Programme]:
+        """Return the programme that bounds the figure from below, and the one from above."""
         low, high = self.ratio if sign > 0 else (-self.ratio[1], -self.ratio[0])
         spread = Spread(low, high, self.flat)
-        return Programme(sign, self.kernel, self.law, middle=self.middle, spread=spread)
+        one = Programme(sign, self.kernel, self.law, middle=self.middle, spread=spread)
+        return one, one
 
-    def cut(self, loose: np.ndarray) -> bool:
-        """Cut the loosest cells in two; return whether that was possible."""
+    def cut(self, programme: Programme, price: np.ndarray, theta: float, used: np.ndarray) -> bool:
+        """Cut the cells that leave most open; return whether that was possible.
+
+        They do at the prices of a level, from above, and at the shares in use, from below.
+        """
         raise NotImplementedError
 
 
@@ -68,29 +79,6 @@ def mixture(prior: Box, kernel: Box) -> Box:
     parts = batched.multiply((prior[0][:, None], prior[1][:, None]), kernel)
     low, high = sum_outward(parts[0], parts[1], axis=0)
     return np.maximum(low, 0.0), high
-
-
-def ratios(prior: Box, never: np.ndarray, gap: Any) -> Box:
-    r"""Enclose k_x / sum_x' p_x' k_x' over cells, (secrets, cells).
-
-    It is 1 / (p_x + sum over the others of p_x' k_x' / k_x), where k_x > 0. ``gap(x, others)``
-    encloses log k_x' - log k_x; ``never`` marks cells where k_x is 0 throughout.
-    """
-    n = len(prior[0])
-    low, high = np.empty(never.shape), np.empty(never.shape)
-    for x in range(n):
-        others = np.flatnonzero(np.arange(n) != x)
-        with np.errstate(invalid="ignore", over="ignore"):
-            least, most = batched.settled(gap(x, others))
-            times = batched.exp((np.minimum(least, 709.0), most))
-            weights = prior[0][others, None], prior[1][others, None]
-            parts = batched.multiply(weights, times)
-        rest = sum_outward(parts[0], parts[1], axis=0)
-        total = np.maximum(rest[0], 0.0) + prior[0][x], rest[1] + prior[1][x]
-        with np.errstate(divide="ignore"):
-            low[x] = np.maximum((1 / total[1]) * (1 - 8 * U) - TINY, 0.0)
-            high[x] = (1 / total[0]) * (1 + 8 * U) + TINY
-    return np.where(never, 0.0, low), np.where(never, 0.0, high)
 
 
 def ceilings(prior: Box) -> np.ndarray:
@@ -104,8 +92,6 @@ class CountableCells(OutcomeCells):
 
     def __init__(self, engine: Any):
         head = engine._finite_prior
-        if head is None:
-            raise NotEnclosed("the envelope of a countable secret is not enclosed in this version")
         if len(head.points) > _MOST_SECRETS:
             raise NotEnclosed(f"the envelope of more than {_MOST_SECRETS} secrets over cells")
         charged = head.high > 0
@@ -147,199 +133,435 @@ class CountableCells(OutcomeCells):
             high = np.where(kernel[1] > 0, kernel[1] / law[0] * (1 + 4 * U) + TINY, 0.0)
         return low, np.minimum(high, ceilings(prior)[:, None])
 
-    def cut(self, loose: np.ndarray) -> bool:
+    def cut(self, programme: Programme, price: np.ndarray, theta: float, used: np.ndarray) -> bool:
         """Do nothing: outcomes cannot be cut, and the rest weighs little."""
         return False
 
 
-class LineCells(OutcomeCells):
-    """Intervals of a continuous outcome, and its atoms one by one."""
+class HeadCells(OutcomeCells):
+    """A head of outcomes, one by one, of a countable secret: a head of secrets, and all others.
+
+    The others count from above with the largest of them at each outcome.
+    """
 
     def __init__(self, engine: Any):
-        from borel.numerics.balls.expansion import product
-        from borel.numerics.balls.interpreter import Prepared
+        engine.law("pml")  # it chooses the head
+        ys, whole = engine.head_of_outcomes()
+        head = engine._head(_HEAD)
+        law, _, _ = engine.column(np.asarray(ys))
+        y, sure, possible = np.asarray(ys, float), head.low > 0, head.high > 0
 
+        def rows(low: np.ndarray, high: np.ndarray) -> Box:
+            x = low[:, None], high[:, None]
+            at = {"y": (y[None, :], y[None, :]), "x": x}
+            found = engine._evaluate(engine.mechanism.density, at)
+            shape = len(low), len(y)
+            return np.broadcast_to(found.lower, shape), np.broadcast_to(found.upper, shape)
+
+        points = np.asarray(head.points, float)[sure]
+        points = np.append(points, far_points(engine.prior, engine._evaluate))
+        own = rows(points, points)
+        ends = [_harmonic(*pair) for pair in zip(*head.boxes, strict=True)]
+        low, high = (np.concatenate([points, *(pair[k] for pair in ends)]) for k in (0, 1))
+        others = head.points[possible & ~sure]
+        over = rows(np.append(low, others), np.append(high, others))
+        live = law.upper > 0
+        self.kernel = own[0][:, live], np.minimum(own[1][:, live], 1.0)
+        self.over = over[0][:, live], np.minimum(over[1][:, live], 1.0)
+        self.law = law.lower[live], np.minimum(law.upper[live], 1.0)
+        if not len(self.kernel[0]) or not len(self.law[0]):
+            raise NotEnclosed("no secret or outcome is known to have mass")
+        self.far = 0.0, 0.0, 0.0
+        if not whole:
+            left = max(0.0, 1.0 - float(sum_outward(*self.law)[0]) + 2.0**-50)
+            self.far = far_outcomes(engine, y, left)
+
+    def programmes(self, sign: int) -> tuple[Programme, Programme]:
+        """Return the programme of the head of secrets, and that of all secrets."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low = np.maximum(self.over[0] / self.law[1] * (1 - 4 * U) - TINY, 0.0)
+            high = np.where(self.over[1] > 0, self.over[1] / self.law[0] * (1 + 4 * U) + TINY, 0.0)
+        low, high = (low, high) if sign > 0 else (-high, -low)
+        spread = Spread(low, high, np.ones(len(self.law[0]), bool), self.far)
+        law = (self.law[0] + self.law[1]) / 2
+        lower = Programme(sign, self.kernel, self.law)
+        middle = self.over[1 if sign > 0 else 0], law
+        return lower, Programme(sign, self.over, self.law, middle=middle, spread=spread)
+
+    def cut(self, programme: Programme, price: np.ndarray, theta: float, used: np.ndarray) -> bool:
+        """Do nothing: what is beyond the heads weighs little, or cannot be cut."""
+        return False
+
+
+def _harmonic(low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """Cut an unbounded box of secrets where 1 / x is even; another one stays as it is."""
+    if math.isfinite(low) == math.isfinite(high):
+        return np.array([low]), np.array([high])
+    end, sign = (low, 1.0) if math.isfinite(low) else (high, -1.0)
+    if not sign * end > 0:
+        return np.array([low]), np.array([high])
+    cuts = end / (1 - np.arange(_PIECES) / _PIECES)
+    cuts = np.append(cuts, sign * math.inf)
+    return (cuts[:-1], cuts[1:]) if sign > 0 else (cuts[:0:-1], cuts[-2::-1])
+
+
+def far_outcomes(engine: Any, ys: np.ndarray, mass: float) -> tuple[float, float, float]:
+    """Bound P_Y, the integral of the largest density and its ratio beyond a head of outcomes."""
+    known, top = engine.sup("pml"), math.inf
+    if known.proved and known.upper < 700:
+        top = math.exp(known.upper) * (1 + 2.0**-40)
+    most = float(means_beyond_head.beyond(engine, "pml", "exp", ys))
+    return mass, min(top * mass, most) * (1 + 4 * U), top
+
+
+class LineCells(OutcomeCells):
+    """Intervals of a continuous outcome, single outcomes of positive mass, and what is far out.
+
+    The secrets of a density are cut into boxes. From above, a box counts with the largest of its
+    secrets at each outcome. From below, points count: those of a finite secret, and the ends of
+    boxes. A point has no mass. But if it is in the support of the prior, and the kernel continuous
+    there, what is post-processed to leak of it leaks nearly as much of the secrets beside it, which
+    have mass, and in the limit as much. Cells where that is not known count for nothing.
+
+    Attributes
+    ----------
+    boxes : Box
+        The boxes of secrets, and atoms as boxes of one point.
+    points : Box
+        The points; where the kernel jumps, small boxes of positive mass.
+    sure : ndarray (points, cells)
+        Where points may be used.
+    extremes : dict
+        For each sign: ends of the integral over a cell of the largest (1) or smallest (-1) density
+        of a box, and of its ratio to f_Y; (boxes, cells).
+    far : tuple of float
+        Of outcomes far out, at most: P_Y, the integral of the largest density, and its ratio.
+    """
+
+    def __init__(self, engine: Any):
         secret = engine.secret
-        if secret.continuous or secret.rest or secret.dim > 1:
-            raise NotEnclosed("the envelope of a continuous secret is not enclosed from above")
+        if secret.rest or secret.dim > 1:
+            raise NotEnclosed(f"the envelope of secrets on {engine.joint.secret!r} over cells")
         if len(secret.atoms) > _MOST_SECRETS:
             raise NotEnclosed(f"the envelope of more than {_MOST_SECRETS} secrets over cells")
-        self.engine = engine
-        self.points = secret.atoms[:, 0]
-        self.prior: Box = secret.weight_low, secret.weight_high
-        self.graph = log_graph(engine.joint.mechanism.density)
-        self._program = Program(self.graph)
-        self._integrand = Prepared(product([(self.graph, True)]), variable="y")
-        self._marks = sorted({*engine.joint.mechanism.breaks, *self.points.tolist()})
-        edges = self._edges()
-        self.low, self.high = np.array(edges[:-1]), np.array(edges[1:])
-        self._masses = self._integrals(self.low, self.high)
-        self._ranges = self._over(self.low, self.high)
-        self._atoms = self._of_atoms()
-        self._gather()
+        self.engine, self.secret = engine, secret
+        self.jumps = bool(JUMPS & engine.surface.graph.operations)
+        self._secrets(*self._first_boxes())
+        self.on_line = engine.bands is not None
+        if self.on_line:
+            self.ys, self.whole = engine.atoms, True
+            self._cut_line(np.array(self._edges()))
+        else:
+            engine.law("pml")  # it chooses the head
+            self.ys, self.whole = engine.head_of_outcomes()
+            self.low = self.high = np.zeros(0)
+        self.ys = np.asarray(self.ys, float)
+        self._evaluate()
+
+    def _cut_line(self, edges: np.ndarray) -> None:
+        """Cut the line until P_Y of the intervals is known well, or they are many."""
+        until = settings.search_deadline()
+        for _ in range(_ROUNDS):
+            self.low, self.high = edges[:-1], edges[1:]
+            law = self._law()[0]
+            loose = law[1] - law[0] > _LOOSE
+            if not loose.any() or len(edges) + loose.sum() > _MOST_CELLS or settings.late(until):
+                break
+            edges = np.unique([*edges, *(edges[:-1] + (edges[1:] - edges[:-1]) / 2)[loose]])
+
+    # -- secrets ----------------------------------------------------------------------------------
+
+    def _first_boxes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Cut the interval of a density evenly, and at its breaks; leave out where it is 0."""
+        secret = self.secret
+        if not secret.continuous:
+            return np.zeros(0), np.zeros(0)
+        ends = float(secret.lower[0]), float(secret.upper[0])
+        if not np.isfinite(ends).all():
+            raise NotEnclosed("the envelope of a secret on an unbounded line over cells")
+        edges = np.unique([*np.linspace(*ends, _FIRST_BOXES + 1), *secret.breaks])
+        edges = edges[(edges >= ends[0]) & (edges <= ends[1])]
+        low, high = edges[:-1], edges[1:]
+        assert secret.program is not None
+        found = arithmetic.entry(secret.program.run({"x": (low[None], high[None])}, 0).jet, 0)
+        some = np.broadcast_to(found[1] > -np.inf, low.shape)
+        return low[some], high[some]
+
+    def _secrets(self, low: np.ndarray, high: np.ndarray) -> None:
+        """Take boxes of the density, whose ends are points, and the atoms."""
+        atoms, surface = self.secret.atoms[:, 0], self.engine.surface
+        ends, nodes = (low, high), np.unique([*low, *high])
+        own = np.arange(len(atoms)) + len(nodes)
+        self.left, self.right = (np.append(np.searchsorted(nodes, end), own) for end in ends)
+        self.count = len(low)
+        self.boxes = np.append(low, atoms), np.append(high, atoms)
+        # a box on the side of each point where the density is
+        from_left = np.isin(nodes, low)
+        width = 2.0**-40 * np.maximum(np.abs(nodes), np.ptp(nodes) if len(nodes) else 0.0)
+        beside = (
+            np.where(from_left, nodes, nodes - width),
+            np.where(from_left, nodes + width, nodes),
+        )
+        some = np.ones(0, bool)
+        if len(nodes):
+            some = charged(surface, beside[0][:, None], beside[1][:, None])
+        self.charged = np.append(some, np.ones(len(atoms), bool))
+        at = np.append(nodes, atoms)
+        beside = np.append(beside[0], atoms), np.append(beside[1], atoms)
+        self.at, self.beside = (at, at), beside
+        self.points = self.beside if self.jumps else self.at
+        around = nodes - width, nodes + width
+        if self.secret.continuous:
+            around = (
+                np.maximum(around[0], self.secret.lower[0]),
+                np.minimum(around[1], self.secret.upper[0]),
+            )
+        self.around = around
+
+    # -- outcomes ---------------------------------------------------------------------------------
 
     def _edges(self) -> list[float]:
-        """Cut the line at breaks and at the secrets, and evenly where the mass is."""
-        line = self.engine.line
-        inner = [m for m in self._marks if line.lower < m < line.upper]
-        ends = [float(line.lower), float(line.upper)]
+        """Cut the line at marks, evenly where the mass is, and further out by distance."""
+        line, x = self.engine.line, np.unique([*self.boxes[0], *self.boxes[1]])
+        ends = float(line.lower), float(line.upper)
+        marks = {*self.engine.joint.mechanism.breaks, *x.tolist()}
+        inner = sorted(m for m in marks if ends[0] < m < ends[1])
         start = inner or [e for e in ends if math.isfinite(e)] or [0.0]
-        reach = [min(start), max(start)]
+        few = x[:: max(1, len(x) // 8)]
+        out, core = [*inner], [min(start), max(start)]
         for k, sign in enumerate((-1.0, 1.0)):
             if math.isfinite(ends[k]):
-                reach[k] = ends[k]
+                out.append(ends[k])
+                core[k] = ends[k]
                 continue
-            for power in range(-2, 60):
-                place = start[-1 if k else 0] + sign * 2.0 ** (power / 2)
-                reach[k] = place
-                a, b = sorted((place, ends[k]))
-                if float(self._integrals(np.array([a]), np.array([b]))[1].max()) <= _FAR:
+            for power in range(-4, 100):
+                distance = 2.0 ** (power / 2)
+                place = start[-1 if k else 0] + sign * distance
+                with np.errstate(all="ignore"):
+                    logs = self.engine.joint.mechanism._logpdf(np.full(len(few), place), few)
+                mass = float(np.nan_to_num(np.exp(np.max(logs)), nan=0.0)) * distance
+                out.append(place)
+                core[k] = place if mass > _THIN else core[k]
+                if mass <= _FAR:
                     break
-        even = np.linspace(reach[0], reach[1], _FIRST + 1).tolist()
-        return sorted({*ends, *even, *inner})
+        return sorted({*out, *np.linspace(core[0], core[1], _FIRST + 1).tolist()})
 
-    def _integrals(self, low: np.ndarray, high: np.ndarray) -> Box:
-        """Enclose P(cell|x) for intervals."""
-        from borel.numerics.balls.integral import integrate
+    def _law(self) -> tuple[Box, np.ndarray, tuple[Box, Box]]:
+        """Enclose P_Y of the intervals; and a size of log f, and log f_Y as polynomials."""
+        few = self.points[0][:: max(1, len(self.points[0]) // 8)]
+        middle = self.low + (self.high - self.low) / 2
+        with np.errstate(all="ignore"):
+            logs = self.engine.joint.mechanism._logpdf(middle[None, :], few[:, None])
+            shift = np.max(np.broadcast_to(logs, (len(few), len(middle))), axis=0)
+        shift = np.where(np.isfinite(shift), shift, 0.0)
+        until = settings.search_deadline()
+        law, _, logs = self.engine.bands.law(self.low, self.high, shift, _RTOL, until)
+        return law, shift, logs
 
-        out = np.empty((2, len(self.points), len(low)))
-        for i, x in enumerate(self.points.tolist()):
-            inputs = {"shift": 0.0, **({"x": x} if "x" in self.graph.inputs else {})}
-            for j, (a, b) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
-                marks = [m for m in self._marks if a < m < b]
-                found = integrate(
-                    self._integrand, inputs, a, b, breaks=marks, rel_tol=_RTOL, boxes=100
+    def _evaluate(self) -> None:
+        """Enclose all that is known of the cells there are."""
+        surface, y, n = self.engine.surface, (self.low, self.high), len(self.points[0])
+        if not self.on_line:
+            none = np.zeros((n, 0)), np.zeros((n, 0))
+            of_boxes = np.zeros((len(self.boxes[0]), 0)), np.zeros((len(self.boxes[0]), 0))
+            sides = (of_boxes, of_boxes), (of_boxes, of_boxes)
+            self._gather((self.low, self.high), (none, none), *sides, np.zeros((n, 0), bool))
+            return
+        law, shift, logs = self._law()
+        rows = rows_on_boxes(surface, self.points, y, shift, logs)
+        sure = np.broadcast_to(self.charged[:, None], rows[0][0].shape)
+        most, least = rows, rows
+        if self.secret.continuous:
+            whole = rows_on_boxes(surface, self.boxes, y, shift, logs)
+            slope = slopes_on_boxes(surface, self.boxes, y)[1]
+            most, least = self._extremes(rows, whole, slope, self.jumps)
+            if not self.jumps:  # where log f is a finite number at and beside it, it is continuous
+                near = slopes_on_boxes(surface, self.around, y)[0]
+                sure = sure.copy()  # atoms have masses
+                sure[: len(near[0])] &= np.isfinite(near[0]) & np.isfinite(near[1])
+        self._gather(law, rows, most, least, sure)
+
+    def _extremes(self, rows: Any, whole: Any, slope: Box, jumps: bool) -> tuple[Any, Any]:
+        """Return the largest and the smallest of each box, at an end of those that rise or fall."""
+        if jumps:
+            return whole, whole
+        up, down = slope[0] >= 0, slope[1] <= 0
+
+        def towards(first: np.ndarray, second: np.ndarray) -> Any:
+            pairs = zip(rows, whole, strict=True)
+            return [
+                tuple(
+                    np.where(first, of[k][self.right], np.where(second, of[k][self.left], all_[k]))
+                    for k in (0, 1)
                 )
-                out[:, i, j] = found.floats
-        return np.maximum(out[0], 0.0), np.minimum(out[1], 1.0)
+                for of, all_ in pairs
+            ]
 
-    def _over(self, low: np.ndarray, high: np.ndarray) -> Box:
-        """Enclose the ratios over intervals."""
-        n, centre = (
-            len(self.points),
-            np.array([_between(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]),
+        return towards(up, down), towards(down, up)
+
+    def _gather(self, law: Box, rows: Any, most: Any, least: Any, sure: np.ndarray) -> None:
+        """Put intervals and atoms together, and bound what is beyond them."""
+        atoms, points, *boxes = self._at_outcomes()
+        whole = np.append(law[0], atoms[0]), np.append(law[1], atoms[1])
+        self.live = live = np.flatnonzero(whole[1] > 0)
+        self.law = whole[0][live], np.minimum(whole[1][live], 1.0)
+        self.flat = live >= len(self.low)
+
+        def joined(of: Any, others: Any) -> list[Box]:
+            pairs = zip(of, others, strict=True)
+            return [
+                (np.hstack([a[0], b[0]])[:, live], np.hstack([a[1], b[1]])[:, live])
+                for a, b in pairs
+            ]
+
+        self.kernel, self.ratio = joined(rows, points)
+        self.extremes = {1: joined(most, boxes[0]), -1: joined(least, boxes[1])}
+        on_atoms = np.broadcast_to(self.charged[:, None], points[0][0].shape)
+        self.sure = np.hstack([sure, on_atoms])[:, live]
+        self.kernel = (
+            np.where(self.sure, self.kernel[0], 0.0),
+            np.where(self.sure, np.minimum(self.kernel[1], 1.0), 1.0),
         )
-        shape = n, len(low)
-        value, slope, middle = (np.empty((2, *shape)) for _ in range(3))
-        for i, x in enumerate(self.points.tolist()):
-            at = np.full(len(low), x)
-            named = {"x": arithmetic.constant(at, at)} if "x" in self.graph.inputs else {}
-            y = arithmetic.variable(low, high, 1)
-            around = self._program.run({**named, "y": y}, 1)
-            here = self._program.run(
-                {**named, "y": arithmetic.constant(centre, centre)}, 0, decisions=around.decisions
-            )
-            for out, box in (
-                (value, arithmetic.entry(around.jet, 0)),
-                (slope, arithmetic.entry(around.jet, 1)),
-                (middle, arithmetic.entry(here.jet, 0)),
-            ):
-                out[:, i] = np.broadcast_to(np.array(box), (2, len(low)))
-        bounded = np.isfinite(low) & np.isfinite(high)
-        ends = batched.subtract(batched.point(low), batched.point(centre))
-        step = ends[0], batched.subtract(batched.point(high), batched.point(centre))[1]
+        known = float(sum_outward(*self.law)[0])
+        self.far = self._beyond(max(0.0, 1.0 - known + 2.0**-50))
+        if not self.secret.continuous:
+            top = ceilings((self.secret.weight_low, self.secret.weight_high))[:, None]
+            self.ratio = self.ratio[0], np.minimum(self.ratio[1], top)
 
-        def difference(a: np.ndarray, x: int, others: np.ndarray) -> Box:
-            return batched.subtract((a[0][others], a[1][others]), (a[0][x][None], a[1][x][None]))
+    def _at_outcomes(self) -> tuple[Box, Any, Any, Any]:
+        """Enclose the law of single outcomes; masses and ratios of points, and extremes of boxes.
 
-        def gap(x: int, others: np.ndarray) -> Box:
-            plain = batched.settled(difference(value, x, others))
-            lean = batched.multiply(batched.settled(difference(slope, x, others)), step)
-            form = batched.settled(
-                batched.add(batched.settled(difference(middle, x, others)), lean)
-            )
-            form = np.where(bounded, form[0], -np.inf), np.where(bounded, form[1], np.inf)
-            return batched.meet(plain, form)
+        Points of a density are small boxes of positive mass here.
+        """
+        engine, ys = self.engine, self.ys
+        law = engine.log_marginal_box(ys) if len(ys) else (np.zeros(0), np.zeros(0))
+        shapes = [(2, len(x[0]), len(ys)) for x in (self.points, self.boxes, self.boxes)]
+        logs = [np.zeros(shape) for shape in shapes]
+        for sheet in engine._sheets(ys) if len(ys) else ():
+            y = arithmetic.constant(sheet.y[None], sheet.y[None])
 
-        found = ratios(self.prior, np.isneginf(value[1]), gap)
-        return found[0], np.minimum(found[1], ceilings(self.prior)[:, None])
+            def run(x: Box, order: int, k: int, sheet=sheet, y=y) -> Box:
+                x = x[0][:, None], x[1][:, None]
+                named = arithmetic.variable(*x, 1) if order else arithmetic.constant(*x)
+                found = sheet.surface.log.run(sheet.surface.inputs([named], y), order).jet
+                shape = len(x[0]), len(sheet.y)
+                return arithmetic.entry(arithmetic.padded(found, order + 1, shape), k)
 
-    def _of_atoms(self) -> tuple[Box, Box]:
-        """Enclose P(atom|x) and the ratios at atoms."""
-        engine, n = self.engine, len(self.points)
-        low, high = np.zeros((n, 0)), np.zeros((n, 0))
-        for atom in engine.atoms.tolist():
-            graph = log_graph(engine.joint.mechanism.masses[atom])
-            with np.errstate(all="ignore"):
-                logs = interpreter.evaluate(graph, {"x": (self.points, self.points)})
-            box = batched.exp(batched.settled(logs))
-            low = np.hstack([low, np.broadcast_to(box[0], n)[:, None]])
-            high = np.hstack([high, np.broadcast_to(box[1], n)[:, None]])
-        kernel = np.maximum(low, 0.0), np.minimum(high, 1.0)
-        law = mixture(self.prior, kernel)
-        return kernel, CountableCells._of_points(self.prior, kernel, law)
+            own = [run(self.beside, 0, 0)]
+            jumps = bool(JUMPS & sheet.surface.graph.operations) or not self.secret.continuous
+            ends, slope = [run(self.at, 0, 0)], run(self.boxes, 1, 1)
+            most, least = self._extremes(ends, [run(self.boxes, 0, 0)], slope, jumps)
+            for out, found in zip(logs, (own[0], most[0], least[0]), strict=True):
+                out[:, :, sheet.where] = np.array(found)
+        found = []
+        for low, high in logs:
+            gap = batched.settled(batched.subtract((low, high), (law[0][None], law[1][None])))
+            found.append([batched.exp((low, high)), batched.exp(gap)])
+        return batched.exp(law), *found
 
-    def _gather(self) -> None:
-        """Put intervals and atoms together; cells of no mass are left out."""
-        kernel = tuple(np.hstack([a, b]) for a, b in zip(self._masses, self._atoms[0], strict=True))
-        ratio = tuple(np.hstack([a, b]) for a, b in zip(self._ranges, self._atoms[1], strict=True))
-        law = mixture(self.prior, (kernel[0], kernel[1]))
-        count, line = len(law[0]), len(self.low)
-        self._live = np.flatnonzero(law[1] > 0)
-        live = self._live
-        self.kernel = kernel[0][:, live], kernel[1][:, live]
-        self.ratio = ratio[0][:, live], ratio[1][:, live]
-        self.law = law[0][live], law[1][live]
-        self.middle = (
-            (self.kernel[0] + self.kernel[1]) / 2,
-            (self.law[0] + self.law[1]) / 2,
-        )
-        self.flat = (np.arange(count) >= line)[live]
+    def _beyond(self, mass: float) -> tuple[float, float, float]:
+        """Bound P_Y, the integral of the largest density and its ratio beyond the cells."""
+        if not self.on_line:
+            if self.whole:
+                return 0.0, 0.0, 0.0
+            return far_outcomes(self.engine, self.ys, mass)
+        line, total, worst = self.engine.line, 0.0, 0.0
+        sides = (line.lower, self.low.min()), (self.high.max(), line.upper)
+        sides = [(a, b) for a, b in sides if a < b]
+        if not sides:
+            return 0.0, 0.0, 0.0
+        if not self.secret.continuous:
+            top = float(ceilings((self.secret.weight_low, self.secret.weight_high)).max())
+            return mass, mass * top * (1 + 4 * U), top
+        for a, b in sides:
+            top = leakage_far_out.leakage(self.engine.surface, "pml", a, b)[1] + self.secret.miss
+            top = math.exp(top) * (1 + 2.0**-40) if top < 700 else math.inf
+            bounds = (float(one.bounds("pml", a, b)[2]) for one in self.engine.far_means)
+            total += min(top * mass * (1 + 4 * U), *bounds)
+            worst = max(worst, top)
+        return mass, total * (1 + 4 * U), worst
 
-    def cut(self, loose: np.ndarray) -> bool:
-        """Cut the loosest intervals in two."""
-        line = len(self.low)
-        own = np.zeros(line + self._atoms[0][0].shape[1])
-        own[self._live] = loose
-        own = own[:line]
+    def programmes(self, sign: int) -> tuple[Programme, Programme]:
+        """Return the programme of the points, and that of the boxes."""
+        kernel, law = ((a + b) / 2 for a, b in (self.kernel, self.law))
+        middle = np.where(self.sure, kernel, self.kernel[0 if sign > 0 else 1]), law
+        if not self.secret.continuous:
+            low, high = self.ratio if sign > 0 else batched.negative(self.ratio)
+            spread = Spread(low, high, self.flat, self.far)
+            one = Programme(sign, self.kernel, self.law, middle=middle, spread=spread)
+            return one, one
+        lower = Programme(sign, self.kernel, self.law, middle=middle)
+        over, ratio = self.extremes[sign]
+        low, high = ratio if sign > 0 else batched.negative(ratio)
+        spread = Spread(low, high, self.flat, self.far)
+        middle = np.nan_to_num(over[1 if sign > 0 else 0], posinf=1.0), law
+        return lower, Programme(sign, over, self.law, middle=middle, spread=spread)
+
+    def cut(self, programme: Programme, price: np.ndarray, theta: float, used: np.ndarray) -> bool:
+        """Cut the intervals and the boxes over which much varies, and intervals that are shared."""
+        loose = np.zeros(len(self.low) + len(self.ys))
+        assert programme.spread is not None
+        endless = np.isinf(programme.spread.high).any(axis=0)
+        if math.isfinite(theta):
+            loose[self.live] = programme.looseness(price, theta)
+        else:
+            loose[self.live] = np.where(endless, programme.q_high, 0.0)
+        total = used.sum(axis=0)
+        shared = ((used > _SOME).sum(axis=0) > 1) | ((total > _SOME) & (total < 1 - _SOME))
+        fine = np.zeros(len(loose), bool)
+        fine[self.live] = shared
+        loose, fine = loose[: len(self.low)], fine[: len(self.low)]
         size = np.maximum(np.abs(self.low), np.abs(self.high))
-        with np.errstate(invalid="ignore"):
-            wide = ~((self.high - self.low) <= 2.0**-44 * size)
-        own = np.where(wide, own, 0.0)
-        order = np.argsort(own)[::-1][:64]
-        chosen = order[own[order] > 1e-3 * own.max(initial=0.0)]
-        if not len(chosen) or not own.max(initial=0.0) > 0:
+        wide = (self.high - self.low) > 2.0**-44 * size
+        order = np.argsort(np.where(wide, loose, 0.0))[::-1][:_MOST_CUT]
+        chosen = order[loose[order] > 0.05 * loose.max(initial=0.0)]
+        fine = np.flatnonzero(fine & wide)
+        fine = fine[np.argsort(self.high[fine] - self.low[fine])[::-1][:_MOST_SHARED]]
+        by_box = self._loose_boxes(programme, price, theta) if math.isfinite(theta) else loose[:0]
+        boxes = np.flatnonzero(by_box > 0.05 * by_box.max(initial=0.0))
+        if self.count + len(boxes) > _MOST_BOXES or by_box.sum() < 0.1 * loose.sum():
+            boxes = boxes[:0]
+        if not len(chosen) and not len(boxes) and not len(fine):
             return False
-        a, b = self.low[chosen], self.high[chosen]
-        middle = np.array([_between(p, q) for p, q in zip(a.tolist(), b.tolist(), strict=True)])
-        keep = np.setdiff1d(np.arange(line), chosen)
-        low, high = np.concatenate([a, middle]), np.concatenate([middle, b])
-        masses, ranges = self._integrals(low, high), self._over(low, high)
-        self.low = np.concatenate([self.low[keep], low])
-        self.high = np.concatenate([self.high[keep], high])
-        self._masses = _joined(self._masses, keep, masses)
-        self._ranges = _joined(self._ranges, keep, ranges)
-        self._gather()
+        if len(boxes):
+            low, high = (end[: self.count] for end in self.boxes)
+            middle = low[boxes] + (high[boxes] - low[boxes]) / 2
+            self._secrets(np.sort([*low, *middle]), np.sort([*high, *middle]))
+        if self.on_line:
+            cuts = ((chosen, 0.5), *((fine, k / 8) for k in range(1, 8)))
+            parts = [self.low[j] + (self.high[j] - self.low[j]) * part for j, part in cuts]
+            edges = np.unique(np.concatenate([self.low, self.high, *parts]))
+            self.low, self.high = edges[:-1], edges[1:]
+        self._evaluate()
         return True
 
-
-def _joined(old: Box, keep: np.ndarray, new: Box) -> Box:
-    low, high = (np.hstack([a[:, keep], b]) for a, b in zip(old, new, strict=True))
-    return low, high
-
-
-def _between(a: float, b: float) -> float:
-    """Return a place to cut an interval at; an unbounded one further out by its own distance."""
-    if math.isinf(a):
-        return b - max(abs(b), 1.0)
-    if math.isinf(b):
-        return a + max(abs(a), 1.0)
-    return a + (b - a) / 2
+    def _loose_boxes(self, programme: Programme, price: np.ndarray, theta: float) -> np.ndarray:
+        """Return how much the variation within each box of the density adds to the dual."""
+        if not self.count:
+            return np.zeros(0)
+        over = self.extremes[programme.sign][0]
+        price = programme.stretched(price, theta)[:, None]
+        terms = (1 - price * theta) * programme.q + price * programme.g
+        best = terms.argmax(axis=0)
+        with np.errstate(invalid="ignore"):
+            extra = price * (over[1] - over[0])
+        extra = np.where((np.arange(len(terms))[:, None] == best) & (terms > 0), extra, 0.0)
+        return np.nan_to_num(extra[: self.count], posinf=1.0).sum(axis=1)
 
 
 def cells_of(engine: Any) -> OutcomeCells:
-    """Return the cells of a joint whose secret is finite.
+    """Return the cells of a joint.
 
     Raises
     ------
     NotEnclosed
         Another secret, too many of them, or a kernel that intervals do not know.
     """
-    from borel.engine.continuous.outcome_engine import CertifiedOutcomes
+    from borel.engine.continuous.engine import CertifiedEngine
     from borel.engine.countable.engine import CountableEngine
 
     if isinstance(engine, CountableEngine):
-        return CountableCells(engine)
-    if isinstance(engine, CertifiedOutcomes):
+        return (HeadCells if engine._finite_prior is None else CountableCells)(engine)
+    if isinstance(engine, CertifiedEngine):
         return LineCells(engine)
     raise NotEnclosed(f"no cells of outcomes for {engine.joint.outcome!r}")

@@ -72,7 +72,7 @@ class _Side(NamedTuple):
     direct: np.ndarray  # a number it does not exceed
 
 
-def _poly_range(inner: Box, outer: Box, half: np.ndarray) -> Box:
+def poly_range(inner: Box, outer: Box, half: np.ndarray) -> Box:
     """Enclose a polynomial over |t| <= half: coefficients at the centre, the last over the box."""
     total = arithmetic.entry(inner, 0)
     for k in range(1, ORDER + 1):
@@ -81,6 +81,15 @@ def _poly_range(inner: Box, outer: Box, half: np.ndarray) -> Box:
         reach = (np.zeros_like(far) if k % 2 == 0 else -far), far
         total = batched.add(total, batched.multiply(coefficient, reach))
     return batched.meet(batched.settled(total), arithmetic.entry(outer, 0))
+
+
+def offsets(low, high) -> tuple[Box, Box]:
+    """Enclose the distances of the ends of boxes from their centres."""
+    centre = batched.point(geometry(low, high)[0])
+    return (
+        batched.subtract(batched.point(low), centre),
+        batched.subtract(batched.point(high), centre),
+    )
 
 
 def _minus(a: tuple[Box, Box], b: tuple[Box, Box]) -> tuple[Box, Box]:
@@ -144,7 +153,7 @@ def side(
     # value and slope of one and the same function of y, the first path
     start, slope = arithmetic.entry(paths[0][0], 0), arithmetic.entry(paths[0][1], 1)
     at_rest = smooth[0] & still
-    span = _poly_range(paths[0][0], paths[0][1], half)
+    span = poly_range(paths[0][0], paths[0][1], half)
     low_end = np.where(np.isnan(span[0]), -np.inf, span[0])
     start_low = np.broadcast_to(start[0], n)
     around = CentredBoxes(centre, half, slope, start_low, low_end, start_at, at_rest, tube)
@@ -326,11 +335,7 @@ class Bands:
 
     def _evaluate(self, kind, low, high, tol, deadline) -> Band:
         n = len(low)
-        centre, half = geometry(low, high)
-        ends = (
-            batched.subtract(batched.point(low), batched.point(centre)),
-            batched.subtract(batched.point(high), batched.point(centre)),
-        )
+        half, ends = geometry(low, high)[1], offsets(low, high)
         top = side(self.surface, low, high, 1.0, tol, deadline, self.cover)
         if kind == "ldp":
             bottom = side(self.surface, low, high, -1.0, tol, deadline, self.cover)
@@ -339,11 +344,8 @@ class Bands:
             unknown = nothing, whole, nothing, all_, nothing, all_, nothing, whole
             return Band(low, high, lower, upper, *unknown)
         shift = np.where(np.isfinite(top.direct), top.direct, 0.0)
-        inner, outer, rest = self.marginal.over(low, high, shift, max(tol, 1e-13), deadline)
-        density = self._whole(inner, rest), self._whole(outer, rest)
         scale = batched.exp(batched.point(shift))
-        mass = _nonnegative(batched.multiply(_integral(*density, ends), scale))
-        logs = self._log(density[0], shift), self._log(density[1], shift)
+        mass, density, logs = self.law(low, high, shift, tol, deadline)
         if kind == "pml":
             chosen, signed = top, logs
         else:
@@ -365,6 +367,20 @@ class Bands:
         mass = mass[0], np.minimum(mass[1], 1.0)
         return Band(low, high, lower, upper, *mass, *mean, *total, *inverse)
 
+    def law(
+        self, low, high, shift, tol: float, deadline: float
+    ) -> tuple[Box, tuple[Box, Box], tuple[Box, Box]]:
+        """Enclose P_Y of boxes of outcomes, and f_Y / e^shift and log f_Y as polynomials there."""
+        inner, outer, rest = self.marginal.over(low, high, shift, max(tol, 1e-13), deadline)
+        density = self._whole(inner, rest), self._whole(outer, rest)
+        scale = batched.exp(batched.point(shift))
+        width = batched.subtract(batched.point(high), batched.point(low))
+        plain = batched.multiply(arithmetic.entry(density[1], 0), width)  # if f_Y has a kink
+        mass = batched.settled(integral(*density, offsets(low, high)))
+        mass = np.maximum(mass[0], plain[0]), np.minimum(mass[1], plain[1])
+        mass = _nonnegative(batched.multiply(mass, scale))
+        return mass, density, (self._log(density[0], shift), self._log(density[1], shift))
+
     def _whole(self, part: Box, rest: Box) -> Box:
         """Add the uncertain rest to the value of a polynomial.
 
@@ -385,7 +401,7 @@ class Bands:
         for i, gap in enumerate(gaps):
             inner = arithmetic.multiply(gap[0], density[0], ORDER - 1)
             outer = arithmetic.multiply(gap[1], density[1], ORDER)
-            total = batched.settled(batched.multiply(_integral(inner, outer, ends), scale))
+            total = batched.settled(batched.multiply(integral(inner, outer, ends), scale))
             if i < len(chosen.paths):
                 low.append(np.where(chosen.sound[i], total[0], 0.0))
             if i == 0:
@@ -407,7 +423,7 @@ class Bands:
             if weight is not None:
                 inner = arithmetic.multiply(inner, weight[0], ORDER - 1)
                 outer = arithmetic.multiply(outer, weight[1], ORDER)
-            total = batched.settled(batched.multiply(_integral(inner, outer, ends), scale))
+            total = batched.settled(batched.multiply(integral(inner, outer, ends), scale))
             if i == len(side.paths):
                 highs.append(total[1])
                 break
@@ -440,7 +456,7 @@ def integral_of_infimum(bottom: _Side, low: np.ndarray, high: np.ndarray) -> Box
     for i, path in enumerate(bottom.paths):
         inner = elementary.exponential(batched.negative(path[0]), ORDER - 1)
         outer = elementary.exponential(batched.negative(path[1]), ORDER)
-        total = batched.settled(_integral(inner, outer, ends))
+        total = batched.settled(integral(inner, outer, ends))
         highs.append(np.where(bottom.sound[i], total[1], np.inf))
         if i == 0:
             less = batched.exp(batched.point(-bottom.excess))
@@ -456,7 +472,7 @@ def _nonnegative(a: Box) -> Box:
     return np.maximum(a[0], 0.0), np.maximum(a[1], 0.0)
 
 
-def _integral(inner: Box, outer: Box, ends: tuple[Box, Box]) -> Box:
+def integral(inner: Box, outer: Box, ends: tuple[Box, Box]) -> Box:
     """Enclose the integral of a polynomial between two offsets from the centre."""
     left, right = ends
     total: Box = batched.point(np.zeros_like(left[0]))
@@ -477,7 +493,7 @@ def _sum_of_sides(top: _Side, bottom: _Side, half: np.ndarray) -> tuple[np.ndarr
     uppers = [batched.add(batched.point(top.direct), batched.point(bottom.direct))[1]]
     for i, path in enumerate(top.paths):
         for j, other in enumerate(bottom.paths):
-            spread = _poly_range(
+            spread = poly_range(
                 arithmetic.add(path[0], other[0]), arithmetic.add(path[1], other[1]), half
             )
             lowers.append(np.where(top.sound[i] & bottom.sound[j], spread[0], 0.0))
@@ -489,8 +505,8 @@ def _sum_of_sides(top: _Side, bottom: _Side, half: np.ndarray) -> tuple[np.ndarr
 def _against(chosen: _Side, signed: tuple[Box, Box], half: np.ndarray):
     """Enclose sup (sign log f) - sign log f_Y on the boxes, with the differences themselves."""
     gaps = [_minus(path, signed) for path in (*chosen.paths, _constant(chosen.direct))]
-    ranges = [_poly_range(*gap, half) for gap in gaps]
-    log_range = _poly_range(*signed, half)
+    ranges = [poly_range(*gap, half) for gap in gaps]
+    log_range = poly_range(*signed, half)
     lowers = [batched.subtract(batched.point(chosen.flat), log_range)[0]]
     lowers += [np.where(s, r[0], 0.0) for s, r in zip(chosen.sound, ranges, strict=False)]
     uppers = [ranges[0][1] + chosen.excess * (1 + 2.0**-50), ranges[-1][1]]

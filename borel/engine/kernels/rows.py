@@ -15,7 +15,6 @@ from borel.numerics.balls.arithmetic import ball
 if TYPE_CHECKING:
     from borel.engine.problem.protocols import WithMasses
 
-_MOST = 12
 _GRID = 20_001
 
 
@@ -33,10 +32,13 @@ class Rows:
         Another secret, or outcomes with atoms.
     """
 
+    most = 32
+    """So many secrets, and no more."""
+
     def __init__(self, engine: WithMasses):
         secret, mechanism = engine.secret, engine.joint.mechanism
-        if secret.continuous or secret.rest or secret.dim > 1 or len(secret.atoms) > _MOST:
-            raise NotEnclosed(f"this figure is certified for secrets of at most {_MOST} values")
+        if secret.continuous or secret.rest or secret.dim > 1 or len(secret.atoms) > self.most:
+            raise NotEnclosed(f"this figure is certified for secrets of at most {self.most} values")
         if len(engine.atoms):
             raise NotEnclosed("this figure is not certified for outcomes with atoms")
         graph = log_graph(mechanism.density)

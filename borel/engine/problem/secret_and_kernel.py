@@ -246,7 +246,7 @@ def _countable(prior: Measure) -> Secret:
         count *= 2
     head = trimmed(head, _TRIFLE)
     sure, none = head.low > 0, np.zeros(0)
-    far = _far_points(prior, evaluate)  # their masses are part of what is beyond
+    far = far_points(prior, evaluate)  # their masses are part of what is beyond
     nothing = np.zeros(len(far))
     out = Secret(("x",), none, none, atoms=np.append(head.points[sure], far)[:, None])
     out.weight_low = np.append(head.low[sure], nothing)
@@ -260,7 +260,7 @@ def _countable(prior: Measure) -> Secret:
     return out
 
 
-def _far_points(prior: Measure, evaluate: Callable[..., Enclosure]) -> np.ndarray:
+def far_points(prior: Measure, evaluate: Callable[..., Enclosure]) -> np.ndarray:
     """Return points far out that certainly have mass: where a kernel that settles down is known."""
     assert isinstance(prior.on, Integers)
     low, high = prior.on.lower, prior.on.upper
