@@ -174,18 +174,11 @@ def test_what_cannot_be_plotted():
         bl.plot_envelope(EXAMPLE_2, DELTAS, of="ldp")
     with pytest.raises(bl.InvalidInput):
         bl.plot_envelope(EXAMPLE_2.mechanism)
-    unseen = bl.Mechanism(
-        np.vectorize(lambda y, x: 0.6 * 0.25 ** abs(y - x), otypes=[float]),
-        secret=bl.Integers(0, None),
-        outcome=bl.Integers(),
-    )
     opaque = bl.Mechanism(
         np.vectorize(lambda y, x: 1.0), secret=bl.Finite([0.0, 1.0]), outcome=bl.Interval(0, 1)
     )
     with pytest.raises(bl.NotYet):
         bl.plot_envelope(bl.pmf([0.5, 0.5], on=opaque.secret) * opaque)
-    with pytest.raises(bl.NotYet):
-        bl.plot_envelope(bl.poisson(mu=2.0) * unseen)
     data = bl.models.dirichlet_posterior([30, 70], draws=100, random_seed=1)
     learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
     with pytest.raises(bl.NotYet, match="posteriors"):
