@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 
 import borel as bl
+from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.tail_means import BandedLaw, absorbing_level, worst_mean
 
 STYLES = ["plain", "zeros", "ties", "fine"]
@@ -484,3 +485,67 @@ def test_an_estimate_says_so():
     assert found.status == cost.status == "estimate"
     assert found.lower <= mp.log(laplace_mean(1, F(9, 10))) <= found.upper
     assert cost.lower <= -mp.log(least_mean(F(9, 10))) <= cost.upper
+
+
+# -- numbers that floats lose ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("delta", [F(1, 10), F(9, 10)])
+def test_ratios_below_floats_prove_no_infinite_tail_leakage(delta):
+    """Laplace noise is 1/b-LDP, so PMC is 2000 at most; it is least at 1/2, where it is 993."""
+    secrets = bl.Interval(0, 1)
+    joint = bl.uniform(secrets) * bl.mechanisms.laplace(b=0.0005, secret=secrets)
+    with bl.options(budget=0.5):
+        found = bl.tail_leakage(joint, delta, of="pmc")
+    assert found.lower <= 2000 and found.upper > 993
+
+
+def test_bands_of_little_mass_keep_it_beside_large_ones():
+    """S = 10 of probability 1e-12, and 1: W takes all of it, and as much again of the rest."""
+    rare, half = F(1, 10**12), F(1, 2)
+    law, delta = [(F(10), rare), (F(2), half), (F(1), half - rare)], 2 * rare
+    masses = np.array([float(m) for _, m in law])
+    values = np.array([float(s) for s, _ in law])
+    spread = np.array([1 - 2.0**-52, 1 + 2.0**-52])
+    bands = BandedLaw(*(tuple(v * spread[:, None]) for v in (values, masses, values * masses)))
+    found = worst_mean(bands, delta, largest=True)
+    assert found.lower <= event(law, delta) == 6 <= found.upper
+    assert found.upper - found.lower < 1e-12
+
+
+@pytest.mark.parametrize("small", [F(1, 10**317), F(1, 10**322)])
+def test_smallest_numbers_of_bands_stay_inside(small):
+    """Products below the normal floats round by more than their relative error."""
+    law = [(small * 7, F(1, 7)), (small * 5, F(2, 7)), (small * 11, F(4, 7))]
+    ends = [
+        tuple(np.array([way(v) for v in column]) for way in (fraction_down, fraction_up))
+        for column in ([s for s, _ in law], [m for _, m in law], [s * m for s, m in law])
+    ]
+    for delta in (F(1, 5), F(184, 1000), F(9, 10)):
+        found = worst_mean(BandedLaw(*ends), delta, largest=False)
+        assert F(found.lower) <= event(law, delta, largest=False) <= F(found.upper)
+
+
+def test_absorption_at_deltas_below_floats_needs_mass():
+    """A band of unknown mass absorbs nothing, however small the mass asked for is."""
+    ends = np.array([1.0, 9.0]), np.array([1.0, 9.0])
+    law = BandedLaw(ends, (np.array([0.9, 0.0]), np.array([1.0, 0.1])), (np.array([0.9, 0.0]),) * 2)
+    assert absorbing_level(law, F(1, 10**400))[0] == 1
+
+
+@pytest.mark.parametrize("kind", ["pml", "pmc"])
+def test_draws_of_tiny_entries_and_deltas(kind):
+    tiny = 2.0**-1013
+    K = [[0.5, 0.5 - 2.0**-40, 2.0**-40], [tiny, 0.5, 0.5]]
+    draws = np.array([[[0.5, 0.5], [0.25, 0.75]]])
+    data = xr.Dataset({"p": (("chain", "draw", "x"), draws)}, attrs={"borel_draws": "exact"})
+    learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
+    exact = [[F(v) for v in row] for row in K]
+    exact[1] = [v / sum(exact[1]) for v in exact[1]]
+    for delta in (F(1, 10**12), F(1, 10**40), F(1, 10**312), F(1, 10**400)):
+        found = bl.tail_leakage(learnt * bl.Mechanism.from_matrix(K), delta, of=kind).draws
+        low, high = (found[end].values.ravel() for end in ("lower", "upper"))
+        for k, p in enumerate(draws[0]):
+            value = dual(kind, [F(v) for v in p], exact, delta)
+            truth = abs(mp.log(mp.mpf(value.numerator) / value.denominator))
+            assert low[k] <= truth <= high[k]

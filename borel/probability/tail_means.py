@@ -19,6 +19,7 @@ For the *smallest* part of a number the same is said of its negative.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 Ends = tuple[np.ndarray, np.ndarray]
 
 
-_LEAST = 2.0**-960
+LEAST = 2.0**-960
 """Of a smaller probability masses in float64 may have lost their digits."""
 
 
@@ -84,7 +85,8 @@ def filled(sums: np.ndarray, masses: np.ndarray, capacity: float) -> np.ndarray:
     with np.errstate(all="ignore"):
         order = np.argsort(-(sums / masses), axis=-1, kind="stable")
         mass = np.take_along_axis(masses, order, axis=-1)
-        before = np.cumsum(mass, axis=-1) - mass
+        before = np.zeros(mass.shape)  # a mass less its last term may lose all digits
+        before[..., 1:] = np.cumsum(mass, axis=-1)[..., :-1]
         part = np.where(mass > 0, (capacity - before) / mass, before < capacity)
     out = np.empty_like(part)
     np.put_along_axis(out, order, np.clip(part, 0.0, 1.0), axis=-1)
@@ -103,7 +105,7 @@ def worst_mean(law: BandedLaw, delta: Fraction, *, largest: bool) -> WorstMean:
     largest : bool
         Whether the largest numbers are the worst ones.
     """
-    if delta < _LEAST:
+    if delta < LEAST:
         (low, _), (_, high) = ((end.min(), end.max()) for end in law.values)
         low, high = (1.0, float(high)) if largest else (float(low), 1.0)
         return WorstMean(low, high, np.zeros(len(law.masses[0])))
@@ -122,7 +124,9 @@ def worst_mean(law: BandedLaw, delta: Fraction, *, largest: bool) -> WorstMean:
         high, gaps = _from_above(values, masses, sums, second, level)
     low, high = (low, high) if largest else (-high, -low)
     left_open = np.zeros(len(some))
-    left_open[some] = gaps / float(delta)
+    with np.errstate(over="ignore"):
+        left_open[some] = gaps / float(delta)
+    low -= 8 * (len(masses[0]) + 1) * TINY  # what underflows in terms of the sum, and in lifts
     low = max(low * (1 - slack) / fraction_up(delta) * (1 - 2 * U), 0.0)
     if high > 0:  # it is 0 only where all numbers are
         high = high * (1 + slack) / fraction_down(delta) * (1 + 2 * U) + TINY
@@ -133,7 +137,7 @@ def _from_below(mass: np.ndarray, sums: np.ndarray, capacity: float) -> tuple[fl
     """Return E[W S] of a W that takes a share of each band, and S on the last one of them."""
     share = filled(sums, mass, capacity)
     terms = sums * share
-    lost = TINY * np.count_nonzero((terms == 0) & (sums != 0) & (share > 0))
+    lost = TINY * np.count_nonzero((sums != 0) & (share > 0))  # what underflows
     total = float(np.where(share > 0, terms, 0.0).sum()) - lost
     level = np.where(share > 0, sums / mass, np.inf).min(initial=np.inf)
     return total, float(level)
@@ -168,6 +172,8 @@ def _from_above(
 
 def absorbing_level(law: BandedLaw, delta: Fraction) -> tuple[float, float]:
     r"""Enclose :math:`\sup\{s : E[S;\ S \ge s] \ge \delta s\}` of a number S >= 1."""
+    if delta < LEAST:
+        return 1.0, math.inf
     slack = 4 * (len(law.masses[0]) + 8) * U
     found = []
     for values, sums, way in zip(law.values, law.sums, (1.0, -1.0), strict=True):

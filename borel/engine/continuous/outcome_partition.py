@@ -367,12 +367,13 @@ class Partition:
         pml, masses = self.kind == "pml", self._masses()
         inner, outer = (self.lower, self.upper) if pml else (-self.upper, -self.lower)
         with np.errstate(all="ignore"):
-            values = np.exp(inner) * (1 - 1e-14), np.exp(outer) * (1 + 1e-14) + TINY
-            values = values[0], np.where(np.isneginf(outer), 0.0, values[1])  # 0 where it is that
+            values = np.exp(inner) * (1 - 1e-14) - TINY, np.exp(outer) * (1 + 1e-14) + TINY
+            # 0 where it is that
+            values = np.maximum(values[0], 0.0), np.where(np.isneginf(outer), 0.0, values[1])
             least, most = (m * v for m, v in zip(masses, values, strict=True))
             low, high = self.data[6 if pml else 8], self.data[7 if pml else 9]
             most = np.where(values[1] > 0, most * (1 + 1e-15) + TINY, 0.0)
-            sums = np.fmax(low, least * (1 - 1e-15)), np.fmin(high, most)
+            sums = np.fmax(low, least * (1 - 1e-15) - TINY), np.fmin(high, most)
         sums = sums[0], np.maximum(sums[1], sums[0])
         return BandedLaw(values, masses, sums).joined(self.at_atoms.banded(self.kind))
 

@@ -27,7 +27,7 @@ from borel.numerics.intervals.rounding import (
 from borel.probability.arrays import rounding_allowed
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
-from borel.probability.tail_means import filled
+from borel.probability.tail_means import LEAST, filled
 
 if TYPE_CHECKING:
     from borel.probability.generators import Generator
@@ -301,6 +301,9 @@ class DrawMeasures(DrawsEngine):
         As `FiniteMeasures.tail_leakage`: extremes of columns and masses, each from its own end. An
         order that rounding mistakes is one of quotients that are equal to rounding.
         """
+        if delta < LEAST:
+            most = self.sup(kind)
+            return most._replace(lower=np.zeros_like(most.lower))
         sign = 1.0 if kind == "pml" else -1.0
         target = fraction_down(delta), fraction_up(delta)
 
@@ -317,7 +320,9 @@ class DrawMeasures(DrawsEngine):
                 mass = part.marginal[:, live] * (1 + way * (part.error + slack)) + way * lost
                 mass = np.maximum(mass, 0.0)
                 share = filled(sign * np.broadcast_to(entry, mass.shape), mass, capacity)
-                total = (entry * share).sum(axis=1) * (1 - way * slack) / float(delta)
+                total = (entry * share).sum(axis=1)
+                total -= way * TINY * np.count_nonzero((entry > 0) & (share > 0), axis=1)
+                total = total * (1 - way * slack) / float(delta)
                 logs = logs_of(np.where(total > 0, total, 1.0), 4 * U, least=-np.inf)
                 ends.append(np.where(total > 0, logs[0 if way > 0 else 1], -np.inf))
             low, high = ends if kind == "pml" else (-ends[1], -ends[0])

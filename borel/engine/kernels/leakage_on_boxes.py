@@ -361,9 +361,9 @@ class Bands:
             total = self._exp_mean(top, logs_of_top, None, ends, unit, total)
         else:
             total = self._exp_mean(chosen, gaps, density, ends, scale, total)
-        inverse = mass[0] * np.exp(-upper) * (1 - 1e-14), mass[1] * np.exp(-lower) * (1 + 1e-14)
+        inverse = np.zeros(n), mass[1]
         if kind == "pmc":
-            inverse = batched.meet(inverse, integral_of_infimum(chosen, low, high))
+            inverse = integral_of_infimum(chosen, low, high)
         mass = mass[0], np.minimum(mass[1], 1.0)
         return Band(low, high, lower, upper, *mass, *mean, *total, *inverse)
 
