@@ -6,7 +6,8 @@ import pytest
 import xarray as xr
 
 import borel as bl
-from borel.errors import InvalidInput
+from borel.errors import InvalidInput, NotYet
+from borel.priors import posteriors
 
 mp = mpmath.mp
 UNIT = bl.Interval(0, 1)
@@ -104,6 +105,18 @@ def test_a_draw_of_it_is_a_prior_that_is_traced():
     every, one = bl.pml(j)(0.25).draws, bl.pml(prior.one(1) * j.mechanism)(0.25)
     assert one.status == "certified"
     assert every["lower"].values[0, 1] <= one.upper and one.lower <= every["upper"].values[0, 1]
+
+
+def test_draws_of_a_later_block_without_a_component(monkeypatch):
+    """Of weight 0 in the third draw: there half of the secrets are ruled out."""
+    monkeypatch.setattr(posteriors, "BLOCK", 2)
+    half = bl.Measure(lambda x: np.where(x < 0.5, 2.0, 0.0), on=UNIT, breaks=[0.5])
+    w = np.array([[0.25, 0.5, 0.0]])
+    build = lambda d: bl.mixture([bl.uniform(UNIT), half], weights=[d["w"], 1 - d["w"]])  # noqa: E731
+    j = learn(build, w=w) * bl.mechanisms.laplace(b=NOISE, secret=UNIT)
+    assert bl.pml(j)(0.25).status == "estimate"
+    with bl.options(engine="certified"), pytest.raises(NotYet, match="positive almost everywhere"):
+        bl.ldp(j)
 
 
 def test_finite_mixtures():

@@ -11,6 +11,7 @@ from scipy.special import gammaln
 import borel as bl
 from borel.engine.draws import far_integrals
 from borel.errors import NotYet
+from borel.priors import posteriors
 
 mp = mpmath.mp
 PLACES = (0, 1, 3)
@@ -109,6 +110,20 @@ def test_suprema_of_a_finite_secret(name):
                 best = max(best, *(-mp.log(exact(p)[i]) for i in (0, -1)))
             low, high = ends(found, d)
             assert best <= high and low <= best + mpmath.mpf(10) ** -3 and high - low <= 1e-6
+
+
+def test_draws_of_a_later_block_that_charge_other_secrets(monkeypatch):
+    """What holds of the secrets of the first draws is not said of the others."""
+    monkeypatch.setattr(posteriors, "BLOCK", 2)
+    p = np.array([[[0.4, 0.2, 0.4], [0.1, 0.6, 0.3], [0.5, 0.5, 0.0], [0.25, 0.75, 0.0]]])
+    mech = bl.Mechanism(
+        lambda y, x: np.where(y > x, np.exp(-(y - x)), 0.0), secret=S, outcome=bl.Reals()
+    )
+    with bl.options(engine="certified"), pytest.raises(NotYet, match="charge the same secrets"):
+        bl.pmc(learnt(p) * mech)(2.0)
+    for figure in (bl.ldp, bl.maximal_leakage):
+        with pytest.raises(NotYet, match="charge different secrets"):
+            figure(learnt(p) * NOISE["Laplace"][0])
 
 
 def law(f, p, k, edges):

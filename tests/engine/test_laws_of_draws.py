@@ -9,7 +9,8 @@ import pytest
 import xarray as xr
 
 import borel as bl
-from borel.engine.draws import outcome_laws
+from borel.engine.draws import information as information_of
+from borel.engine.draws import outcome_boxes, outcome_laws
 
 UNIT = bl.Interval(0, 1)
 B = 0.5
@@ -226,6 +227,88 @@ def test_atoms_of_the_outcome():
     encloses(law.mean(), lambda of: of.mean(lambda y: of.value("pml", y)), 2e-3)
 
 
+def test_information_needs_a_bound_of_the_kernel(monkeypatch):
+    """Where none was found in time g = f may exceed 1: of noise of height 8 all is left open."""
+    rate = 16
+    engine = bl.pml(learnt() * bl.mechanisms.laplace(b=1 / rate, secret=UNIT))._engine()
+    cells, edges = next(engine.blocks()).cells, np.array([0.4, 0.401])
+
+    def information(y, a):
+        """Of f_Y, and the mean of r abs(y - x), in closed form on either side of y."""
+        up, down = a + rate, rate - a
+        left, right = mp.exp(-up * y), mp.exp(-down * (1 - y))
+        mass = (1 - left) / up + (1 - right) / down
+        gap = (1 - left * (1 + up * y)) / up**2 + (1 - right * (1 + down * (1 - y))) / down**2
+        scale = a * mp.exp(a * y) / mp.expm1(a) * rate / 2
+        return scale * (mass * mp.log(rate / 2 / (scale * mass)) - rate * gap)
+
+    def means():
+        law = information_of.OutcomeInformation(engine.shared, engine.support)
+        with np.errstate(all="ignore"):
+            found = law.search.compared(cells, edges[:1], edges[1:], slice(None), math.inf)
+            return law._read(found, cells, edges[:1], edges[1:]).means()
+
+    known, right = means(), outcome_boxes.side
+    open_ = lambda *given: right(*given)._replace(direct=np.full(len(given[1]), np.inf))  # noqa: E731
+    monkeypatch.setattr(outcome_boxes, "side", open_)
+    unknown = means()
+    for d, a in enumerate(map(mpmath.mpf, SLOPES[0])):
+        truth = mp.quad(lambda y, a=a: information(y, a), [mpmath.mpf(float(e)) for e in edges])
+        for low, high in (known, unknown):
+            assert low[d, 0] <= truth <= high[d, 0]
+        assert known[1][d, 0] - known[0][d, 0] < truth / 10
+
+
+# -- far from 0 ------------------------------------------------------------------------------------
+
+FAR = 2.0**30
+WIDE = (FAR + 0.7) - FAR
+
+
+def test_boxes_whose_centres_are_no_floats():
+    """Outcomes are uniform if both secrets are as likely, and PML is log(1 + abs(2 u - 1) / 2)."""
+    secret = bl.Finite([0, 1])
+    mech = bl.Mechanism(
+        lambda y, x: (1 + (2 * x - 1) * ((y - FAR) / WIDE - 0.5)) / WIDE,
+        secret=secret,
+        outcome=bl.Interval(FAR, FAR + WIDE),
+    )
+    draws = {"p": (("chain", "draw", "x"), np.array([[[0.5, 0.5]]]))}
+    draws = xr.Dataset(draws, attrs={"borel_draws": "exact"})
+    prior = bl.priors.from_posterior(draws, lambda d: bl.pmf(d["p"], on=secret))
+    engine = bl.pml(prior * mech)._engine()
+    cells, unit = next(engine.blocks()).cells, mpmath.mpf(2) ** -22
+    # three units beside each other, and two: near the upper end, where PML rises
+    low = FAR + 0.5 + 2.0**-22 * np.array([1.0, 2.0, 0.0])
+    high = low + 2.0**-22 * np.array([3.0, 1.0, 2.0])
+    wide = mpmath.mpf(WIDE)
+
+    def pml(y):
+        return mp.log(1 + abs(2 * (mpmath.mpf(y) - FAR) / wide - 1) / 2)
+
+    def information(y):
+        v = (2 * (mpmath.mpf(y) - FAR) / wide - 1) / 2
+        return mp.fsum((1 + s * v) * mp.log(1 + s * v) / 2 for s in (-1, 1))
+
+    def integral(f, a, b):
+        return mp.quad(f, [a, b]) / wide
+
+    law = outcome_laws.OutcomeLaw(engine.shared, engine.support, "pml")
+    shared = information_of.OutcomeInformation(engine.shared, engine.support)
+    with np.errstate(all="ignore"):
+        found = law.search.compared(cells, low, high, slice(None), math.inf)
+        lines, more = law._read(found, cells, low, high), shared._read(found, cells, low, high)
+        tops = law.search._boxes(cells, low, high, slice(None), math.inf)
+    for k, (a, b) in enumerate(zip(map(mpmath.mpf, low), map(mpmath.mpf, high), strict=True)):
+        assert lines.mass_low[0, k] <= (b - a) / wide <= lines.mass_high[0, k]
+        least, most = (v[0, k] for v in lines.masses_above(float(pml((a + b) / 2)), closed=False))
+        assert least <= (b - a) / 2 / wide + unit**2 and (b - a) / 2 / wide <= most + unit**2
+        for f, of in ((pml, lines), (information, more)):
+            least, most = (v[0, k] for v in of.means())
+            assert least <= integral(f, a, b) <= most
+        assert tops[0][0, k] <= pml(b) <= tops[1][0, k]
+
+
 # -- boxes, and that bugs are seen -----------------------------------------------------------------
 
 EDGES = np.array([-1.0, -0.4, 0.0, 0.2, 0.45, 0.7, 1.0, 1.5])
@@ -246,7 +329,11 @@ def wrong_on_boxes(kind, lines, edges=EDGES):
     out = set()
     for (d, a), k in itertools.product(enumerate(SLOPES[0]), range(len(edges) - 1)):
         of, (u, v) = Noise(a), (mpmath.mpf(float(e)) for e in edges[k : k + 2])
-        at = {n: mpmath.mpf(float(getattr(lines, n)[d, k])) for n in lines._fields if n != "half"}
+        at = {
+            n: mpmath.mpf(float(getattr(lines, n)[d, k]))
+            for n in lines._fields
+            if n not in ("half", "reach")
+        }
         for share in range(5):
             s = (2 * mpmath.mpf(share) / 4 - 1) * (v - u) / 2
             y = (u + v) / 2 + s

@@ -46,8 +46,7 @@ class CountMasses:
     """
 
     def __init__(self, priors: Measure):
-        if (priors.family or ("",))[0] not in POSITIVE_COUNTS:
-            raise NotEnclosed("draws of a prior on integers are enclosed for named families only")
+        require_everywhere(priors)
         density = priors.density
         self.size = priors.batch[0]
         parameters = {
@@ -99,9 +98,8 @@ class PointMasses(CountMasses):
             raise NotEnclosed(f"a density needs numbers for labels, not {priors.on!r}")
         if priors.unproved:
             raise NotEnclosed(priors.unproved)
+        require_support(priors, support)
         p = np.asarray(priors.probabilities, float)
-        if ((p > 0) != support).any():
-            raise NotEnclosed("the draws do not all charge the same secrets")
         self.size, p = len(p), p[:, support]
         self.points = np.asarray(priors.on.array, float)[support]
         self.interval, self.ends = (float(self.points.min()), float(self.points.max())), []
@@ -114,6 +112,18 @@ class PointMasses(CountMasses):
         self.middle, self.radius = middle, raised(radius)
         self.bounds = raised(np.zeros((self.size, 1)))
         self.sizes, self.errors = raised(np.abs(middle)), raised(np.zeros((self.size, 0)))
+
+
+def require_everywhere(priors: Measure) -> None:
+    """Refuse draws of a prior on integers that are not known to have mass at each of them."""
+    if (priors.family or ("",))[0] not in POSITIVE_COUNTS:
+        raise NotEnclosed("draws of a prior on integers are enclosed for named families only")
+
+
+def require_support(priors: Measure, support: np.ndarray) -> None:
+    """Refuse draws of a finite prior that do not charge the same labels."""
+    if ((np.asarray(priors.probabilities, float) > 0) != support).any():
+        raise NotEnclosed("the draws do not all charge the same secrets")
 
 
 def typical(priors: Measure) -> int:

@@ -120,6 +120,34 @@ def jets_of(found: Box, length: int, shape: tuple[int, int]) -> Box:
     return out[0], out[1]
 
 
+def positive_densities(priors: Measure) -> tuple[bool, Graph, EndMasses]:
+    """Return the densities of draws, which are positive almost everywhere, as a graph of numbers.
+
+    Also whether they are laws by their name, and their terms.
+
+    Raises
+    ------
+    NotEnclosed
+        Densities that are not traced, or not seen to be positive almost everywhere.
+    """
+    density, on = priors.density, priors.on
+    if not isinstance(on, Interval):
+        raise NotEnclosed(f"draws of densities on {on!r} are not enclosed")
+    if density is None or density.graph is None:
+        raise NotEnclosed("the priors could not be traced")
+    family, graph = (priors.family or ("",))[0] in FAMILIES, density.graph
+    parameters = {
+        name: np.broadcast_to(np.asarray(density.parameters[name], float), (priors.batch[0],))
+        for name in graph.inputs
+        if name != "x"
+    }
+    linear = rewrite.linear_of(graph) if density.log else rewrite.simplified(graph)
+    terms = EndMasses(linear, parameters, (float(on.lower), float(on.upper)), DrawProgram)
+    if not (family or terms.positive(priors.breaks)):
+        raise NotEnclosed("not every draw is seen to be positive almost everywhere")
+    return family, linear, terms
+
+
 class DensityCells:
     """The densities of the draws of a block of priors on a line.
 
@@ -153,27 +181,14 @@ class DensityCells:
     """
 
     def __init__(self, priors: Measure, breaks: tuple[float, ...] = ()):
-        density, on = priors.density, priors.on
-        if not isinstance(on, Interval):
-            raise NotEnclosed(f"draws of densities on {on!r} are not enclosed")
-        if density is None or density.graph is None:
-            raise NotEnclosed("the priors could not be traced")
+        self.family, linear, self.beside = positive_densities(priors)
+        density, parameters = priors.density, self.beside.parameters
+        on: Any = priors.on  # an interval, as was seen
         self.priors, self.size = priors, priors.batch[0]
-        self.family = (priors.family or ("",))[0] in FAMILIES
         self.interval = float(on.lower), float(on.upper)
-        graph = density.graph
-        parameters = {
-            name: np.broadcast_to(np.asarray(density.parameters[name], float), (self.size,))
-            for name in graph.inputs
-            if name != "x"
-        }
-        linear = rewrite.linear_of(graph) if density.log else rewrite.simplified(graph)
-        self.beside = EndMasses(linear, parameters, self.interval, DrawProgram)
         # exponentials of the logarithms of its terms, if it was written as a logarithm
         self.density = DrawProgram(_sum_of(self.beside.logs) if density.log else linear, parameters)
         self.terms = [DrawProgram(term, parameters) for term in self.beside.logs]
-        if not (self.family or self.beside.positive(priors.breaks)):
-            raise NotEnclosed("not every draw is seen to be positive almost everywhere")
         self._sample = _spread_out(parameters, self.size)
         marks = sorted({b for b in (*priors.breaks, *breaks) if on.lower < b < on.upper})
         self.memo = Memo()

@@ -20,8 +20,14 @@ import numpy as np
 from borel import settings
 from borel.engine.countable.infinity_proofs import prove_countable
 from borel.engine.countable.means_beyond_head import _by_steps, steps
-from borel.engine.draws.count_masses import CountMasses, PointMasses, typical
-from borel.engine.draws.density_cells import DensityCells
+from borel.engine.draws.count_masses import (
+    CountMasses,
+    PointMasses,
+    require_everywhere,
+    require_support,
+    typical,
+)
+from borel.engine.draws.density_cells import DensityCells, positive_densities
 from borel.engine.draws.far_integrals import far_leakage
 from borel.engine.draws.information import OutcomeInformation, at_points, widened
 from borel.engine.draws.kernel_integrals import integrals, marginals
@@ -32,7 +38,7 @@ from borel.engine.draws.parts import PerDraw
 from borel.engine.infinite.proofs import prove_at
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.engine.problem.binary_constants import rounded
-from borel.engine.problem.secret_and_kernel import POSITIVE_COUNTS, Secret, Surface
+from borel.engine.problem.secret_and_kernel import Secret, Surface
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.germs.values import BITS, UndecidedRule
@@ -99,6 +105,8 @@ class EnclosedDraws(LineLaws):
         self._charged = None
         if prior.on.kind == "finite":
             self._charged = np.asarray(first.probabilities[0], float) > 0
+        for _, block in prior.blocks():  # what is said of all draws at once is said of these too
+            self._require_null_sets(block)
         law = self._law(prior, first)
         self.shared: Any = certified(Joint(law, mechanism))
         # all that is said here is widened by the slack, as the extremes of the kernel are
@@ -110,12 +118,20 @@ class EnclosedDraws(LineLaws):
         self._add(first, [(np.arange(first.batch[0]), self._enclose(first))])
         self._laws = Memo(most=4)  # they are large
 
+    def _require_null_sets(self, priors: Measure) -> None:
+        if self._charged is not None:
+            require_support(priors, self._charged)
+        elif isinstance(priors.on, Interval):
+            positive_densities(priors)
+        else:
+            require_everywhere(priors)
+
     def _law(self, prior: Any, first: Measure) -> Measure:
         """Return a law with the null sets of all draws."""
         if isinstance(prior.on, Interval):
             return _of_interval(prior.on)
-        if self._charged is None:
-            return _of_counts(prior, first)
+        if self._charged is None:  # of the family of the draws, with mass at every integer
+            return prior.one(typical(first))
         each = Fraction(1, int(self._charged.sum()))
         return pmf([each if c else Fraction(0) for c in self._charged], on=prior.on)
 
@@ -340,6 +356,9 @@ class EnclosedDraws(LineLaws):
             for sheet in self.shared._sheets(ys):
                 found = at_points(sheet.surface, sheet.y, shift[sheet.where], cells)
                 found = widened(*found, self.shared.slack)
+                # without a bound of the kernel it may exceed 1
+                lost = np.isposinf(top.upper[sheet.where])
+                found = np.where(lost, 0.0, found[0]), np.where(lost, np.inf, found[1])
                 mean[0][:, sheet.where], mean[1][:, sheet.where] = found
             return Lines.flat(0.0, math.inf, mass[0], np.minimum(mass[1], 1.0), mean)
         low, high = self._at_points(kind, ys)(cells)
@@ -421,10 +440,3 @@ def _of_interval(on: Interval) -> Measure:
         _check=False,
     )
     return out
-
-
-def _of_counts(prior: Any, first: Measure) -> Measure:
-    """Return a law of the family of the draws, which has mass at every integer as they have."""
-    if (first.family or ("",))[0] not in POSITIVE_COUNTS:
-        raise NotEnclosed(f"draws of this prior on {prior.on!r} are not enclosed")
-    return prior.one(typical(first))

@@ -60,7 +60,7 @@ class OutcomeInformation(OutcomeLaw):
         self.entropy = entropy_of(self.search.surface)
 
     def _read(self, found: Compared, cells: DensityCells | CountMasses, low, high) -> Lines:
-        half, n = found.half, len(low)
+        half, reach, n = found.half, found.reach, len(low)
         lines = super()._read(found, cells, low, high)
         ys = Outcomes(low, high, low + (high - low) / 2, 2, found.shift)
         inner = marginals(cells, integrals(self.entropy, ys, cells, _MOST))
@@ -69,19 +69,22 @@ class OutcomeInformation(OutcomeLaw):
         own = [batched.multiply(_row(inner, k), per) for k in range(3)]
         outer = _eta(density, half)
         parts = [batched.subtract(a, b) for a, b in zip(outer, own, strict=True)]
-        width = batched.point(2 * half)
+        width = 2 * reach, 2 * half
         total = batched.multiply(parts[0], width)
         # the coefficients may be others at each outcome
         size = np.maximum(*map(np.abs, parts[1]))
-        off = (parts[1][1] - parts[1][0] + 4 * U * size) * (half * half / 2) * (1 + 8 * U)
+        off = (parts[1][1] - parts[1][0] + 4 * U * size) * (half * half / 2)
+        off = (off + size * half * (half - reach)) * (1 + 8 * U)
         total = batched.add(total, (-off, off))
-        cubed = batched.point(half * half * half * (2 / 3))
+        cubed = reach * reach * reach * (2 / 3), half * half * half * (2 / 3)
         total = batched.add(total, batched.multiply(parts[2], _near(cubed)))
         low_, high_ = batched.multiply(total, batched.exp(batched.point(found.shift)))
         low_, high_ = widened(low_, high_, self.slack)
+        # without a bound of the kernel g may exceed 1
+        lost = np.isnan(low_) | np.isnan(high_) | np.isposinf(found.chosen.direct)
         dead = np.broadcast_to(found.dead, (cells.size, n))
-        high_ = np.where(dead, 0.0, np.where(np.isnan(high_), np.inf, high_))
-        low_ = np.where(dead | np.isnan(low_), 0.0, low_)
+        high_ = np.where(dead, 0.0, np.where(lost, np.inf, high_))
+        low_ = np.where(dead | lost, 0.0, low_)
         none = np.zeros_like(low_)
         return lines._replace(low_at=none, low_slope=none, mean_low=low_, mean_high=high_)
 
@@ -148,8 +151,7 @@ def _row(a: Box, k: int) -> Box:
 
 
 def _near(a: Box) -> Box:
-    off = np.abs(a[0]) * 8 * U + TINY
-    return a[0] - off, a[1] + off
+    return a[0] * (1 - 8 * U) - TINY, a[1] * (1 + 8 * U) + TINY
 
 
 def _eta(terms: list[Box], half: np.ndarray) -> list[Box]:
@@ -160,7 +162,7 @@ def _eta(terms: list[Box], half: np.ndarray) -> list[Box]:
     first = batched.negative(batched.multiply(w, (log[0][0], log[1][0])))
     first = batched.settled(first)
     if len(terms) == 1:
-        return [(np.maximum(first[0], np.minimum(0.0, first[0])), np.minimum(first[1], _MOST))]
+        return [(first[0], np.minimum(first[1], _MOST))]
     reach, square = (-half, half), (np.zeros(len(half)), half * half * (1 + 2.0**-50))
     a0, a1, a2 = terms
     two, one = batched.point(np.array(2.0)), batched.point(np.array(1.0))

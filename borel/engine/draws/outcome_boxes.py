@@ -61,8 +61,9 @@ class Compared(NamedTuple):
 
     Attributes
     ----------
-    half : ndarray (boxes,)
-        Half the widths.
+    half, reach : ndarray (boxes,)
+        How far the boxes reach from their centres, at most, and at least on either side: a centre
+        is a float, and these are some way apart.
     chosen : _Side
         The supremum over the secrets; for PMC that of -log f.
     dead : ndarray of bool (boxes,)
@@ -78,6 +79,7 @@ class Compared(NamedTuple):
     """
 
     half: np.ndarray
+    reach: np.ndarray
     chosen: Any
     dead: np.ndarray
     log: Expansion
@@ -224,6 +226,7 @@ class OutcomeBoxes:
     ) -> Compared:
         """Compare the kernel along paths with the density of Y, on finite boxes of outcomes."""
         centre, half = geometry(low, high)
+        reach = np.minimum(centre - low, high - centre) * (1 - 2.0**-51)
         tol = self.tol / 16
         top = side(self.surface, low, high, 1.0, tol, deadline)
         chosen = top if self.kind == "pml" else side(self.surface, low, high, -1.0, tol, deadline)
@@ -244,20 +247,21 @@ class OutcomeBoxes:
             gaps.append(
                 Expansion(*(batched.subtract(p, q) for p, q in zip(path, log, strict=True)))
             )
-        return Compared(half, chosen, np.isneginf(top.direct), log, gaps, value, shift, total)
+        dead = np.isneginf(top.direct)
+        return Compared(half, reach, chosen, dead, log, gaps, value, shift, total)
 
     def _boxes(self, cells: DensityCells | CountMasses, low, high, draws, deadline: float) -> Box:
         """Bound the leakage of draws on finite boxes of outcomes."""
         found = self.compared(cells, low, high, draws, deadline)
-        half, chosen = found.half, found.chosen
+        half, reach, chosen = found.half, found.reach, found.chosen
         least, most = found.log.over
         lowers, uppers = [chosen.flat - most], [chosen.direct - least]
         for i, gap in enumerate(found.gaps):
             # Taylor's formula of degree 2, of degree 1, and the range
             flat = batched.point(np.zeros(1))
             ends = [
-                _ends_of_range([gap.value, gap.slope, gap.bend], half),
-                _ends_of_range([gap.value, gap.slopes, flat], half),
+                _ends_of_range([gap.value, gap.slope, gap.bend], half, reach),
+                _ends_of_range([gap.value, gap.slopes, flat], half, reach),
                 gap.over,
             ]
             sure = np.fmax(ends[0][0], ends[2][0])
@@ -297,7 +301,7 @@ def _stack(*parts: Box) -> Box:
     return np.stack([p[0] for p in parts]), np.stack([p[1] for p in parts])
 
 
-def _ends_of_range(terms: list[Box], half: np.ndarray) -> Box:
+def _ends_of_range(terms: list[Box], half: np.ndarray, reach: np.ndarray) -> Box:
     """Return what a polynomial is at least, somewhere in the box, and what it is at most."""
     constant, slope, bend = terms
     square = half * half * (1 + 2.0**-52)
@@ -307,6 +311,6 @@ def _ends_of_range(terms: list[Box], half: np.ndarray) -> Box:
     upper = upper + (np.abs(constant[1]) + steep + more) * 2.0**-49
     less = np.minimum(bend[0], 0.0) * square
     sure = np.maximum(np.maximum(slope[0], -slope[1]), 0.0)
-    at_end = constant[0] + sure * (half * (1 - 2.0**-50)) + less
+    at_end = constant[0] + sure * reach + less
     at_end = at_end - (np.abs(constant[0]) + sure * half + np.abs(less)) * 2.0**-49
     return np.fmax(constant[0], at_end), upper

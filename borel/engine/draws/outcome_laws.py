@@ -62,8 +62,8 @@ class Lines(NamedTuple):
         The probability of the box.
     level, tilt, doubt : ndarray (draws, boxes)
         The line near which the density of Y is, and how near it is.
-    half : ndarray (boxes,)
-        Half the widths, rounded upwards.
+    half, reach : ndarray (boxes,)
+        How far the boxes reach from their centres, at most, and at least on either side.
     mean_low, mean_high, exp_high : ndarray (draws, boxes)
         What else is known of what the box adds to the mean of the leakage, and of e^leakage.
     """
@@ -78,6 +78,7 @@ class Lines(NamedTuple):
     tilt: np.ndarray
     doubt: np.ndarray
     half: np.ndarray
+    reach: np.ndarray
     mean_low: np.ndarray
     mean_high: np.ndarray
     exp_high: np.ndarray
@@ -90,7 +91,7 @@ class Lines(NamedTuple):
         none = np.zeros_like(mass_low)
         fields = (low, high, *mean, power)
         low, high, least, most, power = (np.broadcast_to(v, none.shape) for v in fields)
-        density = none, none, none, none[0]
+        density = none, none, none, none[0], none[0]
         return cls(low, none, high, none, mass_low, mass_high, *density, least, most, power)
 
     def of(self, change: Callable[[np.ndarray], np.ndarray]) -> Lines:
@@ -134,13 +135,14 @@ class Lines(NamedTuple):
             with np.errstate(invalid="ignore"):
                 density = self.level + self.tilt * ((start + end) / 2)
                 off = self.doubt + 8 * U * (np.abs(self.level) + np.abs(self.tilt) * self.half)
+                sign, end = (-1, _DOWN) if sure else (1, _UP)
+                part = np.maximum(width * (density + sign * off) * end, 0.0)
             if sure:
-                part = np.maximum(width * (density - off) * _DOWN, 0.0)
                 part = np.where(np.isnan(part), 0.0, np.minimum(part, self.mass_low))
                 out.append(np.where(whole, self.mass_low, part))
             else:
-                part = np.maximum(width * (density + off) * _UP + TINY, 0.0)
-                part = np.where(width > 0, np.where(np.isnan(part), np.inf, part), 0.0)
+                part = np.where(np.isnan(part), np.inf, part + TINY)
+                part = np.where(width > 0, part, 0.0)
                 out.append(np.where(whole, self.mass_high, np.minimum(part, self.mass_high)))
         return out[0], out[1]
 
@@ -149,8 +151,7 @@ class Lines(NamedTuple):
 
         The ends err towards a smaller part if ``sure``, and else towards a larger one.
         """
-        # half the widths were rounded upwards
-        half = np.broadcast_to(self.half * _DOWN if sure else self.half, at.shape)
+        half = np.broadcast_to(self.reach if sure else self.half, at.shape)
         with np.errstate(all="ignore"):
             reach = np.abs(slope) * half * _UP
             size = (np.abs(at) + np.abs(t) + reach) * (8 * U)
@@ -202,6 +203,9 @@ class Lines(NamedTuple):
         square = self.half * self.half
         middle = self.tilt * (square * self.half * (2 / 3))
         off = self.doubt * square * _UP + 16 * U * np.abs(middle) + TINY
+        # the boxes may lack something on one side
+        most = np.abs(self.level) + np.abs(self.tilt) * self.half
+        off = off + most * (self.half * (self.half - self.reach)) * _UP
         return middle - off, middle + off
 
     def exp_means(self) -> Box:
@@ -437,7 +441,9 @@ def _lines_of(found: Compared, slack: float) -> Lines:
     level, tilt, doubt = line
     lines = low_at, low_slope, high_at, high_slope
     return Lines(
-        *lines, mass_low, mass_high, level, tilt, doubt, half, none, none + np.inf, none + np.inf
+        *lines,
+        *(mass_low, mass_high, level, tilt, doubt, half, found.reach),
+        *(none, none + np.inf, none + np.inf),
     )
 
 
@@ -467,7 +473,10 @@ def _density(found: Compared, slack: float) -> tuple[np.ndarray, ...]:
     width = 2 * half
     mass = (c0 + c2 * (square / 3)) * width
     off = (r0 + r1 * half / 2 + r2 * square / 3 + 8 * U * np.abs(c0)) * width
-    off = (off + 16 * U * (np.abs(mass) + np.abs(c2) * square * width)) * _UP + TINY
+    off = off + 16 * U * (np.abs(mass) + np.abs(c2) * square * width)
+    # a box may lack something on one side
+    most = np.abs(c0) + np.abs(c1) * half + np.abs(c2) * square
+    off = (off + most * (half - found.reach)) * _UP + TINY
     mass_low, mass_high = np.maximum(mass - off, 0.0), mass + off
     mass_low = np.where(np.isfinite(mass_low), mass_low, 0.0)
     mass_high = np.where(np.isnan(mass_high), 1.0, np.clip(mass_high, 0.0, 1.0))
