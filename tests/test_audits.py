@@ -501,13 +501,6 @@ def test_the_envelope_is_a_row_and_a_curve(tmp_path):
 
 
 def test_an_envelope_that_is_not_there_says_why():
-    counts = bl.Integers(0, None)
-    noise = bl.Mechanism(
-        lambda y, x: 0.6 * 0.25 ** abs(y - x), secret=counts, outcome=bl.Integers()
-    )
-    study = bl.Study(title="T", mechanism=noise, prior=bl.poisson(mu=2.0), report=["envelope"])
-    found = bl.load(bl.audit(study))
-    assert set(found.missing) == {"envelope", "envelope/curve"} and found.complete
     over = bl.load(bl.audit(Prior().study(report=["envelope"])))
     assert "posteriors" in over.missing["envelope"]
 

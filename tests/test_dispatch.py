@@ -42,6 +42,7 @@ FIGURES = {
     "ldi": bl.ldi,
     "maximal_leakage": bl.maximal_leakage,
     "maximal_cost_leakage": bl.maximal_cost_leakage,
+    "tail_leakage": lambda j: bl.tail_leakage(j, F(1, 5)),
     "maximal_guesswork_leakage": bl.maximal_guesswork_leakage,
     "min_entropy_leakage": bl.min_entropy_leakage,
     "dynamic_min_entropy_leakage": lambda j: bl.dynamic_min_entropy_leakage(j, 1),

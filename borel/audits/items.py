@@ -17,6 +17,7 @@ from borel.audits.store import pack, pack_random
 from borel.audits.table import ONE_DRAW
 from borel.engine.figures import DELTA, FIGURES, LEAKAGES, in_reports
 from borel.errors import BorelError, NotYet
+from borel.figures.averages import tail_leakage
 from borel.figures.envelopes import envelope
 from borel.figures.leakage_curves import law_curve, leakage_curve
 from borel.priors.posteriors import PosteriorPriors
@@ -79,6 +80,7 @@ def units(study: Study, joint: Joint, packed: Callable[..., xr.Dataset] = pack) 
     special = {
         **{kind: supremum(kind) for kind in variables},
         "envelope": lambda joint: envelope(joint)(DELTA),
+        "tail_leakage": lambda joint: tail_leakage(joint, DELTA),
     }
     for name in study.report:
         yield _figure(name, special.get(name) or _measure(name), joint, packed)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from borel.errors import NotEnclosed, NotYet
-from borel.numerics.intervals.rounding import U
 
 _engine: list[Callable[[Any], Any]] = []
 
@@ -46,7 +45,7 @@ def log_ratios(joint: Any, y: Any) -> tuple[np.ndarray, float, str]:
     out = np.isneginf(high)  # ruled out by the outcome
     with np.errstate(invalid="ignore"):
         middle = np.where(out, -np.inf, low + (high - low) / 2)
-        off = float(np.max(np.where(out, 0.0, high - low))) / 2 + 4 * U
+        off = float(np.max(np.where(out, 0.0, high - low))) / 2 + 2.0**-51
     if off < 1e-6 and not why:
         return middle, off, ""
     why = why or "the densities at this outcome are not enclosed"

@@ -98,11 +98,14 @@ def altered():
 
 
 def without_mass():
-    """Half of the secrets have no mass, and the widest ratios."""
-    prior = bl.Measure(lambda x: np.where(x < 0.5, 2.0, 0.0), on=UNIT, breaks=(0.5,))
-    joint = prior * kernel(
-        lambda y, x: np.where(x < 0.5, tilt(y, 2 * x), np.where(y < 0.25, 4.0, 0.0)), outcome=UNIT
-    )
+    """Half of the secrets, those in the middle, have no mass, and the widest ratios."""
+    prior = bl.Measure(lambda x: np.where(abs(x - 0.5) > 0.25, 2.0, 0.0), on=UNIT)
+
+    def density(y, x):
+        charged = tilt(y, np.where(x < 0.5, 2 * x, 2 * x - 1))
+        return np.where(abs(x - 0.5) > 0.25, charged, np.where(y < 0.25, 4.0, 0.0))
+
+    joint = prior * kernel(density, outcome=UNIT)
     return violations(joint, Tilt(), GRID)
 
 
@@ -238,9 +241,9 @@ def mass_not_asked_for_lower_bounds(patch):
 
 
 def band_polynomials_without_their_last_term(patch):
-    ranged = leakage_on_boxes._poly_range
+    ranged = leakage_on_boxes.poly_range
     patch.setattr(
-        leakage_on_boxes, "_poly_range", lambda inner, outer, half: ranged(inner, inner, half)
+        leakage_on_boxes, "poly_range", lambda inner, outer, half: ranged(inner, inner, half)
     )
 
 

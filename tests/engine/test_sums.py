@@ -133,7 +133,7 @@ def test_sums_agree_with_all_coordinates(seed):
         weights = np.round(weights * 4) / 4 + 0.5
     case = joint(noise, weights.tolist(), [bl.Interval(*e) for e in ends.tolist()])
     assert on_a_line(case) is not None
-    whole = CertifiedOutcomes(case, summed=False)
+    whole = CertifiedOutcomes(case, reduced=False)
     line = CertifiedOutcomes(case)
     assert whole.secret.dim == count and line.secret.dim == 1
     reach = np.abs(weights) @ np.abs(ends).max(axis=1)

@@ -38,7 +38,7 @@ from borel.engine.draws.parts import PerDraw
 from borel.engine.infinite.proofs import prove_at
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.engine.problem.binary_constants import rounded
-from borel.engine.problem.secret_and_kernel import Secret, Surface
+from borel.engine.problem.secret_and_kernel import Secret, Surface, jumps_of
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.germs.values import BITS, UndecidedRule
@@ -108,7 +108,10 @@ class EnclosedDraws(LineLaws):
         for _, block in prior.blocks():  # what is said of all draws at once is said of these too
             self._require_null_sets(block)
         law = self._law(prior, first)
-        self.shared: Any = certified(Joint(law, mechanism))
+        # of the secrets themselves: the draws have their own laws of a function of them
+        self.shared: Any = certified(Joint(law, mechanism)).of_secrets
+        if self.shared is None:
+            raise NotEnclosed("a kernel of these secrets")
         # all that is said here is widened by the slack, as the extremes of the kernel are
         self.status, self.reason = self.shared.status_covering, ""
         own = rounded(mechanism.density, prior._template.density)
@@ -139,7 +142,7 @@ class EnclosedDraws(LineLaws):
         if self._charged is not None:
             return PointMasses(priors, self._charged)
         if isinstance(priors.on, Interval):
-            return DensityCells(priors, tuple(self.mechanism.breaks))
+            return DensityCells(priors, jumps_of(self.mechanism))
         return CountMasses(priors)
 
     @cached_property
@@ -149,7 +152,7 @@ class EnclosedDraws(LineLaws):
         if not isinstance(on, Interval):  # a proof reads which integers have mass, and no more
             return shared
         ends = np.array([on.lower], float), np.array([on.upper], float)
-        secret = Secret(("x",), *ends, tuple(sorted({*self.mechanism.breaks})))
+        secret = Secret(("x",), *ends, jumps_of(self.mechanism))
         return SimpleNamespace(
             joint=shared.joint,
             given=shared.joint,
