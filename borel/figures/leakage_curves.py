@@ -102,10 +102,12 @@ def law_curve(variable: Any) -> xr.Dataset:
     Raises
     ------
     NotYet
-        A leakage over a posterior of priors, unless its alphabets are finite.
+        A leakage over a set of priors, or one over a posterior whose law is not there.
     """
     import xarray as xr
 
+    if variable.joint.prior.over == "set":
+        variable.tail(0.0)  # says why there is none
     order, of_draws = _thresholds(variable), variable.joint.prior.over == "draws"
     together = None if of_draws else variable._cdfs(sorted(order))
     ts, lower, upper, statuses = (
