@@ -10,6 +10,8 @@ from scipy import stats
 from scipy.optimize import linprog
 
 import borel as bl
+from borel.engine import engine_for
+from borel.engine.envelopes.outcome_cells import cells_of
 
 KINDS = pytest.mark.parametrize("kind", ["pml", "pmc"])
 PROVED = {"exact", "certified", "conditional"}
@@ -272,3 +274,21 @@ def test_a_countable_secret_and_countable_outcomes(kind):
             truth = level_of_bins(kind, prior, rows, delta)  # some secrets: below
             assert found.proved and found.width < 1e-2
             assert truth - 1e-6 <= found.upper and found.lower <= truth + 1e-3
+
+
+@pytest.mark.parametrize("secret", [bl.Finite([0.0, 1.0]), bl.Interval(0, 1)])
+def test_what_is_beyond_all_cells_is_no_part_of_a_mass_from_below(secret):
+    """A tail of y^-1.2 / 10 has 1e-3 of the mass beyond 2^50 / 2, where there are no cells."""
+
+    def density(y, x):
+        near = np.where((y < 0.5) == (x < 0.5), 0.8, 0.2)
+        return np.where(y < 1, near, 0.1 * np.maximum(y, 1.0) ** -1.2)
+
+    mech = bl.Mechanism(density, secret=secret, outcome=bl.Interval(0, None), breaks=[0.5, 1.0])
+    prior = bl.pmf([0.5, 0.5], on=secret) if secret.kind == "finite" else bl.uniform(secret)
+    with bl.options(budget=1):
+        cells = cells_of(engine_for(prior * mech))
+        programme = cells.programmes(1)[0]
+    everything = np.zeros(programme.g.shape)
+    everything[0] = 1.0
+    assert programme.mass(everything) <= 1 - 0.5 * mp.mpf(cells.high.max()) ** mp.mpf(-0.2)

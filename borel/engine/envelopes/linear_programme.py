@@ -75,6 +75,8 @@ class Programme(Solver):
         P(y|x) and P_Y(y) to solve with; the middles of the ends if not given.
     spread : Spread, optional
         How g_x / q varies within the cells; if not given, every cell is an outcome.
+    whole : bool
+        Whether there is no outcome beyond the cells.
     """
 
     def __init__(
@@ -85,8 +87,9 @@ class Programme(Solver):
         *,
         middle: Ends | None = None,
         spread: Spread | None = None,
+        whole: bool = True,
     ):
-        self.sign, self.spread = sign, spread
+        self.sign, self.spread, self.whole = sign, spread, whole
         self.g_low, self.g_high = kernel if sign > 0 else (-kernel[1], -kernel[0])
         self.q_low, self.q_high = law
         if middle is None:
@@ -223,7 +226,7 @@ class Programme(Solver):
     def mass(self, weights: np.ndarray) -> float:
         """Bound the mass of the bad outcomes from below."""
         spare, low, _ = self.shares(weights)
-        if not spare.any():  # the masses of all outcomes are 1 in sum
+        if self.whole and not spare.any():  # the masses of all outcomes are 1 in sum
             return 1.0
         terms = weights.sum(axis=0) * (1 - (self.count + 2) * U) * low * self.q_low
         terms = np.maximum(terms * (1 - 4 * U) - TINY, 0.0)

@@ -184,7 +184,7 @@ class HeadCells(OutcomeCells):
         low, high = (low, high) if sign > 0 else (-high, -low)
         spread = Spread(low, high, np.ones(len(self.law[0]), bool), self.far)
         law = (self.law[0] + self.law[1]) / 2
-        lower = Programme(sign, self.kernel, self.law)
+        lower = Programme(sign, self.kernel, self.law, whole=not self.far[0] > 0)
         middle = self.over[1 if sign > 0 else 0], law
         return lower, Programme(sign, self.over, self.law, middle=middle, spread=spread)
 
@@ -284,7 +284,7 @@ class LineCells(OutcomeCells):
         low, high = edges[:-1], edges[1:]
         assert secret.program is not None
         found = arithmetic.entry(secret.program.run({"x": (low[None], high[None])}, 0).jet, 0)
-        some = np.broadcast_to(found[1] > -np.inf, low.shape)
+        some = ~np.broadcast_to(found[1] == -np.inf, low.shape)  # not known is not 0
         return low[some], high[some]
 
     def _secrets(self, low: np.ndarray, high: np.ndarray) -> None:
@@ -485,12 +485,13 @@ class LineCells(OutcomeCells):
         """Return the programme of the points, and that of the boxes."""
         kernel, law = ((a + b) / 2 for a, b in (self.kernel, self.law))
         middle = np.where(self.sure, kernel, self.kernel[0 if sign > 0 else 1]), law
+        whole = not self.far[0] > 0
         if not self.secret.continuous:
             low, high = self.ratio if sign > 0 else batched.negative(self.ratio)
             spread = Spread(low, high, self.flat, self.far)
-            one = Programme(sign, self.kernel, self.law, middle=middle, spread=spread)
+            one = Programme(sign, self.kernel, self.law, middle=middle, spread=spread, whole=whole)
             return one, one
-        lower = Programme(sign, self.kernel, self.law, middle=middle)
+        lower = Programme(sign, self.kernel, self.law, middle=middle, whole=whole)
         over, ratio = self.extremes[sign]
         low, high = ratio if sign > 0 else batched.negative(ratio)
         spread = Spread(low, high, self.flat, self.far)
