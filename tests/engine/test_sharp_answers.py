@@ -510,3 +510,22 @@ def test_information_of_the_countable_example():
 
         truth = mp.fsum(cell(m, n) for m in range(90) for n in range(90))
     holds(bl.mutual_information(joint), truth)
+
+
+def test_information_of_an_endless_secret_about_an_answer():
+    """All outcomes are in the head: only the secrets beyond it are left, by their mass."""
+    half = mp.mpf(1) / 2
+    kernel = bl.Mechanism(
+        lambda y, x: np.where(y == 1, 0.5**x, 1 - 0.5**x),
+        secret=bl.Integers(1, None),
+        outcome=bl.Finite([0, 1]),
+    )
+    found = bl.mutual_information(bl.geometric(p=0.5) * kernel)
+    with mp.workdps(30):
+        yes = half / (2 - half)  # sum of 4^-x
+        truth = mp.fsum(
+            half**x * k * mp.log(k / q)
+            for x in range(1, 200)
+            for k, q in ((half**x, yes), (1 - half**x, 1 - yes))
+        )
+        assert found.lower <= truth <= found.upper and found.width <= 1e-10

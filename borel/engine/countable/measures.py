@@ -43,7 +43,7 @@ class CountableMeasures(LawMeasures):
         """Enclose the f-divergence of P_XY from P_X x P_Y."""
         if f.reason:
             raise NotYet("bl.f_information", missing=f"a function that can be traced: {f.reason}")
-        ys, whole = self._outcomes(f)
+        ys, every = self._outcomes(f)
         head = self._head(_SECRETS)  # type: ignore[attr-defined]
         marginal = self.column(ys)[0]  # type: ignore[attr-defined]
         y = ys.astype(float)[:, None]
@@ -52,10 +52,10 @@ class CountableMeasures(LawMeasures):
         )
         with precision(BITS):
             low, high, seen, paired, all_ = self._sum(f, head, marginal, kernel)
-            whole = whole and all_ and not len(head.boxes[0])
+            whole = every and all_ and not len(head.boxes[0])
             rest = self._rest(f, 1 - seen, 1 - paired, whole)
             if rest is None and f.name == "kl" and all_:
-                rest = self._rest_of_information(ys, 1 - seen, 1 - paired)
+                rest = self._rest_of_information(ys, every, 1 - seen, 1 - paired)
             total = low.union(high + rest[1]) if rest is not None else None
             least = -math.inf  # of a user's f the rest may be negative, and nothing bounds it
             if rest is not None or f.graph is None:
@@ -76,13 +76,16 @@ class CountableMeasures(LawMeasures):
         return head_of(self.joint.outcome, min(len(ys), _OUTCOMES)), False
 
     def _rest_of_information(
-        self, ys: np.ndarray, product: Any, joint: Any
+        self, ys: np.ndarray, every: bool, product: Any, joint: Any
     ) -> tuple[Any, Any] | None:
-        """Bound what the cells beyond the head add to the mean of t log t - t + 1, log t <= PML."""
+        """Bound what the cells beyond the head add to the mean of t log t - t + 1, log t <= PML.
+
+        There are no outcomes beyond it if it has every one.
+        """
         values = self.values_at("pml", ys)  # type: ignore[attr-defined]
         most = ball(float(np.max(values.upper, initial=0.0)))
         held = math.fsum(np.asarray(values.mass_lower, float).tolist())
-        more = beyond(self, "pml", "mean", ys, 1.0 - held + 2.0**-50)
+        more = 0.0 if every else beyond(self, "pml", "mean", ys, 1.0 - held + 2.0**-50)
         if not (most.is_finite() and more < math.inf):
             return None
         b, a = product.upper().max(ball(0)), joint.upper().max(ball(0))
