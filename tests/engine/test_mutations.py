@@ -98,7 +98,12 @@ def altered():
 
 
 def without_mass():
-    """Half of the secrets, those in the middle, have no mass, and the widest ratios."""
+    """Half of the secrets, at an end or in the middle, have no mass, and the widest ratios."""
+    prior = bl.Measure(lambda x: np.where(x < 0.5, 2.0, 0.0), on=UNIT, breaks=(0.5,))
+    joint = prior * kernel(
+        lambda y, x: np.where(x < 0.5, tilt(y, 2 * x), np.where(y < 0.25, 4.0, 0.0)), outcome=UNIT
+    )
+    at_an_end = violations(joint, Tilt(), GRID)
     prior = bl.Measure(lambda x: np.where(abs(x - 0.5) > 0.25, 2.0, 0.0), on=UNIT)
 
     def density(y, x):
@@ -106,7 +111,7 @@ def without_mass():
         return np.where(abs(x - 0.5) > 0.25, charged, np.where(y < 0.25, 4.0, 0.0))
 
     joint = prior * kernel(density, outcome=UNIT)
-    return violations(joint, Tilt(), GRID)
+    return at_an_end + violations(joint, Tilt(), GRID)
 
 
 def uncut():

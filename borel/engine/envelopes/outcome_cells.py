@@ -154,7 +154,8 @@ class HeadCells(OutcomeCells):
         def rows(low: np.ndarray, high: np.ndarray) -> Box:
             x = low[:, None], high[:, None]
             at = {"y": (y[None, :], y[None, :]), "x": x}
-            found = engine._evaluate(engine.mechanism.density, at)
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = engine._evaluate(engine.mechanism.density, at)
             shape = len(low), len(y)
             return np.broadcast_to(found.lower, shape), np.broadcast_to(found.upper, shape)
 
@@ -178,7 +179,7 @@ class HeadCells(OutcomeCells):
 
     def programmes(self, sign: int) -> tuple[Programme, Programme]:
         """Return the programme of the head of secrets, and that of all secrets."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             low = np.maximum(self.over[0] / self.law[1] * (1 - 4 * U) - TINY, 0.0)
             high = np.where(self.over[1] > 0, self.over[1] / self.law[0] * (1 + 4 * U) + TINY, 0.0)
         low, high = (low, high) if sign > 0 else (-high, -low)

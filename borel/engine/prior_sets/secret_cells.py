@@ -117,12 +117,11 @@ class SecretCells:
         parts = [(j, *part) for j, box in enumerate(boxes) for part in self._on_box(*box)]
         best = np.array([[0.0, np.inf]] * len(boxes))
         if parts:
-            values = tuple(np.stack([p[k] for p in parts], axis=1) for k in (1, 2))
-            gap = tuple(np.array([p[k] for p in parts]) for k in (3, 4))
-            for (j, *_), low, high in zip(
-                parts, *self._combined(least, kind, values, gap), strict=True
-            ):
-                best[j] = max(best[j, 0], low), min(best[j, 1], high)
+            low, high = (np.stack([p[k] for p in parts], axis=1) for k in (1, 2))
+            least_gap, most_gap = (np.array([p[k] for p in parts]) for k in (3, 4))
+            ends = self._combined(least, kind, (low, high), (least_gap, most_gap))
+            for (j, *_), lower, upper in zip(parts, *ends, strict=True):
+                best[j] = max(best[j, 0], lower), min(best[j, 1], upper)
         for j, box in enumerate(boxes):
             if best[j, 0] > 0 and not leakage_far_out.alive(self.engine.surface, *box):
                 best[j, 0] = 0.0
