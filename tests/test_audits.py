@@ -147,6 +147,7 @@ def test_maximal_leakage_over_a_posterior():
     assert "guessing any function" in said
 
 
+@pytest.mark.truths
 def test_the_mean_prior():
     learnt = Prior().study().joint().prior
     mean = learnt.mean_prior()

@@ -87,7 +87,7 @@ def test_what_tells_nothing_keeps_to_theorem_3():
         assert env(delta).lower <= np.log(mean / float(delta))
 
 
-@pytest.mark.cases("truths", "pml-0.5")
+@pytest.mark.truths
 @pytest.mark.parametrize("delta", [F(1, 100), F(1, 5), 0.5, F(63, 100)])
 @pytest.mark.parametrize("of", ["pml", "pmc"])
 def test_a_supremum_that_many_outcomes_have_is_the_envelope(of, delta):

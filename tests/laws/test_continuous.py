@@ -154,7 +154,7 @@ def below(z, sigma=0.5):
     return sigma * (primitive(z / sigma) - primitive((z - 1) / sigma))
 
 
-@pytest.mark.cases("truths", "0-pml")
+@pytest.mark.truths
 @pytest.mark.parametrize(("place", "kind"), [(0, "pml"), (1, "pmc")])
 def test_the_law_against_the_closed_form(place, kind):
     """Both leakages are symmetric about 1/2 and grow away from it: one crossing a side."""
