@@ -12,6 +12,9 @@ of f(y|X) under the centre P, M its supremum and m its infimum over the secrets,
   at least m, so that the lower expectation lies between max(e - r (M - m), m) and (1 - r) e + r m,
   the mean of a member; the upper one between (1 - r) e + r M and min(e + r (M - m), M).
 
+Where a centre's density is 0 on a part of the secrets, which other members may charge, its figures
+are those of one member, and L of all secrets bounds the figures from above.
+
 At an outcome the balls of total variation, KL and chi-square divergence around a continuous secret
 are also solved on cells of it (`secret_cells`). Over all outcomes the suprema of the centre's
 figure and of L are combined; for balls of a divergence only L bounds the figure from above.
@@ -48,6 +51,8 @@ _PROVED = ("exact", "certified", "conditional")
 _MIXED = ("contamination", "tv", "hull", "full_support")
 _DIVERGENCES = ("kl_to_centre", "kl_from_centre", "chi_square_to_centre", "chi_square_from_centre")
 """The kinds of sets that there are figures of: those, and balls of a divergence."""
+_WITHIN = ("kl_to_centre", "chi_square_to_centre")
+"""The balls whose members charge what the centre does, and nothing else."""
 
 
 class SetLines(SetEngine):
@@ -83,9 +88,18 @@ class SetLines(SetEngine):
         self.joints = [centre * joint.mechanism for centre in self.centres]
         self.size = getattr(self.set, "size", 0)
         self.notes = self.set.assumptions
-        known = all((c.family or ("",))[0] in _CHARGES for c in self.centres)
-        if not known and (self.size > 0 or len(self.centres) > 1) and kind != "full_support":
-            self.notes += ("every centre charges every set of secrets of positive measure",)
+        unsure = [
+            j
+            for c, j in zip(self.centres, self.joints, strict=True)
+            if (c.family or ("",))[0] not in _CHARGES
+        ]
+        self.all_secrets: Joint | None = None
+        """A joint whose prior charges every secret, where a centre is known not to."""
+        if unsure and (self.size > 0 or len(self.centres) > 1) and kind != "full_support":
+            if kind not in _WITHIN and any(map(_has_gaps, unsure)):
+                self.all_secrets = _reference(joint) * joint.mechanism
+            else:
+                self.notes += ("every centre charges every set of secrets of positive measure",)
 
     # -- at an outcome ------------------------------------------------------------------------
 
@@ -94,7 +108,7 @@ class SetLines(SetEngine):
         """The cells of a continuous secret of one dimension, for balls around its prior."""
         from borel.engine.prior_sets.secret_cells import SecretCells
 
-        if self.kind not in ("tv", *_DIVERGENCES):
+        if self.kind not in ("tv", *_DIVERGENCES) or self.all_secrets is not None:
             return None
         engine = engine_for(self.joints[0]).of_secrets
         if engine is None or engine.at_atoms:
@@ -107,7 +121,7 @@ class SetLines(SetEngine):
     def _by_cells(self, kind: str, ys: np.ndarray, low: Any, high: Any) -> tuple[Any, Any]:
         """Meet what is known with what cells of the secret prove, for a ball."""
         if self.cells is None:
-            if self.kind in _DIVERGENCES:
+            if self.kind in _DIVERGENCES and self.all_secrets is None:
                 raise NotYet(
                     "prior_set * mech",
                     missing=f"balls of a divergence on {self.set.on!r}",
@@ -137,25 +151,31 @@ class SetLines(SetEngine):
         if self.kind == "hull":
             best = max(each, key=lambda b: (b.lower, b.upper))
             high = max(b.upper for b in each)
+            if self.all_secrets is not None:
+                each.append(self._ratio_at(self.all_secrets, y))
+                high = each[-1].upper
             witness = {"y": y, "prior": self._of(best, each)}
             return self._make(best.lower, high, each, witness)
-        ratio = self._ratio_at(y)
+        ratio = self._ratio_at(self.joints[0], y)
         low, high = self._combined(
             kind,
             (np.array([each[0].lower]), np.array([each[0].upper])),
             (np.array([ratio.lower]), np.array([ratio.upper])),
         )
+        if self.all_secrets is not None:
+            each.append(self._ratio_at(self.all_secrets, y))
+            high = np.array([each[-1].upper])
         low, high = self._by_cells(kind, np.array([float(y)]), low, high)
         return self._make(float(low[0]), float(high[0]), [*each, ratio], {"y": y})
 
     def _of(self, best: Bound, each: list[Bound]) -> Measure:
         return self.centres[each.index(best)]
 
-    def _ratio_at(self, y: Any) -> Bound:
+    def _ratio_at(self, joint: Joint, y: Any) -> Bound:
         """Enclose the LDP ratio at one outcome: PML and PMC of one prior, added."""
         from borel.figures.leakage import pmc, pml
 
-        first, second = pml(self.joints[0])(y), pmc(self.joints[0])(y)
+        first, second = pml(joint)(y), pmc(joint)(y)
         status = weakest([first.status, second.status])
         low = max(first.lower + second.lower, 0.0)
         low, high = np.nextafter(low, 0.0), np.nextafter(first.upper + second.upper, math.inf)
@@ -180,6 +200,10 @@ class SetLines(SetEngine):
             low, high = self._combined(kind, (low, high), ratio)
             if self.kind in ("tv", *_DIVERGENCES):
                 low, high = self._by_cells(kind, np.asarray(y, float), low, high)
+            statuses += [t.status.values for t in both]
+        if self.all_secrets is not None:
+            both = [f(self.all_secrets)(y) for f in (pml, pmc)]
+            high = np.nextafter(both[0].upper.values + both[1].upper.values, np.inf)
             statuses += [t.status.values for t in both]
         status = np.array([weakest(found) for found in zip(*statuses, strict=True)], dtype=object)
         proved = "certified" if len(self.notes) == len(self.set.assumptions) else "conditional"
@@ -206,6 +230,9 @@ class SetLines(SetEngine):
         if self.kind == "hull":
             best = max(each, key=lambda b: (b.lower, b.upper))
             high = max(b.upper for b in each)
+            if self.all_secrets is not None:
+                each.append(ldp(self.all_secrets))
+                high = each[-1].upper
             return self._make(best.lower, high, each, {"prior": self._of(best, each)})
         ratio = ldp(self.joints[0])
         own = np.array([each[0].lower]), np.array([each[0].upper])
@@ -213,6 +240,9 @@ class SetLines(SetEngine):
         # the two suprema may be at different outcomes: together they bound it from above, and the
         # centre (a member) and the outcomes found bound it from below
         high = float(self._combined(kind, own, over)[1][0])
+        if self.all_secrets is not None:
+            each.append(ldp(self.all_secrets))
+            high = each[-1].upper
         low = float(each[0].lower)
         if math.isinf(low):
             return self._make(low, low, each, None)
@@ -280,11 +310,23 @@ class SetLines(SetEngine):
         """Enclose the LDP level, of any prior that charges every secret."""
         from borel.figures.levels import ldp
 
+        if self.all_secrets is not None:
+            whole = ldp(self.all_secrets)
+            if self.kind != "hull":
+                return self._make(whole.lower, whole.upper, [whole], whole.witness)
+            each = settings.each(ldp, self.joints)
+            return self._make(max(b.lower for b in each), whole.upper, [*each, whole], None)
         found = ldp(self.joints[0])
         if len(self.notes) == len(self.set.assumptions):
             return found  # its support is the union of the supports
         made = self._make(found.lower, found.upper, [found], found.witness)
         return made if found.attained is None else made.about(attained=found.attained)
+
+
+def _has_gaps(joint: Joint) -> bool:
+    """Return whether the prior's density is seen to be 0 on a part of the secrets."""
+    engine = engine_for(joint).of_secrets
+    return engine is not None and engine.secret.gaps
 
 
 def _reference(joint: Joint) -> Measure:

@@ -62,6 +62,8 @@ class Secret:
         log p(x).
     positive : bool
         Whether p > 0 almost everywhere on the box, by the family or as its formula shows.
+    gaps : bool
+        Whether p is 0 on a part of the alphabet, as its formula shows, for d = 1.
     mass : callable or None
         ``(a, b) -> enclosure of P{a < X < b}``, for d = 1.
     moments : Moments or None
@@ -88,6 +90,7 @@ class Secret:
     breaks: tuple[float, ...] = ()
     log_density: Graph | None = None
     positive: bool = True
+    gaps: bool = False
     mass: Callable[[float, float], tuple[float, float]] | None = None
     moments: Moments | None = None
     atoms: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
@@ -158,8 +161,8 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
         tuple(sorted({*prior.breaks, *breaks})) if on.dim == 1 else (),
         log_graph(density),
         positive(prior),
-        mass_function(prior) if on.dim == 1 else None,
-        moments_of(prior) if on.dim == 1 else None,
+        mass=mass_function(prior) if on.dim == 1 else None,
+        moments=moments_of(prior) if on.dim == 1 else None,
     )
     missed = miss(prior)
     out.miss = missed or 0.0
@@ -200,6 +203,7 @@ def _leave_ends(secret: Secret) -> None:
     x = {"x": arithmetic.variable(cuts[:-1], cuts[1:], 1)}
     high = arithmetic.entry(secret.program.run(x, 1).jet, 0)[1]
     alive = np.flatnonzero(np.broadcast_to(high, len(cuts) - 1) > -math.inf)
+    secret.gaps = len(alive) < len(cuts) - 1
     if 0 < len(alive) and alive[-1] - alive[0] < len(cuts) - 2:
         secret.lower, secret.upper = cuts[[alive[0]]], cuts[[alive[-1] + 1]]
         secret.moments = None  # they are of the ends that were there
