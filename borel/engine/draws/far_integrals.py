@@ -65,17 +65,13 @@ def far_leakage(
 
 
 class _Pieces:
-    """Log f on the bounded pieces of the secrets: the cells, and what is left beside finite ends.
+    """Log f on bounded pieces of the secrets: the cells, and what is left beside finite ends."""
 
-    ``outer`` are jets over the pieces, ``inner`` those at their middles.
-    """
-
-    def __init__(self, surface: Surface, log: Program, y: tuple[float, float], cells, a, b):
+    def __init__(self, surface: Surface, log: Program, y: tuple[float, float], cells, found):
         self.surface, self.log, self.y, self.cells = surface, log, y, cells
-        self.a, self.b = a, b
-        self.middle = a + (b - a) / 2
-        self.outer: Box
-        self.inner: Box
+        self.found: leakage_far_out.SecretPieces = found
+        self.a, self.b = found.cuts[:-1], found.cuts[1:]
+        self.middle = self.a + (self.b - self.a) / 2
 
     @classmethod
     def of(
@@ -83,59 +79,24 @@ class _Pieces:
     ) -> _Pieces | None:
         """Return the pieces, unless log f has no bounded slope there, or may jump between them."""
         finite = [p for p in cells.ends if all(map(math.isfinite, p))]
-        a = np.array([*cells.low, *(p[0] for p in finite)])
-        b = np.array([*cells.high, *(p[1] for p in finite)])
-        order = np.argsort(a)
-        out = cls(surface, log, y, cells, a[order], b[order])
-        at, n = out._y(len(a)), NODES
-        x = boxes(out.a[:, None], out.b[:, None], 0, n)
-        over = log.run(surface.inputs(x, at), n)
-        m = out.middle[:, None]
-        found = log.run(surface.inputs(boxes(m, m, 0, n), at), n, decisions=over.decisions)
-        out.outer, out.inner = _filled(over.jet, len(a)), _filled(found.jet, len(a))
-        bounded = np.isfinite(out.outer[0][1]).all() and np.isfinite(out.outer[1][1]).all()
-        if not (bounded and leakage_far_out._continuous(surface, log, out.middle, *y)):
-            return None
-        return out
+        cuts = np.unique([*cells.low, *cells.high, *(v for p in finite for v in p)])
+        found = leakage_far_out.pieces_between(surface, log, cuts, *y, order=NODES)
+        return None if found is None else cls(surface, log, y, cells, found)
 
     def _y(self, count: int) -> Box:
         return np.full((1, count), self.y[0]), np.full((1, count), self.y[1])
 
-    def _increment(self, step: Box) -> Box:
-        """Enclose log f at a distance from the middles, less that there."""
-        by_slope = batched.multiply((self.outer[0][1], self.outer[1][1]), step)
-        total: Box = batched.point(np.zeros_like(step[0]))
-        raised: Box = batched.point(np.ones_like(step[0]))
-        for k in range(1, NODES + 1):
-            raised = batched.multiply(raised, step)
-            part = self.inner if k < NODES else self.outer
-            total = batched.add(total, batched.multiply((part[0][k], part[1][k]), raised))
-        return batched.meet(batched.settled(total), batched.settled(by_slope))
-
     def leakage(self, kind: str, backwards: bool) -> Box:
         """Enclose the leakage by log f(y|x) - log f(y|x0), x0 the first or the last cut."""
-        a, b, middle = self.a, self.b, self.middle
-        left, right = (batched.subtract(batched.point(v), batched.point(middle)) for v in (a, b))
-        to_left, to_right = self._increment(left), self._increment(right)
-        step = batched.subtract(to_right, to_left)
-        if backwards:
-            steps = batched.each(batched.negative(step), lambda v: v[::-1])
-            at = batched.each(leakage_far_out._running(steps), lambda v: v[::-1])
-        else:
-            at = leakage_far_out._running(step)
-        at_left, at_right = batched.each(at, lambda v: v[:-1]), batched.each(at, lambda v: v[1:])
-        height = (
-            batched.subtract(at_right, to_right)
-            if backwards
-            else batched.subtract(at_left, to_left)
+        rise = leakage_far_out.rise(self.found, backwards)
+        at_left, at_right, height = rise.at_left, rise.at_right, rise.height
+        left, right = (
+            batched.subtract(batched.point(v), batched.point(self.middle)) for v in (self.a, self.b)
         )
-        slope = self.outer[0][1], self.outer[1][1]
-        span = batched.multiply(slope, (left[0], right[1]))
-        over = batched.add(height, span)
-        monotone = (slope[0] >= 0) | (slope[1] <= 0)
-        top = np.where(monotone, np.maximum(at_left[1], at_right[1]), over[1]).max()
-        bottom = np.where(monotone, np.minimum(at_left[0], at_right[0]), over[0]).min()
-        ends = self._ends(over, (at[0][0], at[1][0]), (at[0][-1], at[1][-1]))
+        slope = self.found.outer[0][1], self.found.outer[1][1]
+        over = batched.add(height, batched.multiply(slope, (left[0], right[1])))
+        top, bottom = rise.top.max(), rise.bottom.min()
+        ends = self._ends(over, (at_left[0][0], at_left[1][0]), (at_right[0][-1], at_right[1][-1]))
         for pair in ends:
             top, bottom = max(top, pair[1]), min(bottom, pair[0])
         sure_top = max(at_left[0].max(), at_right[0].max(), height[0].max())
@@ -186,12 +147,14 @@ class _Pieces:
         a, b = cells.low, cells.high
         at = nodes(self.a[:, None], self.b[:, None], 0, rule(n), np.arange(n))
         step = batched.subtract((at[0][0], at[1][0]), batched.point(self.middle))
-        exponent = batched.add(height, self._increment(step))
+        exponent = batched.add(
+            height, leakage_far_out.increment(self.found.centre, self.found.outer, step)
+        )
         values = elementary.exponential((exponent[0][None], exponent[1][None]), 0)
         jet = elementary.exponential(
             (
-                np.concatenate([over[0][None], self.outer[0][1:]]),
-                np.concatenate([over[1][None], self.outer[1][1:]]),
+                np.concatenate([over[0][None], self.found.outer[0][1:]]),
+                np.concatenate([over[1][None], self.found.outer[1][1:]]),
             ),
             n,
         )
@@ -293,13 +256,6 @@ def _sums(step: Box) -> Box:
         total = total + sign * size * (len(total) * 2.0**-52)
         out.append(np.where(lost, sign * np.inf, total))
     return out[0], out[1]
-
-
-def _filled(jet: Box, count: int) -> Box:
-    """Return a jet with all of its entries; what is unknown is infinite."""
-    out = np.zeros((2, NODES + 1, count))
-    out[0, : len(jet[0])], out[1, : len(jet[1])] = jet
-    return np.where(np.isnan(out[0]), -np.inf, out[0]), np.where(np.isnan(out[1]), np.inf, out[1])
 
 
 def _exp(pair: tuple[float, float]) -> Box:

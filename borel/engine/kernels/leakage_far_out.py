@@ -129,15 +129,15 @@ def alive(surface: Surface, low: float, high: float) -> bool:
     return bool((arithmetic.entry(found.jet, 0)[0] > -np.inf).any())
 
 
-class _Pieces(NamedTuple):
-    """Pieces of the secrets between cuts, with log f on them and in their middles."""
+class SecretPieces(NamedTuple):
+    """SecretPieces of the secrets between cuts, with log f on them and in their middles."""
 
     cuts: np.ndarray
     outer: Box
     centre: Box
 
 
-def _pieces(surface: Surface, log: Program, low: float, high: float) -> _Pieces | None:
+def _pieces(surface: Surface, log: Program, low: float, high: float) -> SecretPieces | None:
     """Cut the secrets, also where log f has kinks; None where its slope is not bounded."""
     secret = surface.secret
     cuts = _cuts(secret)
@@ -152,34 +152,62 @@ def _pieces(surface: Surface, log: Program, low: float, high: float) -> _Pieces 
             break
         beside = 2.0**-50 * np.abs(kinks)
         cuts = np.union1d(cuts, np.concatenate([kinks - beside, kinks + beside]))
-    return _cut(surface, log, cuts, over, low, high)
+    return _between(surface, log, cuts, over, low, high)
 
 
-def _cut(
-    surface: Surface, log: Program, cuts: np.ndarray, over: Any, low: float, high: float
-) -> _Pieces | None:
-    """Return log f on pieces of the secrets; None where its slope is not bounded."""
+def pieces_between(
+    surface: Surface, log: Program, cuts: np.ndarray, low: float, high: float, order: int = _ORDER
+) -> SecretPieces | None:
+    """Return log f on the pieces of the secrets between cuts; None where its slope is not bounded.
+
+    Parameters
+    ----------
+    surface, log
+        The kernel, and one form of its logarithm.
+    cuts : ndarray
+        Finite numbers that rise.
+    low, high : float
+        The box of outcomes, perhaps unbounded.
+    order : int
+        That of the jets.
+    """
+    over, _ = _run(surface, log, cuts, low, high, order)
+    return _between(surface, log, cuts, over, low, high, order)
+
+
+def _between(
+    surface: Surface,
+    log: Program,
+    cuts: np.ndarray,
+    over: Any,
+    low: float,
+    high: float,
+    order: int = _ORDER,
+) -> SecretPieces | None:
+    """Return the pieces, given log f over them."""
     a, b = cuts[:-1], cuts[1:]
     at = np.full((1, len(a)), low), np.full((1, len(a)), high)
     middle = a + (b - a) / 2
     inner = log.run(
-        surface.inputs(boxes(middle[:, None], middle[:, None], 0, _ORDER), at),
-        _ORDER,
+        surface.inputs(boxes(middle[:, None], middle[:, None], 0, order), at),
+        order,
         decisions=over.decisions,
     )
-    outer, centre = _filled(over.jet, len(a)), _filled(inner.jet, len(a))
+    outer, centre = _filled(over.jet, len(a), order), _filled(inner.jet, len(a), order)
     smooth = np.isfinite(outer[0][1]).all() and np.isfinite(outer[1][1]).all()
     if not (smooth and _continuous(surface, log, middle, low, high)):
         return None
-    return _Pieces(cuts, outer, centre)
+    return SecretPieces(cuts, outer, centre)
 
 
-def _run(surface: Surface, log: Program, cuts: np.ndarray, low: float, high: float):
+def _run(
+    surface: Surface, log: Program, cuts: np.ndarray, low: float, high: float, order: int = _ORDER
+) -> tuple[Any, np.ndarray]:
     """Return log f on pieces of the secrets, and where it may have kinks inside them."""
     a, b = cuts[:-1], cuts[1:]
     at = np.full((1, len(a)), low), np.full((1, len(a)), high)
-    x = boxes(a[:, None], b[:, None], 0, _ORDER)
-    over = log.run(surface.inputs(x, at), _ORDER, start=a)
+    x = boxes(a[:, None], b[:, None], 0, order)
+    over = log.run(surface.inputs(x, at), order, start=a)
     kinks = np.broadcast_to(np.nan if over.kink is None else over.kink, a.shape)
     return over, kinks[(a < kinks) & (kinks < b)]
 
@@ -213,9 +241,9 @@ def rises(surface: Surface, cuts: np.ndarray, low: float, high: float) -> Iterat
     if not np.isfinite(cuts).all():
         return
     for log in surface.logs:
-        pieces = _cut(surface, log, cuts, _run(surface, log, cuts, low, high)[0], low, high)
+        pieces = pieces_between(surface, log, cuts, low, high)
         if pieces is not None:
-            yield from (_rise(pieces, backwards) for backwards in (False, True))
+            yield from (rise(pieces, backwards) for backwards in (False, True))
 
 
 def _steps(cuts: np.ndarray) -> tuple[np.ndarray, Box, Box]:
@@ -227,13 +255,13 @@ def _steps(cuts: np.ndarray) -> tuple[np.ndarray, Box, Box]:
     return middle, left, right
 
 
-def _rise(pieces: _Pieces, backwards: bool) -> Rise:
+def rise(pieces: SecretPieces, backwards: bool) -> Rise:
     """Sum the increments of log f from one end of the secrets."""
     cuts, outer, centre = pieces
     _, left, right = _steps(cuts)
     # increments from the middles to both ends, by Taylor's formula or by the slope alone
-    to_right = _increment(centre, outer, right)
-    to_left = _increment(centre, outer, left)
+    to_right = increment(centre, outer, right)
+    to_left = increment(centre, outer, left)
     step = batched.subtract(to_right, to_left)
     if backwards:
         step = batched.negative(step)
@@ -261,7 +289,7 @@ def _from_end(
     log: Program,
     kind: str,
     y: tuple[float, float],
-    pieces: _Pieces,
+    pieces: SecretPieces,
     backwards: bool,
 ) -> tuple[float, float]:
     """Enclose the leakage by increments of log f from one end of the secrets."""
@@ -269,7 +297,7 @@ def _from_end(
     cuts, outer, centre = pieces
     a, b = cuts[:-1], cuts[1:]
     middle, left, right = _steps(cuts)
-    at_left, at_right, height, tops, bottoms = _rise(pieces, backwards)
+    at_left, at_right, height, tops, bottoms = rise(pieces, backwards)
     index = np.searchsorted(cuts, places)
     at_cuts = arithmetic.joined(batched.each(at_left, lambda v: v[:1]), at_right)
     at_atoms = batched.each(at_cuts, lambda v: v[index])
@@ -373,20 +401,21 @@ def _continuous(
     return bool(np.isfinite(slope[0]).all() and np.isfinite(slope[1]).all())
 
 
-def _filled(a: Box, count: int) -> Box:
-    out = np.zeros((2, _ORDER + 1, count))
+def _filled(a: Box, count: int, order: int) -> Box:
+    out = np.zeros((2, order + 1, count))
     out[0, : len(a[0])], out[1, : len(a[0])] = a
     return np.where(np.isnan(out[0]), -np.inf, out[0]), np.where(np.isnan(out[1]), np.inf, out[1])
 
 
-def _increment(centre: Box, outer: Box, step: Box) -> Box:
-    """Enclose L(y, m + step) - L(y, m)."""
+def increment(centre: Box, outer: Box, step: Box) -> Box:
+    """Enclose log f at a step from the middles of pieces, less that at the middles."""
+    order = len(outer[0]) - 1
     by_slope = batched.multiply((outer[0][1], outer[1][1]), step)
     total: Box = batched.point(np.zeros_like(step[0]))
     power: Box = batched.point(np.ones_like(step[0]))
-    for k in range(1, _ORDER + 1):
+    for k in range(1, order + 1):
         power = batched.multiply(power, step)
-        part = centre if k < _ORDER else outer
+        part = centre if k < order else outer
         total = batched.add(total, batched.multiply((part[0][k], part[1][k]), power))
     return batched.meet(batched.settled(total), batched.settled(by_slope))
 
@@ -422,7 +451,7 @@ def _integral(surface, centre, outer, height, a, b, middle, left, right) -> tupl
         taken = made[0] if made else None
         found = prior.run({**named, "shift": (zero, zero)}, _ORDER, decisions=taken)
         made.append(found.decisions)
-        return _filled(found.jet, len(a))
+        return _filled(found.jet, len(a), _ORDER)
 
     def weighted(part: Box, head: Box, p: Box) -> Box:
         exponent = (
