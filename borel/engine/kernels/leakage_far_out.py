@@ -130,7 +130,7 @@ def alive(surface: Surface, low: float, high: float) -> bool:
 
 
 class SecretPieces(NamedTuple):
-    """SecretPieces of the secrets between cuts, with log f on them and in their middles."""
+    """Pieces of the secrets between cuts, with log f on them and in their middles."""
 
     cuts: np.ndarray
     outer: Box
