@@ -149,6 +149,17 @@ def half_charged():
     )
 
 
+def ends_charged():
+    """The secrets in the middle, which have the widest ratios, have no mass."""
+    prior = bl.Measure(lambda x: np.where(abs(x - 0.5) > 0.25, 2.0, 0.0), on=UNIT)
+
+    def density(y, x):
+        charged = tilt(y, np.where(x < 0.5, 2 * x, 2 * x - 1))
+        return np.where(abs(x - 0.5) > 0.25, charged, np.where(y < 0.25, 4.0, 0.0))
+
+    return prior * kernel(density, outcome=UNIT)
+
+
 def rising():
     return bl.Measure(lambda x: 2 * x, on=UNIT) * kernel(tilt, outcome=UNIT)
 
@@ -195,6 +206,7 @@ CLAIMS = {
     | of(laplace, LAPLACE, "pml", "tail", 0.5),
     "altered": at(altered, Tilt(), 0.3),
     "half": at(half_charged, Tilt(), 0.3),
+    "ends": at(ends_charged, Tilt(), 0.3) | at(ends_charged, Tilt(), 0.1),
     "tilt": TILTED,
     "rising": at(rising, Rising(), 0.3),
     "sum": {"pml at 0.3": Claim(lambda: bl.pml(summed())(0.3), by_quadrature)},
@@ -225,7 +237,7 @@ def judged(claims):
 def test_claims_of_the_engine_as_it_is_are_true_and_most_are_verified(name):
     false, verified = judged(CLAIMS[name])
     assert false == 0
-    assert verified >= 1 or name in ("half", "sum")
+    assert verified >= 1 or name in ("half", "ends", "sum")
 
 
 # -- bugs -----------------------------------------------------------------------------------------
@@ -448,8 +460,8 @@ BUGS = {
     "wrong weights of a quadrature": (by_boxes(wrong_weights), ("noise", "flat")),
     "a wrong marginal": (by_boxes(wrong_marginal), ("noise", "copula")),
     "a wrong log marginal": (log_marginal_moved, ("noise", "tilt", "atom")),
-    "everything has mass": (by_boxes(broken.everything_has_mass), ("half",)),
-    "mass not asked for": (by_boxes(broken.mass_not_asked_for_lower_bounds), ("half",)),
+    "everything has mass": (by_boxes(broken.everything_has_mass), ("half", "ends")),
+    "mass not asked for": (by_boxes(broken.mass_not_asked_for_lower_bounds), ("half", "ends")),
     "extremes too small": (extremes_moved(-1e-3), ("noise", "tilt", "atom", "points")),
     "extremes too large": (extremes_moved(1e-3), ("noise", "tilt", "atom", "points")),
     "an atom lost": (lost_atom, ("points", "atom")),

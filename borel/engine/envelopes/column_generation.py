@@ -289,10 +289,10 @@ class Columns:
                 lead -= prices[other] * (r[2][other, k] - r[0][other, k])
                 change[other] = -r[1][other, k]
                 change[n] += prices[other]
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(all="ignore"):  # a level place has no finite slope: seen by the caller
                 grows = law[k] * 2 * step[k] / abs(lead) * change
-            out[x] += r[1][x, k] * grows
-            out[n] += grows
+                out[x] += r[1][x, k] * grows
+                out[n] += grows
         return out
 
     def _step(self, theta: float) -> Step | None:
