@@ -263,16 +263,18 @@ def _sampled(draws):
     return draws.transpose(*_SAMPLE_DIMS, ...)
 
 
-def compile_logp(distribution, *, discrete=False):
+def compile_logp(distribution, *, discrete=False, inputs=1):
     """Compile the log-density of a PyMC distribution to a function of NumPy arrays.
 
     Parameters
     ----------
     distribution : pytensor variable, or callable
-        ``pm.Beta.dist(2, 5)``, for a function of its value; or a function of a scalar tensor x,
-        ``lambda x: pm.Normal.dist(x, 1)``, for a function of y and x.
+        ``pm.Beta.dist(2, 5)``, for a function of its value; or a function of scalar tensors,
+        ``lambda x: pm.Normal.dist(x, 1)``, for a function of the value and of these.
     discrete : bool
         Whether the value is an integer.
+    inputs : int
+        How many tensors that function takes.
 
     Returns
     -------
@@ -294,8 +296,8 @@ def compile_logp(distribution, *, discrete=False):
         scalars: list = [y]
         variable = distribution
         if not hasattr(distribution, "owner"):
-            scalars.append(pt.dscalar("x"))
-            variable = distribution(scalars[1])
+            scalars += [pt.dscalar(f"x{i}") for i in range(inputs)]
+            variable = distribution(*scalars[1:])
         batch = [v.type.clone(shape=(None,))(v.name) for v in scalars]
         log = pm.logp(_in_float64(variable), y)
         graph = vectorize_graph(log, dict(zip(scalars, batch, strict=True)))

@@ -131,3 +131,86 @@ def test_the_negative_binomial_has_mass_everywhere():
     )
     assert bl.ldi(prior * released).status == "exact"
     assert bl.renyi(prior, bl.negative_binomial(mu=1.0, alpha=3.0), 0).upper == 0
+
+
+def truncated(mu, sigma):
+    import pymc as pm
+
+    return pm.TruncatedNormal.dist(mu, sigma, lower=0, upper=1)
+
+
+def log_ratio(mu, sigma, y):
+    """Return PML at y of Laplace noise of scale 1/2 under a normal law truncated to [0, 1]."""
+    mp = mpmath.mp
+
+    def density(x):
+        return mp.exp(-(((x - mp.mpf(mu)) / mp.mpf(sigma)) ** 2) / 2)
+
+    with mpmath.workdps(30):
+        total = mp.quad(density, [0, 0.25, 0.5, 0.75, 1])
+        of = mp.quad(lambda x: density(x) * mp.exp(-2 * abs(x - y)), [0, y, (1 + y) / 2, 1])
+        return -mp.log(of / total)
+
+
+def test_a_pymc_law_of_draws_is_enclosed_for_each_of_them():
+    import xarray as xr
+
+    rng = np.random.default_rng(0)
+    about = {
+        name: (("chain", "draw"), rng.uniform(low, high, (4, 200)))
+        for name, low, high in (("mu", -0.2, 1.2), ("sigma", 0.1, 0.6))
+    }
+    draws = xr.Dataset(about)
+    learnt = bl.priors.from_posterior(
+        draws,
+        lambda d: bl.from_pymc(truncated, bl.Interval(0, 1), mu=d["mu"], sigma=d["sigma"]),
+    )
+    noise = bl.mechanisms.laplace(secret=bl.Interval(0, 1), b=0.5)
+    found = bl.pml(learnt * noise)(0.3)
+    assert found.status == "certified"
+    for draw in range(5):
+        at = {"chain": 2, "draw": draw}
+        truth = log_ratio(*(float(draws[n].isel(at)) for n in ("mu", "sigma")), mpmath.mpf(0.3))
+        low, high = (float(found.draws[end].isel(at)) for end in ("lower", "upper"))
+        assert low <= truth <= high
+        assert high - low < 1e-9
+
+
+def test_a_truncated_normal_of_pymc_is_proved_to_be_normalised():
+    prior = bl.from_pymc(truncated(0.5, 0.2), bl.Interval(0, 1))
+    found = bl.pml(prior * bl.mechanisms.laplace(secret=bl.Interval(0, 1), b=0.5))(0.3)
+    assert found.status == "certified"
+    assert found.lower <= log_ratio(0.5, 0.2, mpmath.mpf(0.3)) <= found.upper
+
+
+def test_counts_of_pymc_with_parameters():
+    import pymc as pm
+
+    many = bl.from_pymc(pm.Poisson.dist, mu=np.array([2.0, 3.5]))
+    assert many.on == bl.Integers(0, None)
+    assert np.allclose(many.pdf(np.array(3)), stats.poisson([2.0, 3.5]).pmf(3))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda pm: bl.from_pymc(pm.Beta.dist(2, 5), alpha=2.0), "a function of alpha"),
+        (lambda pm: bl.from_pymc(pm.Beta.dist([2, 3], 5)), "parameters with axes go apart"),
+        (lambda pm: bl.from_pymc(pm.Beta.dist, alpha="two", beta=5.0), "alpha"),
+        (lambda pm: bl.from_pymc(lambda p: p, p=0.5), "a PyMC distribution"),
+    ],
+)
+def test_wrong_parameters_of_a_pymc_law(make, words):
+    import pymc as pm
+
+    with pytest.raises(InvalidInput, match=words):
+        make(pm)
+
+
+def test_arrays_of_draws_given_to_pymc_itself():
+    import pymc as pm
+    import xarray as xr
+
+    draws = xr.Dataset({"a": (("chain", "draw"), np.full((2, 100), 2.0))})
+    with pytest.raises(InvalidInput, match=r"bl.from_pymc\(pm.Beta.dist, alpha="):
+        bl.priors.from_posterior(draws, lambda d: bl.from_pymc(pm.Beta.dist(d["a"], 5)))

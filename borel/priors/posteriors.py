@@ -280,6 +280,15 @@ class PosteriorPriors(Remade):
                 got=f"one that asks for chain or draw ({error})",
                 mend=_AVERAGES,
             ) from error
+        except NotImplementedError as error:  # PyTensor's, of a DataArray
+            if "tensor variable" not in str(error):
+                raise
+            raise InvalidInput(
+                "from_posterior",
+                expected="a build that hands the arrays of draws to borel",
+                got="one that hands them to PyMC",
+                mend="write bl.from_pymc(pm.Beta.dist, alpha=draw['a'], beta=draw['b']).",
+            ) from error
         if not isinstance(measure, Measure):
             raise InvalidInput(
                 "from_posterior",

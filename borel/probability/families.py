@@ -484,16 +484,20 @@ def require_pymc_law(what: str, role: str, on: Alphabet | None, variable: Any) -
 
 
 @explained
-def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
+def from_pymc(variable: Any, on: Alphabet | None = None, **parameters: Any) -> Measure:
     """Make a measure from a PyMC distribution, ``pm.Beta.dist(2, 5)``.
 
     Parameters
     ----------
-    variable : pytensor variable
-        What ``pm.<Distribution>.dist(...)`` returns, a scalar.
+    variable : pytensor variable, or callable
+        What ``pm.<Distribution>.dist(...)`` returns, a scalar; or a function of the parameters
+        that returns it.
     on : Alphabet
         The alphabet. PyMC has no public support, so it is asked for unless the distribution is
         in a table of common ones (`support`).
+    **parameters
+        The parameters of that function, by name: numbers, or arrays of draws, which make a measure
+        of each draw (see `borel.priors.from_posterior`).
 
     Notes
     -----
@@ -508,28 +512,75 @@ def from_pymc(variable: Any, on: Alphabet | None = None) -> Measure:
         No distribution, or one of another kind than the alphabet.
     NotYet
         A law with atoms among floats: a censored, a hurdle or a rounded one.
+
+    Examples
+    --------
+    >>> import pymc as pm
+    >>> from_pymc(pm.Beta.dist(2, 5)).on
+    Interval(0, 1)
+    >>> from_pymc(pm.Beta.dist, alpha=np.array([2.0, 5.0]), beta=5.0).batch
+    (2,)
     """
     from borel._compat import compile_logp
     from borel.numerics.graphs import from_pytensor
     from borel.numerics.graphs.foreign_density import either
 
     _require_alphabet("from_pymc", on)
+    law = variable
+    if parameters:
+        law, variable = _of_parameters(variable, tuple(parameters))
     if getattr(variable, "owner", None) is None:
         raise InvalidInput(
             "from_pymc",
             expected="a PyMC distribution, pm.Beta.dist(2, 5)",
             got=type(variable).__name__,
         )
+    if variable.type.ndim:
+        raise InvalidInput(
+            "from_pymc",
+            expected="a scalar distribution",
+            got=f"one of {variable.type.ndim} dimensions",
+            mend="parameters with axes go apart: from_pymc(pm.Beta.dist, alpha=..., beta=...); "
+            "independent entries are a product of measures.",
+        )
     require_pymc_law("from_pymc", "on", on, variable)
     if on is None:
         on = support(variable)
     density = either(
-        lambda names, whole: from_pytensor.graph_of(variable, names, whole),
-        compile_logp(variable, discrete=on.kind in ("finite", "countable")),
-        [is_whole(on)],
+        lambda names, whole: from_pytensor.graph_of(law, names, whole),
+        compile_logp(law, discrete=on.kind in ("finite", "countable"), inputs=len(parameters)),
+        [is_whole(on), *[False] * len(parameters)],
     )
-    out = Measure(density, on, log=True, name=f"PyMC {_op_name(variable)}")
-    return _recognised(out, from_pytensor.law_of(variable))
+    name = f"PyMC {_op_name(variable)}"
+    if not parameters:
+        out = Measure(density, on, log=True, name=name)
+        return _recognised(out, from_pytensor.law_of(variable))
+    values = {key: as_reals(value, "from_pymc", key) for key, value in parameters.items()}
+    return Measure(
+        lambda x, **given: density(x, *(given[key] for key in values)),
+        on,
+        log=True,
+        params={key: v if v.ndim else float(v) for key, v in values.items()},
+        name=name,
+    )
+
+
+def _of_parameters(law: Any, names: tuple[str, ...]) -> tuple[Callable, Any]:
+    """Return a PyMC law as a function of tensors in the order of names, and its value at some."""
+    import pytensor.tensor as pt
+
+    if not callable(law) or getattr(law, "owner", None) is not None:
+        raise InvalidInput(
+            "from_pymc",
+            expected="a function of " + ", ".join(names),
+            got=type(law).__name__,
+            mend="write from_pymc(pm.Beta.dist, alpha=..., beta=...).",
+        )
+
+    def of(*tensors: Any) -> Any:
+        return law(**dict(zip(names, tensors, strict=True)))
+
+    return of, of(*map(pt.dscalar, names))
 
 
 def _op_name(variable: Any) -> str:

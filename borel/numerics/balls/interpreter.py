@@ -91,21 +91,29 @@ _STEPS: dict[str, Any] = {
 
 
 _PARTIAL = ON_A_PART | {"special.xlogy", "special.xlog1py", "power", "divide"}
+_KEEP_POSITIVE = {"sqrt", "exp", "square", "add", "multiply", "divide"}
 
 
 def asks_for_nan(graph: Graph) -> bool:
     """Say if a condition is about a root, a logarithm or the like, which may have no value."""
     behind: list[bool] = []
+    positive: list[bool] = []  # numbers that have a logarithm, a root and a reciprocal
     found = False
     for op, args in graph.nodes:
         below = [] if op in LEAVES else [behind[a] for a in args]
+        above = [] if op in LEAVES else [positive[a] for a in args]
         asked = below[:1] if op == "where" else below if op in FOR_NAN else []
         found |= any(asked)
         own = op in _PARTIAL
         if op in ("power", "divide") and graph.nodes[args[1]][0] == "const":
             number = graph.nodes[args[1]][1][0]
             own = number == 0 if op == "divide" else not float(number).is_integer()
+        elif op in ("sqrt", "log", "power"):
+            own = not above[0]
+        elif op == "divide":
+            own = not above[1]
         behind.append(any(below) or own)
+        positive.append(args[0] > 0 if op == "const" else op in _KEEP_POSITIVE and all(above))
     return found
 
 
