@@ -98,6 +98,7 @@ ONE = {
     "special.log_expit": (lambda a: -MP.log1p(MP.exp(-a)), ANY),
     "special.erf": (MP.erf, ANY),
     "special.erfc": (MP.erfc, ANY),
+    "special.erfcx": (lambda a: MP.exp(a**2) * MP.erfc(a), ANY),
     "special.ndtr": (MP.ncdf, ANY),
     "special.log_ndtr": (lambda a: MP.log(MP.ncdf(a)), ANY),
     "special.gammaln": (MP.loggamma, POSITIVE),
