@@ -366,3 +366,8 @@ def test_importing_borel_is_light():
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_the_shell_can_complete():
+    found = run("--help").output
+    assert "--install-completion" in found and "--show-completion" in found

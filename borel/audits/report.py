@@ -260,7 +260,7 @@ def _shown(bound: Bound | None) -> str:
     if bound is None:
         return "-"
     tiny = bound.status != "estimate" and bound.upper <= 1e-12
-    return f"{'0, to rounding' if tiny else bound} ({bound.status})"
+    return f"{'0, to rounding' if tiny else bound.enclosure} ({bound.status})"
 
 
 def _envelope(audit: AuditFigures) -> Envelope | None:

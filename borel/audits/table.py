@@ -67,10 +67,10 @@ class Row:
 def with_units(bound: Bound) -> str:
     """Return a bound as text, with its units."""
     if bound.units == "nats":
-        return f"{bound} nats" if bound.lower < math.inf else str(bound)
+        return f"{bound.enclosure} nats" if bound.lower < math.inf else bound.enclosure
     if bound.units == "probability":
-        return f"probability {bound}"
-    return f"{bound} {bound.units}"
+        return f"probability {bound.enclosure}"
+    return f"{bound.enclosure} {bound.units}"
 
 
 def rows(audit: AuditFigures) -> list[Row]:

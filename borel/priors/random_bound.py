@@ -534,6 +534,11 @@ class RandomBound:
             f"~ 5 %, 50 %, 95 % quantiles {shown}; each draw {self.status})"
         )
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<div><code>{escape(repr(self))}</code></div>"
+
 
 def _indicator_ess(values: Any, event: Any) -> float:
     """ESS of an indicator; of the figure itself when the indicator is constant."""
