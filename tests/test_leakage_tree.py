@@ -117,7 +117,7 @@ def test_groups_and_outcomes_are_dims(data, learnt, epsilon):
     named = bl.Mechanism.from_matrix(MECH.matrix, outcome=bl.Finite(["no", "yes"]))
     alone = bl.leakage_tree(bl.pmc(learnt["A"] * named))["leakage/pmc"]
     assert alone["outcome"].values.tolist() == ["no", "yes"]
-    with pytest.raises(InvalidInput, match="finitely many outcomes.*dims="):
+    with pytest.raises(InvalidInput, match=r"finitely many outcomes.*dims="):
         bl.leakage_tree(bl.pml(learnt["A"] * bl.mechanisms.laplace(b=1.0, secret=bl.Finite(2))))
 
 
@@ -168,9 +168,9 @@ def test_what_cannot_be_put_beside_each_other(data, learnt, epsilon):
 
 def test_groups_that_are_not_there(data, epsilon):
     posterior = data["posterior"].to_dataset()
-    with pytest.raises(InvalidInput, match="a group log_prior.*pass model="):
+    with pytest.raises(InvalidInput, match=r"a group log_prior.*pass model="):
         bl.leakage_tree({"e": epsilon["A"]}, posterior, include=["log_prior"])
-    with pytest.raises(InvalidInput, match="a group prior_predictive.*leave it out"):
+    with pytest.raises(InvalidInput, match=r"a group prior_predictive.*leave it out"):
         bl.leakage_tree({"e": epsilon["A"]}, posterior, include=["prior_predictive"])
     with pytest.raises(InvalidInput, match="expected data"):
         bl.leakage_tree({"e": epsilon["A"]}, include=["posterior"])

@@ -95,7 +95,7 @@ def leakage_tree(
     tree = None if data is None else tree_of(data, "leakage_tree")
     groups = _groups(tree, include, model)
     draws = None if tree is None else posterior_of(tree, "leakage_tree")
-    posterior = groups.get("posterior", xr.Dataset(attrs=_attrs()))
+    posterior = groups.get("posterior", xr.Dataset(attrs=attrs_of_a_tree()))
     taken = {*_RESERVED, *map(str, posterior.dims), *map(str, posterior.coords)}
     found = _variables(figures, dims or {})
     taken |= {str(d) for variable in found.values() for d in variable.dims}
@@ -110,10 +110,10 @@ def leakage_tree(
             )
         found[name] = _on_the_draws_of(draws, variable, name)
         _require_same_labels(posterior, found[name], name)
-    leakage = groups.get("leakage", xr.Dataset(attrs=_attrs())).assign(found)
+    leakage = groups.get("leakage", xr.Dataset(attrs=attrs_of_a_tree())).assign(found)
     groups |= {"posterior": posterior.assign(found), "leakage": leakage}
     named = {"name": model.name} if getattr(model, "name", "") else {}
-    attrs = named | (tree.attrs if tree is not None else {}) | _attrs()
+    attrs = named | (tree.attrs if tree is not None else {}) | attrs_of_a_tree()
     return xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), **groups})
 
 
@@ -183,7 +183,7 @@ def require_draws(figure: Any, what: str) -> Any:
     return figure
 
 
-def _attrs() -> dict[str, Any]:
+def attrs_of_a_tree() -> dict[str, Any]:
     """Return the metadata that ArviZ's schema recommends."""
     from arviz_base import make_attrs
 
