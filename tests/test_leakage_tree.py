@@ -153,6 +153,8 @@ def test_what_cannot_be_put_beside_each_other(data, learnt, epsilon):
     # towns named otherwise would be aligned, and filled with NaN
     with pytest.raises(InvalidInput, match=r"labels of the dim 'town'.*another name: dims="):
         bl.leakage_tree({"e": {"A": epsilon["A"], "C": epsilon["B"]}}, data, dims={"e": "town"})
+    with pytest.raises(InvalidInput, match="names without a slash"):
+        bl.leakage_tree({"a/b": epsilon["A"]}, data)
     few = data["posterior"].to_dataset().isel(draw=slice(0, 50))
     with pytest.raises(InvalidInput, match="data's draws, of the shape"):
         bl.leakage_tree({"e": epsilon["A"]}, few)
@@ -232,3 +234,54 @@ def test_the_groups_that_pymc_computes(data, epsilon):
         pm.Normal("z")
     with pytest.raises(InvalidInput, match=r"one whose variables \['z'\]"):
         bl.leakage_tree(figures, posterior, model=other)
+
+
+def sampled(a, b, y):
+    """Return a model of the answers y, and its draws by NUTS."""
+    import pymc as pm
+
+    with pm.Model(name="") as model:
+        q = pm.Beta("q", a, b)
+        pm.Bernoulli("y", p=q, observed=y)
+    about = {"draws": 300, "tune": 300, "chains": 2, "cores": 1, "progressbar": False}
+    return model, _compat.sample(model, random_seed=1, **about)
+
+
+@pytest.fixture(scope="module")
+def fits():
+    y = np.repeat([0, 1], [45, 15])
+    return {name: sampled(*prior, y) for name, prior in {"weak": (2, 2), "wrong": (80, 20)}.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # ArviZ's own, of few draws
+def test_from_sampling_to_stacking(fits):
+    """A study in ArviZ's manner: draw, see what the figure rests on, compare, average, check."""
+    import arviz_plots as azp
+    import arviz_stats as azs
+
+    learnt = {name: bl.priors.from_posterior(data, build) for name, (_, data) in fits.items()}
+    trees = {
+        name: bl.pml(learnt[name] * MECH).sup().to_datatree(data, name="epsilon", model=model)
+        for name, (model, data) in fits.items()
+    }
+    groups = {"posterior", "sample_stats", "observed_data", "log_prior", "log_likelihood"}
+    for name, tree in trees.items():
+        assert groups | {"leakage"} == {*tree.children}
+        q = tree["posterior/q"].values
+        np.testing.assert_allclose(tree["posterior/epsilon"], truth(q)[2], rtol=1e-12)
+        a, b = {"weak": (2, 2), "wrong": (80, 20)}[name]
+        prior = stats.beta.logpdf(q, a, b)
+        np.testing.assert_allclose(tree["log_prior/q"], prior, rtol=0, atol=1e-4)
+    # the prior of 100 answers outweighs 60 answers that are otherwise, the weak one does not
+    rests = {n: azs.psense_summary(t).loc["epsilon", "prior"] for n, t in trees.items()}
+    assert float(rests["weak"]) < 0.05 < float(rests["wrong"])
+    assert azs.summary(trees["weak"], var_names=["epsilon"]).index.tolist() == ["epsilon"]
+    found = azs.compare(trees, method="stacking")
+    assert found.index[0] == "weak" and float(found.loc["weak", "weight"]) > 0.9
+    stacked = bl.priors.stack(learnt, weights=found)
+    assert float(stacked.probabilities[1]) == pytest.approx(17 / 64, abs=0.06)
+    azp.plot_forest(trees["weak"], var_names=["epsilon", "q"], backend="none")
+    released = MECH.sample(np.repeat([0, 1], [45, 15]), rng=0)
+    trees["weak"].update(bl.priors.predictive(learnt["weak"] * MECH, observed=released))
+    assert "posterior_predictive" in trees["weak"]

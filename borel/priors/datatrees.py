@@ -92,6 +92,8 @@ def leakage_tree(
     """
     import xarray as xr
 
+    if isinstance(data, xr.Dataset):
+        data = xr.DataTree.from_dict({"posterior": data})
     tree = None if data is None else tree_of(data, "leakage_tree")
     groups = _groups(tree, include, model)
     draws = None if tree is None else posterior_of(tree, "leakage_tree")
@@ -101,6 +103,12 @@ def leakage_tree(
     taken |= {str(d) for variable in found.values() for d in variable.dims}
     known = {*map(str, posterior.data_vars), *map(str, groups.get("leakage", {}))}
     for name, variable in found.items():
+        if "/" in name:
+            raise InvalidInput(
+                "leakage_tree",
+                expected="names without a slash, which a DataTree reads as a path",
+                got=repr(name),
+            )
         if name in taken | known:
             raise InvalidInput(
                 "leakage_tree",
@@ -122,10 +130,6 @@ _A_DATASET = 'xarray.Dataset({"p": (("chain", "draw", "x"), p)})'
 
 def tree_of(data: Any, what: str) -> xr.DataTree:
     """Return any container of draws as a DataTree, or say what came, or what its file lacks."""
-    import xarray as xr
-
-    if isinstance(data, xr.Dataset):
-        return xr.DataTree.from_dict({"/posterior": data})
     about: dict[str, Any] = {
         "expected": "a DataTree, an InferenceData, a Dataset or the path of a .nc or .zarr file",
         "mend": f"pass what pm.sample returned; an array p of draws: {_A_DATASET}.",
@@ -152,15 +156,20 @@ def tree_of(data: Any, what: str) -> xr.DataTree:
 
 def posterior_of(data: Any, what: str) -> xr.Dataset:
     """Return the posterior group of any container of draws, checked."""
-    tree = tree_of(data, what)
-    if "posterior" not in tree.children:
-        raise InvalidInput(
-            what,
-            expected="a posterior group",
-            got=f"groups {sorted(tree.children)}",
-            mend="pass what pm.sample returned.",
-        )
-    posterior = tree["posterior"].to_dataset()
+    import xarray as xr
+
+    if isinstance(data, xr.Dataset):
+        posterior = data
+    else:
+        tree = tree_of(data, what)
+        if "posterior" not in tree.children:
+            raise InvalidInput(
+                what,
+                expected="a posterior group",
+                got=f"groups {sorted(tree.children)}",
+                mend="pass what pm.sample returned.",
+            )
+        posterior = tree["posterior"].to_dataset()
     if {"chain", "draw"} - set(posterior.dims):
         raise InvalidInput(
             what,

@@ -158,14 +158,20 @@ def power_scaling(data: Any, figure: Any, *, model: Any = None) -> xr.Dataset:
     Kallioinen, Paananen, Buerkner, Vehtari, "Detecting and diagnosing prior and likelihood
     sensitivity with power-scaling" (2024).
     """
-    import arviz_stats as azs
     import xarray as xr
 
     include = ("log_prior", "log_likelihood")
     tree = leakage_tree({"figure": figure}, data, include=include, model=model)
-    found = {
-        group: float(azs.psense(tree, var_names=["figure"], group=group)["figure"])
-        for group in ("prior", "likelihood")
-    }
+    found = {group: _sensitivity(tree, group) for group in ("prior", "likelihood")}
     about = {"quantity": figure.name, "status": "undecided" if figure.trouble else "estimate"}
     return xr.Dataset(found, attrs=about)
+
+
+def _sensitivity(tree: xr.DataTree, group: str) -> float:
+    import arviz_stats as azs
+
+    logs = tree[f"log_{group}"].to_dataset()
+    whole = sum(log.sum({*log.dims} - {"chain", "draw"}).values for log in logs.data_vars.values())
+    if np.ptp(whole) == 0:  # a flat prior: no power of it moves anything, and ArviZ has no tail
+        return 0.0
+    return float(azs.psense(tree, var_names=["figure"], group=group)["figure"])

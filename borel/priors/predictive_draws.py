@@ -91,12 +91,12 @@ def predictive(
     Examples
     --------
     >>> import borel as bl
-    >>> data = bl.models.dirichlet_posterior([30, 70], random_seed=1)
+    >>> data = bl.models.dirichlet_posterior([30, 70], draws=100, random_seed=1)
     >>> learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
     >>> mech = bl.mechanisms.randomized_response(k=2, epsilon=1.0)
     >>> found = bl.priors.predictive(learnt * mech, observed=[0, 1, 1, 0, 1], random_seed=1)
     >>> dict(found["posterior_predictive"].sizes)
-    {'chain': 4, 'draw': 1000, 'release': 5}
+    {'chain': 4, 'draw': 100, 'release': 5}
     """
     import xarray as xr
 
