@@ -58,13 +58,13 @@ def test_a_tree_and_its_groups_are_drawn_with_arviz_s_arguments(learnt):
     tree = bl.leakage_tree({"eps": {"A": epsilon, "B": epsilon}, "alone": epsilon})
     pc = bl.plot_posterior(tree, backend="matplotlib")
     assert [ax.get_title() for ax in axes_of(pc)] == [
-        "eps (each draw exact)\nA",
-        "eps (each draw exact)\nB",
+        "A: eps (each draw exact)",
+        "B: eps (each draw exact)",
         "alone (each draw exact)",
     ]
     some = bl.plot_posterior(
         tree,
-        var_names="eps",
+        var_names="ep",
         filter_vars="like",
         coords={"group": ["B"]},
         labeller=BaseLabeller(),
@@ -73,11 +73,13 @@ def test_a_tree_and_its_groups_are_drawn_with_arviz_s_arguments(learnt):
     )
     (ax,) = axes_of(some)
     assert ax.get_title() == "eps\nB" and not ax.texts
+    dollars = bl.plot_posterior({"$": {"$x$": epsilon}}, backend="matplotlib")
+    assert axes_of(dollars)[0].get_title() == r"\$x\$: \$ (each draw exact)"
     # what has no status has its name
     other = bl.plot_posterior(
         xr.DataTree.from_dict({"prior": learnt.posterior}), group="prior", backend="matplotlib"
     )
-    assert axes_of(other)[0].get_title() == "p\n0"
+    assert axes_of(other)[0].get_title() == "0: p"
     with pytest.raises(InvalidInput, match=r"a group leakage.*bl\.leakage_tree"):
         bl.plot_posterior(xr.DataTree.from_dict({"posterior": learnt.posterior}))
 

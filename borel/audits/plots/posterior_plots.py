@@ -93,7 +93,7 @@ def plot_posterior(
             mend="bl.leakage_tree(figures, data) makes one.",
         )
     titles = {
-        str(n): _literal(f"{n} ({v.attrs['status']})" if "status" in v.attrs else str(n), backend)
+        str(n): f"{n} ({v.attrs['status']})" if "status" in v.attrs else str(n)
         for n, v in tree[group].data_vars.items()
     }
     names = [var_names] if isinstance(var_names, str) else var_names
@@ -107,7 +107,7 @@ def plot_posterior(
         sample_dims=sample_dims,
         ci_prob=ci_prob,
         plot_collection=plot_collection,
-        labeller=_Titles(titles) if labeller is None else labeller,
+        labeller=_Titles(titles, backend) if labeller is None else labeller,
         aes_by_visuals=aes_by_visuals,  # type: ignore[arg-type]
         visuals=visuals,  # type: ignore[arg-type]
         stats=stats,  # type: ignore[arg-type]
@@ -117,16 +117,17 @@ def plot_posterior(
 
 
 class _Titles:
-    """A labeller that gives variables their titles."""
+    """A labeller that gives variables their titles, in one line: a second one may be cut."""
 
-    def __init__(self, titles: dict[str, str]):
+    def __init__(self, titles: dict[str, str], backend: str | None):
         from arviz_base.labels import BaseLabeller
 
-        self._titles, self._base = titles, BaseLabeller()
+        self._titles, self._backend, self._base = titles, backend, BaseLabeller()
 
     def make_label_vert(self, var_name: Any, sel: Any, isel: Any) -> str:
-        title = self._titles.get(str(var_name), var_name)
-        return self._base.make_label_vert(title, sel, isel)
+        title = self._titles.get(str(var_name), str(var_name))
+        where = self._base.sel_to_str(sel, isel)
+        return _literal(f"{where}: {title}" if where else title, self._backend)
 
     def make_label_flat(self, var_name: Any, sel: Any, isel: Any) -> str:
         return self._base.make_label_flat(var_name, sel, isel)
@@ -347,7 +348,7 @@ def _bands(
     visuals = azp.visuals
     collection.map(visuals.fill_between_y, "band", data=area, **_BAND)
     collection.map(visuals.line_xy, "line", data=curve, **_LINE)
-    labeller = _Titles(titles)
+    labeller = _Titles(titles, backend)
     collection.map(visuals.labelled_title, "title", data=curve, labeller=labeller, subset_info=True)
     for place, visual in enumerate((visuals.labelled_x, visuals.labelled_y)):
         collection.map(visual, ("xlabel", "ylabel")[place], data=curve, text=axes[place])
