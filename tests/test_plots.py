@@ -327,3 +327,16 @@ def test_a_law_asked_at_all_levels_at_once():
     assert law.attrs["status"] == bl.pml(joint).sup().status and law.sizes["t"] > 100
     assert (law["lower"] <= truth).all() and (truth * (1 - 1e-15) <= law["upper"]).all()
     assert (law["upper"] - law["lower"]).values.max() <= 1e-8
+
+
+def test_intervals_that_nobody_names_are_arviz_s(ax):
+    from arviz_base import rc_context
+
+    variable = bl.pml(learnt() * MECH)
+    with rc_context({"stats.ci_prob": 0.7}):
+        plot_epsilon(variable.sup(), ax=ax)
+        assert ax.get_legend().get_texts()[0].get_text().startswith("70 % HDI")
+        ax.clear()
+        variable.plot(ax=ax)
+    said = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert "posterior median, 70 % credible band" in said

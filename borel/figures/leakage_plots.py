@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel import _compat
 from borel.colours import BLUE, GREY, ORANGE
 from borel.engine.figures import in_reports
 from borel.errors import InvalidInput
@@ -22,7 +23,7 @@ _MANY = 30
 
 
 def plot_leakage(
-    variable: Any, *, outcomes: Any = None, prob: float = 0.95, ax: Axes | None = None
+    variable: Any, *, outcomes: Any = None, prob: float | None = None, ax: Axes | None = None
 ) -> Axes:
     """Plot a leakage against the outcome, with its band.
 
@@ -36,8 +37,9 @@ def plot_leakage(
         ``bl.pml(joint)`` or ``bl.pmc(joint)``.
     outcomes : array of labels, optional
         Where; default all labels, or about 200 points where the outcomes lie.
-    prob : float
-        Posterior mass of the band, under a posterior.
+    prob : float, optional
+        Posterior mass of the band, under a posterior; ``arviz_base.rcParams["stats.ci_prob"]`` if
+        not given.
     ax : Axes, optional
         Where to draw; default a new figure.
 
@@ -63,7 +65,8 @@ def plot_leakage(
     from borel.figures.leakage_curves import leakage_curve
 
     _require(variable, "plot_leakage", "joint", "bl.pml(joint) or bl.pmc(joint)")
-    return draw_curve(leakage_curve(variable, outcomes, prob=prob), _axes(ax))
+    share = _compat.ci_prob() if prob is None else prob
+    return draw_curve(leakage_curve(variable, outcomes, prob=share), _axes(ax))
 
 
 def plot_law(variable: Any, *, ax: Axes | None = None) -> Axes:
@@ -92,16 +95,17 @@ def plot_law(variable: Any, *, ax: Axes | None = None) -> Axes:
     return draw_law(law_curve(variable), _axes(ax))
 
 
-def plot_epsilon(random_bound: Any, *, prob: float = 0.95, ax: Axes | None = None) -> Axes:
+def plot_epsilon(random_bound: Any, *, prob: float | None = None, ax: Axes | None = None) -> Axes:
     """Plot the posterior of epsilon as a histogram of its draws, with a credible interval.
 
     Parameters
     ----------
     random_bound : RandomBound
         ``bl.pml(learnt * mech).sup()``.
-    prob : float
-        Posterior mass of the interval: the shortest, or, when some draws are infinite, the one
-        that ends at a quantile.
+    prob : float, optional
+        Posterior mass of the interval: the shortest, of
+        ``arviz_base.rcParams["stats.ci_prob"]`` if not given; or, when some draws are infinite,
+        the one that ends at a quantile, that of 0.95 if not given.
     ax : Axes, optional
         Where to draw; default a new figure.
 
@@ -111,6 +115,9 @@ def plot_epsilon(random_bound: Any, *, prob: float = 0.95, ax: Axes | None = Non
         The axes: nats against the share of the draws.
     """
     _require(random_bound, "plot_epsilon", "draws", "a RandomBound, bl.pml(learnt * mech).sup()")
+    if prob is None:  # a quantile has an upper bound, and its level is not left to a setting
+        finite = np.isfinite(random_bound.draws["upper"].values).all()
+        prob = _compat.ci_prob() if finite else 0.95
     return draw_epsilon(random_bound, _axes(ax), prob=prob)
 
 

@@ -441,7 +441,11 @@ def hull(priors: Sequence[Measure]) -> PriorSet:
 
 @explained
 def union(sets: Sequence[PriorSet]) -> PriorSet:
-    """Return the union of sets on one alphabet; also ``first | second``."""
+    """Return the union of sets on one alphabet; also ``first | second``.
+
+    A figure over it is the worst case over the sets, those of several models of the prior for
+    instance. Their average is `borel.priors.stack`, and no worst case.
+    """
     return Union(sets)
 
 
