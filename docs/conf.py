@@ -19,7 +19,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "records",
 ]
-exclude_patterns = ["_build", "gallery", "**sg_execution_times.rst"]
+exclude_patterns = ["_build", "gallery", "gallery_pages/*.ipynb", "**sg_execution_times.rst"]
 html_theme = "furo"
 html_title = "borel"
 html_static_path = ["_static"]
@@ -36,6 +36,7 @@ numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+nitpick_ignore_regex = [("py:obj", r"[a-z_]+")]  # attributes, which their class's page describes
 suppress_warnings = ["config.cache"]  # the gallery's sorting key cannot be pickled
 
 sphinx_gallery_conf = {

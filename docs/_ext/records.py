@@ -7,8 +7,10 @@ when it is written.
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import inspect
+import io
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -18,10 +20,10 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-import borel as bl  # noqa: E402
-from borel import mechanisms, models, priors  # noqa: E402
-from borel.engine.figures import FIGURES  # noqa: E402
-from borel.errors import BorelError  # noqa: E402
+import borel as bl
+from borel import mechanisms, models, priors
+from borel.engine.figures import FIGURES
+from borel.errors import BorelError
 
 FIGURES_OF_A_JOINT = {
     "pml(...).sup()": lambda joint: bl.pml(joint).sup(),
@@ -48,7 +50,9 @@ def standard_joints() -> dict:
         "Laplace noise (b = 1) on a fair coin": bl.pmf([0.5, 0.5])
         * bl.mechanisms.laplace(b=1.0, secret=bl.Finite(2)),
         "Gaussian noise on a Gaussian secret": bl.normal() * bl.mechanisms.gaussian(sigma=1.0),
-        "two answers, the prior in a ball of radius 1/20": bl.priors.tv_ball(centre, Fraction(1, 20))
+        "two answers, the prior in a ball of radius 1/20": bl.priors.tv_ball(
+            centre, Fraction(1, 20)
+        )
         * table,
         "two answers, the prior learnt from 60": bl.priors.from_posterior(
             draws, lambda draw: bl.pmf(draw["p"])
@@ -75,6 +79,7 @@ def computed(figure, joint) -> tuple[str, str]:
 
 
 def rst_table(head: list[str], rows: list[tuple[str, ...]]) -> list[str]:
+    """Return a table as lines of reStructuredText."""
     lines = [".. list-table::", "   :header-rows: 1", ""]
     for row in [head, *rows]:
         for i, cell in enumerate(row):
@@ -83,12 +88,22 @@ def rst_table(head: list[str], rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def status_table(joint) -> list[str]:
+    """Return the table of the common figures of a joint."""
     rows = [(f"``{name}``", *computed(f, joint)) for name, f in FIGURES_OF_A_JOINT.items()]
     return rst_table(["figure", "value", "status"], rows)
 
 
 def measure_page(figure, joints) -> list[str]:
-    lines = [figure.title, "=" * len(figure.title), "", ".. math::", "", f"   {figure.definition}", ""]
+    """Return the page of a figure: definition, source, what it is of each joint, the function."""
+    lines = [
+        figure.title,
+        "=" * len(figure.title),
+        "",
+        ".. math::",
+        "",
+        f"   {figure.definition}",
+        "",
+    ]
     lines += [f"In {figure.units or 'the units of its argument'}. Source: {figure.source}.", ""]
     if figure.of == "joint" and figure.name in LIVE:
         rows = [(name, *computed(LIVE[figure.name], joint)) for name, joint in joints.items()]
@@ -167,10 +182,8 @@ def picture(joint, path: Path) -> list[str]:
 
 
 def object_page(name: str, full: str, function, folder: Path) -> list[str]:
+    """Return the page of a public name: its docstring, and figures of the joint of its example."""
     lines = [name, "=" * len(name), "", f".. auto{_kind(function)}:: {full}", ""]
-    import contextlib
-    import io
-
     with contextlib.redirect_stdout(io.StringIO()):
         made = built_by(function)
     joint = made["joint"][-1] if made["joint"] else None
@@ -193,7 +206,18 @@ def _kind(found) -> str:
 def write(folder: Path, title: str, intro: str, pages: dict[str, list[str]]) -> None:
     """Write the pages of a folder that changed, and the list of them."""
     toc = [f"   {name}" for name in pages]
-    index = [title, "=" * len(title), "", intro, "", ".. toctree::", "   :maxdepth: 1", "", *toc, ""]
+    index = [
+        title,
+        "=" * len(title),
+        "",
+        intro,
+        "",
+        ".. toctree::",
+        "   :maxdepth: 1",
+        "",
+        *toc,
+        "",
+    ]
     for name, lines in {**pages, "index": index}.items():
         path, text = folder / f"{name}.rst", "\n".join(lines) + "\n"
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -201,6 +225,7 @@ def write(folder: Path, title: str, intro: str, pages: dict[str, list[str]]) -> 
 
 
 def make_pages(app) -> None:
+    """Write all pages, before the documentation is read."""
     root = Path(app.srcdir) / "reference"
     joints = standard_joints()
     folders = {
@@ -226,5 +251,6 @@ def make_pages(app) -> None:
 
 
 def setup(app) -> dict:
+    """Let Sphinx call `make_pages`."""
     app.connect("builder-inited", make_pages)
     return {"parallel_read_safe": True}

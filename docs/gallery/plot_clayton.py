@@ -2,7 +2,8 @@
 The information density of Clayton's copula
 ===========================================
 
-Bounded below by log eta, unbounded above in the corner: Example 8 of *Information Density Bounds for Privacy*.
+Bounded below by log eta, unbounded above in the corner: Example 8 of *Information Density Bounds
+for Privacy*.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,8 @@
 An envelope
 ===========
 
-The smallest epsilon that no post-processing exceeds with probability more than delta, beside the bounds of theorems.
+The smallest epsilon that no post-processing exceeds with probability more than delta, beside the
+bounds of theorems.
 """
 
 from fractions import Fraction as F
