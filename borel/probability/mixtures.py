@@ -87,6 +87,12 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
         return Measure(np.asarray(values), on, rounding=error, unproved=carried(*measures))
     if any(m.masses for m in measures):
         raise NotYet("mixture", missing="measures with atoms")
+    if any(m.conditioned for m in measures):
+        raise NotYet(
+            "mixture",
+            missing="restricted draws, whose masses are not exact",
+            instead="restrict the mixture.",
+        )
     shares = np.moveaxis(as_floats(w, "mixture"), -1, 0)
     breaks = sorted({b for m in measures for b in m.breaks})
     if not (w.ndim > 1 or any(m.batch for m in measures)):

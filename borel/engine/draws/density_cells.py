@@ -31,6 +31,7 @@ from borel.numerics.jets.elementary import logarithm
 from borel.numerics.jets.interpreter import Program
 from borel.probability import families
 from borel.probability.alphabets import Interval
+from borel.probability.measure import LOG_MASS
 from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def positive_densities(priors: Measure) -> tuple[bool, Graph, EndMasses]:
         raise NotEnclosed(f"draws of densities on {on!r} are not enclosed")
     if density is None or density.graph is None:
         raise NotEnclosed("the priors could not be traced")
-    family, graph = (priors.family or ("",))[0] in FAMILIES, density.graph
+    family, graph = _named(priors) is priors, density.graph
     parameters = {
         name: np.broadcast_to(np.asarray(density.parameters[name], float), (priors.batch[0],))
         for name in graph.inputs
@@ -143,9 +144,15 @@ def positive_densities(priors: Measure) -> tuple[bool, Graph, EndMasses]:
     }
     linear = rewrite.linear_of(graph) if density.log else rewrite.simplified(graph)
     terms = EndMasses(linear, parameters, (float(on.lower), float(on.upper)), DrawProgram)
-    if not (family or terms.positive(priors.breaks)):
+    if not (_named(priors) or terms.positive(priors.breaks)):
         raise NotEnclosed("not every draw is seen to be positive almost everywhere")
     return family, linear, terms
+
+
+def _named(priors: Measure) -> Measure | None:
+    """Return draws of a family that are these, or that these are restrictions of."""
+    whole = priors.conditioned or priors
+    return whole if (whole.family or ("",))[0] in FAMILIES else None
 
 
 class DensityCells:
@@ -241,7 +248,8 @@ class DensityCells:
             else ()
         ):
             mass = float(total[0][k]), float(total[1][k])
-            require_one(self.priors.density, mass, "learnt * mech", f"one of the draws ({k})")
+            if self.priors.conditioned is None:  # else they are divided by what was an estimate
+                require_one(self.priors.density, mass, "learnt * mech", f"one of the draws ({k})")
         out = logarithm((np.maximum(total[0], 0.0)[None, :, None], total[1][None, :, None]), 0)
         return batched.settled((out[0][0], out[1][0]))
 
@@ -314,7 +322,7 @@ class DensityCells:
                 break
         assert best is not None
         _, edge, mass = best
-        if not best[0] <= _TAIL and self.family:
+        if not best[0] <= _TAIL and _named(self.priors):
             edge = start + sign * 2.0**_FAR
             mass = self._by_name(min(edge, end), max(edge, end))
         if not mass[1].max() <= 1e-6:
@@ -325,14 +333,25 @@ class DensityCells:
 
     def _by_name(self, a: float, b: float) -> Box:
         """Enclose the masses of an interval by the distribution functions of a family."""
-        name, values = self.priors.family or ("", {})
+        whole = _named(self.priors)
+        assert whole is not None and whole.family is not None
+        name, values = whole.family
         found = []
         for i in range(self.size):
             own = {k: float(np.broadcast_to(v, (self.size,))[i]) for k, v in values.items()}
             mass = mass_function(getattr(families, name)(**own))
             found.append((0.0, 1.0) if mass is None else mass(a, b))
         low, high = np.array(found).T
-        return low, high
+        return self._as_written((low, high))
+
+    def _as_written(self, mass: Box) -> Box:
+        """Divide masses of a law by its name by the estimates that restricted draws have."""
+        if self.priors.conditioned is None:
+            return mass
+        logs = np.broadcast_to(self.priors.density.parameters[LOG_MASS], (self.size,))
+        # the floats of a formula change a mass by less than its last digits
+        wide = mass[0] * (1 - 2.0**-50), mass[1] * (1 + 2.0**-50)
+        return batched.multiply(wide, batched.exp(batched.point(-logs)))
 
     def _finite_end(self, cuts: np.ndarray, end: float, at: int) -> np.ndarray:
         """Cut towards an end where some draw has no Taylor series, and leave its mass there."""

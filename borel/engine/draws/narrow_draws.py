@@ -58,6 +58,8 @@ def some_of(priors: Measure, rows: np.ndarray) -> Measure:
     out.batch = (len(rows),)
     out.density = copy.copy(priors.density)
     out.density.parameters = {n: chosen(v) for n, v in priors.density.parameters.items()}
+    if priors.conditioned is not None:
+        out.conditioned = some_of(priors.conditioned, rows)
     if priors.family is not None:
         name, values = priors.family
         out.family = name, {n: chosen(np.asarray(v)) for n, v in values.items()}
