@@ -77,8 +77,9 @@ def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> 
         To be multiplied by a mechanism: ``learnt * mech``. Figures of finite priors and finite
         outcomes are enclosed for every draw. So are PML, PMC, their laws over the outcomes, mutual
         information, maximal leakage and LDP, where the kernel can be traced, of priors with a
-        traced density on an interval, of named families on integers, and of finite priors whose
-        draws charge the same secrets. Others are estimates, and say so.
+        traced density on an interval, restricted or with atoms too, of named families on integers,
+        and of finite priors; draws may charge different labels or atoms. Others are estimates, and
+        say so.
 
     Raises
     ------
@@ -212,7 +213,7 @@ def _numbers_of_first(measures: Measure) -> list[np.ndarray]:
     measures = measures.conditioned or measures
     given = [measures._probabilities]
     if measures.density is not None:
-        given = list(measures.density.parameters.values())
+        given = [*measures.density.parameters.values(), *measures.masses.values()]
     arrays = [np.asarray(a, float) for a in given]
     return [a[0] if a.ndim else a for a in arrays]
 
@@ -238,6 +239,7 @@ def _first_of(batch: Measure) -> Measure:
         log=density.log,
         breaks=batch.breaks,
         tail=batch.tail,
+        masses={a: float(np.ravel(m)[0]) for a, m in batch.masses.items()},
         _check=False,
     )
 

@@ -95,7 +95,7 @@ class Measure(HoldsFunctions):
     envelope : callable, optional
         An integrable function above the density; kept for the certified engine.
     masses : dict, optional
-        For a `Mixed` alphabet: the mass of each atom.
+        For a `Mixed` alphabet: the mass of each atom; arrays make a batch, as in ``params``.
     params : dict, optional
         Numbers passed to ``density`` as keyword arguments. Arrays make a batch of measures, one
         for each posterior draw (see `borel.priors.from_posterior`).
@@ -126,7 +126,7 @@ class Measure(HoldsFunctions):
         breaks: Sequence[float] = (),
         tail: Callable[[int], float] | Tail | None = None,
         envelope: Any = None,
-        masses: dict[float, float] | None = None,
+        masses: dict[float, Any] | None = None,
         params: dict[str, Any] | None = None,
         name: str = "",
         rounding: float = 0.0,
@@ -176,14 +176,15 @@ class Measure(HoldsFunctions):
             if np.isnan(value).any():
                 raise InvalidInput(name or "Measure", expected=f"a number for {key}", got="NaN")
         given = {k: v if v.ndim else float(v) for k, v in given.items()}
-        shapes = [np.shape(v) for v in given.values()]
+        numbers = {**given, **{f"the mass of {a:g}": m for a, m in self.masses.items()}}
+        shapes = [np.shape(v) for v in numbers.values()]
         try:
             self.batch = np.broadcast_shapes(*shapes)
         except ValueError:
             raise InvalidInput(
                 name or "Measure",
                 expected="parameters whose shapes broadcast",
-                got=", ".join(f"{k} {s}" for k, s in zip(given, shapes, strict=True)),
+                got=", ".join(f"{k} {s}" for k, s in zip(numbers, shapes, strict=True)),
             ) from None
         self.density = Density(density, {"x": on}, log=log, parameters=given)
         if _check and not self.batch:
@@ -198,12 +199,14 @@ class Measure(HoldsFunctions):
             self._probabilities = validated(table.values, repr(self), self._rounding)
             self._probabilities.setflags(write=False)
 
-    def _masses_of(self, masses: Any) -> dict[float, float]:
-        """Check the masses of the atoms of a `Mixed` alphabet."""
+    def _masses_of(self, masses: Any) -> dict[float, Any]:
+        """Check the masses of the atoms of a `Mixed` alphabet: numbers, or arrays of draws."""
         if not (masses is None or isinstance(masses, dict)):
             raise InvalidInput("Measure", expected="masses={atom: mass}", got=repr(masses))
         found = {
-            as_number(a, "Measure", "an atom"): as_number(m, "Measure", f"the mass of {a}")
+            as_number(a, "Measure", "an atom"): as_reals(m, "Measure", f"the mass of {a}")
+            if np.ndim(m)
+            else as_number(m, "Measure", f"the mass of {a}")
             for a, m in (masses or {}).items()
         }
         atoms = set(self.on.atoms) if isinstance(self.on, Mixed) else set()
@@ -215,9 +218,11 @@ class Measure(HoldsFunctions):
                 mend="masses={atom: mass} and on=bl.Mixed(interval, atoms=[...]) go together.",
             )
         for atom, mass in found.items():
-            if not 0 <= mass <= 1:
+            wrong = np.ravel(mass)[~((np.ravel(mass) >= 0) & (np.ravel(mass) <= 1))]
+            if len(wrong):
+                got = repr(mass if np.ndim(mass) == 0 else float(wrong[0]))
                 raise InvalidInput(
-                    "Measure", expected="masses in [0, 1]", got=repr(mass), where=f"atom {atom:g}"
+                    "Measure", expected="masses in [0, 1]", got=got, where=f"atom {atom:g}"
                 )
         return found
 
@@ -280,6 +285,7 @@ class Measure(HoldsFunctions):
         assert self.density is not None
         out = self.density.linear(x)
         for atom, mass in self.masses.items():
+            mass = np.reshape(mass, (*np.shape(mass), *(1,) * np.ndim(x))) if self.batch else mass
             out = np.where(np.equal(x, atom), mass, out)
         return out
 

@@ -7,7 +7,8 @@ On a cell with centre c and half its width h, with u = (x - c) / h,
 by Taylor's formula: the coefficients below n at c, that of degree n anywhere in the cell, its
 middle kept and its spread a part of the error. All draws share the cells, which are halved until
 no draw of a sample errs by much. What depends on the parameters alone is computed once a draw.
-Beside an end where a density has no Taylor series, and on half-lines, its mass is enclosed.
+Beside an end where a density has no Taylor series, and on half-lines, its mass is enclosed. Beside
+the density there may be atoms, the same for all draws, of which each has its own masses.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.elementary import logarithm
 from borel.numerics.jets.interpreter import Program
 from borel.probability import families
-from borel.probability.alphabets import Interval
+from borel.probability.alphabets import Interval, Mixed
 from borel.probability.measure import LOG_MASS
 from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
     from borel.probability.measure import Measure
@@ -121,6 +124,12 @@ def jets_of(found: Box, length: int, shape: tuple[int, int]) -> Box:
     return out[0], out[1]
 
 
+def line_of(on: Any) -> Interval | None:
+    """Return the interval on which measures on an alphabet have a density, if there is one."""
+    on = on.interval if isinstance(on, Mixed) else on
+    return on if isinstance(on, Interval) else None
+
+
 def positive_densities(priors: Measure) -> tuple[bool, Graph, EndMasses]:
     """Return the densities of draws, which are positive almost everywhere, as a graph of numbers.
 
@@ -131,9 +140,9 @@ def positive_densities(priors: Measure) -> tuple[bool, Graph, EndMasses]:
     NotEnclosed
         Densities that are not traced, or not seen to be positive almost everywhere.
     """
-    density, on = priors.density, priors.on
-    if not isinstance(on, Interval):
-        raise NotEnclosed(f"draws of densities on {on!r} are not enclosed")
+    density, on = priors.density, line_of(priors.on)
+    if on is None:
+        raise NotEnclosed(f"draws of densities on {priors.on!r} are not enclosed")
     if density is None or density.graph is None:
         raise NotEnclosed("the priors could not be traced")
     family, graph = _named(priors) is priors, density.graph
@@ -143,7 +152,8 @@ def positive_densities(priors: Measure) -> tuple[bool, Graph, EndMasses]:
         if name != "x"
     }
     linear = rewrite.linear_of(graph) if density.log else rewrite.simplified(graph)
-    terms = EndMasses(linear, parameters, (float(on.lower), float(on.upper)), DrawProgram)
+    ends = float(on.lower), float(on.upper)
+    terms = EndMasses(linear, parameters, ends, DrawProgram, priors.batch[0])
     if not (_named(priors) or terms.positive(priors.breaks)):
         raise NotEnclosed("not every draw is seen to be positive almost everywhere")
     return family, linear, terms
@@ -161,9 +171,11 @@ class DensityCells:
     Parameters
     ----------
     priors : Measure
-        A batch of measures with a density on an interval.
+        A batch of measures with a density on an interval, perhaps with atoms.
     breaks : tuple of float
         Where else to cut the interval.
+    atoms : sequence of float
+        The atoms that the draws charge.
 
     Attributes
     ----------
@@ -171,9 +183,11 @@ class DensityCells:
         The cells, side by side.
     ends : list of tuple
         The intervals that are left at the ends of the alphabet, of which only the mass is known.
+    points : ndarray
+        The atoms.
     middle, sizes, radius : ndarray (draws, features)
-        The coefficients of one cell after the other and the masses of the ends: their middles, and
-        bounds of their magnitudes and of their errors.
+        The coefficients of one cell after the other, the masses of the ends and those of the atoms:
+        their middles, and bounds of their magnitudes and of their errors.
     bounds : ndarray (draws, cells + ends)
         Bounds of the densities on cells and of their polynomials, and of the masses of the ends.
     errors : ndarray (draws, cells)
@@ -187,18 +201,25 @@ class DensityCells:
         Densities that are not traced, or not seen to be positive almost everywhere.
     """
 
-    def __init__(self, priors: Measure, breaks: tuple[float, ...] = ()):
+    def __init__(
+        self, priors: Measure, breaks: tuple[float, ...] = (), atoms: Sequence[float] = ()
+    ):
         self.family, linear, self.beside = positive_densities(priors)
         density, parameters = priors.density, self.beside.parameters
-        on: Any = priors.on  # an interval, as was seen
+        on: Any = line_of(priors.on)  # an interval, as was seen
         self.priors, self.size = priors, priors.batch[0]
         self.interval = float(on.lower), float(on.upper)
         # exponentials of the logarithms of its terms, if it was written as a logarithm
         self.density = DrawProgram(_sum_of(self.beside.logs) if density.log else linear, parameters)
         self.terms = [DrawProgram(term, parameters) for term in self.beside.logs]
         self._sample = _spread_out(parameters, self.size)
-        marks = sorted({b for b in (*priors.breaks, *breaks) if on.lower < b < on.upper})
+        cuts = *priors.breaks, *breaks, *atoms
+        marks = sorted({b for b in cuts if on.lower < b < on.upper})
         self.memo = Memo()
+        self.points = np.array(atoms, float)
+        self.weights = np.zeros((self.size, len(atoms)))
+        for k, atom in enumerate(atoms):
+            self.weights[:, k] = priors.masses[atom]
         self.ends: list[tuple[float, float]] = []
         self._masses: list[Box] = []
         self._lay_out(marks)
@@ -225,7 +246,9 @@ class DensityCells:
             batched.divide(batched.subtract(batched.point(v), batched.point(self.centre)), unit)
             for v in (self.low, self.high)
         ]
-        total: Box = self.mass[0].sum(axis=1) * (1 - 1e-14), self.mass[1].sum(axis=1) * (1 + 1e-14)
+        parts = (np.concatenate([m, self.weights], axis=1).sum(axis=1) for m in self.mass)
+        low, high = parts
+        total: Box = low * (1 - 1e-14), high * (1 + 1e-14)
         before, after = ends
         shape, own = (self.size, len(self.low), DEGREE + 1), len(self.low) * (DEGREE + 1)
         middle, radius = (v[:, :own].reshape(shape) for v in (self.middle, self.radius))
@@ -294,7 +317,10 @@ class DensityCells:
         with np.errstate(invalid="ignore"):
             doubt = (loose * (self.high - self.low)).sum(axis=1)
         self.rough = self.lost | ~(doubt <= _ROUGH)
+        # a mass may have been rounded once more
+        atoms = self.weights, self.weights * (2.0**-52 + 2 * self.priors._rounding)
         mass = middle_and_radius(self.mass)
+        mass = tuple(np.concatenate(pair, axis=1) for pair in zip(mass, atoms, strict=True))
         flat = (v.reshape(self.size, -1) for v in (middle, radius))
         middle, radius = (np.concatenate(p, axis=1) for p in zip(flat, mass, strict=True))
         for part in (middle, radius, loose):
