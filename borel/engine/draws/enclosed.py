@@ -1,9 +1,9 @@
 """Enclosures of PML and PMC for every draw of a prior with a density, or on integers.
 
 The extremes of the kernel over the secrets depend on the null sets of the prior alone, which all
-draws share: their densities are positive almost everywhere on one interval, or they have mass at
-every integer. They are those of one law there. f_Y of all draws is one product of matrices
-(`kernel_integrals`). Over outcomes, boxes are cut that may hold the supremum of some draw.
+draws share: their densities are positive almost everywhere on one interval, beside which they
+charge the same atoms, or they have mass at every integer, or at the same labels. They are those of
+one law there. f_Y of all draws is one product of matrices (`kernel_integrals`). Over outcomes, boxes are cut that may hold the supremum of some draw.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from borel.engine.draws.count_masses import (
     typical,
 )
 from borel.engine.draws.density_cells import DensityCells, line_of, positive_densities
-from borel.engine.draws.far_integrals import far_leakage
+from borel.engine.draws.far_integrals import far_leakage, finite_for_numbers
 from borel.engine.draws.information import OutcomeInformation, at_points, widened
 from borel.engine.draws.kernel_integrals import integrals, marginals
 from borel.engine.draws.narrow_draws import groups_of, some_of
@@ -37,7 +37,7 @@ from borel.engine.draws.parts import PerDraw
 from borel.engine.infinite.proofs import prove_at
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.engine.problem.binary_constants import rounded
-from borel.engine.problem.secret_and_kernel import Secret, Surface, jumps_of
+from borel.engine.problem.secret_and_kernel import Secret, Surface, jumps_of, log_graph
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.germs.values import BITS, UndecidedRule
@@ -118,6 +118,7 @@ class EnclosedDraws(LineLaws):
         self._enclosed_blocks: list[list[_Block]] = []
         self._add(first, [(np.arange(first.batch[0]), self._enclose(first))])
         self._laws = Memo(most=4)  # they are large
+        self._supports = Memo()
 
     def _require_null_sets(self, priors: Measure) -> None:
         charged = charged_by(priors)
@@ -129,13 +130,19 @@ class EnclosedDraws(LineLaws):
             require_everywhere(priors)
 
     def _law(self, prior: Any, first: Measure) -> Measure:
-        """Return a law with the null sets of all draws."""
+        """Return a law under which a kernel has the extremes that it has under all draws."""
         if (line := line_of(prior.on)) is not None:
-            return _of_interval(line, prior.on, self._atoms)
+            return _of_interval(line, prior.on, [] if self._continuous else self._atoms)
         if self._charged is None:  # of the family of the draws, with mass at every integer
             return prior.one(typical(first))
         each = Fraction(1, int(self._charged.sum()))
         return pmf([each if c else Fraction(0) for c in self._charged], on=prior.on)
+
+    @cached_property
+    def _continuous(self) -> bool:
+        """Whether the kernel is seen to be at an atom what it tends to beside that."""
+        kernels = self.mechanism.density, *self.mechanism.masses.values()
+        return all(finite_for_numbers(log_graph(kernel)) for kernel in kernels)
 
     @property
     def _atoms(self) -> list[float]:
@@ -150,15 +157,22 @@ class EnclosedDraws(LineLaws):
             return PointMasses(priors, self._charged)
         return CountMasses(priors)
 
-    @cached_property
-    def support(self) -> Any:
-        """The kernel and the support of all draws: what proofs of infinities may read."""
+    def support(self, kind: str) -> Any:
+        """Return the kernel and the support of all draws: what proofs of infinities may read.
+
+        PMC is infinite if it is without the atoms, which add to f_Y: they are left out where the
+        kernel is continuous.
+        """
+        bare = kind == "pmc" and bool(self._atoms) and self._continuous
+        return self._supports.fact(bare, lambda: self._support([] if bare else self._atoms))
+
+    def _support(self, points: list[float]) -> Any:
         on, shared = line_of(self.joint.prior.on), self.shared
         if on is None:  # a proof reads which integers have mass, and no more
             return shared
         ends = np.array([on.lower], float), np.array([on.upper], float)
         secret = Secret(("x",), *ends, jumps_of(self.mechanism))
-        atoms = np.array(self._atoms, float)
+        atoms = np.array(points, float)
         # of each draw a number between these
         secret.atoms, secret.weight_high = atoms[:, None], np.ones(len(atoms))
         secret.weight_low = np.full(len(atoms), 2.0**-1074)
@@ -292,9 +306,9 @@ class EnclosedDraws(LineLaws):
         if outcome.kind == "countable":
             return self._counts(kind, cells)
         law = (
-            OutcomeInformation(self.shared, self.support)
+            OutcomeInformation(self.shared, self.support("pml"))
             if kind == "information"
-            else OutcomeLaw(self.shared, self.support, kind)
+            else OutcomeLaw(self.shared, self.support(kind), kind)
         )
         if not len(self.shared.atoms):
             return law.lines(cells)
@@ -353,7 +367,7 @@ class EnclosedDraws(LineLaws):
 
         low, high = self.over_blocks(compute)
         if (np.isinf(high) & ~np.isinf(low)).any() and prove_countable(
-            self.support, kind
+            self.support(kind), kind
         ) is not None:
             low = high = np.full(len(low), np.inf)
         return self._enclosed((low, high))
@@ -382,7 +396,7 @@ class EnclosedDraws(LineLaws):
 
     def _infinite_at(self, kind: str, y: float) -> bool:
         """Return whether the leakage of every draw is proved to be infinite at an outcome."""
-        return prove_at(self.support, kind, y, y) is not None
+        return prove_at(self.support(kind), kind, y, y) is not None
 
     def mutual_information(self) -> PerDraw:
         """Enclose the mutual information for every draw."""
@@ -408,7 +422,7 @@ class EnclosedDraws(LineLaws):
         if outcome.kind == "countable":
             return self._over_counts(kind)
         tol = max(settings.current().tol, WIDTH)
-        search = OutcomeBoxes(self.shared, self.support, kind, tol)
+        search = OutcomeBoxes(self.shared, self.support(kind), kind, tol)
         low, high = self.over_blocks(search.supremum)
         off = 2 * self.shared.slack  # boxes are of the kernel as it is written
         low, high = np.maximum(low - off, 0.0), high + off

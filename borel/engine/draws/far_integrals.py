@@ -217,7 +217,7 @@ class _Points:
         jet = log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, 1), at), 1).jet
         slope = wide(arithmetic.entry(jet, 1), len(a))
         known = np.isfinite(slope[0]) & np.isfinite(slope[1])
-        if not known.all() and not _finite_for_numbers(graph):
+        if not known.all() and not finite_for_numbers(graph):
             return None
         slope = batched.settled(slope)
         steps = batched.multiply(slope, batched.subtract(batched.point(b), batched.point(a)))
@@ -250,7 +250,7 @@ class _Points:
         return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
 
 
-def _finite_for_numbers(graph: Graph) -> bool:
+def finite_for_numbers(graph: Graph) -> bool:
     """Return whether a graph is seen to be continuous, and finite for finite numbers."""
     divided = all(
         graph.nodes[args[1]][0] == "const" and graph.nodes[args[1]][1][0] != 0
