@@ -228,6 +228,8 @@ def test_events_that_do_not_do(make, message):
 
 
 def test_what_is_not_there():
+    with pytest.raises(NotYet, match="a measure on Integers"):
+        learn(lambda d: bl.poisson(mu=d["sigma"]).restrict(LATER), sigma=SIGMA)
     with pytest.raises(NotYet, match=r"restrict\(bl.Interval"):
         learn(lambda d: normals(d).restrict(lambda x: x > 0), mu=MU, sigma=SIGMA)
     with pytest.raises(NotYet, match="restrict the mixture"):

@@ -614,14 +614,14 @@ def _restricted(measure: Measure, event: Callable[[Any], Any] | Interval) -> Mea
             error = compounded(own, own, (kept.shape[-1] + 4) * U)
         return Measure(kept / total, measure.on, rounding=error, unproved=measure.unproved)
     assert measure.density is not None
+    if measure.masses or measure.on.kind != "continuous":
+        raise NotYet("restrict", missing=f"a measure on {measure.on!r}")
     if measure.batch:
         raise NotYet(
             "restrict",
             missing="a density with draw axes and an event that is no interval",
             instead="an interval: .restrict(bl.Interval(lower, upper)).",
         )
-    if measure.masses or measure.on.kind != "continuous":
-        raise NotYet("restrict", missing=f"a measure on {measure.on!r}")
     inner = measure.density
 
     def inside(x: Any) -> Any:

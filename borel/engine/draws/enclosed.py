@@ -3,7 +3,8 @@
 The extremes of the kernel over the secrets depend on the null sets of the prior alone, which all
 draws share: their densities are positive almost everywhere on one interval, beside which they
 charge the same atoms, or they have mass at every integer, or at the same labels. They are those of
-one law there. f_Y of all draws is one product of matrices (`kernel_integrals`). Over outcomes, boxes are cut that may hold the supremum of some draw.
+one law there. f_Y of all draws is one product of matrices (`kernel_integrals`). Over outcomes,
+boxes are cut that may hold the supremum of some draw.
 """
 
 from __future__ import annotations
