@@ -126,9 +126,9 @@ def draws_engine(joint: Joint) -> DrawsEngine:
 
 def _enclosed_draws(joint: Joint) -> DrawsEngine | str:
     """Return an engine that encloses figures of draws, or why there is none."""
-    from borel.engine.draws.enclosed import EnclosedDraws
+    from borel.engine.draws.supports import enclosed_draws
 
     try:
-        return EnclosedDraws(joint, certified_engine)
+        return enclosed_draws(joint, certified_engine)
     except NotEnclosed as error:
         return str(error)

@@ -76,8 +76,9 @@ def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> 
         To be multiplied by a mechanism: ``learnt * mech``. Figures of finite priors and finite
         outcomes are enclosed for every draw. So are PML, PMC, their laws over the outcomes, mutual
         information, maximal leakage and LDP, where the kernel can be traced, of priors with a
-        traced density on an interval, of named families on integers, and of finite priors whose
-        draws charge the same secrets. Others are estimates, and say so.
+        traced density on an interval, restricted or with atoms too, of named families on integers,
+        and of finite priors; draws may charge different labels or atoms. Others are estimates, and
+        say so.
 
     Raises
     ------
@@ -153,11 +154,38 @@ def each_group(
 
 def _numbers_of_first(measures: Measure) -> list[np.ndarray]:
     """Return the numbers that the first of a batch of measures is made of."""
+    measures = measures.conditioned or measures
     given = [measures._probabilities]
     if measures.density is not None:
-        given = list(measures.density.parameters.values())
+        given = [*measures.density.parameters.values(), *measures.masses.values()]
     arrays = [np.asarray(a, float) for a in given]
     return [a[0] if a.ndim else a for a in arrays]
+
+
+def _first_of(batch: Measure) -> Measure:
+    """Return the one measure of a batch of one."""
+    if batch.conditioned is not None:
+        within: Any = batch.on  # an interval
+        return _first_of(batch.conditioned).restrict(within)
+    if batch._probabilities is not None:
+        law = np.array(batch._probabilities[0])
+        return Measure(law, batch.on, rounding=batch._rounding, unproved=batch.unproved)
+    if batch.family is not None:
+        from borel.probability import families
+
+        name, values = batch.family
+        return getattr(families, name)(**{k: float(np.ravel(v)[0]) for k, v in values.items()})
+    density = batch.density
+    own = {n: float(np.ravel(v)[0]) for n, v in density.parameters.items() if np.ndim(v)}
+    return Measure(
+        lambda x: density.at_parameters(x, own),
+        batch.on,
+        log=density.log,
+        breaks=batch.breaks,
+        tail=batch.tail,
+        masses={a: float(np.ravel(m)[0]) for a, m in batch.masses.items()},
+        _check=False,
+    )
 
 
 class PosteriorPriors(Remade):
@@ -409,25 +437,7 @@ class PosteriorPriors(Remade):
 
     def one(self, place: int) -> Measure:
         """Return the prior of one draw, by its position: chain after chain."""
-        batch = self._measure(place, place + 1)
-        if batch._probabilities is not None:
-            law = np.array(batch._probabilities[0])
-            return Measure(law, batch.on, rounding=batch._rounding, unproved=batch.unproved)
-        if batch.family is not None:
-            from borel.probability import families
-
-            name, values = batch.family
-            return getattr(families, name)(**{k: float(np.ravel(v)[0]) for k, v in values.items()})
-        density = batch.density
-        own = {n: float(np.ravel(v)[0]) for n, v in density.parameters.items() if np.ndim(v)}
-        return Measure(
-            lambda x: density.at_parameters(x, own),
-            batch.on,
-            log=density.log,
-            breaks=batch.breaks,
-            tail=batch.tail,
-            _check=False,
-        )
+        return _first_of(self._measure(place, place + 1))
 
     @property
     def trouble(self) -> str:

@@ -239,7 +239,7 @@ class OutcomeLaw:
     Parameters
     ----------
     shared : CertifiedOutcomes
-        The engine of a law with the null sets of all draws.
+        The engine of a law under which the kernel has the extremes that it has under all draws.
     support : WithMasses
         The kernel and the support, and no law: what a proof of an infinity for all draws may read.
     kind : {"pml", "pmc"}
