@@ -203,6 +203,32 @@ def _kind(found) -> str:
     return "class" if inspect.isclass(found) else "function"
 
 
+KINDS = ("mechanisms", "priors", "models")
+"""Modules each name of which has a page."""
+
+
+def api_pages(written: set[str]) -> dict[str, list[str]]:
+    """Return a page of each public name of borel that has none yet, and of its modules."""
+    pages = {}
+    for name in sorted(bl.__all__, key=str.lower):
+        found = getattr(bl, name)
+        if inspect.ismodule(found):
+            if name in KINDS:
+                continue
+            names = [n for n in getattr(found, "__all__", ()) if callable(getattr(found, n))]
+            lines = [f".. automodule:: borel.{name}", "   :no-members:", ""] if names else []
+            for one in names:
+                lines += [f".. auto{_kind(getattr(found, one))}:: borel.{name}.{one}", ""]
+        elif callable(found):
+            lines = [f".. auto{_kind(found)}:: borel.{name}"]
+            lines += ["   :members:", ""] if inspect.isclass(found) else [""]
+        else:
+            continue
+        if lines and name not in written:
+            pages[name] = [name, "=" * len(name), "", *lines]
+    return pages
+
+
 def write(folder: Path, title: str, intro: str, pages: dict[str, list[str]]) -> None:
     """Write the pages of a folder that changed, and the list of them."""
     toc = [f"   {name}" for name in pages]
@@ -231,14 +257,16 @@ def make_pages(app) -> None:
     folders = {
         "measures": {f.name: measure_page(f, joints) for f in FIGURES.values()},
     }
-    for kind, module in (("mechanisms", mechanisms), ("priors", priors), ("models", models)):
+    for kind, module in zip(KINDS, (mechanisms, priors, models), strict=True):
         folder = root / kind
         folder.mkdir(parents=True, exist_ok=True)
         folders[kind] = {
             name: object_page(name, f"borel.{kind}.{name}", getattr(module, name), folder)
             for name in sorted(module.__all__)
         }
+    folders["api"] = api_pages({name for pages in folders.values() for name in pages})
     intros = {
+        "api": ("API", "What has no page among measures, mechanisms, priors and models."),
         "measures": ("Measures", "Every figure that borel gives, on a joint of each kind."),
         "mechanisms": ("Mechanisms", "The library ``bl.mechanisms``."),
         "priors": ("Sets of priors, and learnt priors", "The library ``bl.priors``."),
