@@ -13,6 +13,7 @@ copyright = author
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
     "numpydoc",
     "myst_nb",
     "sphinx_copybutton",
@@ -31,6 +32,7 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 240
 nb_merge_streams = True
+nb_render_markdown_format = "myst"
 
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
