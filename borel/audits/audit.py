@@ -16,6 +16,7 @@ from borel import settings
 from borel.audits.items import Nodes, Unit, is_random, units, with_certificate
 from borel.audits.named_joints import as_data
 from borel.audits.progress import bar
+from borel.audits.provenance import MADE, provenance
 from borel.audits.result import Audit, load
 from borel.audits.serialisation import holds_text, to_plain
 from borel.audits.set_audit import is_set, prior_in_words
@@ -127,7 +128,10 @@ def audit(
         draws = _draws(study, folder, resume) if study.sampled else None
         key = study_key(study, draws, certificates=certificates)
         nodes = _kept(before, key)
-        job = _Job(study, study.joint(draws), folder, key, nodes)
+        made = provenance(study, certificates=certificates)
+        job = _Job(study, study.joint(draws), folder, key, nodes, made, draws)
+        if before is not None and not job.left:  # it is the audit that was made then
+            job.made = {name: before.attrs.get(name, made[name]) for name in MADE}
         job.run(progress)
         return job.tree()  # what it says of the options is read from those in force
 
@@ -135,11 +139,21 @@ def audit(
 class _Job:
     """An audit under way: the units, and the nodes computed so far."""
 
-    def __init__(self, study: Study, joint: Joint, folder: Path | None, key: dict, nodes: Nodes):
+    def __init__(
+        self,
+        study: Study,
+        joint: Joint,
+        folder: Path | None,
+        key: dict,
+        nodes: Nodes,
+        made: dict[str, str],
+        draws: xr.DataTree | None,
+    ):
         self.study, self.joint, self.folder, self.key, self.nodes = study, joint, folder, key, nodes
+        self.made = made
         self.certificates = "certificates" in key
         packed = with_certificate if self.certificates else pack
-        self.units = list(units(study, joint, packed))
+        self.units = list(units(study, joint, packed, draws))
         self.saved = 0.0
 
     @property
@@ -234,6 +248,7 @@ class _Job:
             "certificates": int(self.certificates),
             "creation_library": "borel",
             "creation_library_version": __version__,
+            **self.made,
         }
 
 

@@ -183,7 +183,12 @@ def about_certificates(audit: AuditFigures) -> list[str]:
     return [*filter(None, [said]), *lacking]
 
 
-def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> str:
+def sentence(
+    name: str,
+    bound: Bound,
+    context: dict[str, Any] | None = None,
+    words: MeasureWords | None = None,
+) -> str:
     """Return what a Bound means, in a plain sentence.
 
     Parameters
@@ -198,6 +203,8 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
         decides that guarantee; ``probability_of``: it is the posterior probability of that one;
         ``over="set"``: it is a supremum over a set of priors; ``confidence``: over what a
         confidence is, ``"draws"`` if it is not said.
+    words : MeasureWords, optional
+        What to say of a measure, if not what a report's table does.
 
     Returns
     -------
@@ -219,7 +226,7 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
             )
         text, plain = _verdict(bound, context["guarantee"], context["holds"], source), False
     else:
-        words = in_reports()[name.split("/", maxsplit=1)[0]]
+        words = words or in_reports()[name.split("/", maxsplit=1)[0]]
         text, plain = _measure(words, bound, context.get("quantile"), source), True
     if "under" in context:
         text = f"{context['under']}: {text[0].lower() if plain else text[0]}{text[1:]}"
@@ -248,10 +255,15 @@ def _measure(words: MeasureWords, bound: Bound, level: float | None, source: str
         body = "the outcome tells nothing about the secret"
     else:
         body = words.holds.format(**_numbers(bound.upper, "up", bound.ratio.upper))
-    return _qualified(bound, posterior + body, source)
+    return qualified(bound, posterior + body, source)
 
 
-def _qualified(bound: Bound, body: str, source: str = "draws") -> str:
+def at_level(name: str, level: float) -> str:
+    """Return what it means that a measure is at most a level in nats, in words."""
+    return in_reports()[name].holds.format(**_numbers(level, "up"))
+
+
+def qualified(bound: Bound, body: str, source: str = "draws") -> str:
     """Say what the sentence rests on: assumptions, or a confidence."""
     if bound.status == "conditional":
         body = f"if the assumptions listed hold, {body}"
@@ -270,9 +282,9 @@ def _undecided(bound: Bound) -> str:
 
 def _verdict(bound: Bound, guarantee: str, holds: str, source: str) -> str:
     if holds == "yes":
-        return _qualified(bound, f"{guarantee} holds", source)
+        return qualified(bound, f"{guarantee} holds", source)
     if holds == "no":
-        return _qualified(bound, f"{guarantee} does not hold", source)
+        return qualified(bound, f"{guarantee} does not hold", source)
     if bound.status == "estimate":
         return (
             f"Not decided: the figure is an estimate, which proves neither that {guarantee} "
@@ -288,7 +300,7 @@ def _probability(bound: Bound, guarantee: str) -> str:
             f"of about {short(bound.value, 'nearest')}."
         )
     low = short(bound.lower, "down")
-    return _qualified(bound, f"the posterior probability that {guarantee} holds is {low} or more")
+    return qualified(bound, f"the posterior probability that {guarantee} holds is {low} or more")
 
 
 def _numbers(value: float, rounding: str, ratio: Any = None) -> dict[str, str]:
