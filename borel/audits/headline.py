@@ -80,7 +80,10 @@ def verdict(row: Row, context: dict[str, Any]) -> Verdict:
         is a probability, ``holds`` is the answer at the posterior probability ``at``.
     """
     name = context.get("guarantee") or context.get("probability_of") or row.label
-    holds, bound = context.get("holds", "undecided"), row.bound
+    holds, bound, asks = context.get("holds", "undecided"), row.bound, context.get("asks", "")
+    if asks and row.title:
+        kind = name.partition("(")[0]
+        asks = f"{kind} is {row.title}; asked is that {asks}."
     if bound is None or bound.status in ("undecided", "estimate"):
         holds = "undecided"
     answer = {"yes": "holds", "no": "does not hold"}.get(holds, "is not decided")
@@ -90,9 +93,9 @@ def verdict(row: Row, context: dict[str, Any]) -> Verdict:
     elif "probability_of" in context and bound.status not in ("undecided", "estimate"):
         said = _random(bound, holds, context.get("at"))
     elif holds != "undecided":
-        return Verdict(answer, said, context.get("asks", ""), row.status)
+        return Verdict(answer, said, asks, row.status)
     said = f"{name} {answer}: {said[0].lower() if said[1:2].islower() else said[0]}{said[1:]}"
-    return Verdict(answer, said, context.get("asks", ""), row.status)
+    return Verdict(answer, said, asks, row.status)
 
 
 def _random(bound: Bound, holds: str, at: float | None) -> str:

@@ -211,7 +211,7 @@ def _random_nodes(
     """
     region = epsilon.hdi(LEVEL)
     label = f"{in_reports()[kind].label}, {100 * LEVEL:g} % posterior quantile"
-    found, one, about = epsilon.quantile(LEVEL), {}, {"quantile": LEVEL}
+    found, one, about = epsilon.quantile(LEVEL), {}, dict[str, Any](quantile=LEVEL)
     if kind in LEAKAGES and joint.mechanism.finite and epsilon.size and not epsilon.trouble:
         # the outcome and the secret behind the supremum, of the draw nearest to the quantile
         chain, draw = epsilon.nearest(found.value).values()

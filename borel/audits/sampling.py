@@ -58,7 +58,7 @@ def convergence(values: xr.DataArray) -> tuple[float, float, float]:
     """Return the worst R-hat, bulk and tail ESS of the components of a variable."""
     import xarray as xr
 
-    nothing = (np.nan,) * 3
+    nothing = np.nan, np.nan, np.nan
     if values.sizes["chain"] < 2 or values.sizes["draw"] < 4:
         return nothing
     worst = []
@@ -81,7 +81,7 @@ def convergence(values: xr.DataArray) -> tuple[float, float, float]:
 def _divergences(draws: xr.DataTree | None) -> int:
     if draws is None or "sample_stats" not in draws.children:
         return -1
-    stats = draws["sample_stats"]
+    stats = draws.children["sample_stats"].to_dataset()
     return int(stats["diverging"].sum()) if "diverging" in stats else -1
 
 

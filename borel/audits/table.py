@@ -48,6 +48,8 @@ class Row:
         What it means.
     title : str
         The standard term that the label abbreviates.
+    nominal : str
+        What the sentence ends with over a set of priors: the figure under the nominal one.
     """
 
     name: str
@@ -55,6 +57,12 @@ class Row:
     bound: Bound | None
     sentence: str
     title: str = ""
+    nominal: str = ""
+
+    @property
+    def claim(self) -> str:
+        """The sentence without the nominal figure, for where that stands beside it."""
+        return self.sentence.removesuffix(self.nominal)
 
     @property
     def status(self) -> str:
@@ -157,7 +165,7 @@ def rows(audit: AuditFigures) -> list[Row]:
             if (nominal := audit.get(f"{name}/nominal")) is not None:
                 words = f" Under the nominal prior: {with_units(nominal)} ({nominal.status})."
             said = sentence(name, bound, context) + words
-            found.append(Row(name, attrs["label"], bound, said, title))
+            found.append(Row(name, attrs["label"], bound, said, title, words))
     order = {name: i for i, name in enumerate(json.loads(audit.tree.attrs["order"]))}
     return sorted(found, key=lambda row: order.get(row.name, len(order)))
 
@@ -281,15 +289,15 @@ def _undecided(bound: Bound) -> str:
 
 
 def _verdict(bound: Bound, guarantee: str, holds: str, source: str) -> str:
-    if holds == "yes":
-        return qualified(bound, f"{guarantee} holds", source)
-    if holds == "no":
-        return qualified(bound, f"{guarantee} does not hold", source)
     if bound.status == "estimate":
         return (
             f"Not decided: the figure is an estimate, which proves neither that {guarantee} "
             f"holds nor that it fails."
         )
+    if holds == "yes":
+        return qualified(bound, f"{guarantee} holds", source)
+    if holds == "no":
+        return qualified(bound, f"{guarantee} does not hold", source)
     return f"Not decided: the threshold of {guarantee} lies inside the enclosure."
 
 
