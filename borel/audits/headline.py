@@ -38,7 +38,7 @@ _CEILING = MeasureWords(
     "whatever the prior of these secrets is, no event about the secret becomes more than {f} times "
     "as probable, or as improbable, once the outcome is seen",
     "the largest factor by which an outcome changes the probability of an event about the secret, "
-    "whatever the prior of these secrets, is about {f} at most",
+    "whatever the prior of these secrets, is about {f}",
     "there is no ceiling that holds for every prior: some outcomes are more likely under one "
     "secret than under another by more than any factor",
 )
