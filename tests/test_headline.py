@@ -171,7 +171,7 @@ def test_where_a_posterior_leaks_most():
     """Outcome yes is the likelier one: no leaks most, about secret 0, under every draw."""
     found = audited(learnt())
     pml, pmc = places(found)
-    assert (pml.outcome, pml.secret, pmc.outcome, pmc.secret) == ("no", "0", "yes", "0")
+    assert (pml.outcome, pml.secret, pmc.outcome, pmc.secret) == ("“no”", "0", "“yes”", "0")
     assert "more than 3 times as probable" in ceiling(found)
     assert "posterior probability" not in ceiling(found)
 

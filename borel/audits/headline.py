@@ -47,7 +47,7 @@ _PLATEAU = 1e-3
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VerdictText:
     """What the report says of a guarantee that was asked for.
 
     Attributes
@@ -68,7 +68,7 @@ class Verdict:
     status: str
 
 
-def verdict(row: Row, context: dict[str, Any]) -> Verdict:
+def verdict(row: Row, context: dict[str, Any]) -> VerdictText:
     """Return the verdict on a guarantee.
 
     Parameters
@@ -93,9 +93,9 @@ def verdict(row: Row, context: dict[str, Any]) -> Verdict:
     elif "probability_of" in context and bound.status not in ("undecided", "estimate"):
         said = _random(bound, holds, context.get("at"))
     elif holds != "undecided":
-        return Verdict(answer, said, asks, row.status)
+        return VerdictText(answer, said, asks, row.status)
     said = f"{name} {answer}: {said[0].lower() if said[1:2].islower() else said[0]}{said[1:]}"
-    return Verdict(answer, said, asks, row.status)
+    return VerdictText(answer, said, asks, row.status)
 
 
 def _random(bound: Bound, holds: str, at: float | None) -> str:
@@ -110,7 +110,7 @@ def _random(bound: Bound, holds: str, at: float | None) -> str:
     return f"the posterior probability that it holds is between {low} and {high}{known}{asked}."
 
 
-def verdicts(audit: AuditFigures, guarantees: list[Row]) -> list[Verdict]:
+def verdicts(audit: AuditFigures, guarantees: list[Row]) -> list[VerdictText]:
     """Return the verdict on each guarantee of an audit."""
     return [verdict(row, _context(audit, row.name)) for row in guarantees]
 
@@ -168,14 +168,16 @@ def _place(audit: AuditFigures, kind: str) -> Place | None:
     bound, label, context = audit[kind], in_reports()[kind].label, _context(audit, kind)
     if (worst := context.get("worst")) is not None:  # of one draw of the prior
         y, x = (_label(from_plain(worst[name])) for name in ("y", "x"))
-        text = f"Under the posterior draw nearest to that level, {label} is largest at the outcome"
-        return Place(label, y, x, f"{text} {y}, about the secret {x}.")
+        draw = f"the posterior draw nearest to the {100 * context['quantile']:g} % quantile"
+        text = f"Under {draw}, {label} is largest at the outcome {y}, about the secret {x}."
+        return Place(label, y, x, text)
     witness = bound.witness or {}
     if "y" not in witness:
         return _plateau(audit, kind)
     y, x = _label(witness["y"]), _label(witness["x"]) if "x" in witness else "-"
     if "x" not in witness or bound.status == "undecided" or bound.upper == math.inf:
-        return Place(label, y, x, f"The largest {label} found is at the outcome {y}.")
+        how = "found by an estimate" if bound.status == "estimate" else "found"
+        return Place(label, y, x, f"The largest {label} {how} is at the outcome {y}.")
     if bound.status == "estimate":
         effect = _EFFECT[kind].format(f"about {short(bound.ratio.upper, 'nearest')}")
         text = f"An estimate, which proves nothing: the outcome {y} makes the secret {x} {effect}."
@@ -214,7 +216,9 @@ def _plateau(audit: AuditFigures, kind: str) -> Place | None:
 
 
 def _label(value: Any) -> str:
-    """Return a label as text, a number with a fraction to 4 digits."""
+    """Return a label as text: words in quotes, a number with a fraction to 4 digits."""
+    if isinstance(value, str):
+        return f"“{in_words(value)}”"
     if isinstance(value, (float, np.floating)):
         return short(float(value), "nearest")
     return in_words(value)
