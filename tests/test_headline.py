@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 import borel as bl
 from borel.audits.headline import ceiling, in_a_sentence, places, verdict, verdicts
-from borel.audits.items import SAMPLING
 from borel.audits.report import render
-from borel.audits.sampling import convergence, sampling
+from borel.audits.sampling import SAMPLING, convergence, sampling
 from borel.audits.table import Row, in_bits, printed, rows, sentence, short
 from borel.probability.bound import Bound
 

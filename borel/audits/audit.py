@@ -18,6 +18,7 @@ from borel.audits.named_joints import as_data
 from borel.audits.progress import bar
 from borel.audits.provenance import MADE, provenance
 from borel.audits.result import Audit, load
+from borel.audits.sampling import SAMPLING, sampling
 from borel.audits.serialisation import holds_text, to_plain
 from borel.audits.set_audit import is_set, prior_in_words
 from borel.audits.store import RESULT, pack, read, writable, write
@@ -150,10 +151,10 @@ class _Job:
         draws: xr.DataTree | None,
     ):
         self.study, self.joint, self.folder, self.key, self.nodes = study, joint, folder, key, nodes
-        self.made = made
+        self.made, self.draws = made, draws
         self.certificates = "certificates" in key
         packed = with_certificate if self.certificates else pack
-        self.units = list(units(study, joint, packed, draws))
+        self.units = list(units(study, joint, packed))
         self.saved = 0.0
 
     @property
@@ -200,6 +201,8 @@ class _Job:
             for name, node in self.nodes.items()
             if any(name == w or name.startswith(f"{w}/") for w in wanted)
         }
+        if is_random(self.joint):
+            kept[SAMPLING] = self._sampling
         root = xr.Dataset(attrs=self._attrs(kept))
         return xr.DataTree.from_dict({"/": root, **{f"/{n}": d for n, d in kept.items()}})
 
@@ -212,6 +215,11 @@ class _Job:
         from borel.engine.problem.kernel_normalisation import statement
 
         return str(statement(mechanism, prior))
+
+    @cached_property
+    def _sampling(self) -> xr.Dataset:
+        """The diagnostics of the draws of the prior."""
+        return sampling(self.joint.prior, self.draws)
 
     @cached_property
     def _named(self) -> str:

@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from borel.audits.plots.envelope_curves import envelope_curve
-from borel.audits.sampling import sampling
 from borel.audits.serialisation import to_plain
 from borel.audits.set_audit import OVER, beside, is_set
 from borel.audits.store import pack, pack_random
@@ -38,8 +37,6 @@ LEVEL = 0.95
 """The posterior quantile of epsilon that a report gives, and the mass of its credible interval."""
 ENVELOPE_LEVELS = (DELTA, *(Fraction(n, 100) for n in (5, 10, 20, 50)))
 """Levels of the envelope that the report lists."""
-SAMPLING = "sampling"
-"""The name of the diagnostics of a prior that was learnt."""
 _BETWEEN = tuple(Fraction(n, 100) for n in (2, 15, 25, 30, 35, 40, 45, 55, 60, 70, 80, 90, 99))
 _QUANTILES = ("0.5", "0.9", "0.95", "0.99")
 _BOTH = "the posterior, prior and outcome together"
@@ -66,13 +63,8 @@ def with_certificate(bound: Bound, **attrs: Any) -> xr.Dataset:
         return pack(bound, no_certificate=why, **attrs)
 
 
-def units(
-    study: Study,
-    joint: Joint,
-    packed: Callable[..., xr.Dataset] = pack,
-    draws: xr.DataTree | None = None,
-) -> Iterator[Unit]:
-    """Yield the units of a study: figures first, then guarantees, laws, curves and diagnostics.
+def units(study: Study, joint: Joint, packed: Callable[..., xr.Dataset] = pack) -> Iterator[Unit]:
+    """Yield the units of a study: figures first, then guarantees, then laws and curves.
 
     Parameters
     ----------
@@ -80,8 +72,6 @@ def units(
         The study, and its joint.
     packed : callable
         How a Bound is packed: `pack`, or `with_certificate`.
-    draws : DataTree, optional
-        All groups of the draws of a sampled prior.
     """
     variables = {kind: _measure(kind)(joint) for kind in LEAKAGES}
 
@@ -103,8 +93,6 @@ def units(
             yield _curve(variable)
     if "envelope" in study.report:
         yield _envelope(joint)
-    if is_random(joint):
-        yield Unit(SAMPLING, lambda: {SAMPLING: sampling(joint.prior, draws)})
 
 
 def _measure(name: str) -> Callable[[Joint], Any]:

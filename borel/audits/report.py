@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from borel.audits.headline import ceiling, in_a_sentence, places, verdicts
-from borel.audits.items import ENVELOPE_LEVELS, SAMPLING
+from borel.audits.items import ENVELOPE_LEVELS
 from borel.audits.plots.envelope_plots import draw_envelope
 from borel.audits.plots.posterior_curves import alpha_curve
 from borel.audits.plots.posterior_plots import draw_alpha
 from borel.audits.plots.svg import inline
-from borel.audits.sampling import convergence
+from borel.audits.sampling import SAMPLING, convergence
 from borel.audits.set_audit import worst_case
 from borel.audits.study_key import PARTS
 from borel.audits.table import STATUS_WORDS, about_certificates, in_bits, printed, rows, short

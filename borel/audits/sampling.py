@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from borel.priors.posteriors import PosteriorPriors
 
+SAMPLING = "sampling"
+"""The name of the diagnostics in the tree of an audit."""
+
 
 def sampling(learnt: PosteriorPriors, draws: xr.DataTree | None = None) -> xr.Dataset:
     """Return the diagnostics of the draws that a prior was learnt by.

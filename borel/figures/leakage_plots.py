@@ -144,7 +144,7 @@ def draw_curve(curve: xr.Dataset, ax: Axes) -> Axes:
         _draw_rows(curve, low, middle, high, ax)
         ax.set_xlabel(f"{kind} (nats)")
         finished(ax, title, grid="x")
-        _legend(ax)
+        _legend(ax, below=0.2 * _HEIGHT / ax.get_figure(root=True).get_figheight())
         return ax
     if curve.attrs["outcome_kind"] in ("finite", "countable"):
         x = _draw_points(curve, low, middle, high, ax)
@@ -473,14 +473,14 @@ def mark_infinite(ax: Axes, x: Any, low: Any, high: Any, shown: np.ndarray) -> N
             )
 
 
-def _legend(ax: Axes, columns: int = 3) -> None:
+def _legend(ax: Axes, columns: int = 3, below: float = 0.2) -> None:
     """Put the legend under the axes, where it hides nothing."""
     ax.legend(
         frameon=False,
         fontsize="small",
         ncols=columns,
         loc="upper center",
-        bbox_to_anchor=(0.5, -0.2),
+        bbox_to_anchor=(0.5, -below),
     )
 
 
