@@ -4,9 +4,13 @@
 from .copula import clayton as clayton
 from .counting import counting_query as counting_query
 from .extremal import pml_extremal as pml_extremal
+from .hadamard import hadamard_response as hadamard_response
+from .hashing import local_hashing as local_hashing
 from .noise import gaussian as gaussian
 from .noise import laplace as laplace
 from .parameter_arrays import MechanismFamily as MechanismFamily
 from .resampling import countable as countable
 from .response import randomized_response as randomized_response
 from .staircases import staircase as staircase
+from .subsets import subset_selection as subset_selection
+from .unary import unary_encoding as unary_encoding
