@@ -1,6 +1,9 @@
 # The public names, each written once: see the stub of borel.
 # No module bears a public name, or a lazy name would turn into the module.
 
+from .choices import exponential as exponential
+from .choices import noisy_max as noisy_max
+from .choices import permute_and_flip as permute_and_flip
 from .copula import clayton as clayton
 from .counting import counting_query as counting_query
 from .extremal import pml_extremal as pml_extremal

@@ -189,8 +189,8 @@ class Epsilon:
             raise InvalidInput(
                 what,
                 expected="probabilities that float64 can hold",
-                got=f"about e^-{self.epsilon:g} for epsilon = {self.epsilon!r}",
-                mend="take epsilon below 700, or give ratio=<a Fraction>.",
+                got=f"smaller ones for epsilon = {self.epsilon!r}",
+                mend="take a smaller epsilon (700 at most), or give ratio=<a Fraction>.",
             )
         apart = {*zip(low[~zero].tolist(), high[~zero].tolist(), strict=True)}
         width = max((Fraction(b) / Fraction(a) - 1 for a, b in apart), default=Fraction(0))
