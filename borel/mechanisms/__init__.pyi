@@ -9,11 +9,15 @@ from .counting import counting_query as counting_query
 from .extremal import pml_extremal as pml_extremal
 from .hadamard import hadamard_response as hadamard_response
 from .hashing import local_hashing as local_hashing
+from .heavy_tails import cauchy as cauchy
+from .heavy_tails import student_t as student_t
 from .noise import gaussian as gaussian
 from .noise import laplace as laplace
 from .parameter_arrays import MechanismFamily as MechanismFamily
 from .resampling import countable as countable
 from .response import randomized_response as randomized_response
+from .short_noise import exponential_noise as exponential_noise
+from .short_noise import uniform_noise as uniform_noise
 from .staircases import staircase as staircase
 from .subsets import subset_selection as subset_selection
 from .unary import unary_encoding as unary_encoding
