@@ -11,6 +11,9 @@ from .hadamard import hadamard_response as hadamard_response
 from .hashing import local_hashing as local_hashing
 from .heavy_tails import cauchy as cauchy
 from .heavy_tails import student_t as student_t
+from .integer_noise import discrete_gaussian as discrete_gaussian
+from .integer_noise import discrete_laplace as discrete_laplace
+from .integer_noise import geometric as geometric
 from .noise import gaussian as gaussian
 from .noise import laplace as laplace
 from .parameter_arrays import MechanismFamily as MechanismFamily

@@ -168,33 +168,8 @@ class Epsilon:
         return (ball(Fraction(exponent)) * ball(self.epsilon)).exp()
 
     def values(self, what: str, formulas: Callable[[Powers], Sequence]) -> tuple[Any, float]:
-        """Return formulas of powers to floats near them, and how far these may be off, relatively.
-
-        What a formula gives as the number 0 is 0; every other value has to be a normal float.
-        """
-        bits = 128
-        low = high = None
-        zero = np.array([v == 0 if isinstance(v, int) else False for v in formulas(self.power)])
-        for _ in range(4):
-            settings.work("balls", 8 * len(zero))
-            with precision(bits):
-                found = np.array([ends(ball(v)) for v in formulas(self.power)])
-            low = found[:, 0] if low is None else np.maximum(low, found[:, 0])
-            high = found[:, 1] if high is None else np.minimum(high, found[:, 1])
-            if (high <= np.nextafter(low, np.inf)).all():
-                break
-            bits *= 2
-        assert low is not None and high is not None
-        if not (low[~zero] >= NORMAL).all() or not np.isfinite(high).all():
-            raise InvalidInput(
-                what,
-                expected="probabilities that float64 can hold",
-                got=f"smaller ones for epsilon = {self.epsilon!r}",
-                mend="take a smaller epsilon (700 at most), or give ratio=<a Fraction>.",
-            )
-        apart = {*zip(low[~zero].tolist(), high[~zero].tolist(), strict=True)}
-        width = max((Fraction(b) / Fraction(a) - 1 for a, b in apart), default=Fraction(0))
-        return low * ~zero, math.nextafter(float(width), math.inf) if width else 0.0
+        """Return formulas of powers as `near_floats`."""
+        return near_floats(what, lambda: formulas(self.power), f"epsilon = {self.epsilon!r}")
 
     def pml(self, p: Ends, theorem: str, **about: Any) -> Bound:
         """Enclose epsilon - log(1 + p (e^epsilon - 1)), which decreases in p."""
@@ -206,6 +181,36 @@ class Epsilon:
 
     def _cost(self, p: Fraction) -> Any:
         return (ball(p) * ball(self.epsilon).expm1()).log1p()
+
+
+def near_floats(
+    what: str, formulas: Callable[[], Sequence], given: str
+) -> tuple[np.ndarray, float]:
+    """Return formulas on balls as floats near them, and how far these may be off, relatively.
+
+    What a formula gives as the number 0 is 0; every other value has to be a normal float.
+    """
+    zero = np.array([isinstance(v, int) and v == 0 for v in formulas()])
+    low, high = np.full(len(zero), -np.inf), np.full(len(zero), np.inf)
+    bits = 128
+    for _ in range(4):
+        settings.work("balls", 8 * len(zero))
+        with precision(bits):
+            found = np.array([ends(ball(v)) for v in formulas()])
+        low, high = np.maximum(low, found[:, 0]), np.minimum(high, found[:, 1])
+        if (high <= np.nextafter(low, np.inf)).all():
+            break
+        bits *= 2
+    if not (low[~zero] >= NORMAL).all() or not np.isfinite(high).all():
+        raise InvalidInput(
+            what,
+            expected="probabilities that float64 can hold",
+            got=f"smaller ones for {given}",
+            mend="take another level (epsilon below 700), or give a Fraction: ratio=...",
+        )
+    apart = {*zip(low[~zero].tolist(), high[~zero].tolist(), strict=True)}
+    width = max((Fraction(b) / Fraction(a) - 1 for a, b in apart), default=Fraction(0))
+    return np.where(zero, 0.0, low), math.nextafter(float(width), math.inf) if width else 0.0
 
 
 def _root(n: int, degree: int) -> int | None:

@@ -189,8 +189,8 @@ class UniformNoiseForms(_EndingNoise):
     Proof. Let v(y) be the length of [c, d] within w / 2 of y: f_Y(y) = v(y) / (L w), and f(y|x) is
     1 / w for some x where v(y) > 0, so that PML(y) = log(L / v(y)), which goes to infinity as y
     goes to c - w / 2. As f(y|x) is 1 / w or 0, the information density is PML(y) wherever it is
-    finite, and mutual information the mean of PML. v is a trapezium: the smaller one m of L and w in the
-    middle, for a length M - m, M the larger one, with two slopes of length m. So the mean is
+    finite, and mutual information the mean of PML. v is a trapezium: the smaller one m of L and w
+    in the middle, for a length M - m, M the larger one, with two slopes of length m. So the mean is
 
     .. math:: \frac{(M - m) m}{L w} \log\frac{L}{m} + \frac{2}{L w} \int_0^m u \log\frac{L}{u}\, du
               = \log\frac{L}{m} + \frac{m}{2 M}.
