@@ -1,6 +1,10 @@
 # The public names, each written once: see the stub of borel.
 # No module bears a public name, or a lazy name would turn into the module.
 
+from .bounded_noise import censored_gaussian as censored_gaussian
+from .bounded_noise import censored_laplace as censored_laplace
+from .bounded_noise import truncated_gaussian as truncated_gaussian
+from .bounded_noise import truncated_laplace as truncated_laplace
 from .choices import exponential as exponential
 from .choices import noisy_max as noisy_max
 from .choices import permute_and_flip as permute_and_flip
