@@ -9,6 +9,10 @@ from .choices import exponential as exponential
 from .choices import noisy_max as noisy_max
 from .choices import permute_and_flip as permute_and_flip
 from .copula import clayton as clayton
+from .copulas import fgm as fgm
+from .copulas import frank as frank
+from .copulas import gaussian_copula as gaussian_copula
+from .copulas import gumbel as gumbel
 from .counting import counting_query as counting_query
 from .extremal import pml_extremal as pml_extremal
 from .hadamard import hadamard_response as hadamard_response

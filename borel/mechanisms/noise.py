@@ -351,6 +351,10 @@ class GaussianForms(ClosedForms):
             return None
         return infinite(_PML if kind == "pml" else _PMC, attained=kind == "pmc")
 
+    def ldp(self, joint: Joint) -> Bound | None:
+        """Return the level of local differential privacy: PMC, and so LDP, is infinite."""
+        return self.sup(joint, "pmc")
+
     def tail(self, joint: Joint, kind: str, t: Any, closed: bool) -> Bound | None:
         """Return P{leakage > t}; the law of PML has no atoms, PMC is infinite."""
         prior = self._prior(joint)
