@@ -14,6 +14,7 @@ from .copulas import frank as frank
 from .copulas import gaussian_copula as gaussian_copula
 from .copulas import gumbel as gumbel
 from .counting import counting_query as counting_query
+from .deterministic import function as function
 from .extremal import pml_extremal as pml_extremal
 from .hadamard import hadamard_response as hadamard_response
 from .hashing import local_hashing as local_hashing
@@ -25,6 +26,7 @@ from .integer_noise import geometric as geometric
 from .noise import gaussian as gaussian
 from .noise import laplace as laplace
 from .parameter_arrays import MechanismFamily as MechanismFamily
+from .poisson_counts import poisson as poisson
 from .resampling import countable as countable
 from .response import randomized_response as randomized_response
 from .short_noise import exponential_noise as exponential_noise
