@@ -302,8 +302,9 @@ class TwoLikelihoodForms(ClosedForms):
     (p = 0), f(y|x) is the same for all secrets of S, and both are log 1. PML decreases and PMC
     increases in p, so that their suprema are at the smallest and the largest p of a set of the
     first sort. A prior of floats means every normalised one within its relative rounding, and a
-    label of mass exactly 0 stays outside S: the monotone formulas are evaluated at both ends of p,
-    and these ends increase with the p of the floats.
+    label of mass exactly 0 stays outside S: the monotone formulas are evaluated at both ends of p.
+    If all masses have one relative error these ends increase with the p of the floats, so that the
+    smallest and the largest p of the floats give those of both ends.
     Tested in ``tests/mechanisms/test_local.py`` and ``tests/mechanisms/test_response.py`` against
     brute force over Fractions.
     """
@@ -331,7 +332,7 @@ class TwoLikelihoodForms(ClosedForms):
         here = _support(joint)
         if not 0 < len(here.intersection(self.sets[j])) < len(here):
             return self._nothing(joint, kind)
-        return self._leakage(joint, kind, j)
+        return self._leakage(joint, kind, self._chance(joint, j))
 
     def sup(self, joint: Joint, kind: str) -> Bound | None:
         """Return the supremum over the outcomes, which is attained."""
@@ -345,18 +346,24 @@ class TwoLikelihoodForms(ClosedForms):
             j = next((j for j in range(len(outcomes)) if i in self.sets[j]), 0)
             witness = {"x": labels[i], "y": outcomes[j]}
             return self._nothing(joint, kind, attained=True, witness=witness)
-        j = (min if kind == "pml" else max)(masses, key=lambda j: masses[j])
+        best = min if kind == "pml" else max
+        j = best(masses, key=lambda j: masses[j])
         inside = here.intersection(self.sets[j])
         i = min(inside if kind == "pml" else here - inside)
         witness = {"x": labels[i], "y": outcomes[j]}
-        return self._leakage(joint, kind, j, attained=True, witness=witness)
+        # subnormal masses have errors of their own: then the ends need not be those of one set
+        ends = [self._chance(joint, k) for k in (masses if _subnormal(joint) else [j])]
+        p = Ends(best(e.lower for e in ends), best(e.upper for e in ends))
+        return self._leakage(joint, kind, p, attained=True, witness=witness)
 
-    def _leakage(self, joint: Joint, kind: str, j: int, **about: Any) -> Bound:
-        if not joint.prior.rational:
-            about["assumptions"] = (_FLOATS,)
+    def _chance(self, joint: Joint, j: int) -> Ends:
         members = set(self.sets[j])
         alphabet = joint.mechanism.secret
-        p = chance(joint.prior, alphabet, tuple(i in members for i in range(alphabet.size)))
+        return chance(joint.prior, alphabet, tuple(i in members for i in range(alphabet.size)))
+
+    def _leakage(self, joint: Joint, kind: str, p: Ends, **about: Any) -> Bound:
+        if not joint.prior.rational:
+            about["assumptions"] = (_FLOATS,)
         formula = self.level.pml if kind == "pml" else self.level.pmc
         found = formula(p, self.theorems[kind], **about)
         return found if joint.rational else found.about(exact_ratio=None)
@@ -379,6 +386,12 @@ def _prior(joint: Joint) -> np.ndarray:
 def _support(joint: Joint) -> set[int]:
     """Return the positions of the mechanism's labels that have mass."""
     return set(np.flatnonzero(np.asarray(_prior(joint) != 0, bool)).tolist())
+
+
+def _subnormal(joint: Joint) -> bool:
+    """Return whether a mass is known to less than the relative rounding of the others."""
+    p = _prior(joint)
+    return p.dtype != object and bool(((p > 0) & (p < NORMAL)).any())
 
 
 def _whole(masses: np.ndarray) -> list[int]:
