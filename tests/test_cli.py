@@ -270,7 +270,9 @@ def test_an_audit_makes_certificates_where_it_is_asked_to(noisy):
     said, report = " ".join(done.output.split()), (folder / "report.html").read_text()
     for text in (said, report):
         assert "borel check` verifies, of pml, guarantees/PML-epsilon-0.5" in text
-        assert "No certificate of mutual_information; missing: a rule for mutual_information" in text
+        assert (
+            "No certificate of mutual_information; missing: a rule for mutual_information" in text
+        )
         assert HOW not in text
     assert list(after) == list(before)
     for name, bound in after.items():

@@ -151,7 +151,8 @@ def draw_curve(curve: xr.Dataset, ax: Axes) -> Axes:
         _draw_rows(curve, low, middle, high, ax)
         ax.set_xlabel(f"{kind} (nats)")
         finished(ax, title, grid="x")
-        _legend(ax, below=0.2 * _HEIGHT / ax.get_figure(root=True).get_figheight())
+        whole: Any = ax.get_figure(root=True)
+        _legend(ax, below=0.2 * _HEIGHT / whole.get_figheight())
         return ax
     if curve.attrs["outcome_kind"] in ("finite", "countable"):
         x = _draw_points(curve, low, middle, high, ax)

@@ -2,7 +2,7 @@
 The information density of Clayton's copula
 ===========================================
 
-Bounded below by log eta, unbounded above in the corner: Example 8 of *Information Density Bounds
+Bounded below by log eta, unbounded above in the corner: Example 9 of *Information Density Bounds
 for Privacy*.
 """
 
