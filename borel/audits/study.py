@@ -368,8 +368,9 @@ def _told(error: BaseException, filename: str, what: str) -> str:
     words = str(error) or "no message"
     if isinstance(error, ModuleNotFoundError) and error.name:
         root = error.name.partition(".")[0]
-        wanted = f'".[{_EXTRAS[root]}]" in the folder of borel' if root in _EXTRAS else root
-        words += f"; install it: pip install {wanted}"
+        words += "; it is not installed, or not spelt so"
+        if root in _EXTRAS:
+            words += f': pip install ".[{_EXTRAS[root]}]" in the folder of borel'
     kind = "" if isinstance(error, BorelError) else f"{type(error).__name__}: "
     return f"{what}{where}, raised {kind}{words}"
 

@@ -101,7 +101,9 @@ def l1_ball(p: Measure, radius: float) -> PriorSet:
         r in [0, 2].
     """
     size = number("bl.priors.l1_ball", "radius", radius, 0, 2)
-    return TotalVariationBall(p, size / 2, "l1_ball")
+    out = TotalVariationBall(p, size / 2, "l1_ball")
+    out.what = "total variation"  # of which the number shown is the radius
+    return out
 
 
 @explained

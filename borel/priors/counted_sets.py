@@ -58,6 +58,7 @@ def set_from_counts(counts: Any, confidence: Any, on: Alphabet | None, method: s
         found: PriorSet = TotalVariationBall(centre, 0)
     elif method == "l1":
         found = TotalVariationBall(centre, _l1_radius(total, n, alpha) / 2)
+        found.what = "total variation"
     elif method == "kl":
         found = DivergenceBall(centre, _kl_radius(total, n, alpha), "kl", "from_centre")
     else:

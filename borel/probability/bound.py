@@ -634,7 +634,8 @@ class Verdict:
                 None,
                 bound,
                 bound.witness,
-                f"it holds with confidence {bound.confidence:g} only: ask .at(confidence=...)",
+                f"the figure holds with confidence {bound.confidence:g} only: "
+                "ask .at(confidence=...)",
                 read,
             )
         why = "" if read is not None else bound.reason or "the threshold lies inside the enclosure"
