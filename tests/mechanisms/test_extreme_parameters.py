@@ -49,8 +49,15 @@ def test_student_t_of_no_width_in_float64_is_refused():
         make.student_t(nu=1e20, sigma=1e300)
 
 
+def test_far_poisson_counts_do_not_cancel():
+    found = bl.pml(UNIT * make.poisson())(10**6)  # the mean of t^y e^(1 - t) is near 1 / (y + 1)
+    assert found.status == "exact"
+    assert math.log(10**6) < found.lower <= found.upper < math.log(10**6 + 3)
+
+
 def test_a_closed_form_that_ran_out_of_digits_is_undecided():
-    found = bl.pml(UNIT * make.poisson())(10**6)
+    mech = make.gaussian_copula(rho=0.5)
+    found = bl.pml(mech.reference_prior * mech)(5e-324)
     assert found.status == "undecided" and found.upper == math.inf
 
 
