@@ -364,7 +364,7 @@ def _density(
         raise InvalidInput(
             what, expected="secret and outcome as alphabets", got=f"{secret!r} and {outcome!r}"
         )
-    factor = level.epsilon / (2 * positive(what, "sensitivity", sensitivity))
+    factor = level.epsilon / 2 / positive(what, "sensitivity", sensitivity)
     return Mechanism(
         lambda y, x: np.exp(factor * quality(y, x)),
         secret=secret,

@@ -280,7 +280,12 @@ def _draw_fgm(theta: float, x: np.ndarray, rng: np.random.Generator) -> np.ndarr
 def _draw_frank(theta: float, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Solve P{Y <= y | x} = u, of theta > 0; for theta < 0 take 1 - y."""
     t, u = abs(theta), rng.uniform(size=np.shape(x))
-    y = -np.log1p(u * np.expm1(-t) / (u + (1 - u) * np.exp(-t * x))) / t
+    if t < 1:
+        y = -np.log1p(u * np.expm1(-t) / (u + (1 - u) * np.exp(-t * x))) / t
+    else:  # the same, where 1 and the quotient would cancel
+        u = np.clip(u, np.finfo(float).tiny, None)
+        a, b = np.log(u), np.log1p(-u) - t * x
+        y = (np.logaddexp(a, b) - np.logaddexp(a - t, b)) / t
     return np.clip(y if theta > 0 else 1 - y, 0.0, 1.0)
 
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.errors import InvalidInput
 from borel.mechanisms.closed_forms import family_of, figure, positive
 from borel.mechanisms.noise import additive
 from borel.mechanisms.parameter_arrays import over_arrays
 from borel.mechanisms.scales import scale
 from borel.numerics.balls.arithmetic import ball, enclose
+from borel.numerics.intervals.rounding import NORMAL
 from borel.probability.alphabets import Alphabet, Interval, Reals
 from borel.probability.closed_forms import ClosedForms
 from borel.probability.density import Density
@@ -163,6 +165,12 @@ def _student(name: str, shown: str, nu: float, sigma: float, secret: Alphabet) -
 
     top = enclose(constant)[0]
     width = sigma * math.sqrt(nu)
+    if not NORMAL <= width < math.inf:
+        raise InvalidInput(
+            name,
+            expected="sigma sqrt(nu), the width of the noise, as a normal number of float64",
+            got=f"nu={nu!r}, sigma={sigma!r}",
+        )
 
     def log_density(y: Any, x: Any) -> Any:
         return -(nu + 1) / 2 * np.log1p(((y - x) / width) ** 2) + top

@@ -244,14 +244,17 @@ def _theta(sigma: Any) -> Any:
 
     pi = flint.arb.pi()
     large = sigma >= 1
-    q = (-2 * (pi * sigma) ** 2).exp() if large else (-1 / (2 * sigma**2)).exp()
+    rate = -2 * (pi * sigma) ** 2 if large else -1 / (2 * sigma**2)
+
+    def term(z: int) -> Any:  # no power of e^rate, which may be too small for an exponent
+        return 2 * (rate * z * z).exp()
+
     n = 1
-    total = 1 + 2 * q
-    while not q ** (n * n) < ball(2) ** -flint.ctx.prec:
+    total = 1 + term(1)
+    while not term(n) < ball(2) ** -flint.ctx.prec:
         n += 1
-        total += 2 * q ** (n * n)
-    beyond = 2 * q ** ((n + 1) ** 2) / (1 - q)
-    total += beyond.union(ball(0))
+        total += term(n)
+    total += (term(n + 1) / -rate.expm1()).union(ball(0))
     return total * sigma * (2 * pi).sqrt() if large else total
 
 
@@ -354,8 +357,8 @@ def _require_integers(what: str, role: str, alphabet: Any) -> None:
 
 def _draw_laplace(slope: float, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw the difference of two geometric numbers."""
-    p, size = -math.expm1(-slope), np.shape(x)
-    return x + (rng.geometric(p, size) - rng.geometric(p, size))
+    first, second = (np.floor(rng.standard_exponential(np.shape(x)) / slope) for _ in range(2))
+    return x + (first - second)  # floats, as whole numbers of 64 bits would be cut off
 
 
 def _draw_gaussian(sigma: float, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -227,7 +227,9 @@ class LaplaceForms(ClosedForms):
     (14) of the paper with the uniform K. 2 - e^-u - e^-v is concave in y, so smallest at the
     ends, where it is 1 - e^-L: the suprema are the values outside, which have positive
     probability. For u >= v the exponential of Lambda is (2 e^u - 1 - e^(2u - L)) / L, which
-    increases in u <= L up to (e^L - 1) / L. Tested in ``tests/mechanisms/test_noise.py``.
+    increases in u <= L up to (e^L - 1) / L. LDP is L: no ratio of two secrets exceeds e^L, by the
+    triangle inequality, and that of the ends is e^L at every outcome outside.
+    Tested in ``tests/mechanisms/test_noise.py``.
     """
 
     b: float
@@ -269,6 +271,19 @@ class LaplaceForms(ClosedForms):
             return -level if kind == "pml" else level + length
 
         return figure(outside, _LAPLACE, attained=True)
+
+    def ldp(self, joint: Joint) -> Bound | None:
+        """Return the level of local differential privacy, taken outside the interval."""
+        on = self._interval(joint)
+        if on is None:
+            return None
+        from borel.numerics.balls.arithmetic import ball
+
+        return figure(
+            lambda: (ball(on.upper) - ball(on.lower)) / ball(self.b),
+            "the triangle inequality (proof in LaplaceForms)",
+            attained=True,
+        )
 
     def tail_leakage(self, joint: Joint, kind: str, delta: Fraction) -> Bound | None:
         """Return the tail leakage of PML: the worst outcomes are those outside, then near the ends.

@@ -150,8 +150,11 @@ class PoissonForms(ClosedForms):
             return ball(t) ** count * (-ball(t)).exp() / (ball(count) + 1).gamma()
 
         def leakage() -> Any:
-            upper = [ball(t).gamma_upper(ball(count + 1), regularized=1) for t in ends]
-            mean = (upper[0] - upper[1]) / ball(high - low)
+            if count > high:  # upper ones are near 1, and would cancel
+                first, last = (ball(t).gamma_lower(ball(count + 1), regularized=1) for t in ends)
+            else:
+                last, first = (ball(t).gamma_upper(ball(count + 1), regularized=1) for t in ends)
+            mean = (last - first) / ball(high - low)
             if kind == "pml":
                 return (mass(min(max(Fraction(count), low), high)) / mean).log()
             return (mean / mass(low).min(mass(high))).log()

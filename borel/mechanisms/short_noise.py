@@ -70,7 +70,7 @@ def uniform_noise(*, width: Any, secret: Alphabet = _LINE) -> Mechanism:
     width = positive("uniform_noise", "width", width)
 
     def log_density(y: Any, x: Any) -> Any:
-        return np.where(np.abs(y - x) < width / 2, -math.log(width), -math.inf)
+        return np.where(2 * np.abs(y - x) < width, -math.log(width), -math.inf)
 
     out = additive("uniform_noise", f"(width={width:g})", log_density, secret)
     out.sampler = partial(_draw_uniform, width)
