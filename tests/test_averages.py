@@ -522,6 +522,7 @@ def test_mutual_information_of_a_secret_with_a_density_is_enclosed():
         assert found.lower <= truth <= found.upper and found.width < 1e-5
 
 
+@pytest.mark.truths
 def test_mutual_information_that_is_not_bounded_is_an_estimate_or_undecided():
     joint = bl.normal() * bl.mechanisms.gaussian(sigma=1.0)
     with bl.options(closed_forms=False, budget=5):

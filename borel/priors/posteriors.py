@@ -184,6 +184,7 @@ def _first_of(batch: Measure) -> Measure:
         breaks=batch.breaks,
         tail=batch.tail,
         masses={a: float(np.ravel(m)[0]) for a, m in batch.masses.items()},
+        rounding=batch._rounding,
         _check=False,
     )
 

@@ -171,6 +171,13 @@ class Measure(HoldsFunctions):
             )
         if not (params is None or isinstance(params, dict)):
             raise InvalidInput("Measure", expected="params={name: number}", got=repr(params))
+        if "x" in (params or {}):
+            raise InvalidInput(
+                name or "Measure",
+                expected="parameters of other names than x, the secret",
+                got="x",
+                mend="give that one another name.",
+            )
         given = {k: as_reals(v, "Measure", k) for k, v in (params or {}).items()}
         for key, value in given.items():
             if np.isnan(value).any():
@@ -217,13 +224,14 @@ class Measure(HoldsFunctions):
                 got=f"masses of {sorted(found)}" if found else "none",
                 mend="masses={atom: mass} and on=bl.Mixed(interval, atoms=[...]) go together.",
             )
-        for atom, mass in found.items():
+        for (atom, mass), given in zip(found.items(), (masses or {}).values(), strict=True):
             wrong = np.ravel(mass)[~((np.ravel(mass) >= 0) & (np.ravel(mass) <= 1))]
             if len(wrong):
                 got = repr(mass if np.ndim(mass) == 0 else float(wrong[0]))
                 raise InvalidInput(
                     "Measure", expected="masses in [0, 1]", got=got, where=f"atom {atom:g}"
                 )
+            as_floats(np.asarray(getattr(given, "values", given)), "Measure")  # none becomes 0
         return found
 
     # -- finite -----------------------------------------------------------------------------
@@ -661,12 +669,16 @@ def _within(measure: Measure, event: Interval) -> Measure:
     name = f"{whole.name} restricted"
     breaks = [b for b in whole.breaks if lower < b < upper]
     if not whole.batch:
-        mass = _mass(Measure(inner.linear, on, breaks=breaks, _check=False))
+        mass, shift = _mass(Measure(inner.linear, on, breaks=breaks, _check=False)), 0.0
+        if inner.log and not mass > 1e-280:  # floats lose digits of such densities, or all of them
+            shift = float(_log_masses(inner, {}, (), on, breaks))
+            scaled = lambda x: np.exp(inner.raw(x) - shift)  # noqa: E731
+            mass = _mass(Measure(scaled, on, breaks=breaks, _check=False))
         if not mass > 0:
             raise InvalidInput("restrict", expected="an event of positive mass", got=repr(mass))
 
         def one(x: Any) -> Any:
-            return inner.raw(x) - math.log(mass) if inner.log else inner.raw(x) / mass
+            return inner.raw(x) - shift - math.log(mass) if inner.log else inner.raw(x) / mass
 
         out = Measure(one, on, log=inner.log, breaks=breaks, name=name, _check=False)
         out.checked = True

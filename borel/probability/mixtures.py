@@ -160,7 +160,7 @@ def _has_density(measure: Measure) -> bool:
 
 
 def _masses_of(measures: Sequence[Measure], shares: np.ndarray) -> dict[float, Any]:
-    """Return the masses of the atoms of a mixture, each rounded once."""
+    """Return the masses of the atoms of a mixture, as Fractions."""
     found: dict[float, list] = {}
     for share, m in zip(shares, measures, strict=True):
         own = m.masses
@@ -169,8 +169,7 @@ def _masses_of(measures: Sequence[Measure], shares: np.ndarray) -> dict[float, A
         for atom, mass in own.items():
             found.setdefault(atom, []).append((share, mass))
     exactly = np.frompyfunc(Fraction, 1, 1)
-    out: dict[float, Any] = {}
-    for atom, parts in found.items():
-        total: Any = sum(exactly(a) * exactly(np.asarray(p)) for a, p in parts)
-        out[atom] = np.asarray(total, float) if np.ndim(total) else float(total)
-    return out
+    return {
+        atom: sum(exactly(a) * exactly(np.asarray(p)) for a, p in parts)
+        for atom, parts in found.items()
+    }

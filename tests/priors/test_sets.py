@@ -586,5 +586,8 @@ def test_a_label_that_was_never_drawn_is_counted_or_refused():
         bl.priors.from_counts(drawn, confidence=0.95) * mech
     known = bl.priors.from_counts({**drawn, "s": 0}, confidence=0.95)
     assert bl.pml(known * mech).sup().lower > 3
+    # who says what the letters are says that there are no others
+    stated = bl.priors.from_counts(drawn, confidence=0.95, on=bl.Finite(["n", "m"]))
+    assert bl.pml(stated * mech).sup().upper < 1e-9
     # no sample: who writes a prior says that the others are impossible
     assert bl.pml(bl.pmf([0.5, 0.5], on=bl.Finite(["n", "m"])) * mech).sup().upper < 1e-9

@@ -17,7 +17,7 @@ from borel.engine.problem.secret_and_kernel import POSITIVE_COUNTS
 from borel.errors import NotEnclosed
 from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.intervals import batched
-from borel.numerics.intervals.rounding import U
+from borel.numerics.intervals.rounding import TINY, U
 from borel.numerics.jets import arithmetic
 from borel.probability.normalisation import head_of
 
@@ -106,7 +106,7 @@ class PointMasses(CountMasses):
         off = max(priors.rounding, priors._rounding) + 2 * U
         self.lost = np.zeros(self.size, bool)
         self.log_total = batched.point(np.zeros((self.size, 1)))
-        middle, radius = p.copy(), p * off * (1 + 2.0**-40)
+        middle, radius = p.copy(), p * off * (1 + 2.0**-40) + TINY
         without_denormals(middle, radius)
         self.middle, self.radius = middle, raised(radius)
         self.bounds = raised(np.zeros((self.size, 1)))

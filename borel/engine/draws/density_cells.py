@@ -220,6 +220,7 @@ class DensityCells:
         self.weights = np.zeros((self.size, len(atoms)))
         for k, atom in enumerate(atoms):
             self.weights[:, k] = priors.masses[atom]
+        self._doubt = 2.0**-52 + 2 * priors._rounding  # a mass may have been rounded once more
         self.ends: list[tuple[float, float]] = []
         self._masses: list[Box] = []
         self._lay_out(marks)
@@ -246,8 +247,10 @@ class DensityCells:
             batched.divide(batched.subtract(batched.point(v), batched.point(self.centre)), unit)
             for v in (self.low, self.high)
         ]
-        parts = (np.concatenate([m, self.weights], axis=1).sum(axis=1) for m in self.mass)
-        low, high = parts
+        off = self._doubt * self.weights
+        atoms = self.weights - off, self.weights + off
+        parts = (np.concatenate(p, axis=1) for p in zip(self.mass, atoms, strict=True))
+        low, high = (part.sum(axis=1) for part in parts)
         total: Box = low * (1 - 1e-14), high * (1 + 1e-14)
         before, after = ends
         shape, own = (self.size, len(self.low), DEGREE + 1), len(self.low) * (DEGREE + 1)
@@ -317,8 +320,7 @@ class DensityCells:
         with np.errstate(invalid="ignore"):
             doubt = (loose * (self.high - self.low)).sum(axis=1)
         self.rough = self.lost | ~(doubt <= _ROUGH)
-        # a mass may have been rounded once more
-        atoms = self.weights, self.weights * (2.0**-52 + 2 * self.priors._rounding)
+        atoms = self.weights, self.weights * self._doubt
         mass = middle_and_radius(self.mass)
         mass = tuple(np.concatenate(pair, axis=1) for pair in zip(mass, atoms, strict=True))
         flat = (v.reshape(self.size, -1) for v in (middle, radius))
@@ -346,7 +348,8 @@ class DensityCells:
                 best = largest, edge, mass
             if largest <= _TAIL:
                 break
-        assert best is not None
+        if best is None:
+            raise NotEnclosed("a break or an atom of the priors is too far out")
         _, edge, mass = best
         if not best[0] <= _TAIL and _named(self.priors):
             edge = start + sign * 2.0**_FAR

@@ -456,7 +456,7 @@ class EnclosedDraws(LineLaws):
 def charged_by(priors: Measure) -> np.ndarray | None:
     """Return which labels, or atoms, each of some draws charges; None if there are none."""
     if priors.on.kind == "finite":
-        return np.asarray(priors.probabilities, float) > 0
+        return np.asarray(priors.probabilities) > 0  # a Fraction may be 0 as a float
     if not priors.masses:
         return None
     masses = [np.broadcast_to(priors.masses[a], priors.batch) for a in priors.on.atoms]  # type: ignore[attr-defined]
