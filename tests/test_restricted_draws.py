@@ -238,3 +238,16 @@ def test_what_is_not_there():
             mu=MU,
             sigma=SIGMA,
         )
+
+
+@pytest.mark.parametrize("lower", [38.25, 40.0, 200.0])
+def test_one_law_far_out(lower):
+    """Where floats hold little of the density, or nothing, of a normal law."""
+    prior = bl.normal(mu=0.0, sigma=1.0).restrict(bl.Interval(lower, None))
+    found = bl.pml(prior * LAPLACE)(lower)
+    # E e^(-2 (X - l)) is e^(2 l + 2) Q(l + 2) / Q(l), and the kernel is largest at x = y
+    tail = lambda x: mp.erfc(x / mp.sqrt(2))  # noqa: E731
+    value = mp.log(tail(lower)) - mp.log(tail(lower + 2)) - 2 * lower - 2
+    assert found.lower <= value <= found.upper and found.width <= 1e-8
+    draws = learn(lambda d: normals(d).restrict(UNIT), mu=MU - 30, sigma=SIGMA)
+    assert np.isfinite(draws.one(2).logpdf(np.array([0.0, 0.5]))).all()

@@ -1,5 +1,6 @@
 """Draws of a prior on finitely many numbers, and outcomes that are integers, against mpmath."""
 
+from fractions import Fraction
 from itertools import accumulate, pairwise
 
 import mpmath
@@ -10,7 +11,7 @@ from scipy.special import gammaln
 
 import borel as bl
 from borel.engine.draws import far_integrals, supports
-from borel.errors import NotYet
+from borel.errors import InvalidInput, NotYet
 from borel.priors import posteriors
 
 mp = mpmath.mp
@@ -428,6 +429,26 @@ def test_a_certified_engine_does_not_estimate():
         assert bl.pml(traced)(0.25).status == "certified"
     with bl.options(engine="exact"), pytest.raises(NotYet, match="finite alphabets"):
         bl.pml(traced)(0.25)
+
+
+def test_masses_below_the_least_float():
+    """A Fraction of 1e-400 is charged: f(y|1) = 2 y beside f(y|0) = 1."""
+    least = Fraction(1, 10**400)
+    law = np.array([[1 - least, least]] * 2)
+    on = bl.Finite([0, 1])
+    prior = bl.priors.from_posterior(
+        posterior(p=P[:, :2, 0]), lambda d: bl.pmf(law[: len(d["p"])], on=on)
+    )
+    mech = bl.Mechanism(
+        lambda y, x: np.where(x > 0.5, 2 * y, 1.0), secret=on, outcome=bl.Interval(0, 1)
+    )
+    found = bl.pml(prior * mech).sup().draws
+    assert (found["lower"] <= mp.log(2)).all() and (found["upper"] >= mp.log(2)).all()
+    assert (found["lower"] > 0.693).all()
+    assert np.isposinf(bl.pmc(prior * mech).sup().draws["lower"]).all()
+    binary = bl.Mechanism.from_matrix([[0.5, 0.5], [0.25, 0.75]], secret=on, outcome=bl.Finite(2))
+    with pytest.raises(InvalidInput, match="float64 can hold"):
+        bl.pml(prior * binary).sup()
 
 
 # -- bugs are seen ---------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Draws of a prior with atoms beside a density, against mpmath: the atoms have masses per draw."""
 
+from fractions import Fraction
 from itertools import pairwise
 
 import mpmath
@@ -9,7 +10,7 @@ import xarray as xr
 from oracles import F
 
 import borel as bl
-from borel.errors import InvalidInput
+from borel.errors import InvalidInput, NotYet
 from borel.priors import posteriors
 
 mp = mpmath.mp
@@ -265,6 +266,55 @@ def test_one_mixture_with_atoms():
         bl.mixture([nothing, HOLE], weights=[0.5, 0.5])
     with pytest.raises(InvalidInput, match="on one alphabet"):
         bl.mixture([bl.pmf([1.0], on=bl.Finite([2.0])), bl.uniform(UNIT)], weights=[0.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: bl.Measure(
+            lambda x: 1 + 0 * x,
+            on=bl.Mixed(UNIT, atoms=[0.0]),
+            masses={0.0: Fraction(1, 10**400)},
+        ),
+        lambda: bl.mixture(
+            [bl.mixture([HOLE, bl.uniform(UNIT)], weights=[1e-200, 1.0]), bl.uniform(UNIT)],
+            weights=[1e-200, 1.0],
+        ),
+        lambda: bl.mixture(
+            [bl.mixture([HOLE, bl.uniform(UNIT)], weights=[[1e-200], [1.0]]), bl.uniform(UNIT)],
+            weights=[[1e-200], [1.0]],
+        ),
+    ],
+)
+def test_no_mass_is_lost(make):
+    with pytest.raises(InvalidInput, match="float64 can hold"):
+        make()
+
+
+def test_masses_of_single_precision():
+    """They miss 1 by their rounding, which the laws meant do not."""
+    two = bl.pmf(np.array([0.3 + 5e-8, 0.7], np.float32), on=bl.Finite([0.0, 1.0]))
+    prior = learn(lambda d: bl.mixture([two, bl.uniform(UNIT)], weights=[d["w"], 1 - d["w"]]), w=W)
+    found = bl.pml(prior * NOISE["Laplace"][0])(0.5)
+    for d in range(3):
+        w, p = exact(W[0, d]), mpmath.mpf(3) / 10
+        for a in (p, p + 1e-8):  # of the laws that are 1 in sum
+            law = {0: w * a, 1: w * (1 - a)}, lambda x, w=w: 1 - w
+            low, high = ends(found, d)
+            assert low <= leakage(laplace, law, 0.5, "pml") <= high and high - low <= 1e-6
+
+
+def test_an_atom_too_far_out():
+    prior = learn(
+        lambda d: bl.mixture(
+            [bl.pmf([1.0], on=bl.Finite([1e35])), bl.normal(mu=d["a"])],
+            weights=[d["w"], 1 - d["w"]],
+        ),
+        a=A,
+        w=W,
+    )
+    with bl.options(engine="certified"), pytest.raises(NotYet, match="too far out"):
+        bl.pml(prior * bl.mechanisms.laplace(b=B, secret=bl.Reals()))(0.5)
 
 
 @pytest.mark.truths
