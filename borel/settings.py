@@ -41,7 +41,7 @@ class Options:
     closed_forms : bool
         Whether a mechanism's closed forms are used; switched off, the engine computes alone.
     unit : {"nats", "bits"}
-        In what figures in nats are shown; their ends stay in nats.
+        In what a Bound in nats is printed; its ends, tables and reports stay in nats.
     """
 
     tol: float = 1e-8

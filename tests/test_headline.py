@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import borel as bl
 from borel.audits.headline import ceiling, in_a_sentence, places, verdict, verdicts
 from borel.audits.report import render
-from borel.audits.sampling import SAMPLING, convergence, sampling
+from borel.audits.sampling import SAMPLING, diagnostics_of, sampling
 from borel.audits.table import Row, in_bits, printed, rows, sentence, short
 from borel.probability.bound import Bound
 
@@ -175,6 +175,27 @@ def test_where_a_posterior_leaks_most():
     assert "posterior probability" not in ceiling(found)
 
 
+def test_no_ceiling_where_draws_rule_out_different_secrets():
+    """Secrets 0 and 1, or 1 and 2: LDP log 3 of each, and log 9 of a prior on all three."""
+    rows = [[0.9, 0.1], [0.7, 0.3], [0.1, 0.9]]
+    mech = bl.Mechanism.from_matrix(rows)
+    p = np.zeros((2, 200, 3))
+    p[:, ::2, :2], p[:, 1::2, 1:] = 0.5, 0.5
+    draws = xr.Dataset({"p": (("chain", "draw", "x"), p)}, attrs={"exact_draws": 1})
+    known = bl.priors.from_posterior(draws, lambda draw: bl.pmf(draw["p"], on=bl.Finite(3)))
+    found = audited(known, mechanism=mech, report=["ldp"])
+    assert found.tree[SAMPLING].attrs["same_secrets"] == 0 and ceiling(found) == ""
+    assert audited(learnt(), report=["ldp"]).tree[SAMPLING].attrs["same_secrets"] == 1
+
+
+def test_a_table_and_a_report_are_in_nats_whatever_is_printed():
+    with bl.options(unit="bits"):
+        found = audited()
+        shown = found.table().loc["LDP", "bound"]
+        assert shown == "1.098612289 nats" == found.table().loc["LDP", "bound"]
+        assert "[1.584, 1.585] bits" in render(found)
+
+
 def test_no_ceiling_is_said():
     found = audited(mechanism=bl.Mechanism.from_matrix([[0.5, 0.5], [0.0, 1.0]]))
     assert "There is no ceiling that holds for every prior" in ceiling(found)
@@ -226,12 +247,12 @@ def test_diagnostics_are_arvizs():
 
     draws = np.random.default_rng(1).normal(size=(4, 200, 2)) + np.arange(4)[:, None, None] / 4
     values = xr.DataArray(draws, dims=("chain", "draw", "k"))
-    rhat, bulk, tail = convergence(values)
+    rhat, bulk, tail = diagnostics_of(values)
     ends = [azs.rhat(draws[..., k], chain_axis=0, draw_axis=1) for k in (0, 1)]
     assert rhat == pytest.approx(max(ends), rel=1e-9)
     sizes = [azs.ess(draws[..., k], chain_axis=0, draw_axis=1, method="bulk") for k in (0, 1)]
     assert bulk == pytest.approx(min(sizes), rel=1e-9) and 0 < tail < 800
-    assert np.isnan(convergence(values[:1])).all() and np.isnan(convergence(values * 0)).all()
+    assert np.isnan(diagnostics_of(values[:1])).all() and np.isnan(diagnostics_of(values * 0)).all()
 
 
 def test_the_report_says_how_the_prior_was_learnt():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from borel.audits.sampling import SAMPLING
 from borel.audits.serialisation import from_plain
 from borel.audits.table import qualified, sentence, short
 from borel.engine.figures import LEAKAGES, MeasureWords, in_reports
@@ -132,6 +133,9 @@ def ceiling(audit: AuditFigures) -> str:
         return ""
     context = _context(audit, "ldp")
     if audit.dataset("ldp/draws") is not None:
+        about = audit.tree[SAMPLING].attrs if SAMPLING in audit.tree.children else {}
+        if not about.get("same_secrets"):
+            return ""  # no draw speaks of the secrets that only others have
         bound, context = audit.random("ldp").largest_draw(), {}
     elif context.get("over") == "set":
         context = {"confidence": context.get("confidence", "draws")}

@@ -21,7 +21,7 @@ from borel.audits.plots.envelope_plots import draw_envelope
 from borel.audits.plots.posterior_curves import alpha_curve
 from borel.audits.plots.posterior_plots import draw_alpha
 from borel.audits.plots.svg import inline
-from borel.audits.sampling import SAMPLING, convergence
+from borel.audits.sampling import SAMPLING, diagnostics_of
 from borel.audits.set_audit import worst_case
 from borel.audits.study_key import PARTS
 from borel.audits.table import STATUS_WORDS, about_certificates, in_bits, printed, rows, short
@@ -338,7 +338,7 @@ def _sampled(audit: AuditFigures) -> Sampled | None:
     if not about["exact"]:
         for kind, words in in_reports().items():
             if audit.dataset(f"{kind}/draws") is not None:
-                lines.append((words.label, *convergence(audit.random(kind)._capped())))
+                lines.append((words.label, *diagnostics_of(audit.random(kind)._capped())))
     # a diagnostic is rounded to its worse side
     texts = [
         (str(name), *(_rounded(v, "up" if i == 0 else "down") for i, v in enumerate(numbers)))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import _compat
-from borel.priors.diagnostics import _numbers, _parts
+from borel.engine.draws.enclosed import charged_by
+from borel.priors.diagnostics import convergence, numbers_of, parts_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,13 +34,13 @@ def sampling(learnt: PosteriorPriors, draws: xr.DataTree | None = None) -> xr.Da
     Dataset
         Over ``variable``: ``rhat`` (the largest of its components), ``ess_bulk`` and ``ess_tail``
         (the smallest); NaN where there is nothing to diagnose, as of one chain or of constants.
-        Attributes: ``chains``, ``draws`` (of each), ``exact``, ``divergences`` (-1: not known) and
-        ``data``, in words.
+        Attributes: ``chains``, ``draws`` (of each), ``exact``, ``same_secrets`` (whether all draws
+        charge the same labels or atoms), ``divergences`` (-1: not known) and ``data``, in words.
     """
     import xarray as xr
 
     names = [] if learnt.exact else sorted(learnt._chains.read)
-    found = [convergence(learnt._chains.variables[name]) for name in names]
+    found = [diagnostics_of(learnt._chains.variables[name]) for name in names]
     columns = np.array(found, float).reshape(-1, 3).T
     keys = ("rhat", "ess_bulk", "ess_tail")
     chains, size = learnt.shape
@@ -51,34 +51,39 @@ def sampling(learnt: PosteriorPriors, draws: xr.DataTree | None = None) -> xr.Da
             "chains": chains,
             "draws": size,
             "exact": int(learnt.exact),
+            "same_secrets": int(_same_secrets(learnt)),
             "divergences": _divergences(draws),
             "data": _data(draws),
         },
     )
 
 
-def convergence(values: xr.DataArray) -> tuple[float, float, float]:
+def diagnostics_of(values: xr.DataArray) -> tuple[float, float, float]:
     """Return the worst R-hat, bulk and tail ESS of the components of a variable."""
-    import xarray as xr
-
     nothing = np.nan, np.nan, np.nan
     if values.sizes["chain"] < 2 or values.sizes["draw"] < 4:
         return nothing
     worst = []
-    for part in _parts(values):
-        part = part.transpose("chain", "draw", ...)
-        entries = _numbers(part.values).reshape(*part.shape[:2], -1)
-        moving = np.isfinite(entries).all(axis=(0, 1)) & (np.ptp(entries, axis=(0, 1)) > 0)
-        if not moving.any():
-            continue
-        moved = xr.DataArray(entries[..., moving], dims=("chain", "draw", "entry"))
-        with np.errstate(all="ignore"):  # chains that stay where they began
-            sizes = (_compat.ess_bulk(moved), _compat.ess_tail(moved))
-            worst.append((_compat.rhat(moved).max(), *(size.min() for size in sizes)))
+    for part in parts_of(values):
+        numbers = numbers_of(part.transpose("chain", "draw", ...).values)
+        entries = numbers.reshape(*numbers.shape[:2], -1)
+        found = convergence(entries[..., np.isfinite(entries).all(axis=(0, 1))])
+        if found is not None:
+            worst.append(found)
     if not worst:
         return nothing
     rhat, bulk, tail = np.array(worst, float).T
     return float(rhat.max()), float(bulk.min()), float(tail.min())
+
+
+def _same_secrets(learnt: PosteriorPriors) -> bool:
+    """Return whether all draws charge the same labels or atoms."""
+    seen = set()
+    for _, priors in learnt.blocks():
+        charged = charged_by(priors)
+        if charged is not None:
+            seen |= {row.tobytes() for row in np.atleast_2d(charged)}
+    return len(seen) <= 1
 
 
 def _divergences(draws: xr.DataTree | None) -> int:

@@ -449,7 +449,7 @@ class Bound:
 
         One number stands for ends that agree in ten digits; else the ends are rounded outwards.
         """
-        return self._in_the_unit_shown()._text("")
+        return self._text("")
 
     def __str__(self) -> str:
         """Show the enclosure, its units and its status."""
@@ -485,6 +485,11 @@ class Bound:
         why = f", reason: {self.reason}" if self.reason else ""
         units = "" if found.units == "nats" else f" {found.units}"
         return f"Bound({found._text('')}{units}, {self.status}{extra}{why})"
+
+    def _number(self) -> str:
+        """Return the ends as a verdict shows them: in bits with the word, else without units."""
+        found = self._in_the_unit_shown()
+        return found._text("") + (" bits" if found.units == "bits" else "")
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -662,8 +667,8 @@ class Verdict:
     def __repr__(self) -> str:
         """Show the answer and the figure it was read from."""
         if self.holds is None:
-            return f"Verdict(undecided: {self.reason}, {self.bound.enclosure})"
-        return f"Verdict({self.holds}, {self.bound.enclosure}, {self.bound.status})"
+            return f"Verdict(undecided: {self.reason}, {self.bound._number()})"
+        return f"Verdict({self.holds}, {self.bound._number()}, {self.bound.status})"
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -586,6 +586,9 @@ def test_a_label_that_was_never_drawn_is_counted_or_refused():
         bl.priors.from_counts(drawn, confidence=0.95) * mech
     known = bl.priors.from_counts({**drawn, "s": 0}, confidence=0.95)
     assert bl.pml(known * mech).sup().lower > 3
+    for of in (lambda s: s | s, lambda s: s & s):
+        with pytest.raises(bl.InvalidInput, match="never drawn"):
+            of(bl.priors.from_counts(drawn, confidence=0.95)) * mech
     # who says what the letters are says that there are no others
     stated = bl.priors.from_counts(drawn, confidence=0.95, on=bl.Finite(["n", "m"]))
     assert bl.pml(stated * mech).sup().upper < 1e-9

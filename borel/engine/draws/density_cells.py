@@ -275,7 +275,11 @@ class DensityCells:
         ):
             mass = float(total[0][k]), float(total[1][k])
             if self.priors.conditioned is None:  # else they are divided by what was an estimate
-                require_one(self.priors.density, mass, "learnt * mech", f"one of the draws ({k})")
+                many = self.size > 1
+                what, where = (
+                    ("learnt * mech", f"one of the draws ({k})") if many else ("a prior", "")
+                )
+                require_one(self.priors.density, mass, what, where)
         out = logarithm((np.maximum(total[0], 0.0)[None, :, None], total[1][None, :, None]), 0)
         return batched.settled((out[0][0], out[1][0]))
 
