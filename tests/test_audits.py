@@ -235,10 +235,14 @@ def test_a_continuous_release_is_an_estimate_and_says_so():
 
 @pytest.mark.slow
 def test_a_figure_that_is_not_in_this_version_does_not_stop_the_audit():
-    unit = bl.Interval(0, 1)
-    mech = bl.Mechanism(lambda y, x: x * (1 - x) ** y, secret=unit, outcome=bl.Integers(0, None))
+    square = bl.Interval(0, 1) * bl.Interval(0, 1)
+
+    def failures(y, x):
+        return (1 - x[0] * x[1]) * (x[0] * x[1]) ** y
+
+    mech = bl.Mechanism(failures, secret=square, outcome=bl.Integers(0, None))
     with bl.options(budget=1, engine="certified"):
-        audit = bl.load(bl.audit(bl.uniform(unit) * mech))
+        audit = bl.load(bl.audit(bl.uniform(square) * mech))
     assert "pml" in audit
     assert "not yet in this version" in audit.missing["mutual_information"]
     with pytest.raises(KeyError, match="not yet in this version"):

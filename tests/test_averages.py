@@ -635,3 +635,21 @@ def test_an_uncertain_prior_answers_for_itself():
 
     made = Joint(Draws(), bl.Mechanism.from_matrix([[1, 0], [0, 1]]))
     assert bl.total_variation(made) == ("f_information", "total_variation")
+
+
+def test_mutual_information_where_masses_are_below_the_least_float():
+    r"""Geometric counts: (1 - x)^y is no float64 on much of the interval.
+
+    :math:`E \log X + E\, Y \log(1 - X) = -\pi^2/6`, and P{Y = y} = 1 / ((y + 1)(y + 2)), of which
+    the sum of log((y + 1)(y + 2)) / ((y + 1)(y + 2)) is taken up to n and beyond by an integral.
+    """
+    unit, n = bl.Interval(0, 1), 10**5
+    mech = bl.Mechanism(lambda y, x: x * (1 - x) ** y, secret=unit, outcome=bl.Integers(0, None))
+    with bl.options(budget=1):
+        found = bl.mutual_information(bl.uniform(unit) * mech)
+    k = np.arange(1.0, n) * np.arange(2.0, n + 1)
+    truth = math.fsum(np.log(k) / k) + 2 * (math.log(n) + 1) / n - math.pi**2 / 6
+    assert found.lower < truth < found.upper
+    with bl.options(budget=1, engine="certified"):
+        found = bl.mutual_information(bl.uniform(unit) * mech)
+    assert found.status == "undecided" and truth - 0.01 < found.lower < truth < found.upper

@@ -50,6 +50,12 @@ def entropy_of(surface: Surface) -> Surface:
     return out
 
 
+def most_entropy(log: np.ndarray) -> np.ndarray:
+    """Return what -u log u is at most for log u <= t <= 0: 1/e, and 2/e e^(t/2) as for sqrt(u)."""
+    root = batched.exp(batched.point(log / 2))[1]
+    return np.where(root < 0.5, 2 * _MOST * root * (1 + 4 * U) + TINY, _MOST)
+
+
 class OutcomeInformation(OutcomeLaw):
     """What boxes of outcomes add to mutual information, as the means of `Lines`."""
 
@@ -63,7 +69,7 @@ class OutcomeInformation(OutcomeLaw):
         half, reach, n = found.half, found.reach, len(low)
         lines = super()._read(found, cells, low, high)
         ys = Outcomes(low, high, low + (high - low) / 2, 2, found.shift)
-        inner = marginals(cells, integrals(self.entropy, ys, cells, _MOST))
+        inner = marginals(cells, integrals(self.entropy, ys, cells, most_entropy))
         per = batched.exp(batched.negative(found.total))
         density = [batched.multiply(_row(found.value, k), per) for k in range(3)]
         own = [batched.multiply(_row(inner, k), per) for k in range(3)]
@@ -129,7 +135,7 @@ def at_points(
         batched.multiply(_row(marginals(cells, found), 0), per)
         for found in (
             integrals(surface, at, cells),
-            integrals(entropy_of(surface), at, cells, _MOST),
+            integrals(entropy_of(surface), at, cells, most_entropy),
         )
     )
     value = _eta([density], np.zeros(len(ys)))[0]

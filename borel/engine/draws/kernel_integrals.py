@@ -40,13 +40,19 @@ from borel.numerics.intervals import batched
 from borel.numerics.jets import arithmetic
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from borel.numerics.intervals.batched import Box
+
+    Most = Callable[[np.ndarray], np.ndarray]
 
 NODES = DEGREE
 _LANES = 24_000
 _SMALL = 1e-12
 """Errors of the kernel, in units of its supremum, that are small enough."""
 _ROUNDS = 40
+_PIECES = 10 * _LANES
+"""Cells are not cut into more pieces than that, for so many outcomes as are done at a time."""
 _EPS = 2.0**-52
 
 
@@ -169,12 +175,12 @@ def largest_product() -> float:
 
 
 def integrals(
-    surface: Surface, ys: Outcomes, cells: DensityCells | CountMasses, most: float = math.inf
+    surface: Surface, ys: Outcomes, cells: DensityCells | CountMasses, most: Most | None = None
 ) -> Integrals:
     """Enclose the integrals for boxes of outcomes: polynomials of degree 2; for points, numbers.
 
-    Another function than f(y|x) e^-shift, which is not negative, may have a number that it never
-    exceeds, and has no logarithm here.
+    Another function of f(y|x) e^-shift, one that is not negative, comes with what it is at most
+    where the logarithm of f(y|x) e^-shift is at most a number.
     """
     if isinstance(cells, CountMasses):
         with np.errstate(all="ignore"):
@@ -190,7 +196,7 @@ def integrals(
     return Integrals(middle, radius, *(np.concatenate([p[i] for p in parts]) for i in (2, 3, 4)))
 
 
-def _some(surface: Surface, ys: Outcomes, cells: DensityCells, most: float) -> Integrals:
+def _some(surface: Surface, ys: Outcomes, cells: DensityCells, most: Most | None) -> Integrals:
     n, k = len(ys.low), len(cells.low)
     sums = Sums(ys, cells)
     key = np.arange(n * k)
@@ -202,7 +208,8 @@ def _some(surface: Surface, ys: Outcomes, cells: DensityCells, most: float) -> I
         x = boxes(a[:, None], b[:, None], 0, NODES)
         found = program.run(surface.inputs(x, at, shift), NODES, start=a)
         count = len(key)
-        value = _within(wide(arithmetic.entry(found.jet, 0), count), most)
+        top = _top(surface, a[:, None], b[:, None], at, shift, most)
+        value = _within(wide(arithmetic.entry(found.jet, 0), count), top)
         high = wide(arithmetic.entry(found.jet, NODES), count)
         length = batched.subtract(batched.point(b), batched.point(a))
         scale = power(batched.multiply(length, batched.point(np.array(0.5))), NODES)[1]
@@ -215,7 +222,7 @@ def _some(surface: Surface, ys: Outcomes, cells: DensityCells, most: float) -> I
         again = (rough > _SMALL) & ~(rough * length[1] <= _SMALL * 0.1) & (a < cut) & (cut < b)
         if ys.order:  # a piece in which kinks move about, as narrow as the box, is as good as it is
             again &= ~((b - a) <= (ys.high - ys.low)[index]) | (error <= spread)
-        if turn == _ROUNDS - 1:
+        if turn == _ROUNDS - 1 or 2 * again.sum() > _PIECES:
             again[:] = False
         known = (error, flat, spread)
         _take(surface, sums, found.decisions, key, a, b, known, ~again, first=turn == 0)
@@ -249,20 +256,31 @@ def _kernel_at(surface: Surface, ys: Outcomes, points: np.ndarray) -> tuple[np.n
     return middle, radius
 
 
-def _within(value: Box, most: float) -> Box:
-    """Return the values of a function that is not negative and at most a number."""
+def _top(surface: Surface, a, b, at: Box, shift: np.ndarray, most: Most | None) -> Any:
+    """Return what a function of the kernel is at most, between secrets."""
+    if most is None:
+        return math.inf
+    at = at[0][:1], at[1][:1]
+    found = surface.log.run(surface.inputs(boxes(a, b, 0, 0), at, shift))
+    log = wide(arithmetic.entry(found.jet, 0), len(shift))
+    return most(batched.subtract(log, batched.point(shift))[1])
+
+
+def _within(value: Box, most: Any) -> Box:
+    """Return the values of a function that is not negative and at most some numbers."""
     high = np.where(np.isnan(value[1]), np.inf, value[1])
     return np.maximum(value[0], 0.0), np.minimum(high, most)
 
 
-def _at_points(surface: Surface, ys: Outcomes, counts: CountMasses, most: float) -> Integrals:
+def _at_points(surface: Surface, ys: Outcomes, counts: CountMasses, most: Most | None) -> Integrals:
     """Return the kernel at the points of a head, and what it is at most beyond."""
     n, index = len(ys.low), np.arange(len(ys.low))
     middle, radius = _kernel_at(surface, ys, counts.points)
     ends = _outcomes(Outcomes(ys.low, ys.high, ys.centre, 1, ys.shift), index)
     top = over_rest(surface, (ends[0][0], ends[1][0]), n, 1.0, counts.ends)
-    scaled = batched.exp(batched.subtract(batched.point(top), batched.point(ys.shift)))[1]
-    scaled = np.where(np.isnan(scaled), np.inf, scaled) if most == math.inf else most
+    log = batched.subtract(batched.point(top), batched.point(ys.shift))
+    scaled = batched.exp(log)[1] if most is None else most(log[1])
+    scaled = np.where(np.isnan(scaled), np.inf, scaled)
     error = np.where(np.isneginf(top), 0.0, scaled)[:, None]
     known = np.isfinite(radius).all(axis=(0, 2)) & np.isfinite(error[:, 0])
     lost = np.logical_not(known)
@@ -272,13 +290,15 @@ def _at_points(surface: Surface, ys: Outcomes, counts: CountMasses, most: float)
 
 
 def _at_end(
-    surface: Surface, ys: Outcomes, a: float, b: float, most: float
+    surface: Surface, ys: Outcomes, a: float, b: float, most: Most | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the kernel between secrets, as a number for each box of outcomes, and its error."""
     n, index = len(ys.low), np.arange(len(ys.low))
     x = boxes(np.full((n, 1), a), np.full((n, 1), b), 0, 1)
-    found = surface.programs(ys.shift)[0].run(surface.inputs(x, _outcomes(ys, index), ys.shift), 1)
-    return middle_and_radius(_within(wide(arithmetic.entry(found.jet, 0), n), most))
+    at = _outcomes(ys, index)
+    found = surface.programs(ys.shift)[0].run(surface.inputs(x, at, ys.shift), 1)
+    top = _top(surface, np.full((n, 1), a), np.full((n, 1), b), at, ys.shift, most)
+    return middle_and_radius(_within(wide(arithmetic.entry(found.jet, 0), n), top))
 
 
 def _outcomes(ys: Outcomes, index: np.ndarray) -> Box:

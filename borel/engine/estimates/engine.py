@@ -433,7 +433,8 @@ class EstimateEngine(LawMeasures):
         found = np.where(marginal > 0, found, 0.0)
         total = float(np.sum(marginal * found))
         left = 0.0 if whole else max(0.0, 1.0 - float(marginal.sum()))
-        error = 1e-9 * (1 + abs(total)) + left * float(np.max(found, initial=1.0))
+        # beyond the head a divergence may go on growing as slowly as a logarithm
+        error = 1e-9 * (1 + abs(total)) + 2 * left * float(np.max(found, initial=1.0))
         about: dict[str, Any] = {"units": f.units, "assumptions": self.assumptions}
         if not np.isfinite(total):
             return Bound.undecided(reason=f"it looks infinite; {self.reason}", **about)
