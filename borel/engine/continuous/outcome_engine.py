@@ -24,9 +24,11 @@ from borel.engine.kernels.outcome_regions import Regions
 from borel.engine.kernels.rows import Rows
 from borel.engine.kernels.tail_entropy import FarEntropy
 from borel.engine.problem import reduced_joint
+from borel.engine.problem.kernel_normalisation import power_total
 from borel.engine.problem.refinement import refine
 from borel.errors import BudgetSpent, NotEnclosed, NotYet
 from borel.numerics.balls.arithmetic import log_ends
+from borel.numerics.graphs.graph import GraphBuilder
 from borel.numerics.intervals.rounding import fraction_down, fraction_up
 from borel.probability.alphabets import Interval, Mixed
 from borel.probability.bound import Bound
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from borel.engine.problem.thresholds import Threshold
+    from borel.numerics.graphs.graph import Graph
     from borel.probability.generators import Generator
     from borel.probability.joint import Joint
 
@@ -63,11 +66,34 @@ class CertifiedOutcomes(CertifiedEngine):
         self.atoms = np.array(outcome.atoms if isinstance(outcome, Mixed) else (), float)
         known = self.joint.mechanism.closed_forms.log_marginal(self.joint)
         self.theorem = () if known is None else (known[1],)
-        self.log_marginal_graph = None if known is None else known[0]
+        self.log_marginal_graph = self._constant() if known is None else known[0]
         self.bands = Bands(Marginal(self.surface, self.log_marginal_graph))
         spread = self.surface.spread
         far = None if spread is None else Marginal(spread, self.log_marginal_graph)
         self.far_bands = None if far is None else Bands(far)
+
+    @cached_property
+    def near_zero(self) -> tuple[Bands, int] | None:
+        """What the leakage of outcomes near 0 is of, where the kernel is singular; of a root."""
+        found = self.surface.near_zero
+        return None if found is None else (Bands(Marginal(found[0])), found[1])
+
+    def _constant(self) -> Graph | None:
+        """Return log f_Y where that is one number: for copula densities and a uniform prior."""
+        prior, density = self.joint.prior, self.joint.mechanism.density
+        if density is None or self.joint.mechanism.masses:
+            return None
+        if (prior.family or ("",))[0] != "uniform" or prior.on != density.alphabets["x"]:
+            return None
+        if (total := power_total(density, "x")) is None:
+            return None
+        value, b = total / Fraction(self.secret.upper[0]), GraphBuilder()
+        above, below = float(value.numerator), float(value.denominator)
+        rest = float(value.numerator - Fraction(above))
+        if above <= 0 or (Fraction(above) + Fraction(rest)) / Fraction(below) != value:
+            return None
+        whole = b.add("add", b.constant(above), b.constant(rest))
+        return b.graph(b.add("log", b.add("divide", whole, b.constant(below))), ("y",))
 
     @cached_property
     def regions(self) -> Regions:

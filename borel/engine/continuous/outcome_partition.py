@@ -136,9 +136,13 @@ class Partition:
                 for one in self._rests(low[k], high[k]):
                     more = one.bounds(self.kind, float(low[k]), float(high[k]))
                     out[[3, 5, 7], k] = np.minimum(out[[3, 5, 7], k], more)
-            found, off = self._far(float(low[k]), float(high[k])), self.engine.secret.miss
-            out[0, k] = max(out[0, k], found[0] - off)
-            out[1, k] = min(out[1, k], found[1] + off)
+            for found in (
+                self._far(float(low[k]), float(high[k])),
+                self._near_zero(low[k], high[k]),
+            ):
+                off = self.engine.secret.miss
+                out[0, k] = max(out[0, k], found[0] - off)
+                out[1, k] = min(out[1, k], found[1] + off)
             if math.isfinite(out[1, k]):
                 factor = math.exp(min(out[1, k], 700.0)) * (1 + 1e-14)
                 out[5, k] = min(out[5, k], out[1, k] * out[3, k] * (1 + 1e-15))
@@ -157,6 +161,16 @@ class Partition:
             return leakage_far_out.leakage(engine.surface, self.kind, low, high)
         # f_Y is between the extremes of f(y|x): no leakage is more than their ratio
         return 0.0, leakage_far_out.leakage(one.surface, "ldp", low, high)[1]
+
+    def _near_zero(self, low: float, high: float) -> tuple[float, float]:
+        """Enclose the leakage on a box of outcomes near 0 where the kernel is singular."""
+        if self.engine.near_zero is None or not 0 <= 4 * low < high < math.inf:
+            return 0.0, math.inf
+        bands, root = self.engine.near_zero
+        low, high = low ** (1 / root) * (1 - 2.0**-48), high ** (1 / root) * (1 + 2.0**-48)
+        at = np.array([low]), np.array([high])
+        found = bands.evaluate(self.kind, *at, tol=self._tol, deadline=self.engine.deadline())
+        return max(float(found.lower[0]), 0.0), float(found.upper[0])
 
     def _rests(self, low: float, high: float) -> list[Any]:
         """Return what bounds the means over a box at an end of the outcomes."""

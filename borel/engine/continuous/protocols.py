@@ -37,6 +37,11 @@ class OutcomeEngine(WithMasses, Protocol):
         ...
 
     @property
+    def near_zero(self) -> Any:
+        """What the leakage of outcomes near 0 is of, where the kernel is singular; of a root."""
+        ...
+
+    @property
     def far_means(self) -> Any:
         """Bounds of means over half-lines of outcomes."""
         ...

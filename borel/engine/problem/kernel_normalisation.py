@@ -25,7 +25,7 @@ from borel.engine.problem.secret_and_kernel import log_graph
 from borel.errors import NotEnclosed
 from borel.numerics.balls.interpreter import is_number
 from borel.numerics.balls.parametric_integral import miss, plans
-from borel.numerics.graphs import rewrite
+from borel.numerics.graphs import power_integrals, rewrite
 from borel.numerics.graphs.dependence import through
 from borel.numerics.graphs.graph import Graph
 from borel.numerics.intervals import interpreter
@@ -38,6 +38,8 @@ from borel.probability.kernel_totals import plain, totals_of
 from borel.probability.normalisation import Normalisation
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from borel.probability.density import Density
     from borel.probability.measure import Measure
     from borel.probability.mechanism import Mechanism
@@ -85,6 +87,12 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     if not isinstance(line, Interval) or mechanism.masses:
         return None
     dim = mechanism.secret.dim
+    if not prior.masses and prior.on.kind == "continuous":  # no secret is 0
+        total = power_total(mechanism.density, "y")
+        if total is not None:
+            ends = float(total), float(total)
+            require_one(mechanism.density, ends, repr(mechanism), "every x")
+            return _known(abs(float(total - 1)), "integral", "of powers, exactly")
     names = ("x",) if dim == 1 else tuple(f"x{i}" for i in range(dim))
     try:
         graph = log_graph(mechanism.density)
@@ -110,6 +118,24 @@ def _proved(mechanism: Mechanism, prior: Measure) -> Normalisation | None:
     except NotEnclosed:
         pass
     return None
+
+
+def power_total(density: Density, argument: str) -> Fraction | None:
+    """Return the integral over (0, h) of a kernel that is a sum of powers, if it is one number.
+
+    Over y it is the mass of all outcomes, for every secret; over x, f_Y for a prior that is 1.
+    """
+    if density.graph is None or density.log or set(density.alphabets) != {"y", "x"}:
+        return None
+    ranges = ranges_of(density)
+    line = density.alphabets[argument]
+    if not isinstance(line, Interval) or line.lower != 0 or math.isinf(line.upper):
+        return None
+    if set(ranges) != {"y", "x"} or any(low < 0 for low, _ in ranges.values()):
+        return None
+    graph = rewrite.simplified(density.graph)
+    total = power_integrals.integral(graph, argument, float(line.upper))
+    return total if total is not None and _nonnegative(density, "the kernel") else None
 
 
 def _kept(mechanism: Mechanism, prior: Measure) -> Normalisation | None:

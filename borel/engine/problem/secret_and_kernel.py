@@ -16,7 +16,7 @@ from borel.engine.problem.prior_normalisation import miss, positive
 from borel.engine.problem.prior_positivity import positive_on, prover
 from borel.engine.problem.truncated_prior import assumed, head_of_prior, trimmed
 from borel.errors import NotEnclosed
-from borel.numerics.graphs import float64, rewrite
+from borel.numerics.graphs import float64, powers, rewrite
 from borel.numerics.graphs.branch_points import branch_points
 from borel.numerics.graphs.operations import COMPARISONS, STEPS
 from borel.numerics.intervals import interpreter
@@ -24,6 +24,7 @@ from borel.numerics.intervals.rounding import Enclosure
 from borel.numerics.jets import arithmetic
 from borel.numerics.jets.interpreter import Program
 from borel.probability.alphabets import Integers, Interval, Mixed
+from borel.probability.density import ranges_of
 from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
@@ -299,7 +300,19 @@ def log_graph(density: Density) -> Graph:
         raise NotEnclosed(f"it could not be traced ({density.opaque})")
     if density.log:
         return rewrite.simplified(density.graph)
-    return rewrite.log_of(density.graph, prover(density))
+    graph = powers.cleared(rewrite.simplified(density.graph), above_zero(density))
+    return rewrite.log_of(graph, prover(density))
+
+
+def above_zero(density: Density) -> set[str]:
+    """Return the inputs of a density that are positive but on a null set."""
+    ranges = ranges_of(density)
+    return {
+        name
+        for argument, alphabet in density.alphabets.items()
+        for name, factor in zip(density.graph_names(argument), alphabet.factors, strict=True)
+        if factor.kind == "continuous" and ranges[name][0] >= 0
+    }
 
 
 class Surface:
@@ -368,9 +381,21 @@ class Surface:
         """Return a kernel of another graph, that of its logarithm, and perhaps another secret."""
         out = object.__new__(Surface)
         out._density = self._density
-        out.spread = None
+        out.spread = out.near_zero = None
         out._read(graph, secret)
         return out
+
+    @cached_property
+    def near_zero(self) -> tuple[Surface, int] | None:
+        """The kernel without a factor of y alone that is singular at 0, for outcomes t^n of a t."""
+        if self._density is None or self._density.log or self._density.graph is None:
+            return None
+        positive = above_zero(self._density)
+        graph = rewrite.simplified(self._density.graph)
+        found = powers.regular(graph, positive, "y") if "y" in positive else None
+        if found is None:
+            return None
+        return self.of(rewrite.log_of(found[0], prover(self._density)), self.secret), found[1]
 
     @property
     def logs(self) -> list[Program]:

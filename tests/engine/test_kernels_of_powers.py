@@ -1,0 +1,203 @@
+"""Kernels that are sums of powers, written by hand: Clayton's copula, and poles at an outcome of 0.
+
+Truths are the closed forms of Example 9, and integrals in mpmath.
+"""
+
+import random
+from fractions import Fraction as F
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import borel as bl
+from borel.engine.problem.kernel_normalisation import statement
+from borel.numerics.graphs import float64, powers
+from borel.numerics.graphs.power_integrals import integral
+from borel.numerics.graphs.rewrite import simplified
+from borel.numerics.graphs.trace import trace
+
+UNIT = bl.Interval(0, 1)
+
+
+def clayton(eta, theta):
+    def density(y, x):
+        inner = x**-theta + y**-theta - 1
+        return eta + (1 - eta) * (1 + theta) * (x * y) ** (-theta - 1) * inner ** (-1 / theta - 2)
+
+    return density
+
+
+def root_pole(y, x):
+    return (1 - x) + x / (2 * np.sqrt(y))
+
+
+def joint(density, prior=None, secret=UNIT):
+    mech = bl.Mechanism(density, secret=secret, outcome=UNIT)
+    return (bl.uniform(secret) if prior is None else prior) * mech
+
+
+def holds(found, truth, width=1e-8):
+    assert found.status == "certified"
+    with mp.workdps(30):
+        assert mp.mpf(found.lower) <= truth <= mp.mpf(found.upper)
+    assert found.width <= width
+
+
+def largest(eta, theta, y):
+    """Return the supremum over x of the kernel, by Example 9."""
+    power, edge = y**theta, (1 + theta) / (1 + 2 * theta)
+    if power > edge:
+        return eta + (1 - eta) * (1 + theta) * power
+    return eta + (1 - eta) * theta * edge ** (2 + 1 / theta) / (y * (1 - power))
+
+
+@pytest.mark.parametrize(("eta", "theta"), [(0.5, 1.0), (0.3, 0.5), (0.25, 2.0), (0.75, 1)])
+def test_clayton_by_hand(eta, theta):
+    made = joint(clayton(eta, theta))
+    with mp.workdps(30):
+        e, t = mp.mpf(eta), mp.mpf(theta)
+        holds(bl.pmc(made).sup(), mp.log(1 / e))
+        for y in (0.01, 0.3, 0.9):
+            holds(bl.pml(made)(y), mp.log(largest(e, t, mp.mpf(y))))
+            holds(bl.pmc(made)(y), mp.log(1 / e))
+    assert bl.pml(made).sup().lower == np.inf
+    assert bl.pml(made).sup().status == "certified"
+
+
+@pytest.mark.slow
+def test_a_tail_and_a_mean_of_clayton_by_hand():
+    """P{PML > 0.7} is the length of {y: 1/2 + c*(y) / 2 > e^0.7}, with theta = 1."""
+    made = joint(clayton(0.5, 1.0))
+    with mp.workdps(30):
+        level = 2 * mp.exp(mp.mpf(0.7)) - 1  # of c*: more than 2, so below y = 2/3
+        # 8 / (27 y (1 - y)) = level; the other root is above 2/3, where the supremum is 2 y < level
+        length = (1 - mp.sqrt(1 - mp.mpf(32) / (27 * level))) / 2
+        assert length < mp.mpf(1) / 3
+        holds(bl.pml(made).tail(0.7), length)
+        mean = mp.quad(lambda y: mp.log(largest(mp.mpf(0.5), mp.mpf(1), y)), [0, 0.1, 2 / 3, 1])
+        holds(bl.pml(made).mean(), mean)
+    assert bl.pmc(made).tail(0.7).upper == 0
+
+
+def test_a_pole_at_an_outcome_of_0():
+    """PML goes to log 2 as y goes to 0: f = 1 - x + x / (2 sqrt y), largest at x = 1 below 1/4."""
+    made = joint(root_pole)
+    with mp.workdps(30):
+        holds(bl.pml(made).sup(), mp.log(2))
+        mean = mp.quad(
+            lambda y: (
+                (mp.mpf(1) / 2 + 1 / (4 * mp.sqrt(y)))
+                * mp.log(max(1, 1 / (2 * mp.sqrt(y))) / (mp.mpf(1) / 2 + 1 / (4 * mp.sqrt(y))))
+            ),
+            [0, 0.001, 0.05, 0.25, 1],
+        )
+        holds(bl.pml(made).mean(), mean)
+    assert bl.pmc(made).sup().lower == np.inf
+
+
+def test_poles_under_other_priors_and_powers():
+    """A mixture of laws with densities a y^(a - 1): near 0 that of the least a is all there is."""
+
+    def density(y, x):
+        return (1 - x) * y**-0.25 * 0.75 + x * y**-0.75 / 4
+
+    for prior, mean in ((bl.uniform(UNIT), F(1, 2)), (bl.beta(alpha=2.0, beta=5.0), F(2, 7))):
+        found = bl.pml(joint(density, prior)).sup()
+        # at 0 the ratio is 1 / E X; at 1, where x = 0 is the largest, 3/4 / (3/4 - E X / 2)
+        at_zero, at_one = 1 / mean, F(3, 4) / (F(3, 4) - mean / 2)
+        with mp.workdps(30):
+            holds(
+                found, mp.log(max(mp.mpf(v.numerator) / v.denominator for v in (at_zero, at_one)))
+            )
+
+
+# -- the algebra ----------------------------------------------------------------------------------
+
+GRAPHS = {
+    "clayton": clayton(0.5, 1.0),
+    "clayton 1/2": clayton(0.25, 0.5),
+    "pole": root_pole,
+    "other operations": lambda y, x: (np.exp(-x * y) / x + 1 / y) ** -0.5 * x * (x - 1 / y),
+    "differences": lambda y, x: (1 / x + 1) ** 2 / (1 / y - x) ** 3 - 2 / x,
+    "squares": lambda y, x: (3 / x - 2 / y) ** 2 * np.sqrt(x * y),
+    "of a square": lambda y, x: np.sqrt((1 / x - 1 / y) ** 2) + x,
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_cleared_graphs_are_the_same_function(name):
+    graph = simplified(trace(GRAPHS[name], ("y", "x"), ()))
+    cleared = powers.cleared(graph, {"x", "y"})
+    found = powers.regular(graph, {"x", "y"}, "y")
+    rng = random.Random(7)
+    common = []
+    x0 = 0.3
+    for _ in range(50):
+        x, y = rng.uniform(0.01, 2), rng.uniform(0.01, 2)
+        value = float(float64.evaluate(graph, {"x": x, "y": y}))
+        other = float(float64.evaluate(cleared, {"x": x, "y": y}))
+        assert np.isnan(value) == np.isnan(other)
+        assert np.isnan(value) or abs(other - value) <= 1e-9 * max(1, abs(value))
+        if found is None:
+            continue
+        # without the common factor, ratios of two secrets stay
+        of, root = found
+        pair = [float(float64.evaluate(of, {"x": v, "y": y ** (1 / root)})) for v in (x, x0)]
+        truth = [float(float64.evaluate(graph, {"x": v, "y": y})) for v in (x, x0)]
+        if not np.isnan([*pair, *truth]).any() and abs(truth[1]) > 1e-3:
+            common.append(abs(pair[0] * truth[1] - pair[1] * truth[0]) / abs(truth[1]))
+            assert common[-1] <= 1e-6 * max(1, abs(pair[0]))
+    assert (cleared != graph) == (name != "of a square")
+
+
+@pytest.mark.parametrize(
+    ("density", "upper", "truth"),
+    [
+        (clayton(0.0, 1.0), 1.0, F(1)),
+        (clayton(0.5, 0.25), 1.0, F(1)),
+        (clayton(0.5, 2.0), 1.0, F(1)),
+        (lambda y, x: 1 + 0.5 * (1 - 2 * x) * (1 - 2 * y), 1.0, F(1)),
+        (lambda y, x: 1.25 * clayton(0.0, 1.0)(y, x), 1.0, F(5, 4)),
+        (lambda y, x: y**3, 2.0, F(4)),
+        (lambda y, x: x / (x + y) ** 2, 1.0, None),  # 1 / (1 + x)
+        (lambda y, x: y**-1.0, 1.0, None),
+        (lambda y, x: y * np.exp(-x), 1.0, None),
+        (clayton(0.5, 1.0), 0.5, None),
+        (clayton(0.5, 0.3), 1.0, None),  # -1 / 0.3 - 2 is no number that cancels
+        (lambda y, x: -2 * y**-2 * (1 / x - 1 / y) ** -3, 1.0, None),  # a pole inside
+    ],
+)
+def test_integrals_of_powers(density, upper, truth):
+    graph = simplified(trace(density, ("y", "x"), ()))
+    assert integral(graph, "y", upper) == truth
+    if truth is not None:
+        with mp.workdps(15):
+            for x in map(mp.mpf, (0.2, 0.9)):
+                found = mp.quad(lambda y, x=x: density(y, x), [0, 0.01, 0.2, upper])
+                assert abs(found - mp.mpf(truth.numerator) / truth.denominator) < 1e-6
+
+
+def test_a_copula_that_misses_1_is_refused():
+    with pytest.raises(bl.InvalidInput, match="integra"):
+        bl.pml(joint(lambda y, x: 1.01 * clayton(0.0, 1.0)(y, x))).sup()
+
+
+def test_marginals_are_no_number_under_other_priors():
+    """f_Y = 1 is of the uniform prior alone."""
+    made = joint(clayton(0.5, 1.0), bl.beta(alpha=2.0, beta=2.0))
+    found = bl.pml(made)(0.5)
+    with mp.workdps(20):
+        f = clayton(mp.mpf(0.5), mp.mpf(1))
+        marginal = mp.quad(lambda x: 6 * x * (1 - x) * f(mp.mpf(0.5), x), [0, 0.1, 0.5, 1])
+        truth = mp.log(largest(mp.mpf(0.5), mp.mpf(1), mp.mpf(0.5)) / marginal)
+    holds(found, truth)
+    finite = bl.pmf([0.5, 0.5], on=bl.Finite([0.25, 0.75]))
+    mech = bl.Mechanism(clayton(0.5, 1.0), secret=UNIT, outcome=UNIT)
+    assert statement(mech, finite).proved
+    holds(bl.pmc(finite * mech)(0.5), mp.log(_mean_over_least()))
+
+
+def _mean_over_least():
+    values = [clayton(0.5, 1.0)(mp.mpf(0.5), mp.mpf(x)) for x in (0.25, 0.75)]
+    return sum(values) / 2 / min(values)
