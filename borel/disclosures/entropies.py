@@ -1,0 +1,674 @@
+r"""Min-entropy of the secret and of its attributes, before and after a release.
+
+With w_y(x) = p(x) f(y|x), a = sum of P(u|x) w_y(x) and b = sum of (1 - P(u|x)) w_y(x), the posterior
+probability of u is a / (a + b), which is monotone in a and in b. Where that cannot be had, as for
+the infimum over the outcomes of densities, two inequalities bound it, almost surely in y:
+
+.. math::
+    P_{U|Y=y}(u) \le P_U(u)\, e^{\ell(X \to y)}, \qquad
+    1 - P_{U|Y=y}(u) \ge (1 - P_U(u))\, e^{-\Lambda(X \to y)}.
+
+The first is (A.2) of the paper; the second is the same for pointwise maximal cost: the probability
+of no event, here that U is not u, falls by more than e^Lambda.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from borel.adversaries.beliefs import FLOATS, Beliefs, ends, law
+from borel.disclosures.attributes import Attribute, about_entry, charged, mixture, of_secret
+from borel.engine.finite.law_engine import OUTSIDE
+from borel.errors import InvalidInput, NotYet
+from borel.figures.dispatch import require_joint
+from borel.figures.leakage import information_density, pmc, pml
+from borel.numerics.balls.arithmetic import ball, rational_ends
+from borel.numerics.intervals.rounding import log_fraction
+from borel.priors.sets import PriorSet
+from borel.probability.alphabets import Finite
+from borel.probability.arrays import carried, shown
+from borel.probability.bound import Bound, Ratio, weakest
+from borel.probability.density import probe
+from borel.probability.normalisation import head_of, Normalisation
+from borel.probability.joint import Joint
+from borel.probability.measure import Measure
+from borel.probability.mechanism import Mechanism
+
+_ONE = Fraction(1)
+_TURNS = 64
+_POINTS = 401
+_S = Fraction(1, 16)
+_SLACK = Fraction(1, 2**40)
+"""What the rounding of weights and of totals of densities may change, relatively, and more."""
+NORMALISED_GIVEN = "the prior given the event is normalised to the rounding of floats"
+_FEW = 16
+"""The infimum over outcomes with a density is computed for attributes of up to so many values."""
+
+
+def min_entropy(prior: Any, U: Any = None) -> Bound:
+    r"""Return the min-entropy of the secret, or of an attribute of it.
+
+    .. math:: H_\infty(P_U) = -\log \max_u P_U(u)
+
+    Parameters
+    ----------
+    prior : Measure, PriorSet or Joint
+        The law of the secret; of a joint, its prior. Over a set of priors the least is returned:
+        with ``bl.priors.from_counts`` or ``bl.table`` it holds with their confidence.
+    U : optional
+        The attribute, as for `bl.attribute`; None for the secret itself. On an alphabet that is not
+        finite, a function of the secret to False and True, written with NumPy.
+
+    Returns
+    -------
+    Bound
+        In nats; exact where the probabilities are, with an exact ``ratio`` (1 / max P) for
+        Fractions. ``witness["u"]`` is a likeliest value. Infinite for the secret itself if no point
+        has positive probability.
+
+    Raises
+    ------
+    InvalidInput
+        Something that is no law, or no attribute.
+    NotYet
+        A posterior over priors; attributes of more values on an alphabet that is not finite.
+
+    References
+    ----------
+    Saeidian, Cervia, Oechtering, Skoglund, "Rethinking Disclosure Prevention with Pointwise
+    Maximal Leakage", Definition 2.1.
+
+    Examples
+    --------
+    >>> from fractions import Fraction as F
+    >>> import borel as bl
+    >>> min_entropy(bl.pmf([F(1, 2), F(1, 4), F(1, 4)]), {1, 2}).ratio.lower
+    Fraction(2, 1)
+    >>> bit = bl.priors.bernoulli(F(3, 10), F(7, 10))
+    >>> min_entropy(bit)
+    Bound(0.3566749439, exact)
+    """
+    what = "bl.min_entropy"
+    if isinstance(prior, Joint):
+        prior, U = about_entry(prior, U)
+        prior = prior.prior
+    if isinstance(prior, PriorSet):
+        return _least_entropy(prior, U, what)
+    if not isinstance(prior, Measure):
+        raise InvalidInput(
+            what,
+            expected="a Measure, a set of priors, or a joint",
+            got=shown(prior),
+            mend="of counts: bl.min_entropy(bl.priors.from_counts(counts, confidence=0.95)).",
+        )
+    if prior.batch:
+        raise NotYet(what, missing="a batch of priors", instead="one at a time.")
+    if prior._probabilities is None:
+        return _on_a_line(prior, U, what)
+    p, labels = charged(prior)
+    low, high = law(p, prior.rounding)
+    found = of_secret(U, prior.on, labels, what)
+    return _entropy(
+        found.masses(low, 0),
+        found.masses(high, 1),
+        [{"u": value} for value in found.values],
+        carried(prior, found),
+        prior.rational and found.rational,
+    )
+
+
+def _entropy(
+    low: list, high: list, witnesses: list[dict], unproved: str, rational: bool, **about: Any
+) -> Bound:
+    """Return -log of the largest of some enclosed probabilities."""
+    best = max(range(len(low)), key=lambda k: low[k])
+    status = "estimate" if unproved else "exact"
+    about.update(witness=witnesses[best], reason=unproved)
+    if not rational:
+        about["assumptions"] = (*about.get("assumptions", ()), FLOATS)
+    return entropy_bound(status, low[best], max(high), **about)
+
+
+def entropy_bound(status: str, low: Any, high: Any, **about: Any) -> Bound:
+    """Return -log of an enclosed probability, as a Bound in nats."""
+    low, high = min(Fraction(low), _ONE), min(Fraction(high), _ONE)
+    least = log_fraction(1 / high)[0]
+    most = math.inf if low <= 0 else log_fraction(1 / low)[1]
+    if low == high:
+        about["exact_ratio"] = Ratio(1 / high, 1 / low)
+    return Bound.of(status, max(least, 0.0), max(most, 0.0), **about)
+
+
+def _least_entropy(prior: PriorSet, U: Any, what: str) -> Bound:
+    """Return -log of the largest upper probability of a value."""
+    if prior.on.kind != "finite":
+        raise NotYet(
+            what,
+            missing=f"upper probabilities over {prior!r}",
+            instead="one prior at a time, or a set of priors on a finite alphabet.",
+        )
+    found = of_secret(U, prior.on, prior.on.labels, what)
+    low, high = (
+        [prior.upper(list(column)) for column in table.T]
+        for table in (found.ends if not found.rational else found.ends[:1] * 2)
+    )
+    best = max(range(len(low)), key=lambda k: low[k].ends.lower)
+    status = "estimate" if found.unproved else weakest([b.status for b in (*low, *high)])
+    about = notes_of([*low, *high], status)
+    about["reason"] = found.unproved or about["reason"]
+    witness = {"u": found.values[best], "prior": (low[best].witness or {}).get("prior")}
+    most = max(b.ends.upper for b in high)
+    return entropy_bound(status, low[best].ends.lower, most, witness=witness, **about)
+
+
+def notes_of(figures: list[Bound], status: str) -> dict[str, Any]:
+    """Return what a figure made of others rests on; over one set of priors no risks add up."""
+    about: dict[str, Any] = {
+        "assumptions": tuple(dict.fromkeys(a for b in figures for a in b.assumptions)),
+        "reason": " ".join(dict.fromkeys(b.reason for b in figures if b.reason)),
+    }
+    if status == "statistical":
+        about["confidence"] = min(b.confidence for b in figures if b.confidence is not None)
+    return about
+
+
+# -- alphabets that are not finite ----------------------------------------------------------------
+
+
+def _on_a_line(prior: Measure, U: Any, what: str) -> Bound:
+    if U is None:
+        return _of_points(prior, what)
+    both = event_masses(prior, U, what)
+    best = max(range(2), key=lambda k: both[k].lower)
+    status = weakest([b.status for b in both])
+    highest = max(b.ends.upper for b in both)
+    about = notes_of(both, status)
+    return entropy_bound(status, both[best].ends.lower, highest, witness={"u": best}, **about)
+
+
+def _of_points(prior: Measure, what: str) -> Bound:
+    """Return the min-entropy of a law with a density, of atoms, or of integers."""
+    kinds = {factor.kind for factor in prior.on.factors}
+    if "continuous" in kinds:
+        notes = ("the law has a density: no point has positive probability",)
+        return Bound.exact(math.inf, math.inf, assumptions=notes)
+    if prior.on.dim == 1 and prior.on.kind == "mixed":
+        atom = max(prior.masses, key=lambda a: prior.masses[a])
+        mass = Fraction(prior.masses[atom])
+        return entropy_bound("exact", mass, mass, witness={"u": atom})
+    if prior.on.dim > 1:
+        raise NotYet(what, missing=f"the largest probability on {prior.on!r}")
+    return _of_integers(prior)
+
+
+def _of_integers(prior: Measure) -> Bound:
+    """Find the largest probability of an integer: beyond a head none is more than what is left."""
+    same = Mechanism(
+        lambda y, x: np.where(np.equal(y, x), 1.0, 0.0), secret=prior.on, outcome=prior.on
+    )
+    leak = pml(prior * same)
+    for count in (64, 512, 4096):
+        points = head_of(prior.on, count)
+        points = points[np.asarray(prior.pdf(points)) > 0]
+        each = leak(points)
+        statuses = [str(s) for s in np.unique(each["status"])]
+        # e^-PML at y is P(y)
+        high = [rational_ends(lambda t=t: (-ball(t)).exp())[1] for t in each["lower"].values]
+        low = [
+            rational_ends(lambda t=t: (-ball(t)).exp())[0] if t < math.inf else Fraction(0)
+            for t in each["upper"].values
+        ]
+        best = int(np.argmax(np.array(low, dtype=float)))
+        rest = 1 - sum(low, Fraction(0))
+        if rest <= low[best]:
+            about: dict[str, Any] = {"witness": {"u": int(points[best])}}
+            status = weakest(statuses)
+            if status == "conditional":
+                about["assumptions"] = leak(points[best]).assumptions
+            about["reason"] = leak(points[best]).reason if status == "estimate" else ""
+            return entropy_bound(status, low[best], max(high), **about)
+    raise NotYet("bl.min_entropy", missing=f"a head of {prior!r} with most of its mass")
+
+
+def indicator(prior: Measure, U: Any, what: str) -> Mechanism:
+    """Return the kernel of an event of a secret that is not finite, given by its indicator."""
+    if not callable(U) or isinstance(U, Mechanism):
+        raise NotYet(
+            what,
+            missing=f"the attribute {shown(U)} of a secret on {prior.on!r}",
+            instead="an event as a function of x to False and True, written with NumPy.",
+        )
+    return Mechanism(
+        lambda u, x: np.where(np.equal(u, np.where(U(x), 1.0, 0.0)), 1.0, 0.0),
+        secret=prior.on,
+        outcome=Finite(2),
+        name="an event",
+    )
+
+
+def event_masses(prior: Measure, U: Any, what: str) -> list[Bound]:
+    """Enclose P{U = 0} and P{U = 1} of an event: e^-PML of the deterministic release of U."""
+    joint = prior * indicator(prior, U, what)
+    found = [pml(joint)(value) for value in (0, 1)]
+    each = [Bound.exact(0.0, 0.0) if OUTSIDE in b.assumptions else exp_of(b, -1) for b in found]
+    status = weakest([b.status for b in found])
+    about = notes_of(found, status)
+    about["assumptions"] = tuple(a for a in about["assumptions"] if a != OUTSIDE)
+    low, high = zip(*(b.ends for b in each), strict=True)
+    return [
+        Bound.of(status, max(low[k], 1 - high[1 - k]), min(high[k], 1 - low[1 - k]), **about)
+        for k in (0, 1)
+    ]
+
+
+def exp_of(found: Bound, sign: int = 1) -> Bound:
+    """Return e^figure, or e^-figure, as a Bound."""
+    ends = [found.lower, found.upper] if sign > 0 else [-found.upper, -found.lower]
+    low, high = (
+        Fraction(0)
+        if end == -math.inf
+        else math.inf
+        if end == math.inf
+        else rational_ends(lambda end=end: ball(end).exp())[k]
+        for k, end in enumerate(ends)
+    )
+    return Bound.of(
+        found.status, low, high, assumptions=found.assumptions, reason=found.reason, units="ratio"
+    )
+
+
+# -- after the release ----------------------------------------------------------------------------
+
+
+def remaining_entropy(joint: Joint, U: Any = None, y: Any = None) -> Bound:
+    r"""Return the min-entropy of the secret, or of an attribute, that is left after the release.
+
+    .. math:: H_\infty(P_{U|Y=y}), \qquad \inf_y H_\infty(P_{U|Y=y})
+
+    Parameters
+    ----------
+    joint : Joint
+        ``prior * mech``; over a set of priors the least is returned.
+    U : optional
+        The attribute, as for `min_entropy`; None for the secret itself.
+    y : label, optional
+        The outcome; the (essential) infimum over the outcomes if not given, which is 0 if and only
+        if U is disclosed.
+
+    Returns
+    -------
+    Bound
+        In nats; exact on finite alphabets, with an exact ``ratio`` for Fractions; ``witness`` has
+        the outcome ``y`` and the likeliest value ``u``. With densities it is enclosed at an outcome,
+        and over all outcomes for a finite secret; else, and where that fails, it is undecided, with
+        ends from the largest PML and PMC (Notes). An outcome of density 0 tells nothing.
+
+    Raises
+    ------
+    InvalidInput
+        Something that is no joint, or no attribute; `OutsideAlphabet` for y.
+    NotYet
+        A posterior over priors; attributes that the alphabet does not allow.
+
+    Notes
+    -----
+    Whatever the alphabets, at almost every y it is at least H(U) - PML(y), which is (A.2) of the
+    paper, and -log(1 - (1 - max P_U) e^-PMC(y)); its infimum is at most H(U), as a mean of
+    posteriors is the prior.
+
+    References
+    ----------
+    Saeidian, Cervia, Oechtering, Skoglund, "Rethinking Disclosure Prevention with Pointwise
+    Maximal Leakage", Definition 3.3, equations (A.2) and (A.3).
+
+    Examples
+    --------
+    >>> from fractions import Fraction as F
+    >>> import borel as bl
+    >>> mech = bl.Mechanism.from_matrix([[F(1), F(0)], [F(1, 2), F(1, 2)], [F(0), F(1)]])
+    >>> joint = bl.pmf([F(1, 2), F(1, 4), F(1, 4)]) * mech
+    >>> remaining_entropy(joint).ratio.lower, remaining_entropy(joint, {0}).lower
+    (Fraction(5, 4), 0.0)
+    """
+    what = "bl.remaining_entropy"
+    require_joint(joint, "remaining_entropy")
+    joint, U = about_entry(joint, U)
+    if joint.prior.over == "draws":
+        raise NotYet(
+            what, missing="a posterior over priors", instead="one prior, or a set of priors."
+        )
+    finite = joint.secret.kind == "finite" and joint.mechanism.finite
+    if joint.prior.over != "one prior":
+        plain = finite and joint.prior.engine(joint) is None
+        return _over_a_set(joint, U, y, what) if plain else _by_leakage(joint, U, y)
+    if joint.finite:
+        return _on_labels(joint, U, y, what)
+    if y is not None:
+        joint.outcome.check(y)
+        if joint.secret.kind == "finite":
+            return _at_a_density(joint, U, y, what)
+        return _of_an_event(joint, U, y, what) if callable(U) else _by_leakage(joint, U, y)
+    if joint.secret.kind == "finite":
+        return _over_densities(joint, U, what)
+    return _by_leakage(joint, U, y)
+
+
+def _on_labels(joint: Joint, U: Any, y: Any, what: str) -> Bound:
+    beliefs = Beliefs(joint, what)
+    found = of_secret(U, joint.mechanism.secret, beliefs.secrets.labels, what)
+    columns = beliefs.live
+    if y is not None:
+        column = beliefs.column(y)
+        if column not in columns:
+            before = min_entropy(joint.prior, U)
+            return before.about(assumptions=(*before.assumptions, OUTSIDE))
+        columns = np.array([column])
+    weights = beliefs.at(columns)
+    best: tuple = (Fraction(-1), Fraction(0), None)
+    high = Fraction(0)
+    for j, column in enumerate(columns.tolist()):
+        low_mass, high_mass = (
+            found.masses(w[j], k) for k, w in enumerate((weights.lower, weights.upper))
+        )
+        # P(u|x) and 1 - P(u|x) are enclosed apart: what is not u is the sum of the others
+        whole = sum(low_mass, Fraction(0)), sum(high_mass, Fraction(0))
+        for k, value in enumerate(found.values):
+            inside = low_mass[k], high_mass[k]
+            others = whole[0] - inside[0], whole[1] - inside[1]
+            low, up = _share(inside, others)
+            high = max(high, up)
+            if low > best[0]:
+                best = low, up, {"y": joint.outcome.labels[column], "u": value}
+    unproved = carried(joint.prior, joint.mechanism, found)
+    status = "estimate" if unproved else "exact"
+    notes = () if joint.rational and found.rational else (FLOATS,)
+    return entropy_bound(
+        status, best[0], high, witness=best[2], attained=True, reason=unproved, assumptions=notes
+    )
+
+
+def _share(inside: tuple, others: tuple) -> tuple[Fraction, Fraction]:
+    """Enclose a / (a + b), which grows with a and falls with b."""
+    low = inside[0] / (inside[0] + others[1]) if inside[0] > 0 else Fraction(0)
+    high = inside[1] / (inside[1] + others[0]) if inside[1] > 0 else Fraction(0)
+    return low, high
+
+
+# -- over a set of priors -------------------------------------------------------------------------
+
+
+def _over_a_set(joint: Joint, U: Any, y: Any, what: str) -> Bound:
+    r"""Maximise the posterior probability of a value, E[P(u|X) f(y|X)] / E f(y|X), over a set.
+
+    It is at most t for every member if and only if the upper expectation of f (P(u|.) - t) is at
+    most 0; a larger t is found at the prior that attains it (Dinkelbach 1967).
+    """
+    prior, mechanism = joint.prior, joint.mechanism
+    labels = list(prior.on.labels)
+    found = of_secret(U, prior.on, labels, what)
+    rows = mechanism.matrix[np.asarray(mechanism.secret.positions(labels, "x"))]
+    kernel, shares = ends(rows, mechanism.rounding), found.ends
+    some = np.asarray(rows[prior.reach[1]] != 0, bool).any(axis=0)
+    columns = np.flatnonzero(some).tolist()
+    if y is not None:
+        mechanism.outcome.check(y)
+        column = int(mechanism.outcome.positions(y))
+        if column not in columns:
+            before = min_entropy(prior, U)
+            return before.about(assumptions=(*before.assumptions, OUTSIDE))
+        columns = [column]
+    best: tuple = (Fraction(-1), None)
+    high, asked = Fraction(0), []
+    for column in columns:
+        k_low, k_high = (k[:, column] for k in kernel)
+        for place, value in enumerate(found.values):
+            a_low, a_high = (s[:, place] for s in shares)
+            inside = a_low * k_low, a_high * k_high
+            others = (1 - a_high) * k_low, (1 - a_low) * k_high
+            low, up, worst, figures = _largest_share(prior, inside, others)
+            asked += figures
+            high = max(high, up)
+            if low > best[0]:
+                witness = {"y": mechanism.outcome.labels[column], "u": value, "prior": worst}
+                best = low, witness
+    unproved = carried(mechanism, found)
+    status = "estimate" if unproved else weakest([b.status for b in asked])
+    about = notes_of(asked, status)
+    about["reason"] = unproved or about["reason"]
+    return entropy_bound(status, max(best[0], Fraction(0)), high, witness=best[1], **about)
+
+
+def _largest_share(prior: PriorSet, inside: tuple, others: tuple) -> tuple:
+    """Enclose the supremum over a set of E a / (E a + E b), with the worst prior and what was asked.
+
+    ``inside`` and ``others`` are the ends of a and of b, functions of the secret.
+    """
+    asked: list[Bound] = []
+
+    def above(t: Fraction, end: int) -> Bound:
+        """Enclose the upper expectation of (1 - t) a - t b, from its lower or its upper ends."""
+        found = prior.upper(list((1 - t) * inside[end] - t * others[1 - end]))
+        asked.append(found)
+        return found
+
+    t, worst, exact = Fraction(0), None, False
+    for _ in range(_TURNS):
+        attained = above(t, 0)
+        candidate = (attained.witness or {}).get("prior")
+        if candidate is None:
+            break
+        p = np.array([Fraction(v) for v in candidate.at(prior.on).tolist()], dtype=object)
+        a, b = sum(p * inside[0], Fraction(0)), sum(p * others[0], Fraction(0))
+        share = a / (a + b) if a + b > 0 else Fraction(0)
+        if share > t:
+            t, worst, exact = share, candidate, candidate.rational
+        else:
+            break
+        if not exact and share.denominator > 2**60:
+            t = Fraction(float(share))
+    certain = inside[0] is inside[1] and others[0] is others[1]
+    high, step = t, Fraction(1, 2**52)
+    while above(high, 1).ends.upper > 0:
+        high, step = high + step, 4 * step
+        if high >= 1:
+            high = Fraction(1)
+            break
+    if exact and certain and high == t and asked[-1].status in ("exact", "statistical"):
+        return t, t, worst, asked
+    low, step = t, Fraction(1, 2**52)
+    while low > 0 and not above(low, 0).ends.lower > 0:
+        low, step = max(t - step, Fraction(0)), 4 * step
+    return low, high, worst, asked
+
+
+# -- densities ------------------------------------------------------------------------------------
+
+
+def _at_a_density(joint: Joint, U: Any, y: Any, what: str) -> Bound:
+    """Enclose the posterior of a finite secret: P(x|y) is P(x) e^i(x;y)."""
+    outside = pml(joint)(y)
+    if OUTSIDE in outside.assumptions:
+        before = min_entropy(joint.prior, U)
+        return before.about(assumptions=(*before.assumptions, OUTSIDE))
+    p, labels = charged(joint.prior)
+    prior = law(p, joint.prior.rounding)
+    density = information_density(joint)
+    each = [density(label, y) for label in labels]
+    status = weakest(["certified", *(b.status for b in each)])
+    exps = [exp_of(b).ends for b in each]
+    weights = tuple(
+        np.array([w * e[end] for w, e in zip(prior[end], exps, strict=True)], dtype=object)
+        for end in (0, 1)
+    )
+    if any(e[1] == math.inf for e in exps):
+        return _by_leakage(joint, U, y)
+    found = of_secret(U, joint.secret, labels, what)
+    if found.unproved:
+        status = "estimate"
+    masses = found.masses(weights[0], 0), found.masses(weights[1], 1)
+    low, high, value = _likeliest(masses, found.values)
+    about = notes_of(each, status)
+    about["reason"] = found.unproved or about["reason"]
+    return entropy_bound(status, low, high, witness={"y": y, "u": value}, **about)
+
+
+def _likeliest(masses: tuple[list, list], values: tuple) -> tuple[Fraction, Fraction, Any]:
+    """Enclose the largest share of some enclosed masses, and say which has it."""
+    low_masses, high_masses = masses
+    whole = sum(low_masses, Fraction(0)), sum(high_masses, Fraction(0))
+    best, high, which = Fraction(-1), Fraction(0), None
+    for k, value in enumerate(values):
+        inside = low_masses[k], high_masses[k]
+        low, up = _share(inside, (whole[0] - inside[0], whole[1] - inside[1]))
+        high = max(high, up)
+        if low > best:
+            best, which = low, value
+    return best, high, which
+
+
+def _of_an_event(joint: Joint, U: Any, y: Any, what: str) -> Bound:
+    """Enclose the posterior of an event of a continuous secret at one outcome.
+
+    With i the information density and i' that under the prior given the event, at one secret x of
+    the event, P(E|y) = P(E) e^(i(x;y) - i'(x;y)).
+    """
+    prior = joint.prior
+    if prior.on.kind != "continuous" or prior.on.dim > 1:
+        return _by_leakage(joint, U, y)
+    before = event_masses(prior, U, what)
+    points = probe(prior.on, _POINTS)
+    points = points[np.asarray((joint.mechanism.pdf(y, points) > 0) & (prior.pdf(points) > 0))]
+    inside = np.asarray(U(points), bool) & np.ones(len(points), bool)
+    used: list[Bound] = [*before]
+    ends_of: list[tuple] = []
+    for value, event in enumerate((lambda x: np.logical_not(U(x)), U)):
+        where = points[inside == bool(value)]
+        if before[value].upper == 0:
+            ends_of.append((Fraction(0), Fraction(0)))
+            continue
+        if not (len(where) and before[value].lower > 0):
+            ends_of.append((Fraction(0), _ONE))
+            continue
+        x = float(where[len(where) // 2])
+        given = information_density(prior.restrict(event) * joint.mechanism)(x, y)
+        own = information_density(joint)(x, y)
+        used += [given, own]
+        gained = exp_of(own).ends, exp_of(given, -1).ends
+        mass = before[value].ends
+        ends_of.append(
+            (
+                Fraction(mass.lower) * gained[0].lower * gained[1].lower * (1 - _SLACK),
+                _ONE
+                if math.inf in (gained[0].upper, gained[1].upper)
+                else Fraction(mass.upper) * gained[0].upper * gained[1].upper * (1 + _SLACK),
+            )
+        )
+    shares = [(max(a, 1 - d, 0), min(b, 1 - c, _ONE)) for (a, b), (c, d) in _pairs(ends_of)]
+    best = max(range(2), key=lambda k: shares[k][0])
+    status = weakest(["conditional", *(b.status for b in used)])
+    about = notes_of(used, status)
+    about["assumptions"] = (*about["assumptions"], NORMALISED_GIVEN)
+    highest = max(share[1] for share in shares)
+    witness = {"y": y, "u": best}
+    return entropy_bound(status, shares[best][0], highest, witness=witness, **about)
+
+
+def _pairs(ends_of: list[tuple]) -> list[tuple]:
+    return [(ends_of[0], ends_of[1]), (ends_of[1], ends_of[0])]
+
+
+def _over_densities(joint: Joint, U: Any, what: str) -> Bound:
+    r"""Enclose the infimum over the outcomes of a finite secret with a density.
+
+    For a value u let R = ess sup f(y|u) / f_Y(y), so that its probability rises up to R P(u). The
+    PML of the mechanism with two secrets, of laws f(.|u) and f_Y and probabilities s and 1 - s, is
+    log max(r, 1) / (s r + 1 - s) for r = f(y|u) / f_Y(y): it is log R / (s R + 1 - s) or at most
+    log 1 / (1 - s).
+    """
+    plain = _by_leakage(joint, U, None)
+    p, labels = charged(joint.prior)
+    found = of_secret(U, joint.secret, labels, what)
+    low, high = law(p, joint.prior.rounding)
+    before = found.masses(low, 0), found.masses(high, 1)
+    if len(found.values) > _FEW or carried(joint.prior, found):
+        return plain
+    weights = np.asarray(p, float)
+    matrix = np.asarray(found.matrix, float)
+    used, best, highest = [], Fraction(-1), Fraction(0)
+    which = None
+    for k, value in enumerate(found.values):
+        if before[1][k] == 0:
+            continue
+        row = matrix[:, k] * weights
+        pair = np.stack([row / row.sum(), weights / weights.sum()])
+        try:
+            kernel = mixture(joint.mechanism, labels, pair, Finite(2))
+        except NotYet:
+            return plain
+        kernel.normalisation = Normalisation("rounded", "rounded: weights of a mixture are floats")
+        leak = pml(Measure(np.array([_S, 1 - _S], dtype=object), Finite(2)) * kernel).sup()
+        used.append(leak)
+        top, bottom = exp_of(leak).ends.upper, exp_of(leak).ends.lower
+        rise = _ONE / before[0][k] if top * _S >= 1 else Fraction(top) * (1 - _S) / (1 - top * _S)
+        certain = bottom > 1 / (1 - _S) and bottom * _S < 1
+        least = Fraction(bottom) * (1 - _S) / (1 - bottom * _S) if certain else _ONE
+        highest = max(highest, min(before[1][k] * rise * (1 + _SLACK), _ONE))
+        if before[0][k] * least > best:
+            best, which = before[0][k] * least * (1 - _SLACK), value
+    if any(not b.proved for b in used):
+        return plain
+    about = notes_of(used, "conditional")
+    about["assumptions"] = (*about["assumptions"], "the weights of mixtures are floats")
+    enclosed = entropy_bound("conditional", best, highest, witness={"u": which}, **about)
+    lower = max(enclosed.lower, plain.lower) if plain.status != "estimate" else enclosed.lower
+    return enclosed.within(min(lower, enclosed.upper), enclosed.upper)
+
+
+def _by_leakage(joint: Joint, U: Any, y: Any) -> Bound:
+    """Bound what is left of an attribute by PML and PMC; see `remaining_entropy`."""
+    before = min_entropy(_prior_of(joint), U)
+    line, cost = (m(joint).sup() if y is None else m(joint)(y) for m in (pml, pmc))
+    proved = [b for b in (line, cost) if b.status != "estimate"]
+    if before.status == "estimate" or not proved:
+        return Bound.undecided(reason="min-entropy, PML and PMC are estimates here")
+    low, high = 0.0, before.upper
+    # an infinite entropy says nothing of what is left: the law has a density
+    if before.lower < math.inf and line.status != "estimate" and line.upper < math.inf:
+        low = max(low, math.nextafter(before.lower - line.upper, -math.inf))
+    if before.lower < math.inf and cost.status != "estimate" and cost.upper < math.inf:
+        low = max(low, left_by_cost(before.lower, cost.upper))
+    if y is not None:
+        settled = cost.status != "estimate"
+        high = math.nextafter(high + cost.upper, math.inf) if settled else math.inf
+    used = [before, *proved]
+    if "statistical" in (b.status for b in used):
+        about = notes_of(used, "statistical")
+        return Bound.statistical(low, high, **about)
+    about = notes_of(used, "undecided")
+    about["reason"] = "only H(U) - PML, PMC and H(U) bound what is left on these alphabets"
+    return Bound.undecided(min(low, high), high, **about)
+
+
+def left_by_cost(entropy: float, cost: float) -> float:
+    """Return a float below -log(1 - (1 - e^-H) e^-cost).
+
+    Examples
+    --------
+    >>> round(left_by_cost(math.log(2), 0.0), 12)
+    0.693147180560
+    """
+    largest = rational_ends(lambda: (-ball(entropy)).exp())[1]
+    kept = rational_ends(lambda: (-ball(cost)).exp())[0]
+    most = 1 - (1 - min(largest, _ONE)) * kept
+    return log_fraction(1 / most)[0] if most > 0 else 0.0
+
+
+def _prior_of(joint: Joint) -> Any:
+    """Return the prior of a joint; of an entry of a database of bits, the laws of one entry."""
+    if hasattr(joint.prior, "database") and getattr(joint, "i", None) is not None:
+        return joint.prior.database.prior
+    return joint.prior
