@@ -265,16 +265,16 @@ def attribute(joint: Joint, U: Any) -> Joint:
         p, a = as_floats(p, what), as_floats(a, what)
         require_no_underflow(what, p, a)
         error = compounded(max(joint.prior.rounding, UNIT), found.rounding, (len(p) + 2) * UNIT)
-    some = np.asarray(a != 0, bool).any(axis=0)
-    a, values = a[:, some], [v for v, s in zip(found.values, some, strict=True) if s]
+    some = np.flatnonzero(np.asarray(a != 0, bool).any(axis=0))
+    a, values = a[:, some], Finite([found.values[k] for k in some])
     law = p @ a
     unproved = carried(joint.prior, found)
-    prior = Measure(law, Finite(values), rounding=error, unproved=unproved)
+    prior = Measure(law, values, rounding=error, unproved=unproved)
     back = (a * p[:, None] / law).T  # P_{X|U}, a row for each value
     if joint.mechanism.finite:
-        kernel = _finite_kernel(joint.mechanism, labels, back, error, prior.on)
+        kernel = _finite_kernel(joint.mechanism, labels, back, error, values)
     else:
-        kernel = mixture(joint.mechanism, labels, as_floats(back, what), prior.on)
+        kernel = mixture(joint.mechanism, labels, as_floats(back, what), values)
         kernel.normalisation = Normalisation("rounded", "rounded: weights of a mixture are floats")
     kernel.unproved = carried(joint.prior, found, joint.mechanism)
     return prior * kernel
@@ -349,13 +349,10 @@ def mixture(mechanism: Mechanism, labels: list, weights: np.ndarray, values: Fin
     def mass(part: Any) -> Any:
         return lambda u: by_value(u, mixed([part.linear(at(k, u)) for k in range(len(labels))]))
 
-    # noise has its kinks at the secrets
-    ordinary = mechanism.secret.dim == 1
-    kinks = [float(x) for x in labels if ordinary and mechanism.outcome.contains(float(x))]
     about: dict[str, Any] = {
         "secret": values,
         "outcome": mechanism.outcome,
-        "breaks": sorted({*mechanism.breaks, *kinks}),
+        "breaks": mechanism.breaks,
         "name": f"{mechanism.name or 'a density'}, about an attribute",
     }
     if mechanism.masses:

@@ -1,7 +1,7 @@
 r"""Min-entropy of the secret and of its attributes, before and after a release.
 
-With w_y(x) = p(x) f(y|x), a = sum of P(u|x) w_y(x) and b = sum of (1 - P(u|x)) w_y(x), the posterior
-probability of u is a / (a + b), which is monotone in a and in b. Where that cannot be had, as for
+With w_y(x) = p(x) f(y|x), a the sum of P(u|x) w_y(x) and b that of (1 - P(u|x)) w_y(x), the
+posterior probability of u is a / (a + b), monotone in a and in b. Where that cannot be had, as for
 the infimum over the outcomes of densities, two inequalities bound it, almost surely in y:
 
 .. math::
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from borel.adversaries.beliefs import FLOATS, Beliefs, ends, law
-from borel.disclosures.attributes import Attribute, about_entry, charged, mixture, of_secret
+from borel.disclosures.attributes import about_entry, charged, mixture, of_secret
 from borel.engine.finite.law_engine import OUTSIDE
 from borel.errors import InvalidInput, NotYet
 from borel.figures.dispatch import require_joint
@@ -33,10 +33,10 @@ from borel.probability.alphabets import Finite
 from borel.probability.arrays import carried, shown
 from borel.probability.bound import Bound, Ratio, weakest
 from borel.probability.density import probe
-from borel.probability.normalisation import head_of, Normalisation
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure
 from borel.probability.mechanism import Mechanism
+from borel.probability.normalisation import Normalisation, head_of
 
 _ONE = Fraction(1)
 _TURNS = 64
@@ -242,8 +242,9 @@ def indicator(prior: Measure, U: Any, what: str) -> Mechanism:
             missing=f"the attribute {shown(U)} of a secret on {prior.on!r}",
             instead="an event as a function of x to False and True, written with NumPy.",
         )
+    event: Any = U
     return Mechanism(
-        lambda u, x: np.where(np.equal(u, np.where(U(x), 1.0, 0.0)), 1.0, 0.0),
+        lambda u, x: np.where(np.equal(u, np.where(event(x), 1.0, 0.0)), 1.0, 0.0),
         secret=prior.on,
         outcome=Finite(2),
         name="an event",
@@ -303,9 +304,10 @@ def remaining_entropy(joint: Joint, U: Any = None, y: Any = None) -> Bound:
     -------
     Bound
         In nats; exact on finite alphabets, with an exact ``ratio`` for Fractions; ``witness`` has
-        the outcome ``y`` and the likeliest value ``u``. With densities it is enclosed at an outcome,
-        and over all outcomes for a finite secret; else, and where that fails, it is undecided, with
-        ends from the largest PML and PMC (Notes). An outcome of density 0 tells nothing.
+        the outcome ``y`` and the likeliest value ``u``. With densities it is enclosed at an
+        outcome, and over all outcomes for a finite secret; else, and where that fails, it is
+        undecided, with ends from the largest PML and PMC (Notes). An outcome of density 0 tells
+        nothing.
 
     Raises
     ------
@@ -443,9 +445,10 @@ def _over_a_set(joint: Joint, U: Any, y: Any, what: str) -> Bound:
 
 
 def _largest_share(prior: PriorSet, inside: tuple, others: tuple) -> tuple:
-    """Enclose the supremum over a set of E a / (E a + E b), with the worst prior and what was asked.
+    """Enclose the supremum over a set of E a / (E a + E b).
 
-    ``inside`` and ``others`` are the ends of a and of b, functions of the secret.
+    Returned are its ends, the worst prior and the expectations that were asked. ``inside`` and
+    ``others`` are the ends of a and of b, functions of the secret.
     """
     asked: list[Bound] = []
 
@@ -496,8 +499,8 @@ def _at_a_density(joint: Joint, U: Any, y: Any, what: str) -> Bound:
         return before.about(assumptions=(*before.assumptions, OUTSIDE))
     p, labels = charged(joint.prior)
     prior = law(p, joint.prior.rounding)
-    density = information_density(joint)
-    each = [density(label, y) for label in labels]
+    density: Any = information_density(joint)
+    each: list[Bound] = [density(label, y) for label in labels]
     status = weakest(["certified", *(b.status for b in each)])
     exps = [exp_of(b).ends for b in each]
     weights = tuple(
@@ -554,8 +557,8 @@ def _of_an_event(joint: Joint, U: Any, y: Any, what: str) -> Bound:
             ends_of.append((Fraction(0), _ONE))
             continue
         x = float(where[len(where) // 2])
-        given = information_density(prior.restrict(event) * joint.mechanism)(x, y)
-        own = information_density(joint)(x, y)
+        given: Any = information_density(prior.restrict(event) * joint.mechanism)(x, y)
+        own: Any = information_density(joint)(x, y)
         used += [given, own]
         gained = exp_of(own).ends, exp_of(given, -1).ends
         mass = before[value].ends

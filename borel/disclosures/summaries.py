@@ -24,7 +24,7 @@ THEOREM_3_5 = "Theorem 3.5: its min-entropy is above the largest PML"
 _WORDS = {True: "disclosed", False: "not disclosed", None: "undecided"}
 
 
-class Row(NamedTuple):
+class AttributeRow(NamedTuple):
     """What a release says of one attribute.
 
     Attributes
@@ -120,8 +120,8 @@ def disclosure(joint: Joint, attributes: Mapping[str, Any]) -> xr.Dataset:
 
 
 @settings.one_figure()
-def disclosure_rows(joint: Joint, attributes: Mapping[str, Any]) -> list[Row]:
-    """Return what `disclosure` says, a `Row` for each attribute."""
+def disclosure_rows(joint: Joint, attributes: Mapping[str, Any]) -> list[AttributeRow]:
+    """Return what `disclosure` says, an `AttributeRow` for each attribute."""
     require_joint(joint, "disclosure")
     if not isinstance(attributes, Mapping) or not attributes:
         raise InvalidInput(
@@ -139,7 +139,7 @@ def disclosure_rows(joint: Joint, attributes: Mapping[str, Any]) -> list[Row]:
     return [_row(joint, str(name), attribute) for name, attribute in attributes.items()]
 
 
-def _row(joint: Any, name: str, attribute: Any) -> Row:
+def _row(joint: Any, name: str, attribute: Any) -> AttributeRow:
     joint, attribute = about_entry(joint, attribute)
     entropy, line = min_entropy(joint, attribute), pml(joint).sup()
     remaining = remaining_entropy(joint, attribute)
@@ -152,7 +152,7 @@ def _row(joint: Any, name: str, attribute: Any) -> Row:
     stated = [b.confidence for b in used if b.status == "statistical" and b.confidence is not None]
     confidence = min(stated) if stated and decision.holds is not None else None
     by = decision.by
-    return Row(name, entropy, line, remaining, _WORDS[decision.holds], by, confidence)
+    return AttributeRow(name, entropy, line, remaining, _WORDS[decision.holds], by, confidence)
 
 
 def _decision(joint: Any, attribute: Any, remaining: Bound) -> Decision:
