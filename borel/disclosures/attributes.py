@@ -341,11 +341,6 @@ def mixture(mechanism: Mechanism, labels: list, weights: np.ndarray, values: Fin
     def density(y: Any, u: Any) -> Any:
         return by_value(u, mixed([inner.linear(y, at(k, y)) for k in range(len(labels))]))
 
-    def log_density(y: Any, u: Any) -> Any:
-        logs = [inner.logarithm(y, at(k, y)) for k in range(len(labels))]
-        rows = mixed([np.exp(own - logs[0]) for own in logs])
-        return logs[0] + np.log(by_value(u, rows))
-
     def mass(part: Any) -> Any:
         return lambda u: by_value(u, mixed([part.linear(at(k, u)) for k in range(len(labels))]))
 
@@ -357,9 +352,4 @@ def mixture(mechanism: Mechanism, labels: list, weights: np.ndarray, values: Fin
     }
     if mechanism.masses:
         about["masses"] = {atom: mass(part) for atom, part in mechanism.masses.items()}
-    elif inner.log:  # far out, quotients of densities are known where the densities are not
-        try:
-            return Mechanism(log_density, log=True, **about)
-        except InvalidInput:  # the first density is 0 somewhere
-            pass
     return Mechanism(density, **about)

@@ -346,17 +346,17 @@ def remaining_entropy(joint: Joint, U: Any = None, y: Any = None) -> Bound:
     finite = joint.secret.kind == "finite" and joint.mechanism.finite
     if joint.prior.over != "one prior":
         plain = finite and joint.prior.engine(joint) is None
-        return _over_a_set(joint, U, y, what) if plain else _by_leakage(joint, U, y)
+        return _over_a_set(joint, U, y, what) if plain else by_leakage(joint, U, y)
     if joint.finite:
         return _on_labels(joint, U, y, what)
     if y is not None:
         joint.outcome.check(y)
         if joint.secret.kind == "finite":
             return _at_a_density(joint, U, y, what)
-        return _of_an_event(joint, U, y, what) if callable(U) else _by_leakage(joint, U, y)
+        return _of_an_event(joint, U, y, what) if callable(U) else by_leakage(joint, U, y)
     if joint.secret.kind == "finite":
         return _over_densities(joint, U, what)
-    return _by_leakage(joint, U, y)
+    return by_leakage(joint, U, y)
 
 
 def _on_labels(joint: Joint, U: Any, y: Any, what: str) -> Bound:
@@ -473,7 +473,7 @@ def _largest_share(prior: PriorSet, inside: tuple, others: tuple) -> tuple:
             break
         if not exact and share.denominator > 2**60:
             t = Fraction(float(share))
-    certain = inside[0] is inside[1] and others[0] is others[1]
+    certain = bool((inside[0] == inside[1]).all() and (others[0] == others[1]).all())
     high, step = t, Fraction(1, 2**52)
     while above(high, 1).ends.upper > 0:
         high, step = high + step, 4 * step
@@ -508,7 +508,7 @@ def _at_a_density(joint: Joint, U: Any, y: Any, what: str) -> Bound:
         for end in (0, 1)
     )
     if any(e[1] == math.inf for e in exps):
-        return _by_leakage(joint, U, y)
+        return by_leakage(joint, U, y)
     found = of_secret(U, joint.secret, labels, what)
     if found.unproved:
         status = "estimate"
@@ -541,7 +541,7 @@ def _of_an_event(joint: Joint, U: Any, y: Any, what: str) -> Bound:
     """
     prior = joint.prior
     if prior.on.kind != "continuous" or prior.on.dim > 1:
-        return _by_leakage(joint, U, y)
+        return by_leakage(joint, U, y)
     before = event_masses(prior, U, what)
     points = probe(prior.on, _POINTS)
     points = points[np.asarray((joint.mechanism.pdf(y, points) > 0) & (prior.pdf(points) > 0))]
@@ -592,7 +592,7 @@ def _over_densities(joint: Joint, U: Any, what: str) -> Bound:
     log max(r, 1) / (s r + 1 - s) for r = f(y|u) / f_Y(y): it is log R / (s R + 1 - s) or at most
     log 1 / (1 - s).
     """
-    plain = _by_leakage(joint, U, None)
+    plain = by_leakage(joint, U, None)
     p, labels = charged(joint.prior)
     found = of_secret(U, joint.secret, labels, what)
     low, high = law(p, joint.prior.rounding)
@@ -631,7 +631,7 @@ def _over_densities(joint: Joint, U: Any, what: str) -> Bound:
     return enclosed.within(min(lower, enclosed.upper), enclosed.upper)
 
 
-def _by_leakage(joint: Joint, U: Any, y: Any) -> Bound:
+def by_leakage(joint: Joint, U: Any, y: Any = None) -> Bound:
     """Bound what is left of an attribute by PML and PMC; see `remaining_entropy`."""
     before = min_entropy(_prior_of(joint), U)
     line, cost = (m(joint).sup() if y is None else m(joint)(y) for m in (pml, pmc))

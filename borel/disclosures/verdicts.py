@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel.disclosures.attributes import Attribute, mixture, of_secret
-from borel.disclosures.entropies import min_entropy, remaining_entropy
+from borel.disclosures.entropies import by_leakage, min_entropy, remaining_entropy
 from borel.errors import InvalidInput, NotYet
 from borel.figures.levels import full_support_prior, ldp
 from borel.probability.alphabets import Finite
@@ -39,11 +39,24 @@ CONSTANT = "it is constant"
 
 
 class Decision(NamedTuple):
-    """Whether an attribute is disclosed, by what, with the outcome and the value if it is."""
+    """Whether an attribute is disclosed, and by what.
+
+    Attributes
+    ----------
+    holds : bool or None
+        None if it is not settled.
+    by : str
+        What says so, or why it is not settled.
+    witness : dict, optional
+        The outcome and the value that it gives away.
+    figure : Bound, optional
+        What the answer was read from, if that is not the mechanism itself.
+    """
 
     holds: bool | None
     by: str
     witness: dict[str, Any] | None = None
+    figure: Bound | None = None
 
 
 def discloses(mech: Mechanism, U: Any = None) -> Verdict:
@@ -98,17 +111,23 @@ def discloses(mech: Mechanism, U: Any = None) -> Verdict:
         )
     joint = full_support_prior(mech.secret) * mech
     found = decided(joint, U)
-    try:
-        bound = remaining_entropy(joint, U)
-    except NotYet as error:
-        bound = Bound.undecided(reason=str(error))
-    if found.holds and bound.lower > 0:
-        raise AssertionError("a disclosed attribute of which something is left")
-    if found.holds is False and bound.status != "exact":
-        floor = "it is not 0, and how much is left depends on the prior"
-        bound = bound.about(reason="; ".join(filter(None, (bound.reason, floor))))
+    bound = _left(joint, U, found)
     reason = found.by if found.holds is None else ""
     return Verdict(found.holds, bound, {**(found.witness or {}), "by": found.by}, reason)
+
+
+def _left(joint: Joint, U: Any, found: Decision) -> Bound:
+    """Return what is left of an attribute under one prior; 0 if it is disclosed."""
+    if joint.finite:
+        return remaining_entropy(joint, U)
+    status = "exact" if found.figure is None else found.figure.status
+    if found.holds:
+        notes = () if found.figure is None else found.figure.assumptions
+        return Bound.of(status, 0.0, 0.0, assumptions=notes, attained=found.figure is None)
+    try:
+        return by_leakage(joint, U)
+    except NotYet as error:
+        return Bound.undecided(reason=str(error))
 
 
 def decided(joint: Joint, U: Any) -> Decision:
@@ -142,7 +161,7 @@ def _by_support(mechanism: Mechanism, labels: list, found: Attribute) -> Decisio
 def _by_odds(joint: Joint, labels: list, found: Attribute) -> Decision:
     capacity = ldp(joint)
     if capacity.proved and capacity.upper < math.inf:
-        return Decision(False, CAPACITY)
+        return Decision(False, CAPACITY, figure=capacity)
     open_values = []
     for place, value in enumerate(found.values):
         sure = np.array([found.told(row) == place for row in np.eye(len(labels), dtype=bool)])
@@ -153,7 +172,7 @@ def _by_odds(joint: Joint, labels: list, found: Attribute) -> Decision:
         except NotYet as error:
             return Decision(None, str(error))
         if odds.proved and odds.lower == math.inf:
-            return Decision(True, UNBOUNDED, {"u": value})
+            return Decision(True, UNBOUNDED, {"u": value}, odds)
         if not (odds.proved and odds.upper < math.inf):
             open_values.append(value)
     if open_values:
