@@ -14,7 +14,7 @@ from mpmath import mp, mpf
 import borel as bl
 from borel import guarantees as g
 from borel.disclosures.summaries import disclosure_rows
-from borel.disclosures.verdicts import CAPACITY, SUPPORT
+from borel.disclosures.verdicts import BOUNDED, CAPACITY, SUPPORT, UNBOUNDED
 
 INF = math.inf
 
@@ -251,7 +251,7 @@ def test_example_3_1_the_mean_loses_its_entropy_and_the_first_row_keeps_it():
     for n in (1, 3, 6):
         identity = bl.Mechanism.from_matrix([[1, 0], [0, 1], [0, 1]], secret=D.on)
         joint = bl.iid(D, n) * (identity if n == 1 else identity_on_first(D.on, n))
-        mean = bl.min_entropy(joint, lambda x: quantised(F(int(np.sum(x)), 2 * n)))
+        mean = bl.min_entropy(joint, lambda x, n=n: quantised(F(int(np.sum(x)), 2 * n)))
         law = Counter()
         for x in product(range(3), repeat=n):
             law[quantised(F(sum(x), 2 * n))] += math.prod(F(1, 4) if d else F(1, 2) for d in x)
@@ -449,6 +449,9 @@ def test_over_a_set_of_priors_the_least(radius):
         # a ratio of linear functions is largest at a vertex; outcomes of mass 0 do not count there
         assert o.between(found.lower, lambda s=shares: o.log(1 / max(s)), found.upper)
         assert found.width < 1e-12
+        floats = bl.Mechanism.from_matrix(o.floats(K)), bl.Mechanism.from_matrix(o.floats(A))
+        near = bl.remaining_entropy(ball * floats[0], floats[1])
+        assert o.between(near.lower, lambda s=shares: o.log(1 / max(s)), near.upper)
 
 
 def moved(p, radius):
@@ -489,6 +492,20 @@ def test_from_counts_with_confidence():
     assert left_over.status == "statistical"
     # (A.2) holds of the set, too
     assert left_over.upper >= bl.min_entropy(learnt).lower - bl.pml(learnt * mech).sup().upper
+
+
+def test_an_entry_of_a_database_of_bits_over_a_set_of_priors():
+    """Proposition 4.6 and (A.2): at least the least H(S_i) less the supremum of PML is left."""
+    bits = bl.iid(bl.priors.bernoulli(F(3, 10), F(7, 10)), 200)
+    joint = bits * bl.mechanisms.counting_query(n=200, b=0.05)
+    assert exact(bl.min_entropy(joint, 0), F(7, 10))
+    (said,) = disclosure_rows(joint, {"Bob": 0})
+    assert said.verdict == "not disclosed" and said.by.startswith("Theorem 3.5")
+    with mp.workdps(40):  # a = 1/(nb) = 1/10 to the rounding of the float 0.05
+        line = mpf(1) / 10 - mp.log(mpf(7) / 10 + 3 * mp.exp(mpf(1) / 10) / 10)
+        assert abs(said.line.value - line) < 1e-12
+        assert said.remaining.lower >= -mp.log(mpf(7) / 10) - line - mpf(10) ** -12
+    assert said.remaining.upper == pytest.approx(-math.log(0.7))
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -571,6 +588,30 @@ def test_gaussian_noise_discloses_the_ends_of_a_finite_secret():
     assert verdict.holds is True and verdict.witness["u"] in (0, 1)
 
 
+def test_what_is_left_by_pml_is_sharp_for_a_fair_bit():
+    """H - PML is the truth, log(1 + 1/e): it may not be exceeded."""
+    found = bl.discloses(bl.mechanisms.laplace(b=1.0, secret=bl.Finite(2))).bound
+    with mp.workdps(40):
+        assert found.lower <= mp.log(1 + mp.exp(-1)) < found.lower + 1e-8
+
+
+def test_a_secret_that_is_ruled_out_is_not_disclosed():
+    """Y in (0, 1) with densities 1, 2y, 2(1 - y): as y -> 0 only the second is ruled out."""
+    on = bl.Interval(0, 1)
+    two = bl.Mechanism(lambda y, x: np.where(x == 0, 1.0, 2 * y), secret=bl.Finite(2), outcome=on)
+    verdict = bl.discloses(two)
+    assert verdict.holds is True and verdict.witness == {"u": 0, "by": UNBOUNDED}
+    three = bl.Mechanism(
+        lambda y, x: np.where(x == 0, 1.0, np.where(x == 1, 2 * y, 2 * (1 - y))),
+        secret=bl.Finite(3),
+        outcome=on,
+    )
+    assert bl.leakage_capacity(three).lower == INF
+    verdict = bl.discloses(three)
+    assert verdict.holds is False and verdict.witness["by"] == BOUNDED
+    assert bl.discloses(three, {1}).holds is True, "whether it is the second: no, as y -> 0"
+
+
 def test_events_of_a_continuous_secret():
     """P(X > 1/4 | y) for a uniform secret and Laplace noise, in closed form."""
     on = bl.Interval(0, 1)
@@ -597,6 +638,10 @@ def test_min_entropy_of_counts_and_atoms():
     with mp.workdps(40):
         assert found.lower <= -mp.log(mp.exp(-3) * mpf(9) / 2) <= found.upper
     assert found.witness["u"] in (2, 3)
+    far = bl.min_entropy(bl.poisson(mu=200.5))  # beyond the first head
+    with mp.workdps(40):
+        assert far.lower <= -mp.log(mp.exp(mpf("-200.5")) * mpf("200.5") ** 200 / mp.factorial(200))
+        assert far.upper >= -mp.log(mp.exp(mpf("-200.5")) * mpf("200.5") ** 200 / mp.factorial(200))
     mixed = bl.Measure(
         lambda x: 0.25 + 0 * x,
         on=bl.Mixed(bl.Interval(0, 1), atoms=[0.0, 1.0]),

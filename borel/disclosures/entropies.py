@@ -94,8 +94,8 @@ def min_entropy(prior: Any, U: Any = None) -> Bound:
     """
     what = "bl.min_entropy"
     if isinstance(prior, Joint):
-        prior, U = about_entry(prior, U)
-        prior = prior.prior
+        joint, U = about_entry(prior, U)
+        prior = _prior_of(joint)
     if isinstance(prior, PriorSet):
         return _least_entropy(prior, U, what)
     if not isinstance(prior, Measure):
