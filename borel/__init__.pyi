@@ -14,7 +14,6 @@ from .audits.audit import audit as audit
 from .audits.audit import load as load
 from .audits.plots.envelope_plots import plot_envelope as plot_envelope
 from .audits.plots.posterior_curves import frontier as frontier
-from .audits.plots.posterior_plots import leakage_tree as leakage_tree
 from .audits.plots.posterior_plots import plot_alpha as plot_alpha
 from .audits.plots.posterior_plots import plot_frontier as plot_frontier
 from .audits.plots.posterior_plots import plot_posterior as plot_posterior
@@ -76,6 +75,7 @@ from .figures.worst_cases import maximal_realizable_leakage as maximal_realizabl
 from .figures.worst_cases import (
     pointwise_maximal_guesswork_leakage as pointwise_maximal_guesswork_leakage,
 )
+from .priors.datatrees import leakage_tree as leakage_tree
 from .priors.random_bound import RandomBound as RandomBound
 from .probability.alphabets import Alphabet as Alphabet
 from .probability.alphabets import Finite as Finite

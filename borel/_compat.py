@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_datatree",
+    "ci_prob",
     "ess_bulk",
     "ess_mean",
     "ess_quantile",
     "ess_tail",
     "eti",
     "hdi",
+    "log_density",
     "rhat",
     "sample",
 ]
@@ -222,6 +224,35 @@ def sample(
             nuts_sampler="pymc",
         )
     return as_datatree(data)
+
+
+def ci_prob() -> float:
+    """Return the posterior mass of credible intervals that nobody has named: ArviZ's setting."""
+    from arviz_base import rcParams
+
+    return rcParams["stats.ci_prob"]
+
+
+def log_density(posterior: xr.Dataset, group: str, model: pm.Model) -> xr.Dataset:
+    """Compute the group ``log_prior`` or ``log_likelihood`` of draws under a PyMC model.
+
+    Parameters
+    ----------
+    posterior : xarray.Dataset
+        The draws, of all free variables of the model.
+    group : {"log_prior", "log_likelihood"}
+        What to compute.
+    model : pymc.Model
+        The model that the draws are of.
+    """
+    from pymc import stats
+
+    compute = getattr(stats, f"compute_{group}")
+    # all that it reads is the group, of an InferenceData in PyMC 5, and of a DataTree in PyMC 6
+    data = {"posterior": posterior}
+    found = compute(data, model=model, extend_inferencedata=False, progressbar=False)
+    # PyMC 5 numbers the draws anew, and those of a thinned posterior would not be found again
+    return found.assign_coords({dim: posterior[dim] for dim in _SAMPLE_DIMS})
 
 
 def _interval(kind, draws, prob):

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="How much does a privacy mechanism leak?",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 ENGINES = ("auto", "exact", "certified", "estimate")
+UNITS = ("nats", "bits")
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Options:
         Seed of every random choice (quasi-random starting points).
     closed_forms : bool
         Whether a mechanism's closed forms are used; switched off, the engine computes alone.
+    unit : {"nats", "bits"}
+        In what a Bound in nats is printed; its ends, tables and reports stay in nats.
     """
 
     tol: float = 1e-8
@@ -46,6 +49,7 @@ class Options:
     engine: str = "auto"
     seed: int = 0
     closed_forms: bool = True
+    unit: str = "nats"
 
     def __post_init__(self):
         for name, unit in (("tol", "nats"), ("budget", "seconds")):
@@ -64,10 +68,11 @@ class Options:
                 expected="closed_forms, True or False",
                 got=f"closed_forms={self.closed_forms!r}",
             )
-        if self.engine not in ENGINES:
-            raise InvalidInput(
-                "options", expected=f"engine in {ENGINES}", got=f"engine={self.engine!r}"
-            )
+        for name, known in (("engine", ENGINES), ("unit", UNITS)):
+            if (value := getattr(self, name)) not in known:
+                raise InvalidInput(
+                    "options", expected=f"{name} in {known}", got=f"{name}={value!r}"
+                )
 
 
 _CURRENT: ContextVar[Options] = ContextVar("borel_options", default=Options())  # noqa: B039
@@ -268,7 +273,8 @@ def options(**changes) -> Iterator[Options]:
     Parameters
     ----------
     **changes
-        Fields of `Options`: ``tol``, ``budget``, ``engine``, ``seed``, ``closed_forms``.
+        Fields of `Options`: ``tol``, ``budget``, ``engine``, ``seed``, ``closed_forms``,
+        ``unit``.
 
     Raises
     ------

@@ -92,8 +92,8 @@ def main():
         epsilon = leakage(learnt * mechanism).sup()
         certain = epsilon.quantile(0.95)
         truth = leakage(everyone * mechanism).sup()
-        print(f"{name}: at 95 % posterior certainty at most {certain} nats ({certain.status}); ")
-        print(f"    under the proportions of the whole survey {truth} nats ({truth.status})")
+        print(f"{name}: at 95 % posterior certainty at most {certain}; ")
+        print(f"    under the proportions of the whole survey {truth}")
         # the prior of the whole survey lies within what 600 answers leave open
         assert epsilon.quantile(0.005).lower <= truth.lower
         assert truth.upper <= epsilon.quantile(0.995).upper

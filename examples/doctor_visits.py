@@ -102,23 +102,23 @@ def main():
         epsilon = leakage(learnt * released).sup()
         certain = epsilon.quantile(0.95)
         truth = leakage(everyone * released).sup()
-        print(f"{name}: at 95 % posterior certainty at most {certain} nats ({certain.status});")
-        print(f"    under the proportions of all person-years {truth} nats ({truth.status})")
+        print(f"{name}: at 95 % posterior certainty at most {certain};")
+        print(f"    under the proportions of all person-years {truth}")
         # the proportions of all lie within what 600 person-years leave open
         assert epsilon.quantile(0.005).lower <= truth.lower
         assert truth.upper <= epsilon.quantile(0.995).upper
         # one draw, as a prior on all the integers with a proved tail: the same leakage
         endless = leakage(models.stick_breaking_prior(one) * endless_secret).sup()
         coded = leakage(models.top_coded_prior(one) * released).sup()
-        print(f"    one draw, on all integers {endless} nats ({endless.status}),")
-        print(f"    its secret top-coded {coded} nats ({coded.status})")
+        print(f"    one draw, on all integers {endless},")
+        print(f"    its secret top-coded {coded}")
         assert endless.lower <= coded.upper and coded.lower <= endless.upper
         assert max(endless.width, coded.width) < 1e-9
         # a context-free guarantee must allow for every prior: it is never smaller
         assert certain.upper < bl.ldp(everyone * released).lower
     # why clip: rare people give themselves away, by as much as one likes
     plain = bl.pml(models.stick_breaking_prior(one) * never_clipped).sup()
-    print(f"never clipped: PML of one draw {plain} nats ({plain.status})")
+    print(f"never clipped: PML of one draw {plain}")
     assert plain.lower > 10
 
 

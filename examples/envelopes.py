@@ -87,7 +87,7 @@ def print_envelopes():
     """Print the envelope of each panel at delta = 1/2."""
     for name, joint in panels().items():
         found = bl.envelope(joint)(F(1, 2))
-        print(f"envelope of panel {name} at delta = 1/2: {found} nats ({found.status})")
+        print(f"envelope of panel {name} at delta = 1/2: {found}")
 
 
 if __name__ == "__main__":

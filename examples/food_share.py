@@ -78,13 +78,11 @@ def main(draws=None):
     for leakage, name in ((bl.pml, "PML"), (bl.pmc, "PMC")):
         epsilon = leakage(learnt * released).sup()
         certain = epsilon.quantile(0.95)
-        print(f"{name}: at 95 % posterior certainty {certain} nats ({certain.status});")
+        print(f"{name}: at 95 % posterior certainty {certain};")
         one = leakage(prior_of(middle) * released).sup()
-        print(f"    under the posterior mean of mu and sigma {one} nats ({one.status}),")
+        print(f"    under the posterior mean of mu and sigma {one},")
         others = leakage(others_prior() * released).sup()
-        print(
-            f"    under the histogram of the other 117 households {others} nats ({others.status})"
-        )
+        print(f"    under the histogram of the other 117 households {others}")
         # the draws lie on both sides of what is proved
         assert one.status == others.status == "certified" and one.width < 1e-6
         assert epsilon.quantile(0.005).lower <= one.lower

@@ -57,9 +57,9 @@ def main():
     for leakage, kind in ((bl.pml, "pml"), (bl.pmc, "pmc")):
         name, worst, nominal = kind.upper(), audit[kind], audit[f"{kind}/nominal"]
         truth = leakage(everyone * study.mechanism).sup()
-        print(f"{name}: over the box {worst} nats ({worst.status});")
-        print(f"    under the shares of the 300 {nominal} nats ({nominal.status});")
-        print(f"    under the shares of all {truth} nats ({truth.status})")
+        print(f"{name}: over the box {worst};")
+        print(f"    under the shares of the 300 {nominal};")
+        print(f"    under the shares of all {truth}")
         # the box holds the shares of all, whose figure the nominal prior does not bound
         assert truth.upper <= worst.upper
         # a context-free guarantee must allow for every prior: it is far larger
@@ -73,7 +73,7 @@ def main():
     held = [study.joint().satisfies(g).at(confidence=0.95).holds for g in study.guarantees]
     assert held == [True, True]
     print("1.0-PML and 1.0-PMC hold at confidence 95 % over the sample; LDP, for every prior, is")
-    print(f"    {level} nats ({level.status})")
+    print(f"    {level}")
 
 
 if __name__ == "__main__":

@@ -68,8 +68,8 @@ def main():
     for leakage, name in ((bl.pml, "PML"), (bl.pmc, "PMC")):
         worst = leakage(about_one_voter(bl.priors.bernoulli(C, 1 - C))).sup()
         truth = leakage(about_one_voter(everyone)).sup()
-        print(f"{name} about one vote: over all p in ({C}, {1 - C}) {worst} nats ({worst.status});")
-        print(f"    under the share of all votes {truth} nats ({truth.status})")
+        print(f"{name} about one vote: over all p in ({C}, {1 - C}) {worst};")
+        print(f"    under the share of all votes {truth}")
         # what is true of all p is true of this one, and less than differential privacy allows
         assert truth.upper <= worst.lower < worst.upper < level
         # from the definition: no y leaks more, and one leaks as much

@@ -105,7 +105,7 @@ def rows(name, lines):
             label = line.partition(str(bound))[0].strip(" ,;:")
             label = label or before.rpartition("; ")[2]  # a line that goes on
             label = f"{head}: {label}" if line.startswith(" ") and head else label
-            cells = f"examples/{name}.py", label, f"{bound} ({bound.status})", why(bound)
+            cells = f"examples/{name}.py", label, str(bound), why(bound)
             out.append("| " + " | ".join(cells) + " |")
         before = line
     return out
@@ -120,7 +120,7 @@ def main():
         BETWEEN.format(table="\n".join(line for line, bounds in printed["envelopes"] if not bounds))
     )
     for claim in reproduce("counterexamples"):
-        both = (f"{b} ({b.status})" for b in (claim.closed_form, claim.engine))
+        both = (str(b) for b in (claim.closed_form, claim.engine))
         name = claim.id.partition(":")[0]
         print("|", " | ".join([name, claim.quantity, *both, why(claim.engine)]), "|")
     print(FOOT)

@@ -139,6 +139,19 @@ def test_a_posterior_over_priors():
     )
 
 
+def test_the_table_has_numbers_and_is_written():
+    joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+    audit = bl.load(bl.audit(joint))
+    table = audit.table()
+    row = table.loc["LDP"]
+    assert (row["lower"], row["upper"]) == (audit["ldp"].lower, audit["ldp"].upper)
+    assert (row["unit"], row["status"], row["bound"]) == ("nats", "exact", "1.098612289 nats")
+    assert table["lower"].dtype == table["upper"].dtype == float
+    assert "1.098612289 nats" in table.to_markdown()
+    assert "1.098612289 nats" in table.to_latex()
+    assert table.to_csv().splitlines()[0] == "measure,bound,lower,upper,unit,status,meaning"
+
+
 def test_maximal_leakage_over_a_posterior():
     study = Prior().study(report=["maximal_leakage"])
     audit = bl.load(bl.audit(study))

@@ -105,7 +105,7 @@ def test_an_audit_has_its_result_and_its_report(labels, tmp_path):
     assert audit["pml"].ratio.upper == F(8, 5)
     assert audit["pml"].witness["y"] == labels[1]
     text = audit.report(tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "could not be drawn" not in text and text.count("<img") == 2
+    assert "could not be drawn" not in text and text.count("<svg") == 2
 
 
 @pytest.mark.parametrize("kind", [Colour, Shade, Answer])
@@ -181,7 +181,7 @@ def test_a_plot_that_fails_does_not_lose_the_report(tmp_path, monkeypatch):
     audit = bl.load(bl.audit(release(["a", "b"])))
     text = audit.report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "could not be drawn (RuntimeError: no ink)" in text
-    assert text.count("<img") == 2 and "1.6 times" in text
+    assert text.count("<svg") == 2 and "1.6 times" in text
 
 
 # -- draws ----------------------------------------------------------------------------------

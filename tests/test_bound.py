@@ -229,7 +229,7 @@ def test_infinity_proved_and_ignorance():
     assert (ignorant <= 1e300).holds is None and ignorant.width == math.inf
 
 
-@pytest.mark.parametrize("wrong", [math.nan, "0.5", None, EXACT, [0.5], np.array([0.5, 1.0])])
+@pytest.mark.parametrize("wrong", [math.nan, "0.5", None, [0.5], np.array([0.5, 1.0])])
 def test_a_threshold_is_a_number(wrong):
     with pytest.raises((bl.InvalidInput, TypeError)):
         EXACT <= wrong  # noqa: B015
@@ -241,11 +241,12 @@ def test_any_real_number_will_do(threshold):
 
 
 def test_a_bound_is_not_a_number():
-    for use in (float, math.exp, int, lambda b: b + 1, lambda b: np.asarray(b, float), np.exp):
+    for use in (float, math.exp, int, lambda b: np.asarray(b, float), np.exp):
         with pytest.raises(TypeError):
             use(EXACT)
-    with pytest.raises((TypeError, bl.InvalidInput)):
-        EXACT < EXACT  # noqa: B015
+    for wrong in ("1", None, [1.0], math.nan, np.array([0.5])):
+        with pytest.raises((TypeError, bl.InvalidInput)):
+            EXACT + wrong
 
 
 def test_equality_compares_data():
@@ -285,11 +286,11 @@ def test_a_statistical_bound_of_no_confidence_never_answers():
 
 def test_an_estimate_is_shown_with_its_error_and_never_with_an_inequality():
     bound = Bound.estimate(0.41, 1e-6)
-    assert str(bound) == "~0.41 +- 1e-06"
+    assert str(bound) == "~0.41 +- 1e-06 nats (estimate)"
     for shown in (str(bound), repr(bound), bound._repr_html_(), repr(bound <= 1)):
         assert "~0.41 +- 1e-06" in shown
         assert "<=" not in shown and "&lt;=" not in shown and "≤" not in shown
-    assert str(Bound.estimate(math.inf, 0.0)) == "~inf"
+    assert str(Bound.estimate(math.inf, 0.0)) == "~inf (estimate)"
     assert "~" in str(Bound.estimate(0.41, 0.0))
 
 
@@ -457,3 +458,172 @@ def test_a_rational_figure_is_compared_as_it_is():
     assert (Bound.exact(tenth.lower, tenth.upper) <= F(1, 10)).holds is None
     single = Bound.exact(np.float32(0.1), np.float32(0.1))
     assert (single <= 0.1).holds is False  # the float32 near 0.1 is above it
+
+
+# -- as text --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bound", "spec", "shown"),
+    [
+        (Bound.exact(0.25, 0.25), "", "0.25 nats (exact)"),
+        (Bound.certified(0.12341, 0.12342), ".3f", "[0.123, 0.124] nats (certified)"),
+        (Bound.certified(0.12341, 0.12342), ".4f", "[0.1234, 0.1235] nats (certified)"),
+        (Bound.exact(0.25, 0.25), ".2f", "0.25 nats (exact)"),
+        (Bound.exact(0.25, 0.25), ".1f", "[0.2, 0.3] nats (exact)"),
+        (Bound.exact(-0.25, -0.25), ".1f", "[-0.3, -0.2] nats (exact)"),
+        (Bound.certified(-0.01, 0.01), ".1f", "[-0.1, 0.1] nats (certified)"),
+        (Bound.exact(1234.5, 1234.5), ".2e", "[1.23e+03, 1.24e+03] nats (exact)"),
+        (Bound.exact(1234.5, 1234.5), ".2g", "[1.2e+03, 1.3e+03] nats (exact)"),
+        (Bound.exact(5e-324, 5e-324), ".3f", "[0.000, 0.001] nats (exact)"),
+        (Bound.exact(1e308, 1e308), ".0f", f"{int(1e308)} nats (exact)"),
+        (Bound.exact(math.inf, math.inf), ".3f", "inf (exact)"),
+        (Bound.undecided(0.5, reason="?"), ".2f", "[0.50, inf] nats (undecided)"),
+        (Bound.estimate(0.41, 1e-6), ".2f", "~0.41 +- 1e-06 nats (estimate)"),
+        (
+            Bound.statistical(0.5, 0.75, confidence=0.95, units="probability"),
+            ".2f",
+            "[0.50, 0.75] probability (statistical, confidence 0.95)",
+        ),
+    ],
+)
+def test_a_bound_in_a_format(bound, spec, shown):
+    assert format(bound, spec) == shown
+    assert str(bound) == format(bound) == f"{bound}"
+
+
+@pytest.mark.parametrize("spec", ["d", ">10", ".3", "x", "+.3f", ".3%"])
+def test_a_format_that_is_none(spec):
+    if spec == ".3":
+        assert format(EXACT, spec) == format(EXACT, ".3g")
+        return
+    with pytest.raises(bl.InvalidInput, match="a format like"):
+        format(EXACT, spec)
+
+
+def test_formatted_ends_enclose():
+    rng = np.random.default_rng(3)
+    for value in np.exp(rng.uniform(-40, 40, 300)) * rng.choice([-1, 1], 300):
+        width = float(abs(value) * np.exp(rng.uniform(-40, 1)))
+        bound = Bound.certified(float(value), float(value) + width)
+        for spec in (".3f", ".0f", ".2e", ".5g", ".1g", ".12g"):
+            text = format(bound, spec).removesuffix(" nats (certified)").strip("[]").split(", ")
+            assert F(text[0]) <= F(bound.lower) and F(bound.upper) <= F(text[-1])
+
+
+def test_a_bracket_is_rounded_outwards():
+    wide = Bound.certified(0.12345678909, 0.12345678921)
+    assert wide.enclosure == "[0.1234567890, 0.1234567893]".replace("890", "89")
+
+
+# -- in bits --------------------------------------------------------------------------------------
+
+
+def test_bits_enclose():
+    import mpmath
+
+    rng = np.random.default_rng(5)
+    values = [
+        0.0,
+        5e-324,
+        1e-310,
+        1.0,
+        math.log(2),
+        700.0,
+        1e308,
+        *np.exp(rng.uniform(-30, 9, 200)),
+    ]
+    with mpmath.workdps(60):
+        for value in values:
+            bits = Bound.certified(value, value).bits
+            assert bits.lower <= mpmath.mpf(value) / mpmath.log(2) <= bits.upper
+            assert bits.units == "bits" and bits.status == "certified"
+            assert value == 0 or value < 1e-300 or bits.width <= 1e-14 * value
+            if value < 700:
+                ratio = bits.ratio
+                assert ratio.lower <= mpmath.exp(value) <= ratio.upper
+
+
+def test_bits_of_other_figures():
+    assert Bound.exact(math.inf, math.inf).bits.lower == math.inf
+    assert Bound.undecided(0.0, reason="?").bits.upper == math.inf
+    ratio = bl.pml(bl.pmf([F(1, 2), F(1, 2)]) * bl.Mechanism.from_matrix([[1, 0], [0, 1]])).sup()
+    assert ratio.bits.ratio == (2, 2) and f"{ratio.bits}" == "1 bits (exact)"
+    assert ratio.bits.bits == ratio.bits
+    with pytest.raises(bl.InvalidInput, match="a figure in nats"):
+        _ = Bound.exact(0.5, 0.5, units="probability").bits
+
+
+def test_the_option_changes_what_is_shown_and_nothing_else():
+    bound = Bound.certified(math.log(2), math.log(2))
+    with bl.options(unit="bits"):
+        assert str(bound) == "1 bits (certified)" and repr(bound) == "Bound(1 bits, certified)"
+        assert "<b>1</b> bits" in bound._repr_html_()
+        assert repr(bound <= 1) == "Verdict(True, 1 bits, certified)"
+        assert bound.enclosure == "0.6931471806"
+        assert bound.lower == math.log(2) and bound.units == "nats"
+        assert str(Bound.exact(0.5, 0.5, units="probability")) == "0.5 probability (exact)"
+    assert str(bound) == "0.6931471806 nats (certified)"
+    with pytest.raises(bl.InvalidInput, match="unit in"), bl.options(unit="trits"):
+        pass
+
+
+# -- sums, differences, two figures ---------------------------------------------------------------
+
+
+def test_sums_and_differences_enclose():
+    rng = np.random.default_rng(7)
+    for a, b, c, d in np.sort(np.exp(rng.uniform(-40, 40, (200, 4)))):
+        first, second = Bound.exact(a, c), Bound.certified(b, d, assumptions=("one",))
+        total, difference = first + second, second - first
+        assert F(total.lower) <= F(a) + F(b) and F(c) + F(d) <= F(total.upper)
+        assert F(difference.lower) <= F(b) - F(c) and F(d) - F(a) <= F(difference.upper)
+        assert total.status == difference.status == "certified"
+        assert total.assumptions == ("one",)
+        assert total.width <= (F(c) + F(d) - F(a) - F(b)) * (1 + 1e-9) + 1e-15 * F(d)
+    less = 1 - Bound.certified(0.25, 0.5, units="probability")
+    assert (less.lower, less.upper, less.units) == (0.5, 0.75, "probability")
+    assert (F(1, 3) + Bound.exact(F(2, 3), F(2, 3))).ends == (1, 1)
+
+
+def test_what_a_sum_rests_on():
+    first = Bound.statistical(0.0, 1.0, confidence=0.95)
+    second = Bound.statistical(0.5, 2.0, confidence=0.9)
+    total = first + second
+    assert total.status == "statistical" and total.confidence <= 0.85
+    assert total.confidence == pytest.approx(0.85)
+    guess = Bound.estimate(1.0, 0.25)
+    assert (EXACT + guess).status == "estimate"
+    unknown = Bound.undecided(0.5, 2.0, reason="too wide")
+    assert (unknown + 1).ends == (1.5, 3.0) and "too wide" in (unknown + 1).reason
+    # the ends of an estimate are none
+    assert (unknown + guess).ends == (-math.inf, math.inf)
+    infinite = Bound.exact(math.inf, math.inf)
+    assert (infinite + 1).lower == math.inf and (infinite + 1).status == "exact"
+    assert (infinite - infinite).status == "undecided"
+    with pytest.raises(bl.InvalidInput, match="adding Bounds"):
+        EXACT + Bound.exact(0.5, 0.5, units="probability")
+    with pytest.raises(bl.InvalidInput, match="adding Bounds"):
+        EXACT + EXACT.bits
+
+
+def test_two_figures_are_compared():
+    low, high = Bound.certified(0.1, 0.2), Bound.exact(0.2, 0.3)
+    assert (low <= high).holds is True and (high >= low).holds is True
+    assert (low < high).holds is None and (low > high).holds is False
+    assert (Bound.exact(0.25, 0.3) < low).holds is False
+    assert (low <= low).holds is None
+    assert (low <= Bound.estimate(0.9, 1e-6)).holds is None
+    sure = low <= Bound.statistical(0.5, 0.9, confidence=0.95)
+    assert sure.holds is None and sure.at(confidence=0.9).holds is True
+    assert (low <= high).bound.status == "certified"
+    # a third is not the float beside it
+    third = Bound.exact(F(1, 3), F(1, 3))
+    assert (third <= Bound.exact(1 / 3, 1 / 3)).holds is (F(1, 3) <= F(1 / 3))
+
+
+def test_verdicts_in_notebooks():
+    assert "<b>it holds</b>" in (EXACT <= 9)._repr_html_()
+    assert "<b>it fails</b>" in (EXACT >= 9)._repr_html_()
+    shown = (Bound.undecided(reason="a < b & c") <= 1)._repr_html_()
+    assert "<b>undecided</b>" in shown and "a &lt; b &amp; c" in shown

@@ -270,7 +270,9 @@ def test_an_audit_makes_certificates_where_it_is_asked_to(noisy):
     said, report = " ".join(done.output.split()), (folder / "report.html").read_text()
     for text in (said, report):
         assert "borel check` verifies, of pml, guarantees/PML-epsilon-0.5" in text
-        assert "No certificate of mutual_information; missing: anything to verify" in text
+        assert (
+            "No certificate of mutual_information; missing: a rule for mutual_information" in text
+        )
         assert HOW not in text
     assert list(after) == list(before)
     for name, bound in after.items():
@@ -291,7 +293,7 @@ def test_check_verifies_what_an_audit_certified(noisy):
     )
     assert "on trust: that f(.|x) has total mass 1 for every secret x" in lines[1]
     (at,) = (k for k, line in enumerate(lines) if line.startswith("mutual_information  "))
-    assert lines[at + 1].startswith("    no certificate: none; missing: anything to verify")
+    assert lines[at + 1].startswith("    no certificate: none; missing: a rule for mutual_info")
     assert HOW not in done.output
 
 
@@ -366,3 +368,8 @@ def test_importing_borel_is_light():
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_the_shell_can_complete():
+    found = run("--help").output
+    assert "--install-completion" in found and "--show-completion" in found

@@ -101,4 +101,4 @@ def test_an_example_ends_well(name):
     assert f"examples/{name}.py" in table
     statuses = ("exact", "certified", "conditional", "statistical", "estimate", "undecided")
     said = [line for line in done.stdout.splitlines() if "nats" in line or "~" in line]
-    assert said and all(any(f"({s})" in line for s in statuses) for line in said)
+    assert said and all(any(f"({s}" in line for s in statuses) for line in said)

@@ -198,6 +198,9 @@ def test_counts_of_pymc_with_parameters():
         (lambda pm: bl.from_pymc(pm.Beta.dist([2, 3], 5)), "parameters with axes go apart"),
         (lambda pm: bl.from_pymc(pm.Beta.dist, alpha="two", beta=5.0), "alpha"),
         (lambda pm: bl.from_pymc(lambda p: p, p=0.5), "a PyMC distribution"),
+        (lambda pm: bl.from_pymc(pm.Normal.dist, rate=0.5), "a function of rate"),
+        (lambda pm: bl.from_pymc(pm.Uniform.dist, lower=0.0, upper=0.5), "on="),
+        (lambda pm: bl.from_pymc(lambda x: pm.Normal.dist(x, 1), x=0.5), "other names than x"),
     ],
 )
 def test_wrong_parameters_of_a_pymc_law(make, words):

@@ -368,7 +368,6 @@ def test_what_is_not_there_yet_says_so():
         lambda: bl.poisson(mu=1).restrict(lambda x: x > 0),
         lambda: bl.normal(mu=[0.0, 1.0]).restrict(lambda x: x > 0),
         lambda: atoms * bl.normal(),
-        lambda: bl.mixture([atoms, atoms], weights=[0.5, 0.5]),
         lambda: bl.pmf([[0.5, 0.5]]) * bl.pmf([0.5, 0.5]),
     ):
         with pytest.raises(bl.NotYet):

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import borel as bl
+from borel.figures.leakage_curves import leakage_curve
 from borel.figures.leakage_plots import (
     blank_axes,
+    curve_height,
     draw_curve,
     plot_epsilon,
     plot_law,
@@ -327,3 +329,43 @@ def test_a_law_asked_at_all_levels_at_once():
     assert law.attrs["status"] == bl.pml(joint).sup().status and law.sizes["t"] > 100
     assert (law["lower"] <= truth).all() and (truth * (1 - 1e-15) <= law["upper"]).all()
     assert (law["upper"] - law["lower"]).values.max() <= 1e-8
+
+
+def test_intervals_that_nobody_names_are_arviz_s(ax):
+    from arviz_base import rc_context
+
+    variable = bl.pml(learnt() * MECH)
+    with rc_context({"stats.ci_prob": 0.7}):
+        plot_epsilon(variable.sup(), ax=ax)
+        assert ax.get_legend().get_texts()[0].get_text().startswith("70 % HDI")
+        ax.clear()
+        variable.plot(ax=ax)
+    said = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert "posterior median, 70 % credible band" in said
+
+
+def test_long_labels_have_rows_of_their_own_and_are_whole(ax):
+    names = [f"a fairly long answer, number {i}" for i in range(4)]
+    matrix = np.full((2, 4), 0.25)
+    matrix[0] = [0.5, 0.5, 0.0, 0.0]
+    joint = bl.pmf([0.5, 0.5]) * bl.Mechanism.from_matrix(matrix, outcome=names)
+    leakage = bl.pmc(joint)
+    plot_leakage(leakage, ax=ax)
+    assert [t.get_text() for t in ax.get_yticklabels()] == names
+    assert all(t.get_rotation() == 0 for t in ax.get_yticklabels())
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first label is at the top
+    assert "nats" in ax.get_xlabel() and texts(ax) == "inf | inf"
+    (points,) = [line for line in ax.lines if line.get_marker() == "o"]
+    expected = [leakage(name).value for name in names[:2]]
+    np.testing.assert_allclose(points.get_xdata()[:2], expected, rtol=1e-12)
+    assert np.isnan(points.get_xdata()[2:]).all()
+    (arrows,) = [line for line in ax.lines if line.get_marker() == ">"]
+    assert list(arrows.get_ydata()) == [2.0, 3.0]
+    short = bl.Mechanism.from_matrix(matrix, outcome=list("abcd"))
+    many = bl.Mechanism.from_matrix(np.full((2, 50), 0.02), outcome=[f"n{i}" for i in range(50)])
+    heights = [curve_height(leakage_curve(bl.pml(bl.pmf([0.5, 0.5]) * m))) for m in (short, many)]
+    assert heights[0] < heights[1]
+    label = "word " * 40
+    tall = bl.Mechanism.from_matrix(matrix, outcome=[label + n for n in "abcd"])
+    wrapped = plot_leakage(bl.pml(bl.pmf([0.5, 0.5]) * tall), ax=blank_axes()).get_yticklabels()
+    assert [" ".join(t.get_text().split()) for t in wrapped] == [label + n for n in "abcd"]

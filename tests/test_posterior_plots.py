@@ -51,6 +51,54 @@ def test_the_posterior_of_some_figures(learnt):
     assert [ax.get_title() for ax in axes_of(alone)] == ["epsilon of pml (each draw exact)"]
 
 
+def test_a_tree_and_its_groups_are_drawn_with_arviz_s_arguments(learnt):
+    from arviz_base.labels import BaseLabeller
+
+    epsilon = bl.pml(learnt * MECH).sup()
+    tree = bl.leakage_tree({"eps": {"A": epsilon, "B": epsilon}, "alone": epsilon})
+    pc = bl.plot_posterior(tree, backend="matplotlib")
+    assert [ax.get_title() for ax in axes_of(pc)] == [
+        "A: eps (each draw exact)",
+        "B: eps (each draw exact)",
+        "alone (each draw exact)",
+    ]
+    some = bl.plot_posterior(
+        tree,
+        var_names="ep",
+        filter_vars="like",
+        coords={"group": ["B"]},
+        labeller=BaseLabeller(),
+        visuals={"point_estimate_text": False},
+        backend="matplotlib",
+    )
+    (ax,) = axes_of(some)
+    assert ax.get_title() == "eps\nB" and not ax.texts
+    dollars = bl.plot_posterior({"$": {"$x$": epsilon}}, backend="matplotlib")
+    assert axes_of(dollars)[0].get_title() == r"\$x\$: \$ (each draw exact)"
+    # what has no status has its name
+    other = bl.plot_posterior(
+        xr.DataTree.from_dict({"prior": learnt.posterior}), group="prior", backend="matplotlib"
+    )
+    assert axes_of(other)[0].get_title() == "0: p"
+    with pytest.raises(InvalidInput, match=r"a group leakage.*bl\.leakage_tree"):
+        bl.plot_posterior(xr.DataTree.from_dict({"posterior": learnt.posterior}))
+
+
+def test_the_interval_that_nobody_names_is_arviz_s(learnt):
+    from arviz_base import rc_context
+
+    epsilon = bl.pml(learnt * MECH).sup()
+    values = epsilon.draws["lower"].values
+    for prob in (0.5, 0.8):
+        with rc_context({"stats.ci_prob": prob, "stats.ci_kind": "eti"}):
+            pc = bl.plot_posterior({"e": epsilon}, backend="matplotlib")
+        (line,) = [a for a in [pc.viz["credible_interval"]["e"].item()] if a is not None]
+        ends = np.sort(np.asarray(line.get_xdata(), float))[[0, -1]]
+        np.testing.assert_allclose(
+            ends, np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2]), rtol=1e-2
+        )
+
+
 def test_undecided_and_infinite_draws_are_called_so(learnt):
     data = learnt.posterior.assign_attrs({}).isel(chain=[0])
     data.attrs = {}

@@ -175,8 +175,11 @@ def test_not_a_number_is_refused(value):
     "value", ["0.5", 0.5j, None, np.array(0.5), np.array([0.5]), SUP, np.True_]
 )
 def test_what_is_no_real_number_is_an_error_that_says_so(value):
-    with pytest.raises(InvalidInput, match="expected a number"):
-        SUP <= value  # noqa: B015
+    if value is SUP:  # two figures are compared
+        assert (SUP <= value).holds is not False
+    else:
+        with pytest.raises(InvalidInput, match="expected a number"):
+            SUP <= value  # noqa: B015
     with pytest.raises(InvalidInput, match="expected a number t"):
         bl.pml(JOINT).tail(value)
     with pytest.raises(InvalidInput, match="expected 0 <= delta"):

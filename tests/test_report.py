@@ -1,6 +1,5 @@
 """The report: one file that needs nothing else, escaped, complete."""
 
-import base64
 import re
 from html.parser import HTMLParser
 
@@ -9,6 +8,7 @@ import pytest
 
 import borel as bl
 from borel.audits.report import plots, render
+from borel.audits.table import rows
 
 MECH = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
 
@@ -62,14 +62,37 @@ def test_the_report_is_self_contained(make):
     html = render(make())
     page = Parsed(html)
     assert page.open == []
-    images = [attrs for tag, attrs in page.elements if tag == "img"]
+    images = [attrs for tag, attrs in page.elements if tag == "svg"]
     assert len(images) >= 4
     for image in images:
-        assert image["src"].startswith("data:image/png;base64,")
-        assert base64.b64decode(image["src"].split(",")[1]).startswith(b"\x89PNG")
-        assert len(image["alt"]) > 20
-    assert not {"script", "link", "iframe", "object"} & {tag for tag, _ in page.elements}
-    assert not re.search(r"https?:|@import|url\(", html)
+        assert image["role"] == "img" and len(image["aria-label"]) > 20
+    tags = {tag for tag, _ in page.elements}
+    assert not {"script", "link", "iframe", "object", "img", "image"} & tags
+    assert not re.search(r"https?:|//www|@import|url\((?!#)|xmlns", html)
+    assert html.count("<style>") == 1  # a figure's own would rule the page
+    assert len(html.encode()) < 2_000_000
+
+
+@pytest.mark.parametrize("make", [audit, posterior])
+def test_ids_are_unique_and_all_that_is_referred_to_is_there(make):
+    html = render(make(report=["pml", "pmc", "envelope"]))
+    ids = re.findall(r'\bid="([^"]+)"', html)
+    assert len(ids) == len(set(ids)) > 10
+    used = set(re.findall(r'(?:url\(|href=")#([^")]+)', html))
+    assert used == set(ids)
+
+
+def test_plots_take_their_colours_from_the_page():
+    """So that they can be read in dark mode, and in print: no ink of their own."""
+    html = render(posterior())
+    style, body = html.split("</style>")
+    assert not re.search(
+        r"#[0-9a-fA-F]{3,6}\b(?![^<]*url)", re.sub(r"(url\(|href=\")#[^\")]+", "", body)
+    )
+    for name in set(re.findall(r"var\((--[a-z]+)\)", body)):
+        assert style.count(f"{name}:") == 2, name  # light and dark
+    assert "font-family" not in body
+    assert "@media screen and (prefers-color-scheme: dark)" in style  # paper stays light
 
 
 def test_the_report_says_all_that_the_table_says():
@@ -77,7 +100,9 @@ def test_the_report_says_all_that_the_table_says():
     text = " ".join(" ".join(Parsed(render(found)).text).split())
     for _, row in found.table().iterrows():
         assert row["meaning"] in text
-        assert row["bound"] in text
+    for row in rows(found):
+        assert row.rounded in text
+        assert row.bits in ("-", "inf") or f"{row.bits} bits" in text
     for words in ("floats mean the normalised laws", "independent exact posterior draws"):
         assert words in text
     for words in (
@@ -136,6 +161,17 @@ def test_a_posterior_is_shown_with_epsilon_against_alpha():
     assert any("Posterior of the epsilon of PML" in c for c in captions)
 
 
+def test_a_report_over_a_posterior_starts_with_the_verdict():
+    text = " ".join(" ".join(Parsed(render(posterior())).text).split())
+    first, *rest = (
+        text.index(w)
+        for w in ("PML(0.6) ", "Whatever anyone", "What leaks most", "What it leaks")
+        if w in text
+    )
+    assert [first, *rest] == sorted([first, *rest])
+    assert "PML is pointwise maximal leakage" in text
+
+
 def test_the_envelope_has_a_section():
     """Uniform bit, flipped with 1/4: one outcome leaks 3/2, and so does any delta."""
     found = audit(prior=bl.pmf([0.5, 0.5]), report=["envelope"])
@@ -143,8 +179,8 @@ def test_the_envelope_has_a_section():
     text = " ".join(" ".join(page.text).split())
     assert "After any post-processing" in text
     assert "0.01 0.4054 0.4055 certified 0.05 0.4054 0.4055 certified" in text
-    (image,) = [attrs for tag, attrs in page.elements if tag == "img"]
-    assert image["alt"] == "Plot: Envelope of PML (certified); delta against epsilon (nats)."
+    (image,) = [attrs for tag, attrs in page.elements if tag == "svg"]
+    assert image["aria-label"] == "Plot: Envelope of PML (certified); delta against epsilon (nats)."
     assert "After any post-processing" not in " ".join(Parsed(render(audit())).text)
 
 

@@ -285,7 +285,7 @@ def test_the_report_shows_what_the_uncertainty_costs():
     text = str(Text(render(audited(prior=COUNTED))))
     for words in (
         "whichever prior of this set the secret has",
-        "Set of priors PriorSet(from_counts, l1, radius 0.0631631 around Measure(",
+        "Set of priors PriorSet(from_counts, l1, total variation 0.0631631 around Measure(",
         "Nominal prior none: 0.705, some: 0.17, many: 0.125",
         "holds the true prior with confidence 95 % over the sample",
         "Cost of not knowing the prior",

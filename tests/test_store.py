@@ -166,7 +166,7 @@ def test_an_audit_is_a_mapping():
     with pytest.raises(KeyError, match="no posterior draws of 'pml'"):
         audit.random("pml")
     table = audit.table()
-    assert list(table.columns) == ["bound", "status", "meaning"]
+    assert list(table.columns) == ["bound", "lower", "upper", "unit", "status", "meaning"]
     assert table.loc["PML", "bound"] == "0.4054651081 nats"
     assert "PML: 0.4054651081 nats (exact)" in repr(audit)
     assert "<table>" in audit._repr_html_()

@@ -16,7 +16,9 @@ from borel import settings
 from borel.audits.items import Nodes, Unit, is_random, units, with_certificate
 from borel.audits.named_joints import as_data
 from borel.audits.progress import bar
+from borel.audits.provenance import MADE, provenance
 from borel.audits.result import Audit, load
+from borel.audits.sampling import SAMPLING, sampling
 from borel.audits.serialisation import holds_text, to_plain
 from borel.audits.set_audit import is_set, prior_in_words
 from borel.audits.store import RESULT, pack, read, writable, write
@@ -127,7 +129,10 @@ def audit(
         draws = _draws(study, folder, resume) if study.sampled else None
         key = study_key(study, draws, certificates=certificates)
         nodes = _kept(before, key)
-        job = _Job(study, study.joint(draws), folder, key, nodes)
+        made = provenance(study, certificates=certificates)
+        job = _Job(study, study.joint(draws), folder, key, nodes, made, draws)
+        if before is not None and not job.left:  # it is the audit that was made then
+            job.made = {name: before.attrs.get(name, made[name]) for name in MADE}
         job.run(progress)
         return job.tree()  # what it says of the options is read from those in force
 
@@ -135,8 +140,18 @@ def audit(
 class _Job:
     """An audit under way: the units, and the nodes computed so far."""
 
-    def __init__(self, study: Study, joint: Joint, folder: Path | None, key: dict, nodes: Nodes):
+    def __init__(
+        self,
+        study: Study,
+        joint: Joint,
+        folder: Path | None,
+        key: dict,
+        nodes: Nodes,
+        made: dict[str, str],
+        draws: xr.DataTree | None,
+    ):
         self.study, self.joint, self.folder, self.key, self.nodes = study, joint, folder, key, nodes
+        self.made, self.draws = made, draws
         self.certificates = "certificates" in key
         packed = with_certificate if self.certificates else pack
         self.units = list(units(study, joint, packed))
@@ -186,6 +201,8 @@ class _Job:
             for name, node in self.nodes.items()
             if any(name == w or name.startswith(f"{w}/") for w in wanted)
         }
+        if is_random(self.joint):
+            kept[SAMPLING] = self._sampling
         root = xr.Dataset(attrs=self._attrs(kept))
         return xr.DataTree.from_dict({"/": root, **{f"/{n}": d for n, d in kept.items()}})
 
@@ -198,6 +215,11 @@ class _Job:
         from borel.engine.problem.kernel_normalisation import statement
 
         return str(statement(mechanism, prior))
+
+    @cached_property
+    def _sampling(self) -> xr.Dataset:
+        """The diagnostics of the draws of the prior."""
+        return sampling(self.joint.prior, self.draws)
 
     @cached_property
     def _named(self) -> str:
@@ -234,6 +256,7 @@ class _Job:
             "certificates": int(self.certificates),
             "creation_library": "borel",
             "creation_library_version": __version__,
+            **self.made,
         }
 
 

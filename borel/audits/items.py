@@ -12,9 +12,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from borel.audits.plots.envelope_curves import envelope_curve
+from borel.audits.serialisation import to_plain
 from borel.audits.set_audit import OVER, beside, is_set
 from borel.audits.store import pack, pack_random
-from borel.audits.table import ONE_DRAW
+from borel.audits.table import ONE_DRAW, at_level, short
 from borel.engine.figures import DELTA, FIGURES, LEAKAGES, in_reports
 from borel.errors import BorelError, NotYet
 from borel.figures.averages import tail_leakage
@@ -173,7 +174,7 @@ def _figure(
     def compute() -> Nodes:
         found = figure(joint)
         if is_random(joint) and not isinstance(found, Bound):
-            return _random_nodes(name, found, packed)
+            return _random_nodes(name, found, joint, packed)
         about = _over(joint)
         nodes = {name: packed(found, **_row(label, title, **about))}
         return nodes | beside(name, found, figure, joint, packed) if about else nodes
@@ -189,18 +190,27 @@ def _over(joint: Joint) -> dict[str, str]:
     return {"under": OVER, "over": "set", **sample}
 
 
-def _random_nodes(kind: str, epsilon: Any, packed: Callable[..., xr.Dataset]) -> Nodes:
+def _random_nodes(
+    kind: str, epsilon: Any, joint: Joint, packed: Callable[..., xr.Dataset]
+) -> Nodes:
     """Return the posterior of epsilon: its draws, a quantile for the table, and its HDI.
 
     A quantile over draws has no certificate; where they are made, the draw nearest to it has one.
     """
     region = epsilon.hdi(LEVEL)
     label = f"{in_reports()[kind].label}, {100 * LEVEL:g} % posterior quantile"
-    found, one = epsilon.quantile(LEVEL), {}
+    found, one, about = epsilon.quantile(LEVEL), {}, dict[str, Any](quantile=LEVEL)
+    if kind in LEAKAGES and joint.mechanism.finite and epsilon.size and not epsilon.trouble:
+        # the outcome and the secret behind the supremum, of the draw nearest to the quantile
+        chain, draw = epsilon.nearest(found.value).values()
+        prior = joint.prior.one(chain * joint.prior.shape[1] + draw)
+        place = _measure(kind)(prior * joint.mechanism).sup().witness or {}
+        if {"x", "y"} <= set(place):
+            about["worst"] = {name: to_plain(place[name]) for name in ("y", "x")}
     if packed is with_certificate and epsilon.status != "estimate" and found.upper < math.inf:
         one[f"{kind}/{ONE_DRAW}"] = packed(epsilon.one(**epsilon.nearest(found.value)))
     return {
-        kind: packed(found, **_row(label, FIGURES[kind].title, quantile=LEVEL)),
+        kind: packed(found, **_row(label, FIGURES[kind].title, **about)),
         f"{kind}/draws": pack_random(epsilon),
         f"{kind}/median": packed(epsilon.quantile(0.5)),
         f"{kind}/hdi-lower": packed(region.lower),
@@ -223,19 +233,34 @@ def _law_nodes(variable: Any, under: str, packed: Callable[..., xr.Dataset]) -> 
 def _guarantee(guarantee: Any, joint: Joint, packed: Callable[..., xr.Dataset]) -> Unit:
     label = _said(guarantee)
     name = "guarantees/" + re.sub(r"[^A-Za-z0-9.]+", "-", repr(guarantee)).strip("-")
+    answers = {True: "yes", False: "no", None: "undecided"}
+    title, asks = _asked(guarantee)
+    asked = {"asks": asks} if asks else {}
 
     def compute() -> Nodes:
         verdict = joint.satisfies(guarantee)
         if isinstance(verdict, RandomVerdict):
-            about = _row(f"P({label} holds)", probability_of=label)
-            return {name: packed(verdict.bound, **about)}
+            holds = answers[verdict.at(confidence=LEVEL).holds]
+            about = {"probability_of": label, "at": LEVEL, "holds": holds, **asked}
+            return {name: packed(verdict.bound, **_row(f"P({label} holds)", title, **about))}
         if (own := verdict.bound.confidence) is not None:
             verdict = verdict.at(confidence=own)
-        holds = {True: "yes", False: "no", None: "undecided"}[verdict.holds]
-        about = {"guarantee": label, "holds": holds, **_over(joint)}
-        return {name: packed(verdict.bound, **_row(label, **about))}
+        about = {"guarantee": label, "holds": answers[verdict.holds], **asked, **_over(joint)}
+        return {name: packed(verdict.bound, **_row(label, title, **about))}
 
     return _guard(name, compute, label)
+
+
+def _asked(guarantee: Any) -> tuple[str, str]:
+    """Return the standard term of what a guarantee bounds, and what it asks for, in words."""
+    names = {words.label: name for name, words in in_reports().items()}
+    name = names.get(getattr(guarantee, "symbol", ""), "")
+    if not name or len(guarantee.levels) != 1 or not math.isfinite(guarantee.levels[0].nats):
+        return "", ""
+    asks, delta = at_level(name, guarantee.levels[0].nats), getattr(guarantee, "delta", 0)
+    if delta:
+        asks += f", but for outcomes of probability {short(delta, 'up')} in all"
+    return FIGURES[name].title, asks
 
 
 def _said(guarantee: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import os
@@ -11,20 +10,31 @@ import warnings
 from dataclasses import dataclass
 from functools import partial
 from importlib import resources
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from borel.audits.headline import ceiling, in_a_sentence, places, verdicts
 from borel.audits.items import ENVELOPE_LEVELS
 from borel.audits.plots.envelope_plots import draw_envelope
 from borel.audits.plots.posterior_curves import alpha_curve
 from borel.audits.plots.posterior_plots import draw_alpha
+from borel.audits.plots.svg import inline
+from borel.audits.sampling import SAMPLING, diagnostics_of
 from borel.audits.set_audit import worst_case
 from borel.audits.study_key import PARTS
-from borel.audits.table import STATUS_WORDS, about_certificates, rows, short
+from borel.audits.table import STATUS_WORDS, about_certificates, in_bits, printed, rows, short
 from borel.engine.figures import LEAKAGES, in_reports
 from borel.errors import InvalidInput
-from borel.figures.leakage_plots import blank_axes, draw_curve, draw_epsilon, draw_law
+from borel.figures.leakage_plots import (
+    blank_axes,
+    curve_height,
+    draw_curve,
+    draw_epsilon,
+    draw_law,
+)
+from borel.priors.diagnostics import ESS_LIMIT, RHAT_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,14 +44,13 @@ if TYPE_CHECKING:
     from borel.probability.bound import Bound
 
 _TEMPLATE = "report.html.j2"
-_DPI = 160
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot of the report: the image as a data URI (or nothing), its alternative text, caption."""
+    """A plot of the report: an SVG element (or nothing), its alternative text, its caption."""
 
-    source: str
+    svg: str
     alt: str
     caption: str
 
@@ -80,6 +89,14 @@ class SetRow:
     attained: str
     nominal: str
     cost: str
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """How a prior was learnt: facts (name, text), and lines (variable, R-hat, bulk, tail ESS)."""
+
+    facts: list[tuple[str, str]]
+    lines: list[tuple[str, ...]]
 
 
 def write_report(audit: AuditFigures, path: str | os.PathLike) -> Path:
@@ -129,12 +146,20 @@ def render(audit: AuditFigures) -> str:
     )
     found = rows(audit)
     measures = [row for row in found if not row.name.startswith("guarantees/")]
+    guarantees = [row for row in found if row not in measures]
     statuses = {row.status for row in found} | {b.status for b in audit.values()}
+    environment.filters |= {"printed": printed, "in_bits": in_bits}
     return environment.from_string(source).render(
         about=audit.tree.attrs,
         complete=audit.complete,
         measures=measures,
-        guarantees=[row for row in found if row not in measures],
+        guarantees=guarantees,
+        verdicts=verdicts(audit, guarantees),
+        in_a_sentence=in_a_sentence(audit),
+        places=places(audit),
+        ceiling=ceiling(audit),
+        sampled=_sampled(audit),
+        versions=json.loads(audit.tree.attrs.get("versions", "{}")),
         plots=plots(audit),
         quantiles=_quantiles(audit),
         over_set=_over_set(audit, measures),
@@ -159,21 +184,23 @@ def plots(audit: AuditFigures) -> list[Plot]:
         label = in_reports()[kind].label
         if (curve := audit.dataset(f"{kind}/curve")) is not None:
             caption = f"{label} at each outcome{_over(curve)}. {_band(curve.attrs['status'])}"
-            found.append(_plot(partial(draw_curve, curve), caption))
+            size = {"height": curve_height(curve)}
+            found.append(_plot(partial(draw_curve, curve), f"{kind}-curve", caption, **size))
         if audit.dataset(f"{kind}/draws") is not None:
             figure = audit.random(kind)
             draw = partial(draw_epsilon, figure)
-            found.append(_plot(draw, f"Posterior of the epsilon of {label}: {_POSTERIOR}"))
+            caption = f"Posterior of the epsilon of {label}: {_POSTERIOR}"
+            found.append(_plot(draw, f"{kind}-draws", caption))
             if not figure.trouble:
                 curve = alpha_curve(figure).assign_attrs(quantity=f"epsilon of {label}")
-                found.append(
-                    _plot(partial(draw_alpha, curve), f"Epsilon of {label} against alpha: {_ALPHA}")
-                )
+                caption = f"Epsilon of {label} against alpha: {_ALPHA}"
+                found.append(_plot(partial(draw_alpha, curve), f"{kind}-alpha", caption))
         if (law := audit.dataset(f"{kind}/law")) is not None:
             under = f", under {law.attrs['under']}" if law.attrs["under"] else ""
             caption = f"the probability that an outcome leaks t nats or less{under}."
             band = _band(law.attrs["status"])
-            found.append(_plot(partial(draw_law, law), f"Law of {label}: {caption} {band}"))
+            caption = f"Law of {label}: {caption} {band}"
+            found.append(_plot(partial(draw_law, law), f"{kind}-law", caption))
     return found
 
 
@@ -208,21 +235,19 @@ def _band(status: str) -> str:
     return f"The band, often too thin to see, is an enclosure (status: {status})."
 
 
-def _plot(draw: Callable[[Any], Any], caption: str, **size: float) -> Plot:
+def _plot(draw: Callable[[Any], Any], name: str, caption: str, **size: float) -> Plot:
     """Draw a plot; if it cannot be drawn, the report says so, and is whole otherwise."""
-    buffer = BytesIO()
     try:
         with warnings.catch_warnings():
-            # a label in a script that the font lacks; the table has it
+            # the width of a label in a script that Matplotlib's font lacks; the page's has it
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
             ax = draw(blank_axes(**size))
-            ax.figure.savefig(buffer, format="png", dpi=_DPI, metadata={"Software": None})
+            x, y = ax.get_xlabel(), ax.get_ylabel()
+            alt = f"Plot: {ax.get_title(loc='left')}; {x} against {y}."
+            return Plot(inline(ax.figure, alt, name), alt, caption)
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
         return Plot("", "", f"{caption} This plot could not be drawn ({why}).")
-    data = base64.b64encode(buffer.getvalue()).decode()
-    alt = f"Plot: {ax.get_title(loc='left')}; {ax.get_xlabel()} against {ax.get_ylabel()}."
-    return Plot(f"data:image/png;base64,{data}", alt, caption)
 
 
 # -- what lies beside the table -------------------------------------------------------------
@@ -252,7 +277,7 @@ def _over_set(audit: AuditFigures, measures: list[Row]) -> list[SetRow]:
         others = (audit.get(f"{row.name}/{what}") for what in ("nominal", "cost"))
         nominal, cost = map(_shown, others)
         where = worst_case(row.bound)
-        found.append(SetRow(row.label, row.figure, row.status, *where, nominal, cost))
+        found.append(SetRow(row.label, row.rounded, row.status, *where, nominal, cost))
     return found
 
 
@@ -260,7 +285,7 @@ def _shown(bound: Bound | None) -> str:
     if bound is None:
         return "-"
     tiny = bound.status != "estimate" and bound.upper <= 1e-12
-    return f"{'0, to rounding' if tiny else bound} ({bound.status})"
+    return f"{'0, to rounding' if tiny else printed(bound)} ({bound.status})"
 
 
 def _envelope(audit: AuditFigures) -> Envelope | None:
@@ -275,7 +300,7 @@ def _envelope(audit: AuditFigures) -> Envelope | None:
         shown = short(high, "up") if math.isfinite(high) else "inf"
         found.append((f"{level:g}", low, shown, str(at["status"].item())))
     caption = f"{_ENVELOPE} {_band(curve.attrs['status'])}"
-    plot = _plot(partial(draw_envelope, curve), caption, height=4.4)
+    plot = _plot(partial(draw_envelope, curve), "envelope", caption, height=4.4)
     return Envelope(found, plot, str(curve.attrs.get("left_out", "")))
 
 
@@ -300,6 +325,48 @@ def _posteriors(audit: AuditFigures) -> list[tuple[str, list[tuple[str, Bound]]]
             figures += [(end, audit[f"{kind}/{n}"]) for n, end in names.items()]
             found.append((words.label, figures))
     return found
+
+
+def _sampled(audit: AuditFigures) -> Sampled | None:
+    """Return the diagnostics of a prior that was learnt, and of the figures of its draws."""
+    if SAMPLING not in audit.tree.children:
+        return None
+    found = audit.tree.children[SAMPLING].to_dataset(inherit=False)
+    about = found.attrs
+    columns = (found[name].values for name in ("variable", "rhat", "ess_bulk", "ess_tail"))
+    lines = list(zip(*columns, strict=True))
+    if not about["exact"]:
+        for kind, words in in_reports().items():
+            if audit.dataset(f"{kind}/draws") is not None:
+                lines.append((words.label, *diagnostics_of(audit.random(kind)._capped())))
+    # a diagnostic is rounded to its worse side
+    texts = [
+        (str(name), *(_rounded(v, "up" if i == 0 else "down") for i, v in enumerate(numbers)))
+        for name, *numbers in lines
+    ]
+    numbers = np.array([numbers for _, *numbers in lines], float).reshape(-1, 3)
+    known = [column[np.isfinite(column)] for column in numbers.T]
+    worst = [f(c) if c.size else math.nan for f, c in zip((max, min, min), known, strict=True)]
+    facts = [
+        ("Draws", f"{about['chains'] * about['draws']} ({about['chains']} chains of "
+         f"{about['draws']})"),
+    ]  # fmt: skip
+    if about["data"]:
+        facts.append(("Data", str(about["data"])))
+    if about["exact"]:
+        facts.append(("Convergence", "independent exact draws: there is no chain to diagnose"))
+    else:
+        facts.append(("Worst R-hat", f"{_rounded(worst[0], 'up')} (at most {RHAT_LIMIT} wanted)"))
+        sizes = f"bulk {_rounded(worst[1], 'down')}, tail {_rounded(worst[2], 'down')}"
+        facts.append(("Smallest ESS", f"{sizes} (at least {ESS_LIMIT} wanted)"))
+        count = about["divergences"]
+        facts.append(("Divergences", "not recorded" if count < 0 else str(count)))
+    return Sampled(facts, texts)
+
+
+def _rounded(value: float, rounding: str) -> str:
+    """Return an R-hat or an effective sample size as text."""
+    return short(float(value), rounding) if math.isfinite(value) else "-"
 
 
 def _notes(audit: AuditFigures, read: Callable[[Bound], tuple[str, ...]]) -> list[tuple[str, str]]:

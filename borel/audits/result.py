@@ -28,13 +28,25 @@ class Audit(AuditFigures):
     """
 
     def table(self) -> pd.DataFrame:
-        """Return the table of the report: bound, status and a sentence for each figure."""
+        """Return the table of the report, a row for each figure.
+
+        Returns
+        -------
+        DataFrame
+            ``bound`` as text; ``lower``, ``upper``, ``unit`` and ``status``, of which the numbers
+            are missing where this version cannot compute the figure; ``meaning``, a sentence.
+            ``.to_csv``, ``.to_markdown`` and ``.to_latex`` write it.
+        """
         import pandas as pd
 
         found = rows(self)
+        bounds = [r.bound for r in found]
         return pd.DataFrame(
             {
                 "bound": [r.figure for r in found],
+                "lower": [float("nan") if b is None else b.lower for b in bounds],
+                "upper": [float("nan") if b is None else b.upper for b in bounds],
+                "unit": ["" if b is None else b.units for b in bounds],
                 "status": [r.status for r in found],
                 "meaning": [r.sentence for r in found],
             },

@@ -69,6 +69,11 @@ class Study:
     about : str
         A few words for the report: what the secret is, where the data come from.
 
+    Attributes
+    ----------
+    file : str
+        The file that the study was read from, for the report; empty for one made otherwise.
+
     Raises
     ------
     InvalidInput
@@ -97,6 +102,7 @@ class Study:
     seed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
     about: str = ""
+    file: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self):
         from borel import settings
@@ -327,7 +333,10 @@ def load_study(path: str | Path) -> dict[str, Study]:
         exec(code, module.__dict__)
     except (Exception, SystemExit) as error:
         raise StudyError(_told(error, str(path), f"the study {path}")) from error
-    return _studies(module, path)
+    found = _studies(module, path)
+    for study in found.values():
+        object.__setattr__(study, "file", str(path))
+    return found
 
 
 def _studies(module: ModuleType, path: Path) -> dict[str, Study]:
@@ -359,8 +368,9 @@ def _told(error: BaseException, filename: str, what: str) -> str:
     words = str(error) or "no message"
     if isinstance(error, ModuleNotFoundError) and error.name:
         root = error.name.partition(".")[0]
-        wanted = f'".[{_EXTRAS[root]}]" in the folder of borel' if root in _EXTRAS else root
-        words += f"; install it: pip install {wanted}"
+        words += "; it is not installed, or not spelt so"
+        if root in _EXTRAS:
+            words += f': pip install ".[{_EXTRAS[root]}]" in the folder of borel'
     kind = "" if isinstance(error, BorelError) else f"{type(error).__name__}: "
     return f"{what}{where}, raised {kind}{words}"
 

@@ -46,12 +46,23 @@ class Row:
         None when this version cannot compute it.
     sentence : str
         What it means.
+    title : str
+        The standard term that the label abbreviates.
+    nominal : str
+        What the sentence ends with over a set of priors: the figure under the nominal one.
     """
 
     name: str
     label: str
     bound: Bound | None
     sentence: str
+    title: str = ""
+    nominal: str = ""
+
+    @property
+    def claim(self) -> str:
+        """The sentence without the nominal figure, for where that stands beside it."""
+        return self.sentence.removesuffix(self.nominal)
 
     @property
     def status(self) -> str:
@@ -63,14 +74,77 @@ class Row:
         """The bound as text: ``~v +- e`` for an estimate; with units other than nats named."""
         return "-" if self.bound is None else with_units(self.bound)
 
+    @property
+    def rounded(self) -> str:
+        """The bound as text with its units, rounded outwards to the digits that are known."""
+        return "-" if self.bound is None else with_units(self.bound, printed(self.bound))
 
-def with_units(bound: Bound) -> str:
-    """Return a bound as text, with its units."""
+    @property
+    def bits(self) -> str:
+        """The bound in bits, as text; "-" for one that is no logarithm."""
+        return "-" if self.bound is None else in_bits(self.bound)
+
+
+def with_units(bound: Bound, number: str = "") -> str:
+    """Return a bound as text, or the number given for it, with its units."""
+    number = number or bound.enclosure
     if bound.units == "nats":
-        return f"{bound} nats" if bound.lower < math.inf else str(bound)
+        return f"{number} nats" if bound.lower < math.inf else number
     if bound.units == "probability":
-        return f"probability {bound}"
-    return f"{bound} {bound.units}"
+        return f"probability {number}"
+    return f"{number} {bound.units}"
+
+
+def in_bits(bound: Bound) -> str:
+    """Return a bound in nats as text in bits; "-" for one with other units."""
+    return printed(bound, unit=_BIT) if bound.units == "nats" else "-"
+
+
+def printed(bound: Bound, unit: Decimal = Decimal(1)) -> str:
+    """Return the number of a bound as text: no digit finer than its error, ends rounded outwards.
+
+    Parameters
+    ----------
+    bound : Bound
+        The figure.
+    unit : Decimal
+        What one of the units printed is, in those of the bound.
+
+    Returns
+    -------
+    str
+        ``[lower, upper]`` with two digits of the width, and 4 significant ones at most; one number
+        where both ends are it (see `short`). An estimate is ``~value +- error``, whose interval
+        holds the estimate's.
+
+    Examples
+    --------
+    >>> printed(Bound.certified(1.142468654, 1.14462223)), printed(Bound.exact(1.5, 1.5))
+    ('[1.142, 1.145]', '1.5')
+    >>> printed(Bound.estimate(1.039414701, 7e-5))
+    '~1.03941 +- 8e-05'
+    """
+    if math.isinf(bound.lower):
+        return f"~{bound.value}" if bound.status == "estimate" else str(bound.lower)
+    low = _WIDE.divide(Decimal(bound.lower), unit)
+    if math.isinf(bound.upper):
+        return f"[{short(low, 'down')}, inf]"
+    high = _WIDE.divide(Decimal(bound.upper), unit)
+    width = _WIDE.subtract(high, low)
+    if bound.status == "estimate":
+        return _estimated(low + width / 2, width / 2)
+    ends = low, high
+    finest = max(abs(end).adjusted() for end in ends if end or not any(ends)) - _DIGITS + 1
+    place = max(finest, width.adjusted() - 1) if width else finest
+    first, last = short(low, "down", place), short(high, "up", place)
+    return first if first == last else f"[{first}, {last}]"
+
+
+def _estimated(value: Decimal, error: Decimal) -> str:
+    place = max(error.adjusted(), value.adjusted() - 9 if value else error.adjusted())
+    shown = short(value, "nearest", place)
+    error = error + abs(Decimal(shown) - value)
+    return f"~{shown} +- {float(short(error, 'up', error.adjusted())):.1g}"
 
 
 def rows(audit: AuditFigures) -> list[Row]:
@@ -83,15 +157,15 @@ def rows(audit: AuditFigures) -> list[Row]:
         name, attrs = node.path.strip("/"), node.attrs
         if attrs.get("in_table") != 1:
             continue
-        context = json.loads(attrs.get("context", "{}"))
+        context, title = json.loads(attrs.get("context", "{}")), str(attrs.get("long_name", ""))
         if "not_yet" in attrs:
-            found.append(Row(name, attrs["label"], None, str(attrs["not_yet"])))
+            found.append(Row(name, attrs["label"], None, str(attrs["not_yet"]), title))
         else:
             bound, words = audit[name], ""
             if (nominal := audit.get(f"{name}/nominal")) is not None:
                 words = f" Under the nominal prior: {with_units(nominal)} ({nominal.status})."
             said = sentence(name, bound, context) + words
-            found.append(Row(name, attrs["label"], bound, said))
+            found.append(Row(name, attrs["label"], bound, said, title, words))
     order = {name: i for i, name in enumerate(json.loads(audit.tree.attrs["order"]))}
     return sorted(found, key=lambda row: order.get(row.name, len(order)))
 
@@ -117,7 +191,12 @@ def about_certificates(audit: AuditFigures) -> list[str]:
     return [*filter(None, [said]), *lacking]
 
 
-def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> str:
+def sentence(
+    name: str,
+    bound: Bound,
+    context: dict[str, Any] | None = None,
+    words: MeasureWords | None = None,
+) -> str:
     """Return what a Bound means, in a plain sentence.
 
     Parameters
@@ -132,6 +211,8 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
         decides that guarantee; ``probability_of``: it is the posterior probability of that one;
         ``over="set"``: it is a supremum over a set of priors; ``confidence``: over what a
         confidence is, ``"draws"`` if it is not said.
+    words : MeasureWords, optional
+        What to say of a measure, if not what a report's table does.
 
     Returns
     -------
@@ -153,7 +234,7 @@ def sentence(name: str, bound: Bound, context: dict[str, Any] | None = None) -> 
             )
         text, plain = _verdict(bound, context["guarantee"], context["holds"], source), False
     else:
-        words = in_reports()[name.split("/", maxsplit=1)[0]]
+        words = words or in_reports()[name.split("/", maxsplit=1)[0]]
         text, plain = _measure(words, bound, context.get("quantile"), source), True
     if "under" in context:
         text = f"{context['under']}: {text[0].lower() if plain else text[0]}{text[1:]}"
@@ -182,10 +263,15 @@ def _measure(words: MeasureWords, bound: Bound, level: float | None, source: str
         body = "the outcome tells nothing about the secret"
     else:
         body = words.holds.format(**_numbers(bound.upper, "up", bound.ratio.upper))
-    return _qualified(bound, posterior + body, source)
+    return qualified(bound, posterior + body, source)
 
 
-def _qualified(bound: Bound, body: str, source: str = "draws") -> str:
+def at_level(name: str, level: float) -> str:
+    """Return what it means that a measure is at most a level in nats, in words."""
+    return in_reports()[name].holds.format(**_numbers(level, "up"))
+
+
+def qualified(bound: Bound, body: str, source: str = "draws") -> str:
     """Say what the sentence rests on: assumptions, or a confidence."""
     if bound.status == "conditional":
         body = f"if the assumptions listed hold, {body}"
@@ -203,15 +289,15 @@ def _undecided(bound: Bound) -> str:
 
 
 def _verdict(bound: Bound, guarantee: str, holds: str, source: str) -> str:
-    if holds == "yes":
-        return _qualified(bound, f"{guarantee} holds", source)
-    if holds == "no":
-        return _qualified(bound, f"{guarantee} does not hold", source)
     if bound.status == "estimate":
         return (
             f"Not decided: the figure is an estimate, which proves neither that {guarantee} "
             f"holds nor that it fails."
         )
+    if holds == "yes":
+        return qualified(bound, f"{guarantee} holds", source)
+    if holds == "no":
+        return qualified(bound, f"{guarantee} does not hold", source)
     return f"Not decided: the threshold of {guarantee} lies inside the enclosure."
 
 
@@ -222,7 +308,7 @@ def _probability(bound: Bound, guarantee: str) -> str:
             f"of about {short(bound.value, 'nearest')}."
         )
     low = short(bound.lower, "down")
-    return _qualified(bound, f"the posterior probability that {guarantee} holds is {low} or more")
+    return qualified(bound, f"the posterior probability that {guarantee} holds is {low} or more")
 
 
 def _numbers(value: float, rounding: str, ratio: Any = None) -> dict[str, str]:
@@ -236,25 +322,44 @@ def _numbers(value: float, rounding: str, ratio: Any = None) -> dict[str, str]:
 
 
 _ROUNDING = {"up": ROUND_CEILING, "down": ROUND_FLOOR, "nearest": ROUND_HALF_EVEN}
+_WIDE = Context(prec=60)
+_BIT = Decimal(2).ln(_WIDE)
+_DIGITS = 4
 
 
-def short(value: float | Fraction, rounding: str) -> str:
-    """Return 4 significant digits, rounded ``up``, ``down`` or to ``nearest``.
+def short(value: float | Fraction | Decimal, rounding: str, place: int | None = None) -> str:
+    """Return a number rounded ``up``, ``down`` or to ``nearest``, to 4 significant digits.
 
     Rounding up or down starts 1e-12 of the value further in, so that 1.5000000000000002 is 1.5.
+
+    Parameters
+    ----------
+    value : float, Fraction or Decimal
+        The number.
+    rounding : {"up", "down", "nearest"}
+        Where to.
+    place : int, optional
+        The power of ten of the last digit, in place of the fourth significant one.
 
     Examples
     --------
     >>> short(1.50001, "up"), short(1.5000000000000002, "up"), short(1.50099, "down")
     ('1.501', '1.5', '1.5')
+    >>> short(1.50001, "up", -4)
+    '1.5001'
     """
-    wide = Context(prec=40)
     if isinstance(value, Fraction):
-        exact = wide.divide(Decimal(value.numerator), Decimal(value.denominator))
+        exact = _WIDE.divide(Decimal(value.numerator), Decimal(value.denominator))
     else:
         exact = Decimal(value)
-    slack = {"up": Decimal("-1e-12"), "down": Decimal("1e-12"), "nearest": Decimal(0)}[rounding]
-    shown = Context(prec=4, rounding=_ROUNDING[rounding]).plus(wide.multiply(exact, 1 + slack))
+    if exact.is_infinite():
+        return str(float(exact))
+    inward = {"up": -1, "down": 1, "nearest": 0}[rounding] * (1 if exact > 0 else -1)
+    exact = _WIDE.multiply(exact, 1 + inward * Decimal("1e-12"))
+    if place is None:
+        place = exact.adjusted() - _DIGITS + 1
+    unit = Decimal(1).scaleb(place)
+    shown = _WIDE.divide(exact, unit).to_integral_value(_ROUNDING[rounding]) * unit
     plain = shown == 0 or Decimal("1e-4") <= abs(shown) < 10**6
     return f"{shown.normalize():f}" if plain else f"{shown.normalize():e}"
 

@@ -115,4 +115,4 @@ def render(rows: Sequence[Claim]) -> Any:
 
 
 def _shown(bound: Bound) -> str:
-    return f"{bound} ({bound.status})"
+    return f"{bound.enclosure} ({bound.status})"

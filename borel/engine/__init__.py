@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from borel.engine.draws.engine import DrawsEngine
     from borel.engine.estimates.engine import EstimateEngine
     from borel.engine.problem.engine import Engine
+    from borel.probability.bound import Bound
     from borel.probability.joint import Joint
 
 
@@ -74,10 +75,17 @@ def certified_engine(joint: Joint) -> CertifiedEngine:
     if joint.outcome.kind in ("continuous", "mixed"):
         from borel.engine.continuous.outcome_engine import CertifiedOutcomes
 
-        return CertifiedOutcomes(joint, estimates=estimate_engine)
+        return CertifiedOutcomes(joint, estimates=estimate_engine, information=_information)
     from borel.engine.continuous.engine import CertifiedEngine
 
-    return CertifiedEngine(joint, estimates=estimate_engine)
+    return CertifiedEngine(joint, estimates=estimate_engine, information=_information)
+
+
+def _information(joint: Joint) -> Bound:
+    """Enclose the mutual information of a joint of one prior."""
+    from borel.engine.draws.one_prior import mutual_information
+
+    return mutual_information(joint, certified_engine)
 
 
 def estimate_engine(joint: Joint, why: str = "") -> EstimateEngine:
@@ -126,9 +134,9 @@ def draws_engine(joint: Joint) -> DrawsEngine:
 
 def _enclosed_draws(joint: Joint) -> DrawsEngine | str:
     """Return an engine that encloses figures of draws, or why there is none."""
-    from borel.engine.draws.enclosed import EnclosedDraws
+    from borel.engine.draws.supports import enclosed_draws
 
     try:
-        return EnclosedDraws(joint, certified_engine)
+        return enclosed_draws(joint, certified_engine)
     except NotEnclosed as error:
         return str(error)

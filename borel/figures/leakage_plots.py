@@ -6,10 +6,11 @@ Matplotlib is imported when a plot is drawn; its settings are left as they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from borel import _compat
 from borel.colours import BLUE, GREY, ORANGE
 from borel.engine.figures import in_reports
 from borel.errors import InvalidInput
@@ -19,10 +20,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MANY = 30
+_LONG = 50
+"""Characters of the labels of all outcomes that fit side by side."""
+_ROWS = 60
+"""Labels that a plot with a row for each outcome shows; of more, some in between are left out."""
+_HEIGHT = 3.6
 
 
 def plot_leakage(
-    variable: Any, *, outcomes: Any = None, prob: float = 0.95, ax: Axes | None = None
+    variable: Any, *, outcomes: Any = None, prob: float | None = None, ax: Axes | None = None
 ) -> Axes:
     """Plot a leakage against the outcome, with its band.
 
@@ -36,8 +42,9 @@ def plot_leakage(
         ``bl.pml(joint)`` or ``bl.pmc(joint)``.
     outcomes : array of labels, optional
         Where; default all labels, or about 200 points where the outcomes lie.
-    prob : float
-        Posterior mass of the band, under a posterior.
+    prob : float, optional
+        Posterior mass of the band, under a posterior; ``arviz_base.rcParams["stats.ci_prob"]`` if
+        not given.
     ax : Axes, optional
         Where to draw; default a new figure.
 
@@ -63,7 +70,9 @@ def plot_leakage(
     from borel.figures.leakage_curves import leakage_curve
 
     _require(variable, "plot_leakage", "joint", "bl.pml(joint) or bl.pmc(joint)")
-    return draw_curve(leakage_curve(variable, outcomes, prob=prob), _axes(ax))
+    share = _compat.ci_prob() if prob is None else prob
+    curve = leakage_curve(variable, outcomes, prob=share)
+    return draw_curve(curve, _axes(ax, curve_height(curve)))
 
 
 def plot_law(variable: Any, *, ax: Axes | None = None) -> Axes:
@@ -92,16 +101,17 @@ def plot_law(variable: Any, *, ax: Axes | None = None) -> Axes:
     return draw_law(law_curve(variable), _axes(ax))
 
 
-def plot_epsilon(random_bound: Any, *, prob: float = 0.95, ax: Axes | None = None) -> Axes:
+def plot_epsilon(random_bound: Any, *, prob: float | None = None, ax: Axes | None = None) -> Axes:
     """Plot the posterior of epsilon as a histogram of its draws, with a credible interval.
 
     Parameters
     ----------
     random_bound : RandomBound
         ``bl.pml(learnt * mech).sup()``.
-    prob : float
-        Posterior mass of the interval: the shortest, or, when some draws are infinite, the one
-        that ends at a quantile.
+    prob : float, optional
+        Posterior mass of the interval: the shortest, of
+        ``arviz_base.rcParams["stats.ci_prob"]`` if not given; or, when some draws are infinite,
+        the one that ends at a quantile, that of 0.95 if not given.
     ax : Axes, optional
         Where to draw; default a new figure.
 
@@ -111,10 +121,13 @@ def plot_epsilon(random_bound: Any, *, prob: float = 0.95, ax: Axes | None = Non
         The axes: nats against the share of the draws.
     """
     _require(random_bound, "plot_epsilon", "draws", "a RandomBound, bl.pml(learnt * mech).sup()")
+    if prob is None:  # a quantile has an upper bound, and its level is not left to a setting
+        finite = np.isfinite(random_bound.draws["upper"].values).all()
+        prob = _compat.ci_prob() if finite else 0.95
     return draw_epsilon(random_bound, _axes(ax), prob=prob)
 
 
-def blank_axes(width: float = 6.4, height: float = 3.6) -> Axes:
+def blank_axes(width: float = 6.4, height: float = _HEIGHT) -> Axes:
     """Return the axes of a figure of its own, which pyplot knows nothing of."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -132,6 +145,15 @@ def draw_curve(curve: xr.Dataset, ax: Axes) -> Axes:
     kind = in_reports()[curve.attrs["kind"]].label
     low, high = curve["lower"].values, curve["upper"].values
     middle = curve["median"].values if "median" in curve else _middle(low, high)
+    over = " over a set of priors" if curve.attrs.get("over") == "set" else ""
+    title = f"{kind} against the outcome{over} ({curve.attrs['status']})"
+    if in_rows(curve):
+        _draw_rows(curve, low, middle, high, ax)
+        ax.set_xlabel(f"{kind} (nats)")
+        finished(ax, title, grid="x")
+        whole: Any = ax.get_figure(root=True)
+        _legend(ax, below=0.2 * _HEIGHT / whole.get_figheight())
+        return ax
     if curve.attrs["outcome_kind"] in ("finite", "countable"):
         x = _draw_points(curve, low, middle, high, ax)
     else:
@@ -141,11 +163,102 @@ def draw_curve(curve: xr.Dataset, ax: Axes) -> Axes:
     mark_infinite(ax, x, low, high, np.concatenate([low, middle, high, nominal]))
     ax.set_xlabel("outcome y")
     ax.set_ylabel(f"{kind} (nats)")
-    over = " over a set of priors" if curve.attrs.get("over") == "set" else ""
-    finished(ax, f"{kind} against the outcome{over} ({curve.attrs['status']})")
+    finished(ax, title)
     if "median" in curve or over or curve.attrs["status"] == "estimate":
         _legend(ax)
     return ax
+
+
+def _names(curve: xr.Dataset) -> list[str] | None:
+    """Return the labels of the outcomes as text; None for numbers that are an axis of their own."""
+    labels = curve["y"].values
+    if curve.attrs["outcome_kind"] not in ("finite", "countable"):
+        return None
+    if labels.dtype.kind in "iuf" and len(labels) > _MANY:
+        return None
+    return [str(label) for label in labels]
+
+
+def in_rows(curve: xr.Dataset) -> bool:
+    """Return whether the labels of a curve are too long, or too many, to stand side by side."""
+    names = _names(curve)
+    return names is not None and (sum(map(len, names)) > _LONG or len(names) > _MANY)
+
+
+def curve_height(curve: xr.Dataset) -> float:
+    """Return the height, in inches, of the plot of a curve: with a row for each label it grows."""
+    if not in_rows(curve):
+        return _HEIGHT
+    lines = sum(name.count("\n") + 1.5 for name in _rows(curve).values())
+    return max(_HEIGHT, 1.3 + 0.17 * lines)
+
+
+def _rows(curve: xr.Dataset) -> dict[int, str]:
+    """Return the labels that are shown, wrapped, by position."""
+    names = _names(curve) or []
+    return {i: _wrapped(names[i], 34) for i in range(0, len(names), -(-len(names) // _ROWS))}
+
+
+def _draw_rows(curve: xr.Dataset, low: Any, middle: Any, high: Any, ax: Axes) -> None:
+    """Draw a curve over labels as rows from the top, each label whole."""
+    y, rows = np.arange(len(low), dtype=float), _rows(curve)
+    ax.errorbar(y=y, fmt="o", **_points(curve, low, middle, high, "x"))
+    shown = [low, middle, high]
+    if "nominal_upper" in curve:
+        nominal = _middle(curve["nominal_lower"].values, curve["nominal_upper"].values)
+        ax.plot(
+            np.where(np.isfinite(nominal), nominal, np.nan), y, **_nominal_style(curve, points=True)
+        )
+        shown.append(nominal)
+    values = np.concatenate(shown)
+    values = values[np.isfinite(values)]
+    top = float(values.max()) * 1.18 if values.size and values.max() > 0 else 1.0
+    for where, words, colour in (
+        (np.isinf(low), "inf", ORANGE),
+        (np.isinf(high) & ~np.isinf(low), "no upper bound", GREY),
+    ):
+        places = np.flatnonzero(where)
+        if not len(places):
+            continue
+        ax.plot(np.full(len(places), 0.96 * top), y[places], ">", color=colour, markersize=7)
+        known = places[np.isfinite(low[places])]
+        ax.hlines(y[known], low[known], 0.96 * top, color=colour, linewidth=0.8)
+        for i in places:
+            ax.annotate(
+                words,
+                (0.96 * top, y[i]),
+                xytext=(-8, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                fontsize="small",
+                color=colour,
+            )
+    ax.set_xlim(-0.04 * top, top)
+    ax.set_yticks(list(rows), list(rows.values()), parse_math=False)  # a dollar is a dollar
+    ax.set_ylim(len(y) - 0.4, -0.6)
+    ax.set_ylabel("outcome y")
+
+
+def _points(curve: xr.Dataset, low: Any, middle: Any, high: Any, along: str) -> dict[str, Any]:
+    """Return the values, spread and look of points, for ``errorbar``; NaN where infinite."""
+    finite = np.isfinite(low) & np.isfinite(high)
+    low, middle, high = (np.where(finite, v, np.nan) for v in (low, middle, high))
+    return {
+        along: middle,
+        f"{along}err": np.maximum(np.array([middle - low, high - middle]), 0.0),
+        "color": BLUE,
+        "ecolor": ORANGE,
+        "capsize": 4,
+        "markersize": 5 if len(low) <= _MANY else 3,
+        "label": f"{_curve_name(curve)}, {_band_name(curve)}",
+    }
+
+
+def _nominal_style(curve: xr.Dataset, *, points: bool) -> dict[str, Any]:
+    line = {"marker": "D", "linestyle": "", "markersize": 5} if points else {"linestyle": "--"}
+    name = f"nominal prior ({curve.attrs['nominal_status']})"
+    return {"color": GREY, "markerfacecolor": "none", "label": name, **line}
 
 
 def _draw_nominal(curve: xr.Dataset, x: np.ndarray, ax: Axes) -> np.ndarray:
@@ -155,9 +268,7 @@ def _draw_nominal(curve: xr.Dataset, x: np.ndarray, ax: Axes) -> np.ndarray:
     values = _middle(curve["nominal_lower"].values, curve["nominal_upper"].values)
     shown = np.where(np.isfinite(values), values, np.nan)
     points = curve.attrs["outcome_kind"] in ("finite", "countable")
-    line = {"marker": "D", "linestyle": "", "markersize": 5} if points else {"linestyle": "--"}
-    name = f"nominal prior ({curve.attrs['nominal_status']})"
-    ax.plot(x, shown, color=GREY, markerfacecolor="none", label=name, **line)  # type: ignore[arg-type]
+    ax.plot(x, shown, **_nominal_style(curve, points=points))
     return values
 
 
@@ -174,35 +285,13 @@ def _band_name(curve: xr.Dataset) -> str:
 
 
 def _draw_points(curve: xr.Dataset, low: Any, middle: Any, high: Any, ax: Axes) -> np.ndarray:
-    labels = curve["y"].values
-    numeric = labels.dtype.kind in "iuf" and len(labels) > _MANY
-    x = labels.astype(float) if numeric else np.arange(len(labels), dtype=float)
+    labels, names = curve["y"].values, _names(curve)
+    x = labels.astype(float) if names is None else np.arange(len(labels), dtype=float)
     finite = np.isfinite(low) & np.isfinite(high)
-    ends = middle[finite] - low[finite], high[finite] - middle[finite]
-    spread = np.maximum(np.array(ends), 0.0)
-    name = _curve_name(curve)
-    ax.errorbar(
-        x[finite],
-        middle[finite],
-        yerr=spread,
-        fmt="o",
-        color=BLUE,
-        ecolor=ORANGE,
-        capsize=4,
-        markersize=5 if len(x) <= _MANY else 3,
-        label=f"{name}, {_band_name(curve)}",
-    )
-    if not numeric:
-        keep = range(0, len(labels), max(1, -(-len(labels) // _MANY)))
-        names = [str(labels[i]) for i in keep]
-        turned = sum(map(len, names)) > 50
-        ax.set_xticks(
-            [x[i] for i in keep],
-            names,
-            rotation=45 if turned else 0,
-            ha="right" if turned else "center",
-            parse_math=False,  # a dollar is a dollar
-        )
+    at = {name: value[finite] for name, value in (("low", low), ("middle", middle), ("high", high))}
+    ax.errorbar(x=x[finite], fmt="o", **_points(curve, **at, along="y"))
+    if names is not None:
+        ax.set_xticks(x, names, parse_math=False)  # a dollar is a dollar
         ax.set_xlim(-0.6, len(labels) - 0.4)
     return x
 
@@ -350,12 +439,12 @@ def _require(value: Any, what: str, attribute: str, expected: str) -> None:
         raise InvalidInput(what, expected=expected, got=type(value).__name__)
 
 
-def _axes(ax: Axes | None) -> Axes:
+def _axes(ax: Axes | None, height: float = _HEIGHT) -> Axes:
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.subplots(figsize=(6.4, 3.6), layout="constrained")[1]
+    return plt.subplots(figsize=(6.4, height), layout="constrained")[1]
 
 
 def _middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -392,28 +481,28 @@ def mark_infinite(ax: Axes, x: Any, low: Any, high: Any, shown: np.ndarray) -> N
             )
 
 
-def _legend(ax: Axes, columns: int = 3) -> None:
+def _legend(ax: Axes, columns: int = 3, below: float = 0.2) -> None:
     """Put the legend under the axes, where it hides nothing."""
     ax.legend(
         frameon=False,
         fontsize="small",
         ncols=columns,
         loc="upper center",
-        bbox_to_anchor=(0.5, -0.2),
+        bbox_to_anchor=(0.5, -below),
     )
 
 
-def finished(ax: Axes, title: str) -> Axes:
+def finished(ax: Axes, title: str, *, grid: Literal["x", "y"] = "y") -> Axes:
     """Set the title, and take away what is in the way."""
     ax.set_title(title, loc="left", fontsize="medium", parse_math=False)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-    ax.grid(axis="y", color="0.92", linewidth=0.8)
+    ax.grid(axis=grid, color="0.92", linewidth=0.8)
     ax.set_axisbelow(True)
     return ax
 
 
-def _wrapped(text: str) -> str:
+def _wrapped(text: str, width: int = 70) -> str:
     from textwrap import fill
 
-    return fill(text, 70)
+    return fill(text, width)

@@ -8,6 +8,7 @@ density that a user wrote, does not match, and the engine computes.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from borel.probability.alphabets import Alphabet
     from borel.probability.mechanism import Mechanism
 
+MOST = sys.float_info.max
 JOURNAL = "Information Density Bounds for Privacy"
 
 
@@ -119,6 +121,9 @@ def probability(formula: Callable[[], Any], theorem: str) -> Bound:
 def proved(low: float, high: float, theorem: str, **about: Any) -> Bound:
     """Make an exact Bound that names its theorem."""
     assumptions = (f"closed form: {theorem}", *about.pop("assumptions", ()))
+    if high == math.inf and low < MOST:  # the balls had too few bits, and [0, inf] is no answer
+        reason = "the closed form needs more digits than are tried, or exceeds float64."
+        return Bound.undecided(low, high, reason=reason, assumptions=assumptions, **about)
     return Bound.exact(low, high, assumptions=assumptions, **about)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from borel.probability.joint import Joint
     from borel.probability.mechanism import Mechanism
 
-_UNIT = Interval(0, 1)
+UNIT = Interval(0, 1)
 
 
 @over_arrays
@@ -100,21 +100,40 @@ def clayton(*, eta: Any, theta: Any = 1.0) -> Mechanism:
 
     out = proved_kernel(
         log_density,
-        secret=_UNIT,
-        outcome=_UNIT,
+        secret=UNIT,
+        outcome=UNIT,
         name=f"clayton(eta={eta:g}, theta={theta:g})",
         normalisation="a copula density has uniform marginals, and so has the mixture",
     )
-    out.reference_prior = uniform(_UNIT)
+    out.reference_prior = uniform(UNIT)
     out.closed_forms = ClaytonForms(eta, theta)
     return out
 
 
-_THEOREM = f"{JOURNAL}, Example 9"
+def uniform_on_unit(joint: Joint) -> bool:
+    """Return whether the prior is the uniform one on (0, 1)."""
+    return family_of(joint.prior)[0] == "uniform" and joint.prior.on == UNIT
+
+
+class CopulaForms(ClosedForms):
+    """A copula density, whose marginals are uniform, and the uniform prior on (0, 1)."""
+
+    theorem: str
+
+    def _applies(self, joint: Joint) -> bool:
+        return uniform_on_unit(joint)
+
+    def log_marginal(self, joint: Joint) -> tuple[Graph, str] | None:
+        """Return log f_Y = 0: the marginals of a copula are uniform."""
+        if not self._applies(joint):
+            return None
+        return Graph(
+            (("const", (0.0,)),), ("y",)
+        ), f"f_Y = 1, as a copula has uniform marginals ({self.theorem})"
 
 
 @dataclass(frozen=True)
-class ClaytonForms(ClosedForms):
+class ClaytonForms(CopulaForms):
     r"""Example 9 for the uniform prior on (0, 1) and any theta > 0.
 
     Notes
@@ -141,9 +160,7 @@ class ClaytonForms(ClosedForms):
 
     eta: float
     theta: float
-
-    def _applies(self, joint: Joint) -> bool:
-        return family_of(joint.prior)[0] == "uniform" and joint.prior.on == _UNIT
+    theorem = f"{JOURNAL}, Example 9"
 
     def at(self, joint: Joint, kind: str, y: Any) -> Bound | None:
         """Return the leakage at one outcome inside (0, 1); at 0 the theorem says nothing."""
@@ -157,15 +174,7 @@ class ClaytonForms(ClosedForms):
         def leakage() -> Any:
             return (ball(self.eta) + (1 - ball(self.eta)) * self._largest(ball(y))).log()
 
-        return figure(leakage, _THEOREM)
-
-    def log_marginal(self, joint: Joint) -> tuple[Graph, str] | None:
-        """Return log f_Y = 0: the marginals of a copula are uniform."""
-        if not self._applies(joint):
-            return None
-        return Graph(
-            (("const", (0.0,)),), ("y",)
-        ), f"f_Y = 1, as a copula has uniform marginals ({_THEOREM})"
+        return figure(leakage, self.theorem)
 
     def _largest(self, y: Any) -> Any:
         """Return the essential supremum over x of c(x, y); both forms where they cannot be told."""
@@ -186,9 +195,9 @@ class ClaytonForms(ClosedForms):
             return None
         if kind == "pmc":
             return self._cost(attained=True)
-        return infinite(_THEOREM, attained=False)
+        return infinite(self.theorem, attained=False)
 
     def _cost(self, **about: Any) -> Bound:
         from borel.numerics.balls.arithmetic import ball
 
-        return figure(lambda: -ball(self.eta).log(), _THEOREM, **about)
+        return figure(lambda: -ball(self.eta).log(), self.theorem, **about)

@@ -34,15 +34,24 @@ def chance(prior: Measure, alphabet: Alphabet, mask: tuple[bool, ...]) -> Ends:
     Floats mean every normalised law within their relative rounding.
     """
     p = prior.at(alphabet)
-    inside = sum((exactly(v) for v, m in zip(p, mask, strict=True) if m), Fraction(0))
-    outside = sum((exactly(v) for v, m in zip(p, mask, strict=True) if not m), Fraction(0))
-    if inside == 0 or outside == 0:
-        return Ends(Fraction(inside > 0), Fraction(inside > 0))
+    masses = [exactly(v) for v in p.tolist()]
+    parts = [[i for i, m in enumerate(mask) if m is side and masses[i]] for side in (True, False)]
+    if not all(parts):
+        return Ends(Fraction(bool(parts[0])), Fraction(bool(parts[0])))
     if prior.rational:
+        inside = sum((masses[i] for i in parts[0]), Fraction(0))
         return Ends(inside, inside)
-    e = exactly(float(np.max(rounding_of(np.asarray(p, float), prior.rounding))))
-    low = max(inside * (1 - e), 1 - outside / (1 - e))
-    high = min(inside / (1 - e), 1 - outside * (1 - e))
+    errors = np.broadcast_to(rounding_of(np.asarray(p, float), prior.rounding), p.shape)
+    inside, outside = (_total(masses, errors, part) for part in parts)
+    return Ends(max(inside.lower, 1 - outside.upper), min(inside.upper, 1 - outside.lower))
+
+
+def _total(masses: list[Fraction], errors: np.ndarray, part: list[int]) -> Ends:
+    """Enclose a sum of masses, each known to its own relative error."""
+    low = high = Fraction(0)
+    for error in np.unique(errors[part]).tolist():  # of all but subnormal masses it is the same
+        some = sum((masses[i] for i in part if errors[i] == error), Fraction(0))
+        low, high = low + some * (1 - exactly(error)), high + some / (1 - exactly(error))
     return Ends(low, high)
 
 

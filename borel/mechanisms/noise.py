@@ -22,6 +22,7 @@ from borel.mechanisms.closed_forms import (
     proved_kernel,
 )
 from borel.mechanisms.parameter_arrays import over_arrays
+from borel.mechanisms.scales import scale
 from borel.probability.alphabets import Alphabet, Interval, Reals
 from borel.probability.closed_forms import ClosedForms
 from borel.probability.density import Density
@@ -37,12 +38,19 @@ if TYPE_CHECKING:
 
 _LOG_2PI = math.log(2 * math.pi)
 _LINE = Reals()
-_BY_EPSILON = "the scale of epsilon-DP is b = sensitivity / epsilon: laplace(b=1.0 / 0.5)."
+BY_EPSILON = "b = sensitivity / epsilon: laplace(b=1.0 / 0.5)"
 
 
 @over_arrays
-@explained(epsilon=_BY_EPSILON, sensitivity=_BY_EPSILON, scale="b is the scale: laplace(b=...).")
-def laplace(*, b: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE) -> Mechanism:
+@explained(scale="b is the scale: laplace(b=...).")
+def laplace(
+    *,
+    b: Any = None,
+    epsilon: Any = None,
+    sensitivity: Any = None,
+    secret: Alphabet = _LINE,
+    outcome: Alphabet = _LINE,
+) -> Mechanism:
     r"""Make the Laplace mechanism, Y = X + Laplace noise (scipy: ``laplace(loc=x, scale=b)``).
 
     .. math:: f(y|x) = \frac{1}{2b} e^{-|y - x| / b}
@@ -51,6 +59,9 @@ def laplace(*, b: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE) -> M
     ----------
     b : float or DataArray
         The scale, > 0; a float means its binary64 value.
+    epsilon, sensitivity : float or DataArray
+        Instead of ``b``: a level in nats, and the distance of two secrets up to which it holds.
+        The scale is sensitivity / epsilon, rounded up.
     secret : Alphabet
         Numbers: the alphabet of x.
     outcome : Alphabet
@@ -59,12 +70,14 @@ def laplace(*, b: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE) -> M
     Returns
     -------
     Mechanism
-        With distribution function and sampler; a `MechanismFamily` when ``b`` is a DataArray.
+        With distribution function and sampler; a `MechanismFamily` when a parameter is a
+        DataArray.
 
     Raises
     ------
     InvalidInput
-        ``b`` <= 0 or NaN, a secret that is no number, an outcome other than the real line.
+        ``b`` <= 0 or NaN, neither it nor a level, a secret that is no number, an outcome other
+        than the real line.
 
     Notes
     -----
@@ -83,7 +96,7 @@ def laplace(*, b: Any, secret: Alphabet = _LINE, outcome: Alphabet = _LINE) -> M
     >>> bl.pml(joint).sup(), bl.pmc(joint).sup()
     (Bound(0.4586751454, exact), Bound(0.5413248546, exact))
     """
-    b = positive("laplace", "b", b)
+    b = scale("laplace", "b", b, epsilon, sensitivity, BY_EPSILON)
 
     def log_density(y: Any, x: Any) -> Any:
         return -np.abs(y - x) / b - (math.log(2) + math.log(b))
@@ -214,7 +227,9 @@ class LaplaceForms(ClosedForms):
     (14) of the paper with the uniform K. 2 - e^-u - e^-v is concave in y, so smallest at the
     ends, where it is 1 - e^-L: the suprema are the values outside, which have positive
     probability. For u >= v the exponential of Lambda is (2 e^u - 1 - e^(2u - L)) / L, which
-    increases in u <= L up to (e^L - 1) / L. Tested in ``tests/mechanisms/test_noise.py``.
+    increases in u <= L up to (e^L - 1) / L. LDP is L: no ratio of two secrets exceeds e^L, by the
+    triangle inequality, and that of the ends is e^L at every outcome outside.
+    Tested in ``tests/mechanisms/test_noise.py``.
     """
 
     b: float
@@ -256,6 +271,19 @@ class LaplaceForms(ClosedForms):
             return -level if kind == "pml" else level + length
 
         return figure(outside, _LAPLACE, attained=True)
+
+    def ldp(self, joint: Joint) -> Bound | None:
+        """Return the level of local differential privacy, taken outside the interval."""
+        on = self._interval(joint)
+        if on is None:
+            return None
+        from borel.numerics.balls.arithmetic import ball
+
+        return figure(
+            lambda: (ball(on.upper) - ball(on.lower)) / ball(self.b),
+            "the triangle inequality (proof in LaplaceForms)",
+            attained=True,
+        )
 
     def tail_leakage(self, joint: Joint, kind: str, delta: Fraction) -> Bound | None:
         """Return the tail leakage of PML: the worst outcomes are those outside, then near the ends.
@@ -337,6 +365,10 @@ class GaussianForms(ClosedForms):
         if self._prior(joint) is None:
             return None
         return infinite(_PML if kind == "pml" else _PMC, attained=kind == "pmc")
+
+    def ldp(self, joint: Joint) -> Bound | None:
+        """Return the level of local differential privacy: PMC, and so LDP, is infinite."""
+        return self.sup(joint, "pmc")
 
     def tail(self, joint: Joint, kind: str, t: Any, closed: bool) -> Bound | None:
         """Return P{leakage > t}; the law of PML has no atoms, PMC is infinite."""

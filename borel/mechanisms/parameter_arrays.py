@@ -14,12 +14,18 @@ if TYPE_CHECKING:
     from borel.probability.mechanism import Mechanism
 
 
-def over_arrays(factory: Callable[..., Mechanism]) -> Callable[..., Any]:
-    """Let a factory of mechanisms take DataArrays: then it makes a `MechanismFamily`."""
+def over_arrays(
+    factory: Callable[..., Mechanism], *, but: tuple[str, ...] = ()
+) -> Callable[..., Any]:
+    """Let a factory of mechanisms take DataArrays: then it makes a `MechanismFamily`.
+
+    Those of the arguments ``but`` are tables of one mechanism.
+    """
 
     @wraps(factory)
     def make(*args: Any, **given: Any) -> Any:
-        arrays = {name: value for name, value in given.items() if is_labelled(value) and value.ndim}
+        labelled = {name: value for name, value in given.items() if name not in but}
+        arrays = {n: value for n, value in labelled.items() if is_labelled(value) and value.ndim}
         if args or not arrays:
             return factory(*args, **given)
         fixed = {name: value for name, value in given.items() if name not in arrays}

@@ -19,10 +19,13 @@ from .constructors import product as product
 from .constructors import tv_ball as tv_ball
 from .constructors import union as union
 from .constructors import wasserstein_ball as wasserstein_ball
+from .elicited import from_preliz as from_preliz
 from .hyperpriors import power_scaling as power_scaling
 from .hyperpriors import sensitivity as sensitivity
+from .model_averages import stack as stack
 from .posteriors import PosteriorPriors as PosteriorPriors
 from .posteriors import each_group as each_group
 from .posteriors import from_posterior as from_posterior
+from .predictive_draws import predictive as predictive
 from .random_bound import RandomBound as RandomBound
 from .sets import PriorSet as PriorSet

@@ -101,7 +101,9 @@ def l1_ball(p: Measure, radius: float) -> PriorSet:
         r in [0, 2].
     """
     size = number("bl.priors.l1_ball", "radius", radius, 0, 2)
-    return TotalVariationBall(p, size / 2, "l1_ball")
+    out = TotalVariationBall(p, size / 2, "l1_ball")
+    out.what = "total variation"  # of which the number shown is the radius
+    return out
 
 
 @explained
@@ -441,7 +443,11 @@ def hull(priors: Sequence[Measure]) -> PriorSet:
 
 @explained
 def union(sets: Sequence[PriorSet]) -> PriorSet:
-    """Return the union of sets on one alphabet; also ``first | second``."""
+    """Return the union of sets on one alphabet; also ``first | second``.
+
+    A figure over it is the worst case over the sets, those of several models of the prior for
+    instance. Their average is `borel.priors.stack`, and no worst case.
+    """
     return Union(sets)
 
 

@@ -45,6 +45,7 @@ def set_from_counts(counts: Any, confidence: Any, on: Alphabet | None, method: s
     """Make the set around the empirical law; see `borel.priors.from_counts`."""
     what = "bl.priors.from_counts"
     values, labels = _counted(counts, on, what)
+    as_drawn = on is None
     if on is None:
         on = own_labels(labels, len(values))
     level = number(what, "confidence", confidence, 0, 1)
@@ -58,13 +59,14 @@ def set_from_counts(counts: Any, confidence: Any, on: Alphabet | None, method: s
         found: PriorSet = TotalVariationBall(centre, 0)
     elif method == "l1":
         found = TotalVariationBall(centre, _l1_radius(total, n, alpha) / 2)
+        found.what = "total variation"
     elif method == "kl":
         found = DivergenceBall(centre, _kl_radius(total, n, alpha), "kl", "from_centre")
     else:
         found = ProbabilityIntervals(*_clopper_pearson(values, total, alpha / n), on)
         found.nominal = centre
     found.confidence = fraction_down(level)
-    found.name = f"from_counts, {method}"
+    found.name, found.as_drawn = f"from_counts, {method}", as_drawn
     found.assumptions = (
         f"{_WORDS[method]}: confidence over the sample of {total} independent draws",
     )

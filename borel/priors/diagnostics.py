@@ -25,9 +25,7 @@ _HELD = 64_000_000
 
 def diagnose(draws: xr.DataArray, name: str) -> str:
     """Return what is wrong with draws (chain, draw, ...), or an empty string."""
-    import xarray as xr
-
-    values = _numbers(draws.values)
+    values = numbers_of(draws.values)
     if np.isnan(values).any():
         return f"{name} has NaN draws"
     if draws.sizes["chain"] < 2:
@@ -37,24 +35,37 @@ def diagnose(draws: xr.DataArray, name: str) -> str:
     if not finite.all():
         cap = float(np.abs(values[finite]).max(initial=0.0)) * 2 + 1
         values = np.clip(values, -cap, cap)
-    entries = values.reshape(*values.shape[:2], -1)
-    moving = entries.max(axis=(0, 1)) > entries.min(axis=(0, 1))
-    if not moving.any():
+    found = convergence(values)
+    if found is None:
         return ""  # a constant has converged
-    moved = xr.DataArray(entries[..., moving], dims=("chain", "draw", "entry"))
-    with np.errstate(all="ignore"):  # chains that stay where they began: their variance is 0
-        rhat = _compat.rhat(moved).values
-        sizes = {"bulk": _compat.ess_bulk(moved).values, "tail": _compat.ess_tail(moved).values}
+    rhat, bulk, tail = found
     problems = []
-    if not (rhat <= RHAT_LIMIT).all():
-        problems.append(f"R-hat {np.max(rhat):.3f} > {RHAT_LIMIT}")
-    for label, ess in sizes.items():
-        if not np.min(ess) >= ESS_LIMIT:
-            problems.append(f"{label} ESS {np.min(ess):.0f} < {ESS_LIMIT}")
+    if not rhat <= RHAT_LIMIT:
+        problems.append(f"R-hat {rhat:.3f} > {RHAT_LIMIT}")
+    for label, ess in {"bulk": bulk, "tail": tail}.items():
+        if not ess >= ESS_LIMIT:
+            problems.append(f"{label} ESS {ess:.0f} < {ESS_LIMIT}")
     return f"{name}: " + ", ".join(problems) if problems else ""
 
 
-def _numbers(values: np.ndarray) -> np.ndarray:
+def convergence(values: np.ndarray) -> tuple[float, float, float] | None:
+    """Return the worst R-hat, bulk and tail ESS of finite draws (chain, draw, ...).
+
+    None if nothing moves.
+    """
+    import xarray as xr
+
+    entries = values.reshape(*values.shape[:2], -1)
+    moving = entries.max(axis=(0, 1)) > entries.min(axis=(0, 1))
+    if not moving.any():
+        return None
+    moved = xr.DataArray(entries[..., moving], dims=("chain", "draw", "entry"))
+    with np.errstate(all="ignore"):  # chains that stay where they began: their variance is 0
+        rhat, bulk, tail = (f(moved) for f in (_compat.rhat, _compat.ess_bulk, _compat.ess_tail))
+    return float(np.max(rhat)), float(np.min(bulk)), float(np.min(tail))
+
+
+def numbers_of(values: np.ndarray) -> np.ndarray:
     """Return draws as floats; what is no number, as its place in order: it has to mix too."""
     if values.dtype.kind in "fiub":
         return values.astype(float)
@@ -75,7 +86,7 @@ def trouble_of(variables: Mapping[str, xr.DataArray], names: Iterable[str]) -> s
     worst, moves, seen = [], False, False
     for name in sorted(names):
         seen = True
-        for part in _parts(variables[name]):
+        for part in parts_of(variables[name]):
             part = part.transpose("chain", "draw", ...).load()
             moves = moves or bool(np.any(part.values != part.values[:1, :1]))
             if found := diagnose(part, name):
@@ -89,7 +100,7 @@ def trouble_of(variables: Mapping[str, xr.DataArray], names: Iterable[str]) -> s
     return shown + REMEDY
 
 
-def _parts(variable: xr.DataArray) -> Iterator[xr.DataArray]:
+def parts_of(variable: xr.DataArray) -> Iterator[xr.DataArray]:
     """Yield a variable in parts that hold all draws of some components, and fit into memory."""
     rest = [d for d in variable.dims if d not in ("chain", "draw")]
     if not rest or variable.nbytes <= _HELD:
@@ -101,6 +112,6 @@ def _parts(variable: xr.DataArray) -> Iterator[xr.DataArray]:
     for start in range(0, size, step):
         part = variable.isel({dim: slice(start, start + step)})
         if part.nbytes > _HELD and len(rest) > 1 and part.sizes[dim] == 1:
-            yield from _parts(part.squeeze(dim, drop=True))
+            yield from parts_of(part.squeeze(dim, drop=True))
         else:
             yield part

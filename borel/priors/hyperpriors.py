@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import _compat
 from borel.errors import InvalidInput
+from borel.priors.datatrees import leakage_tree
 from borel.priors.posteriors import PosteriorPriors
 from borel.probability.bound import weakest
 
@@ -124,16 +124,17 @@ def sensitivity(
     )
 
 
-def power_scaling(data: Any, figure: Any) -> xr.Dataset:
+def power_scaling(data: Any, figure: Any, *, model: Any = None) -> xr.Dataset:
     r"""Return how a figure moves when the prior, or the likelihood, is raised to a power near 1.
 
     Parameters
     ----------
     data : DataTree or InferenceData
-        With groups ``log_prior`` and ``log_likelihood`` (``pm.compute_log_prior``,
-        ``pm.compute_log_likelihood``).
+        The posterior, with groups ``log_prior`` and ``log_likelihood`` unless `model` is given.
     figure : RandomBound
         A figure of the same draws.
+    model : pymc.Model, optional
+        The model of the data, with which PyMC computes the groups that are missing.
 
     Returns
     -------
@@ -147,44 +148,30 @@ def power_scaling(data: Any, figure: Any) -> xr.Dataset:
     InvalidInput
         A group that is missing, draws of another shape, or infinite ones.
 
+    Notes
+    -----
+    ``arviz_stats.psense_summary(bl.leakage_tree({"epsilon": figure}, data))`` shows the figure
+    beside the parameters, with ArviZ's diagnosis in words.
+
     References
     ----------
     Kallioinen, Paananen, Buerkner, Vehtari, "Detecting and diagnosing prior and likelihood
     sensitivity with power-scaling" (2024).
     """
-    import arviz_stats as azs
     import xarray as xr
 
-    tree = _compat.as_datatree(data)
-    for group in ("log_prior", "log_likelihood"):
-        if group not in tree.children:
-            raise InvalidInput(
-                "bl.priors.power_scaling",
-                expected=f"a group {group}",
-                got=f"groups {sorted(tree.children)}",
-                mend=f"call pm.compute_{group}(idata, model=model); or fit again with other "
-                "hyperpriors and use bl.priors.sensitivity.",
-            )
-    values = figure._middle()
-    shape = {d: tree["posterior"].sizes[d] for d in ("chain", "draw")}
-    if dict(values.sizes) != shape or not np.isfinite(values.values).all():
-        raise InvalidInput(
-            "bl.priors.power_scaling",
-            expected=f"finite draws of the shape {shape}",
-            got=f"{dict(values.sizes)}",
-        )
-    posterior = tree["posterior"].to_dataset()
-    drawn = xr.Dataset(
-        {"figure": (("chain", "draw"), values.values)},
-        {d: posterior[d].values for d in ("chain", "draw") if d in posterior.coords},
-    )
-    whole = {"posterior": drawn} | {
-        g: tree[g].to_dataset() for g in ("log_prior", "log_likelihood")
-    }
-    both = xr.DataTree.from_dict(whole)
-    found = {
-        group: float(azs.psense(both, var_names=["figure"], group=group)["figure"])
-        for group in ("prior", "likelihood")
-    }
+    include = ("log_prior", "log_likelihood")
+    tree = leakage_tree({"figure": figure}, data, include=include, model=model)
+    found = {group: _sensitivity(tree, group) for group in ("prior", "likelihood")}
     about = {"quantity": figure.name, "status": "undecided" if figure.trouble else "estimate"}
     return xr.Dataset(found, attrs=about)
+
+
+def _sensitivity(tree: xr.DataTree, group: str) -> float:
+    import arviz_stats as azs
+
+    logs = tree[f"log_{group}"].to_dataset()
+    whole = sum(log.sum({*log.dims} - {"chain", "draw"}).values for log in logs.data_vars.values())
+    if np.ptp(whole) == 0:  # a flat prior: no power of it moves anything, and ArviZ has no tail
+        return 0.0
+    return float(azs.psense(tree, var_names=["figure"], group=group)["figure"])

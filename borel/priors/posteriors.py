@@ -6,17 +6,16 @@ Nothing of size (draws, secrets, outcomes) is ever held.
 from __future__ import annotations
 
 import math
-import os
 import re
-from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel import _compat, settings
+from borel import settings
 from borel.errors import BorelError, InvalidInput
 from borel.numerics.intervals.rounding import U, compounded
 from borel.priors.chains import Chains
+from borel.priors.datatrees import posterior_of
 from borel.priors.diagnostics import trouble_of
 from borel.priors.posterior_leakage import PosteriorLeakage, asked_of_draw, random_figure
 from borel.probability.alphabets import no_match
@@ -77,8 +76,9 @@ def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> 
         To be multiplied by a mechanism: ``learnt * mech``. Figures of finite priors and finite
         outcomes are enclosed for every draw. So are PML, PMC, their laws over the outcomes, mutual
         information, maximal leakage and LDP, where the kernel can be traced, of priors with a
-        traced density on an interval, of named families on integers, and of finite priors whose
-        draws charge the same secrets. Others are estimates, and say so.
+        traced density on an interval, restricted or with atoms too, of named families on integers,
+        and of finite priors; draws may charge different labels or atoms. Others are estimates, and
+        say so.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def from_posterior(data: Any, build: Callable[[Mapping[str, Any]], Measure]) -> 
     >>> bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
     PosteriorPriors(4 x 100 exact draws of a prior on Finite(2))
     """
-    return PosteriorPriors(_posterior_of(data, "from_posterior"), build)
+    return PosteriorPriors(posterior_of(data, "from_posterior"), build)
 
 
 @explained
@@ -137,7 +137,7 @@ def each_group(
     >>> sorted(epsilon)
     ['A', 'B', 'C']
     """
-    posterior = _posterior_of(data, "each_group")
+    posterior = posterior_of(data, "each_group")
     if not any(dim in variable.dims for variable in posterior.data_vars.values()):
         raise InvalidInput(
             "each_group",
@@ -152,68 +152,41 @@ def each_group(
     }
 
 
-_A_DATASET = 'xarray.Dataset({"p": (("chain", "draw", "x"), p)})'
-
-
-def _tree_of(data: Any, what: str) -> xr.DataTree:
-    """Return any container of draws as a DataTree, or say what came, or what its file lacks."""
-    about: dict[str, Any] = {
-        "expected": "a DataTree, an InferenceData, a Dataset or the path of a .nc or .zarr file",
-        "mend": f"pass what pm.sample returned; an array p of draws: {_A_DATASET}.",
-    }
-    try:
-        return _compat.as_datatree(data)
-    except TypeError as error:
-        known = isinstance(data, (str, PathLike))
-        got = repr(fspath(data)) if known else type(data).__name__
-        raise InvalidInput(what, got=got, **about) from error
-    except FileNotFoundError as error:
-        about["mend"] = f"it is looked up from {os.getcwd()!r}; give the whole path."
-        raise InvalidInput(what, got=f"no file {fspath(data)!r}", **about) from error
-    except (ImportError, KeyError, OSError, ValueError) as error:
-        zarr = fspath(data).endswith(".zarr")
-        about["mend"] = (
-            'zarr and dask read it: pip install zarr ".[dask]" in the folder of borel.'
-            if zarr
-            else "write it with idata.to_netcdf(path), or draws.to_netcdf(path)."
-        )
-        got = f"{fspath(data)!r}, which cannot be read ({type(error).__name__}: {error})"
-        raise InvalidInput(what, got=got, **about) from error
-
-
-def _posterior_of(data: Any, what: str) -> xr.Dataset:
-    """Return the posterior group of any container of draws, checked."""
-    import xarray as xr
-
-    if isinstance(data, xr.Dataset):
-        posterior = data
-    else:
-        tree = _tree_of(data, what)
-        if "posterior" not in tree.children:
-            raise InvalidInput(
-                what,
-                expected="a posterior group",
-                got=f"groups {sorted(tree.children)}",
-                mend="pass what pm.sample returned.",
-            )
-        posterior = tree["posterior"].to_dataset()
-    if {"chain", "draw"} - set(posterior.dims):
-        raise InvalidInput(
-            what,
-            expected="dims chain and draw",
-            got=str(tuple(posterior.dims)),
-            mend=f"name them so; an array p of draws: {_A_DATASET}.",
-        )
-    return posterior
-
-
 def _numbers_of_first(measures: Measure) -> list[np.ndarray]:
     """Return the numbers that the first of a batch of measures is made of."""
+    measures = measures.conditioned or measures
     given = [measures._probabilities]
     if measures.density is not None:
-        given = list(measures.density.parameters.values())
+        given = [*measures.density.parameters.values(), *measures.masses.values()]
     arrays = [np.asarray(a, float) for a in given]
     return [a[0] if a.ndim else a for a in arrays]
+
+
+def _first_of(batch: Measure) -> Measure:
+    """Return the one measure of a batch of one."""
+    if batch.conditioned is not None:
+        within: Any = batch.on  # an interval
+        return _first_of(batch.conditioned).restrict(within)
+    if batch._probabilities is not None:
+        law = np.array(batch._probabilities[0])
+        return Measure(law, batch.on, rounding=batch._rounding, unproved=batch.unproved)
+    if batch.family is not None:
+        from borel.probability import families
+
+        name, values = batch.family
+        return getattr(families, name)(**{k: float(np.ravel(v)[0]) for k, v in values.items()})
+    density = batch.density
+    own = {n: float(np.ravel(v)[0]) for n, v in density.parameters.items() if np.ndim(v)}
+    return Measure(
+        lambda x: density.at_parameters(x, own),
+        batch.on,
+        log=density.log,
+        breaks=batch.breaks,
+        tail=batch.tail,
+        masses={a: float(np.ravel(m)[0]) for a, m in batch.masses.items()},
+        rounding=batch._rounding,
+        _check=False,
+    )
 
 
 class PosteriorPriors(Remade):
@@ -465,25 +438,7 @@ class PosteriorPriors(Remade):
 
     def one(self, place: int) -> Measure:
         """Return the prior of one draw, by its position: chain after chain."""
-        batch = self._measure(place, place + 1)
-        if batch._probabilities is not None:
-            law = np.array(batch._probabilities[0])
-            return Measure(law, batch.on, rounding=batch._rounding, unproved=batch.unproved)
-        if batch.family is not None:
-            from borel.probability import families
-
-            name, values = batch.family
-            return getattr(families, name)(**{k: float(np.ravel(v)[0]) for k, v in values.items()})
-        density = batch.density
-        own = {n: float(np.ravel(v)[0]) for n, v in density.parameters.items() if np.ndim(v)}
-        return Measure(
-            lambda x: density.at_parameters(x, own),
-            batch.on,
-            log=density.log,
-            breaks=batch.breaks,
-            tail=batch.tail,
-            _check=False,
-        )
+        return _first_of(self._measure(place, place + 1))
 
     @property
     def trouble(self) -> str:

@@ -23,7 +23,7 @@ from borel.priors.random_verdict import RandomVerdict
 from borel.probability.bound import Bound, weakest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import xarray as xr
 
@@ -158,6 +158,37 @@ class RandomBound:
             most=max(self.most, other.most),
             **about,
         )
+
+    def to_datatree(
+        self,
+        data: Any = None,
+        *,
+        name: str = "",
+        include: Sequence[str] | None = None,
+        model: Any = None,
+    ) -> xr.DataTree:
+        """Return the figure as a variable of a DataTree, beside the posterior it came from.
+
+        Parameters
+        ----------
+        data, include, model
+            As in `borel.leakage_tree`.
+        name : str
+            Of the variable; that of the figure if not given.
+
+        Examples
+        --------
+        >>> import borel as bl
+        >>> data = bl.models.dirichlet_posterior([30, 70], random_seed=1)
+        >>> learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
+        >>> mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
+        >>> tree = bl.pml(learnt * mech).sup().to_datatree(data, name="epsilon")
+        >>> sorted(tree["posterior"].data_vars)
+        ['epsilon', 'p']
+        """
+        from borel.priors.datatrees import leakage_tree
+
+        return leakage_tree({name or self.name: self}, data, include=include, model=model)
 
     # -- what the draws allow ---------------------------------------------------------------
 
@@ -467,8 +498,13 @@ class RandomBound:
         levels = (1 - prob) / 2, (1 + prob) / 2
         return Region(*(self.quantile(level, confidence=each) for level in levels))
 
-    def hdi(self, prob: float = 0.95) -> Region:
+    def hdi(self, prob: float | None = None) -> Region:
         """Return the shortest interval of posterior mass ``prob``.
+
+        Parameters
+        ----------
+        prob : float, optional
+            Posterior mass; ``arviz_base.rcParams["stats.ci_prob"]`` if not given.
 
         Returns
         -------
@@ -476,7 +512,7 @@ class RandomBound:
             ``lower`` and ``upper``: estimates, whose error is the spread over two halves of the
             draws; no interval for an HDI end is proved.
         """
-        prob = inside("RandomBound.hdi", "prob", prob)
+        prob = inside("RandomBound.hdi", "prob", _compat.ci_prob() if prob is None else prob)
         if self.trouble:
             return Region(self._refused(), self._refused())
         values = self._middle()
@@ -533,6 +569,11 @@ class RandomBound:
             f"RandomBound({self.name}: {chains} x {draws} draws, "
             f"~ 5 %, 50 %, 95 % quantiles {shown}; each draw {self.status})"
         )
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<div><code>{escape(repr(self))}</code></div>"
 
 
 def _indicator_ess(values: Any, event: Any) -> float:

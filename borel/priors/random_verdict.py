@@ -36,7 +36,7 @@ class RandomVerdict(Verdict):
         return cls(
             None,
             share,
-            reason=f"it is random: it holds with posterior probability {share}{more}",
+            reason=f"it is random: it holds with posterior probability {share.enclosure}{more}",
             _of=(figure, sure, possible),
         )
 
@@ -81,7 +81,7 @@ class RandomVerdict(Verdict):
         if share.upper <= most:
             return Verdict(False, share)
         why = (
-            f"its posterior probability, {share}, settles neither that it holds nor that it fails "
-            f"with confidence {confidence:g}"
+            f"its posterior probability, {share.enclosure}, settles neither that it holds nor "
+            f"that it fails with confidence {confidence:g}"
         )
         return Verdict(None, share, reason=why)

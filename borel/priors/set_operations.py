@@ -77,6 +77,7 @@ class Union(PriorSet):
         # without a confidence makes nothing certain: figures rest on the samples of the others
         known = [p.confidence for p in self.parts if p.confidence is not None]
         self.confidence = max(known, default=None)
+        self.as_drawn = any(p.as_drawn for p in self.parts)
         self.status = weakest([p.status for p in self.parts])
         self.rational = all(p.rational for p in self.parts)
 
@@ -144,6 +145,7 @@ class Intersection(PriorSet):
         on = _same(parts, "an intersection")
         super().__init__(on, "intersection", assumptions=_notes(parts))
         self.confidence = _confidence(self.parts)
+        self.as_drawn = all(p.as_drawn for p in self.parts)  # else one says what the labels are
         self.status = weakest(["certified", *(p.status for p in self.parts)])
         self.convex = all(p.convex for p in self.parts)
         rules = [p.rules for p in self.parts]
@@ -246,6 +248,7 @@ class ProductSet(PriorSet):
         self.factors = factors
         self.status = weakest(["certified", *(f.status for f in factors)])
         self.confidence = _confidence(factors)
+        self.as_drawn = any(f.as_drawn for f in factors)
 
     @property
     def nominal(self) -> Measure | None:  # type: ignore[override]

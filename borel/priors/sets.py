@@ -78,6 +78,8 @@ class PriorSet:
     """Whether each minimiser of v has as little mass as a member can have where v is largest."""
     status = "exact"
     confidence: float | None = None
+    as_drawn = False
+    """Whether the labels are those of a sample: nobody said that there are no others."""
     nominal: Measure | None = None
     corners: Sequence[Measure] = ()
 
@@ -248,7 +250,21 @@ class PriorSet:
             return NotImplemented
         if not includes(mechanism.secret, self.on):
             raise no_match("prior_set * mech", mechanism.secret, self.on)
+        secret = mechanism.secret
+        if self.as_drawn and secret.kind == "finite" and self.on.size < secret.size:
+            self._require_counts_of(secret)
         return Joint(self, mechanism)
+
+    def _require_counts_of(self, secret: Any) -> None:
+        """Refuse a sample whose letters are not all secrets: one never drawn may have mass."""
+        missing = next(a for a in secret.labels if a not in set(self.on.labels))
+        raise InvalidInput(
+            "prior_set * mech",
+            expected=f"a set learnt from counts of every label of {secret!r}",
+            got=f"none of {missing!r}",
+            mend="give 0 for labels that were never drawn: from_counts({..., "
+            f"{missing!r}: 0}}, confidence=...).",
+        )
 
     def __matmul__(self, other: Any) -> Any:
         """Refuse: the marginal over a set of priors is not one law."""

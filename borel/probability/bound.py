@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from borel import settings
 from borel.constants import inside, real
 from borel.errors import InvalidInput, Undecided
+from borel.probability.bound_text import enclosure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,7 +74,8 @@ class Bound:
     certificate : dict or None
         What an independent checker verifies again; made when it is asked for, by `certify`.
     units : str
-        ``"nats"``, ``"probability"``, ``"ratio"`` (e^value), or ``"number"`` (an f-divergence).
+        ``"nats"`` (or ``"bits"``), ``"probability"``, ``"ratio"`` (e^value), or ``"number"`` (an
+        f-divergence).
     reason : str
         Why the figure is an estimate, or undecided, and what to do about it.
     confidence : float or None
@@ -234,7 +237,34 @@ class Bound:
         """An enclosure of e^value; exact Fractions where the inputs were Fractions."""
         if self.exact_ratio is not None:
             return self.exact_ratio
-        return Ratio(_exp_outward(self.lower, -1), _exp_outward(self.upper, 1))
+        low, high = self.lower, self.upper
+        if self.units == "bits":
+            low, high = _scaled(low, math.log(2), -1), _scaled(high, math.log(2), 1)
+        return Ratio(_exp_outward(low, -1), _exp_outward(high, 1))
+
+    @property
+    def bits(self) -> Bound:
+        """The same figure in bits: nats divided by log 2, rounded outwards.
+
+        Raises
+        ------
+        InvalidInput
+            A figure that is no logarithm: a probability, a ratio, a number.
+
+        Examples
+        --------
+        >>> print(Bound.exact(math.log(2), math.log(2)).bits)
+        1 bits (exact)
+        """
+        if self.units == "bits":
+            return self
+        if self.units != "nats":
+            raise InvalidInput("bound.bits", expected="a figure in nats", got=self.units)
+        low, high = (
+            _scaled(self.lower, 1 / math.log(2), -1),
+            _scaled(self.upper, 1 / math.log(2), 1),
+        )
+        return replace(self, lower=low, upper=high, units="bits", certificate=None)
 
     def about(self, **changes: Any) -> Bound:
         """Return the same enclosure with other notes (witness, assumptions, reason, ...)."""
@@ -321,29 +351,89 @@ class Bound:
 
     # -- comparing --------------------------------------------------------------------------
 
-    def __le__(self, threshold: float | Fraction) -> Verdict:
-        """Compare: holds if ``upper <= threshold``, fails if ``lower > threshold``."""
+    def __le__(self, threshold: float | Fraction | Bound) -> Verdict:
+        """Compare: holds if ``upper <= threshold``, fails if ``lower > threshold``.
+
+        With another Bound, the difference of the two is compared with 0.
+        """
         return Verdict._compare(
             self, threshold, lambda b, t: b.ends.upper <= t, lambda b, t: b.ends.lower > t
         )
 
-    def __lt__(self, threshold: float | Fraction) -> Verdict:
+    def __lt__(self, threshold: float | Fraction | Bound) -> Verdict:
         """Compare: holds if ``upper < threshold``, fails if ``lower >= threshold``."""
         return Verdict._compare(
             self, threshold, lambda b, t: b.ends.upper < t, lambda b, t: b.ends.lower >= t
         )
 
-    def __ge__(self, threshold: float | Fraction) -> Verdict:
+    def __ge__(self, threshold: float | Fraction | Bound) -> Verdict:
         """Compare: holds if ``lower >= threshold``, fails if ``upper < threshold``."""
         return Verdict._compare(
             self, threshold, lambda b, t: b.ends.lower >= t, lambda b, t: b.ends.upper < t
         )
 
-    def __gt__(self, threshold: float | Fraction) -> Verdict:
+    def __gt__(self, threshold: float | Fraction | Bound) -> Verdict:
         """Compare: holds if ``lower > threshold``, fails if ``upper <= threshold``."""
         return Verdict._compare(
             self, threshold, lambda b, t: b.ends.lower > t, lambda b, t: b.ends.upper <= t
         )
+
+    # -- sums and differences ---------------------------------------------------------------
+
+    def __neg__(self) -> Bound:
+        """Return the negative, with the same status and assumptions."""
+        about: dict[str, Any] = {"units": self.units, "assumptions": self.assumptions}
+        if self.confidence is not None:
+            about["confidence"] = self.confidence
+        low, high = -self.ends.upper, -self.ends.lower
+        return Bound.of(self.status, low, high, reason=self.reason, **about)
+
+    def __add__(self, other: float | Fraction | Bound) -> Bound:
+        """Return the sum with a number of the same units, or with another figure.
+
+        Its status is the weaker one, its assumptions are those of both, and it holds with
+        probability 1 less what either may fail with.
+
+        Examples
+        --------
+        >>> print(1 - Bound.certified(0.25, 0.5, units="probability"))
+        [0.5, 0.75] probability (certified)
+        """
+        if not isinstance(other, Bound):
+            number = real("adding to a Bound", other, f"a number ({self.units})")
+            if math.isnan(number):
+                raise InvalidInput("adding to a Bound", expected="a number", got=repr(other))
+            other = Bound.exact(number, number, units=self.units)
+        if self.units != other.units:
+            raise InvalidInput(
+                "adding Bounds", expected=f"{self.units} twice", got=f"{self.units}, {other.units}"
+            )
+        both = (self, other)
+        status = weakest(b.status for b in both)
+        low, high = _sum(*(b.ends.lower for b in both)), _sum(*(b.ends.upper for b in both))
+        if low is None or high is None:  # inf - inf
+            low, high, status = -math.inf, math.inf, "undecided"
+        if status == "undecided" and any(b.status in UNPROVED for b in both):
+            low, high = -math.inf, math.inf
+        reason = "; ".join(dict.fromkeys(b.reason for b in both if b.reason))
+        about: dict[str, Any] = {
+            "units": self.units,
+            "assumptions": tuple(dict.fromkeys(a for b in both for a in b.assumptions)),
+        }
+        if status == "statistical":
+            doubt = sum(1 - b.confidence for b in both if b.confidence is not None)
+            about["confidence"] = max(0.0, math.nextafter(1 - doubt, 0.0))
+        return Bound.of(status, low, high, reason=reason or _NO_DIFFERENCE, **about)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: float | Fraction | Bound) -> Bound:
+        """Return the difference: the sum with the negative."""
+        return self + (-other)
+
+    def __rsub__(self, other: float | Fraction) -> Bound:
+        """Return a number less the figure."""
+        return -self + other
 
     def __float__(self):
         """Refuse: an enclosure is not a number."""
@@ -353,33 +443,83 @@ class Bound:
 
     # -- showing ----------------------------------------------------------------------------
 
+    @property
+    def enclosure(self) -> str:
+        """The ends as text, without units and status; of an estimate ``~value +- error``.
+
+        One number stands for ends that agree in ten digits; else the ends are rounded outwards.
+        """
+        return self._text("")
+
     def __str__(self) -> str:
-        """Show the enclosure; an estimate as ``~value +- error``, never with ``<=``."""
-        if self.status == "estimate":
-            if math.isinf(self.value):
-                return f"~{self.value}"
-            return f"~{self.value:.10g} +- {(self.upper - self.lower) / 2:.1g}"
-        if self.lower == self.upper:
-            return _number(self.lower)
-        low, high = _number(self.lower), _number(self.upper)
-        return low if low == high else f"[{low}, {high}]"
+        """Show the enclosure, its units and its status."""
+        return self._shown("")
+
+    def __format__(self, spec: str) -> str:
+        """Show it with ends in a format, ``".3f"``, rounded outwards: also units and status.
+
+        Examples
+        --------
+        >>> f"{Bound.certified(0.12341, 0.12342):.3f}"
+        '[0.123, 0.124] nats (certified)'
+        """
+        return self._shown(spec)
+
+    def _in_the_unit_shown(self) -> Bound:
+        in_bits = self.units == "nats" and settings.current().unit == "bits"
+        return self.bits if in_bits else self
+
+    def _text(self, spec: str) -> str:
+        return enclosure(self.lower, self.upper, spec, estimate=self.status == "estimate")
+
+    def _shown(self, spec: str) -> str:
+        found = self._in_the_unit_shown()
+        stated = f", confidence {self.confidence:g}" if self.confidence is not None else ""
+        units = "" if found.units == "number" or found.lower == math.inf else f" {found.units}"
+        return f"{found._text(spec)}{units} ({self.status}{stated})"
 
     def __repr__(self) -> str:
         """Show the enclosure with its status, and the reason or the confidence."""
+        found = self._in_the_unit_shown()
         extra = f", confidence={self.confidence:g}" if self.confidence is not None else ""
         why = f", reason: {self.reason}" if self.reason else ""
-        units = "" if self.units == "nats" else f" {self.units}"
-        return f"Bound({self}{units}, {self.status}{extra}{why})"
+        units = "" if found.units == "nats" else f" {found.units}"
+        return f"Bound({found._text('')}{units}, {self.status}{extra}{why})"
+
+    def _number(self) -> str:
+        """Return the ends as a verdict shows them: in bits with the word, else without units."""
+        found = self._in_the_unit_shown()
+        return found._text("") + (" bits" if found.units == "bits" else "")
 
     def _repr_html_(self) -> str:
         from html import escape
 
+        found = self._in_the_unit_shown()
         notes = "".join(f"<li>{escape(a)}</li>" for a in self.assumptions)
         why = f"<div><i>{escape(self.reason)}</i></div>" if self.reason else ""
         return (
-            f"<div><b>{escape(str(self))}</b> {escape(self.units)} "
+            f"<div><b>{escape(found._text(''))}</b> {escape(found.units)} "
             f"<code>{escape(self.status)}</code>{why}<ul>{notes}</ul></div>"
         )
+
+
+_NO_DIFFERENCE = "infinity less infinity has no value"
+
+
+def _sum(first: float | Fraction, second: float | Fraction) -> float | Fraction | None:
+    """Return the exact sum of two ends; None for infinity less infinity."""
+    infinite = {float(v) for v in (first, second) if math.isinf(v)}
+    if infinite:
+        return infinite.pop() if len(infinite) == 1 else None
+    return Fraction(first) + Fraction(second)
+
+
+def _scaled(value: float, factor: float, direction: int) -> float:
+    """Multiply by a factor that is within an ulp of what is meant, rounded outwards."""
+    found = value * factor
+    for _ in range(5):  # four roundings, each half an ulp or an ulp below a power of two
+        found = found if value == 0 else math.nextafter(found, direction * math.inf)
+    return found if math.isfinite(value) else value
 
 
 def attained_by_some(each: Sequence[bool | None], tied: bool) -> bool | None:
@@ -488,6 +628,8 @@ class Verdict:
 
     @classmethod
     def _compare(cls, bound: Bound, threshold: Any, holds: Any, fails: Any) -> Verdict:
+        if isinstance(threshold, Bound):
+            bound, threshold = bound - threshold, 0
         threshold = real("comparing a Bound", threshold, "a number (nats)")
         read = True if holds(bound, threshold) else False if fails(bound, threshold) else None
         if bound.status == "estimate":
@@ -497,7 +639,8 @@ class Verdict:
                 None,
                 bound,
                 bound.witness,
-                f"it holds with confidence {bound.confidence:g} only: ask .at(confidence=...)",
+                f"the figure holds with confidence {bound.confidence:g} only: "
+                "ask .at(confidence=...)",
                 read,
             )
         why = "" if read is not None else bound.reason or "the threshold lies inside the enclosure"
@@ -524,8 +667,15 @@ class Verdict:
     def __repr__(self) -> str:
         """Show the answer and the figure it was read from."""
         if self.holds is None:
-            return f"Verdict(undecided: {self.reason}, {self.bound})"
-        return f"Verdict({self.holds}, {self.bound}, {self.bound.status})"
+            return f"Verdict(undecided: {self.reason}, {self.bound._number()})"
+        return f"Verdict({self.holds}, {self.bound._number()}, {self.bound.status})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        answer = "undecided" if self.holds is None else "it holds" if self.holds else "it fails"
+        why = f"<div><i>{escape(self.reason)}</i></div>" if self.reason else ""
+        return f"<div><b>{answer}</b>{why}{self.bound._repr_html_()}</div>"
 
 
 def _outward(value: Any, direction: int) -> float:
@@ -535,10 +685,6 @@ def _outward(value: Any, direction: int) -> float:
     from borel.numerics.intervals.rounding import fraction_down, fraction_up
 
     return fraction_down(value) if direction < 0 else fraction_up(value)
-
-
-def _number(value: float) -> str:
-    return f"{value:.10g}"
 
 
 def _exp_outward(value: float, direction: int) -> float:

@@ -545,7 +545,7 @@ def from_pymc(variable: Any, on: Alphabet | None = None, **parameters: Any) -> M
         )
     require_pymc_law("from_pymc", "on", on, variable)
     if on is None:
-        on = support(variable)
+        on = support(variable, fixed=not parameters)
     density = either(
         lambda names, whole: from_pytensor.graph_of(law, names, whole),
         compile_logp(law, discrete=on.kind in ("finite", "countable"), inputs=len(parameters)),
@@ -580,7 +580,12 @@ def _of_parameters(law: Any, names: tuple[str, ...]) -> tuple[Callable, Any]:
     def of(*tensors: Any) -> Any:
         return law(**dict(zip(names, tensors, strict=True)))
 
-    return of, of(*map(pt.dscalar, names))
+    try:
+        return of, of(*map(pt.dscalar, names))
+    except TypeError as error:
+        raise InvalidInput(
+            "from_pymc", expected="a function of " + ", ".join(names), got=f"TypeError: {error}"
+        ) from error
 
 
 def _op_name(variable: Any) -> str:
@@ -610,8 +615,10 @@ _SUPPORTS: dict[str, Alphabet] = {
 }
 
 
-def support(variable: Any) -> Alphabet:
+def support(variable: Any, fixed: bool = True) -> Alphabet:
     """Return the support of a PyMC distribution, from a table of those whose support is fixed.
+
+    That of a uniform law is known if its parameters are ``fixed`` numbers.
 
     Raises
     ------
@@ -619,7 +626,7 @@ def support(variable: Any) -> Alphabet:
         A distribution that is not in the table: PyMC has no public support to ask.
     """
     name = _op_name(variable)
-    if name == "Uniform":
+    if name == "Uniform" and fixed:
         low, high = (float(end.eval()) for end in variable.owner.inputs[-2:])
         return Interval(low, high)
     if name not in _SUPPORTS:

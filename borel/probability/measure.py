@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +17,7 @@ from borel.numerics.intervals.rounding import U, compounded, rounding_of
 from borel.probability.alphabets import (
     Alphabet,
     Finite,
+    Interval,
     Mixed,
     Product,
     as_number,
@@ -93,7 +95,7 @@ class Measure(HoldsFunctions):
     envelope : callable, optional
         An integrable function above the density; kept for the certified engine.
     masses : dict, optional
-        For a `Mixed` alphabet: the mass of each atom.
+        For a `Mixed` alphabet: the mass of each atom; arrays make a batch, as in ``params``.
     params : dict, optional
         Numbers passed to ``density`` as keyword arguments. Arrays make a batch of measures, one
         for each posterior draw (see `borel.priors.from_posterior`).
@@ -124,7 +126,7 @@ class Measure(HoldsFunctions):
         breaks: Sequence[float] = (),
         tail: Callable[[int], float] | Tail | None = None,
         envelope: Any = None,
-        masses: dict[float, float] | None = None,
+        masses: dict[float, Any] | None = None,
         params: dict[str, Any] | None = None,
         name: str = "",
         rounding: float = 0.0,
@@ -142,6 +144,7 @@ class Measure(HoldsFunctions):
         self.envelope = envelope
         self.masses = self._masses_of(masses)
         self.parts: tuple[Measure, ...] = ()
+        self.conditioned: Measure | None = None  # of draws, those that an interval restricts
         self.checked = False  # whether a density was integrated, in float64
         self._rounding = rounding
         self.unproved = unproved  # why probabilities are known in float64 only, if they are
@@ -168,19 +171,27 @@ class Measure(HoldsFunctions):
             )
         if not (params is None or isinstance(params, dict)):
             raise InvalidInput("Measure", expected="params={name: number}", got=repr(params))
+        if "x" in (params or {}):
+            raise InvalidInput(
+                name or "Measure",
+                expected="parameters of other names than x, the secret",
+                got="x",
+                mend="give that one another name.",
+            )
         given = {k: as_reals(v, "Measure", k) for k, v in (params or {}).items()}
         for key, value in given.items():
             if np.isnan(value).any():
                 raise InvalidInput(name or "Measure", expected=f"a number for {key}", got="NaN")
         given = {k: v if v.ndim else float(v) for k, v in given.items()}
-        shapes = [np.shape(v) for v in given.values()]
+        numbers = {**given, **{f"the mass of {a:g}": m for a, m in self.masses.items()}}
+        shapes = [np.shape(v) for v in numbers.values()]
         try:
             self.batch = np.broadcast_shapes(*shapes)
         except ValueError:
             raise InvalidInput(
                 name or "Measure",
                 expected="parameters whose shapes broadcast",
-                got=", ".join(f"{k} {s}" for k, s in zip(given, shapes, strict=True)),
+                got=", ".join(f"{k} {s}" for k, s in zip(numbers, shapes, strict=True)),
             ) from None
         self.density = Density(density, {"x": on}, log=log, parameters=given)
         if _check and not self.batch:
@@ -195,12 +206,14 @@ class Measure(HoldsFunctions):
             self._probabilities = validated(table.values, repr(self), self._rounding)
             self._probabilities.setflags(write=False)
 
-    def _masses_of(self, masses: Any) -> dict[float, float]:
-        """Check the masses of the atoms of a `Mixed` alphabet."""
+    def _masses_of(self, masses: Any) -> dict[float, Any]:
+        """Check the masses of the atoms of a `Mixed` alphabet: numbers, or arrays of draws."""
         if not (masses is None or isinstance(masses, dict)):
             raise InvalidInput("Measure", expected="masses={atom: mass}", got=repr(masses))
         found = {
-            as_number(a, "Measure", "an atom"): as_number(m, "Measure", f"the mass of {a}")
+            as_number(a, "Measure", "an atom"): as_reals(m, "Measure", f"the mass of {a}")
+            if np.ndim(m)
+            else as_number(m, "Measure", f"the mass of {a}")
             for a, m in (masses or {}).items()
         }
         atoms = set(self.on.atoms) if isinstance(self.on, Mixed) else set()
@@ -211,11 +224,14 @@ class Measure(HoldsFunctions):
                 got=f"masses of {sorted(found)}" if found else "none",
                 mend="masses={atom: mass} and on=bl.Mixed(interval, atoms=[...]) go together.",
             )
-        for atom, mass in found.items():
-            if not 0 <= mass <= 1:
+        for (atom, mass), given in zip(found.items(), (masses or {}).values(), strict=True):
+            wrong = np.ravel(mass)[~((np.ravel(mass) >= 0) & (np.ravel(mass) <= 1))]
+            if len(wrong):
+                got = repr(mass if np.ndim(mass) == 0 else float(wrong[0]))
                 raise InvalidInput(
-                    "Measure", expected="masses in [0, 1]", got=repr(mass), where=f"atom {atom:g}"
+                    "Measure", expected="masses in [0, 1]", got=got, where=f"atom {atom:g}"
                 )
+            as_floats(np.asarray(getattr(given, "values", given)), "Measure")  # none becomes 0
         return found
 
     # -- finite -----------------------------------------------------------------------------
@@ -277,6 +293,7 @@ class Measure(HoldsFunctions):
         assert self.density is not None
         out = self.density.linear(x)
         for atom, mass in self.masses.items():
+            mass = np.reshape(mass, (*np.shape(mass), *(1,) * np.ndim(x))) if self.batch else mass
             out = np.where(np.equal(x, atom), mass, out)
         return out
 
@@ -294,16 +311,23 @@ class Measure(HoldsFunctions):
         with np.errstate(divide="ignore"):
             return np.log(values if self.density is not None else np.asarray(values, float))
 
-    def restrict(self, event: Callable[[Any], Any]) -> Measure:
-        """Return the measure conditioned on an event, given by its indicator.
+    def restrict(self, event: Callable[[Any], Any] | Interval) -> Measure:
+        """Return the measure conditioned on an event.
 
-        For a finite alphabet the indicator is asked label by label, else on arrays.
+        Parameters
+        ----------
+        event : callable or Interval
+            Its indicator, which for a finite alphabet is asked label by label, else on arrays; or
+            an interval: the restriction of a density is then a measure on its part of that.
+            Draws of a density are restricted to an interval, the same for all of them.
 
         Examples
         --------
         >>> import borel as bl
         >>> bl.pmf([0.5, 0.25, 0.25]).restrict(lambda x: x > 0).probabilities
         array([0. , 0.5, 0.5])
+        >>> bl.normal().restrict(bl.Interval(0, None)).on
+        Interval(0, None)
         """
         return _restricted(self, event)
 
@@ -577,10 +601,14 @@ def _check_total(measure: Measure) -> bool:
 # -- measures made of measures -------------------------------------------------------------------
 
 
-def _restricted(measure: Measure, event: Callable[[Any], Any]) -> Measure:
+def _restricted(measure: Measure, event: Callable[[Any], Any] | Interval) -> Measure:
     """Return a measure conditioned on an event; see `Measure.restrict`."""
+    if isinstance(event, Interval):
+        if isinstance(measure.on, Interval):
+            return _within(measure, event)
+        event = event.contains
     if not callable(event):
-        raise InvalidInput("restrict", expected="a function of x", got=repr(event))
+        raise InvalidInput("restrict", expected="a function of x, or an Interval", got=repr(event))
     if measure._probabilities is not None:
         keep = np.array([bool(event(a)) for a in measure.on.labels])
         kept = np.where(keep, measure.probabilities, 0 * measure.probabilities)
@@ -594,10 +622,14 @@ def _restricted(measure: Measure, event: Callable[[Any], Any]) -> Measure:
             error = compounded(own, own, (kept.shape[-1] + 4) * U)
         return Measure(kept / total, measure.on, rounding=error, unproved=measure.unproved)
     assert measure.density is not None
-    if measure.batch:
-        raise NotYet("restrict", missing="a density with draw axes")
     if measure.masses or measure.on.kind != "continuous":
         raise NotYet("restrict", missing=f"a measure on {measure.on!r}")
+    if measure.batch:
+        raise NotYet(
+            "restrict",
+            missing="a density with draw axes and an event that is no interval",
+            instead="an interval: .restrict(bl.Interval(lower, upper)).",
+        )
     inner = measure.density
 
     def inside(x: Any) -> Any:
@@ -612,6 +644,84 @@ def _restricted(measure: Measure, event: Callable[[Any], Any]) -> Measure:
         breaks=measure.breaks,
         name=f"{measure.name} restricted",
     )
+
+
+LOG_MASS = "log mass"
+"""The parameter of restricted draws that is no parameter of theirs: no keyword has a blank."""
+
+
+def _within(measure: Measure, event: Interval) -> Measure:
+    """Return a density conditioned on an interval, on its part of that interval.
+
+    Of draws each is divided by an estimate of its mass there. They keep what they restrict: the
+    laws meant are the conditional ones, whose masses engines enclose.
+    """
+    given = measure.on
+    assert isinstance(given, Interval) and measure.density is not None
+    lower, upper = max(given.lower, event.lower), min(given.upper, event.upper)
+    if not lower < upper:
+        got = f"{event!r}, outside of {given!r}"
+        raise InvalidInput("restrict", expected="an event of positive mass", got=got)
+    if (lower, upper) == (given.lower, given.upper):
+        return measure
+    on, whole = Interval(lower, upper), measure.conditioned or measure
+    inner = whole.density
+    name = f"{whole.name} restricted"
+    breaks = [b for b in whole.breaks if lower < b < upper]
+    if not whole.batch:
+        mass, shift = _mass(Measure(inner.linear, on, breaks=breaks, _check=False)), 0.0
+        if inner.log and not mass > 1e-280:  # floats lose digits of such densities, or all of them
+            shift = float(_log_masses(inner, {}, (), on, breaks))
+            scaled = lambda x: np.exp(inner.raw(x) - shift)  # noqa: E731
+            mass = _mass(Measure(scaled, on, breaks=breaks, _check=False))
+        if not mass > 0:
+            raise InvalidInput("restrict", expected="an event of positive mass", got=repr(mass))
+
+        def one(x: Any) -> Any:
+            return inner.raw(x) - shift - math.log(mass) if inner.log else inner.raw(x) / mass
+
+        out = Measure(one, on, log=inner.log, breaks=breaks, name=name, _check=False)
+        out.checked = True
+        return out
+    own = {n: v for n, v in inner.parameters.items() if np.ndim(v)}
+
+    def density(x: Any, **values: Any) -> Any:
+        log_mass = values.pop(LOG_MASS)
+        value = inner.at_parameters(x, values)
+        return value - log_mass if inner.log else value * np.exp(-log_mass)
+
+    log_masses = _log_masses(inner, own, whole.batch, on, breaks)
+    params = {**own, LOG_MASS: log_masses}
+    out = Measure(density, on, log=inner.log, breaks=breaks, params=params, name=name)
+    out.conditioned = whole
+    return out
+
+
+def _log_masses(
+    density: Density, parameters: dict[str, Any], batch: tuple[int, ...], on: Any, breaks: Any
+) -> np.ndarray:
+    """Estimate the logarithms of the masses that draws of a density have on an interval."""
+    from borel.numerics.float64.charts import Axis
+    from borel.numerics.float64.quadrature import log_integral
+
+    flat = {n: np.broadcast_to(v, batch).ravel() for n, v in parameters.items()}
+
+    def log_density(i: np.ndarray, x: tuple[np.ndarray, ...]) -> np.ndarray:
+        values = density.at_parameters(x[0], {n: v[i] for n, v in flat.items()})
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return values if density.log else np.log(values)
+
+    axis = Axis(float(on.lower), float(on.upper), tuple(breaks))
+    found = log_integral(log_density, int(np.prod(batch)), [axis]).log_value.reshape(batch)
+    if not np.isfinite(found).all():
+        k = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise InvalidInput(
+            "restrict",
+            expected="an event of positive mass",
+            got=f"the logarithm {float(found.flat[k])} of a mass",
+            where=f"draw {k}",
+        )
+    return found
 
 
 def _mass(part: Measure) -> float:

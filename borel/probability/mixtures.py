@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from borel.errors import InvalidInput, NotYet
+from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.intervals.rounding import U, compounded
+from borel.probability.alphabets import Interval, Mixed, includes
 from borel.probability.arrays import (
     DOUBLE,
     as_floats,
@@ -33,7 +36,9 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
     Parameters
     ----------
     measures : sequence of Measure
-        The components.
+        The components. Beside densities on one interval there may be measures with atoms there, or
+        on a few numbers of it, such as a point mass ``bl.pmf([1.0], on=bl.Finite([0.0]))``; the
+        mixture is then on a `Mixed` alphabet.
     weights : sequence
         Their weights: non-negative, 1 in sum. Draws of weights are a list with an array for each
         component, or an array with the components last; the components may be draws as well.
@@ -59,8 +64,9 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
     finite = all(m._probabilities is not None for m in measures)
     precision = precision if finite else DOUBLE  # what a density carries is its own
     w = validated(w, "mixture weights", precision=precision)
+    line = None if finite else _line_of(measures)
     on = measures[0].on
-    if any(m.on != on for m in measures):
+    if line is None and any(m.on != on for m in measures):
         raise InvalidInput(
             "mixture",
             expected="components on one alphabet",
@@ -85,15 +91,33 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
         own = max(U, *(m.rounding for m in measures))
         error = compounded(max(given, U), own, (len(laws) + 4) * U)
         return Measure(np.asarray(values), on, rounding=error, unproved=carried(*measures))
-    if any(m.masses for m in measures):
-        raise NotYet("mixture", missing="measures with atoms")
+    if any(m.conditioned for m in measures):
+        raise NotYet(
+            "mixture",
+            missing="restricted draws, whose masses are not exact",
+            instead="restrict the mixture.",
+        )
     shares = np.moveaxis(as_floats(w, "mixture"), -1, 0)
     breaks = sorted({b for m in measures for b in m.breaks})
+    masses: dict[float, Any] = {}
+    rounding = 0.0
+    if line is not None:
+        rounding = max((m.rounding for m in measures if m.density is None), default=0.0)
+        masses = _masses_of(measures, shares)
+        on = Mixed(line, atoms=tuple(masses)) if masses else line
+        kept = [(a, m) for a, m in zip(shares, measures, strict=True) if _has_density(m)]
+        if not kept:
+            raise InvalidInput("mixture", expected="a density beside the atoms", got="none")
+        shares, measures = [a for a, _ in kept], [m for _, m in kept]
     if not (w.ndim > 1 or any(m.batch for m in measures)):
         return Measure(
-            lambda x: sum(a * m._pdf(x) for a, m in zip(shares.tolist(), measures, strict=True)),
+            lambda x: sum(
+                float(a) * m.density.linear(x) for a, m in zip(shares, measures, strict=True)
+            ),
             on,
             breaks=breaks,
+            masses=masses,
+            rounding=rounding,
             name="mixture",
         )
     params: dict[str, Any] = {}
@@ -112,4 +136,40 @@ def mixture(measures: Sequence[Measure], *, weights: Any) -> Measure:
             total = part if total is None else total + part
         return total
 
-    return Measure(density, on, breaks=breaks, params=params, name="mixture")
+    about: dict[str, Any] = {"params": params, "masses": masses, "rounding": rounding}
+    return Measure(density, on, breaks=breaks, name="mixture", **about)
+
+
+def _line_of(measures: Sequence[Measure]) -> Interval | None:
+    """Return the interval of the densities of components, beside which there may be atoms."""
+    on = [m.on for m in measures if m.density is not None]
+    lines = {a.interval if isinstance(a, Mixed) else a for a in on}
+    if len(lines) != 1 or not isinstance(line := lines.pop(), Interval):
+        return None
+    points = [m.on for m in measures if m.density is None]
+    return line if all(includes(line, a) for a in points) else None
+
+
+def _has_density(measure: Measure) -> bool:
+    """Return whether a component has a density that is not written as the number 0."""
+    if measure.density is None:
+        return False
+    graph = measure.density.graph
+    zero = graph is not None and simplified(graph).nodes == (("const", (0.0,)),)
+    return measure.density.log or not zero
+
+
+def _masses_of(measures: Sequence[Measure], shares: np.ndarray) -> dict[float, Any]:
+    """Return the masses of the atoms of a mixture, as Fractions."""
+    found: dict[float, list] = {}
+    for share, m in zip(shares, measures, strict=True):
+        own = m.masses
+        if m.density is None:
+            own = {float(a): m.probabilities[..., k] for k, a in enumerate(m.on.labels)}
+        for atom, mass in own.items():
+            found.setdefault(atom, []).append((share, mass))
+    exactly = np.frompyfunc(Fraction, 1, 1)
+    return {
+        atom: sum(exactly(a) * exactly(np.asarray(p)) for a, p in parts)
+        for atom, parts in found.items()
+    }

@@ -1,5 +1,6 @@
 """Draws of a prior on finitely many numbers, and outcomes that are integers, against mpmath."""
 
+from fractions import Fraction
 from itertools import accumulate, pairwise
 
 import mpmath
@@ -9,8 +10,8 @@ import xarray as xr
 from scipy.special import gammaln
 
 import borel as bl
-from borel.engine.draws import far_integrals
-from borel.errors import NotYet
+from borel.engine.draws import far_integrals, supports
+from borel.errors import InvalidInput, NotYet
 from borel.priors import posteriors
 
 mp = mpmath.mp
@@ -119,11 +120,108 @@ def test_draws_of_a_later_block_that_charge_other_secrets(monkeypatch):
     mech = bl.Mechanism(
         lambda y, x: np.where(y > x, np.exp(-(y - x)), 0.0), secret=S, outcome=bl.Reals()
     )
-    with bl.options(engine="certified"), pytest.raises(NotYet, match="charge the same secrets"):
-        bl.pmc(learnt(p) * mech)(2.0)
-    for figure in (bl.ldp, bl.maximal_leakage):
-        with pytest.raises(NotYet, match="charge different secrets"):
-            figure(learnt(p) * NOISE["Laplace"][0])
+    with bl.options(engine="certified"):
+        found = bl.pmc(learnt(p) * mech)(2.0)
+    for d, row in enumerate(p[0]):
+        q = exact(row)
+        mass = q[0] * mp.exp(-2) + q[1] * mp.exp(-1)
+        low, high = ends(found, d)
+        if row[2]:  # the third secret never gives this outcome
+            assert low == high == np.inf
+        else:
+            assert low <= mp.log(mass) + 2 <= high and high - low <= 1e-9
+
+
+MANY = np.array(
+    [
+        [
+            [0.4, 0.2, 0.4],
+            [0.5, 0.5, 0.0],
+            [0.1, 0.6, 0.3],
+            [0.25, 0.75, 0.0],
+            [0.0, 0.0, 1.0],
+            [0.0, 0.25, 0.75],
+        ]
+    ]
+)
+
+
+def charged_of(p):
+    """The secrets that a draw charges, and their probabilities."""
+    some = [(x, q) for x, q in zip(PLACES, exact(p), strict=True) if q]
+    return [q for _, q in some], [x for x, _ in some]
+
+
+@pytest.mark.parametrize("block", [4000, 2])
+def test_draws_of_several_supports(monkeypatch, block):
+    """The extremes run over the secrets of each draw: a draw that charges one leaks nothing."""
+    monkeypatch.setattr(posteriors, "BLOCK", block)
+    mech, f = NOISE["Laplace"]
+    j = learnt(MANY) * mech
+    b = mpmath.mpf(B)
+    for k, kind in enumerate(KINDS):
+        ell = getattr(bl, kind)(j)
+        at, over = ell(2.0), ell.sup()
+        assert at.status == over.status == "certified"
+        for d, row in enumerate(MANY[0]):
+            q, places = charged_of(row)
+            low, high = ends(at, d)
+            assert low <= values(f, q, 2.0, places)[k] <= high and high - low <= 1e-9
+            # Laplace noise: the leakages are largest at the secrets
+            best = max(values(f, q, y, places)[k] for y in places)
+            low, high = ends(over, d)
+            assert low <= best + tiny() and best <= high and high - low <= 1e-6
+    level, most = bl.ldp(j), bl.maximal_leakage(j)
+    for d, row in enumerate(MANY[0]):
+        _, places = charged_of(row)
+        low, high = ends(level, d)
+        assert low <= (places[-1] - places[0]) / b <= high and high - low <= 1e-9
+        # the largest density: that of the nearest secret
+        gaps = [y - x for x, y in pairwise(places)]
+        total = 1 + mp.fsum(1 - mp.exp(-g / (2 * b)) for g in gaps)
+        low, high = ends(most, d)
+        assert low <= mp.log(total) <= high and high - low <= 1e-6
+
+
+def tiny():
+    return mpmath.mpf(10) ** -18
+
+
+def test_laws_of_draws_of_several_supports():
+    """The tail of each draw by the distribution functions of the noise; and of all together."""
+    mech, _ = NOISE["Laplace"]
+    j = learnt(MANY[:, [1, 3, 4]]) * mech
+    b, t = mpmath.mpf(B), 0.25
+    tail = bl.pml(j).by_draw.tail(t)
+
+    def above(y, x):
+        away = mp.exp(-abs(y - x) / b) / 2
+        return away if y > x else 1 - away
+
+    for d, p in enumerate((0.5, 0.25)):
+        p = mpmath.mpf(p)
+        # two secrets, 0 and 1: below 1/2 the first is nearer, and the leakage falls towards it
+        grow = lambda y, p=p: p + (1 - p) * mp.exp(-(1 - 2 * y) / b)  # noqa: E731
+        first = mp.findroot(lambda y, g=grow: -mp.log(g(y)) - t, (0, 0.5), solver="anderson")
+        other = lambda y, p=p: (1 - p) + p * mp.exp(-(2 * y - 1) / b)  # noqa: E731
+        rises = -mp.log(other(1)) > t
+        value = p * (1 - above(first, 0)) + (1 - p) * (1 - above(first, 1))
+        if rises:
+            second = mp.findroot(lambda y, g=other: -mp.log(g(y)) - t, (0.5, 1), solver="anderson")
+            value += p * above(second, 0) + (1 - p) * above(second, 1)
+        low, high = ends(tail, d)
+        assert low <= value + tiny() and value <= high + tiny() and high - low <= 1e-3
+    assert ends(tail, 2) == (0.0, 0.0)
+    pooled = bl.pml(j).tail(t)
+    assert pooled.status == "statistical" and pooled.lower <= pooled.upper
+
+
+def test_too_many_supports_are_not_enclosed(monkeypatch):
+    monkeypatch.setattr(supports, "_MOST", 3)
+    with bl.options(engine="certified"), pytest.raises(NotYet, match="4 different sets"):
+        bl.pml(learnt(MANY) * NOISE["Laplace"][0])(2.0)
+    with pytest.raises(NotYet, match="charge different secrets"):
+        bl.ldp(learnt(MANY) * NOISE["Laplace"][0])
 
 
 def law(f, p, k, edges):
@@ -331,6 +429,26 @@ def test_a_certified_engine_does_not_estimate():
         assert bl.pml(traced)(0.25).status == "certified"
     with bl.options(engine="exact"), pytest.raises(NotYet, match="finite alphabets"):
         bl.pml(traced)(0.25)
+
+
+def test_masses_below_the_least_float():
+    """A Fraction of 1e-400 is charged: f(y|1) = 2 y beside f(y|0) = 1."""
+    least = Fraction(1, 10**400)
+    law = np.array([[1 - least, least]] * 2)
+    on = bl.Finite([0, 1])
+    prior = bl.priors.from_posterior(
+        posterior(p=P[:, :2, 0]), lambda d: bl.pmf(law[: len(d["p"])], on=on)
+    )
+    mech = bl.Mechanism(
+        lambda y, x: np.where(x > 0.5, 2 * y, 1.0), secret=on, outcome=bl.Interval(0, 1)
+    )
+    found = bl.pml(prior * mech).sup().draws
+    assert (found["lower"] <= mp.log(2)).all() and (found["upper"] >= mp.log(2)).all()
+    assert (found["lower"] > 0.693).all()
+    assert np.isposinf(bl.pmc(prior * mech).sup().draws["lower"]).all()
+    binary = bl.Mechanism.from_matrix([[0.5, 0.5], [0.25, 0.75]], secret=on, outcome=bl.Finite(2))
+    with pytest.raises(InvalidInput, match="float64 can hold"):
+        bl.pml(prior * binary).sup()
 
 
 # -- bugs are seen ---------------------------------------------------------------------------------

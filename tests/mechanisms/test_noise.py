@@ -154,6 +154,7 @@ def test_gaussian_suprema_are_proved_infinities():
         found = kind(joint).sup()
         assert (found.lower, found.status, found.attained) == (math.inf, "exact", attained)
         assert bool(found <= 1e300) is False
+    assert bl.ldp(joint).lower == math.inf and bl.ldp(joint).status == "exact"
 
 
 @pytest.mark.parametrize(("s", "sigma"), [(1.0, 1.0), (3.0, 0.5)])

@@ -114,6 +114,22 @@ def test_floats_cover_priors_moved_within_their_rounding():
                 assert mp.mpf(found.lower) <= truth <= mp.mpf(found.upper)
 
 
+def test_a_subnormal_mass_leaves_the_others_sharp():
+    tiny, low = 1e-320, 0.25
+    joint = bl.pmf([tiny, low, 0.75]) * rr(k=3, epsilon=1.0)
+    with mp.workdps(400):
+        r = mp.e
+        for y, p in ((1, mp.mpf(low)), (2, mp.mpf(0.75))):
+            for ell, truth in (
+                (bl.pml(joint), mp.log(r / (1 + p * (r - 1)))),
+                (bl.pmc(joint), mp.log(1 + p * (r - 1))),
+            ):
+                assert ell(y).lower <= truth <= ell(y).upper and ell(y).width < 1e-15
+        assert bl.pmc(joint).sup().width < 1e-15 and bl.pmc(joint).sup().witness["y"] == 2
+        assert bl.pml(joint).sup().lower <= 1 - tiny <= bl.pml(joint).sup().upper
+        assert bl.pmc(joint)(0).lower <= tiny * (r - 1) <= bl.pmc(joint)(0).upper < 2.1 * tiny
+
+
 @pytest.mark.parametrize("kind", ["pml", "pmc"])
 def test_a_prior_at_one_point_leaks_nothing_and_no_rounding_widens_it(kind):
     for p in ([1.0, 0.0, 0.0], [F(0), F(1), F(0)]):

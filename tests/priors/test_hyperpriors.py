@@ -100,3 +100,15 @@ def test_power_scaling_tells_a_prior_that_decides_from_one_that_does_not():
     )
     with pytest.raises(InvalidInput, match="of the shape"):
         bl.priors.power_scaling(other, epsilon)
+
+
+def test_a_flat_hyperprior_decides_nothing():
+    data = conjugate(50.0)
+    flat = data.copy()
+    flat["log_prior"] = data["log_prior"].to_dataset() * 0
+    learnt = bl.priors.from_posterior(
+        data, lambda draw: bl.pmf(np.stack([1 - (q := 1 / (1 + np.exp(-draw["mu"]))), q], -1))
+    )
+    epsilon = bl.pml(learnt * MECHANISM).sup()
+    found, known = (bl.priors.power_scaling(d, epsilon) for d in (flat, data))
+    assert found["prior"] == 0 and found["likelihood"] == known["likelihood"]

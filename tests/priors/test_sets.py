@@ -575,3 +575,22 @@ def test_limits_that_no_float_holds_or_that_limit_nothing():
     ):
         with pytest.raises(bl.InvalidInput):
             make()
+
+
+def test_a_label_that_was_never_drawn_is_counted_or_refused():
+    secrets = bl.Finite(["n", "m", "s"])
+    rows = [[0.98, 0.01, 0.01], [0.98, 0.01, 0.01], [0.3, 0.35, 0.35]]
+    mech = bl.Mechanism.from_matrix(rows, secret=secrets)
+    drawn = {"n": 300, "m": 20}
+    with pytest.raises(bl.InvalidInput, match=r"never drawn: from_counts\(\{\.\.\., 's': 0\}"):
+        bl.priors.from_counts(drawn, confidence=0.95) * mech
+    known = bl.priors.from_counts({**drawn, "s": 0}, confidence=0.95)
+    assert bl.pml(known * mech).sup().lower > 3
+    for of in (lambda s: s | s, lambda s: s & s):
+        with pytest.raises(bl.InvalidInput, match="never drawn"):
+            of(bl.priors.from_counts(drawn, confidence=0.95)) * mech
+    # who says what the letters are says that there are no others
+    stated = bl.priors.from_counts(drawn, confidence=0.95, on=bl.Finite(["n", "m"]))
+    assert bl.pml(stated * mech).sup().upper < 1e-9
+    # no sample: who writes a prior says that the others are impossible
+    assert bl.pml(bl.pmf([0.5, 0.5], on=bl.Finite(["n", "m"])) * mech).sup().upper < 1e-9

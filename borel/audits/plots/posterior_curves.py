@@ -9,6 +9,7 @@ import numpy as np
 
 from borel.errors import InvalidInput
 from borel.figures.leakage_curves import names_of
+from borel.priors.datatrees import require_draws
 from borel.probability.bound import Bound, weakest
 from borel.probability.measure import Measure
 from borel.probability.normalisation import head_of
@@ -25,15 +26,7 @@ def named(figures: Any, what: str) -> dict[str, Any]:
     """Return random figures by name: one, or a mapping of them."""
     name = str(getattr(figures, "name", ""))
     found = dict(figures) if isinstance(figures, Mapping) else {name: figures}
-    for figure in found.values():
-        if not hasattr(figure, "draws"):
-            raise InvalidInput(
-                what,
-                expected="a RandomBound, or a mapping of them",
-                got=type(figure).__name__,
-                mend="bl.pml(learnt * mech).sup() is one.",
-            )
-    return {str(n): figure for n, figure in found.items()}
+    return {str(n): require_draws(figure, what) for n, figure in found.items()}
 
 
 def alpha_curve(figure: Any, alphas: Any = ALPHAS, *, confidence: float = 0.95) -> xr.Dataset:

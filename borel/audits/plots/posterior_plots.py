@@ -13,6 +13,7 @@ import numpy as np
 from borel.audits.plots.posterior_curves import ALPHAS, alpha_curve, named, prior_curve
 from borel.colours import BLUE, ORANGE
 from borel.errors import InvalidInput
+from borel.priors.datatrees import leakage_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,112 +27,107 @@ _FEW = 12
 _LINE = {"color": BLUE}
 
 
-def leakage_tree(figures: Any) -> xr.DataTree:
-    """Return random figures as a DataTree with a ``leakage`` group, for ArviZ's own plots.
-
-    Parameters
-    ----------
-    figures : RandomBound or mapping
-        Random figures by name; the middles of their enclosures are taken.
-
-    Returns
-    -------
-    DataTree
-        ``/leakage`` with dims (chain, draw): ``arviz_plots.plot_forest(tree, group="leakage")``.
-
-    Raises
-    ------
-    InvalidInput
-        Draws that are infinite: `plot_epsilon` shows them.
-
-    Examples
-    --------
-    >>> import borel as bl
-    >>> data = bl.models.dirichlet_posterior([30, 70], random_seed=1)
-    >>> learnt = bl.priors.from_posterior(data, lambda draw: bl.pmf(draw["p"]))
-    >>> mech = bl.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]])
-    >>> list(bl.leakage_tree({"epsilon": bl.pml(learnt * mech).sup()})["leakage"].data_vars)
-    ['epsilon']
-    """
-    import xarray as xr
-
-    found = {}
-    for name, figure in named(figures, "leakage_tree").items():
-        values = figure._middle().rename(None)
-        if not np.isfinite(values.values).all():
-            raise InvalidInput(
-                "leakage_tree",
-                expected="finite draws",
-                got=f"infinite ones of {name}",
-                mend="bl.plot_epsilon shows the share of infinite draws.",
-            )
-        status = "undecided" if figure.trouble else f"each draw {figure.status}"
-        found[name] = values.assign_attrs(units=figure.units, status=status)
-    return xr.DataTree.from_dict({"/leakage": xr.Dataset(found)})
-
-
 def plot_posterior(
-    figures: Any,
+    dt: Any,
     *,
     var_names: str | Sequence[str] | None = None,
-    ci_prob: float = 0.95,
-    ci_kind: str = "hdi",
+    filter_vars: str | None = None,
+    group: str = "leakage",
+    coords: Mapping[str, Any] | None = None,
+    sample_dims: str | Sequence[str] | None = None,
+    ci_kind: str | None = None,
+    ci_prob: float | None = None,
     plot_collection: Any = None,
     backend: str | None = None,
+    labeller: Any = None,
+    aes_by_visuals: Mapping[str, Sequence[str]] | None = None,
+    visuals: Mapping[str, Any] | None = None,
+    stats: Mapping[str, Any] | None = None,
     **pc_kwargs: Any,
 ) -> Any:
     """Plot the posterior of epsilon, or of several figures, with credible intervals.
 
+    It is ``arviz_plots.plot_dist`` of the ``leakage`` group, with the statuses in the titles.
+
     Parameters
     ----------
-    figures : RandomBound or mapping
-        ``bl.pml(learnt * mech).sup()``, or several by name.
+    dt : DataTree, RandomBound or mapping
+        What `leakage_tree` returned; or figures, ``bl.pml(learnt * mech).sup()``, or several by
+        name, of which it makes one.
     var_names : str or sequence of str, optional
         Which of them.
-    ci_prob : float
-        Posterior mass of the interval.
-    ci_kind : {"hdi", "eti"}
-        Shortest, or equal-tailed. The interval drawn is an estimate; `RandomBound.quantile` has
-        its Monte Carlo error.
-    plot_collection, backend, **pc_kwargs
+    group : str
+        The group of the tree.
+    ci_kind : {"eti", "hdi"}, optional
+        Equal-tailed, or shortest; ``arviz_base.rcParams["stats.ci_kind"]`` if not given. The
+        interval drawn is an estimate; `RandomBound.quantile` has its Monte Carlo error.
+    ci_prob : float, optional
+        Posterior mass of the interval; ``arviz_base.rcParams["stats.ci_prob"]`` if not given.
+    labeller : labeller, optional
+        Of the titles, in place of names with their statuses.
+    filter_vars, coords, sample_dims, plot_collection, backend
         As in ``arviz_plots.plot_dist``.
+    aes_by_visuals, visuals, stats, **pc_kwargs
+        Likewise.
 
     Returns
     -------
     PlotCollection
-        The plots, a facet a figure; titles say the status, and undecided draws are called so.
+        The plots, a facet a figure, and a group or an outcome; titles say the status, and undecided
+        draws are called so.
+
+    Raises
+    ------
+    InvalidInput
+        A tree without that group; figures that are no RandomBound, or have infinite draws.
     """
     import arviz_plots as azp
+    import xarray as xr
 
-    tree = leakage_tree(figures)
-    data = tree["leakage"].to_dataset()
+    tree = dt if isinstance(dt, xr.DataTree) else leakage_tree(dt)
+    if group not in tree.children:
+        raise InvalidInput(
+            "plot_posterior",
+            expected=f"a DataTree with a group {group}",
+            got=f"groups {sorted(tree.children)}",
+            mend="bl.leakage_tree(figures, data) makes one.",
+        )
     titles = {
-        str(n): _literal(f"{n} ({v.attrs['status']})", backend) for n, v in data.data_vars.items()
+        str(n): f"{n} ({v.attrs['status']})" if "status" in v.attrs else str(n)
+        for n, v in tree[group].data_vars.items()
     }
     names = [var_names] if isinstance(var_names, str) else var_names
+    # the types of ArviZ differ between its versions
+    about: dict[str, Any] = {"filter_vars": filter_vars, "backend": backend, "ci_kind": ci_kind}
     return azp.plot_dist(
         tree,
-        group="leakage",
         var_names=None if names is None else list(names),
-        ci_kind=ci_kind,  # type: ignore[arg-type]
+        group=group,
+        coords=coords,
+        sample_dims=sample_dims,
         ci_prob=ci_prob,
         plot_collection=plot_collection,
-        backend=backend,  # type: ignore[arg-type]
-        labeller=_Titles(titles),
+        labeller=_Titles(titles, backend) if labeller is None else labeller,
+        aes_by_visuals=aes_by_visuals,  # type: ignore[arg-type]
+        visuals=visuals,  # type: ignore[arg-type]
+        stats=stats,  # type: ignore[arg-type]
+        **about,
         **pc_kwargs,
     )
 
 
 class _Titles:
-    """A labeller that gives variables their titles."""
+    """A labeller that gives variables their titles, in one line: a second one may be cut."""
 
-    def __init__(self, titles: dict[str, str]):
+    def __init__(self, titles: dict[str, str], backend: str | None):
         from arviz_base.labels import BaseLabeller
 
-        self._titles, self._base = titles, BaseLabeller()
+        self._titles, self._backend, self._base = titles, backend, BaseLabeller()
 
     def make_label_vert(self, var_name: Any, sel: Any, isel: Any) -> str:
-        return self._titles.get(str(var_name), self._base.make_label_vert(var_name, sel, isel))
+        title = self._titles.get(str(var_name), str(var_name))
+        where = self._base.sel_to_str(sel, isel)
+        return _literal(f"{where}: {title}" if where else title, self._backend)
 
     def make_label_flat(self, var_name: Any, sel: Any, isel: Any) -> str:
         return self._base.make_label_flat(var_name, sel, isel)
@@ -352,7 +348,7 @@ def _bands(
     visuals = azp.visuals
     collection.map(visuals.fill_between_y, "band", data=area, **_BAND)
     collection.map(visuals.line_xy, "line", data=curve, **_LINE)
-    labeller = _Titles(titles)
+    labeller = _Titles(titles, backend)
     collection.map(visuals.labelled_title, "title", data=curve, labeller=labeller, subset_info=True)
     for place, visual in enumerate((visuals.labelled_x, visuals.labelled_y)):
         collection.map(visual, ("xlabel", "ylabel")[place], data=curve, text=axes[place])

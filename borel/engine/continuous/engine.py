@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property, wraps
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,7 +26,7 @@ from borel.engine.problem import reduced_joint
 from borel.engine.problem.binary_constants import rounded
 from borel.engine.problem.kernel_normalisation import statement
 from borel.engine.problem.secret_and_kernel import Secret, Surface, jumps_of, secret_of
-from borel.errors import NotEnclosed
+from borel.errors import BudgetSpent, NotEnclosed
 from borel.numerics.balls.arithmetic import log_ends
 from borel.numerics.intervals import batched
 from borel.numerics.intervals.rounding import Enclosure
@@ -33,6 +34,7 @@ from borel.numerics.jets.elementary import logarithm
 from borel.probability.alphabets import Finite, Integers, Interval, Mixed
 from borel.probability.bound import Bound
 from borel.probability.countable_law import Values
+from borel.probability.generators import NAMED
 from borel.probability.memo import Memo
 from borel.probability.normalisation import head_of
 
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 
 Estimates = Callable[["Joint", str], Any]
 _TOP, _BOTTOM = 1.0, -1.0
+_WIDE = 1e-3
+"""Information known no better than this, relative to it above 1, is estimated instead."""
 
 
 def covering(figure: Any) -> Any:
@@ -86,6 +90,8 @@ class CertifiedEngine(LawMeasures):
         Whether a kernel of a sum of secrets, or of a step function of one, is one of that.
     estimates : callable, optional
         Makes the engine of a joint that ``engine="auto"`` may ask for what is not certified.
+    information : callable, optional
+        Encloses the mutual information of a joint.
 
     Attributes
     ----------
@@ -105,9 +111,16 @@ class CertifiedEngine(LawMeasures):
         A density that could not be traced, or something that intervals do not know.
     """
 
-    def __init__(self, joint: Joint, *, reduced: bool = True, estimates: Estimates | None = None):
+    def __init__(
+        self,
+        joint: Joint,
+        *,
+        reduced: bool = True,
+        estimates: Estimates | None = None,
+        information: Callable[[Joint], Bound] | None = None,
+    ):
         mechanism, outcome = joint.mechanism, joint.outcome
-        self._estimates = estimates
+        self._estimates, self._information = estimates, information
         if mechanism.density is None:
             raise NotEnclosed("a matrix with a prior that is not finite has no density to enclose")
         if outcome.dim > 1 or not isinstance(outcome, (Interval, Mixed, Finite, Integers)):
@@ -148,7 +161,8 @@ class CertifiedEngine(LawMeasures):
 
     def _same_of(self, joint: Joint, **about: Any) -> Any:
         """Return an engine like this one of another joint."""
-        return type(self)(joint, estimates=self._estimates, **about)
+        about |= {"estimates": self._estimates, "information": self._information}
+        return type(self)(joint, **about)
 
     def ceiling(self, kind: str = "pml") -> float:
         """Bound PML by log 1 / p_min for finitely many secrets; of a single one nothing leaks."""
@@ -416,13 +430,28 @@ class CertifiedEngine(LawMeasures):
         return self._estimates(self.joint, "this measure is not certified on continuous alphabets")
 
     def mutual_information(self) -> Bound:
-        """Estimate the mutual information, where an estimate may stand in."""
+        """Enclose, or estimate, the mutual information."""
+        if (found := self.enclosed_information()) is not None:
+            return found
         if not self.may_estimate:
             raise self.not_yet("mutual_information")
         return self.estimates.mutual_information()
 
+    def enclosed_information(self) -> Bound | None:
+        """Enclose the mutual information; None where that is wide and an estimate may stand in."""
+        if self._information is None:
+            return None
+        with suppress(NotEnclosed, BudgetSpent), settings.part(4):
+            found = self._information(self.given)
+            good = found.upper < math.inf and found.width <= _WIDE * max(1.0, found.upper)
+            if good or not self.may_estimate:
+                return found
+        return None
+
     def f_information(self, f: Generator) -> Bound:
-        """Estimate an f-information, where an estimate may stand in."""
+        """Estimate an f-information, where an estimate may stand in; enclose that of t log t."""
+        if f is NAMED["kl"]:
+            return self.mutual_information()
         if not self.may_estimate:
             raise self.not_yet("f_information")
         return self.estimates.f_information(f)

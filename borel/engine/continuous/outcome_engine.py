@@ -212,6 +212,8 @@ class CertifiedOutcomes(CertifiedEngine):
                     return self.estimates.f_information(f)
             return self.bound(low, high, units=f.units)
         except NotEnclosed as error:
+            if f is NAMED["kl"] and (found := self.enclosed_information()) is not None:
+                return found
             if self.may_estimate:
                 return self.estimates.f_information(f)
             raise NotYet("bl.f_information", missing=f"a proof: {error}") from None

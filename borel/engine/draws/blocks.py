@@ -56,7 +56,7 @@ class FiniteDraws(DrawMeasures, DrawLaws):
         whole = self._whole if kernel is None else (kernel, kernel.max(axis=0), kernel.min(axis=0))
         found: list[tuple] = []
         for _, prior in self.joint.prior.blocks():
-            p = np.asarray(prior.at(self.joint.mechanism.secret), float)
+            p = as_floats(prior.at(self.joint.mechanism.secret), "draws of Fractions")
             with np.errstate(all="ignore"):  # what was lost to float64 is told apart by its size
                 found.append(self._block(compute, p, prior._rounding, whole))
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))

@@ -17,7 +17,7 @@ from borel.engine.problem.secret_and_kernel import POSITIVE_COUNTS
 from borel.errors import NotEnclosed
 from borel.numerics.graphs.rewrite import simplified
 from borel.numerics.intervals import batched
-from borel.numerics.intervals.rounding import U
+from borel.numerics.intervals.rounding import TINY, U
 from borel.numerics.jets import arithmetic
 from borel.probability.normalisation import head_of
 
@@ -85,12 +85,12 @@ class PointMasses(CountMasses):
     priors : Measure
         A batch of finite laws.
     support : ndarray of bool
-        The labels that all draws must charge, and no others.
+        The labels that all draws charge, and no others.
 
     Raises
     ------
     NotEnclosed
-        Labels that are no numbers, draws of other supports, or probabilities that are not proved.
+        Labels that are no numbers, or probabilities that are not proved.
     """
 
     def __init__(self, priors: Measure, support: np.ndarray):
@@ -98,7 +98,6 @@ class PointMasses(CountMasses):
             raise NotEnclosed(f"a density needs numbers for labels, not {priors.on!r}")
         if priors.unproved:
             raise NotEnclosed(priors.unproved)
-        require_support(priors, support)
         p = np.asarray(priors.probabilities, float)
         self.size, p = len(p), p[:, support]
         self.points = np.asarray(priors.on.array, float)[support]
@@ -107,7 +106,7 @@ class PointMasses(CountMasses):
         off = max(priors.rounding, priors._rounding) + 2 * U
         self.lost = np.zeros(self.size, bool)
         self.log_total = batched.point(np.zeros((self.size, 1)))
-        middle, radius = p.copy(), p * off * (1 + 2.0**-40)
+        middle, radius = p.copy(), p * off * (1 + 2.0**-40) + TINY
         without_denormals(middle, radius)
         self.middle, self.radius = middle, raised(radius)
         self.bounds = raised(np.zeros((self.size, 1)))
@@ -118,12 +117,6 @@ def require_everywhere(priors: Measure) -> None:
     """Refuse draws of a prior on integers that are not known to have mass at each of them."""
     if (priors.family or ("",))[0] not in POSITIVE_COUNTS:
         raise NotEnclosed("draws of a prior on integers are enclosed for named families only")
-
-
-def require_support(priors: Measure, support: np.ndarray) -> None:
-    """Refuse draws of a finite prior that do not charge the same labels."""
-    if ((np.asarray(priors.probabilities, float) > 0) != support).any():
-        raise NotEnclosed("the draws do not all charge the same secrets")
 
 
 def typical(priors: Measure) -> int:

@@ -7,7 +7,8 @@ On a cell with centre c and half its width h, with u = (x - c) / h,
 by Taylor's formula: the coefficients below n at c, that of degree n anywhere in the cell, its
 middle kept and its spread a part of the error. All draws share the cells, which are halved until
 no draw of a sample errs by much. What depends on the parameters alone is computed once a draw.
-Beside an end where a density has no Taylor series, and on half-lines, its mass is enclosed.
+Beside an end where a density has no Taylor series, and on half-lines, its mass is enclosed. Beside
+the density there may be atoms, the same for all draws, of which each has its own masses.
 """
 
 from __future__ import annotations
@@ -30,10 +31,13 @@ from borel.numerics.jets import arithmetic, elementary
 from borel.numerics.jets.elementary import logarithm
 from borel.numerics.jets.interpreter import Program
 from borel.probability import families
-from borel.probability.alphabets import Interval
+from borel.probability.alphabets import Interval, Mixed
+from borel.probability.measure import LOG_MASS
 from borel.probability.memo import Memo
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from borel.numerics.graphs.graph import Graph
     from borel.numerics.intervals.batched import Box
     from borel.probability.measure import Measure
@@ -120,6 +124,12 @@ def jets_of(found: Box, length: int, shape: tuple[int, int]) -> Box:
     return out[0], out[1]
 
 
+def line_of(on: Any) -> Interval | None:
+    """Return the interval on which measures on an alphabet have a density, if there is one."""
+    on = on.interval if isinstance(on, Mixed) else on
+    return on if isinstance(on, Interval) else None
+
+
 def positive_densities(priors: Measure) -> tuple[bool, Graph, EndMasses]:
     """Return the densities of draws, which are positive almost everywhere, as a graph of numbers.
 
@@ -130,22 +140,29 @@ def positive_densities(priors: Measure) -> tuple[bool, Graph, EndMasses]:
     NotEnclosed
         Densities that are not traced, or not seen to be positive almost everywhere.
     """
-    density, on = priors.density, priors.on
-    if not isinstance(on, Interval):
-        raise NotEnclosed(f"draws of densities on {on!r} are not enclosed")
+    density, on = priors.density, line_of(priors.on)
+    if on is None:
+        raise NotEnclosed(f"draws of densities on {priors.on!r} are not enclosed")
     if density is None or density.graph is None:
         raise NotEnclosed("the priors could not be traced")
-    family, graph = (priors.family or ("",))[0] in FAMILIES, density.graph
+    family, graph = _named(priors) is priors, density.graph
     parameters = {
         name: np.broadcast_to(np.asarray(density.parameters[name], float), (priors.batch[0],))
         for name in graph.inputs
         if name != "x"
     }
     linear = rewrite.linear_of(graph) if density.log else rewrite.simplified(graph)
-    terms = EndMasses(linear, parameters, (float(on.lower), float(on.upper)), DrawProgram)
-    if not (family or terms.positive(priors.breaks)):
+    ends = float(on.lower), float(on.upper)
+    terms = EndMasses(linear, parameters, ends, DrawProgram, priors.batch[0])
+    if not (_named(priors) or terms.positive(priors.breaks)):
         raise NotEnclosed("not every draw is seen to be positive almost everywhere")
     return family, linear, terms
+
+
+def _named(priors: Measure) -> Measure | None:
+    """Return draws of a family that are these, or that these are restrictions of."""
+    whole = priors.conditioned or priors
+    return whole if (whole.family or ("",))[0] in FAMILIES else None
 
 
 class DensityCells:
@@ -154,9 +171,11 @@ class DensityCells:
     Parameters
     ----------
     priors : Measure
-        A batch of measures with a density on an interval.
+        A batch of measures with a density on an interval, perhaps with atoms.
     breaks : tuple of float
         Where else to cut the interval.
+    atoms : sequence of float
+        The atoms that the draws charge.
 
     Attributes
     ----------
@@ -164,9 +183,11 @@ class DensityCells:
         The cells, side by side.
     ends : list of tuple
         The intervals that are left at the ends of the alphabet, of which only the mass is known.
+    points : ndarray
+        The atoms.
     middle, sizes, radius : ndarray (draws, features)
-        The coefficients of one cell after the other and the masses of the ends: their middles, and
-        bounds of their magnitudes and of their errors.
+        The coefficients of one cell after the other, the masses of the ends and those of the atoms:
+        their middles, and bounds of their magnitudes and of their errors.
     bounds : ndarray (draws, cells + ends)
         Bounds of the densities on cells and of their polynomials, and of the masses of the ends.
     errors : ndarray (draws, cells)
@@ -180,18 +201,26 @@ class DensityCells:
         Densities that are not traced, or not seen to be positive almost everywhere.
     """
 
-    def __init__(self, priors: Measure, breaks: tuple[float, ...] = ()):
+    def __init__(
+        self, priors: Measure, breaks: tuple[float, ...] = (), atoms: Sequence[float] = ()
+    ):
         self.family, linear, self.beside = positive_densities(priors)
         density, parameters = priors.density, self.beside.parameters
-        on: Any = priors.on  # an interval, as was seen
+        on: Any = line_of(priors.on)  # an interval, as was seen
         self.priors, self.size = priors, priors.batch[0]
         self.interval = float(on.lower), float(on.upper)
         # exponentials of the logarithms of its terms, if it was written as a logarithm
         self.density = DrawProgram(_sum_of(self.beside.logs) if density.log else linear, parameters)
         self.terms = [DrawProgram(term, parameters) for term in self.beside.logs]
         self._sample = _spread_out(parameters, self.size)
-        marks = sorted({b for b in (*priors.breaks, *breaks) if on.lower < b < on.upper})
+        cuts = *priors.breaks, *breaks, *atoms
+        marks = sorted({b for b in cuts if on.lower < b < on.upper})
         self.memo = Memo()
+        self.points = np.array(atoms, float)
+        self.weights = np.zeros((self.size, len(atoms)))
+        for k, atom in enumerate(atoms):
+            self.weights[:, k] = priors.masses[atom]
+        self._doubt = 2.0**-52 + 2 * priors._rounding  # a mass may have been rounded once more
         self.ends: list[tuple[float, float]] = []
         self._masses: list[Box] = []
         self._lay_out(marks)
@@ -218,7 +247,11 @@ class DensityCells:
             batched.divide(batched.subtract(batched.point(v), batched.point(self.centre)), unit)
             for v in (self.low, self.high)
         ]
-        total: Box = self.mass[0].sum(axis=1) * (1 - 1e-14), self.mass[1].sum(axis=1) * (1 + 1e-14)
+        off = self._doubt * self.weights
+        atoms = self.weights - off, self.weights + off
+        parts = (np.concatenate(p, axis=1) for p in zip(self.mass, atoms, strict=True))
+        low, high = (part.sum(axis=1) for part in parts)
+        total: Box = low * (1 - 1e-14), high * (1 + 1e-14)
         before, after = ends
         shape, own = (self.size, len(self.low), DEGREE + 1), len(self.low) * (DEGREE + 1)
         middle, radius = (v[:, :own].reshape(shape) for v in (self.middle, self.radius))
@@ -241,7 +274,12 @@ class DensityCells:
             else ()
         ):
             mass = float(total[0][k]), float(total[1][k])
-            require_one(self.priors.density, mass, "learnt * mech", f"one of the draws ({k})")
+            if self.priors.conditioned is None:  # else they are divided by what was an estimate
+                many = self.size > 1
+                what, where = (
+                    ("learnt * mech", f"one of the draws ({k})") if many else ("a prior", "")
+                )
+                require_one(self.priors.density, mass, what, where)
         out = logarithm((np.maximum(total[0], 0.0)[None, :, None], total[1][None, :, None]), 0)
         return batched.settled((out[0][0], out[1][0]))
 
@@ -286,7 +324,9 @@ class DensityCells:
         with np.errstate(invalid="ignore"):
             doubt = (loose * (self.high - self.low)).sum(axis=1)
         self.rough = self.lost | ~(doubt <= _ROUGH)
+        atoms = self.weights, self.weights * self._doubt
         mass = middle_and_radius(self.mass)
+        mass = tuple(np.concatenate(pair, axis=1) for pair in zip(mass, atoms, strict=True))
         flat = (v.reshape(self.size, -1) for v in (middle, radius))
         middle, radius = (np.concatenate(p, axis=1) for p in zip(flat, mass, strict=True))
         for part in (middle, radius, loose):
@@ -312,9 +352,10 @@ class DensityCells:
                 best = largest, edge, mass
             if largest <= _TAIL:
                 break
-        assert best is not None
+        if best is None:
+            raise NotEnclosed("a break or an atom of the priors is too far out")
         _, edge, mass = best
-        if not best[0] <= _TAIL and self.family:
+        if not best[0] <= _TAIL and _named(self.priors):
             edge = start + sign * 2.0**_FAR
             mass = self._by_name(min(edge, end), max(edge, end))
         if not mass[1].max() <= 1e-6:
@@ -325,14 +366,25 @@ class DensityCells:
 
     def _by_name(self, a: float, b: float) -> Box:
         """Enclose the masses of an interval by the distribution functions of a family."""
-        name, values = self.priors.family or ("", {})
+        whole = _named(self.priors)
+        assert whole is not None and whole.family is not None
+        name, values = whole.family
         found = []
         for i in range(self.size):
             own = {k: float(np.broadcast_to(v, (self.size,))[i]) for k, v in values.items()}
             mass = mass_function(getattr(families, name)(**own))
             found.append((0.0, 1.0) if mass is None else mass(a, b))
         low, high = np.array(found).T
-        return low, high
+        return self._as_written((low, high))
+
+    def _as_written(self, mass: Box) -> Box:
+        """Divide masses of a law by its name by the estimates that restricted draws have."""
+        if self.priors.conditioned is None:
+            return mass
+        logs = np.broadcast_to(self.priors.density.parameters[LOG_MASS], (self.size,))
+        # the floats of a formula change a mass by less than its last digits
+        wide = mass[0] * (1 - 2.0**-50), mass[1] * (1 + 2.0**-50)
+        return batched.multiply(wide, batched.exp(batched.point(-logs)))
 
     def _finite_end(self, cuts: np.ndarray, end: float, at: int) -> np.ndarray:
         """Cut towards an end where some draw has no Taylor series, and leave its mass there."""

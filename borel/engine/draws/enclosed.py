@@ -1,9 +1,10 @@
 """Enclosures of PML and PMC for every draw of a prior with a density, or on integers.
 
 The extremes of the kernel over the secrets depend on the null sets of the prior alone, which all
-draws share: their densities are positive almost everywhere on one interval, or they have mass at
-every integer. They are those of one law there. f_Y of all draws is one product of matrices
-(`kernel_integrals`). Over outcomes, boxes are cut that may hold the supremum of some draw.
+draws share: their densities are positive almost everywhere on one interval, beside which they
+charge the same atoms, or they have mass at every integer, or at the same labels. They are those of
+one law there. f_Y of all draws is one product of matrices (`kernel_integrals`). Over outcomes,
+boxes are cut that may hold the supremum of some draw.
 """
 
 from __future__ import annotations
@@ -24,11 +25,10 @@ from borel.engine.draws.count_masses import (
     CountMasses,
     PointMasses,
     require_everywhere,
-    require_support,
     typical,
 )
-from borel.engine.draws.density_cells import DensityCells, positive_densities
-from borel.engine.draws.far_integrals import far_leakage
+from borel.engine.draws.density_cells import DensityCells, line_of, positive_densities
+from borel.engine.draws.far_integrals import far_leakage, finite_for_numbers
 from borel.engine.draws.information import OutcomeInformation, at_points, widened
 from borel.engine.draws.kernel_integrals import integrals, marginals
 from borel.engine.draws.narrow_draws import groups_of, some_of
@@ -38,13 +38,13 @@ from borel.engine.draws.parts import PerDraw
 from borel.engine.infinite.proofs import prove_at
 from borel.engine.kernels.quadrature_rules import Outcomes
 from borel.engine.problem.binary_constants import rounded
-from borel.engine.problem.secret_and_kernel import Secret, Surface, jumps_of
+from borel.engine.problem.secret_and_kernel import Secret, Surface, jumps_of, log_graph
 from borel.errors import NotEnclosed
 from borel.numerics.balls.arithmetic import precision
 from borel.numerics.germs.values import BITS, UndecidedRule
 from borel.numerics.intervals import batched
 from borel.numerics.jets.elementary import logarithm
-from borel.probability.alphabets import Interval
+from borel.probability.alphabets import Interval, Mixed
 from borel.probability.families import normal, uniform
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure, pmf
@@ -102,9 +102,8 @@ class EnclosedDraws(LineLaws):
         if mechanism.density.graph is None:
             raise NotEnclosed(f"the kernel could not be traced ({mechanism.density.opaque})")
         first = next(iter(prior.blocks()))[1]
-        self._charged = None
-        if prior.on.kind == "finite":
-            self._charged = np.asarray(first.probabilities[0], float) > 0
+        charged = charged_by(first)
+        self._charged: Any = None if charged is None else charged[0]
         for _, block in prior.blocks():  # what is said of all draws at once is said of these too
             self._require_null_sets(block)
         law = self._law(prior, first)
@@ -120,39 +119,64 @@ class EnclosedDraws(LineLaws):
         self._enclosed_blocks: list[list[_Block]] = []
         self._add(first, [(np.arange(first.batch[0]), self._enclose(first))])
         self._laws = Memo(most=4)  # they are large
+        self._supports = Memo()
 
     def _require_null_sets(self, priors: Measure) -> None:
-        if self._charged is not None:
-            require_support(priors, self._charged)
-        elif isinstance(priors.on, Interval):
+        charged = charged_by(priors)
+        if charged is not None and (charged != self._charged).any():
+            raise NotEnclosed("the draws do not all charge the same secrets")
+        if line_of(priors.on) is not None:
             positive_densities(priors)
-        else:
+        elif charged is None:
             require_everywhere(priors)
 
     def _law(self, prior: Any, first: Measure) -> Measure:
-        """Return a law with the null sets of all draws."""
-        if isinstance(prior.on, Interval):
-            return _of_interval(prior.on)
+        """Return a law under which a kernel has the extremes that it has under all draws."""
+        if (line := line_of(prior.on)) is not None:
+            return _of_interval(line, prior.on, [] if self._continuous else self._atoms)
         if self._charged is None:  # of the family of the draws, with mass at every integer
             return prior.one(typical(first))
         each = Fraction(1, int(self._charged.sum()))
         return pmf([each if c else Fraction(0) for c in self._charged], on=prior.on)
 
+    @cached_property
+    def _continuous(self) -> bool:
+        """Whether the kernel is seen to be at an atom what it tends to beside that."""
+        kernels = self.mechanism.density, *self.mechanism.masses.values()
+        return all(finite_for_numbers(log_graph(kernel)) for kernel in kernels)
+
+    @property
+    def _atoms(self) -> list[float]:
+        """The points of an interval that all draws charge."""
+        atoms = getattr(self.joint.prior.on, "atoms", ())
+        return [a for a, c in zip(atoms, self._charged, strict=True) if c] if atoms else []
+
     def _enclose(self, priors: Measure) -> Draws:
+        if line_of(priors.on) is not None:
+            return DensityCells(priors, jumps_of(self.mechanism), self._atoms)
         if self._charged is not None:
             return PointMasses(priors, self._charged)
-        if isinstance(priors.on, Interval):
-            return DensityCells(priors, jumps_of(self.mechanism))
         return CountMasses(priors)
 
-    @cached_property
-    def support(self) -> Any:
-        """The kernel and the support of all draws: what proofs of infinities may read."""
-        on, shared = self.joint.prior.on, self.shared
-        if not isinstance(on, Interval):  # a proof reads which integers have mass, and no more
+    def support(self, kind: str) -> Any:
+        """Return the kernel and the support of all draws: what proofs of infinities may read.
+
+        PMC is infinite if it is without the atoms, which add to f_Y: they are left out where the
+        kernel is continuous.
+        """
+        bare = kind == "pmc" and bool(self._atoms) and self._continuous
+        return self._supports.fact(bare, lambda: self._support([] if bare else self._atoms))
+
+    def _support(self, points: list[float]) -> Any:
+        on, shared = line_of(self.joint.prior.on), self.shared
+        if on is None:  # a proof reads which integers have mass, and no more
             return shared
         ends = np.array([on.lower], float), np.array([on.upper], float)
         secret = Secret(("x",), *ends, jumps_of(self.mechanism))
+        atoms = np.array(points, float)
+        # of each draw a number between these
+        secret.atoms, secret.weight_high = atoms[:, None], np.ones(len(atoms))
+        secret.weight_low = np.full(len(atoms), 2.0**-1074)
         return SimpleNamespace(
             joint=shared.joint,
             given=shared.joint,
@@ -283,9 +307,9 @@ class EnclosedDraws(LineLaws):
         if outcome.kind == "countable":
             return self._counts(kind, cells)
         law = (
-            OutcomeInformation(self.shared, self.support)
+            OutcomeInformation(self.shared, self.support("pml"))
             if kind == "information"
-            else OutcomeLaw(self.shared, self.support, kind)
+            else OutcomeLaw(self.shared, self.support(kind), kind)
         )
         if not len(self.shared.atoms):
             return law.lines(cells)
@@ -344,7 +368,7 @@ class EnclosedDraws(LineLaws):
 
         low, high = self.over_blocks(compute)
         if (np.isinf(high) & ~np.isinf(low)).any() and prove_countable(
-            self.support, kind
+            self.support(kind), kind
         ) is not None:
             low = high = np.full(len(low), np.inf)
         return self._enclosed((low, high))
@@ -373,7 +397,7 @@ class EnclosedDraws(LineLaws):
 
     def _infinite_at(self, kind: str, y: float) -> bool:
         """Return whether the leakage of every draw is proved to be infinite at an outcome."""
-        return prove_at(self.support, kind, y, y) is not None
+        return prove_at(self.support(kind), kind, y, y) is not None
 
     def mutual_information(self) -> PerDraw:
         """Enclose the mutual information for every draw."""
@@ -399,7 +423,7 @@ class EnclosedDraws(LineLaws):
         if outcome.kind == "countable":
             return self._over_counts(kind)
         tol = max(settings.current().tol, WIDTH)
-        search = OutcomeBoxes(self.shared, self.support, kind, tol)
+        search = OutcomeBoxes(self.shared, self.support(kind), kind, tol)
         low, high = self.over_blocks(search.supremum)
         off = 2 * self.shared.slack  # boxes are of the kernel as it is written
         low, high = np.maximum(low - off, 0.0), high + off
@@ -429,17 +453,32 @@ class EnclosedDraws(LineLaws):
         return PerDraw(low, high, status=bound.status, reason=bound.reason)
 
 
-def _of_interval(on: Interval) -> Measure:
-    """Return a law whose null sets are those of Lebesgue's measure on an interval."""
-    low, high = float(on.lower), float(on.upper)
+def charged_by(priors: Measure) -> np.ndarray | None:
+    """Return which labels, or atoms, each of some draws charges; None if there are none."""
+    if priors.on.kind == "finite":
+        return np.asarray(priors.probabilities) > 0  # a Fraction may be 0 as a float
+    if not priors.masses:
+        return None
+    masses = [np.broadcast_to(priors.masses[a], priors.batch) for a in priors.on.atoms]  # type: ignore[attr-defined]
+    return np.stack(masses, axis=-1) > 0
+
+
+def _of_interval(line: Interval, on: Interval | Mixed, atoms: list[float]) -> Measure:
+    """Return a law whose null sets are those of Lebesgue's measure on an interval, and atoms."""
+    low, high = float(line.lower), float(line.upper)
     if math.isfinite(low) and math.isfinite(high):
-        return uniform(on)
-    if math.isinf(low) and math.isinf(high):
-        return normal()
-    out = Measure(
-        (lambda x: low - x) if math.isinf(high) else (lambda x: x - high),
-        on,
-        log=True,
-        _check=False,
-    )
-    return out
+        out = uniform(line)
+    elif math.isinf(low) and math.isinf(high):
+        out = normal()
+    else:
+        out = Measure(
+            (lambda x: low - x) if math.isinf(high) else (lambda x: x - high),
+            line,
+            log=True,
+            _check=False,
+        )
+    if isinstance(on, Interval):
+        return out
+    masses = {a: 0.5 / len(atoms) if a in atoms else 0.0 for a in on.atoms}
+    share = math.log(2) if atoms else 0.0
+    return Measure(lambda x: out._logpdf(x) - share, on, log=True, masses=masses, _check=False)

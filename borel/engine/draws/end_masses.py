@@ -44,6 +44,8 @@ class EndMasses:
         The alphabet.
     by_draw : callable
         Makes a graph ready for all draws.
+    size : int
+        How many there are.
     """
 
     def __init__(
@@ -52,9 +54,10 @@ class EndMasses:
         parameters: dict[str, np.ndarray],
         interval: tuple[float, float],
         by_draw: Callable[[Graph, dict[str, np.ndarray]], Any],
+        size: int,
     ):
         self.parameters, self.by_draw = parameters, by_draw
-        self.size = len(next(iter(parameters.values())))
+        self.size = size
         ranges = {name: (np.array(v.min()), np.array(v.max())) for name, v in parameters.items()}
         whole = np.array(-math.inf), np.array(math.inf)
         self.ranges: dict[str, Any] = {

@@ -18,6 +18,7 @@ from borel.engine.draws.kernel_integrals import (
     Sums,
     largest_product,
     marginals,
+    with_points,
 )
 from borel.engine.kernels import leakage_far_out
 from borel.engine.kernels.quadrature_rules import Outcomes, nodes, power, rule, wide
@@ -77,7 +78,12 @@ class _Pieces:
     def of(
         cls, surface: Surface, log: Program, y: tuple[float, float], cells: DensityCells
     ) -> _Pieces | None:
-        """Return the pieces, unless log f has no bounded slope there, or may jump between them."""
+        """Return the pieces, unless log f has no bounded slope there, or may jump between them.
+
+        At an atom too, which is a cut: then it is there what it tends to.
+        """
+        if len(cells.points) and JUMPS & log.graph.operations:
+            return None
         finite = [p for p in cells.ends if all(map(math.isfinite, p))]
         cuts = np.unique([*cells.low, *cells.high, *(v for p in finite for v in p)])
         found = leakage_far_out.pieces_between(surface, log, cuts, *y, order=NODES)
@@ -101,7 +107,10 @@ class _Pieces:
             top, bottom = max(top, pair[1]), min(bottom, pair[0])
         sure_top = max(at_left[0].max(), at_right[0].max(), height[0].max())
         sure_bottom = min(at_left[1].min(), at_right[1].min(), height[1].min())
-        total = marginals(self.cells, self._integrals(height, over, ends))
+        index = np.searchsorted(self.found.cuts, self.cells.points)
+        at_cuts = arithmetic.joined(batched.each(at_left, lambda v: v[:1]), at_right)
+        at_atoms = batched.each(at_cuts, lambda v: v[index])
+        total = marginals(self.cells, self._integrals(height, over, ends, at_atoms))
         total = np.maximum(total[0][:, :, 0], 0.0), total[1][:, :, 0]
         logs = elementary.logarithm(total, 0)
         least, most = batched.subtract(
@@ -140,7 +149,9 @@ class _Pieces:
             out.append((float(at[0] + move[0][0]), float(at[1] + move[1][0])))
         return out
 
-    def _integrals(self, height: Box, over: Box, ends: list[tuple[float, float]]) -> Integrals:
+    def _integrals(
+        self, height: Box, over: Box, ends: list[tuple[float, float]], at_atoms: Box
+    ) -> Integrals:
         """Return the integrals over the cells of e^(log f(y|x) - log f(y|x0)), for every y."""
         cells, n = self.cells, NODES
         where = np.searchsorted(self.a, cells.low)
@@ -169,7 +180,11 @@ class _Pieces:
         point = Outcomes(np.zeros(1), np.zeros(1), np.zeros(1), 0, np.zeros(1))
         sums = Sums(point, cells)
         sums.add(np.arange(len(a)), a, b, (low, high), high[0], error, first=True)
-        return sums.finished([middle_and_radius(_exp(pair)) for pair in ends])
+        out = sums.finished([middle_and_radius(_exp(pair)) for pair in ends])
+        if not len(cells.points):
+            return out
+        middle, radius = middle_and_radius(batched.exp(at_atoms))
+        return with_points(out, middle[None, None], radius[None, None])
 
 
 class _Points:
@@ -202,7 +217,7 @@ class _Points:
         jet = log.run(surface.inputs(boxes(a[:, None], b[:, None], 0, 1), at), 1).jet
         slope = wide(arithmetic.entry(jet, 1), len(a))
         known = np.isfinite(slope[0]) & np.isfinite(slope[1])
-        if not known.all() and not _finite_for_numbers(graph):
+        if not known.all() and not finite_for_numbers(graph):
             return None
         slope = batched.settled(slope)
         steps = batched.multiply(slope, batched.subtract(batched.point(b), batched.point(a)))
@@ -235,7 +250,7 @@ class _Points:
         return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
 
 
-def _finite_for_numbers(graph: Graph) -> bool:
+def finite_for_numbers(graph: Graph) -> bool:
     """Return whether a graph is seen to be continuous, and finite for finite numbers."""
     divided = all(
         graph.nodes[args[1]][0] == "const" and graph.nodes[args[1]][1][0] != 0

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from borel.engine.problem.secret_and_kernel import Surface
     from borel.numerics.intervals.batched import Box
 
-_GOOD = 5e-7
-_BOXES = 1000
+_GOOD, _GOOD_FOR_ONE = 5e-7, 5e-9
+_BOXES, _BOXES_OF_ONE = 1000, 4000
 _MOST = math.exp(-1) * (1 + 2.0**-50)
 """What -u log u is at most."""
 
@@ -108,8 +108,11 @@ class OutcomeInformation(OutcomeLaw):
         ]
         return Lines.flat(0.0, math.inf, sums[0], sums[1], mean)
 
+    def _good(self, draws: int) -> float:
+        return self.good if draws > 1 else _GOOD_FOR_ONE
+
     def _limit(self, draws: int) -> int:
-        return _BOXES
+        return _BOXES if draws > 1 else _BOXES_OF_ONE
 
     def _cost(self, lines: Lines) -> np.ndarray:
         low, high = lines.means()

@@ -56,8 +56,8 @@ class Integrals(NamedTuple):
     Attributes
     ----------
     middle, radius : ndarray (rows, boxes, features)
-        The coefficients of their polynomials in y: a feature is a pair of a cell and a power, or
-        an end.
+        The coefficients of their polynomials in y: a feature is a pair of a cell and a power, an
+        end, or an atom.
     error : ndarray (boxes, cells + ends)
         What the kernel may be off by, integrated over the cell; at an end by how much anywhere.
     whole : ndarray (boxes, cells)
@@ -224,7 +224,29 @@ def _some(surface: Surface, ys: Outcomes, cells: DensityCells, most: float) -> I
         cut = cut[again]
         a, b = np.concatenate([a[again], cut]), np.concatenate([cut, b[again]])
         key = np.concatenate([key[again], key[again]])
-    return sums.finished([_at_end(surface, ys, *pair, most) for pair in cells.ends])
+    out = sums.finished([_at_end(surface, ys, *pair, most) for pair in cells.ends])
+    if not len(cells.points):
+        return out
+    return with_points(out, *_kernel_at(surface, ys, cells.points))
+
+
+def with_points(of: Integrals, middle: np.ndarray, radius: np.ndarray) -> Integrals:
+    """Return integrals with the kernel at atoms as well, (rows, boxes, atoms)."""
+    lost = of.lost | ~np.isfinite(radius).all(axis=(0, 2))
+    middle[:, lost], radius[:, lost] = 0.0, 0.0
+    without_denormals(middle, radius)
+    pairs = (of.middle, middle), (of.radius, radius)
+    middle, radius = (np.concatenate(pair, axis=2) for pair in pairs)
+    return of._replace(middle=middle, radius=radius, lost=lost)
+
+
+def _kernel_at(surface: Surface, ys: Outcomes, points: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the kernel at secrets as polynomials in y, their middles and radii."""
+    x = [batched.point(points[None, None, :])]
+    index = np.arange(len(ys.low))
+    found = jets_in_y(surface.programs(ys.shift)[0], surface, ys, index, x, None, 2)
+    middle, radius = (v[[0, 1, 4] if ys.order else [0]] for v in middle_and_radius(found))
+    return middle, radius
 
 
 def _within(value: Box, most: float) -> Box:
@@ -236,9 +258,7 @@ def _within(value: Box, most: float) -> Box:
 def _at_points(surface: Surface, ys: Outcomes, counts: CountMasses, most: float) -> Integrals:
     """Return the kernel at the points of a head, and what it is at most beyond."""
     n, index = len(ys.low), np.arange(len(ys.low))
-    x = [batched.point(counts.points[None, None, :])]
-    found = jets_in_y(surface.programs(ys.shift)[0], surface, ys, index, x, None, 2)
-    middle, radius = (v[[0, 1, 4] if ys.order else [0]] for v in middle_and_radius(found))
+    middle, radius = _kernel_at(surface, ys, counts.points)
     ends = _outcomes(Outcomes(ys.low, ys.high, ys.centre, 1, ys.shift), index)
     top = over_rest(surface, (ends[0][0], ends[1][0]), n, 1.0, counts.ends)
     scaled = batched.exp(batched.subtract(batched.point(top), batched.point(ys.shift)))[1]

@@ -56,8 +56,14 @@ def some_of(priors: Measure, rows: np.ndarray) -> Measure:
 
     out = copy.copy(priors)
     out.batch = (len(rows),)
+    if priors._probabilities is not None:
+        out._probabilities = priors._probabilities[rows]
+        return out
     out.density = copy.copy(priors.density)
     out.density.parameters = {n: chosen(v) for n, v in priors.density.parameters.items()}
+    out.masses = {a: chosen(m) for a, m in priors.masses.items()}
+    if priors.conditioned is not None:
+        out.conditioned = some_of(priors.conditioned, rows)
     if priors.family is not None:
         name, values = priors.family
         out.family = name, {n: chosen(np.asarray(v)) for n, v in values.items()}
@@ -67,7 +73,7 @@ def some_of(priors: Measure, rows: np.ndarray) -> Measure:
 def _modes(priors: Measure) -> tuple[np.ndarray, np.ndarray]:
     """Guess where each density is largest, and how far from there it falls by a factor e."""
     density, size = priors.density, priors.batch[0]
-    on: Any = priors.on
+    on: Any = getattr(priors.on, "interval", priors.on)
     ends = float(on.lower), float(on.upper)
 
     def height(x: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from borel import settings
-from borel.engine.draws.count_masses import CountMasses
+from borel.engine.draws.density_cells import DensityCells
 from borel.engine.draws.far_integrals import far_leakage
 from borel.engine.draws.kernel_integrals import integrals, marginals
 from borel.engine.infinite.proofs import prove
@@ -26,7 +26,7 @@ from borel.numerics.jets.elementary import logarithm
 
 if TYPE_CHECKING:
     from borel.engine.continuous.outcome_engine import CertifiedOutcomes
-    from borel.engine.draws.density_cells import DensityCells
+    from borel.engine.draws.count_masses import CountMasses
     from borel.engine.problem.protocols import WithMasses
     from borel.numerics.intervals.batched import Box
 
@@ -95,7 +95,7 @@ class OutcomeBoxes:
     Parameters
     ----------
     shared : CertifiedOutcomes
-        The engine of a law with the null sets of all draws.
+        The engine of a law under which the kernel has the extremes that it has under all draws.
     support : WithMasses
         The kernel and the support, and no law: what a proof of an infinity for all draws may read.
     kind : {"pml", "pmc"}
@@ -148,7 +148,8 @@ class OutcomeBoxes:
         """Cut the line at breaks, at the ends of the secrets, and into a few pieces."""
         line = self.line
         marks = [*self.shared.joint.mechanism.breaks, *cells.interval, line.lower, line.upper]
-        if not cells.ends and isinstance(cells, CountMasses) and len(cells.points) <= _MARKS:
+        few = isinstance(cells, DensityCells) or not cells.ends
+        if few and len(cells.points) <= _MARKS:
             marks += cells.points.tolist()
         for pair in cells.ends:  # where half-lines of secrets begin
             marks += pair if not all(map(math.isfinite, pair)) else ()

@@ -239,7 +239,7 @@ class OutcomeLaw:
     Parameters
     ----------
     shared : CertifiedOutcomes
-        The engine of a law with the null sets of all draws.
+        The engine of a law under which the kernel has the extremes that it has under all draws.
     support : WithMasses
         The kernel and the support, and no law: what a proof of an infinity for all draws may read.
     kind : {"pml", "pmc"}
@@ -264,7 +264,7 @@ class OutcomeLaw:
             (a, b, *self._leakage(cells, a, b)) for a, b in ends if not math.isfinite(b - a)
         ]
         kept: list[Lines] = []
-        limit = self._limit(cells.size)
+        good, limit = self._good(cells.size), self._limit(cells.size)
         count, far = 0, np.zeros((0, 2))
         with np.errstate(all="ignore"):
             for turn in range(_ROUNDS):
@@ -275,12 +275,12 @@ class OutcomeLaw:
                 cost = self._cost(found.of(lambda v: v[~cells.lost] if v.ndim > 1 else v))
                 cost[:] = np.where(search._cuttable(low, high), cost, 0.0)
                 last = turn == _ROUNDS - 1 or settings.late(deadline)
-                again = (cost > self.good) & (not last)
+                again = (cost > good) & (not last)
                 if count + 2 * again.sum() > limit:  # the worst of them
                     again[np.argsort(-cost)[max(0, (limit - count) // 2) :]] = False
                 kept.append(self._kept(found.of(lambda v, k=~again: v[..., k])))
                 count += int((~again).sum())
-                low, high = _cut(low[again], high[again], cost[again] / self.good)
+                low, high = _cut(low[again], high[again], cost[again] / good)
                 # what is cut again has mass as well
                 parts = [*kept, found.of(lambda v, k=again: v[..., k])]
                 mass = (
@@ -350,6 +350,9 @@ class OutcomeLaw:
 
     def _kept(self, lines: Lines) -> Lines:
         return lines
+
+    def _good(self, draws: int) -> float:
+        return self.good
 
     def _limit(self, draws: int) -> int:
         return int(np.clip(_ENTRIES // max(draws, 1), _FEWEST, _MOST))

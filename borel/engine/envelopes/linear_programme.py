@@ -117,7 +117,8 @@ class Programme(Solver):
         kept = self.top_high >= theta if closed else self.top_high > theta
         if not kept.any():
             return 0.0
-        terms = self._dual_terms(price[kept, None], theta, kept)
+        with np.errstate(invalid="ignore", over="ignore"):  # where an end is infinite
+            terms = self._dual_terms(price[kept, None], theta, kept)
         if not np.isfinite(terms).all():
             return math.inf
         near = float(sum_outward(terms, terms)[1])
@@ -139,8 +140,7 @@ class Programme(Solver):
         """
 
         def priced(value: np.ndarray) -> np.ndarray:
-            with np.errstate(invalid="ignore", over="ignore"):
-                return np.where(lam == 0, 0.0, lam * value)  # also if no bound is known
+            return np.where(lam == 0, 0.0, lam * value)  # also if no bound is known
 
         part = 1 - lam * theta
         slip = 2 * U * (1 + np.abs(lam * theta)) + TINY
@@ -197,7 +197,9 @@ class Programme(Solver):
                 return theta
             kept = self.top_high >= theta
             if kept.any() and (given[kept] > 0).all():
-                terms = (1 - price * theta)[kept, None] * self.q + price[kept, None] * self.g[kept]
+                with np.errstate(invalid="ignore", over="ignore"):  # as above; a search
+                    terms = (1 - price * theta)[kept, None] * self.q
+                    terms = terms + price[kept, None] * self.g[kept]
                 best = np.argmax(terms, axis=0)
                 live = terms[best, np.arange(self.cells)] > 0
                 slope = float((price[kept][best] * self.q)[live].sum())

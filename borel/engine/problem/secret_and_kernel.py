@@ -172,7 +172,9 @@ def secret_of(prior: Measure, breaks: tuple[float, ...]) -> Secret:
         charged = {a: m for a, m in prior.masses.items() if m > 0}
         out.atoms = np.array(list(charged), float)[:, None]
         weights = np.array(list(charged.values()), float)  # a Fraction was rounded to its float
-        out.weight_low, out.weight_high = np.nextafter(weights, 0.0), np.nextafter(weights, 1.0)
+        off = weights * (2 * prior._rounding)
+        out.weight_low = np.nextafter(weights - off, 0.0)
+        out.weight_high = np.nextafter(weights + off, 2.0)
     Program(out.log_density)  # type: ignore[arg-type]  # an operation it does not know raises here
     if on.dim == 1 and not out.positive:
         _leave_ends(out)

@@ -113,7 +113,8 @@ def asks_for_nan(graph: Graph) -> bool:
         elif op == "divide":
             own = not above[1]
         behind.append(any(below) or own)
-        positive.append(args[0] > 0 if op == "const" else op in _KEEP_POSITIVE and all(above))
+        number = op == "const" and 0 < args[0] < math.inf
+        positive.append(number or (op in _KEEP_POSITIVE and all(above)))
     return found
 
 
