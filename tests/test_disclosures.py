@@ -13,6 +13,7 @@ from mpmath import mp, mpf
 
 import borel as bl
 from borel import guarantees as g
+from borel.disclosures.attributes import mixtures
 from borel.disclosures.summaries import disclosure_rows
 from borel.disclosures.verdicts import BOUNDED, CAPACITY, SUPPORT, UNBOUNDED
 
@@ -623,7 +624,7 @@ def test_events_of_a_continuous_secret():
     with mp.workdps(40):  # given y < 0 the density of X is as e^-x
         share = (mp.exp(mpf("-0.25")) - mp.exp(-1)) / (1 - mp.exp(-1))
         assert found.lower <= -mp.log(max(share, 1 - share)) <= found.upper
-    assert found.width < 1e-6 and found.status == "conditional"
+    assert found.width < 1e-6 and found.status == "certified"
     left_over = bl.remaining_entropy(joint, event)
     assert left_over.status == "undecided" and left_over.lower > 0
     assert bl.discloses(joint.mechanism, event).holds is False
@@ -631,6 +632,118 @@ def test_events_of_a_continuous_secret():
         bl.min_entropy(joint, {0.5})
     assert bl.min_entropy(joint).lower == INF
     assert bl.min_entropy(joint, lambda x: x > 2).upper < 1e-12, "an event of probability 0"
+
+
+def by_mass(*weights):
+    """-log of the largest share of some weights."""
+    return -mp.log(max(weights) / sum(weights))
+
+
+@pytest.mark.parametrize("y", [-2.0, 0.5, 5.0])
+def test_an_attribute_of_three_values_of_a_normal_secret(y):
+    """Given y the secret is normal around y/2 with variance 1/2; 0.5 is an atom that is avoided."""
+    thirds = bl.mechanisms.function(
+        lambda x: np.where(x < 0, 0.0, np.where(x < 1, 1.0, 2.0)),
+        secret=bl.Reals(),
+        outcome=[0, 1, 2],
+    )
+    joint = bl.normal() * bl.mechanisms.gaussian(sigma=1.0, secret=bl.Reals())
+    found = bl.remaining_entropy(joint, thirds, y)
+    with mp.workdps(40):
+        low, high = (mp.ncdf((t - mpf(y) / 2) * mp.sqrt(2)) for t in (0, 1))
+        assert found.lower <= by_mass(low, high - low, 1 - high) <= found.upper
+        before = bl.min_entropy(joint, thirds)
+        assert before.lower <= mp.log(2) <= before.upper
+    assert found.width < 1e-8 and before.width < 1e-9 and found.proved
+    assert found.witness["u"] == {-2.0: 0, 0.5: 1, 5.0: 2}[y]
+
+
+def test_a_randomised_attribute_of_a_continuous_secret():
+    """P(U = 1|x) = x/2 + 1/4, Y uniform around nothing: given Y = 1 the density of X is 2x."""
+    on = bl.Interval(0, 1)
+    U = bl.Mechanism(
+        lambda u, x: np.where(u == 1, x / 2 + 0.25, 0.75 - x / 2), secret=on, outcome=bl.Finite(2)
+    )
+    bit = bl.Mechanism(lambda y, x: np.where(y == 1, x, 1 - x), secret=on, outcome=bl.Finite(2))
+    joint = bl.uniform(on) * bit
+    with mp.workdps(30):
+        for found, share in (
+            (bl.min_entropy(joint, U), mpf(1) / 2),
+            (bl.remaining_entropy(joint, U, 1), mpf(7) / 12),
+            (bl.remaining_entropy(joint, lambda x: x > 0.5, 1), mpf(3) / 4),
+        ):
+            # P(U = 1|x) is 3/4 at most, so that the ends are apart
+            assert found.proved and found.lower <= -mp.log(share) <= found.upper
+    assert bl.remaining_entropy(joint, lambda x: x > 0.5, 1).width < 1e-9
+
+
+@pytest.mark.parametrize("y", [0.0, 0.3, 0.5, 1.0])
+def test_an_event_where_outcomes_have_atoms(y):
+    """P(X > 1/4 | y) of Laplace noise that is clipped to [0, 1]."""
+    on = bl.Interval(0, 1)
+    joint = bl.uniform(on) * bl.mechanisms.laplace(b=1.0, secret=on).clip(0, 1)
+    found = bl.remaining_entropy(joint, lambda x: x > 0.25, y)
+
+    def up_to(t):
+        """The integral of e^-|x - y| over (0, t); at the atoms it is that of the tail beyond."""
+        near = min(mpf(t), mpf(y))
+        return mp.exp(near - y) - mp.exp(-mpf(y)) + 1 - mp.exp(near - t)
+
+    with mp.workdps(30):
+        assert found.lower <= by_mass(up_to(0.25), up_to(1) - up_to(0.25)) <= found.upper
+    assert found.status == "certified" and found.width < 1e-8
+
+
+def test_integers_at_an_outcome():
+    """A Poisson secret with two-sided noise: an event, and the secret itself."""
+    prior, on = bl.poisson(mu=3.0), bl.Integers(0, None)
+    whole = prior * bl.mechanisms.geometric(alpha=0.5, secret=on)
+    real = prior * bl.mechanisms.laplace(b=1.0, secret=on)
+    event = lambda x: x > 2  # noqa: E731
+    with mp.workdps(30):
+        law = [mpf(3) ** k / mp.factorial(k) for k in range(120)]
+        for joint, y, factor in ((whole, 1, mpf(1) / 2), (real, 0.5, mp.exp(-1))):
+            w = [m * factor ** abs(y - k) for k, m in enumerate(law)]
+            for found, truth in (
+                (bl.remaining_entropy(joint, event, y), by_mass(sum(w[:3]), sum(w[3:]))),
+                (bl.remaining_entropy(joint, None, y), by_mass(*w)),
+            ):
+                assert found.proved and found.lower <= truth <= found.upper
+                assert found.width < 1e-8
+
+
+def test_weights_that_are_no_floats_are_covered():
+    """The weights of exact mixtures sum to 1, and their ratios are off by no more than is said."""
+    third = np.array([F(1, 3)] * 3, dtype=object)
+    joint = bl.pmf(list(third)) * bl.mechanisms.laplace(b=1.0, secret=bl.Finite(3))
+    kernel, off = mixtures(joint, [0, 1, 2], [(third, third), (third[::-1], third)])
+    assert kernel.normalisation.proved and 1 < off < 1 + F(1, 2**48)
+    rare = np.array([F(1, 2**60), 1 - F(1, 2**60), F(0)], dtype=object)
+    with pytest.raises(bl.NotYet):
+        mixtures(joint, [0, 1, 2], [(rare, rare), (third, third)])
+    found = bl.remaining_entropy(joint, {0})
+    with mp.workdps(30):
+        truth = by_mass(1, mp.exp(-1) + mp.exp(-2))
+        ends = by_mass(mp.exp(-2), mp.exp(-1) + 1)
+        assert found.lower <= min(truth, ends) <= found.upper
+    assert found.status == "certified" and found.lower > 0
+
+
+def test_an_atom_of_mass_0_and_a_point_of_mass_1():
+    on = bl.Mixed(bl.Interval(0, 1), atoms=[0.0])
+    assert bl.min_entropy(bl.Measure(lambda x: 1 + 0 * x, on=on, masses={0.0: 0})).lower == INF
+    three = bl.Measure(lambda x: np.where(x == 3, 1.0, 0.0), on=bl.Integers(0, None))
+    bit = bl.Mechanism(
+        lambda y, x: np.where(y == np.where(x > 2, 1.0, 0.0), 0.75, 0.25),
+        secret=three.on,
+        outcome=bl.Finite(2),
+    )
+    (said,) = disclosure_rows(three * bit, {"a constant": None})
+    assert said.verdict == "undecided", "it is disclosed, by the definition"
+    with pytest.raises(bl.NotYet, match=r"bl\.disclosure"):
+        bl.discloses(bit, lambda x: x > 2)
+    with pytest.raises(bl.InvalidInput, match="integrates to 1"):
+        bl.min_entropy(bl.normal(), lambda x: x)
 
 
 def test_min_entropy_of_counts_and_atoms():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +12,7 @@ import numpy as np
 
 from borel.adversaries.beliefs import ends
 from borel.databases.iid import entry
+from borel.engine.problem.kernel_normalisation import statement
 from borel.errors import InvalidInput, NotYet
 from borel.figures.dispatch import require_joint
 from borel.numerics.intervals.rounding import U as UNIT
@@ -27,6 +29,10 @@ KINDS = (
     "a function of the secret, a Mechanism from it, an event (a set of labels), the number of an "
     "entry, or the name of a column"
 )
+
+
+_UNITS = 2**52
+"""Weights of exact mixtures are multiples of 1 / 2^52."""
 
 
 class Attribute:
@@ -300,6 +306,46 @@ def _finite_kernel(
         error = compounded(own, max(mechanism.rounding, UNIT), (len(labels) + 4) * UNIT)
     name = f"{mechanism.name or 'a mechanism'}, about an attribute"
     return Mechanism._from_matrix(back @ rows, values, mechanism.outcome, name, error)
+
+
+def mixtures(joint: Joint, labels: list, laws: list) -> tuple[Mechanism, Fraction]:
+    """Return two mixtures of the densities at some secrets, as a kernel of two secrets.
+
+    The weights are floats that sum to exactly 1.
+
+    Parameters
+    ----------
+    joint : Joint
+        With a finite secret.
+    labels : list
+        The secrets.
+    laws : list
+        For each mixture the lower and the upper ends of its weights, as Fractions.
+
+    Returns
+    -------
+    kernel : Mechanism
+        From 0 and 1.
+    off : Fraction
+        By what factor, at most, a ratio of the mixtures meant differs from one of the kernel: for
+        the weights, and for the integrals of densities that are not exactly 1.
+    """
+    rows, off = [], Fraction(1)
+    for low, high in laws:
+        counts = [math.floor(v * _UNITS) for v in low]
+        counts[int(np.argmax(counts))] += _UNITS - sum(counts)
+        meant = [(a, b, Fraction(n, _UNITS)) for a, b, n in zip(low, high, counts, strict=True)]
+        if any(b > 0 and min(a, w) <= 0 for a, b, w in meant):
+            raise NotYet("bl.attribute", missing="mixtures with weights below 2^-52")
+        off *= max(max(b / w, w / a) for a, b, w in meant if b > 0)
+        rows.append([float(w) for *_, w in meant])
+    kernel = mixture(joint.mechanism, labels, np.array(rows), Finite(2))
+    known = statement(joint.mechanism, joint.prior)
+    if known.proved:
+        proof = "mixtures of densities that integrate to 1, with weights that sum to 1"
+        kernel.normalisation = Normalisation.by(proof, known.miss)
+    miss = Fraction(known.miss)
+    return kernel, off * ((1 + miss) / (1 - miss)) ** 2
 
 
 def mixture(mechanism: Mechanism, labels: list, weights: np.ndarray, values: Finite) -> Mechanism:

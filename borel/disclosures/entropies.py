@@ -21,30 +21,29 @@ from typing import Any
 import numpy as np
 
 from borel.adversaries.beliefs import FLOATS, Beliefs, ends, law
-from borel.disclosures.attributes import about_entry, charged, mixture, of_secret
+from borel.disclosures.attributes import about_entry, charged, mixtures, of_secret
 from borel.engine.finite.law_engine import OUTSIDE
+from borel.engine.problem.kernel_normalisation import statement
 from borel.errors import InvalidInput, NotYet
 from borel.figures.dispatch import require_joint
 from borel.figures.leakage import information_density, pmc, pml
+from borel.mechanisms.deterministic import function
 from borel.numerics.balls.arithmetic import ball, rational_ends
 from borel.numerics.intervals.rounding import log_fraction
 from borel.priors.sets import PriorSet
-from borel.probability.alphabets import Finite
+from borel.probability.alphabets import Alphabet, Finite, Mixed, no_match
 from borel.probability.arrays import carried, shown
 from borel.probability.bound import Bound, Ratio, weakest
 from borel.probability.density import probe
 from borel.probability.joint import Joint
-from borel.probability.measure import Measure
+from borel.probability.measure import Measure, pmf
 from borel.probability.mechanism import Mechanism
 from borel.probability.normalisation import Normalisation, head_of
 
 _ONE = Fraction(1)
 _TURNS = 64
 _POINTS = 401
-_S = Fraction(1, 16)
-_SLACK = Fraction(1, 2**40)
-"""What the rounding of weights and of totals of densities may change, relatively, and more."""
-NORMALISED_GIVEN = "the prior given the event is normalised to the rounding of floats"
+_S = Fraction(1, 2**20)
 _FEW = 16
 """The infimum over outcomes with a density is computed for attributes of up to so many values."""
 
@@ -182,31 +181,45 @@ def notes_of(figures: list[Bound], status: str) -> dict[str, Any]:
 def _on_a_line(prior: Measure, U: Any, what: str) -> Bound:
     if U is None:
         return _of_points(prior, what)
-    both = event_masses(prior, U, what)
-    best = max(range(2), key=lambda k: both[k].lower)
-    status = weakest([b.status for b in both])
-    highest = max(b.ends.upper for b in both)
-    about = notes_of(both, status)
-    return entropy_bound(status, both[best].ends.lower, highest, witness={"u": best}, **about)
+    kernel = kernel_of(U, prior.on, what)
+    leak, values = pml(prior * kernel), kernel.outcome.labels
+    found = [leak(value) for value in values]
+    # PML at u is log sup P(u|x) / P(u), and no P(u|x) is above 1
+    high = [Fraction(0) if OUTSIDE in b.assumptions else exp(-b.lower)[1] for b in found]
+    return _by_upper_ends(high, [{"u": value} for value in values], found)
+
+
+def _by_upper_ends(high: list, witnesses: list[dict], used: list[Bound]) -> Bound:
+    """Return -log of the largest probability of a law, each of them bounded from above."""
+    low = [1 - sum(high[:k] + high[k + 1 :]) for k in range(len(high))]
+    best = max(range(len(low)), key=lambda k: (low[k], high[k]))
+    status = weakest(["certified", *(b.status for b in used)])
+    about = notes_of(used, status)
+    about["assumptions"] = tuple(a for a in about["assumptions"] if a != OUTSIDE)
+    least = max(low[best], Fraction(1, len(high)))
+    return entropy_bound(status, least, max(high), witness=witnesses[best], **about)
 
 
 def _of_points(prior: Measure, what: str) -> Bound:
     """Return the min-entropy of a law with a density, of atoms, or of integers."""
     kinds = {factor.kind for factor in prior.on.factors}
-    if "continuous" in kinds:
+    if "continuous" in kinds or (not any(prior.masses.values()) and prior.on.kind == "mixed"):
         notes = ("the law has a density: no point has positive probability",)
         return Bound.exact(math.inf, math.inf, assumptions=notes)
-    if prior.on.dim == 1 and prior.on.kind == "mixed":
+    if prior.on.dim > 1:
+        raise NotYet(what, missing=f"the largest probability on {prior.on!r}")
+    if prior.on.kind == "mixed":
         atom = max(prior.masses, key=lambda a: prior.masses[a])
         mass = Fraction(prior.masses[atom])
         return entropy_bound("exact", mass, mass, witness={"u": atom})
-    if prior.on.dim > 1:
-        raise NotYet(what, missing=f"the largest probability on {prior.on!r}")
     return _of_integers(prior)
 
 
-def _of_integers(prior: Measure) -> Bound:
-    """Find the largest probability of an integer: beyond a head none is more than what is left."""
+def _of_integers(prior: Measure, gains: Any = None, **witness: Any) -> Bound:
+    """Find the largest probability of an integer: beyond a head none is more than what is left.
+
+    With ``gains``, the information density at one outcome, it is that of the posterior.
+    """
     same = Mechanism(
         lambda y, x: np.where(np.equal(y, x), 1.0, 0.0), secret=prior.on, outcome=prior.on
     )
@@ -214,72 +227,45 @@ def _of_integers(prior: Measure) -> Bound:
     for count in (64, 512, 4096):
         points = head_of(prior.on, count)
         points = points[np.asarray(prior.pdf(points)) > 0]
-        each = leak(points)
-        statuses = [str(s) for s in np.unique(each["status"])]
         # e^-PML at y is P(y)
-        high = [rational_ends(lambda t=t: (-ball(t)).exp())[1] for t in each["lower"].values]
-        low = [
-            rational_ends(lambda t=t: (-ball(t)).exp())[0] if t < math.inf else Fraction(0)
-            for t in each["upper"].values
-        ]
-        best = int(np.argmax(np.array(low, dtype=float)))
-        rest = 1 - sum(low, Fraction(0))
-        if rest <= low[best]:
-            about: dict[str, Any] = {"witness": {"u": int(points[best])}}
-            status = weakest(statuses)
-            if status == "conditional":
-                about["assumptions"] = leak(points[best]).assumptions
-            about["reason"] = leak(points[best]).reason if status == "estimate" else ""
-            return entropy_bound(status, low[best], max(high), **about)
+        found = [{k: leak(points)[k].values for k in ("lower", "upper", "status")}]
+        low, high = ([exp(-t)[k] for t in found[0][e]] for k, e in ((0, "upper"), (1, "lower")))
+        if gains is not None:
+            found.append({k: gains(points, witness["y"])[k].values.ravel() for k in found[0]})
+            low = [p * exp(t)[0] for p, t in zip(low, found[1]["lower"], strict=True)]
+            high = [p * exp(t)[1] for p, t in zip(high, found[1]["upper"], strict=True)]
+        best = max(range(len(low)), key=low.__getitem__)
+        if 1 - sum(low, Fraction(0)) <= low[best]:
+            x = points[best].item()
+            used = [leak(x), *([] if gains is None else [gains(x, witness["y"])])]
+            status = weakest([str(s) for each in found for s in np.unique(each["status"])])
+            about = notes_of(used, status)
+            return entropy_bound(status, low[best], max(high), witness=witness | {"u": x}, **about)
     raise NotYet("bl.min_entropy", missing=f"a head of {prior!r} with most of its mass")
 
 
-def indicator(prior: Measure, U: Any, what: str) -> Mechanism:
-    """Return the kernel of an event of a secret that is not finite, given by its indicator."""
-    if not callable(U) or isinstance(U, Mechanism):
-        raise NotYet(
-            what,
-            missing=f"the attribute {shown(U)} of a secret on {prior.on!r}",
-            instead="an event as a function of x to False and True, written with NumPy.",
-        )
-    event: Any = U
-    return Mechanism(
-        lambda u, x: np.where(np.equal(u, np.where(event(x), 1.0, 0.0)), 1.0, 0.0),
-        secret=prior.on,
-        outcome=Finite(2),
-        name="an event",
+def kernel_of(U: Any, on: Alphabet, what: str) -> Mechanism:
+    """Return an attribute of a secret that is not finite as a kernel to finitely many values."""
+    if isinstance(U, Mechanism):
+        if U.secret != on:
+            raise no_match(what, U.secret, on)
+        if U.outcome.kind == "finite":
+            return U
+    elif callable(U):
+        return function(U, secret=on, outcome=Finite(2))
+    raise NotYet(
+        what,
+        missing=f"the attribute {shown(U)} of a secret on {on!r}",
+        instead="an event as a function of x to False and True, written with NumPy, or a function "
+        "to a few values: bl.mechanisms.function(g, secret=..., outcome=[values]).",
     )
 
 
-def event_masses(prior: Measure, U: Any, what: str) -> list[Bound]:
-    """Enclose P{U = 0} and P{U = 1} of an event: e^-PML of the deterministic release of U."""
-    joint = prior * indicator(prior, U, what)
-    found = [pml(joint)(value) for value in (0, 1)]
-    each = [Bound.exact(0.0, 0.0) if OUTSIDE in b.assumptions else exp_of(b, -1) for b in found]
-    status = weakest([b.status for b in found])
-    about = notes_of(found, status)
-    about["assumptions"] = tuple(a for a in about["assumptions"] if a != OUTSIDE)
-    low, high = zip(*(b.ends for b in each), strict=True)
-    return [
-        Bound.of(status, max(low[k], 1 - high[1 - k]), min(high[k], 1 - low[1 - k]), **about)
-        for k in (0, 1)
-    ]
-
-
-def exp_of(found: Bound, sign: int = 1) -> Bound:
-    """Return e^figure, or e^-figure, as a Bound."""
-    ends = [found.lower, found.upper] if sign > 0 else [-found.upper, -found.lower]
-    low, high = (
-        Fraction(0)
-        if end == -math.inf
-        else math.inf
-        if end == math.inf
-        else rational_ends(lambda end=end: ball(end).exp())[k]
-        for k, end in enumerate(ends)
-    )
-    return Bound.of(
-        found.status, low, high, assumptions=found.assumptions, reason=found.reason, units="ratio"
-    )
+def exp(value: float) -> tuple[Any, Any]:
+    """Enclose e^value; the ends are Fractions, or inf."""
+    if math.isinf(value):
+        return (Fraction(0),) * 2 if value < 0 else (math.inf,) * 2
+    return rational_ends(lambda: ball(value).exp())
 
 
 # -- after the release ----------------------------------------------------------------------------
@@ -351,12 +337,17 @@ def remaining_entropy(joint: Joint, U: Any = None, y: Any = None) -> Bound:
         return _on_labels(joint, U, y, what)
     if y is not None:
         joint.outcome.check(y)
+        if OUTSIDE in pml(joint)(y).assumptions:
+            before = min_entropy(joint, U)
+            return before.about(assumptions=(*before.assumptions, OUTSIDE))
         if joint.secret.kind == "finite":
             return _at_a_density(joint, U, y, what)
-        return _of_an_event(joint, U, y, what) if callable(U) else by_leakage(joint, U, y)
-    if joint.secret.kind == "finite":
-        return _over_densities(joint, U, what)
-    return by_leakage(joint, U, y)
+        if joint.secret.dim == joint.outcome.dim == 1 and U is not None:
+            return _at_an_outcome(joint, U, y, what)
+        if joint.secret.kind == "countable" and U is None:
+            return _of_integers(joint.prior, information_density(joint), y=y)
+        return by_leakage(joint, U, y)
+    return (_over_densities if joint.secret.kind == "finite" else by_leakage)(joint, U)
 
 
 def _on_labels(joint: Joint, U: Any, y: Any, what: str) -> Bound:
@@ -370,34 +361,35 @@ def _on_labels(joint: Joint, U: Any, y: Any, what: str) -> Bound:
             return before.about(assumptions=(*before.assumptions, OUTSIDE))
         columns = np.array([column])
     weights = beliefs.at(columns)
-    best: tuple = (Fraction(-1), Fraction(0), None)
-    high = Fraction(0)
+    best, high, where = Fraction(-1), Fraction(0), None
     for j, column in enumerate(columns.tolist()):
-        low_mass, high_mass = (
-            found.masses(w[j], k) for k, w in enumerate((weights.lower, weights.upper))
+        ends_of = weights.lower, weights.upper
+        low, up, value = _likeliest(
+            [found.masses(w[j], k) for k, w in enumerate(ends_of)], found.values
         )
-        # P(u|x) and 1 - P(u|x) are enclosed apart: what is not u is the sum of the others
-        whole = sum(low_mass, Fraction(0)), sum(high_mass, Fraction(0))
-        for k, value in enumerate(found.values):
-            inside = low_mass[k], high_mass[k]
-            others = whole[0] - inside[0], whole[1] - inside[1]
-            low, up = _share(inside, others)
-            high = max(high, up)
-            if low > best[0]:
-                best = low, up, {"y": joint.outcome.labels[column], "u": value}
+        high = max(high, up)
+        if low > best:
+            best, where = low, {"y": joint.outcome.labels[column], "u": value}
     unproved = carried(joint.prior, joint.mechanism, found)
     status = "estimate" if unproved else "exact"
     notes = () if joint.rational and found.rational else (FLOATS,)
     return entropy_bound(
-        status, best[0], high, witness=best[2], attained=True, reason=unproved, assumptions=notes
+        status, best, high, witness=where, attained=True, reason=unproved, assumptions=notes
     )
 
 
-def _share(inside: tuple, others: tuple) -> tuple[Fraction, Fraction]:
-    """Enclose a / (a + b), which grows with a and falls with b."""
-    low = inside[0] / (inside[0] + others[1]) if inside[0] > 0 else Fraction(0)
-    high = inside[1] / (inside[1] + others[0]) if inside[1] > 0 else Fraction(0)
-    return low, high
+def _likeliest(masses: list[list], values: tuple) -> tuple[Fraction, Fraction, Any]:
+    """Enclose the largest share of some enclosed masses, and say which has it."""
+    low_masses, high_masses = masses
+    whole = sum(low_masses, Fraction(0)), sum(high_masses, Fraction(0))
+    best, high, which = Fraction(-1), Fraction(0), None
+    for low, up, value in zip(low_masses, high_masses, values, strict=True):
+        # a / (a + b) grows with a and falls with b; what is not u is the sum of the others
+        least = low / (low + whole[1] - up) if low > 0 else Fraction(0)
+        high = max(high, up / (up + whole[0] - low) if up > 0 else Fraction(0))
+        if least > best:
+            best, which = least, value
+    return best, high, which
 
 
 # -- over a set of priors -------------------------------------------------------------------------
@@ -493,151 +485,167 @@ def _largest_share(prior: PriorSet, inside: tuple, others: tuple) -> tuple:
 
 def _at_a_density(joint: Joint, U: Any, y: Any, what: str) -> Bound:
     """Enclose the posterior of a finite secret: P(x|y) is P(x) e^i(x;y)."""
-    outside = pml(joint)(y)
-    if OUTSIDE in outside.assumptions:
-        before = min_entropy(joint.prior, U)
-        return before.about(assumptions=(*before.assumptions, OUTSIDE))
     p, labels = charged(joint.prior)
-    prior = law(p, joint.prior.rounding)
+    found = of_secret(U, joint.secret, labels, what)
     density: Any = information_density(joint)
     each: list[Bound] = [density(label, y) for label in labels]
-    status = weakest(["certified", *(b.status for b in each)])
-    exps = [exp_of(b).ends for b in each]
-    weights = tuple(
-        np.array([w * e[end] for w, e in zip(prior[end], exps, strict=True)], dtype=object)
-        for end in (0, 1)
-    )
-    if any(e[1] == math.inf for e in exps):
+    if any(b.upper == math.inf for b in each):
         return by_leakage(joint, U, y)
-    found = of_secret(U, joint.secret, labels, what)
-    if found.unproved:
-        status = "estimate"
-    masses = found.masses(weights[0], 0), found.masses(weights[1], 1)
-    low, high, value = _likeliest(masses, found.values)
+    weights = (
+        np.array([w * exp(v)[k] for w, v in zip(own, ends_of, strict=True)], dtype=object)
+        for k, (own, ends_of) in enumerate(
+            zip(
+                law(p, joint.prior.rounding),
+                ([b.lower for b in each], [b.upper for b in each]),
+                strict=True,
+            )
+        )
+    )
+    low, high, value = _likeliest([found.masses(w, k) for k, w in enumerate(weights)], found.values)
+    unproved = found.unproved
+    status = "estimate" if unproved else weakest(["certified", *(b.status for b in each)])
     about = notes_of(each, status)
-    about["reason"] = found.unproved or about["reason"]
+    about["reason"] = unproved or about["reason"]
     return entropy_bound(status, low, high, witness={"y": y, "u": value}, **about)
 
 
-def _likeliest(masses: tuple[list, list], values: tuple) -> tuple[Fraction, Fraction, Any]:
-    """Enclose the largest share of some enclosed masses, and say which has it."""
-    low_masses, high_masses = masses
-    whole = sum(low_masses, Fraction(0)), sum(high_masses, Fraction(0))
-    best, high, which = Fraction(-1), Fraction(0), None
-    for k, value in enumerate(values):
-        inside = low_masses[k], high_masses[k]
-        low, up = _share(inside, (whole[0] - inside[0], whole[1] - inside[1]))
-        high = max(high, up)
-        if low > best:
-            best, which = low, value
-    return best, high, which
+def _at_an_outcome(joint: Joint, U: Any, y: Any, what: str) -> Bound:
+    """Enclose the posterior of an attribute of a secret that is not finite at one outcome.
 
-
-def _of_an_event(joint: Joint, U: Any, y: Any, what: str) -> Bound:
-    """Enclose the posterior of an event of a continuous secret at one outcome.
-
-    With i the information density and i' that under the prior given the event, at one secret x of
-    the event, P(E|y) = P(E) e^(i(x;y) - i'(x;y)).
+    With i the information density, and i' that of a release that gives Y only where U is u, and
+    nothing else, P(u|y) is P(u|x) e^(i(x;y) - i'(x;y)) at any secret x; no P(u|x) is above 1.
     """
-    prior = joint.prior
-    if prior.on.kind != "continuous" or prior.on.dim > 1:
-        return by_leakage(joint, U, y)
-    before = event_masses(prior, U, what)
-    points = probe(prior.on, _POINTS)
-    points = points[np.asarray((joint.mechanism.pdf(y, points) > 0) & (prior.pdf(points) > 0))]
-    inside = np.asarray(U(points), bool) & np.ones(len(points), bool)
-    used: list[Bound] = [*before]
-    ends_of: list[tuple] = []
-    for value, event in enumerate((lambda x: np.logical_not(U(x)), U)):
-        where = points[inside == bool(value)]
-        if before[value].upper == 0:
-            ends_of.append((Fraction(0), Fraction(0)))
+    kernel = kernel_of(U, joint.secret, what)
+    points = probe(joint.secret, _POINTS)
+    own: Any = information_density(joint)
+    likely = np.asarray(joint.mechanism.pdf(y, points) * joint.prior.pdf(points), float)
+    values, high, used = kernel.outcome.labels, [], []
+    for value in values:
+        chances = np.where(likely > 0, kernel.pdf(value, points), 0.0)
+        # of the secrets of which U is u most surely, the likeliest
+        place = int(np.lexsort((likely, chances))[-1])
+        if chances[place] == 0:
+            high.append(_ONE)
             continue
-        if not (len(where) and before[value].lower > 0):
-            ends_of.append((Fraction(0), _ONE))
-            continue
-        x = float(where[len(where) // 2])
-        given: Any = information_density(prior.restrict(event) * joint.mechanism)(x, y)
-        own: Any = information_density(joint)(x, y)
-        used += [given, own]
-        gained = exp_of(own).ends, exp_of(given, -1).ends
-        mass = before[value].ends
-        ends_of.append(
-            (
-                Fraction(mass.lower) * gained[0].lower * gained[1].lower * (1 - _SLACK),
-                _ONE
-                if math.inf in (gained[0].upper, gained[1].upper)
-                else Fraction(mass.upper) * gained[0].upper * gained[1].upper * (1 + _SLACK),
-            )
+        x = points[place].item()
+        part: Any = information_density(
+            joint.prior * _only(joint.prior, joint.mechanism, y, kernel, value)
         )
-    shares = [(max(a, 1 - d, 0), min(b, 1 - c, _ONE)) for (a, b), (c, d) in _pairs(ends_of)]
-    best = max(range(2), key=lambda k: shares[k][0])
-    status = weakest(["conditional", *(b.status for b in used)])
-    about = notes_of(used, status)
-    about["assumptions"] = (*about["assumptions"], NORMALISED_GIVEN)
-    highest = max(share[1] for share in shares)
-    witness = {"y": y, "u": best}
-    return entropy_bound(status, shares[best][0], highest, witness=witness, **about)
+        pair = own(x, y), part(x, y)
+        used += pair
+        ends_of = exp(pair[0].upper)[1], exp(-pair[1].lower)[1]
+        high.append(min(ends_of[0] * ends_of[1], _ONE) if math.inf not in ends_of else _ONE)
+    if not used:
+        return by_leakage(joint, U, y)
+    return _by_upper_ends(high, [{"y": y, "u": value} for value in values], used)
 
 
-def _pairs(ends_of: list[tuple]) -> list[tuple]:
-    return [(ends_of[0], ends_of[1]), (ends_of[1], ends_of[0])]
+def _only(
+    prior: Measure, mechanism: Mechanism, y: Any, attribute: Mechanism, value: Any
+) -> Mechanism:
+    """Return a release with the same probabilities of y, but only where an attribute has a value.
+
+    Elsewhere it is another outcome: an atom, if outcomes have a density.
+    """
+    line = getattr(mechanism.outcome, "interval", mechanism.outcome)
+    away = next(v for v in (0.5, 0.25) if v != y)
+
+    def chance(x: Any) -> Any:
+        return attribute.density.linear(value + 0.0 * x, x)
+
+    if line.kind == "continuous" and y not in mechanism.masses:
+        parts = mechanism.masses.values()
+        out = Mechanism(
+            lambda z, x: mechanism.density.linear(z, x) * chance(x),
+            masses={away: lambda x: 1 - chance(x) * (1 - sum(part.linear(x) for part in parts))},
+            secret=mechanism.secret,
+            outcome=Mixed(line, atoms=[away]),
+            breaks=mechanism.breaks,
+        )
+        known = [statement(mechanism, prior), statement(attribute, prior)]
+        if all(k.proved for k in known):
+            out.normalisation = Normalisation.by(
+                "what has a probability is given or not", max(k.miss for k in known)
+            )
+        return out
+
+    def of_y(x: Any) -> Any:
+        atom = mechanism.masses.get(y)
+        own = atom.linear(x) if atom else mechanism.density.linear(float(y) + 0.0 * x, x)
+        return own * chance(x)
+
+    return Mechanism(
+        lambda z, x: np.where(np.equal(z, float(y)), of_y(x), 1 - of_y(x)),
+        secret=mechanism.secret,
+        outcome=Finite([float(y), away]),
+    )
 
 
-def _over_densities(joint: Joint, U: Any, what: str) -> Bound:
+def _over_densities(joint: Joint, U: Any) -> Bound:
     r"""Enclose the infimum over the outcomes of a finite secret with a density.
 
     For a value u let R = ess sup f(y|u) / f_Y(y), so that its probability rises up to R P(u). The
     PML of the mechanism with two secrets, of laws f(.|u) and f_Y and probabilities s and 1 - s, is
     log max(r, 1) / (s r + 1 - s) for r = f(y|u) / f_Y(y): it is log R / (s R + 1 - s) or at most
-    log 1 / (1 - s).
+    log 1 / (1 - s). Both laws are mixed with weights that are floats, and R is off by no more than
+    they and the totals of the densities are, as factors.
     """
-    plain = by_leakage(joint, U, None)
     p, labels = charged(joint.prior)
-    found = of_secret(U, joint.secret, labels, what)
-    low, high = law(p, joint.prior.rounding)
-    before = found.masses(low, 0), found.masses(high, 1)
+    found = of_secret(U, joint.secret, labels, "bl.remaining_entropy")
     if len(found.values) > _FEW or carried(joint.prior, found):
-        return plain
-    weights = np.asarray(p, float)
-    matrix = np.asarray(found.matrix, float)
-    used, best, highest = [], Fraction(-1), Fraction(0)
-    which = None
+        return by_leakage(joint, U)
+    prior = law(p, joint.prior.rounding)
+    before = [found.masses(prior[k], k) for k in (0, 1)]
+    used, best, highest, which = [], Fraction(-1), Fraction(0), None
     for k, value in enumerate(found.values):
         if before[1][k] == 0:
             continue
-        row = matrix[:, k] * weights
-        pair = np.stack([row / row.sum(), weights / weights.sum()])
+        given = [found.ends[end][:, k] * prior[end] / before[1 - end][k] for end in (0, 1)]
         try:
-            kernel = mixture(joint.mechanism, labels, pair, Finite(2))
+            kernel, off = mixtures(joint, labels, [given, list(prior)])
         except NotYet:
-            return plain
-        kernel.normalisation = Normalisation("rounded", "rounded: weights of a mixture are floats")
-        leak = pml(Measure(np.array([_S, 1 - _S], dtype=object), Finite(2)) * kernel).sup()
+            return by_leakage(joint, U)
+        leak = pml(pmf([_S, 1 - _S], on=Finite(2)) * kernel).sup()
         used.append(leak)
-        top, bottom = exp_of(leak).ends.upper, exp_of(leak).ends.lower
-        rise = _ONE / before[0][k] if top * _S >= 1 else Fraction(top) * (1 - _S) / (1 - top * _S)
-        certain = bottom > 1 / (1 - _S) and bottom * _S < 1
-        least = Fraction(bottom) * (1 - _S) / (1 - bottom * _S) if certain else _ONE
-        highest = max(highest, min(before[1][k] * rise * (1 + _SLACK), _ONE))
-        if before[0][k] * least > best:
-            best, which = before[0][k] * least * (1 - _SLACK), value
+        (bottom, _), (_, top) = exp(leak.lower), exp(leak.upper)
+        rise = top * (1 - _S) / (1 - top * _S) if top * _S < 1 else math.inf
+        certain = 1 / (1 - _S) < bottom < 1 / _S
+        least = bottom * (1 - _S) / (1 - bottom * _S) if certain else _ONE
+        highest = max(highest, min(before[1][k] * rise * off, _ONE))
+        if before[0][k] * max(least / off, 1) > best:
+            best, which = before[0][k] * max(least / off, 1), value
     if any(not b.proved for b in used):
-        return plain
-    about = notes_of(used, "conditional")
-    about["assumptions"] = (*about["assumptions"], "the weights of mixtures are floats")
-    enclosed = entropy_bound("conditional", best, highest, witness={"u": which}, **about)
-    lower = max(enclosed.lower, plain.lower) if plain.status != "estimate" else enclosed.lower
-    return enclosed.within(min(lower, enclosed.upper), enclosed.upper)
+        return by_leakage(joint, U)
+    # the engine may find no more than that R P(u) <= 1
+    low, _, others = _ends_by_leakage(joint, U, None)
+    if all(b.proved for b in others):
+        used += others
+    else:
+        low = 0.0
+    status = weakest(["certified", *(b.status for b in used)])
+    enclosed = entropy_bound(status, best, highest, witness={"u": which}, **notes_of(used, status))
+    return enclosed.within(min(max(enclosed.lower, low), enclosed.upper), enclosed.upper)
 
 
 def by_leakage(joint: Joint, U: Any, y: Any = None) -> Bound:
     """Bound what is left of an attribute by PML and PMC; see `remaining_entropy`."""
+    low, high, used = _ends_by_leakage(joint, U, y)
+    if not used:
+        return Bound.undecided(reason="min-entropy, PML and PMC are estimates here")
+    if "statistical" in (b.status for b in used):
+        return Bound.statistical(low, high, **notes_of(used, "statistical"))
+    about = notes_of(used, "undecided")
+    about["reason"] = "only H(U) - PML, PMC and H(U) bound what is left on these alphabets"
+    return Bound.undecided(min(low, high), high, **about)
+
+
+def _ends_by_leakage(joint: Joint, U: Any, y: Any) -> tuple[float, float, list[Bound]]:
+    """Return ends of what is left of an attribute, and what they rest on: nothing if [0, inf]."""
     before = min_entropy(_prior_of(joint), U)
     line, cost = (m(joint).sup() if y is None else m(joint)(y) for m in (pml, pmc))
     proved = [b for b in (line, cost) if b.status != "estimate"]
     if before.status == "estimate" or not proved:
-        return Bound.undecided(reason="min-entropy, PML and PMC are estimates here")
+        return 0.0, math.inf, []
     low, high = 0.0, before.upper
     # an infinite entropy says nothing of what is left: the law has a density
     if before.lower < math.inf and line.status != "estimate" and line.upper < math.inf:
@@ -647,13 +655,7 @@ def by_leakage(joint: Joint, U: Any, y: Any = None) -> Bound:
     if y is not None:
         settled = cost.status != "estimate"
         high = math.nextafter(high + cost.upper, math.inf) if settled else math.inf
-    used = [before, *proved]
-    if "statistical" in (b.status for b in used):
-        about = notes_of(used, "statistical")
-        return Bound.statistical(low, high, **about)
-    about = notes_of(used, "undecided")
-    about["reason"] = "only H(U) - PML, PMC and H(U) bound what is left on these alphabets"
-    return Bound.undecided(min(low, high), high, **about)
+    return low, high, [before, *proved]
 
 
 def left_by_cost(entropy: float, cost: float) -> float:

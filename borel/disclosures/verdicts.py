@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from borel.disclosures.attributes import Attribute, mixture, of_secret
+from borel.disclosures.attributes import Attribute, mixtures, of_secret
 from borel.disclosures.entropies import by_leakage, min_entropy, remaining_entropy
 from borel.errors import InvalidInput, NotYet
 from borel.figures.levels import full_support_prior, ldp
@@ -29,7 +29,6 @@ from borel.probability.bound import Bound, Verdict
 from borel.probability.joint import Joint
 from borel.probability.measure import pmf
 from borel.probability.mechanism import Mechanism
-from borel.probability.normalisation import Normalisation
 
 SUPPORT = "the secrets that the outcome leaves possible"
 CAPACITY = "Theorem 3.7: the leakage capacity is finite"
@@ -109,7 +108,11 @@ def discloses(mech: Mechanism, U: Any = None) -> Verdict:
             got=shown(mech),
             mend="for the priors of one support: bl.disclosure(prior * mech, {name: U}).",
         )
-    joint = full_support_prior(mech.secret) * mech
+    try:
+        joint = full_support_prior(mech.secret) * mech
+    except NotYet as error:
+        instead = "under a prior that charges every secret: bl.disclosure(prior * mech, {name: U})."
+        raise NotYet("bl.discloses", missing=error.missing, instead=instead) from None
     found = decided(joint, U)
     bound = _left(joint, U, found)
     reason = found.by if found.holds is None else ""
@@ -168,7 +171,7 @@ def _by_odds(joint: Joint, labels: list, found: Attribute) -> Decision:
         if not sure.any() or sure.all():
             continue
         try:
-            odds = ldp(_two_laws(joint.mechanism, labels, ~sure))
+            odds = ldp(_two_laws(joint, labels, ~sure))
         except NotYet as error:
             return Decision(None, str(error))
         if odds.proved and odds.lower == math.inf:
@@ -180,23 +183,14 @@ def _by_odds(joint: Joint, labels: list, found: Attribute) -> Decision:
     return Decision(False, BOUNDED)
 
 
-def _two_laws(mechanism: Mechanism, labels: list, others: np.ndarray) -> Joint:
-    """Return a fair bit times the laws of Y given that U is not u, and of Y; weights are dyadic."""
-    weights = np.stack([_dyadic(others), _dyadic(np.ones(len(labels), bool))])
-    kernel = mixture(mechanism, labels, weights, Finite(2))
-    if mechanism.normalisation.proved:
-        kernel.normalisation = Normalisation.by("a mixture of laws, with weights that sum to 1")
-    half = Fraction(1, 2)
-    return pmf([half, half], on=Finite(2)) * kernel
-
-
-def _dyadic(charged: np.ndarray) -> np.ndarray:
-    """Return positive weights at some places that sum to 1, all of them exact floats."""
-    count = int(charged.sum())
-    each = 2.0 ** -math.ceil(math.log2(count)) if count > 1 else 1.0
-    out = np.where(charged, each, 0.0)
-    out[int(np.argmax(charged))] += 1.0 - count * each
-    return out
+def _two_laws(joint: Joint, labels: list, others: np.ndarray) -> Joint:
+    """Return a fair bit times the laws of Y given that U is not u, and of Y."""
+    half, one = Fraction(1, 2), Fraction(1)
+    laws = [
+        np.array([one / int(kept.sum()) if k else 0 * one for k in kept], dtype=object)
+        for kept in (others, np.ones(len(labels), bool))
+    ]
+    return pmf([half, half], on=Finite(2)) * mixtures(joint, labels, [(w, w) for w in laws])[0]
 
 
 def _on_a_line(joint: Joint, U: Any) -> Decision:
@@ -205,10 +199,10 @@ def _on_a_line(joint: Joint, U: Any) -> Decision:
         return Decision(
             None, f"for secrets on {joint.secret!r} only finite leakage capacity settles it"
         )
-    if U is None:
-        # of a law with a density nothing is left to single out; of integers LDP bounds the odds
-        return Decision(False, CAPACITY)
-    entropy = min_entropy(joint.prior, U)
+    try:
+        entropy = min_entropy(joint.prior, U)
+    except NotYet as error:
+        return Decision(None, str(error))
     if entropy.proved and entropy.lower > 0:
-        return Decision(False, CAPACITY)
+        return Decision(False, CAPACITY, figure=capacity)
     return Decision(None, f"whether the attribute is constant is not settled: {entropy}")
