@@ -9,7 +9,7 @@ import numpy as np
 
 from borel.adversaries.beliefs import law, require_finite_prior
 from borel.disclosures.attributes import about_entry, charged, of_secret
-from borel.disclosures.entropies import entropy_bound
+from borel.disclosures.entropies import entropy_bound, notes_of
 from borel.disclosures.verdicts import decided
 from borel.errors import InvalidInput, NotYet, Undecided
 from borel.figures.dispatch import require_joint
@@ -91,11 +91,8 @@ def cheapest_disclosure(prior: Any) -> CheapestDisclosure:
     low, high = law(p, prior.rounding)
     least = min(range(len(labels)), key=lambda i: p[i])
     floor, ceiling = min(low), min(min(high), 1 - max(low))
-    unproved = carried(prior)
-    status = "estimate" if unproved else "exact"
-    level = entropy_bound(
-        status, 1 - ceiling, 1 - floor, witness={"x": labels[least]}, reason=unproved
-    )
+    about = notes_of([], "exact", unproved=carried(prior))
+    level = entropy_bound(1 - ceiling, 1 - floor, witness={"x": labels[least]}, **about)
     # not above p_min / (1 - p_min), so that outcome 1 leaks no more than outcome 0
     share = floor / (1 - floor)
     secret = Finite(labels) if prior.on.dim == 1 else prior.on

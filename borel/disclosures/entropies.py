@@ -111,35 +111,22 @@ def min_entropy(prior: Any, U: Any = None) -> Bound:
     p, labels = charged(prior)
     low, high = law(p, prior.rounding)
     found = of_secret(U, prior.on, labels, what)
-    return _entropy(
-        found.masses(low, 0),
-        found.masses(high, 1),
-        [{"u": value} for value in found.values],
-        carried(prior, found),
-        prior.rational and found.rational,
-    )
+    low, high = found.masses(low, 0), found.masses(high, 1)
+    best = max(range(len(low)), key=low.__getitem__)
+    about = notes_of([], "exact", unproved=carried(prior, found))
+    if not (prior.rational and found.rational):
+        about["assumptions"] = (FLOATS,)
+    return entropy_bound(low[best], max(high), witness={"u": found.values[best]}, **about)
 
 
-def _entropy(
-    low: list, high: list, witnesses: list[dict], unproved: str, rational: bool, **about: Any
-) -> Bound:
-    """Return -log of the largest of some enclosed probabilities."""
-    best = max(range(len(low)), key=lambda k: low[k])
-    status = "estimate" if unproved else "exact"
-    about.update(witness=witnesses[best], reason=unproved)
-    if not rational:
-        about["assumptions"] = (*about.get("assumptions", ()), FLOATS)
-    return entropy_bound(status, low[best], max(high), **about)
-
-
-def entropy_bound(status: str, low: Any, high: Any, **about: Any) -> Bound:
+def entropy_bound(low: Any, high: Any, **about: Any) -> Bound:
     """Return -log of an enclosed probability, as a Bound in nats."""
     low, high = min(Fraction(low), _ONE), min(Fraction(high), _ONE)
     least = log_fraction(1 / high)[0]
     most = math.inf if low <= 0 else log_fraction(1 / low)[1]
     if low == high:
         about["exact_ratio"] = Ratio(1 / high, 1 / low)
-    return Bound.of(status, max(least, 0.0), max(most, 0.0), **about)
+    return Bound.of(lower=max(least, 0.0), upper=max(most, 0.0), **about)
 
 
 def _least_entropy(prior: PriorSet, U: Any, what: str) -> Bound:
@@ -156,21 +143,29 @@ def _least_entropy(prior: PriorSet, U: Any, what: str) -> Bound:
         for table in (found.ends if not found.rational else found.ends[:1] * 2)
     )
     best = max(range(len(low)), key=lambda k: low[k].ends.lower)
-    status = "estimate" if found.unproved else weakest([b.status for b in (*low, *high)])
-    about = notes_of([*low, *high], status)
-    about["reason"] = found.unproved or about["reason"]
-    witness = {"u": found.values[best], "prior": (low[best].witness or {}).get("prior")}
-    most = max(b.ends.upper for b in high)
-    return entropy_bound(status, low[best].ends.lower, most, witness=witness, **about)
+    about = notes_of([*low, *high], unproved=found.unproved)
+    about["witness"] = {"u": found.values[best], "prior": (low[best].witness or {}).get("prior")}
+    return entropy_bound(low[best].ends.lower, max(b.ends.upper for b in high), **about)
 
 
-def notes_of(figures: list[Bound], status: str) -> dict[str, Any]:
-    """Return what a figure made of others rests on; over one set of priors no risks add up."""
+def notes_of(figures: list[Bound], *statuses: str, unproved: str = "") -> dict[str, Any]:
+    """Return the status and the notes of a Bound that is made of figures, and of more statuses.
+
+    The ends of an undecided figure are true: beside one from a sample they take its confidence, and
+    over one set of priors no risks add up.
+    """
+    found = {*statuses, *(b.status for b in figures)}
+    if unproved:
+        found = {"estimate"}
+    elif "statistical" in found and "estimate" not in found:
+        found.discard("undecided")
+    reasons = [unproved] if unproved else [b.reason for b in figures if b.reason]
     about: dict[str, Any] = {
+        "status": weakest(found),
         "assumptions": tuple(dict.fromkeys(a for b in figures for a in b.assumptions)),
-        "reason": " ".join(dict.fromkeys(b.reason for b in figures if b.reason)),
+        "reason": " ".join(dict.fromkeys(reasons)),
     }
-    if status == "statistical":
+    if about["status"] == "statistical":
         about["confidence"] = min(b.confidence for b in figures if b.confidence is not None)
     return about
 
@@ -193,11 +188,10 @@ def _by_upper_ends(high: list, witnesses: list[dict], used: list[Bound]) -> Boun
     """Return -log of the largest probability of a law, each of them bounded from above."""
     low = [1 - sum(high[:k] + high[k + 1 :]) for k in range(len(high))]
     best = max(range(len(low)), key=lambda k: (low[k], high[k]))
-    status = weakest(["certified", *(b.status for b in used)])
-    about = notes_of(used, status)
+    about = notes_of(used, "certified")
     about["assumptions"] = tuple(a for a in about["assumptions"] if a != OUTSIDE)
     least = max(low[best], Fraction(1, len(high)))
-    return entropy_bound(status, least, max(high), witness=witnesses[best], **about)
+    return entropy_bound(least, max(high), witness=witnesses[best], **about)
 
 
 def _of_points(prior: Measure, what: str) -> Bound:
@@ -211,7 +205,7 @@ def _of_points(prior: Measure, what: str) -> Bound:
     if prior.on.kind == "mixed":
         atom = max(prior.masses, key=lambda a: prior.masses[a])
         mass = Fraction(prior.masses[atom])
-        return entropy_bound("exact", mass, mass, witness={"u": atom})
+        return entropy_bound(mass, mass, status="exact", witness={"u": atom})
     return _of_integers(prior)
 
 
@@ -227,20 +221,20 @@ def _of_integers(prior: Measure, gains: Any = None, **witness: Any) -> Bound:
     for count in (64, 512, 4096):
         points = head_of(prior.on, count)
         points = points[np.asarray(prior.pdf(points)) > 0]
+        found = [leak(points)]
         # e^-PML at y is P(y)
-        found = [{k: leak(points)[k].values for k in ("lower", "upper", "status")}]
-        low, high = ([exp(-t)[k] for t in found[0][e]] for k, e in ((0, "upper"), (1, "lower")))
+        low = [exp(-t)[0] for t in found[0]["upper"].values]
+        high = [exp(-t)[1] for t in found[0]["lower"].values]
         if gains is not None:
-            found.append({k: gains(points, witness["y"])[k].values.ravel() for k in found[0]})
-            low = [p * exp(t)[0] for p, t in zip(low, found[1]["lower"], strict=True)]
-            high = [p * exp(t)[1] for p, t in zip(high, found[1]["upper"], strict=True)]
+            found.append(gains(points, witness["y"]))
+            low = [p * exp(t)[0] for p, t in zip(low, found[1]["lower"].values.flat, strict=True)]
+            high = [p * exp(t)[1] for p, t in zip(high, found[1]["upper"].values.flat, strict=True)]
         best = max(range(len(low)), key=low.__getitem__)
         if 1 - sum(low, Fraction(0)) <= low[best]:
             x = points[best].item()
             used = [leak(x), *([] if gains is None else [gains(x, witness["y"])])]
-            status = weakest([str(s) for each in found for s in np.unique(each["status"])])
-            about = notes_of(used, status)
-            return entropy_bound(status, low[best], max(high), witness=witness | {"u": x}, **about)
+            about = notes_of(used, *(str(s) for f in found for s in np.unique(f["status"])))
+            return entropy_bound(low[best], max(high), witness=witness | {"u": x}, **about)
     raise NotYet("bl.min_entropy", missing=f"a head of {prior!r} with most of its mass")
 
 
@@ -264,7 +258,8 @@ def kernel_of(U: Any, on: Alphabet, what: str) -> Mechanism:
 def exp(value: float) -> tuple[Any, Any]:
     """Enclose e^value; the ends are Fractions, or inf."""
     if math.isinf(value):
-        return (Fraction(0),) * 2 if value < 0 else (math.inf,) * 2
+        end: Any = Fraction(0) if value < 0 else math.inf
+        return end, end
     return rational_ends(lambda: ball(value).exp())
 
 
@@ -291,9 +286,9 @@ def remaining_entropy(joint: Joint, U: Any = None, y: Any = None) -> Bound:
     Bound
         In nats; exact on finite alphabets, with an exact ``ratio`` for Fractions; ``witness`` has
         the outcome ``y`` and the likeliest value ``u``. With densities it is enclosed at an
-        outcome, and over all outcomes for a finite secret; else, and where that fails, it is
-        undecided, with ends from the largest PML and PMC (Notes). An outcome of density 0 tells
-        nothing.
+        outcome, and over all outcomes for a finite secret; else, and where that fails, its ends are
+        those of the Notes, and it is undecided if they are 0 or infinite. An outcome of density 0
+        tells nothing.
 
     Raises
     ------
@@ -370,12 +365,10 @@ def _on_labels(joint: Joint, U: Any, y: Any, what: str) -> Bound:
         high = max(high, up)
         if low > best:
             best, where = low, {"y": joint.outcome.labels[column], "u": value}
-    unproved = carried(joint.prior, joint.mechanism, found)
-    status = "estimate" if unproved else "exact"
-    notes = () if joint.rational and found.rational else (FLOATS,)
-    return entropy_bound(
-        status, best, high, witness=where, attained=True, reason=unproved, assumptions=notes
-    )
+    about = notes_of([], "exact", unproved=carried(joint.prior, joint.mechanism, found))
+    if not (joint.rational and found.rational):
+        about["assumptions"] = (FLOATS,)
+    return entropy_bound(best, high, witness=where, attained=True, **about)
 
 
 def _likeliest(masses: list[list], values: tuple) -> tuple[Fraction, Fraction, Any]:
@@ -429,11 +422,8 @@ def _over_a_set(joint: Joint, U: Any, y: Any, what: str) -> Bound:
             if low > best[0]:
                 witness = {"y": mechanism.outcome.labels[column], "u": value, "prior": worst}
                 best = low, witness
-    unproved = carried(mechanism, found)
-    status = "estimate" if unproved else weakest([b.status for b in asked])
-    about = notes_of(asked, status)
-    about["reason"] = unproved or about["reason"]
-    return entropy_bound(status, max(best[0], Fraction(0)), high, witness=best[1], **about)
+    about = notes_of(asked, unproved=carried(mechanism, found))
+    return entropy_bound(max(best[0], Fraction(0)), high, witness=best[1], **about)
 
 
 def _largest_share(prior: PriorSet, inside: tuple, others: tuple) -> tuple:
@@ -491,22 +481,19 @@ def _at_a_density(joint: Joint, U: Any, y: Any, what: str) -> Bound:
     each: list[Bound] = [density(label, y) for label in labels]
     if any(b.upper == math.inf for b in each):
         return by_leakage(joint, U, y)
-    weights = (
-        np.array([w * exp(v)[k] for w, v in zip(own, ends_of, strict=True)], dtype=object)
-        for k, (own, ends_of) in enumerate(
-            zip(
-                law(p, joint.prior.rounding),
-                ([b.lower for b in each], [b.upper for b in each]),
-                strict=True,
-            )
+    prior, gains = law(p, joint.prior.rounding), ([b.lower for b in each], [b.upper for b in each])
+    masses = [
+        found.masses(
+            np.array(
+                [w * exp(v)[k] for w, v in zip(prior[k], gains[k], strict=True)], dtype=object
+            ),
+            k,
         )
-    )
-    low, high, value = _likeliest([found.masses(w, k) for k, w in enumerate(weights)], found.values)
-    unproved = found.unproved
-    status = "estimate" if unproved else weakest(["certified", *(b.status for b in each)])
-    about = notes_of(each, status)
-    about["reason"] = unproved or about["reason"]
-    return entropy_bound(status, low, high, witness={"y": y, "u": value}, **about)
+        for k in (0, 1)
+    ]
+    low, high, value = _likeliest(masses, found.values)
+    about = notes_of(each, "certified", unproved=found.unproved)
+    return entropy_bound(low, high, witness={"y": y, "u": value}, **about)
 
 
 def _at_an_outcome(joint: Joint, U: Any, y: Any, what: str) -> Bound:
@@ -547,7 +534,7 @@ def _only(
 
     Elsewhere it is another outcome: an atom, if outcomes have a density.
     """
-    line = getattr(mechanism.outcome, "interval", mechanism.outcome)
+    line: Any = getattr(mechanism.outcome, "interval", mechanism.outcome)
     away = next(v for v in (0.5, 0.25) if v != y)
 
     def chance(x: Any) -> Any:
@@ -559,7 +546,7 @@ def _only(
             lambda z, x: mechanism.density.linear(z, x) * chance(x),
             masses={away: lambda x: 1 - chance(x) * (1 - sum(part.linear(x) for part in parts))},
             secret=mechanism.secret,
-            outcome=Mixed(line, atoms=[away]),
+            outcome=Mixed(line, atoms=(away,)),
             breaks=mechanism.breaks,
         )
         known = [statement(mechanism, prior), statement(attribute, prior)]
@@ -622,8 +609,7 @@ def _over_densities(joint: Joint, U: Any) -> Bound:
         used += others
     else:
         low = 0.0
-    status = weakest(["certified", *(b.status for b in used)])
-    enclosed = entropy_bound(status, best, highest, witness={"u": which}, **notes_of(used, status))
+    enclosed = entropy_bound(best, highest, witness={"u": which}, **notes_of(used, "certified"))
     return enclosed.within(min(max(enclosed.lower, low), enclosed.upper), enclosed.upper)
 
 
@@ -632,11 +618,12 @@ def by_leakage(joint: Joint, U: Any, y: Any = None) -> Bound:
     low, high, used = _ends_by_leakage(joint, U, y)
     if not used:
         return Bound.undecided(reason="min-entropy, PML and PMC are estimates here")
-    if "statistical" in (b.status for b in used):
-        return Bound.statistical(low, high, **notes_of(used, "statistical"))
-    about = notes_of(used, "undecided")
-    about["reason"] = "only H(U) - PML, PMC and H(U) bound what is left on these alphabets"
-    return Bound.undecided(min(low, high), high, **about)
+    about = notes_of(used)
+    if about["status"] != "statistical" and (low == 0 or high == math.inf):
+        about["status"] = "undecided"
+    if about["status"] == "undecided":
+        about["reason"] = "only H(U) - PML, PMC and H(U) bound what is left on these alphabets"
+    return Bound.of(lower=min(low, high), upper=high, **about)
 
 
 def _ends_by_leakage(joint: Joint, U: Any, y: Any) -> tuple[float, float, list[Bound]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from borel import settings
 from borel.disclosures.attributes import PAPER, about_entry
-from borel.disclosures.entropies import min_entropy, remaining_entropy
+from borel.disclosures.entropies import min_entropy, notes_of, remaining_entropy
 from borel.disclosures.verdicts import Decision, decided
 from borel.errors import InvalidInput, NotYet
 from borel.figures.dispatch import require_joint
@@ -36,13 +36,13 @@ class AttributeRow(NamedTuple):
     line : Bound
         The largest PML: no attribute of more min-entropy is disclosed.
     remaining : Bound
-        The least min-entropy that is left of it after an outcome.
+        The least min-entropy that is left of it after an outcome; its status is the verdict's.
     verdict : str
         "disclosed", "not disclosed" or "undecided".
     by : str
         What says so.
-    confidence : float or None
-        With which it holds, if that depends on a sample.
+    witness : dict
+        Of one that is disclosed the value ``u``, and the outcome ``y``, where they are known.
     """
 
     name: str
@@ -51,7 +51,12 @@ class AttributeRow(NamedTuple):
     remaining: Bound
     verdict: str
     by: str
-    confidence: float | None = None
+    witness: dict[str, Any]
+
+    @property
+    def confidence(self) -> float | None:
+        """With which the verdict holds, if that depends on a sample."""
+        return self.remaining.confidence
 
 
 def disclosure(joint: Joint, attributes: Mapping[str, Any]) -> xr.Dataset:
@@ -143,16 +148,14 @@ def _row(joint: Any, name: str, attribute: Any) -> AttributeRow:
     joint, attribute = about_entry(joint, attribute)
     entropy, line = min_entropy(joint, attribute), pml(joint).sup()
     remaining = remaining_entropy(joint, attribute)
-    used = [entropy, line]
     if "estimate" not in (entropy.status, line.status) and entropy.ends.lower > line.ends.upper:
-        decision, used = Decision(False, THEOREM_3_5), [entropy, line]
+        figure = Bound.of(lower=0.0, upper=entropy.upper, **notes_of([entropy, line]))
+        decision = Decision(False, THEOREM_3_5, figure=figure)
     else:
         decision = _decision(joint, attribute, remaining)
-        used = [remaining] if decision.holds is False else []
-    stated = [b.confidence for b in used if b.status == "statistical" and b.confidence is not None]
-    confidence = min(stated) if stated and decision.holds is not None else None
-    by = decision.by
-    return AttributeRow(name, entropy, line, remaining, _WORDS[decision.holds], by, confidence)
+    left = decision.settled(remaining)
+    told = decision.witness or {}
+    return AttributeRow(name, entropy, line, left, _WORDS[decision.holds], decision.by, told)
 
 
 def _decision(joint: Any, attribute: Any, remaining: Bound) -> Decision:

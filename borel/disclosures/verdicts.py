@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel.disclosures.attributes import Attribute, mixtures, of_secret
-from borel.disclosures.entropies import by_leakage, min_entropy, remaining_entropy
+from borel.disclosures.entropies import by_leakage, min_entropy, notes_of, remaining_entropy
 from borel.errors import InvalidInput, NotYet
 from borel.figures.levels import full_support_prior, ldp
 from borel.probability.alphabets import Finite
 from borel.probability.arrays import carried, shown
-from borel.probability.bound import Bound, Verdict
+from borel.probability.bound import UNPROVED, Bound, Verdict
 from borel.probability.joint import Joint
 from borel.probability.measure import pmf
 from borel.probability.mechanism import Mechanism
@@ -56,6 +56,19 @@ class Decision(NamedTuple):
     by: str
     witness: dict[str, Any] | None = None
     figure: Bound | None = None
+
+    def settled(self, left: Bound) -> Bound:
+        """Return what is left of the attribute, of which a figure is known, after this decision."""
+        of = [] if self.figure is None else [self.figure]
+        if self.holds:
+            return Bound.of(lower=0.0, upper=0.0, witness=self.witness, **notes_of(of, "exact"))
+        if self.holds is False and left.status not in ("estimate", "undecided"):
+            return left
+        # the ends of an undecided figure are true, and state no confidence
+        low, high = (0.0, math.inf) if left.status in UNPROVED else (left.lower, left.upper)
+        if self.holds is None:
+            return Bound.undecided(low, high, reason=self.by)
+        return Bound.of(lower=low, upper=high, **notes_of(of, "exact"))
 
 
 def discloses(mech: Mechanism, U: Any = None) -> Verdict:
@@ -114,23 +127,13 @@ def discloses(mech: Mechanism, U: Any = None) -> Verdict:
         instead = "under a prior that charges every secret: bl.disclosure(prior * mech, {name: U})."
         raise NotYet("bl.discloses", missing=error.missing, instead=instead) from None
     found = decided(joint, U)
-    bound = _left(joint, U, found)
+    try:
+        left = (remaining_entropy if joint.finite else by_leakage)(joint, U)
+    except NotYet as error:
+        left = Bound.undecided(reason=str(error))
+    bound = found.settled(left)
     reason = found.by if found.holds is None else ""
     return Verdict(found.holds, bound, {**(found.witness or {}), "by": found.by}, reason)
-
-
-def _left(joint: Joint, U: Any, found: Decision) -> Bound:
-    """Return what is left of an attribute under one prior; 0 if it is disclosed."""
-    if joint.finite:
-        return remaining_entropy(joint, U)
-    status = "exact" if found.figure is None else found.figure.status
-    if found.holds:
-        notes = () if found.figure is None else found.figure.assumptions
-        return Bound.of(status, 0.0, 0.0, assumptions=notes, attained=found.figure is None)
-    try:
-        return by_leakage(joint, U)
-    except NotYet as error:
-        return Bound.undecided(reason=str(error))
 
 
 def decided(joint: Joint, U: Any) -> Decision:
