@@ -30,7 +30,7 @@ from .disclosures.columns import table as table
 from .disclosures.constructions import cheapest_disclosure as cheapest_disclosure
 from .disclosures.constructions import smaller_disclosure as smaller_disclosure
 from .disclosures.entropies import min_entropy as min_entropy
-from .disclosures.entropies import remaining_entropy as remaining_entropy
+from .disclosures.remaining_entropies import remaining_entropy as remaining_entropy
 from .disclosures.summaries import disclosure as disclosure
 from .disclosures.verdicts import discloses as discloses
 from .errors import BorelError as BorelError

@@ -9,7 +9,8 @@ import numpy as np
 
 from borel import settings
 from borel.disclosures.attributes import PAPER, about_entry
-from borel.disclosures.entropies import min_entropy, notes_of, remaining_entropy
+from borel.disclosures.entropies import min_entropy, notes_of
+from borel.disclosures.remaining_entropies import remaining_entropy
 from borel.disclosures.verdicts import Decision, decided
 from borel.errors import InvalidInput, NotYet
 from borel.figures.dispatch import require_joint

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from borel.disclosures.attributes import Attribute, mixtures, of_secret
-from borel.disclosures.entropies import by_leakage, min_entropy, notes_of, remaining_entropy
+from borel.disclosures.entropies import min_entropy, notes_of
+from borel.disclosures.remaining_entropies import by_leakage, remaining_entropy
 from borel.errors import InvalidInput, NotYet
 from borel.figures.levels import full_support_prior, ldp
 from borel.probability.alphabets import Finite
