@@ -630,7 +630,10 @@ def test_events_of_a_continuous_secret():
     assert bl.discloses(joint.mechanism, event).holds is False
     with pytest.raises(bl.NotYet):
         bl.min_entropy(joint, {0.5})
-    assert bl.min_entropy(joint).lower == INF
+    assert bl.min_entropy(joint).lower == bl.remaining_entropy(joint).lower == INF
+    assert bl.remaining_entropy(joint, None, 0.5).lower == INF
+    wide = bl.mechanisms.gaussian(sigma=1.0, secret=bl.Reals())
+    assert bl.discloses(wide).holds is False and bl.discloses(wide, event).holds is None
     assert bl.min_entropy(joint, lambda x: x > 2).upper < 1e-12, "an event of probability 0"
 
 

@@ -411,7 +411,7 @@ def by_leakage(joint: Joint, U: Any, y: Any = None) -> Bound:
     if not used:
         return Bound.undecided(reason="min-entropy, PML and PMC are estimates here")
     about = notes_of(used)
-    if about["status"] != "statistical" and (low == 0 or high == math.inf):
+    if about["status"] != "statistical" and (low == 0 or low < high == math.inf):
         about["status"] = "undecided"
     if about["status"] == "undecided":
         about["reason"] = "only H(U) - PML, PMC and H(U) bound what is left on these alphabets"
@@ -426,10 +426,11 @@ def _ends_by_leakage(joint: Joint, U: Any, y: Any) -> tuple[float, float, list[B
     if before.status == "estimate" or not proved:
         return 0.0, math.inf, []
     low, high = 0.0, before.upper
-    # an infinite entropy says nothing of what is left: the law has a density
-    if before.lower < math.inf and line.status != "estimate" and line.upper < math.inf:
+    if before.lower == math.inf:  # posteriors have densities with respect to the prior
+        return math.inf, math.inf, [before]
+    if line.status != "estimate" and line.upper < math.inf:
         low = max(low, math.nextafter(before.lower - line.upper, -math.inf))
-    if before.lower < math.inf and cost.status != "estimate" and cost.upper < math.inf:
+    if cost.status != "estimate" and cost.upper < math.inf:
         low = max(low, left_by_cost(before.lower, cost.upper))
     if y is not None:
         settled = cost.status != "estimate"

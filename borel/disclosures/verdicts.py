@@ -36,6 +36,7 @@ CAPACITY = "Theorem 3.7: the leakage capacity is finite"
 UNBOUNDED = "outcomes whose odds for the value grow without bound"
 BOUNDED = "the odds for every value are bounded"
 CONSTANT = "it is constant"
+NO_POINT = "no value has positive probability, before the release or after it"
 
 
 class Decision(NamedTuple):
@@ -198,15 +199,17 @@ def _two_laws(joint: Joint, labels: list, others: np.ndarray) -> Joint:
 
 
 def _on_a_line(joint: Joint, U: Any) -> Decision:
+    try:
+        entropy = min_entropy(joint.prior, U)
+    except NotYet as error:
+        return Decision(None, str(error))
+    if entropy.proved and entropy.lower == math.inf:
+        return Decision(False, NO_POINT, figure=entropy)
     capacity = ldp(joint)
     if not (capacity.proved and capacity.upper < math.inf):
         return Decision(
             None, f"for secrets on {joint.secret!r} only finite leakage capacity settles it"
         )
-    try:
-        entropy = min_entropy(joint.prior, U)
-    except NotYet as error:
-        return Decision(None, str(error))
     if entropy.proved and entropy.lower > 0:
         return Decision(False, CAPACITY, figure=capacity)
     return Decision(None, f"whether the attribute is constant is not settled: {entropy}")
