@@ -89,7 +89,9 @@ def disclosure(joint: Joint, attributes: Mapping[str, Any]) -> xr.Dataset:
     -----
     The verdict is Definition 3.3, for the adversaries with a prior of the same support: by the
     supports of the posteriors where outcomes are finite, by Theorem 3.5 if the min-entropy is above
-    the largest PML, by Theorem 3.7 if the leakage capacity is finite.
+    the largest PML, by Theorem 3.7 if the leakage capacity is finite. Of a secret that is not
+    finite, Theorem 3.5 speaks of the priors with a density that is bounded, from above and away
+    from 0, with respect to this one.
 
     References
     ----------
