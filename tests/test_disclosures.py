@@ -624,6 +624,25 @@ def test_a_secret_that_is_ruled_out_is_not_disclosed():
     assert bl.discloses(three, {1}).holds is True, "whether it is the second: no, as y -> 0"
 
 
+def test_densities_with_supports_of_their_own():
+    """Uniform on [x, x + 3/2]: some outcomes leave one secret, none leaves 0 and 1 but not 2."""
+    box = bl.Mechanism(
+        lambda y, x: np.where((y >= x) & (y <= x + 1.5), 1 / 1.5, 0.0),
+        secret=bl.Finite(3),
+        outcome=bl.Interval(0, 4),
+        breaks=(0, 1, 1.5, 2, 2.5, 3, 3.5),
+    )
+    assert all(bl.discloses(box, U).holds is True for U in ({0}, {1}, {0, 2}, None))
+    joint = bl.pmf([F(1, 3)] * 3) * box
+    for y, secret, first in ((0.5, 1, 1), (1.2, 2, 2), (1.7, 1, 1), (2.2, 2, 1)):
+        for found, left_over in (
+            (bl.remaining_entropy(joint, None, y), secret),
+            (bl.remaining_entropy(joint, {0}, y), first),
+        ):
+            assert found.proved and found.width < 1e-12
+            assert o.between(found.lower, lambda n=left_over: o.log(F(n)), found.upper)
+
+
 def test_events_of_a_continuous_secret():
     """P(X > 1/4 | y) for a uniform secret and Laplace noise, in closed form."""
     on = bl.Interval(0, 1)
@@ -777,6 +796,14 @@ def test_min_entropy_of_counts_and_atoms():
     assert exact(bl.min_entropy(mixed), F(1, 2))
 
 
+NORMAL = bl.normal() * bl.mechanisms.gaussian(sigma=1.0, secret=bl.Reals())
+
+
+def posterior_priors():
+    draws = bl.models.dirichlet_posterior([3, 7], draws=10, random_seed=1)
+    return bl.priors.from_posterior(draws, lambda draw: bl.pmf(draw["p"]))
+
+
 # -- what is refused -------------------------------------------------------------------------------
 
 
@@ -792,6 +819,12 @@ def test_min_entropy_of_counts_and_atoms():
         (lambda j: bl.attribute(j.prior, {0}), "a joint"),
         (lambda j: bl.discloses(j, {0}), "a mechanism"),
         (lambda j: bl.min_entropy([1, 2]), "from_counts"),
+        (lambda j: bl.min_entropy(posterior_priors()), "a posterior over priors"),
+        (lambda j: bl.remaining_entropy(posterior_priors() * j.mechanism), "a posterior over"),
+        (lambda j: bl.remaining_entropy(j, None, [0, 1]), "one outcome"),
+        (lambda j: bl.remaining_entropy(NORMAL, lambda x: x > 0, np.zeros(2)), "one outcome"),
+        (lambda j: bl.remaining_entropy(NORMAL, lambda x: x > 0, math.nan), "y: expected a point"),
+        (lambda j: bl.remaining_entropy(NORMAL, bl.mechanisms.laplace(b=1.0)), "few values"),
         (lambda j: bl.disclosure(j, [None]), "{name: attribute"),
         (lambda j: bl.table({"a": [1, None]}, ["a"]), "missing"),
         (lambda j: bl.table({"a": [1]}, ["b"]), "'b'"),

@@ -78,6 +78,10 @@ def min_entropy(prior: Any, U: Any = None) -> Bound:
         prior = prior_of(joint)
     if isinstance(prior, PriorSet):
         return _least_entropy(prior, U, what)
+    if getattr(prior, "over", "") == "draws":
+        raise NotYet(
+            what, missing="a posterior over priors", instead="one prior, or a set of priors."
+        )
     if not isinstance(prior, Measure):
         raise InvalidInput(
             what,

@@ -34,14 +34,14 @@ from borel.disclosures.entropies import (
 )
 from borel.engine.finite.law_engine import OUTSIDE
 from borel.engine.problem.kernel_normalisation import statement
-from borel.errors import NotYet
+from borel.errors import InvalidInput, NotYet
 from borel.figures.dispatch import require_joint
 from borel.figures.leakage import information_density, pmc, pml
 from borel.numerics.balls.arithmetic import ball, rational_ends
 from borel.numerics.intervals.rounding import log_fraction
 from borel.priors.sets import PriorSet
 from borel.probability.alphabets import Finite, Mixed
-from borel.probability.arrays import carried
+from borel.probability.arrays import carried, shown
 from borel.probability.bound import Bound
 from borel.probability.density import probe
 from borel.probability.joint import Joint
@@ -112,6 +112,10 @@ def remaining_entropy(joint: Joint, U: Any = None, y: Any = None) -> Bound:
     what = "bl.remaining_entropy"
     require_joint(joint, "remaining_entropy")
     joint, U = about_entry(joint, U)
+    if np.ndim(y) and not isinstance(y, tuple):
+        raise InvalidInput(
+            what, expected="y=<one outcome>", got=shown(y), mend="ask for one y at a time."
+        )
     if joint.prior.over == "draws":
         raise NotYet(
             what, missing="a posterior over priors", instead="one prior, or a set of priors."
