@@ -15,7 +15,7 @@ import borel as bl
 from borel import guarantees as g
 from borel.disclosures.attributes import mixtures
 from borel.disclosures.summaries import disclosure_rows
-from borel.disclosures.verdicts import BOUNDED, CAPACITY, SUPPORT, UNBOUNDED
+from borel.disclosures.verdicts import BOUNDED, CAPACITY, SUPPORT, UNBOUNDED, Decision
 
 INF = math.inf
 
@@ -754,12 +754,32 @@ def test_weights_that_are_no_floats_are_covered():
     rare = np.array([F(1, 2**60), 1 - F(1, 2**60), F(0)], dtype=object)
     with pytest.raises(bl.NotYet):
         mixtures(joint, [0, 1, 2], [(rare, rare), (third, third)])
+
+
+@pytest.mark.parametrize("clipped", [True, False])
+def test_over_all_outcomes_the_enclosure_of_two_secrets_is_tight(clipped):
+    """Beyond both secrets the odds of Laplace noise are constant: e^-1 and e times the prior's."""
+    mech = bl.mechanisms.laplace(b=1.0, secret=bl.Finite(2))
+    joint = bl.pmf([F(1, 3), F(2, 3)]) * (mech.clip(-1, 2) if clipped else mech)
     found = bl.remaining_entropy(joint, {0})
     with mp.workdps(30):
-        truth = by_mass(1, mp.exp(-1) + mp.exp(-2))
-        ends = by_mass(mp.exp(-2), mp.exp(-1) + 1)
-        assert found.lower <= min(truth, ends) <= found.upper
-    assert found.status == "certified" and found.lower > 0
+        truth = min(by_mass(1, 2 * mp.exp(-1)), by_mass(mp.exp(-1), 2))
+        assert found.lower <= truth <= found.upper
+    assert found.status == "certified" and found.width < 1e-7
+    assert found.witness == {"u": 1}
+
+
+def test_an_undecided_figure_has_no_ends_from_a_sample():
+    sampled = bl.Bound.statistical(0.0, 0.5, confidence=0.9)
+    for left_over, ends in (
+        (sampled, (0.0, INF)),
+        (bl.Bound.estimate(0.25, 0.1), (0.0, INF)),
+        (bl.Bound.certified(0.0, 0.5), (0.0, 0.5)),
+    ):
+        found = Decision(None, "why").settled(left_over)
+        assert (found.status, (found.lower, found.upper)) == ("undecided", ends)
+    assert Decision(False, "why").settled(sampled) is sampled
+    assert Decision(True, "why").settled(sampled).status == "exact"
 
 
 def test_an_atom_of_mass_0_and_a_point_of_mass_1():
