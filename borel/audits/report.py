@@ -307,9 +307,13 @@ def _over_set(audit: AuditFigures, measures: list[Row]) -> list[SetRow]:
 def _disclosure(audit: AuditFigures, row: Row) -> Disclosure:
     """Return what is said of an attribute."""
     context = json.loads(audit.tree[row.name].attrs.get("context", "{}"))
-    before, line = (_shown(audit.get(f"{row.name}/{what}")) for what in ("entropy", "line"))
+    entropy, line = (audit.get(f"{row.name}/{what}") for what in ("entropy", "line"))
+    before = "-" if entropy is None else printed(entropy)
+    if entropy is not None and entropy.status != row.status:
+        before += f" ({entropy.status})"
+    left = "-" if row.bound is None else printed(row.bound)
     name, by = context.get("attribute", row.label), context.get("by", "")
-    return Disclosure(name, row.sentence, row.status, by, before, line, row.rounded)
+    return Disclosure(name, row.sentence, row.status, by, before, _shown(line), left)
 
 
 def _shown(bound: Bound | None) -> str:
