@@ -25,6 +25,14 @@ from .databases.iid import entry as entry
 from .databases.iid import iid as iid
 from .databases.neighbours import differential_privacy as differential_privacy
 from .databases.neighbours import free_lunch_privacy as free_lunch_privacy
+from .disclosures.attributes import attribute as attribute
+from .disclosures.columns import table as table
+from .disclosures.constructions import cheapest_disclosure as cheapest_disclosure
+from .disclosures.constructions import smaller_disclosure as smaller_disclosure
+from .disclosures.entropies import min_entropy as min_entropy
+from .disclosures.remaining_entropies import remaining_entropy as remaining_entropy
+from .disclosures.summaries import disclosure as disclosure
+from .disclosures.verdicts import discloses as discloses
 from .errors import BorelError as BorelError
 from .errors import InvalidInput as InvalidInput
 from .errors import NotYet as NotYet

@@ -65,6 +65,7 @@ OF_JOINTS = {
     "pointwise_maximal_guesswork_leakage": (
         lambda joint: bl.pointwise_maximal_guesswork_leakage(joint)(0)
     ),
+    "remaining_entropy": lambda joint: bl.remaining_entropy(joint, {1}),
     "envelope": lambda joint: bl.envelope(joint)(DELTA),
     "envelope_delta": lambda joint: bl.envelope(joint).delta(0.1),
     "binary_envelope": lambda joint: bl.binary_envelope(joint)(F(1, 4)),
@@ -77,6 +78,7 @@ OF_JOINTS = {
 }
 OTHER = bl.pmf([F(1, 2), F(1, 2)])
 OF_OTHERS = {
+    "min_entropy": lambda: bl.min_entropy(PRIOR),
     "leakage_capacity": lambda: bl.leakage_capacity(MECH),
     "hockey_stick": lambda: bl.hockey_stick(PRIOR, OTHER, 0.1),
     "renyi": lambda: bl.renyi(PRIOR, OTHER, 2),
@@ -120,6 +122,13 @@ def test_the_definition_and_the_source_are_those_of_the_docstring(name):
     in_words = name == "lip"  # "the essential supremum of |i(x;y)|"
     assert squeezed(one.definition) in squeezed(text) or in_words
     assert ("References\n---" in text) == bool(one.source)
+    assert squeezed(one.source) in squeezed(text)
+
+
+@pytest.mark.parametrize("name", ["min_entropy", "remaining_entropy"])
+def test_so_are_those_of_figures_of_attributes(name):
+    one, text = FIGURES[name], getdoc(getattr(bl, name)) or ""
+    assert squeezed(one.definition) in squeezed(text)
     assert squeezed(one.source) in squeezed(text)
 
 

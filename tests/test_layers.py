@@ -27,6 +27,7 @@ engine.certificates
 figures envelope_bounds
 priors
 databases guarantees adversaries
+disclosures
 audits.plots audits
 names claims models testing cli
 """.split()

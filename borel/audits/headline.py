@@ -15,7 +15,7 @@ import numpy as np
 
 from borel.audits.sampling import SAMPLING
 from borel.audits.serialisation import from_plain
-from borel.audits.table import qualified, sentence, short
+from borel.audits.table import label_in_words, qualified, sentence, short
 from borel.engine.figures import LEAKAGES, MeasureWords, in_reports
 from borel.probability.alphabets import in_words
 
@@ -116,6 +116,28 @@ def verdicts(audit: AuditFigures, guarantees: list[Row]) -> list[VerdictText]:
     return [verdict(row, _context(audit, row.name)) for row in guarantees]
 
 
+def disclosed(audit: AuditFigures, attributes: list[Row]) -> list[VerdictText]:
+    """Return which attributes are disclosed, in one sentence; nothing where none was asked for."""
+    groups: dict[str, list[str]] = {}
+    for row in attributes:
+        context = _context(audit, row.name)
+        said = context.get("verdict", "undecided").replace("undecided", "not decided")
+        if row.status == "conditional":
+            said += ", if the assumptions listed hold"
+        if row.bound is not None and row.bound.confidence is not None:
+            said += f", with confidence {100 * row.bound.confidence:g} %"
+        name = f"“{in_words(context['attribute'])}”" if context else row.label
+        groups.setdefault(said, []).append(name)
+    if not groups:
+        return []
+    order = sorted(groups, key=lambda said: ("not" in said, "not decided" in said))
+    text = " ".join(f"{said[0].upper()}{said[1:]}: {', '.join(groups[said])}." for said in order)
+    answer = "holds"
+    if any(not said.startswith("not disclosed") for said in groups):
+        answer = "does not hold" if order[0].startswith("disclosed") else "is not decided"
+    return [VerdictText(answer, text, "Disclosed: some outcome leaves no doubt about it.", "")]
+
+
 def in_a_sentence(audit: AuditFigures) -> str:
     """Return the supremum of PML in words that need no other; empty if the audit has none."""
     if (bound := audit.get("pml")) is None:
@@ -171,14 +193,14 @@ def places(audit: AuditFigures) -> list[Place]:
 def _place(audit: AuditFigures, kind: str) -> Place | None:
     bound, label, context = audit[kind], in_reports()[kind].label, _context(audit, kind)
     if (worst := context.get("worst")) is not None:  # of one draw of the prior
-        y, x = (_label(from_plain(worst[name])) for name in ("y", "x"))
+        y, x = (label_in_words(from_plain(worst[name])) for name in ("y", "x"))
         draw = f"the posterior draw nearest to the {100 * context['quantile']:g} % quantile"
         text = f"Under {draw}, {label} is largest at the outcome {y}, about the secret {x}."
         return Place(label, y, x, text)
     witness = bound.witness or {}
     if "y" not in witness:
         return _plateau(audit, kind)
-    y, x = _label(witness["y"]), _label(witness["x"]) if "x" in witness else "-"
+    y, x = label_in_words(witness["y"]), label_in_words(witness["x"]) if "x" in witness else "-"
     if "x" not in witness or bound.status == "undecided" or bound.upper == math.inf:
         how = "found by an estimate" if bound.status == "estimate" else "found"
         return Place(label, y, x, f"The largest {label} {how} is at the outcome {y}.")
@@ -208,21 +230,12 @@ def _plateau(audit: AuditFigures, kind: str) -> Place | None:
             first -= 1
         while last < len(values) - 1 and values[last + 1] >= level:
             last += 1
-    outcome = _label(y[best])
+    outcome = label_in_words(y[best])
     if first < last:
-        outcome = f"{_label(y[first])} to {_label(y[last])}"
+        outcome = f"{label_in_words(y[first])} to {label_in_words(y[last])}"
     label = in_reports()[kind].label
     text = (
         f"Of the outcomes drawn below, the posterior median of {label} is largest at {outcome}: "
         f"about {short(float(values[best]), 'nearest')} nats, an estimate."
     )
     return Place(label, outcome, "-", text)
-
-
-def _label(value: Any) -> str:
-    """Return a label as text: words in quotes, a number with a fraction to 4 digits."""
-    if isinstance(value, str):
-        return f"“{in_words(value)}”"
-    if isinstance(value, (float, np.floating)):
-        return short(float(value), "nearest")
-    return in_words(value)

@@ -15,7 +15,9 @@ from borel.audits.plots.envelope_curves import envelope_curve
 from borel.audits.serialisation import to_plain
 from borel.audits.set_audit import OVER, beside, is_set
 from borel.audits.store import pack, pack_random
+from borel.audits.study import node_of
 from borel.audits.table import ONE_DRAW, at_level, short
+from borel.disclosures.summaries import disclosure_rows
 from borel.engine.figures import DELTA, FIGURES, LEAKAGES, in_reports
 from borel.errors import BorelError, NotYet
 from borel.figures.averages import tail_leakage
@@ -85,6 +87,8 @@ def units(study: Study, joint: Joint, packed: Callable[..., xr.Dataset] = pack) 
     }
     for name in study.report:
         yield _figure(name, special.get(name) or _measure(name), joint, packed)
+    for attribute in study.attributes:
+        yield _disclosed(attribute, study.attributes[attribute], joint, packed)
     for guarantee in study.guarantees:
         yield _guarantee(guarantee, joint, packed)
     for kind, variable in variables.items():
@@ -249,6 +253,29 @@ def _guarantee(guarantee: Any, joint: Joint, packed: Callable[..., xr.Dataset]) 
         return {name: packed(verdict.bound, **_row(label, title, **about))}
 
     return _guard(name, compute, label)
+
+
+def _disclosed(label: str, attribute: Any, joint: Joint, packed: Callable[..., xr.Dataset]) -> Unit:
+    """Make the unit of an attribute: the verdict, what is left of it, and its min-entropy."""
+    name, row = node_of(label), f"attribute “{label}”"
+
+    def compute() -> Nodes:
+        (found,) = disclosure_rows(joint, {label: attribute})
+        about = {
+            "attribute": label,
+            "verdict": found.verdict,
+            "by": found.by,
+            "told": {key: to_plain(value) for key, value in found.witness.items()},
+            "before": 1 / float(found.entropy.ratio.lower),
+        }
+        over = {key: value for key, value in _over(joint).items() if key != "under"}
+        return {
+            name: packed(found.remaining, **_row(row, "attribute", **about, **over)),
+            f"{name}/entropy": packed(found.entropy),
+            f"{name}/line": packed(found.line),
+        }
+
+    return _guard(name, compute, row)
 
 
 def _asked(guarantee: Any) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from borel.audits.headline import ceiling, in_a_sentence, places, verdicts
+from borel.audits.headline import ceiling, disclosed, in_a_sentence, places, verdicts
 from borel.audits.items import ENVELOPE_LEVELS
 from borel.audits.plots.envelope_plots import draw_envelope
 from borel.audits.plots.posterior_curves import alpha_curve
@@ -92,6 +92,27 @@ class SetRow:
 
 
 @dataclass(frozen=True)
+class Disclosure:
+    """An attribute, the verdict on it in words, and by what; its entropies as text.
+
+    Attributes
+    ----------
+    name, verdict, status, by : str
+        What it is called, whether it is disclosed, with which status, and what says so.
+    before, line, left : str
+        Its min-entropy, the largest PML, and the least min-entropy after an outcome.
+    """
+
+    name: str
+    verdict: str
+    status: str
+    by: str
+    before: str
+    line: str
+    left: str
+
+
+@dataclass(frozen=True)
 class Sampled:
     """How a prior was learnt: facts (name, text), and lines (variable, R-hat, bulk, tail ESS)."""
 
@@ -145,8 +166,9 @@ def render(audit: AuditFigures) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     found = rows(audit)
-    measures = [row for row in found if not row.name.startswith("guarantees/")]
-    guarantees = [row for row in found if row not in measures]
+    guarantees = [row for row in found if row.name.startswith("guarantees/")]
+    attributes = [row for row in found if row.name.startswith("disclosure/")]
+    measures = [row for row in found if row not in guarantees and row not in attributes]
     statuses = {row.status for row in found} | {b.status for b in audit.values()}
     environment.filters |= {"printed": printed, "in_bits": in_bits}
     return environment.from_string(source).render(
@@ -154,7 +176,8 @@ def render(audit: AuditFigures) -> str:
         complete=audit.complete,
         measures=measures,
         guarantees=guarantees,
-        verdicts=verdicts(audit, guarantees),
+        disclosures=[_disclosure(audit, row) for row in attributes],
+        verdicts=[*verdicts(audit, guarantees), *disclosed(audit, attributes)],
         in_a_sentence=in_a_sentence(audit),
         places=places(audit),
         ceiling=ceiling(audit),
@@ -279,6 +302,18 @@ def _over_set(audit: AuditFigures, measures: list[Row]) -> list[SetRow]:
         where = worst_case(row.bound)
         found.append(SetRow(row.label, row.rounded, row.status, *where, nominal, cost))
     return found
+
+
+def _disclosure(audit: AuditFigures, row: Row) -> Disclosure:
+    """Return what is said of an attribute."""
+    context = json.loads(audit.tree[row.name].attrs.get("context", "{}"))
+    entropy, line = (audit.get(f"{row.name}/{what}") for what in ("entropy", "line"))
+    before = "-" if entropy is None else printed(entropy)
+    if entropy is not None and entropy.status != row.status:
+        before += f" ({entropy.status})"
+    left = "-" if row.bound is None else printed(row.bound)
+    name, by = context.get("attribute", row.label), context.get("by", "")
+    return Disclosure(name, row.sentence, row.status, by, before, _shown(line), left)
 
 
 def _shown(bound: Bound | None) -> str:

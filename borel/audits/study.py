@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import threading
 import traceback
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,6 +61,10 @@ class Study:
         maximal_cost_leakage, tail_leakage, maximal_guesswork_leakage, min_entropy_leakage,
         total_variation, envelope``; the last, the PML envelope, adds a section: what leaks with
         probability delta after any post-processing, at a few levels, and a plot.
+    attributes : mapping
+        Names, each with an attribute of the secret as for `borel.attribute`: an event, a function,
+        the name of a column; None for the secret itself. The report says which the release
+        discloses, and what is left of each.
     guarantees : sequence
         What is to be checked: ``bl.guarantees.PML(0.5)``, ...; under a posterior, the posterior
         probability that each holds.
@@ -98,6 +104,7 @@ class Study:
     prior: Any
     build: Callable[[Any], Any] | None = None
     report: Sequence[str] = REPORT
+    attributes: Mapping[str, Any] = field(default_factory=dict)
     guarantees: Sequence[Any] = ()
     seed: int = 0
     options: dict[str, Any] = field(default_factory=dict)
@@ -121,6 +128,7 @@ class Study:
         self._check_prior()
         object.__setattr__(self, "report", self._checked_report())
         object.__setattr__(self, "guarantees", self._checked_guarantees())
+        self._check_attributes()
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise InvalidInput("Study", expected="seed=<an integer >= 0>", got=repr(self.seed))
         if "seed" in self.options:
@@ -195,6 +203,22 @@ class Study:
                 )
         return tuple(asked)
 
+    def _check_attributes(self) -> None:
+        found = self.attributes
+        if not isinstance(found, Mapping) or not all(isinstance(n, str) and n for n in found):
+            raise InvalidInput(
+                "Study",
+                expected="attributes={name: attribute, ...}",
+                got=repr(found),
+                mend='write attributes={"the secret": None}; attributes are those of bl.attribute.',
+            )
+        if len({node_of(name) for name in found}) < len(found):
+            raise InvalidInput(
+                "Study",
+                expected="names of attributes that differ in their letters and digits",
+                got=repr(list(found)),
+            )
+
     @property
     def sampled(self) -> bool:
         """Whether the prior is a function that samples."""
@@ -265,6 +289,17 @@ class Study:
         from html import escape
 
         return f"<div><code>{escape(repr(self))}</code><br><i>next: bl.audit(study)</i></div>"
+
+
+def node_of(attribute: str) -> str:
+    """Return the name under which an audit keeps what is said of an attribute.
+
+    Examples
+    --------
+    >>> node_of("smokes (ever)")
+    'disclosure/smokes-ever'
+    """
+    return "disclosure/" + re.sub(r"[^\w.]+", "-", attribute).strip("-")
 
 
 def _name(function: Any) -> str:

@@ -24,6 +24,7 @@ PARTS = {
     "mechanism": "the mechanism (its matrix or graph, and its alphabets)",
     "prior": "the prior",
     "draws": "the posterior draws",
+    "attributes": "the attributes",
     "options": "the options or the seed",
     "certificates": "whether certificates are made",
     "version": "the version of borel or of Python",
@@ -58,6 +59,7 @@ def study_key(
         "mechanism": _mechanism(study.mechanism),
         "prior": prior_key(study),
         "draws": "" if draws is None else _dataset(draws["posterior"].to_dataset()),
+        **({"attributes": _attributes(study)} if study.attributes else {}),
         "options": digest(repr(settings.current())),
         **({"certificates": "made where a rule exists"} if certificates else {}),
         "version": f"borel {__version__}, Python {platform.python_version()}",
@@ -72,6 +74,20 @@ def prior_key(study: Study) -> str:
     if posterior is not None:
         return digest(_dataset(posterior), function_key(study.prior.build))
     return _prior_data(study.prior)
+
+
+def _attributes(study: Study) -> str:
+    from borel.probability.mechanism import Mechanism
+
+    parts = []
+    for name, attribute in study.attributes.items():
+        if isinstance(attribute, Mechanism):
+            parts.append((name, _mechanism(attribute)))
+        elif callable(attribute):
+            parts.append((name, function_key(attribute)))
+        else:
+            parts.append((name, _visible(attribute, frozenset())))
+    return digest(*parts)
 
 
 def changed(old: dict[str, str], new: dict[str, str]) -> list[str]:

@@ -13,7 +13,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from borel.audits.serialisation import from_plain
 from borel.engine.figures import in_reports
+from borel.probability.alphabets import in_words
 from borel.probability.bound import Bound
 
 if TYPE_CHECKING:
@@ -208,7 +212,8 @@ def sentence(
     context : dict, optional
         ``quantile``: it is that quantile over a posterior of priors; ``under``: what the sentence
         starts with, such as the fixed prior it was computed under; ``guarantee`` and ``holds``: it
-        decides that guarantee; ``probability_of``: it is the posterior probability of that one;
+        decides that guarantee; ``verdict``: it is what is left of an attribute, and that is the
+        verdict; ``probability_of``: it is the posterior probability of that one;
         ``over="set"``: it is a supremum over a set of priors; ``confidence``: over what a
         confidence is, ``"draws"`` if it is not said.
     words : MeasureWords, optional
@@ -223,6 +228,8 @@ def sentence(
     context = context or {}
     if bound.status == "undecided":
         return _undecided(bound)
+    if "verdict" in context:
+        return _disclosed(bound, context)
     if "probability_of" in context:
         return _probability(bound, context["probability_of"])
     source = context.get("confidence", "draws")
@@ -286,6 +293,26 @@ def _undecided(bound: Bound) -> str:
     if bound.units == "nats" and bound.lower > 0:
         known = f" What is known: {short(bound.lower, 'down')} nats or more."
     return f"Not decided: {reason}.{known}"
+
+
+def _disclosed(bound: Bound, context: dict[str, Any]) -> str:
+    """Say whether an attribute is disclosed, and how well it is guessed."""
+    told = {key: label_in_words(from_plain(value)) for key, value in context["told"].items()}
+    if context["verdict"] == "disclosed":
+        if not told:
+            body = "it is the same whatever the secret"
+        elif "y" in told:
+            body = f"the outcome {told['y']} leaves no doubt that it is {told['u']}"
+        else:
+            body = f"some outcomes leave as little doubt as one likes that it is {told['u']}"
+        return qualified(bound, f"disclosed: {body}", context.get("confidence", "draws"))
+    if not 0 < bound.lower < math.inf:
+        return qualified(bound, f"not disclosed: {context['by']}")
+    prior = "whatever the prior of the set, " if context.get("over") == "set" else ""
+    best = short(1 / float(bound.ratio.lower), "up")
+    body = f"not disclosed: {prior}after no outcome is the best guess of it right with probability"
+    body += f" above {best} (before: {short(context['before'], 'up')})"
+    return qualified(bound, body, context.get("confidence", "draws"))
 
 
 def _verdict(bound: Bound, guarantee: str, holds: str, source: str) -> str:
@@ -362,6 +389,15 @@ def short(value: float | Fraction | Decimal, rounding: str, place: int | None = 
     shown = _WIDE.divide(exact, unit).to_integral_value(_ROUNDING[rounding]) * unit
     plain = shown == 0 or Decimal("1e-4") <= abs(shown) < 10**6
     return f"{shown.normalize():f}" if plain else f"{shown.normalize():e}"
+
+
+def label_in_words(value: Any) -> str:
+    """Return a label as text: words in quotes, a number with a fraction to 4 digits."""
+    if isinstance(value, str):
+        return f"“{in_words(value)}”"
+    if isinstance(value, (float, np.floating)):
+        return short(float(value), "nearest")
+    return in_words(value)
 
 
 def _percent(share: float) -> str:

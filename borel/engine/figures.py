@@ -127,6 +127,7 @@ class Figure:
 
 
 _PML, _PMC = '"Pointwise Maximal Leakage"', '"Information Density Bounds for Privacy"'
+_DISCLOSURE = '"Rethinking Disclosure Prevention with Pointwise Maximal Leakage"'
 _ENVELOPES = '"Information Leakage Envelopes"'
 _EXCESS = (
     r"\delta^*(\varepsilon) = \max_{x, x'} \sup_E "
@@ -507,6 +508,22 @@ _TABLE = (
         over=(ONE, DRAWS, SET),
         module="worst_cases",
         question=("sup", "pmc"),
+    ),
+    # -- attributes of the secret -----------------------------------------------------------------
+    Figure(
+        name="min_entropy",
+        title="min-entropy",
+        definition=r"H_\infty(P_U) = -\log \max_u P_U(u)",
+        source=f"{_DISCLOSURE}, Definition 2.1",
+        of="law of the secret",
+        over=(),
+    ),
+    Figure(
+        name="remaining_entropy",
+        title="least min-entropy that is left after an outcome",
+        definition=r"\inf_y H_\infty(P_{U|Y=y})",
+        source=f"{_DISCLOSURE}, Definition 3.3, equations (A.2) and (A.3)",
+        over=(ONE, SET),
     ),
     # -- envelopes --------------------------------------------------------------------------------
     Figure(

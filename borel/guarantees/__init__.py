@@ -7,6 +7,7 @@ those of two releases, and `post_processed` says what is left after post-process
 from borel.guarantees.base import Guarantee
 from borel.guarantees.calculus import implied, theorems
 from borel.guarantees.composition import SlicedEML, compose, prior_is_not_posterior
+from borel.guarantees.disclosure_prevention import DisclosurePrevention
 from borel.guarantees.dp import ApproximateDP, ProbabilisticDP
 from borel.guarantees.implied_guarantees import Implication, Implied, plot_implications
 from borel.guarantees.informations import (
@@ -48,6 +49,7 @@ __all__ = [
     "ApproximateDP",
     "AveragePML",
     "Closedness",
+    "DisclosurePrevention",
     "FInformation",
     "Guarantee",
     "Implication",

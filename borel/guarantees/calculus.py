@@ -43,9 +43,16 @@ def theorems(*, sharpened: bool = True) -> tuple[Theorem, ...]:
     >>> [t.name for t in theorems() if t.name.endswith("Theorem 6(ii)")]
     ['PMC paper, Theorem 6(ii)']
     """
-    from borel.guarantees import theorems_here, theorems_pmc, theorems_pml, theorems_tail
+    from borel.guarantees import (
+        disclosure_prevention,
+        theorems_here,
+        theorems_pmc,
+        theorems_pml,
+        theorems_tail,
+    )
 
-    stated = (*theorems_pmc.THEOREMS, *theorems_pml.THEOREMS)
+    papers = (theorems_pmc, theorems_pml, disclosure_prevention)
+    stated = tuple(theorem for paper in papers for theorem in paper.THEOREMS)
     every = (*stated, *theorems_here.THEOREMS, *theorems_tail.THEOREMS)
     return every if sharpened else tuple(t for t in every if t.origin == "paper")
 

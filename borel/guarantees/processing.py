@@ -11,6 +11,7 @@ from borel.errors import InvalidInput
 from borel.guarantees import extremal_examples as ex
 from borel.guarantees.base import Guarantee
 from borel.guarantees.calculus import closure, implied, theorems
+from borel.guarantees.disclosure_prevention import DisclosurePrevention
 from borel.guarantees.dp import ApproximateDP, ProbabilisticDP
 from borel.guarantees.extremal_examples import Counterexample
 from borel.guarantees.facts import Facts
@@ -155,6 +156,13 @@ CLOSEDNESS = [
         Closedness(kind, way, True, True, "f(z|x) is a mean of f(z|y), and of ratios")
         for kind in (LDP, UniversalPML, UniversalPMC)
         for way in WAYS
+    ),
+    *(
+        Closedness(DisclosurePrevention, way, True, True, why)
+        for way, why in (
+            ("post", "z leaves every secret that some y leaves"),
+            ("pre", "an attribute of a function of the secret is one of the secret"),
+        )
     ),
     Closedness(ApproximateDP, "post", True, True, f"{_ENVELOPES}, after (1)"),
     Closedness(ApproximateDP, "pre", True, True, "P(E|u) is a mean of P(E|x)"),

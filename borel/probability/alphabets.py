@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 from collections import Counter
@@ -26,10 +27,13 @@ class Alphabet:
         ``"finite"``, ``"countable"``, ``"continuous"`` or ``"mixed"``: what the base measure is.
     factors : tuple of Alphabet
         The factors of a product; a single alphabet is its own only factor.
+    columns : tuple of str
+        The names of the factors, where they are columns of a table: a note, as names are.
     """
 
     __array_ufunc__ = None
     kind: str = ""
+    columns: tuple[str, ...] = ()
     # of finite alphabets only
     labels: tuple
     size: int
@@ -48,6 +52,12 @@ class Alphabet:
     def dim(self) -> int:
         """Number of factors: a point of a product is a tuple of that many."""
         return len(self.factors)
+
+    def named(self, columns: tuple[str, ...]) -> Alphabet:
+        """Return the same alphabet with names of its factors."""
+        out = copy.copy(self)
+        object.__setattr__(out, "columns", columns)
+        return out
 
     @property
     def numeric(self) -> bool:

@@ -20,6 +20,20 @@ def masses(p, K):
     return [(y, m) for y, m in enumerate(o.marginal(p, K)) if m > 0]
 
 
+def disclosure(p, K):
+    """e^epsilon of disclosure prevention: of all U that an outcome gives away the largest 1/max P.
+
+    U is u on the secrets that y leaves; elsewhere it is spread evenly over k values, u among them.
+    """
+    worst = F(1)
+    for y, _ in masses(p, K):
+        left = sum((p[x] for x in o.support(p) if K[x][y] > 0), F(0))
+        for k in (1, 2, 10**6, math.ceil(2 / left)):
+            others = (1 - left) / k  # of each value but u, where u is left out
+            worst = max(worst, 1 / max(left, others))
+    return worst
+
+
 def ldi(p, K):
     """e^LDI."""
     worst = F(1)
@@ -158,6 +172,7 @@ def level(kind, p, K, delta=F(0), f="chi_square"):
         "LDP": lambda: o.ldp(p, K),
         "UniversalPML": lambda: o.ldp(p, K),
         "UniversalPMC": lambda: o.ldp(p, K),
+        "DisclosurePrevention": lambda: disclosure(p, K),
         "LIP": lambda: max(o.sup("pmc", p, K), o.sup("pml", p, K)),
         "LDI": lambda: ldi(p, K),
         "EML": lambda: eml(p, K, F(delta)),

@@ -19,7 +19,7 @@ from borel.guarantees import extremal_examples
 
 KINDS = [
     *(g.PML, g.PMC, g.LDP, g.LIP, g.LDI, g.EML, g.AveragePML, g.TailLeakage),
-    *(g.UniversalPML, g.UniversalPMC),
+    *(g.UniversalPML, g.UniversalPMC, g.DisclosurePrevention),
 ]
 
 DP = [g.ApproximateDP, g.ProbabilisticDP]

@@ -1,0 +1,1 @@
+"""Attributes of the secret, how uncertain they are, and which of them a release discloses."""
