@@ -12,11 +12,11 @@ from borel.errors import InvalidInput, Undecided
 from borel.guarantees.base import Guarantee
 from borel.probability.bound import Bound
 from borel.probability.joint import Joint
+from borel.probability.mechanism import Mechanism
 from borel.probability.wrong_calls import explained
 
 if TYPE_CHECKING:
     from borel.probability.bound import Verdict
-    from borel.probability.mechanism import Mechanism
 
 
 @dataclass(frozen=True, repr=False)
@@ -236,8 +236,7 @@ def _search(
 
     def tried(parameter: float) -> tuple[Joint, Verdict, bool]:
         made = family(parameter)
-        joint = made if prior is None else prior * made
-        if not isinstance(joint, Joint):
+        if not isinstance(made, Joint if prior is None else Mechanism):
             raise InvalidInput(
                 f"design.{what}",
                 expected="a function that returns a Mechanism for a number (with prior=None, a "
@@ -245,6 +244,7 @@ def _search(
                 got=type(made).__name__,
                 where=f"parameter {parameter:g}",
             )
+        joint = made if prior is None else prior * made
         answer = joint.satisfies(guarantee)
         # a posterior, or a set that holds the truth with a confidence: answered at that
         settled = answer.at(confidence=confidence)

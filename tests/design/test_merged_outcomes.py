@@ -27,7 +27,9 @@ def test_more_is_merged_where_the_merged_outcome_tells():
 
 
 @pytest.mark.parametrize(
-    "target", [g.PML(0.2), g.PMC(0.3), g.LIP(0.1), g.ALIP(0.4, 0.1), g.LDP(0.3), g.PML(0.0)], ids=str
+    "target",
+    [g.PML(0.2), g.PMC(0.3), g.LIP(0.1), g.ALIP(0.4, 0.1), g.LDP(0.3), g.PML(0.0)],
+    ids=str,
 )
 def test_random_mechanisms(target):
     import numpy as np

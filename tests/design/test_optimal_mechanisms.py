@@ -70,9 +70,7 @@ def test_the_report_of_a_region_has_its_closed_form(mass, ratio):
 def test_under_ldp_randomised_response_is_the_best_guess(k):
     """The least probability of a wrong guess, of a uniform secret: (k - 1) / (e^eps + k - 1)."""
     e = F(3)
-    found = bl.design.best(
-        bl.pmf([F(1, k)] * k), g.LDP(ratio=e), loss=1 - np.eye(k, dtype=int)
-    )
+    found = bl.design.best(bl.pmf([F(1, k)] * k), g.LDP(ratio=e), loss=1 - np.eye(k, dtype=int))
     wrong = float((k - 1) / (e + k - 1))
     assert found.optimum.lower <= wrong <= found.optimum.upper and found.optimum.width < 1e-12
 

@@ -5,6 +5,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import borel as bl
 from borel.errors import InvalidInput, Undecided
@@ -46,6 +47,7 @@ def test_randomised_response_tuned_to_pmc_and_to_pml(p):
 
 def test_laplace_noise_for_a_prior_and_for_a_set_of_priors():
     """Without a prior PML is LDP, 1 / b; for every prior of full support it is approached."""
+
     def family(b):
         return bl.mechanisms.laplace(b=b, secret=UNIT)
 
@@ -70,19 +72,22 @@ def test_a_set_from_counts_is_answered_at_its_confidence():
     assert found.verdict.holds and found.confidence == 0.95
     assert found.verdict.bound.status == "statistical"
     assert found.threshold.status == "undecided"
-    with pytest.raises(Undecided, match="0.95, not 0.99"):
+    with pytest.raises(Undecided, match=r"0\.95, not 0\.99"):
         bl.design.largest(family, learnt, g.PML(0.3), over=(0.1, 3), confidence=0.99)
 
 
 def test_a_posterior_is_answered_at_a_posterior_probability():
     rng = np.random.default_rng(3)
     draws = rng.dirichlet([20, 30, 50], size=(4, 500))
-    import xarray as xr
-
-    tree = {"p": xr.DataArray(draws, dims=("chain", "draw", "label"))}
-    learnt = bl.priors.from_posterior(tree, lambda draw: bl.pmf(draw["p"]), exact=True)
+    posterior = xr.Dataset(
+        {"p": (("chain", "draw", "label"), draws)}, attrs={"borel_draws": "exact"}
+    )
+    learnt = bl.priors.from_posterior(
+        xr.DataTree.from_dict({"posterior": posterior}), lambda draw: bl.pmf(draw["p"])
+    )
     found = bl.design.largest(response(3), learnt, g.PML(0.5), over=(0.1, 3), tol=1e-3)
     assert found.verdict.holds is True and found.failure.holds is False
+
     # of the draws themselves, by the closed form
     def share(e):
         r = math.exp(e)
@@ -107,6 +112,7 @@ def test_a_joint_may_be_made_by_the_family():
 
 def steps(*truths):
     """A family whose guarantee holds, fails or is undecided, by the interval of the parameter."""
+
     def family(t):
         kind = next(kind for end, kind in truths if t <= end)
         e = {"holds": 0.1, "fails": 3.0}.get(kind)
@@ -122,10 +128,10 @@ def steps(*truths):
 def test_what_is_not_decided_is_a_gap_that_is_said():
     family = steps((1.0, "fails"), (2.0, "unknown"), (9.0, "holds"))
     found = bl.design.smallest(
-        family, bl.uniform(UNIT), g.LDP(1.0), over=(0.5, 8.0), tol=0.05, monotone=True
+        family, bl.uniform(UNIT), g.LDP(1.0), over=(0.5, 8.0), tol=0.1, monotone=True
     )
-    assert found.failure.holds is False and 0.9 < found.fails <= 1.0
-    assert found.verdict.holds is True and 2.0 < found.parameter < 2.2
+    assert found.failure.holds is False and 0.8 < found.fails <= 1.0
+    assert found.verdict.holds is True and 2.0 < found.parameter < 2.4
     first, last = found.undecided
     assert found.fails < first <= last < found.parameter
     assert "undecided from" in repr(found)
@@ -159,7 +165,7 @@ def test_the_end_of_the_range():
         ({"over": (0.1, math.inf)}, InvalidInput, "finite"),
         ({"tol": 0}, InvalidInput, "tol"),
         ({"guarantee": 1.0}, InvalidInput, "guarantee"),
-        ({"family": lambda b: b}, InvalidInput, "returns a Mechanism|Mechanism"),
+        ({"family": lambda b: b}, InvalidInput, "returns a Mechanism"),
     ],
 )
 def test_bad_input(change, error, match):
