@@ -21,6 +21,7 @@ SLOW = {
     "envelopes": False,
     "food_share": True,
     "party_1996": False,
+    "tv_news": False,
     "votes_1996": False,
 }
 
@@ -41,7 +42,9 @@ def test_every_example_is_run():
     assert set(SLOW) == set(EXAMPLES)
 
 
-@pytest.mark.parametrize("name", ["affairs_survey", "doctor_visits", "food_share", "party_1996"])
+@pytest.mark.parametrize(
+    "name", ["affairs_survey", "doctor_visits", "food_share", "party_1996", "tv_news"]
+)
 def test_an_example_is_a_study_file(name):
     for study in load_study(ROOT / "examples" / f"{name}.py").values():
         assert study.about and study.guarantees

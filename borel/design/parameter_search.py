@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 from borel.constants import inside, real
 from borel.errors import InvalidInput, Undecided
 from borel.guarantees.base import Guarantee
-from borel.probability.bound import Bound
+from borel.priors.random_verdict import RandomVerdict
+from borel.probability.bound import Bound, Verdict
 from borel.probability.joint import Joint
 from borel.probability.mechanism import Mechanism
 from borel.probability.wrong_calls import explained
-
-if TYPE_CHECKING:
-    from borel.probability.bound import Verdict
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,8 +100,9 @@ def smallest(
     tol : float
         Relative distance of the parameter and one that fails, at which the search stops.
     confidence : float
-        Over a posterior, the posterior probability with which the guarantee must hold; for a set
-        of priors that holds the truth with some confidence, that confidence. Otherwise not used.
+        Over a posterior, the posterior probability with which the guarantee must hold: at
+        ``fails`` it is known to be less, up to the Monte Carlo error. For a set of priors that
+        holds the truth with some confidence, that confidence. Otherwise not used.
     monotone : bool
         Whether you declare that with a parameter every larger one satisfies the guarantee too.
         Nothing is proved of parameters that were not tried, otherwise.
@@ -127,7 +126,9 @@ def smallest(
     Bisection (of the logarithm, where the range is positive) between an end where the guarantee
     holds and one where it fails. Whatever the family, both answers stand. That the guarantee
     changes only once between them is an assumption, and with ``monotone=True`` the ``threshold``
-    lists it.
+    lists it. Over a posterior the Monte Carlo error is that of one parameter. If under every prior
+    the guarantee is monotone in the parameter, the answers at all parameters hold together, as the
+    draws are the same; else the risks of the parameters tried add up.
 
     Examples
     --------
@@ -246,8 +247,7 @@ def _search(
             )
         joint = made if prior is None else prior * made
         answer = joint.satisfies(guarantee)
-        # a posterior, or a set that holds the truth with a confidence: answered at that
-        settled = answer.at(confidence=confidence)
+        settled = _settled(answer, confidence)
         return joint, settled, answer.holds is None and settled.holds is not None
 
     joint, verdict, at_confidence = tried(good)
@@ -306,6 +306,22 @@ def _search(
         guarantee,
         confidence if at_confidence else None,
     )
+
+
+def _settled(answer: Verdict, confidence: float) -> Verdict:
+    """Answer at a confidence over a posterior, or a set that holds the truth with some confidence.
+
+    Over a posterior the question is whether the guarantee holds with that posterior probability: no
+    is the answer where the probability is known to be less.
+    """
+    settled = answer.at(confidence=confidence)
+    if isinstance(answer, RandomVerdict) and not settled.holds:
+        share = answer.bound
+        if share.status == "statistical" or share.proved:
+            return (
+                Verdict(False, share) if share.upper < confidence else replace(settled, holds=None)
+            )
+    return settled
 
 
 def _distance(ends: tuple[float, float]) -> float:
