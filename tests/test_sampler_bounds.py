@@ -131,6 +131,30 @@ def test_the_bounds_come_near_what_is_true():
     assert "LDP >=" in repr(found) and found.ldp().witness["x"] in (0, 1, 2)
 
 
+def test_the_bounds_by_hand():
+    """Two inputs, told 50 and 0 times in 500: Clopper and Pearson's ends, the risk split in two."""
+    from scipy.stats import beta
+
+    from borel.audits.sampler_bounds import SamplerAudit
+
+    seen = np.array([[50, 450, 0], [0, 500, 0]])
+    found = SamplerAudit([0, 1], np.array([0.25, 0.75]), seen, seen, 0.9)
+    low, high = beta.ppf(0.05, 50, 451), 1 - 0.05 ** (1 / 500)
+    e = math.e
+    expected = [
+        (found.ldp(), math.log(low / high)),
+        (found.pml(), math.log(low / (0.25 * low + 0.75 * high))),
+        (found.tail(1.0), 0.25 * (low - e * 0.75 * high / (1 - 0.25 * e))),
+    ]
+    for bound, truth in expected:
+        assert bound.lower == pytest.approx(truth, abs=1e-7) and bound.lower < truth
+    parts = 0.1 / 4  # the event and the union of events, each under two inputs
+    low, high = beta.ppf(parts, 50, 451), 1 - parts ** (1 / 500)
+    assert 0.25 * low > 0.01
+    told = math.log(low / (0.25 * low + 0.75 * high))
+    assert found.envelope(0.01).lower == pytest.approx(told, abs=1e-7)
+
+
 def misses(sampler, inputs, truths, runs, **given):
     """Of each bound, in how many runs it is above the truth."""
     rng = np.random.default_rng(99)
@@ -175,6 +199,14 @@ KNOWN = {
 }
 
 
+def reveals(x, size, rng):
+    """The secret 0 is given away one time in ten: the bound on the tail is attained."""
+    return np.where((x == 0) & (rng.random(size) < 0.1), "told", "nothing")
+
+
+KNOWN["reveals"] = reveals, [0, 1], {("pml",): math.log(4), ("tail", 1.0): 0.1 / 4}, [0.25, 0.75]
+
+
 def known(name):
     sampler, inputs, truths, prior = KNOWN[name]
     truths = dict(truths)
@@ -182,7 +214,7 @@ def known(name):
         envelope = bl.envelope(bl.pmf(PRIOR) * bl.Mechanism.from_matrix(RESPONSE))
         for delta in (1.0, 0.3):
             truths["envelope", delta] = envelope(delta).upper
-    else:
+    elif name == "laplace":
         # 2 / (1 + e^-d) > e^0.2, d = |2 y - 1|, d <= 1: y beyond 1/2 +- d / 2, by symmetry
         d = -math.log(2 / math.exp(0.2) - 1)
         y = (1 + d) / 2

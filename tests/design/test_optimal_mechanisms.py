@@ -53,6 +53,38 @@ def test_the_optimal_alip_mechanism_is_the_optimal_pml_mechanism():
     assert tighter.optimum.upper < pml.optimum.lower  # sharp: below, something is lost
 
 
+def test_the_optimal_alip_mechanism_is_the_optimal_pmc_mechanism():
+    """Corollary 5, the other way: where epsilon_u is at least what Theorem 6 (ii) gives."""
+    low = F(5, 4)
+    high = max((1 - (1 - p) / low) / p for p in PRIOR)
+    prior = bl.pmf(PRIOR)
+    pmc = bl.design.best(prior, g.PMC(ratio=low))
+    alip = bl.design.best(prior, g.ALIP(ratio_l=low, ratio_u=high))
+    assert columns(alip.mechanism.matrix) == columns(pmc.mechanism.matrix)
+    tighter = bl.design.best(prior, g.ALIP(ratio_l=low, ratio_u=high * F(9, 10)))
+    assert tighter.optimum.upper < pmc.optimum.lower
+
+
+def test_without_privacy_everything_is_told_and_with_all_of_it_nothing():
+    prior = bl.pmf(PRIOR)
+    entropy = -sum(float(p) * math.log(p) for p in PRIOR)
+    told = bl.design.best(prior, g.PML(ratio=6))  # 1 / min p
+    assert told.optimum.lower - 1e-15 <= entropy <= told.optimum.upper + 1e-15
+    assert {tuple(c) for c in columns(told.mechanism.matrix)} == {(1, 0, 0), (0, 1, 0), (0, 0, 1)}
+    for target in (g.PML(0.0), g.PMC(0.0), g.LDP(0.0), g.LIP(ratio=1), g.AveragePML(ratio=1)):
+        silent = bl.design.best(prior, target)
+        assert silent.mechanism.matrix.tolist() == [[1]] * 3
+        assert silent.optimum.upper < 1e-12
+
+
+@pytest.mark.parametrize("ratio", [F(13, 10), F(3, 2), F(2), F(3)])
+def test_a_uniform_secret_of_two_labels_in_every_regime(ratio):
+    """Columns are (r, 2 - r) / 2, r at its most: a symmetric channel of crossover 1 - e^eps / 2."""
+    found = bl.design.best(bl.pmf([F(1, 2)] * 2), g.PML(ratio=ratio))
+    stay = min(ratio, F(2)) / 2
+    assert columns(found.mechanism.matrix) == [(1 - stay, stay), (stay, 1 - stay)]
+
+
 @pytest.mark.parametrize(("mass", "ratio"), [(F(2, 3), F(2)), (F(1, 4), F(5)), (F(9, 10), F(3))])
 def test_the_report_of_a_region_has_its_closed_form(mass, ratio):
     """0 if M < e^-eps, else min(M, 1 - e^-eps): Grosse et al. (2024), Lemma 1, with alpha = 1."""
