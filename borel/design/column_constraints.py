@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from borel.errors import InvalidInput, NotYet
 from borel.guarantees import kinds
+from borel.guarantees.base import Guarantee
 
 if TYPE_CHECKING:
     from borel.guarantees.rounded_levels import Level
@@ -104,6 +105,10 @@ Constraint = BoundedColumns | ComparableColumns | ColumnsOnAverage
 
 def constraint_of(what: str, guarantee: Any, p: Any, *, inner: bool) -> Constraint:
     """Return what a guarantee allows, or with its level off by rounding a little less or more."""
+    if not isinstance(guarantee, Guarantee):
+        raise InvalidInput(
+            what, expected="a guarantee, such as bl.guarantees.PML(1.0)", got=repr(guarantee)
+        )
     delta = getattr(guarantee, "delta", 0)
     kind = type(guarantee)
     if kind is kinds.TailLeakage and delta in (0, 1):

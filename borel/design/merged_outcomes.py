@@ -48,7 +48,7 @@ class Merged:
 
     def __repr__(self) -> str:
         """Show the guarantee and what was merged."""
-        return f"Merged({self.guarantee} holds, {self.verdict.bound._number()}; {self.merged})"
+        return f"Merged({self.guarantee} holds, {self.verdict.bound}; {self.merged})"
 
 
 @explained

@@ -97,7 +97,7 @@ class Optimal:
         n, m = self.mechanism.matrix.shape
         return (
             f"Optimal({n} x {m} matrix, {self.guarantee} holds: utility "
-            f"{self.utility._number()}, optimum {self.optimum._number()})"
+            f"{self.utility}, optimum {self.optimum})"
         )
 
 

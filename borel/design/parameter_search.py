@@ -69,7 +69,7 @@ class Design:
         certain = f" at confidence {self.confidence:g}" if self.confidence else ""
         return (
             f"Design({self.parameter:.10g}: {self.guarantee} holds{certain}, "
-            f"{self.verdict.bound._number()}, {self.verdict.bound.status}; {other})"
+            f"{self.verdict.bound}; {other})"
         )
 
 
@@ -245,7 +245,7 @@ def _search(
                 got=type(made).__name__,
                 where=f"parameter {parameter:g}",
             )
-        joint = made if prior is None else prior * made
+        joint: Any = made if prior is None else prior * made
         answer = joint.satisfies(guarantee)
         settled = _settled(answer, confidence)
         return joint, settled, answer.holds is None and settled.holds is not None

@@ -231,6 +231,7 @@ def test_ten_secrets():
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [
+        (lambda: bl.design.best(bl.pmf([0.5] * 2), 1.0), InvalidInput, "a guarantee"),
         (lambda: bl.design.best(bl.normal(), g.PML(1.0)), InvalidInput, "finite prior"),
         (lambda: bl.design.best(bl.pmf([0, 1]), g.PML(1.0)), InvalidInput, "positive prob"),
         (lambda: bl.design.best(bl.pmf([0.5] * 2), g.PML(1.0, delta=0.1)), NotYet, "linear"),
