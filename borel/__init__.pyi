@@ -2,6 +2,7 @@
 # makes of it what is imported when a name is first used.
 
 from . import adversaries as adversaries
+from . import design as design
 from . import envelope_bounds as envelope_bounds
 from . import errors as errors
 from . import guarantees as guarantees
@@ -18,6 +19,7 @@ from .audits.plots.posterior_plots import plot_alpha as plot_alpha
 from .audits.plots.posterior_plots import plot_frontier as plot_frontier
 from .audits.plots.posterior_plots import plot_posterior as plot_posterior
 from .audits.plots.posterior_plots import plot_worst_prior as plot_worst_prior
+from .audits.sampler_bounds import audit_samples as audit_samples
 from .audits.study import Study as Study
 from .constants import const as const
 from .constants import pi as pi

@@ -22,6 +22,7 @@ SLOW = {
     "food_share": True,
     "marriage_survey": False,
     "party_1996": False,
+    "tv_news": False,
     "votes_1996": False,
 }
 
@@ -43,7 +44,8 @@ def test_every_example_is_run():
 
 
 @pytest.mark.parametrize(
-    "name", ["affairs_survey", "doctor_visits", "food_share", "marriage_survey", "party_1996"]
+    "name",
+    ["affairs_survey", "doctor_visits", "food_share", "marriage_survey", "party_1996", "tv_news"],
 )
 def test_an_example_is_a_study_file(name):
     for study in load_study(ROOT / "examples" / f"{name}.py").values():

@@ -27,7 +27,7 @@ engine.certificates
 figures envelope_bounds
 priors
 databases guarantees adversaries
-disclosures
+disclosures design
 audits.plots audits
 names claims models testing cli
 """.split()

@@ -171,6 +171,34 @@ def test_the_frontier_of_one_prior_is_enclosed():
     assert (found["utility_upper"] - found["utility_lower"] < 1e-12).all()
 
 
+def test_a_frontier_of_several_measures_of_privacy():
+    """Randomised response on three labels: LDP, PMC and PML in closed form (Example 4)."""
+    levels, p = np.array([0.5, 1.0, 2.0]), [0.2, 0.3, 0.5]
+    family = {e: bl.mechanisms.randomized_response(k=3, epsilon=e) for e in levels.tolist()}
+    measures = {
+        "LDP": bl.ldp,
+        "PMC": lambda joint: bl.pmc(joint).sup(),
+        "PML": lambda joint: bl.pml(joint).sup(),
+    }
+    found = bl.frontier(bl.pmf(p), family, utility=bl.mutual_information, privacy=measures)
+    r = np.exp(levels)
+    truth = {
+        "LDP": levels,
+        "PMC": np.log(1 + 0.5 * (r - 1)),
+        "PML": np.log(r / (1 + 0.2 * (r - 1))),
+    }
+    for name, values in truth.items():
+        np.testing.assert_allclose(found["privacy"].sel(measure=name), values, rtol=1e-12)
+    alone = bl.frontier(bl.pmf(p), family, utility=bl.mutual_information)
+    np.testing.assert_array_equal(alone["privacy"], found["privacy"].sel(measure="PML"))
+    np.testing.assert_array_equal(alone["utility"], found["utility"])
+    assert found.attrs == alone.attrs and alone.attrs["status"] == "exact"
+    axes = axes_of(bl.plot_frontier(found, backend="matplotlib"))
+    for ax, (name, values) in zip(axes, truth.items(), strict=True):
+        np.testing.assert_allclose(ax.lines[0].get_xdata(), values, rtol=1e-12)
+        assert name in ax.get_title()
+
+
 def test_the_worst_prior_beside_a_nominal_one(learnt):
     nominal = learnt.mean_prior()
     ball = bl.priors.tv_ball(nominal, 0.1)

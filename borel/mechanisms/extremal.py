@@ -82,6 +82,8 @@ def pml_extremal(*, prior: Measure, epsilon: Any = None, ratio: Any = None) -> M
             expected="two labels or more of positive probability, and 1 <= e^epsilon < "
             "1 / (1 - min P_X)",
             got=f"min P_X = {float(min(p)):g}, e^epsilon = {float(factor):g}",
+            mend="beyond it the best mechanism depends on the utility: "
+            "bl.design.best(prior, bl.guarantees.PML(epsilon)).",
         )
     rows = np.array([[factor * v for v in p] for _ in p], dtype=object if exact else float)
     for i, mass in enumerate(p):

@@ -71,7 +71,7 @@ def frontier(
     mechanisms: Any,
     *,
     utility: Callable[[Any], Any],
-    privacy: Callable[[Any], Any] | None = None,
+    privacy: Callable[[Any], Any] | Mapping[str, Callable[[Any], Any]] | None = None,
     prob: float = 0.9,
 ) -> xr.Dataset:
     """Return privacy and utility for each mechanism of a family: the privacy-utility frontier.
@@ -84,7 +84,9 @@ def frontier(
         ``bl.mechanisms.laplace(b=DataArray)``, or mechanisms by a number or a name.
     utility, privacy : callable
         Functions of a joint that return a Bound, or over a posterior a RandomBound:
-        ``bl.mutual_information``; privacy is the supremum of PML if not given.
+        ``bl.mutual_information``; privacy is the supremum of PML if not given. Several measures of
+        privacy are a mapping from their names: ``{"LDP": bl.ldp, "PMC": lambda j:
+        bl.pmc(j).sup()}``.
     prob : float
         Posterior mass of the bands.
 
@@ -93,6 +95,7 @@ def frontier(
     Dataset
         ``privacy`` and ``utility``, each with ``_lower`` and ``_upper``, over the parameter; under
         a posterior the median and the equal-tailed interval of the draws, else the enclosure.
+        Several measures of privacy are along ``measure``.
 
     Raises
     ------
@@ -113,24 +116,23 @@ def frontier(
     from borel.figures.leakage import pml
 
     members, dim = _members(mechanisms)
-    columns: dict[str, list[float]] = {}
+    measures = dict(privacy) if isinstance(privacy, Mapping) else {"": privacy}
     statuses = []
-    for mechanism in members.values():
-        joint = prior * mechanism
-        figures = {
-            "privacy": pml(joint).sup() if privacy is None else privacy(joint),
-            "utility": utility(joint),
-        }
-        for name, figure in figures.items():
-            low, middle, high, status = _ends(figure, prob, name)
-            for key, value in ((f"{name}_lower", low), (name, middle), (f"{name}_upper", high)):
-                columns.setdefault(key, []).append(value)
-            statuses.append(status)
-    return xr.Dataset(
-        {name: (dim, values) for name, values in columns.items()},
-        {dim: list(members)},
-        {"prob": prob, "status": weakest(statuses), "parameter": dim},
-    )
+
+    def column(name: str, measure: Callable[[Any], Any]) -> xr.Dataset:
+        found = [_ends(measure(joint), prob, name) for joint in joints]
+        statuses.extend(status for *_, status in found)
+        low, middle, high, _ = zip(*found, strict=True)
+        ends = {f"{name}_lower": low, name: middle, f"{name}_upper": high}
+        return xr.Dataset({key: (dim, list(v)) for key, v in ends.items()}, {dim: list(members)})
+
+    joints = [prior * mechanism for mechanism in members.values()]
+    levels = [column("privacy", m or (lambda j: pml(j).sup())) for m in measures.values()]
+    shown = levels[0]
+    if isinstance(privacy, Mapping):
+        shown = xr.concat(levels, xr.DataArray(list(measures), dims="measure", name="measure"))
+    found = shown.merge(column("utility", utility))
+    return found.assign_attrs(prob=prob, status=weakest(statuses), parameter=dim)
 
 
 def _members(mechanisms: Any) -> tuple[dict[Any, Any], str]:

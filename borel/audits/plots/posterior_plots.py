@@ -206,20 +206,25 @@ def plot_frontier(
     Returns
     -------
     PlotCollection
-        Privacy (its median over draws, in nats) against utility, and the band of the utility.
+        Privacy (its median over draws, in nats) against utility, and the band of the utility: a
+        panel for each measure of privacy.
     """
     missing = {"privacy", "utility", "utility_lower", "utility_upper"} - set(found.data_vars)
     if missing:
         raise InvalidInput(
             "plot_frontier", expected="what bl.frontier returned", got=f"no {sorted(missing)}"
         )
-    order = np.argsort(found["privacy"].values, kind="stable")
-    x = found["privacy"].values[order]
-    columns = [found[name].values[order] for name in ("utility_lower", "utility_upper", "utility")]
-    share = f"{100 * found.attrs['prob']:g} % of the posterior"
+    share = f"band: {100 * found.attrs['prob']:g} % of the posterior ({found.attrs['status']})"
+    curves, titles = {}, {}
+    for name in found["measure"].values.tolist() if "measure" in found.dims else ["frontier"]:
+        one = found.sel(measure=name) if "measure" in found.dims else found
+        order = np.argsort(one["privacy"].values, kind="stable")
+        ends = (one[key].values[order] for key in ("utility_lower", "utility_upper", "utility"))
+        curves[name] = (one["privacy"].values[order], *ends)
+        titles[name] = f"{'privacy' if name == 'frontier' else name} and utility, {share}"
     return _bands(
-        {"frontier": (x, *columns)},
-        {"frontier": f"privacy and utility, band: {share} ({found.attrs['status']})"},
+        curves,
+        titles,
         ("epsilon (nats)", "utility"),
         plot_collection,
         backend,
