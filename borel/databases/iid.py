@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -13,11 +14,13 @@ from borel.databases.entry_kernels import (
     finite_kernel,
     mixture_kernel,
 )
+from borel.databases.entry_means import mean_kernel, require_numbers
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.counting import CountingQuery, entries
 from borel.mechanisms.independent_entries import binomial_law, chance, product_law
 from borel.mechanisms.noisy_count import Ends
-from borel.probability.alphabets import Alphabet, Integers
+from borel.mechanisms.noisy_means import NoisyMean
+from borel.probability.alphabets import Alphabet, Integers, Interval
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure, covers
 from borel.probability.mechanism import Mechanism
@@ -79,6 +82,10 @@ def iid(prior: Any, n: int) -> Any:
     return Database(prior, n)
 
 
+def _bounded(on: Alphabet) -> bool:
+    return isinstance(on, Interval) and math.isfinite(on.lower) and math.isfinite(on.upper)
+
+
 class Database:
     """The law of n independent entries; made by `iid`.
 
@@ -93,12 +100,13 @@ class Database:
     __array_ufunc__ = None
 
     def __init__(self, prior: Any, n: Any):
-        if not isinstance(prior, Measure) or prior.on.kind != "finite" or prior.batch:
+        lawful = isinstance(prior, Measure) and not prior.batch
+        if not lawful or not (prior.on.kind == "finite" or _bounded(prior.on)):
             raise InvalidInput(
                 "iid",
-                expected="a prior on a finite alphabet, the law of one entry",
+                expected="a prior on a finite alphabet or a bounded interval, the law of one entry",
                 got=repr(prior),
-                mend="write bl.iid(bl.pmf([...], on=alphabet), n).",
+                mend="write bl.iid(bl.pmf([...], on=alphabet), n), or restrict the prior.",
             )
         if prior.unproved:
             raise NotYet(
@@ -122,6 +130,13 @@ class Database:
         NotYet
             More than 10^5 databases.
         """
+        if self.prior.on.kind != "finite":
+            raise NotYet(
+                "iid(prior, n)",
+                missing=f"the law of databases on {self.on!r}",
+                instead="one entry of a noisy mean: bl.entry(iid(prior, n) * "
+                "bl.mechanisms.laplace_mean(n=n, b=b)).",
+            )
         size = self.prior.on.size**self.n
         if size > ROWS:
             raise NotYet(
@@ -216,13 +231,17 @@ class DatabaseJoint(Joint):
 
     def __init__(self, database: Database, mechanism: Mechanism):
         self.database, self.mechanism = database, mechanism
+        if isinstance(mechanism, (CountingQuery, NoisyMean)) and mechanism.n != database.n:
+            asked = "a counting query" if isinstance(mechanism, CountingQuery) else "a noisy mean"
+            raise InvalidInput(
+                "iid(prior, n) * mech",
+                expected=f"{asked} on {database.n} entries",
+                got=f"one on n = {mechanism.n}",
+            )
+        if isinstance(mechanism, NoisyMean):
+            require_numbers(database.prior)
+            return
         if isinstance(mechanism, CountingQuery):
-            if mechanism.n != database.n:
-                raise InvalidInput(
-                    "iid(prior, n) * mech",
-                    expected=f"a counting query on {database.n} entries",
-                    got=f"one on n = {mechanism.n}",
-                )
             mechanism.counts(database.prior.on)
             return
         if self.counted:
@@ -239,12 +258,16 @@ class DatabaseJoint(Joint):
     @property
     def counted(self) -> bool:
         """Whether the mechanism sees the number of ones: its secrets are 0, ..., n."""
+        if self.database.prior.on.kind != "finite":
+            return False
         bits = set(self.database.prior.on.labels) <= {0, 1}
         return bits and self.mechanism.secret == Integers(0, self.database.n)
 
     @cached_property
     def prior(self) -> Any:  # type: ignore[override]
         """The law of the database, or of the count that the mechanism sees."""
+        if isinstance(self.mechanism, NoisyMean):
+            return Unlisted(self.mechanism.secret, f"{self.mechanism.of} of {self.database!r}")
         if isinstance(self.mechanism, CountingQuery) or self.counted:
             return self.database.count_law(self.mechanism)
         return self.database.law
@@ -253,7 +276,9 @@ class DatabaseJoint(Joint):
         """Return the joint of one entry with the outcome; see `borel.entry`."""
         database, mechanism = self.database, self.mechanism
         prior, n = database.prior, database.n
-        if isinstance(mechanism, CountingQuery):
+        if isinstance(mechanism, NoisyMean):
+            kernel = mean_kernel(prior, mechanism)
+        elif isinstance(mechanism, CountingQuery):
             kernel = counting_kernel(prior, n, mechanism)
         elif self.counted:
             kernel = count_kernel(prior, n, database.chance(mechanism), mechanism)
