@@ -192,6 +192,12 @@ class Unlisted:
 
     def __init__(self, on: Alphabet, name: str):
         self.on, self.name = on, name
+        self._missing = (
+            f"a list of {on.size} counts; up to {ROWS}, none of them below 2e-308 "
+            "unless it is a short Fraction"
+            if on.kind == "finite"
+            else "figures of the whole database, by the law of the mean or the sum"
+        )
 
     def __getattr__(self, name: str) -> Any:
         """Say that there is no list, whatever is asked of it."""
@@ -205,10 +211,10 @@ class Unlisted:
 
     def _no_list(self) -> NotYet:
         return NotYet(
-            "the law of the count",
-            missing=f"a list of {self.on.size} counts; up to {ROWS}, none of them below 2e-308 "
-            "unless it is a short Fraction",
-            instead="closed forms need none: bl.pml(joint).sup(), bl.pml(bl.entry(joint)).",
+            f"the law of the {'count' if self.on.kind == 'finite' else 'mean'}",
+            missing=self._missing,
+            instead="closed forms need none: bl.pml(joint).sup() of a count, "
+            "bl.pml(bl.entry(joint)).",
         )
 
     def __repr__(self) -> str:
