@@ -35,7 +35,8 @@ def iid(prior: Any, n: int) -> Any:
     Parameters
     ----------
     prior : Measure or PriorSet
-        The law of one entry, on a finite alphabet D; or ``bl.priors.bernoulli(lo, hi)``.
+        The law of one entry, on a finite alphabet D or on a bounded interval; or
+        ``bl.priors.bernoulli(lo, hi)``.
     n : int
         Number of entries, at least 1.
 
@@ -44,14 +45,16 @@ def iid(prior: Any, n: int) -> Any:
     Database or BitDatabase
         ``iid(prior, n) * mech`` is the joint with a mechanism on databases: one whose secret is
         ``D**n`` (up to 10^5 databases); one about the number of ones in a database of bits, whose
-        secret is ``bl.Integers(0, n)``; or `bl.mechanisms.counting_query`, for any n. Over a set
-        of priors figures are suprema over its members: closed forms for the counting query,
-        certified branch and bound over p for finite mechanisms.
+        secret is ``bl.Integers(0, n)``; or `bl.mechanisms.counting_query`, for any n. Entries on
+        an interval are seen through `bl.mechanisms.laplace_mean` or `gaussian_mean`, for any n.
+        Over a set of priors figures are suprema over its members: closed forms for the counting
+        query, certified branch and bound over p for finite mechanisms, those about the number of
+        ones up to n = 500.
 
     Raises
     ------
     InvalidInput
-        A prior that is not a finite Measure, ``n`` not an integer >= 1.
+        A prior that is neither finite nor on a bounded interval, ``n`` not an integer >= 1.
 
     References
     ----------
@@ -322,7 +325,7 @@ def entry(joint: Any, i: int = 0) -> Joint:
         are exact. For a counting query with Laplace noise PML and PMC at every outcome, their
         suprema, laws and quantiles, E e^PML, LDP and maximal leakage are closed forms for every n
         (see Notes); what is left is ``conditional`` up to n = 50 (the weights of the mixture are
-        rounded to floats), and an estimate beyond.
+        rounded to floats), and an estimate beyond. For noise on a mean or a sum see Notes.
 
     Raises
     ------
@@ -335,6 +338,14 @@ def entry(joint: Any, i: int = 0) -> Joint:
     probability p in (0, 1): sup PML is a - log(1 - q + q e^a) with q = min(p, 1 - p), sup PMC is
     log(1 - q + q e^a) with q = max(p, 1 - p), LDP is a. Proofs in
     `borel.mechanisms.counting_entry`.
+
+    Laplace noise on the mean of entries in [c, d], a = 1/(nb): sup PMC is the larger of
+    log E e^{a(D - c)} and log E e^{a(d - D)}, LDP is a (d - c); sup PML is the larger of minus the
+    logarithms of E e^{-a(D - c)} and E e^{-a(d - D)} for log-concave laws. These are exact for
+    uniform and beta entries; of other laws they are certified. PML and PMC at outcomes outside of
+    [c, d] are known for every law, inside it for uniform entries and for beta ones with both
+    parameters >= 1 (PML: if they are equal). Gaussian noise: the suprema are infinite. Proofs in
+    `borel.databases.entry_means`.
 
     References
     ----------
