@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from borel.databases.correlated import entries_of, entry_of_table
 from borel.databases.entry_kernels import (
     count_kernel,
     counting_kernel,
@@ -313,8 +314,9 @@ def entry(joint: Any, i: int = 0) -> Joint:
 
     Parameters
     ----------
-    joint : DatabaseJoint
-        ``bl.iid(prior, n) * mech``.
+    joint : Joint
+        ``bl.iid(prior, n) * mech``; or one law on D**n, a table, times a finite mechanism: its
+        entries may depend on one another, and the others are integrated out given the one.
     i : int
         Which entry, 0, ..., n - 1; a counting query treats all of them alike.
 
@@ -360,13 +362,7 @@ def entry(joint: Any, i: int = 0) -> Joint:
     >>> bl.pml(one).sup(), bl.pmc(one).sup()
     (Bound(0.6426259805, exact), Bound(0.8279889392, exact))
     """
-    if not hasattr(joint, "entry") or getattr(joint, "i", None) is not None:
-        raise InvalidInput(
-            "bl.entry",
-            expected="a joint over databases, bl.iid(prior, n) * mech",
-            got=repr(joint),
-        )
-    n = joint.database.n
+    n = entries_of(joint)
     if isinstance(i, bool) or not isinstance(i, (int, np.integer)) or not 0 <= i < n:
         raise InvalidInput("bl.entry", expected=f"i = an entry, 0 to {n - 1}", got=repr(i))
-    return joint.entry(int(i))
+    return joint.entry(int(i)) if hasattr(joint, "entry") else entry_of_table(joint, int(i))
