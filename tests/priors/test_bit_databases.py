@@ -353,6 +353,31 @@ def test_counts_against_fractions_on_a_grid(n):
         assert bound.width <= 1e-7
 
 
+@pytest.mark.parametrize("n", [7, 40])
+def test_counts_on_a_sliver_of_p(n):
+    """Over (p, p + 10^-12) the suprema are the figures at p, but for a Lipschitz trace."""
+    rng = np.random.default_rng(n)
+    raw = rng.integers(1, 9, size=(n + 1, 4))
+    K = [[F(int(v), int(row.sum())) for v in row] for row in raw]
+    counts, p = bl.Integers(0, n), F(1, 3)
+    mech = bl.Mechanism.from_matrix(K, secret=counts, outcome=bl.Finite(4))
+    database = bl.iid(bl.priors.bernoulli(p, p + F(1, 10**12)), n) * mech
+    zero, one = entry_of_count(K, n, p)
+    own = [(1 - p) * a + p * b for a, b in zip(zero, one, strict=True)]
+    law = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+    assert own == [sum(law[k] * K[k][y] for k in range(n + 1)) for y in range(4)]
+    either = list(zip(own, zero, one, strict=True))
+    most = [max(row[y] for row in K) for y in range(4)]
+    for bound, ratio in (
+        (bl.pml(bl.entry(database)).sup(), max(max(a, b) / f for f, a, b in either)),
+        (bl.pmc(bl.entry(database)).sup(), max(f / min(a, b) for f, a, b in either)),
+        (bl.pml(database).sup(), max(m / f for m, f in zip(most, own, strict=True))),
+    ):
+        truth = mp.log(exact(ratio))
+        assert bound.lower - 1e-9 <= truth <= bound.upper + 1e-9
+        assert bound.width <= 1e-7
+
+
 @pytest.mark.parametrize("n", [20, 200])
 def test_geometric_noise_on_a_count_of_many_bits(n):
     """Beyond the last count the ratio of one bit is 2, as with Laplace noise of rate log 2."""
