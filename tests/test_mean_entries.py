@@ -7,6 +7,7 @@ from itertools import pairwise
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy import stats
 
 import borel as bl
 
@@ -292,3 +293,20 @@ def test_bad_means():
         bl.iid(bl.normal(), 2)
     with pytest.raises(bl.NotYet, match="laplace_mean"):
         bl.iid(U, 2) * bl.mechanisms.laplace(b=1.0)
+
+
+def test_entries_that_are_moved_and_scaled():
+    """1 + 3 D leaks as D with a third of the noise; the engine's figure holds the closed form."""
+    scaled = bl.from_scipy(stats.beta(2, 5, loc=1, scale=3))
+    found = bl.pmc(entry(scaled, 3, b=0.75)).sup()
+    truth = bl.pmc(entry(bl.beta(alpha=2, beta=5), 3, b=0.25)).sup()
+    assert found.lower <= truth.lower
+    assert truth.upper <= found.upper
+    assert found.width < 1e-6
+
+
+def test_an_opaque_density_makes_estimates():
+    opaque = bl.Measure(lambda x: np.vectorize(lambda v: 2 * float(v))(x), on=bl.Interval(0, 1))
+    one = entry(opaque, 3, b=0.3)
+    for bound in (bl.pmc(one).sup(), bl.pml(one).sup(), bl.pmc(one)(2.0), bl.ldp(one)):
+        assert bound.status == "estimate"

@@ -114,7 +114,7 @@ def unit_law(prior: Measure) -> UnitLaw | None:
     lower = Fraction(on.lower)
     if name == "uniform":
         return UnitLaw(1.0, 1.0, lower, Fraction(on.upper) - lower)
-    if name == "beta":
+    if name == "beta" and (on.lower, on.upper) == (0, 1):
         return UnitLaw(values["alpha"], values["beta"], Fraction(0), Fraction(1))
     return None
 
