@@ -31,7 +31,7 @@ from borel.numerics.intervals.rounding import (
     fraction_up,
 )
 from borel.priors.sets import PriorSet
-from borel.probability.alphabets import Alphabet, Finite
+from borel.probability.alphabets import Alphabet, Finite, Integers
 from borel.probability.arrays import as_floats, carried
 from borel.probability.bound import Bound
 from borel.probability.joint import Joint
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 PROP = f"{PAPER}, Proposition 4.6"
 _ROWS = 100_000
+_DEGREE = 500
+"""Up to this degree float64 holds the binomial coefficients, with room."""
 _TERMS = 100_000_000
 
 
@@ -114,11 +116,21 @@ class BitJoint(Joint):
                     got="another predicate",
                 )
             return
+        if self.counted:
+            self._require_finite()
+            if database.n > _DEGREE:
+                raise NotYet(
+                    "iid(prior_set, n) * mech",
+                    missing=f"polynomials of degree {database.n} in p; up to {_DEGREE}",
+                    instead="bl.mechanisms.counting_query, for any n.",
+                )
+            return
         if 2**database.n > _ROWS:
             raise NotYet(
                 "iid(prior_set, n) * mech",
                 missing=f"a list of 2**{database.n} databases; up to {_ROWS}",
-                instead="bl.mechanisms.counting_query sees a database through its count: any n.",
+                instead=f"a finite mechanism about the number of ones, secret=bl.Integers(0, "
+                f"{database.n}); bl.mechanisms.counting_query, for any n.",
             )
         if mechanism.secret != database.on:
             raise InvalidInput(
@@ -127,7 +139,15 @@ class BitJoint(Joint):
                 got=f"one on {mechanism.secret!r}",
                 mend=f"give it secret=bl.Finite(2)**{database.n}: labels are tuples.",
             )
-        if not mechanism.finite:
+        self._require_finite()
+
+    @property
+    def counted(self) -> bool:
+        """Whether the mechanism sees the number of ones: its secrets are 0, ..., n."""
+        return self.mechanism.secret == Integers(0, self.database.n)
+
+    def _require_finite(self) -> None:
+        if not self.mechanism.finite:
             raise NotYet(
                 "iid(prior_set, n) * mech",
                 missing="outcomes that are not finite, but for the counting query",
@@ -369,7 +389,11 @@ class CountingBits(_Bits):
 
 
 class FiniteBits(_Bits):
-    """A finite mechanism on small databases of bits: f_Y and f(y|d) are polynomials in p."""
+    r"""A finite mechanism on small databases of bits, or about their number of ones.
+
+    f_Y and f(y|d) are polynomials in p. Of the number of ones,
+    :math:`f(y|d) = \sum_k \binom{n-1}{k} p^k (1-p)^{n-1-k} K(y | k + d)`.
+    """
 
     def __init__(self, joint: BitJoint):
         super().__init__(joint)
@@ -381,23 +405,30 @@ class FiniteBits(_Bits):
         kernel = as_floats(mechanism.matrix, "iid(prior_set, n) * mech")
         if (kernel[kernel > 0] < NORMAL).any():
             raise NotYet("a set of priors over databases", missing="subnormal probabilities")
-        self.kernel = kernel.reshape(*[2] * n, -1)
+        self.kernel = kernel if joint.counted else kernel.reshape(*[2] * n, -1)
         self.error = compounded(max(mechanism.rounding, U), (len(kernel) + 4) * U)
 
     @cached_property
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients (m, n + 1) of f_Y, and (x, m, n + 1) of f(y|x) for each secret."""
         n, m = self.database.n, self.kernel.shape[-1]
+        counted = self.joint.counted
         if self.joint.i is None:
             rows = self.kernel.reshape(-1, m)
-            ones = _ones(n)
-            law = np.stack([rows[ones == k].sum(axis=0) for k in range(n + 1)], axis=-1)
-            binomials = np.array([float(math.comb(n, k)) for k in range(n + 1)])
+            binomials = _binomials(n)
+            if counted:
+                law = rows.T * binomials
+            else:
+                ones = _ones(n)
+                law = np.stack([rows[ones == k].sum(axis=0) for k in range(n + 1)], axis=-1)
             tops = np.stack([rows.max(axis=0), rows.min(axis=0)])
             return law, tops[..., None] * binomials
-        own = np.moveaxis(self.kernel, self.joint.i, 0).reshape(2, -1, m)
-        ones = _ones(n - 1)
-        c = np.stack([own[:, ones == k].sum(axis=1) for k in range(n)], axis=-1)
+        if counted:
+            c = np.stack([self.kernel[:-1].T, self.kernel[1:].T]) * _binomials(n - 1)
+        else:
+            own = np.moveaxis(self.kernel, self.joint.i, 0).reshape(2, -1, m)
+            ones = _ones(n - 1)
+            c = np.stack([own[:, ones == k].sum(axis=1) for k in range(n)], axis=-1)
         less = np.concatenate([c, np.zeros((2, m, 1))], axis=-1)
         more = np.concatenate([np.zeros((2, m, 1)), c], axis=-1)  # times p
         return less[0] + more[1], less + more
@@ -490,6 +521,10 @@ class FiniteBits(_Bits):
 
             return leakage_capacity(self.joint.mechanism)
         return self._maximum("ldp", np.arange(self.kernel.shape[-1]))
+
+
+def _binomials(n: int) -> np.ndarray:
+    return np.array([float(math.comb(n, k)) for k in range(n + 1)])
 
 
 def _ones(n: int) -> np.ndarray:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from borel.databases.correlated import entries_of, entry_of_table
 from borel.databases.entry_kernels import (
     count_kernel,
     counting_kernel,
     finite_kernel,
     mixture_kernel,
 )
+from borel.databases.entry_means import mean_kernel, require_numbers
 from borel.errors import InvalidInput, NotYet
 from borel.mechanisms.counting import CountingQuery, entries
 from borel.mechanisms.independent_entries import binomial_law, chance, product_law
 from borel.mechanisms.noisy_count import Ends
-from borel.probability.alphabets import Alphabet, Integers
+from borel.mechanisms.noisy_means import NoisyMean
+from borel.probability.alphabets import Alphabet, Integers, Interval
 from borel.probability.joint import Joint
 from borel.probability.measure import Measure, covers
 from borel.probability.mechanism import Mechanism
@@ -32,7 +36,8 @@ def iid(prior: Any, n: int) -> Any:
     Parameters
     ----------
     prior : Measure or PriorSet
-        The law of one entry, on a finite alphabet D; or ``bl.priors.bernoulli(lo, hi)``.
+        The law of one entry, on a finite alphabet D or on a bounded interval; or
+        ``bl.priors.bernoulli(lo, hi)``.
     n : int
         Number of entries, at least 1.
 
@@ -41,14 +46,16 @@ def iid(prior: Any, n: int) -> Any:
     Database or BitDatabase
         ``iid(prior, n) * mech`` is the joint with a mechanism on databases: one whose secret is
         ``D**n`` (up to 10^5 databases); one about the number of ones in a database of bits, whose
-        secret is ``bl.Integers(0, n)``; or `bl.mechanisms.counting_query`, for any n. Over a set
-        of priors figures are suprema over its members: closed forms for the counting query,
-        certified branch and bound over p for finite mechanisms.
+        secret is ``bl.Integers(0, n)``; or `bl.mechanisms.counting_query`, for any n. Entries on
+        an interval are seen through `bl.mechanisms.laplace_mean` or `gaussian_mean`, for any n.
+        Over a set of priors figures are suprema over its members: closed forms for the counting
+        query, certified branch and bound over p for finite mechanisms, those about the number of
+        ones up to n = 500.
 
     Raises
     ------
     InvalidInput
-        A prior that is not a finite Measure, ``n`` not an integer >= 1.
+        A prior that is neither finite nor on a bounded interval, ``n`` not an integer >= 1.
 
     References
     ----------
@@ -79,6 +86,10 @@ def iid(prior: Any, n: int) -> Any:
     return Database(prior, n)
 
 
+def _bounded(on: Alphabet) -> bool:
+    return isinstance(on, Interval) and math.isfinite(on.lower) and math.isfinite(on.upper)
+
+
 class Database:
     """The law of n independent entries; made by `iid`.
 
@@ -93,12 +104,13 @@ class Database:
     __array_ufunc__ = None
 
     def __init__(self, prior: Any, n: Any):
-        if not isinstance(prior, Measure) or prior.on.kind != "finite" or prior.batch:
+        lawful = isinstance(prior, Measure) and not prior.batch
+        if not lawful or not (prior.on.kind == "finite" or _bounded(prior.on)):
             raise InvalidInput(
                 "iid",
-                expected="a prior on a finite alphabet, the law of one entry",
+                expected="a prior on a finite alphabet or a bounded interval, the law of one entry",
                 got=repr(prior),
-                mend="write bl.iid(bl.pmf([...], on=alphabet), n).",
+                mend="write bl.iid(bl.pmf([...], on=alphabet), n), or restrict the prior.",
             )
         if prior.unproved:
             raise NotYet(
@@ -122,6 +134,13 @@ class Database:
         NotYet
             More than 10^5 databases.
         """
+        if self.prior.on.kind != "finite":
+            raise NotYet(
+                "iid(prior, n)",
+                missing=f"the law of databases on {self.on!r}",
+                instead="one entry of a noisy mean: bl.entry(iid(prior, n) * "
+                "bl.mechanisms.laplace_mean(n=n, b=b)).",
+            )
         size = self.prior.on.size**self.n
         if size > ROWS:
             raise NotYet(
@@ -177,6 +196,12 @@ class Unlisted:
 
     def __init__(self, on: Alphabet, name: str):
         self.on, self.name = on, name
+        self._missing = (
+            f"a list of {on.size} counts; up to {ROWS}, none of them below 2e-308 "
+            "unless it is a short Fraction"
+            if on.kind == "finite"
+            else "figures of the whole database, by the law of the mean or the sum"
+        )
 
     def __getattr__(self, name: str) -> Any:
         """Say that there is no list, whatever is asked of it."""
@@ -190,10 +215,10 @@ class Unlisted:
 
     def _no_list(self) -> NotYet:
         return NotYet(
-            "the law of the count",
-            missing=f"a list of {self.on.size} counts; up to {ROWS}, none of them below 2e-308 "
-            "unless it is a short Fraction",
-            instead="closed forms need none: bl.pml(joint).sup(), bl.pml(bl.entry(joint)).",
+            f"the law of the {'count' if self.on.kind == 'finite' else 'mean'}",
+            missing=self._missing,
+            instead="closed forms need none: bl.pml(joint).sup() of a count, "
+            "bl.pml(bl.entry(joint)).",
         )
 
     def __repr__(self) -> str:
@@ -216,13 +241,17 @@ class DatabaseJoint(Joint):
 
     def __init__(self, database: Database, mechanism: Mechanism):
         self.database, self.mechanism = database, mechanism
+        if isinstance(mechanism, (CountingQuery, NoisyMean)) and mechanism.n != database.n:
+            asked = "a counting query" if isinstance(mechanism, CountingQuery) else "a noisy mean"
+            raise InvalidInput(
+                "iid(prior, n) * mech",
+                expected=f"{asked} on {database.n} entries",
+                got=f"one on n = {mechanism.n}",
+            )
+        if isinstance(mechanism, NoisyMean):
+            require_numbers(database.prior)
+            return
         if isinstance(mechanism, CountingQuery):
-            if mechanism.n != database.n:
-                raise InvalidInput(
-                    "iid(prior, n) * mech",
-                    expected=f"a counting query on {database.n} entries",
-                    got=f"one on n = {mechanism.n}",
-                )
             mechanism.counts(database.prior.on)
             return
         if self.counted:
@@ -239,12 +268,16 @@ class DatabaseJoint(Joint):
     @property
     def counted(self) -> bool:
         """Whether the mechanism sees the number of ones: its secrets are 0, ..., n."""
+        if self.database.prior.on.kind != "finite":
+            return False
         bits = set(self.database.prior.on.labels) <= {0, 1}
         return bits and self.mechanism.secret == Integers(0, self.database.n)
 
     @cached_property
     def prior(self) -> Any:  # type: ignore[override]
         """The law of the database, or of the count that the mechanism sees."""
+        if isinstance(self.mechanism, NoisyMean):
+            return Unlisted(self.mechanism.secret, f"{self.mechanism.of} of {self.database!r}")
         if isinstance(self.mechanism, CountingQuery) or self.counted:
             return self.database.count_law(self.mechanism)
         return self.database.law
@@ -253,7 +286,9 @@ class DatabaseJoint(Joint):
         """Return the joint of one entry with the outcome; see `borel.entry`."""
         database, mechanism = self.database, self.mechanism
         prior, n = database.prior, database.n
-        if isinstance(mechanism, CountingQuery):
+        if isinstance(mechanism, NoisyMean):
+            kernel = mean_kernel(prior, mechanism)
+        elif isinstance(mechanism, CountingQuery):
             kernel = counting_kernel(prior, n, mechanism)
         elif self.counted:
             kernel = count_kernel(prior, n, database.chance(mechanism), mechanism)
@@ -279,8 +314,9 @@ def entry(joint: Any, i: int = 0) -> Joint:
 
     Parameters
     ----------
-    joint : DatabaseJoint
-        ``bl.iid(prior, n) * mech``.
+    joint : Joint
+        ``bl.iid(prior, n) * mech``; or one law on D**n, a table, times a finite mechanism: its
+        entries may depend on one another, and the others are integrated out given the one.
     i : int
         Which entry, 0, ..., n - 1; a counting query treats all of them alike.
 
@@ -291,7 +327,7 @@ def entry(joint: Any, i: int = 0) -> Joint:
         are exact. For a counting query with Laplace noise PML and PMC at every outcome, their
         suprema, laws and quantiles, E e^PML, LDP and maximal leakage are closed forms for every n
         (see Notes); what is left is ``conditional`` up to n = 50 (the weights of the mixture are
-        rounded to floats), and an estimate beyond.
+        rounded to floats), and an estimate beyond. For noise on a mean or a sum see Notes.
 
     Raises
     ------
@@ -304,6 +340,14 @@ def entry(joint: Any, i: int = 0) -> Joint:
     probability p in (0, 1): sup PML is a - log(1 - q + q e^a) with q = min(p, 1 - p), sup PMC is
     log(1 - q + q e^a) with q = max(p, 1 - p), LDP is a. Proofs in
     `borel.mechanisms.counting_entry`.
+
+    Laplace noise on the mean of entries in [c, d], a = 1/(nb): sup PMC is the larger of
+    log E e^{a(D - c)} and log E e^{a(d - D)}, LDP is a (d - c); sup PML is the larger of minus the
+    logarithms of E e^{-a(D - c)} and E e^{-a(d - D)} for log-concave laws. These are exact for
+    uniform and beta entries; of other laws they are certified. PML and PMC at outcomes outside of
+    [c, d] are known for every law, inside it for uniform entries and for beta ones with both
+    parameters >= 1 (PML: if they are equal). Gaussian noise: the suprema are infinite. Proofs in
+    `borel.databases.entry_means`.
 
     References
     ----------
@@ -318,13 +362,7 @@ def entry(joint: Any, i: int = 0) -> Joint:
     >>> bl.pml(one).sup(), bl.pmc(one).sup()
     (Bound(0.6426259805, exact), Bound(0.8279889392, exact))
     """
-    if not hasattr(joint, "entry") or getattr(joint, "i", None) is not None:
-        raise InvalidInput(
-            "bl.entry",
-            expected="a joint over databases, bl.iid(prior, n) * mech",
-            got=repr(joint),
-        )
-    n = joint.database.n
+    n = entries_of(joint)
     if isinstance(i, bool) or not isinstance(i, (int, np.integer)) or not 0 <= i < n:
         raise InvalidInput("bl.entry", expected=f"i = an entry, 0 to {n - 1}", got=repr(i))
-    return joint.entry(int(i))
+    return joint.entry(int(i)) if hasattr(joint, "entry") else entry_of_table(joint, int(i))

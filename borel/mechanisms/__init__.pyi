@@ -25,6 +25,8 @@ from .integer_noise import discrete_laplace as discrete_laplace
 from .integer_noise import geometric as geometric
 from .noise import gaussian as gaussian
 from .noise import laplace as laplace
+from .noisy_means import gaussian_mean as gaussian_mean
+from .noisy_means import laplace_mean as laplace_mean
 from .parameter_arrays import MechanismFamily as MechanismFamily
 from .poisson_counts import poisson as poisson
 from .resampling import countable as countable

@@ -316,3 +316,96 @@ def test_one_tiny_p_is_neither_lost_nor_infinite(p):
     with mp.workdps(40):
         truth = truth / 2
     assert entry.lower <= truth <= entry.upper and entry.width <= 1e-9
+
+
+# -- finite mechanisms about the number of ones ---------------------------------------------------
+
+
+def entry_of_count(K, n, p):
+    """f(y|d) for d = 0, 1, the other bits being 1 with probability p, in Fractions."""
+    law = [math.comb(n - 1, k) * p**k * (1 - p) ** (n - 1 - k) for k in range(n)]
+    return [[sum(law[k] * K[k + d][y] for k in range(n)) for y in range(len(K[0]))] for d in (0, 1)]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_counts_against_fractions_on_a_grid(n):
+    rng = np.random.default_rng(n)
+    raw = rng.integers(1, 9, size=(n + 1, 3))
+    K = [[F(int(v), int(row.sum())) for v in row] for row in raw]
+    counts = bl.Integers(0, n)
+    mech = bl.Mechanism.from_matrix(K, secret=counts, outcome=bl.Finite(3))
+    lo, hi = F(1, 5), F(3, 4)
+    joint = bl.entry(bl.iid(bl.priors.bernoulli(lo, hi), n) * mech)
+    leak, cost, level = bl.pml(joint).sup(), bl.pmc(joint).sup(), bl.ldp(joint)
+    found = {"pml": [], "pmc": [], "ldp": []}
+    for j in range(1, 400):
+        p = lo + (hi - lo) * F(j, 400)
+        zero, one = entry_of_count(K, n, p)
+        for a, b in zip(zero, one, strict=True):
+            own = (1 - p) * a + p * b
+            found["pml"].append(max(a, b) / own)
+            found["pmc"].append(own / min(a, b))
+            found["ldp"].append(max(a, b) / min(a, b))
+    for bound, ratios in ((leak, found["pml"]), (cost, found["pmc"]), (level, found["ldp"])):
+        truth = mp.log(exact(max(ratios)))
+        assert truth <= bound.upper
+        assert bound.lower <= truth + 0.01  # the grid is coarse
+        assert bound.width <= 1e-7
+
+
+@pytest.mark.parametrize("n", [7, 40])
+def test_counts_on_a_sliver_of_p(n):
+    """Over (p, p + 10^-12) the suprema are the figures at p, but for a Lipschitz trace."""
+    rng = np.random.default_rng(n)
+    raw = rng.integers(1, 9, size=(n + 1, 4))
+    K = [[F(int(v), int(row.sum())) for v in row] for row in raw]
+    counts, p = bl.Integers(0, n), F(1, 3)
+    mech = bl.Mechanism.from_matrix(K, secret=counts, outcome=bl.Finite(4))
+    database = bl.iid(bl.priors.bernoulli(p, p + F(1, 10**12)), n) * mech
+    zero, one = entry_of_count(K, n, p)
+    own = [(1 - p) * a + p * b for a, b in zip(zero, one, strict=True)]
+    law = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+    assert own == [sum(law[k] * K[k][y] for k in range(n + 1)) for y in range(4)]
+    either = list(zip(own, zero, one, strict=True))
+    most = [max(row[y] for row in K) for y in range(4)]
+    for bound, ratio in (
+        (bl.pml(bl.entry(database)).sup(), max(max(a, b) / f for f, a, b in either)),
+        (bl.pmc(bl.entry(database)).sup(), max(f / min(a, b) for f, a, b in either)),
+        (bl.pml(database).sup(), max(m / f for m, f in zip(most, own, strict=True))),
+    ):
+        truth = mp.log(exact(ratio))
+        assert bound.lower - 1e-9 <= truth <= bound.upper + 1e-9
+        assert bound.width <= 1e-7
+
+
+@pytest.mark.parametrize("n", [20, 200])
+def test_geometric_noise_on_a_count_of_many_bits(n):
+    """Beyond the last count the ratio of one bit is 2, as with Laplace noise of rate log 2."""
+    counts = bl.Integers(0, n)
+    noise = bl.mechanisms.geometric(alpha=F(1, 2), secret=counts, outcome=counts)
+    lo, hi = F(3, 10), F(7, 10)
+    database = bl.iid(bl.priors.bernoulli(lo, hi), n) * noise
+    one = bl.entry(database)
+    with mp.workdps(40):
+        for bound, truth in (
+            (bl.pml(one).sup(), mp.log(2 / mp.mpf("1.3"))),
+            (bl.pmc(one).sup(), mp.log(mp.mpf("1.7"))),
+            (bl.ldp(one), mp.log(2)),
+            (bl.pml(database).sup(), n * mp.log(2 / mp.mpf("1.3"))),
+            (bl.pmc(database).sup(), n * mp.log(mp.mpf("1.7"))),
+        ):
+            assert bound.status == "certified"
+            assert bound.lower <= truth <= bound.upper
+            assert bound.width <= 1e-7
+
+
+def test_counts_that_are_refused():
+    many = bl.iid(bl.priors.bernoulli(F(1, 4), F(3, 4)), 501)
+    counts = bl.Integers(0, 501)
+    noise = bl.Mechanism.from_matrix([[1]] * 502, secret=counts, outcome=bl.Finite(1))
+    with pytest.raises(bl.NotYet, match="degree 501"):
+        many * noise
+    with pytest.raises(bl.NotYet, match="not finite"):
+        bl.iid(bl.priors.bernoulli(F(1, 4), F(3, 4)), 20) * bl.mechanisms.gaussian(
+            sigma=1.0, secret=bl.Integers(0, 20)
+        )

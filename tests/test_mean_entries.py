@@ -1,0 +1,312 @@
+"""One entry of a noisy mean: closed forms, and mpmath with the density of a sum of uniforms."""
+
+import math
+from fractions import Fraction as F
+from itertools import pairwise
+
+import mpmath as mp
+import numpy as np
+import pytest
+from scipy import stats
+
+import borel as bl
+
+U = bl.uniform(bl.Interval(0, 1))
+NS = [1, 2, 12, 1000, 10**6]
+
+
+def entry(prior, n, kind="laplace", **how):
+    return bl.entry(bl.iid(prior, n) * getattr(bl.mechanisms, f"{kind}_mean")(n=n, **how))
+
+
+def holds(bound, truth, width=1e-12):
+    """The truth lies between the ends, and these are close."""
+    assert bound.lower <= truth <= bound.upper
+    assert bound.width <= width * max(1.0, bound.upper)
+
+
+# -- Example 6: the supremum of PMC, by the cumulant generating function -------------------------
+
+
+def cumulant(alpha, beta, t):
+    """K(t) of a beta law by quadrature after x = sin^2 (which removes poles at the ends)."""
+    mean = mp.mpf(alpha) / (alpha + beta)
+    power = [2 * mp.mpf(alpha) - 1, 2 * mp.mpf(beta) - 1]
+
+    def integrand(u):
+        s, c = mp.sin(u), mp.cos(u)
+        return 2 * s ** power[0] * c ** power[1] * mp.exp(t * (s * s - mean))
+
+    return mp.log(mp.quad(integrand, [0, mp.pi / 4, mp.pi / 2]) / mp.beta(alpha, beta)), mean
+
+
+@pytest.mark.parametrize("n", NS)
+@pytest.mark.parametrize("law", [(1.0, 1.0), (2.0, 5.0), (0.5, 0.5)])
+@pytest.mark.parametrize("b", [0.25, 3.0])
+def test_supremum_of_pmc(n, law, b):
+    with mp.workdps(40):
+        a = 1 / (n * mp.mpf(b))
+        up, mean = cumulant(*law, a)
+        down, _ = cumulant(*law, -a)
+        truth = max(mean * a + up, (1 - mean) * a + down)
+        prior = U if law == (1.0, 1.0) else bl.beta(alpha=law[0], beta=law[1])
+        one = entry(prior, n, b=b)
+        found = bl.pmc(one).sup()
+        assert found.status == "exact"
+        assert found.lower <= truth <= found.upper
+        assert found.upper <= math.nextafter(math.nextafter(found.lower, 9), 9)
+        # beyond the ends, (13) and (14)
+        if n > 1 or law != (1.0, 1.0):
+            for y, value in ((1.0, mean * a + up), (0.0, (1 - mean) * a + down)):
+                out = bl.pmc(one)(y + (0.5 if y else -0.5))
+                assert out.lower <= value <= out.upper
+        level = bl.ldp(one)
+        assert level.lower <= a <= level.upper
+
+
+def test_uniform_entries_of_any_interval():
+    c, d, n, b = -1.0, 2.0, 12, 0.5
+    length = (mp.mpf(d) - c) / (n * b)
+    holds(
+        bl.pmc(entry(bl.uniform(bl.Interval(c, d)), n, b=b)).sup(),
+        mp.log(mp.expm1(length) / length),
+    )
+    whole = entry(bl.uniform(bl.Interval(c, d)), n, b=n * b, of="sum")
+    holds(bl.pml(whole).sup(), mp.log(length / -mp.expm1(-length)))
+
+
+@pytest.mark.parametrize(("law", "n"), [((2.0, 5.0), 2), ((2.0, 5.0), 1000), ((0.5, 0.5), 12)])
+def test_supremum_of_pml(law, n):
+    with mp.workdps(30):
+        a = 1 / mp.mpf(n)
+        up, mean = cumulant(*law, a)
+        down, _ = cumulant(*law, -a)
+        truth = max((1 - mean) * a - up, mean * a - down)
+    found = bl.pml(entry(bl.beta(alpha=law[0], beta=law[1]), n, b=1.0)).sup()
+    assert found.status == "exact"
+    holds(found, truth)
+
+
+def test_the_supremum_of_pml_may_be_inside():
+    """Poles at the ends, little noise: E e^(-a|x - D|) is smallest in the middle."""
+    a, x = mp.mpf(40), mp.mpf(1) / 2
+    least = mp.quad(
+        lambda u: 2 / mp.pi * mp.exp(-a * abs(mp.sin(u) ** 2 - x)), [0, mp.pi / 4, mp.pi / 2]
+    )
+    from borel.databases.entry_means import MeanForms, unit_law
+
+    prior = bl.beta(alpha=0.5, beta=0.5)
+    outside = mp.quad(
+        lambda u: 2 / mp.pi * mp.exp(-a * mp.sin(u) ** 2), [0, mp.pi / 8, mp.pi / 4, mp.pi / 2]
+    )
+    assert least < outside
+    query = bl.mechanisms.laplace_mean(n=2, b=1 / 80)
+    assert not MeanForms(query, unit_law(prior))._at_ends
+
+
+# -- between the ends ------------------------------------------------------------------------------
+
+
+def sum_density(m):
+    """Irwin-Hall: the density of a sum of m uniforms."""
+
+    def density(s):
+        terms = ((-1) ** k * mp.binomial(m, k) * (s - k) ** (m - 1) for k in range(int(s) + 1))
+        return mp.fsum(terms) / mp.factorial(m - 1)
+
+    return density
+
+
+def noisy_mean_density(m, kernel, t):
+    cuts = sorted({mp.mpf(k) for k in range(m + 1)} | ({t} if 0 < t < m else set()))
+    density = sum_density(m)
+    return mp.fsum(
+        mp.quad(lambda s: density(s) * kernel(t - s), [lo, hi]) for lo, hi in pairwise(cuts)
+    )
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize(("n", "scale"), [(2, 0.5), (2, 0.0625), (3, 1.0), (5, 0.25)])
+@pytest.mark.parametrize("y", [0.125, 0.375, 0.5, 0.9375])
+def test_uniform_entries_between_the_ends(kind, n, scale, y):
+    against_the_density_of_the_sum(kind, n, scale, y)
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_twelve_uniform_entries(kind):
+    against_the_density_of_the_sum(kind, 12, 0.25, 0.375)
+
+
+def against_the_density_of_the_sum(kind, n, scale, y):
+    with mp.workdps(30):
+        s = mp.mpf(scale) * n
+        kernel = {
+            "laplace": lambda v: mp.exp(-abs(v) / s),
+            "gaussian": lambda v: mp.exp(-((v / s) ** 2) / 2),
+        }[kind]
+        t = mp.mpf(y) * n
+        own = noisy_mean_density(n, kernel, t)
+        given = [
+            noisy_mean_density(n - 1, kernel, t - x)
+            for x in (0, 1, min(max(t - mp.mpf(n - 1) / 2, 0), 1))
+        ]
+        one = entry(U, n, kind, **{"b" if kind == "laplace" else "sigma": scale})
+        width = 1e-7 if kind == "laplace" and n < 12 else 1e-13
+        cost, leak = bl.pmc(one)(y), bl.pml(one)(y)
+        assert cost.status == leak.status == "certified"
+        holds(cost, mp.log(own / min(given[:2])), width)
+        holds(leak, mp.log(given[2] / own), width)
+
+
+@pytest.mark.parametrize("y", [0.25, 0.625])
+def test_beta_entries_between_the_ends(y):
+    """Two entries of Beta(2, 2), the density of their sum a polynomial on [0, 1] and [1, 2]."""
+    with mp.workdps(25):
+        kernel = lambda v: mp.exp(-abs(v))  # noqa: E731 - scale 1 in units of the sum
+        density = lambda x: 6 * x * (1 - x)  # noqa: E731
+
+        def one(t):
+            cuts = [0, t, 1] if 0 < t < 1 else [0, 1]
+            return mp.quad(lambda x: density(x) * kernel(t - x), cuts)
+
+        t = 2 * mp.mpf(y)
+        cuts = sorted({mp.mpf(0), mp.mpf(1)} | {v for v in (t, t - 1) if 0 < v < 1})
+        own = mp.quad(lambda x: density(x) * one(t - x), cuts)
+        nearest = min(max(t - mp.mpf(1) / 2, 0), 1)  # leaves the middle to the other entry
+        low, top = min(one(t), one(t - 1)), one(t - nearest)
+        found = entry(bl.beta(alpha=2, beta=2), 2, b=0.5)
+        holds(bl.pmc(found)(y), mp.log(own / low), 1e-7)
+        holds(bl.pml(found)(y), mp.log(top / own), 1e-7)
+
+
+@pytest.mark.parametrize("n", [1000, 10**6])
+def test_many_entries_lie_between_their_ends(n):
+    """The mean is about 1/2: by then the outcomes outside of [0.45, 0.55] are as those beyond."""
+    one = entry(U, n, b=0.25)
+    at = bl.pmc(one)(0.25)
+    a = 1 / (n * mp.mpf(0.25))
+    limit = mp.log(mp.expm1(a) / a)
+    assert at.width <= 1e-15
+    assert at.lower <= limit
+    assert abs(at.upper - limit) <= 1e-9 * limit
+
+
+def test_no_outcome_passes_the_supremum():
+    one = entry(bl.beta(alpha=2, beta=5), 12, b=0.25)
+    top = bl.pmc(one).sup()
+    for y in np.linspace(-0.2, 1.2, 15):
+        assert bl.pmc(one)(float(y)).lower <= top.upper
+
+
+# -- laws without a closed form --------------------------------------------------------------------
+
+
+def test_three_labels_against_enumeration():
+    labels, p, n, b = [0.0, 0.5, 1.0], [F(1, 2), F(1, 3), F(1, 6)], 3, 0.5
+    one = entry(bl.pmf(p, on=bl.Finite(labels)), n, b=b)
+    a = 1 / (mp.mpf(n) * b)
+
+    def leakage(y):
+        def given(x):
+            terms = []
+            for i, u in enumerate(labels):
+                for j, v in enumerate(labels):
+                    weight = mp.mpf((p[i] * p[j]).numerator) / (p[i] * p[j]).denominator
+                    terms.append(weight * mp.exp(-a * abs(n * mp.mpf(y) - x - u - v)))
+            return mp.fsum(terms)
+
+        values = [given(x) for x in labels]
+        own = mp.fsum(
+            mp.mpf(q.numerator) / q.denominator * v for q, v in zip(p, values, strict=True)
+        )
+        return mp.log(max(values) / own), mp.log(own / min(values))
+
+    beyond = [leakage(2.0), leakage(-1.0)]
+    holds(bl.pmc(one).sup(), max(v[1] for v in beyond), 1e-6)
+    sup = bl.pml(one).sup()
+    most = max(leakage(y)[0] for y in np.linspace(-1, 2, 121))
+    assert most <= sup.upper
+    assert sup.lower <= max(v[0] for v in beyond)
+    for y, (leak, cost) in zip((2.0, -1.0), beyond, strict=True):
+        holds(bl.pml(one)(y), leak, 1e-6)
+        holds(bl.pmc(one)(y), cost, 1e-6)
+
+
+def test_a_density_without_a_name():
+    """2x is Beta(2, 1): the engine's enclosures hold the closed form of the named law."""
+    written = entry(bl.Measure(lambda x: 2 * x, on=bl.Interval(0, 1)), 3, b=0.5)
+    named = entry(bl.beta(alpha=2, beta=1), 3, b=0.5)
+    for figure in (lambda e: bl.pmc(e).sup(), lambda e: bl.pml(e).sup(), bl.ldp):
+        found, truth = figure(written), figure(named)
+        assert found.lower <= truth.lower
+        assert truth.upper <= found.upper
+        assert found.width <= 1e-6
+
+
+# -- Gaussian noise, bad input ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 1000])
+def test_gaussian_suprema_are_infinite(n):
+    one = entry(bl.beta(alpha=0.5, beta=0.5), n, "gaussian", sigma=1.0)
+    for kind in (bl.pml, bl.pmc):
+        assert kind(one).sup().lower == math.inf
+    assert bl.ldp(one).lower == math.inf
+
+
+def test_example_7_bounds_two_entries():
+    """(17) on a mean: the other entry moves the outcome by at most A / n."""
+    n, sigma = 2, 0.5
+    one = entry(bl.uniform(bl.Interval(-1, 1)), n, "gaussian", sigma=sigma)
+    for y in (1.0, 3.0, 8.0):
+        assert bl.pmc(one)(y).lower >= (y - 0.5) * 1.0 / (n * sigma**2) * 0.5
+
+
+def test_what_is_missing_says_so():
+    one = entry(bl.beta(alpha=0.5, beta=0.5), 3, b=1.0)
+    for ask in (
+        lambda: bl.pmc(one)(0.5),
+        lambda: bl.pml(one).tail(0.1),
+        lambda: bl.maximal_leakage(one),
+    ):
+        with pytest.raises(bl.NotYet):
+            ask()
+    with pytest.raises(bl.NotYet):
+        bl.pml(bl.iid(U, 3) * bl.mechanisms.laplace_mean(n=3, b=1.0)).sup()
+    far = bl.pmc(entry(U, 3, "gaussian", sigma=1.0))(1e9)
+    assert far.status == "undecided"
+    assert far.lower == 0
+
+
+def test_bad_means():
+    with pytest.raises(bl.InvalidInput, match="noisy mean on 3 entries"):
+        bl.iid(U, 3) * bl.mechanisms.laplace_mean(n=2, b=1.0)
+    with pytest.raises(bl.InvalidInput, match="numbers"):
+        bl.iid(bl.pmf([0.5, 0.5], on=bl.Finite(["a", "b"])), 2) * bl.mechanisms.laplace_mean(
+            n=2, b=1.0
+        )
+    with pytest.raises(bl.InvalidInput, match="of="):
+        bl.mechanisms.laplace_mean(n=2, b=1.0, of="median")
+    with pytest.raises(bl.InvalidInput, match="sigma > 0"):
+        bl.mechanisms.gaussian_mean(n=2, sigma=0.0)
+    with pytest.raises(bl.InvalidInput, match="bounded interval"):
+        bl.iid(bl.normal(), 2)
+    with pytest.raises(bl.NotYet, match="laplace_mean"):
+        bl.iid(U, 2) * bl.mechanisms.laplace(b=1.0)
+
+
+def test_entries_that_are_moved_and_scaled():
+    """1 + 3 D leaks as D with a third of the noise; the engine's figure holds the closed form."""
+    scaled = bl.from_scipy(stats.beta(2, 5, loc=1, scale=3))
+    found = bl.pmc(entry(scaled, 3, b=0.75)).sup()
+    truth = bl.pmc(entry(bl.beta(alpha=2, beta=5), 3, b=0.25)).sup()
+    assert found.lower <= truth.lower
+    assert truth.upper <= found.upper
+    assert found.width < 1e-6
+
+
+def test_an_opaque_density_makes_estimates():
+    opaque = bl.Measure(lambda x: np.vectorize(lambda v: 2 * float(v))(x), on=bl.Interval(0, 1))
+    one = entry(opaque, 3, b=0.3)
+    for bound in (bl.pmc(one).sup(), bl.pml(one).sup(), bl.pmc(one)(2.0), bl.ldp(one)):
+        assert bound.status == "estimate"
