@@ -1,0 +1,150 @@
+"""Enclosures compared exactly: what a claim's inequality or equality is read from.
+
+A `Span` encloses a number between two Fractions (or infinities). Figures in nats are compared by
+their ratios e^figure, where sums of logarithms are products and exact figures are Fractions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from borel.probability.bound import Bound
+
+Number = Fraction | float
+"""A Fraction, or an infinity."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """An enclosure of one number.
+
+    Attributes
+    ----------
+    lower, upper : Fraction or infinity
+        The ends.
+    proved : bool
+        Whether they are enclosures of an `exact`, `certified` or `conditional` figure; nothing is
+        concluded from an estimate, and no equality from an undecided figure.
+    """
+
+    lower: Number
+    upper: Number
+    proved: bool = True
+
+    def __mul__(self, other: Any) -> Span:
+        """Return the product of two numbers that are not negative."""
+        return self._with(other, _times)
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Span:
+        """Return the sum."""
+        return self._with(other, lambda a, b: a + b)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Span:
+        """Return the difference."""
+        b = span(other)
+        return self + Span(-b.upper, -b.lower, b.proved)
+
+    def __rsub__(self, other: Any) -> Span:
+        """Return a number less this one."""
+        return span(other) - self
+
+    def __truediv__(self, other: Any) -> Span:
+        """Return the quotient by a positive number."""
+        b = span(other)
+        return self * Span(_inverse(b.upper), _inverse(b.lower), b.proved)
+
+    def __rtruediv__(self, other: Any) -> Span:
+        """Return a number over this one."""
+        return span(other) / self
+
+    def _with(self, other: Any, of: Any) -> Span:
+        b = span(other)
+        return Span(of(self.lower, b.lower), of(self.upper, b.upper), self.proved and b.proved)
+
+
+def span(number: Any) -> Span:
+    """Return a number, or a Bound, as a Span: e^figure of one in nats, else the figure itself."""
+    if isinstance(number, Span):
+        return number
+    if isinstance(number, Bound):
+        return ratio(number) if number.units == "nats" else value(number)
+    exact = number if number == math.inf else Fraction(number)
+    return Span(exact, exact)
+
+
+def ratio(bound: Bound) -> Span:
+    """Return e to a figure in nats."""
+    low, high = bound.ratio
+    return Span(_exact(low), _exact(high), bound.proved)
+
+
+def value(bound: Bound) -> Span:
+    """Return a figure itself."""
+    low, high = bound.ends
+    return Span(_exact(low), _exact(high), bound.proved)
+
+
+def at_most(small: Any, large: Any) -> bool | None:
+    """Return whether one number is at most another; None where the enclosures do not tell."""
+    a, b = span(small), span(large)
+    if a.upper <= b.lower:
+        return True if a.proved and b.proved else None
+    return False if a.proved and b.proved and a.lower > b.upper else None
+
+
+def below(small: Any, large: Any) -> bool | None:
+    """Return whether one number is less than another; None where the enclosures do not tell."""
+    other = at_most(large, small)
+    return None if other is None else not other
+
+
+def same(one: Any, other: Any) -> bool | None:
+    """Return whether two numbers are equal, as far as the enclosures tell: they meet, or not."""
+    a, b = span(one), span(other)
+    if not (a.proved and b.proved):
+        return None
+    return a.lower <= b.upper and b.lower <= a.upper
+
+
+def largest(*numbers: Any) -> Span:
+    """Return the largest of some numbers."""
+    spans = [span(n) for n in numbers]
+    ends = max(s.lower for s in spans), max(s.upper for s in spans)
+    return Span(*ends, proved=all(s.proved for s in spans))
+
+
+def smallest(*numbers: Any) -> Span:
+    """Return the smallest of some numbers."""
+    spans = [span(n) for n in numbers]
+    ends = min(s.lower for s in spans), min(s.upper for s in spans)
+    return Span(*ends, proved=all(s.proved for s in spans))
+
+
+def _exact(end: Any) -> Number:
+    return end if isinstance(end, float) and math.isinf(end) else Fraction(end)
+
+
+def _times(a: Number, b: Number) -> Number:
+    return Fraction(0) if a == 0 or b == 0 else a * b
+
+
+def _inverse(a: Number) -> Number:
+    return Fraction(0) if a == math.inf else math.inf if a == 0 else 1 / a
+
+
+def ball(number: Any) -> Span:
+    """Return an Arb ball as a Span: a closed form evaluated with error bounds."""
+    low, high = number.lower(), number.upper()
+    return Span(_fraction(low), _fraction(high))
+
+
+def _fraction(exact: Any) -> Fraction:
+    mantissa, exponent = (int(v) for v in exact.man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
