@@ -123,7 +123,7 @@ def lip_under_the_joint() -> Iterator[Any]:
     """Read under P_XY: Y = X, a fair bit, has density log 2 almost surely, and infinite PMC."""
     joint = bl.pmf([F(1, 2)] * 2) * bl.Mechanism.from_matrix([[1, 0], [0, 1]])
     density = bl.information_density(joint)
-    assert same(density(0, 0), 2) and same(density(1, 1), 2)
+    assert same(density(0, 0), 2).holds and same(density(1, 1), 2).holds
     yield at_most(bl.lip(joint), 2)
 
 
@@ -645,9 +645,7 @@ def corollary_5(c: Case) -> Iterator[Any]:
     if len(c.secrets) == len(c.p):
         best = bl.mutual_information(extremal(c.p, level))
         if len(c.outcomes) > 1 and level > 1:
-            yield at_most(value(bl.mutual_information(c.joint)), value(best)) or same(
-                value(bl.mutual_information(c.joint)), value(best)
-            )
+            yield at_most(value(bl.mutual_information(c.joint)), value(best))
 
 
 @says("Example 8", "A countable joint has PMC log 2 and unbounded PML.", scope="proved by the engine")
@@ -667,7 +665,7 @@ def example_9() -> Iterator[Any]:
     for theta in counterexamples.THETAS:
         yield from (row.agrees for row in counterexamples.example_9(eta=0.1, theta=theta))
         joint = bl.uniform(bl.Interval(0, 1)) * bl.mechanisms.clayton(eta=0.25, theta=theta)
-        met = [same(bl.pmc(joint)(y), 4) for y in (0.125, 0.5, 0.75)]
+        met = [same(bl.pmc(joint)(y), 4).holds for y in (0.125, 0.5, 0.75)]
         yield Sharper(all(met), "PMC is log 1/eta at every outcome tried, for each theta > 0")
 
 
@@ -715,7 +713,7 @@ def section_6_binary() -> Iterator[Any]:
 def section_6_gaussian() -> Iterator[Any]:
     """PMC at an outcome is infinite and PML is (1 + log 2)/2 at 1: a value, so not undefined."""
     joint = bl.normal() * bl.mechanisms.gaussian(sigma=1.0)
-    assert same(value(bl.pml(joint)(1.0)), ball(arb(2).log() / 2 + arb(1) / 4))
+    assert same(value(bl.pml(joint)(1.0)), ball(arb(2).log() / 2 + arb(1) / 4)).holds
     found = bl.pmc(joint)(1.0)
     yield not (found.proved and found.lower == math.inf)
 

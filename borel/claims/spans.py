@@ -34,6 +34,14 @@ class Span:
     upper: Number
     proved: bool = True
 
+    def __str__(self) -> str:
+        """Show the number, or its ends where they differ in the sixth digit."""
+        if self.lower == self.upper and isinstance(self.lower, Fraction):
+            if self.lower.denominator < 10**6:
+                return str(self.lower)
+        low, high = f"{float(self.lower):.6g}", f"{float(self.upper):.6g}"
+        return low if low == high else f"[{low}, {high}]"
+
     def __mul__(self, other: Any) -> Span:
         """Return the product of two numbers that are not negative."""
         return self._with(other, _times)
@@ -91,26 +99,49 @@ def value(bound: Bound) -> Span:
     return Span(_exact(low), _exact(high), bound.proved)
 
 
-def at_most(small: Any, large: Any) -> bool | None:
-    """Return whether one number is at most another; None where the enclosures do not tell."""
+@dataclass(frozen=True)
+class Fact:
+    """A comparison of two numbers, and whether it holds.
+
+    Attributes
+    ----------
+    holds : bool or None
+        None where the enclosures do not tell.
+    small, sign, large : Span, str, Span
+        What is compared.
+    """
+
+    holds: bool | None
+    small: Span
+    sign: str
+    large: Span
+
+    def __str__(self) -> str:
+        """Show the comparison, or that it fails."""
+        words = f"{self.small} {self.sign} {self.large}"
+        return words if self.holds else f"not {words}" if self.holds is False else f"{words}?"
+
+
+def at_most(small: Any, large: Any) -> Fact:
+    """Compare: holds if one number is certainly at most another, fails if it is larger."""
     a, b = span(small), span(large)
-    if a.upper <= b.lower:
-        return True if a.proved and b.proved else None
-    return False if a.proved and b.proved and a.lower > b.upper else None
+    sure = a.proved and b.proved
+    holds = True if a.upper <= b.lower else False if a.lower > b.upper else None
+    return Fact(holds if sure else None, a, "<=", b)
 
 
-def below(small: Any, large: Any) -> bool | None:
-    """Return whether one number is less than another; None where the enclosures do not tell."""
+def below(small: Any, large: Any) -> Fact:
+    """Compare: holds if one number is certainly less than another, fails if it is not."""
     other = at_most(large, small)
-    return None if other is None else not other
+    holds = None if other.holds is None else not other.holds
+    return Fact(holds, other.large, "<", other.small)
 
 
-def same(one: Any, other: Any) -> bool | None:
-    """Return whether two numbers are equal, as far as the enclosures tell: they meet, or not."""
+def same(one: Any, other: Any) -> Fact:
+    """Compare: fails if two numbers differ, and holds if their enclosures, proved, meet."""
     a, b = span(one), span(other)
-    if not (a.proved and b.proved):
-        return None
-    return a.lower <= b.upper and b.lower <= a.upper
+    meet = a.lower <= b.upper and b.lower <= a.upper
+    return Fact(meet if a.proved and b.proved else None, a, "=", b)
 
 
 def largest(*numbers: Any) -> Span:

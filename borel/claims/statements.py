@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from borel.claims.cases import Cases
+from borel.claims.spans import Fact
 from borel.probability.bound import Verdict
 
 VERDICTS = ("confirmed", "sharper", "refuted", "not computable")
@@ -105,13 +106,14 @@ class Statement:
                 why = fact.why
                 continue
             count += 1
-            holds = fact.holds if isinstance(fact, (Sharper, Verdict)) else fact
+            holds = fact.holds if isinstance(fact, (Fact, Sharper, Verdict)) else fact
             if isinstance(fact, Sharper):
                 better = better or (fact.words if holds else "")
             elif holds is None:
                 open_ += 1
             elif not holds:
-                failure = f"fails for {case}" if case else "the stated figures do not agree"
+                shown = str(fact) if isinstance(fact, Fact) else ""
+                failure = "; ".join(filter(None, (shown, str(case or "")))) or "it fails as computed"
                 break
         unsettled = f"{open_} of {count} comparisons are not settled: their enclosures meet"
         if open_ and (self.cases is None or 10 * open_ > count):
